@@ -40,7 +40,7 @@ pub use unknown_skills::{accept_shipped_only, distrust_unknown};
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
 
@@ -51,6 +51,7 @@ use crate::skill::{SkillCache, SkillFolder};
 use crate::spend::ModelPool;
 use crate::store::{Journal, ProposalRow, ProposalState, VersionRow};
 use crate::time::clock::WakeupSender;
+use crate::time::task::lock;
 use crate::time::{Clock, Timestamp};
 
 /// The owner's review settings.
@@ -148,19 +149,19 @@ impl Review {
     pub async fn run(self, stop: CancellationToken) {
         let (sender, wakeups) = crate::time::clock::wakeups();
         sender.wake(&*self.0.clock);
-        *self.0.wakeups.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
+        *lock(&self.0.wakeups) = Some(sender);
         worker::run(self, wakeups, stop).await;
     }
 
     /// Wakes the worker.
     fn wake_worker(&self) {
-        if let Some(sender) = &*self.0.wakeups.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(sender) = &*lock(&self.0.wakeups) {
             sender.wake(&*self.0.clock);
         }
     }
 
     fn snapshot(&self) -> MutexGuard<'_, active_skills::FolderSnapshot> {
-        self.0.snapshot.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.snapshot)
     }
 }
 

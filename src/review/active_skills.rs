@@ -73,11 +73,11 @@ impl ActiveSkills {
     /// Returns the origins of a prompt with the listing, except shipped skills and skills that a
     /// person wrote by hand.
     pub fn nodes(&self) -> Vec<Node> {
-        let is_grown = |live: &&LiveSkill| {
+        let is_generated = |live: &&LiveSkill| {
             matches!(live.origin.as_str(), "proposal" | "rollback") || live.label.asks_before_leaving()
         };
-        let grown = self.skills.values().filter(is_grown);
-        grown.map(|live| Node::Version(live.version)).collect()
+        let generated = self.skills.values().filter(is_generated);
+        generated.map(|live| Node::Version(live.version)).collect()
     }
 }
 
@@ -126,11 +126,11 @@ impl Review {
             }
         }
         let (now, seen) = (self.0.clock.now(), Arc::clone(&catalogue));
-        let is_news = self.0.journal.read(|db| is_news(db, &seen)).await?;
-        let (live, held) = if is_news {
+        let has_changes = self.0.journal.read(|db| has_changes(db, &seen)).await?;
+        let (live, held) = if has_changes {
             let rules = self.0.rules;
-            let look = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
-            self.0.journal.write("look at the skills", look).await?
+            let job = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
+            self.0.journal.write("look at the skills", job).await?
         } else {
             self.0.journal.read(|db| known(db, &seen)).await?
         };
@@ -208,11 +208,12 @@ pub(super) struct Rules {
 }
 
 /// Returns whether the look differs from the journal.
-fn is_news(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<bool> {
+fn has_changes(db: crate::store::Db<'_>, catalogue: &Catalogue) -> anyhow::Result<bool> {
     let rows = db.skills().skills()?;
-    let missing =
-        rows.iter().any(|row| !seen.skills.contains_key(&row.name) && row.state != without_a_skill(seen, row));
-    Ok(missing || seen.skills.values().any(|skill| !rows.iter().any(|row| is_known(row, skill))))
+    let missing = rows
+        .iter()
+        .any(|row| !catalogue.skills.contains_key(&row.name) && row.state != without_a_skill(catalogue, row));
+    Ok(missing || catalogue.skills.values().any(|skill| !rows.iter().any(|row| is_known(row, skill))))
 }
 
 fn is_known(row: &SkillRow, skill: &Skill) -> bool {
@@ -223,14 +224,19 @@ fn is_known(row: &SkillRow, skill: &Skill) -> bool {
 
 /// Returns the state of a skill that has no readable content. A half-written skill does not count
 /// as gone: once readable, it is treated as a change in place.
-fn without_a_skill(seen: &Catalogue, row: &SkillRow) -> SkillState {
-    if seen.broken.iter().any(|broken| broken.folder == row.name) { SkillState::Broken } else { SkillState::Gone }
+fn without_a_skill(catalogue: &Catalogue, row: &SkillRow) -> SkillState {
+    if catalogue.broken.iter().any(|broken| broken.folder == row.name) { SkillState::Broken } else { SkillState::Gone }
 }
 
-fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
+fn compare(
+    tx: Tx<'_>,
+    rules: Rules,
+    catalogue: &Catalogue,
+    now: Timestamp,
+) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
     let rows = tx.skills().skills()?;
-    for row in rows.iter().filter(|row| !seen.skills.contains_key(&row.name)) {
-        let state = without_a_skill(seen, row);
+    for row in rows.iter().filter(|row| !catalogue.skills.contains_key(&row.name)) {
+        let state = without_a_skill(catalogue, row);
         if row.state == state {
             continue;
         }
@@ -246,21 +252,21 @@ fn compare(tx: Tx<'_>, rules: Rules, seen: &Catalogue, now: Timestamp) -> anyhow
             at: now,
         })?;
     }
-    for skill in seen.skills.values().filter(|skill| !rows.iter().any(|row| is_known(row, skill))) {
-        learn(tx, rules, skill, now)?;
+    for skill in catalogue.skills.values().filter(|skill| !rows.iter().any(|row| is_known(row, skill))) {
+        record_content(tx, rules, skill, now)?;
     }
     // A hold applies to one content and ends when the content changes.
     for row in tx.proposals().pending_proposals()?.into_iter().filter(|row| row.origin == OriginKind::Folder) {
-        let lies = seen.skills.get(&row.skill).is_some_and(|skill| skill.digest.as_str() == row.content);
-        if !lies {
+        let is_unchanged = catalogue.skills.get(&row.skill).is_some_and(|skill| skill.digest.as_str() == row.content);
+        if !is_unchanged {
             tx.proposals().settle_proposal(row.id, ProposalState::Expired, "", now)?;
         }
     }
-    known(*tx, seen)
+    known(*tx, catalogue)
 }
 
 /// Records content that is new, or that has come back.
-fn learn(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Timestamp) -> anyhow::Result<()> {
+fn record_content(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Timestamp) -> anyhow::Result<()> {
     let digest = skill.digest.as_str();
     let version = version_of(tx, rules, &skill.folder, &skill.content, &skill.digest, now)?;
     let used =
@@ -292,7 +298,8 @@ fn version_of(
         return Ok(known);
     }
     let is_builtin = rules.builtins.iter().any(|builtin| builtin.name == skill && builtin.folder().digest() == *digest);
-    let label = if is_builtin { Some(label::of_the_program()) } else { accepted_unasked(tx, rules, skill, content)? };
+    let label =
+        if is_builtin { Some(label::of_the_program()) } else { label_without_review(tx, rules, skill, content)? };
     let id = tx.skills().add_version(&NewVersion {
         skill,
         digest: digest.as_str(),
@@ -309,7 +316,7 @@ fn version_of(
 /// Returns the label of a person's content that is live without a question; `None` if it is held. A
 /// change in place keeps the label of the version that it changes: an edit does not make a third
 /// party's text trusted.
-fn accepted_unasked(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder) -> anyhow::Result<Option<Label>> {
+fn label_without_review(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder) -> anyhow::Result<Option<Label>> {
     if !scan::scan_skill(skill, content).is_empty() {
         return Ok(None);
     }
@@ -319,19 +326,19 @@ fn accepted_unasked(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder
     Ok(used.map(|version| version.label).or_else(|| rules.by_hand_is_live.then(label::of_a_person)))
 }
 
-/// Returns the state of the seen skills according to the journal. Content not known to be accepted
-/// is held.
-fn known(db: crate::store::Db<'_>, seen: &Catalogue) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
-    let mut live = ActiveSkills { broken: seen.broken.clone(), ..ActiveSkills::default() };
+/// Returns the state of the catalogue's skills according to the journal. Content not known to be
+/// accepted is held.
+fn known(db: crate::store::Db<'_>, catalogue: &Catalogue) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
+    let mut live = ActiveSkills { broken: catalogue.broken.clone(), ..ActiveSkills::default() };
     let rows = db.skills().skills()?;
-    for (name, skill) in &seen.skills {
+    for (name, skill) in &catalogue.skills {
         let present = db.skills().version_with(name, skill.digest.as_str())?.filter(|version| version.accepted);
         let one = match present {
             Some(version) => Some(used(Arc::clone(skill), version)),
             None => {
                 live.held.push(name.clone());
                 let accepted = rows.iter().find(|row| row.name == *name).and_then(|row| row.version);
-                accepted.map(|version| last_accepted(db, seen, version)).transpose()?.flatten()
+                accepted.map(|version| last_accepted(db, catalogue, version)).transpose()?.flatten()
             }
         };
         live.skills.extend(one.map(|one| (name.clone(), one)));
@@ -345,7 +352,7 @@ fn used(skill: Arc<Skill>, version: VersionRow) -> LiveSkill {
 }
 
 /// Returns the version from the journal that stays in use while a change of its folder is held.
-fn last_accepted(db: crate::store::Db<'_>, seen: &Catalogue, id: VersionId) -> anyhow::Result<Option<LiveSkill>> {
+fn last_accepted(db: crate::store::Db<'_>, catalogue: &Catalogue, id: VersionId) -> anyhow::Result<Option<LiveSkill>> {
     let Some(version) = db.skills().version_row(id)?.filter(|version| version.accepted) else { return Ok(None) };
     let content = SkillFolder::new(db.skills().files_of_version(id)?);
     let digest = content.digest();
@@ -353,9 +360,9 @@ fn last_accepted(db: crate::store::Db<'_>, seen: &Catalogue, id: VersionId) -> a
     if digest.as_str() != version.digest {
         return Ok(None);
     }
-    let takes = |other: &&Arc<Skill>| other.folder != version.skill && other.manifest.name == manifest.name;
-    let wanted = seen.skills.values().any(|other| takes(&other));
-    let wanted = wanted.then(|| std::mem::replace(&mut manifest.name, version.skill.clone()));
-    let skill = Skill { folder: version.skill.clone(), manifest, wanted, content: Arc::new(content), digest };
+    let has_same_name = |other: &&Arc<Skill>| other.folder != version.skill && other.manifest.name == manifest.name;
+    let is_taken = catalogue.skills.values().any(|other| has_same_name(&other));
+    let declared_name = is_taken.then(|| std::mem::replace(&mut manifest.name, version.skill.clone()));
+    let skill = Skill { folder: version.skill.clone(), manifest, declared_name, content: Arc::new(content), digest };
     Ok(Some(used(Arc::new(skill), version)))
 }

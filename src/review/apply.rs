@@ -115,10 +115,10 @@ impl Review {
         let inner = Arc::clone(&self.0);
         tokio::task::spawn_blocking(move || inner.disk.recover(&open)).await??;
         let mut ended = Applied::Done;
-        let mut unmade: Vec<ChangeId> = Vec::new();
+        let mut unapplied: Vec<ChangeId> = Vec::new();
         for change in intended {
             // The second half of a rename is not applied without the first.
-            let outcome = match change.follows.filter(|first| unmade.contains(first)) {
+            let outcome = match change.follows.filter(|first| unapplied.contains(first)) {
                 Some(_) => ended,
                 None => self.swap(&change).await?,
             };
@@ -128,7 +128,7 @@ impl Review {
                 Applied::Later => {}
             }
             if outcome != Applied::Done {
-                unmade.push(change.id);
+                unapplied.push(change.id);
                 ended = outcome;
             }
         }
@@ -166,22 +166,18 @@ impl Review {
 
     async fn end(&self, change: &ChangeRow, state: ChangeState) -> anyhow::Result<()> {
         let (change, now) = (change.clone(), self.0.clock.now());
-        self.0
-            .journal
-            .write("end a change of a skill", move |tx| {
-                tx.skills().end_change(change.id, state, now)?;
-                if state == ChangeState::Conflict {
-                    // In the same transaction: on its own, the second half of a rename is a
-                    // deletion.
-                    tx.skills().end_what_follows(change.id, state, now)?;
-                }
-                match change.proposal {
-                    Some(proposal) if state == ChangeState::Conflict => {
-                        tx.proposals().proposal_in_conflict(proposal, now)
-                    }
-                    _ => Ok(()),
-                }
-            })
-            .await
+        let job = move |tx: Tx<'_>| {
+            tx.skills().end_change(change.id, state, now)?;
+            if state == ChangeState::Conflict {
+                // In the same transaction: on its own, the second half of a rename is a
+                // deletion.
+                tx.skills().end_what_follows(change.id, state, now)?;
+            }
+            match change.proposal {
+                Some(proposal) if state == ChangeState::Conflict => tx.proposals().proposal_in_conflict(proposal, now),
+                _ => Ok(()),
+            }
+        };
+        self.0.journal.write("end a change of a skill", job).await
     }
 }

@@ -18,11 +18,11 @@ use super::proposal::{self, ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Review, Staged, apply, label};
 use crate::skill::builtin::Builtin;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::SkillRow;
+use crate::store::{SkillRow, Tx};
 
 /// The journal's record of one built-in skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Before {
+pub(super) struct SyncRecord {
     /// The newest content that was installed or offered.
     pub offered: Option<Digest>,
     /// The content that we last installed, or found in place when it was the shipped one.
@@ -35,29 +35,37 @@ pub(super) enum SyncAction {
     /// No action needed.
     Nothing,
     /// The shipped content is in place but not in the journal: record it as installed.
-    Remember,
+    Record,
     /// Install the shipped content, replacing exactly the present content, and record it as
     /// installed.
-    Put,
+    Install,
     /// Propose the shipped content to the owner, and record it as offered.
-    Offer,
+    Propose,
+}
+
+/// Content that was installed or offered and has to be recorded.
+struct SyncedSkill {
+    name: &'static str,
+    shipped: Digest,
+    /// False if it was only offered.
+    is_installed: bool,
 }
 
 /// Decides about the `shipped` content, given the present content `present`.
-pub(super) fn decide(shipped: &Digest, before: &Before, present: Option<&Digest>) -> SyncAction {
-    let is_ours = |digest: &Digest| [&before.offered, &before.installed].into_iter().flatten().any(|one| one == digest);
-    let is_new = before.offered.is_none() && before.installed.is_none();
+pub(super) fn decide(shipped: &Digest, record: &SyncRecord, present: Option<&Digest>) -> SyncAction {
+    let is_ours = |digest: &Digest| [&record.offered, &record.installed].into_iter().flatten().any(|one| one == digest);
+    let is_new = record.offered.is_none() && record.installed.is_none();
     match present {
-        None if is_new => SyncAction::Put,
+        None if is_new => SyncAction::Install,
         // Removed by a person.
         None => SyncAction::Nothing,
-        Some(digest) if digest == shipped => match &before.installed {
+        Some(digest) if digest == shipped => match &record.installed {
             Some(installed) if installed == shipped => SyncAction::Nothing,
-            _ => SyncAction::Remember,
+            _ => SyncAction::Record,
         },
-        Some(digest) if is_ours(digest) => SyncAction::Put,
-        Some(_) if before.offered.as_ref() == Some(shipped) => SyncAction::Nothing,
-        Some(_) => SyncAction::Offer,
+        Some(digest) if is_ours(digest) => SyncAction::Install,
+        Some(_) if record.offered.as_ref() == Some(shipped) => SyncAction::Nothing,
+        Some(_) => SyncAction::Propose,
     }
 }
 
@@ -72,53 +80,49 @@ impl Review {
         self.carry_over().await?;
         self.scan_locked().await?;
         let rows = self.0.journal.read(|db| db.skills().skills()).await?;
-        let mut begun = Vec::new();
+        let mut synced = Vec::new();
         for builtin in self.0.rules.builtins {
             let row = rows.iter().find(|row| row.name == builtin.name);
-            if let Some(put) = self.bring_up_to_date(builtin, row).await? {
-                begun.push(put);
-            }
+            synced.extend(self.sync_builtin(builtin, row).await?);
         }
-        if !begun.is_empty() {
+        if !synced.is_empty() {
             self.carry_out().await?;
         }
         self.scan_locked().await?;
-        self.remember(begun).await
+        self.record_synced(synced).await
     }
 
-    /// Returns the digest of the change that was begun.
-    async fn bring_up_to_date(
+    /// Installs or proposes the shipped content, if necessary. Returns what is to be recorded.
+    async fn sync_builtin(
         &self,
         builtin: &'static Builtin,
         row: Option<&SkillRow>,
-    ) -> anyhow::Result<Option<(&'static str, Digest, bool)>> {
-        let folder = builtin.folder();
+    ) -> anyhow::Result<Option<SyncedSkill>> {
+        let (name, folder) = (builtin.name, builtin.folder());
         let shipped = folder.digest();
         let present = match self.present_content(builtin.name).await {
             Ok(present) => present.as_ref().map(SkillFolder::digest),
             // Unreadable content belongs to a person and stays.
             Err(_) => return Ok(None),
         };
-        let before = Before {
+        let record = SyncRecord {
             offered: row.and_then(|row| Digest::parse(&row.shipped)),
             installed: row.and_then(|row| Digest::parse(&row.installed)),
         };
-        match decide(&shipped, &before, present.as_ref()) {
+        match decide(&shipped, &record, present.as_ref()) {
             SyncAction::Nothing => Ok(None),
-            SyncAction::Remember => Ok(Some((builtin.name, shipped, true))),
-            SyncAction::Put => {
+            SyncAction::Record => Ok(Some(SyncedSkill { name, shipped, is_installed: true })),
+            SyncAction::Install => {
                 let base = present.as_ref().map_or("", Digest::as_str).to_owned();
-                let (name, files, now) = (builtin.name, proposal::rows(&folder), self.0.clock.now());
-                self.0
-                    .journal
-                    .write("ship a skill", move |tx| {
-                        let label = label::of_the_program();
-                        apply::begin_accepted(tx, name, &base, "shipped", &files, &label, now).map(drop)
-                    })
-                    .await?;
-                Ok(Some((name, shipped, true)))
+                let (files, now) = (proposal::rows(&folder), self.0.clock.now());
+                let job = move |tx: Tx<'_>| {
+                    let label = label::of_the_program();
+                    apply::begin_accepted(tx, name, &base, "shipped", &files, &label, now).map(drop)
+                };
+                self.0.journal.write("ship a skill", job).await?;
+                Ok(Some(SyncedSkill { name, shipped, is_installed: true }))
             }
-            SyncAction::Offer => {
+            SyncAction::Propose => {
                 // Files that the person removed stay removed unless the newer version has them.
                 let present = self.present_content(builtin.name).await?.unwrap_or_default();
                 let draft = ProposalDraft {
@@ -131,32 +135,30 @@ impl Review {
                 if let Staged::New(..) = self.stage(draft).await? {
                     self.wake_worker();
                 }
-                Ok(Some((builtin.name, shipped, false)))
+                Ok(Some(SyncedSkill { name, shipped, is_installed: false }))
             }
         }
     }
 
     /// Records the offered contents, and the installed ones if they are in place: a person may have
     /// prevented the change.
-    async fn remember(&self, begun: Vec<(&'static str, Digest, bool)>) -> anyhow::Result<()> {
+    async fn record_synced(&self, synced: Vec<SyncedSkill>) -> anyhow::Result<()> {
         let mut known = Vec::new();
-        for (name, digest, put) in begun {
-            let lies = self.present_content(name).await.ok().flatten().is_some_and(|folder| folder.digest() == digest);
-            if lies || !put {
-                known.push((name, digest, put));
+        for skill in synced {
+            let present = self.present_content(skill.name).await.ok().flatten();
+            if !skill.is_installed || present.is_some_and(|folder| folder.digest() == skill.shipped) {
+                known.push(skill);
             }
         }
         if known.is_empty() {
             return Ok(());
         }
-        self.0
-            .journal
-            .write("remember what was shipped", move |tx| {
-                known.iter().try_for_each(|(name, digest, put)| {
-                    tx.skills().shipped_skill(name, digest.as_str(), put.then_some(digest.as_str()))
-                })
+        let job = move |tx: Tx<'_>| {
+            known.iter().try_for_each(|SyncedSkill { name, shipped, is_installed }| {
+                tx.skills().shipped_skill(name, shipped.as_str(), is_installed.then_some(shipped.as_str()))
             })
-            .await
+        };
+        self.0.journal.write("remember what was shipped", job).await
     }
 }
 
@@ -179,33 +181,33 @@ mod tests {
     fn each_case_is_decided() {
         // The shipped version is always v2. Columns: offered, installed, present, expected action.
         for (offered, installed, present, step) in [
-            ("-", "-", "-", SyncAction::Put),
-            ("-", "-", "v1", SyncAction::Offer),
-            ("-", "-", "v2", SyncAction::Remember),
-            ("-", "-", "own", SyncAction::Offer),
+            ("-", "-", "-", SyncAction::Install),
+            ("-", "-", "v1", SyncAction::Propose),
+            ("-", "-", "v2", SyncAction::Record),
+            ("-", "-", "own", SyncAction::Propose),
             ("v1", "-", "-", SyncAction::Nothing),
-            ("v1", "-", "v1", SyncAction::Put),
-            ("v1", "-", "v2", SyncAction::Remember),
-            ("v1", "-", "own", SyncAction::Offer),
+            ("v1", "-", "v1", SyncAction::Install),
+            ("v1", "-", "v2", SyncAction::Record),
+            ("v1", "-", "own", SyncAction::Propose),
             ("v2", "-", "-", SyncAction::Nothing),
             ("v2", "-", "v1", SyncAction::Nothing),
-            ("v2", "-", "v2", SyncAction::Remember),
+            ("v2", "-", "v2", SyncAction::Record),
             ("v2", "-", "own", SyncAction::Nothing),
             ("v1", "v1", "-", SyncAction::Nothing),
-            ("v1", "v1", "v1", SyncAction::Put),
-            ("v1", "v1", "v2", SyncAction::Remember),
-            ("v1", "v1", "own", SyncAction::Offer),
+            ("v1", "v1", "v1", SyncAction::Install),
+            ("v1", "v1", "v2", SyncAction::Record),
+            ("v1", "v1", "own", SyncAction::Propose),
             ("v2", "v1", "-", SyncAction::Nothing),
-            ("v2", "v1", "v1", SyncAction::Put),
-            ("v2", "v1", "v2", SyncAction::Remember),
+            ("v2", "v1", "v1", SyncAction::Install),
+            ("v2", "v1", "v2", SyncAction::Record),
             ("v2", "v1", "own", SyncAction::Nothing),
             ("v2", "v2", "-", SyncAction::Nothing),
             ("v2", "v2", "v1", SyncAction::Nothing),
             ("v2", "v2", "v2", SyncAction::Nothing),
             ("v2", "v2", "own", SyncAction::Nothing),
         ] {
-            let before = Before { offered: digest(offered), installed: digest(installed) };
-            let said = decide(&Digest::of(b"v2"), &before, digest(present).as_ref());
+            let record = SyncRecord { offered: digest(offered), installed: digest(installed) };
+            let said = decide(&Digest::of(b"v2"), &record, digest(present).as_ref());
             assert_eq!(said, step, "offered {offered}, installed {installed}, present {present}");
         }
     }
@@ -224,7 +226,7 @@ mod tests {
     #[derive(Debug, Default)]
     struct Fixture {
         newest: u8,
-        before: Before,
+        record: SyncRecord,
         present: Option<String>,
         waiting: Option<String>,
         last_ours: Option<String>,
@@ -239,19 +241,19 @@ mod tests {
         fn start(&mut self) -> SyncAction {
             let shipped = Digest::of(self.shipped().as_bytes());
             let present = self.present.as_ref().map(|text| Digest::of(text.as_bytes()));
-            let step = decide(&shipped, &self.before, present.as_ref());
+            let step = decide(&shipped, &self.record, present.as_ref());
             match step {
                 SyncAction::Nothing => {}
-                SyncAction::Remember => {
-                    self.before = Before { offered: Some(shipped.clone()), installed: Some(shipped) }
+                SyncAction::Record => {
+                    self.record = SyncRecord { offered: Some(shipped.clone()), installed: Some(shipped) }
                 }
-                SyncAction::Put => {
-                    self.before = Before { offered: Some(shipped.clone()), installed: Some(shipped) };
+                SyncAction::Install => {
+                    self.record = SyncRecord { offered: Some(shipped.clone()), installed: Some(shipped) };
                     self.present = Some(self.shipped());
                     self.last_ours = self.present.clone();
                 }
-                SyncAction::Offer => {
-                    self.before.offered = Some(shipped);
+                SyncAction::Propose => {
+                    self.record.offered = Some(shipped);
                     self.waiting = Some(self.shipped());
                     self.offers.push(self.shipped());
                 }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use anyhow::anyhow;
 use dir_handles::{DirEntry, DirHandles, PathContent, SkillDir};
-use plan::{Move, PathState, Scene, SwapDir};
+use plan::{Move, PathState, SwapDir, SwapState};
 
 pub(super) use plan::SwapOutcome;
 
@@ -150,9 +150,9 @@ struct SwapInProgress<'a> {
 impl SwapInProgress<'_> {
     fn run(mut self) -> Result<SwapOutcome, SwapError> {
         for _ in 0..MOST_MOVES {
-            let scene = self.scene()?;
-            match scene.next() {
-                Move::End(outcome) => return self.end(scene, outcome),
+            let state = self.state()?;
+            match state.next() {
+                Move::End(outcome) => return self.end(state, outcome),
                 Move::Write => self.write()?,
                 Move::Rename(from, to) => self.rename(from, to)?,
                 Move::Exchange => self.exchange()?,
@@ -161,8 +161,8 @@ impl SwapInProgress<'_> {
         Err(SwapError::Other(anyhow!("The folder of a skill changes all the time")))
     }
 
-    fn scene(&self) -> Result<Scene, SwapError> {
-        Ok(Scene {
+    fn state(&self) -> Result<SwapState, SwapError> {
+        Ok(SwapState {
             target: self.path_state(SwapDir::Target)?,
             old: self.path_state(SwapDir::Old)?,
             new: self.path_state(SwapDir::New)?,
@@ -225,8 +225,8 @@ impl SwapInProgress<'_> {
         }
     }
 
-    fn end(&self, scene: Scene, outcome: SwapOutcome) -> Result<SwapOutcome, SwapError> {
-        for (place, seen) in [(SwapDir::Old, scene.old), (SwapDir::New, scene.new)] {
+    fn end(&self, state: SwapState, outcome: SwapOutcome) -> Result<SwapOutcome, SwapError> {
+        for (place, seen) in [(SwapDir::Old, state.old), (SwapDir::New, state.new)] {
             let (id, name, entry) = (self.swap.id, self.swap.name, self.entry(place));
             match seen {
                 PathState::Nothing => {}
@@ -270,9 +270,9 @@ impl StagedKind {
 /// Removes content that is not needed. Renames it first, so that a partly removed folder is never
 /// taken for a person's work.
 fn discard(dirs: &DirHandles<'_>, id: i64, skill: &str, entry: &DirEntry) -> io::Result<()> {
-    let gone = StagedKind::Gone.entry(id, skill);
-    dirs.rename("discard", entry, &gone)?;
-    tidy(dirs, id, &gone.name);
+    let discarded = StagedKind::Gone.entry(id, skill);
+    dirs.rename("discard", entry, &discarded)?;
+    tidy(dirs, id, &discarded.name);
     Ok(())
 }
 
@@ -293,9 +293,9 @@ fn preserve(dirs: &DirHandles<'_>, id: i64, skill: &str, entry: &DirEntry) -> io
 /// Ignores errors caused by a person's concurrent change: the next look sees the new state.
 fn ignore_concurrent_change(result: io::Result<()>) -> Result<(), SwapError> {
     use ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound};
-    let quicker = [AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound];
+    let concurrent = [AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory, NotFound];
     match result {
-        Err(error) if quicker.contains(&error.kind()) => Ok(()),
+        Err(error) if concurrent.contains(&error.kind()) => Ok(()),
         other => Ok(other?),
     }
 }

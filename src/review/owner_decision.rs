@@ -14,8 +14,8 @@ use super::Review;
 use super::apply::{self, Applied};
 use super::approval::{Approval, Decider};
 use super::proposal::Proposal;
+use super::taint;
 use crate::id::{PersonId, ProposalId, VersionId};
-use crate::people::Role;
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{NewDecision, OriginKind, ProposalState, Tx};
 use crate::time::Timestamp;
@@ -95,7 +95,7 @@ impl DecisionSource {
     /// Returns whether the decider is an owner now, according to the journal.
     fn is_owner(self, tx: Tx<'_>) -> anyhow::Result<bool> {
         match self {
-            Self::Chat(id) => Ok(tx.people().person(id)?.is_some_and(|person| person.role == Role::Owner)),
+            Self::Chat(id) => taint::is_owner(*tx, id),
             Self::CommandLine => Ok(true),
         }
     }
@@ -114,43 +114,38 @@ impl Review {
         };
         let present = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
         let (typed, now) = (typed.to_owned(), self.0.clock.now());
-        let decided = self
-            .0
-            .journal
-            .write("approve a proposal", move |tx| {
-                let proposal = match judge_open(tx, id, "approve", by, now)? {
-                    Ok(proposal) => proposal,
-                    Err(refusal) => return Ok(Decided::Not(refusal)),
-                };
-                // The digest of the rows as they are now, not the stored digest.
-                let digest = proposal.digest();
-                let is_meant = digest.is_meant_by(&typed) && digest.as_str() == proposal.row.digest;
-                let outcome = if is_meant { "done" } else { DecisionError::WrongHash.as_str() };
-                note(tx, Some(id), &proposal.row.skill, "approve", outcome, by, now)?;
-                if !is_meant {
-                    return Ok(Decided::Not(DecisionError::WrongHash));
-                }
-                let approval = Approval::new(id, digest, Decider::Owner { person: by.person() });
-                take(tx, approval, present.as_ref(), now)
-            })
-            .await?;
+        let job = move |tx: Tx<'_>| {
+            let proposal = match judge_open(tx, id, "approve", by, now)? {
+                OpenProposal::Yes(proposal) => proposal,
+                OpenProposal::No(refusal) => return Ok(Decided::Not(refusal)),
+            };
+            // The digest of the rows as they are now, not the stored digest.
+            let digest = proposal.digest();
+            let is_meant = digest.is_meant_by(&typed) && digest.as_str() == proposal.row.digest;
+            let outcome = if is_meant { "done" } else { DecisionError::WrongHash.as_str() };
+            note(tx, Some(id), &proposal.row.skill, "approve", outcome, by, now)?;
+            if !is_meant {
+                return Ok(Decided::Not(DecisionError::WrongHash));
+            }
+            let approval = Approval::new(id, digest, Decider::Owner { person: by.person() });
+            take(tx, approval, present.as_ref(), now)
+        };
+        let decided = self.0.journal.write("approve a proposal", job).await?;
         self.finish(decided).await
     }
 
     /// Rejects a proposal. The same change cannot be proposed again.
     pub async fn reject(&self, id: ProposalId, reason: &str, by: DecisionSource) -> anyhow::Result<Decided> {
         let (reason, now) = (reason.to_owned(), self.0.clock.now());
-        self.0
-            .journal
-            .write("reject a proposal", move |tx| match judge_open(tx, id, "reject", by, now)? {
-                Err(refusal) => Ok(Decided::Not(refusal)),
-                Ok(proposal) => {
-                    tx.proposals().settle_proposal(id, ProposalState::Rejected, &reason, now)?;
-                    note(tx, Some(id), &proposal.row.skill, "reject", "done", by, now)?;
-                    Ok(Decided::Rejected)
-                }
-            })
-            .await
+        let job = move |tx: Tx<'_>| match judge_open(tx, id, "reject", by, now)? {
+            OpenProposal::No(refusal) => Ok(Decided::Not(refusal)),
+            OpenProposal::Yes(proposal) => {
+                tx.proposals().settle_proposal(id, ProposalState::Rejected, &reason, now)?;
+                note(tx, Some(id), &proposal.row.skill, "reject", "done", by, now)?;
+                Ok(Decided::Rejected)
+            }
+        };
+        self.0.journal.write("reject a proposal", job).await
     }
 
     /// Replaces the present version of a skill with an earlier one.
@@ -163,16 +158,13 @@ impl Review {
         let present = self.stored_content(skill).await?.as_ref().map(SkillFolder::digest);
         let (skill, now) = (skill.to_owned(), self.0.clock.now());
         let name = skill.clone();
-        let refusal = self
-            .0
-            .journal
-            .write("roll a skill back", move |tx| {
-                let refusal = begin_roll_back(tx, &skill, version, present.as_ref(), by, now)?;
-                let outcome = refusal.as_ref().map_or("done", DecisionError::as_str);
-                note(tx, None, &skill, "rollback", outcome, by, now)?;
-                Ok(refusal)
-            })
-            .await?;
+        let job = move |tx: Tx<'_>| {
+            let refusal = begin_roll_back(tx, &skill, version, present.as_ref(), by, now)?;
+            let outcome = refusal.as_ref().map_or("done", DecisionError::as_str);
+            note(tx, None, &skill, "rollback", outcome, by, now)?;
+            Ok(refusal)
+        };
+        let refusal = self.0.journal.write("roll a skill back", job).await?;
         match refusal {
             Some(refusal) => Ok(Decided::Not(refusal)),
             None => self.finish(Decided::Live(name)).await,
@@ -194,15 +186,21 @@ impl Review {
     }
 }
 
-/// Returns the proposal, if this owner can still decide about it.
+/// Whether a proposal is open for a decision.
+enum OpenProposal {
+    Yes(Box<Proposal>),
+    No(DecisionError),
+}
+
+/// Returns the proposal, if this owner can still decide about it. Notes any other attempt.
 fn judge_open(
     tx: Tx<'_>,
     id: ProposalId,
     act: &str,
     by: DecisionSource,
     now: Timestamp,
-) -> anyhow::Result<Result<Proposal, DecisionError>> {
-    let Some(proposal) = Proposal::load(*tx, id)? else { return Ok(Err(DecisionError::Unknown)) };
+) -> anyhow::Result<OpenProposal> {
+    let Some(proposal) = Proposal::load(*tx, id)? else { return Ok(OpenProposal::No(DecisionError::Unknown)) };
     let refusal = if !by.is_owner(tx)? {
         DecisionError::NotAllowed
     } else if proposal.row.state != ProposalState::Pending {
@@ -211,10 +209,10 @@ fn judge_open(
         tx.proposals().settle_proposal(id, ProposalState::Expired, "", now)?;
         DecisionError::Expired
     } else {
-        return Ok(Ok(proposal));
+        return Ok(OpenProposal::Yes(Box::new(proposal)));
     };
     note(tx, Some(id), &proposal.row.skill, act, refusal.as_str(), by, now)?;
-    Ok(Err(refusal))
+    Ok(OpenProposal::No(refusal))
 }
 
 /// Consumes an approval: a held folder becomes accepted as it is, anything else is stored as an

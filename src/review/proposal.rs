@@ -199,11 +199,11 @@ impl Proposal {
 /// Returns the version to compare a proposal with. For a held folder this is the last accepted
 /// version; otherwise text that was never accepted would count as unchanged and not be displayed.
 fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> {
-    let lies = db.skills().version_with(&row.skill, &row.base)?;
-    if row.origin == OriginKind::Folder || lies.as_ref().is_some_and(|version| !version.accepted) {
+    let present = db.skills().version_with(&row.skill, &row.base)?;
+    if row.origin == OriginKind::Folder || present.as_ref().is_some_and(|version| !version.accepted) {
         return Ok(db.skills().versions_of(&row.skill)?.into_iter().rev().find(|version| version.accepted));
     }
-    Ok(lies)
+    Ok(present)
 }
 
 /// Everything that a decision covers.

@@ -26,7 +26,7 @@ use crate::trust::Labelled;
 use crate::wording::{self, review as words};
 
 /// The time limit for all attempts together.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 /// The owner waits for the verdict: one more attempt, unless the server asks for a long pause.
 const RETRY: RetryPolicy = RetryPolicy { attempts: 2, longest_wait: Duration::from_secs(30) };
 /// The most tokens of an answer, thinking included.
@@ -34,7 +34,7 @@ const MAX_OUTPUT: u64 = 4_000;
 /// The maximum length of the reasons in characters.
 const MAX_REASONS: usize = 2_000;
 /// The minimum length, without spaces, at which reasons found in the proposal count as copied.
-const COPIED: usize = 12;
+const MIN_ECHO: usize = 12;
 
 /// The subject of a review.
 #[derive(Debug)]
@@ -71,12 +71,12 @@ pub enum Verdict {
     },
 }
 
-/// Builds the request to the reviewer about `matter`.
+/// Builds the request to the reviewer about `subject`.
 ///
 /// # Errors
 /// None that a proposal could cause.
-pub fn request(matter: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request> {
-    let (ReviewSubject { skill, change, diff, rationale, findings }, label, scope) = matter.open();
+pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request> {
+    let (ReviewSubject { skill, change, diff, rationale, findings }, label, scope) = subject.open();
     let change = match change {
         ProposalChange::Create => words::CREATE.to_owned(),
         ProposalChange::Edit => words::EDIT.to_owned(),
@@ -103,11 +103,11 @@ pub async fn ask(models: &ModelPool, request: &Request, on_behalf: &SpendCause, 
         return Verdict::None { why: words::OFFLINE };
     }
     let policy = AskPolicy { retry: RETRY, falls_back: false, ..AskPolicy::patient(&NullSink) };
-    let deadline = clock.now().plus(PATIENCE);
+    let deadline = clock.now().plus(TIMEOUT);
     let answer = tokio::select! {
         biased;
         answer = models.ask(request, on_behalf, policy) => answer,
-        _late = clock.wake_at(deadline) => return Verdict::None { why: words::TOO_SLOW },
+        _elapsed = clock.wake_at(deadline) => return Verdict::None { why: words::TOO_SLOW },
     };
     match answer {
         Ok(reply) => judge(request, &reply),
@@ -194,7 +194,7 @@ fn is_echo(request: &Request, answer: &str, why: &str) -> bool {
             crate::model::RequestPart::Text(text) => Some(bare(text)),
             _ => None,
         })
-        .any(|text| text.contains(&answer) || why.chars().count() >= COPIED && text.contains(&why))
+        .any(|text| text.contains(&answer) || why.chars().count() >= MIN_ECHO && text.contains(&why))
 }
 
 fn why(error: &ModelError) -> &'static str {

@@ -13,7 +13,8 @@ use url::Url;
 use super::diff::{diff, fenced, summary};
 use super::proposal::Proposal;
 use super::reveal::reveal;
-use crate::skill::{Digest, SkillFolder};
+use crate::id::ProposalId;
+use crate::skill::SkillFolder;
 use crate::store::{OriginKind, ProposalState, ReviewStage, StageOutcome, VerdictRow};
 use crate::text::one_line;
 use crate::trust::Label;
@@ -40,21 +41,22 @@ pub struct DisplayedText {
 
 /// Returns the notice to the owner that a proposal waits.
 pub fn announcement(proposal: &Proposal) -> DisplayedText {
-    let whole = whole(proposal, Surface::Chat);
-    if whole.markdown.chars().count() <= PUSHED {
-        return whole;
-    }
-    let markdown = format!("{}\n\n{}", head(proposal), says::too_long_to_push(proposal.row.id));
-    DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
+    whole_up_to(PUSHED, proposal, says::too_long_to_push)
 }
 
 /// Returns the answer to `/show` in chat.
 pub fn in_chat(proposal: &Proposal) -> DisplayedText {
+    whole_up_to(IN_CHAT, proposal, says::too_long_for_chat)
+}
+
+/// Returns the complete proposal if it is not longer than that many characters, otherwise only its
+/// head with that remark, and no buttons.
+fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String) -> DisplayedText {
     let whole = whole(proposal, Surface::Chat);
-    if whole.markdown.chars().count() <= IN_CHAT {
+    if whole.markdown.chars().count() <= max {
         return whole;
     }
-    let markdown = format!("{}\n\n{}", head(proposal), says::too_long_for_chat(proposal.row.id));
+    let markdown = format!("{}\n\n{}", head(proposal), remark(proposal.row.id));
     DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
 }
 
@@ -65,27 +67,23 @@ pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
     markdown.push_str(&format!("\n\n{}", summary(proposal.base.as_ref(), proposal.result.as_ref())));
     markdown.push_str(&format!("\n\n{}", fenced(&diff(proposal.base.as_ref(), proposal.result.as_ref()))));
     let digest = proposal.digest();
-    let intact = digest.as_str() == row.digest;
     let mut buttons = Vec::new();
-    if row.state != ProposalState::Pending {
-        markdown.push_str(&format!("\n\n{}", says::state(row.state.as_str(), &reveal(&row.reason))));
-    } else if intact {
-        markdown.push_str(&format!("\n\n{}", says::how_to_decide(row.id, digest.short(), surface)));
-        buttons = decide_buttons(proposal, &digest);
+    let ending = if row.state != ProposalState::Pending {
+        says::state(row.state.as_str(), &reveal(&row.reason))
+    } else if digest.as_str() == row.digest {
+        let (id, short) = (row.id, digest.short());
+        buttons = vec![
+            (says::APPROVE.to_owned(), format!("/approve {id} {short}")),
+            (says::REJECT.to_owned(), format!("/reject {id}")),
+            (says::WHY.to_owned(), format!("/why {id}")),
+        ];
+        says::how_to_decide(id, short, surface)
     } else {
-        markdown.push_str(&format!("\n\n{}", says::TAMPERED));
-    }
+        says::TAMPERED.to_owned()
+    };
+    markdown.push_str(&format!("\n\n{ending}"));
     let label = proposal.verdicts.iter().fold(row.label.clone(), |label, verdict| label.join_with(&verdict.label));
     DisplayedText { markdown, label, buttons }
-}
-
-fn decide_buttons(proposal: &Proposal, digest: &Digest) -> Vec<(String, String)> {
-    let id = proposal.row.id;
-    vec![
-        (says::APPROVE.to_owned(), format!("/approve {id} {}", digest.short())),
-        (says::REJECT.to_owned(), format!("/reject {id}")),
-        (says::WHY.to_owned(), format!("/why {id}")),
-    ]
 }
 
 /// Returns a name that cannot end its code span. A folder name chosen by a person may contain any

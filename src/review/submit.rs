@@ -71,7 +71,8 @@ impl Review {
             return Ok(Staged::Refused(Refused::because(&says::name_is_taken(to))));
         }
         // A model may only build on accepted content: the untouched parts of a held folder would
-        // otherwise be admitted with its proposal, and messages of the later stages would reveal them.
+        // otherwise be admitted with its proposal, and messages of the later stages would reveal
+        // them.
         if is_by_a_model
             && draft.change != ProposalChange::Create
             && let Some(base) = &base
@@ -89,37 +90,31 @@ impl Review {
         };
         let (now, nonce) = (self.0.clock.now(), proposal::nonce()?);
         let refuse_tainted = self.0.policy.tainted_is_rejected;
-        self.0
-            .journal
-            .write("stage a proposal", move |tx| {
-                let judged = taint::judge(*tx, &examined.draft.origin)?;
-                if let Some(refused) = barred(tx, &examined, &judged, refuse_tainted)? {
-                    return Ok(Staged::Refused(refused));
-                }
-                match duplicate_check::check(
-                    *tx,
-                    &examined.draft,
-                    examined.base_digest.as_ref(),
-                    examined.result.as_ref(),
-                )? {
-                    DuplicateState::Refused(refused) => Ok(Staged::Refused(refused)),
-                    DuplicateState::Waits(id) => Ok(Staged::Known(id)),
-                    DuplicateState::New => store(tx, &examined, &judged, &nonce, now),
-                }
-            })
-            .await
+        let job = move |tx: Tx<'_>| {
+            let verdict = taint::judge(*tx, &examined.draft.origin)?;
+            if let Some(refused) = refusal_of(tx, &examined, &verdict, refuse_tainted)? {
+                return Ok(Staged::Refused(refused));
+            }
+            match duplicate_check::check(*tx, &examined.draft, examined.base_digest.as_ref(), examined.result.as_ref())?
+            {
+                DuplicateState::Refused(refused) => Ok(Staged::Refused(refused)),
+                DuplicateState::Waits(id) => Ok(Staged::Known(id)),
+                DuplicateState::New => store(tx, &examined, &verdict, &nonce, now),
+            }
+        };
+        self.0.journal.write("stage a proposal", job).await
     }
 }
 
 /// A draft with the results that need no journal.
-struct Examined {
+struct ExaminedDraft {
     draft: ProposalDraft,
     base_digest: Option<Digest>,
     result: Option<SkillFolder>,
     findings: Vec<Finding>,
 }
 
-fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<Examined, Refused> {
+fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<ExaminedDraft, Refused> {
     let result = outcome(&draft, base.as_ref())?;
     let by_owner = matches!(draft.origin, ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped);
     let bounds = if by_owner { Bounds::import() } else { Bounds::proposal() };
@@ -134,7 +129,7 @@ fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<Examined, 
     let mut findings = result.as_ref().map(scan::scan).unwrap_or_default();
     findings.extend(scan::scan_text("", &draft.rationale));
     findings.extend([draft.skill.as_str(), draft.change.new_name()].into_iter().flat_map(scan::scan_name));
-    Ok(Examined { base_digest: base.as_ref().map(SkillFolder::digest), draft, result, findings })
+    Ok(ExaminedDraft { base_digest: base.as_ref().map(SkillFolder::digest), draft, result, findings })
 }
 
 /// Returns the content that the skill would have. Files that the draft does not name stay as they
@@ -149,8 +144,8 @@ fn outcome(draft: &ProposalDraft, base: Option<&SkillFolder>) -> Result<Option<S
             return Err(Refused::because(&says::no_such_skill(&draft.skill)));
         }
     };
-    let once: BTreeMap<_, _> = draft.files.iter().map(|(path, bytes)| (path, bytes)).collect();
-    if once.len() != draft.files.len() {
+    let unique: BTreeMap<_, _> = draft.files.iter().map(|(path, bytes)| (path, bytes)).collect();
+    if unique.len() != draft.files.len() {
         return Err(Refused::because(says::FILE_TWICE));
     }
     for (path, bytes) in &draft.files {
@@ -180,10 +175,10 @@ fn renamed(text: &str, to: &str) -> Option<String> {
 }
 
 /// Refuses a model's proposal if its person may not propose, or if the owner has enough waiting.
-fn barred(
+fn refusal_of(
     tx: Tx<'_>,
-    examined: &Examined,
-    judged: &TaintVerdict,
+    examined: &ExaminedDraft,
+    verdict: &TaintVerdict,
     refuse_tainted: bool,
 ) -> anyhow::Result<Option<Refused>> {
     match &examined.draft.origin {
@@ -194,27 +189,27 @@ fn barred(
             return Ok(None);
         }
     }
-    let tainted = judged.standing == AutoApproval::Tainted;
+    let tainted = verdict.standing == AutoApproval::Tainted;
     if tainted && refuse_tainted {
-        return Ok(Some(Refused::because(&says::tainted_refused(&judged.label))));
+        return Ok(Some(Refused::because(&says::tainted_refused(&verdict.label))));
     }
     let waiting: Vec<_> = tx.proposals().pending_proposals()?.into_iter().filter(|row| row.turn.is_some()).collect();
-    let like =
+    let alike =
         waiting.iter().filter(|row| (AutoApproval::read(&row.standing) == AutoApproval::Tainted) == tainted).count();
     let most = if tainted { MOST_TAINTED } else { MOST_WAITING };
-    Ok((like >= most).then(|| Refused::because(&says::too_many_wait(like))))
+    Ok((alike >= most).then(|| Refused::because(&says::too_many_wait(alike))))
 }
 
 fn store(
     tx: Tx<'_>,
-    examined: &Examined,
-    judged: &TaintVerdict,
+    examined: &ExaminedDraft,
+    verdict: &TaintVerdict,
     nonce: &str,
     now: Timestamp,
 ) -> anyhow::Result<Staged> {
-    let Examined { draft, base_digest, result, findings } = examined;
+    let ExaminedDraft { draft, base_digest, result, findings } = examined;
     // A clean draft with a finding waits for the owner; a finding never improves the standing.
-    let standing = match judged.standing {
+    let standing = match verdict.standing {
         AutoApproval::Clean if !findings.is_empty() => AutoApproval::Careful,
         other => other,
     };
@@ -225,7 +220,7 @@ fn store(
         base: base_digest.as_ref().map_or("", Digest::as_str),
         content: content.as_ref().map_or("", Digest::as_str),
         rationale: &draft.rationale,
-        label: &judged.label,
+        label: &verdict.label,
         nonce,
     };
     let (turn, person) = draft.origin.turn().unzip();
@@ -243,13 +238,13 @@ fn store(
         turn,
         person: person.flatten(),
         standing: standing.as_str(),
-        label: &judged.label,
-        scope: judged.scope,
+        label: &verdict.label,
+        scope: verdict.scope,
         files: &result.as_ref().map(proposal::rows).unwrap_or_default(),
         at: now,
     })?;
-    for said in verdict_rows(judged, findings)? {
-        tx.proposals().add_verdict(id, &said, judged.scope, now)?;
+    for row in verdict_rows(verdict, findings)? {
+        tx.proposals().add_verdict(id, &row, verdict.scope, now)?;
     }
     for node in draft.origin.nodes() {
         tx.derivations().derive(Node::Proposal(id), node)?;
@@ -264,8 +259,8 @@ fn store(
 }
 
 /// Returns the verdicts of the first four stages.
-fn verdict_rows(judged: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
-    let verdict = |stage: ReviewStage, passed: bool, note: &str, label: &Label| VerdictRow {
+fn verdict_rows(verdict: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
+    let row = |stage: ReviewStage, passed: bool, note: &str, label: &Label| VerdictRow {
         stage,
         outcome: if passed { StageOutcome::Passed } else { StageOutcome::Waits },
         note: note.to_owned(),
@@ -276,12 +271,12 @@ fn verdict_rows(judged: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<[
     // The excerpts in the findings are the proposal's own text.
     let scan = VerdictRow {
         findings: serde_json::to_string(findings)?,
-        ..verdict(ReviewStage::Scan, findings.is_empty(), &says::findings(findings.len()), &judged.label)
+        ..row(ReviewStage::Scan, findings.is_empty(), &says::findings(findings.len()), &verdict.label)
     };
     Ok([
-        verdict(ReviewStage::Taint, judged.standing == AutoApproval::Clean, &judged.note, &ours),
-        verdict(ReviewStage::Hash, true, "", &ours),
-        verdict(ReviewStage::Structure, true, "", &ours),
+        row(ReviewStage::Taint, verdict.standing == AutoApproval::Clean, &verdict.note, &ours),
+        row(ReviewStage::Hash, true, "", &ours),
+        row(ReviewStage::Structure, true, "", &ours),
         scan,
     ])
 }

@@ -85,12 +85,12 @@ fn path_text(
     let mut between = 0;
     for (place, (node, at)) in path.iter().enumerate() {
         let (step, at) = (kind(*node), zone.show_short(*at));
-        let goes_on = matches!(path.get(place + 1), Some((Node::Turn(_), _)));
+        let is_followed = matches!(path.get(place + 1), Some((Node::Turn(_), _)));
         match (after, step) {
             (None, _) => sentences.push(says::made(origin, &at)),
             // The answer that proposed it is reported with the proposal.
             (Some(says::TraceStep::Proposal(_)), says::TraceStep::Turn) if place == 1 => {}
-            (Some(says::TraceStep::Turn), says::TraceStep::Turn) if goes_on => between += 1,
+            (Some(says::TraceStep::Turn), says::TraceStep::Turn) if is_followed => between += 1,
             (Some(after), _) => sentences.push(says::step(after, step, &at, std::mem::take(&mut between))),
         }
         after = Some(step);

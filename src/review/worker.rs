@@ -147,35 +147,31 @@ impl ReviewWorker<'_> {
 
     /// Returns a proposal that a policy approved without a notice so far, and the notice.
     async fn unannounced_outcome(&self) -> anyhow::Result<Option<(ProposalId, String)>> {
-        self.0
-            .journal
-            .read(|db| {
-                let Some(row) = db.proposals().unannounced_approval()? else { return Ok(None) };
-                let is_intended = db.skills().intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
-                let ended = match (row.state, is_intended) {
-                    (ProposalState::Approved, true) => says::ApplyOutcome::Later,
-                    (ProposalState::Approved, false) => says::ApplyOutcome::Done,
-                    _ => says::ApplyOutcome::Conflict,
-                };
-                let setting = db.proposals().approved_under(row.id)?;
-                let why = match setting.as_str() {
-                    BY_REFLECTION_NONE => says::passed_every_stage(row.id),
-                    _ => says::reviewer_approved(row.id),
-                };
-                Ok(Some((row.id, says::by_policy(row.id, &row.skill, &why, &setting, ended))))
-            })
-            .await
+        let read = |db: Db<'_>| {
+            let Some(row) = db.proposals().unannounced_approval()? else { return Ok(None) };
+            let is_intended = db.skills().intended_changes()?.iter().any(|change| change.proposal == Some(row.id));
+            let ended = match (row.state, is_intended) {
+                (ProposalState::Approved, true) => says::ApplyOutcome::Later,
+                (ProposalState::Approved, false) => says::ApplyOutcome::Done,
+                _ => says::ApplyOutcome::Conflict,
+            };
+            let setting = db.proposals().approved_under(row.id)?;
+            let why = match setting.as_str() {
+                BY_REFLECTION_NONE => says::passed_every_stage(row.id),
+                _ => says::reviewer_approved(row.id),
+            };
+            Ok(Some((row.id, says::by_policy(row.id, &row.skill, &why, &setting, ended))))
+        };
+        self.0.journal.read(read).await
     }
 
     async fn expire(&self, id: ProposalId, skill: String) -> anyhow::Result<()> {
         let now = self.0.clock.now();
-        self.0
-            .journal
-            .write("expire a proposal", move |tx| {
-                tx.proposals().settle_proposal(id, ProposalState::Expired, "", now)?;
-                decided(tx, id, &skill, "expire", "program", "", now)
-            })
-            .await
+        let job = move |tx: Tx<'_>| {
+            tx.proposals().settle_proposal(id, ProposalState::Expired, "", now)?;
+            decided(tx, id, &skill, "expire", "program", "", now)
+        };
+        self.0.journal.write("expire a proposal", job).await
     }
 
     /// Asks the reviewer once, stores the verdict, and approves if that is sufficient.
@@ -195,27 +191,25 @@ impl ReviewWorker<'_> {
         let reviewer_may_approve =
             if of_reflection { policy.reflections == ReflectionReview::Ai } else { policy.reviewer_approves };
         let approves = safe && clean && reviewer_may_approve;
-        self.0
-            .journal
-            .write("keep a review", move |tx| {
-                tx.proposals().add_verdict(id, &row, scope, now)?;
-                tx.proposals().reviewed(id)
-            })
-            .await?;
+        let job = move |tx: Tx<'_>| {
+            tx.proposals().add_verdict(id, &row, scope, now)?;
+            tx.proposals().reviewed(id)
+        };
+        self.0.journal.write("keep a review", job).await?;
         if approves { self.approve_by_policy(id, Decider::Reviewer, setting).await } else { Ok(()) }
     }
 
     async fn ask(&self, proposal: &Proposal) -> Verdict {
         let row = &proposal.row;
         let findings = proposal.findings();
-        let matter = ReviewSubject {
+        let subject = ReviewSubject {
             skill: &row.skill,
             change: &proposal.change,
             diff: &diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
             rationale: &row.rationale,
             findings: &findings,
         };
-        let Ok(request) = reviewer::request(&Labelled::new(matter, row.label.clone(), row.scope)) else {
+        let Ok(request) = reviewer::request(&Labelled::new(subject, row.label.clone(), row.scope)) else {
             return Verdict::None { why: says::REVIEW_IMPOSSIBLE };
         };
         let on_behalf = SpendCause { turn: row.turn, person: row.person };
@@ -227,32 +221,29 @@ impl ReviewWorker<'_> {
         let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else { return Ok(()) };
         let present = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
         let now = self.0.clock.now();
-        let begun = self
-            .0
-            .journal
-            .write("approve a proposal by policy", move |tx| {
-                let Some(proposal) = Proposal::load(*tx, id)?.filter(|p| p.row.state == ProposalState::Pending) else {
-                    return Ok(None);
-                };
-                let digest = proposal.digest();
-                anyhow::ensure!(digest.as_str() == proposal.row.digest, "A proposal was changed in the journal");
-                let (skill, scope) = (&proposal.row.skill, proposal.row.scope);
-                match by {
-                    Decider::Setting(_) => {
-                        let skipped = reviewer_row(StageOutcome::Skipped, says::NOT_REVIEWED, label::of_the_program());
-                        tx.proposals().add_verdict(id, &skipped, scope, now)?;
-                        tx.proposals().reviewed(id)?;
-                        decided(tx, id, skill, "approve", "program", setting, now)?;
-                    }
-                    _ => decided(tx, id, skill, "approve", "reviewer", setting, now)?,
+        let job = move |tx: Tx<'_>| {
+            let Some(proposal) = Proposal::load(*tx, id)?.filter(|p| p.row.state == ProposalState::Pending) else {
+                return Ok(None);
+            };
+            let digest = proposal.digest();
+            anyhow::ensure!(digest.as_str() == proposal.row.digest, "A proposal was changed in the journal");
+            let (skill, scope) = (&proposal.row.skill, proposal.row.scope);
+            match by {
+                Decider::Setting(_) => {
+                    let skipped = reviewer_row(StageOutcome::Skipped, says::NOT_REVIEWED, label::of_the_program());
+                    tx.proposals().add_verdict(id, &skipped, scope, now)?;
+                    tx.proposals().reviewed(id)?;
+                    decided(tx, id, skill, "approve", "program", setting, now)?;
                 }
-                let approval = Approval::new(id, digest, by);
-                owner_decision::take(tx, approval, present.as_ref(), now).map(Some)
-            })
-            .await?;
+                _ => decided(tx, id, skill, "approve", "reviewer", setting, now)?,
+            }
+            let approval = Approval::new(id, digest, by);
+            owner_decision::take(tx, approval, present.as_ref(), now).map(Some)
+        };
+        let decision = self.0.journal.write("approve a proposal by policy", job).await?;
         // The outcome is read from the rows and announced next, even after a restart if the power
         // fails here.
-        match begun {
+        match decision {
             Some(decided) => self.finish(decided).await.map(drop),
             None => Ok(()),
         }

@@ -29,7 +29,7 @@ pub struct Skill {
     /// catalogue has.
     pub manifest: Manifest,
     /// The name in its file, if the skill goes by its folder's name because that name is taken.
-    pub wanted: Option<String>,
+    pub declared_name: Option<String>,
     /// All of its files.
     pub content: Arc<SkillFolder>,
     /// The digest of its files.
@@ -115,7 +115,7 @@ impl SkillCache {
         for entry in list(&self.dir).unwrap_or_else(unlisted) {
             match entry {
                 ListedFolder::Folder(name) => {
-                    let found = again(&self.dir.join(&name), &name, last.seen.get(&name));
+                    let found = refresh(&self.dir.join(&name), &name, last.seen.get(&name));
                     seen.extend(found.map(|found| (name, found)));
                 }
                 ListedFolder::Broken(entry) => broken.push(entry),
@@ -137,7 +137,7 @@ impl FolderStamp {
 }
 
 /// Returns the folder at `path`, read again only if it has changed; `None` if it is not a skill.
-fn again(path: &Path, name: &str, before: Option<&FolderStamp>) -> Option<FolderStamp> {
+fn refresh(path: &Path, name: &str, before: Option<&FolderStamp>) -> Option<FolderStamp> {
     let stamps = Stamps::of(path);
     match before {
         Some(before) if before.stamps == stamps && !before.may_pass() => Some(before.clone()),
@@ -172,7 +172,7 @@ fn read(path: &Path, name: &str) -> Result<Skill, LoadFailure> {
     })?;
     let manifest = Manifest::of(name, &content).map_err(|problem| format!("{MAIN}, {problem}"))?;
     let digest = content.digest();
-    Ok(Skill { folder: name.to_owned(), manifest, wanted: None, content: Arc::new(content), digest })
+    Ok(Skill { folder: name.to_owned(), manifest, declared_name: None, content: Arc::new(content), digest })
 }
 
 fn assemble(seen: &BTreeMap<String, FolderStamp>, mut broken: Vec<UnloadableSkill>) -> Catalogue {
@@ -201,7 +201,7 @@ fn assemble(seen: &BTreeMap<String, FolderStamp>, mut broken: Vec<UnloadableSkil
 /// Returns a skill under its folder's name, because its own name is taken.
 fn by_its_folder(skill: &Skill) -> Skill {
     let mut skill = skill.clone();
-    skill.wanted = Some(std::mem::replace(&mut skill.manifest.name, skill.folder.clone()));
+    skill.declared_name = Some(std::mem::replace(&mut skill.manifest.name, skill.folder.clone()));
     skill
 }
 
@@ -231,12 +231,12 @@ fn entries(dir: &Path) -> io::Result<Vec<ListedFolder>> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let kind = entry.file_type()?;
-        entries.extend(judge(&entry, kind));
+        entries.extend(classify(&entry, kind));
     }
     Ok(entries)
 }
 
-fn judge(entry: &DirEntry, kind: FileType) -> Option<ListedFolder> {
+fn classify(entry: &DirEntry, kind: FileType) -> Option<ListedFolder> {
     let raw = entry.file_name();
     let name = raw.to_string_lossy();
     let broken = |why: &str| ListedFolder::Broken(UnloadableSkill { folder: shown(&name), why: why.to_owned() });

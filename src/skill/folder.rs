@@ -103,8 +103,8 @@ impl SkillFolder {
     /// If an entry is not a plain file, is too large or cannot be read.
     pub fn read(root: &Path) -> Result<Self, Unreadable> {
         let mut files = BTreeMap::new();
-        let mut left = MOST_BYTES;
-        read_into(root, "", &mut files, &mut left)?;
+        let mut remaining = MOST_BYTES;
+        read_into(root, "", &mut files, &mut remaining)?;
         Ok(Self(files))
     }
 
@@ -165,7 +165,7 @@ fn read_into(
     here: &Path,
     inside: &str,
     files: &mut BTreeMap<String, Arc<[u8]>>,
-    left: &mut u64,
+    remaining: &mut u64,
 ) -> Result<(), Unreadable> {
     let failed =
         |path: &str, error: std::io::Error| Unreadable::Failed { path: path.to_owned(), why: error.kind().to_string() };
@@ -176,10 +176,10 @@ fn read_into(
         let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
         let kind = entry.file_type().map_err(|error| failed(&path, error))?;
         if kind.is_dir() {
-            read_into(&entry.path(), &path, files, left)?;
+            read_into(&entry.path(), &path, files, remaining)?;
         } else if kind.is_file() {
-            let bytes = read_file(&entry.path(), *left).map_err(|error| failed(&path, error))?;
-            *left = left.checked_sub(bytes.len() as u64).ok_or(Unreadable::TooLarge)?;
+            let bytes = read_file(&entry.path(), *remaining).map_err(|error| failed(&path, error))?;
+            *remaining = remaining.checked_sub(bytes.len() as u64).ok_or(Unreadable::TooLarge)?;
             files.insert(path, Arc::from(bytes));
         } else {
             return Err(Unreadable::NotPlain(path));
@@ -193,12 +193,12 @@ fn read_into(
 
 /// Reads at most one byte more than is left. Does not follow links, in case the file has become one
 /// meanwhile.
-fn read_file(path: &Path, left: u64) -> std::io::Result<Vec<u8>> {
+fn read_file(path: &Path, remaining: u64) -> std::io::Result<Vec<u8>> {
     use rustix::fs::{Mode, OFlags};
     let file =
         rustix::fs::open(path, OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK, Mode::empty())?;
     let mut bytes = Vec::new();
-    std::fs::File::from(file).take(left.saturating_add(1)).read_to_end(&mut bytes)?;
+    std::fs::File::from(file).take(remaining.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

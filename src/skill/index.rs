@@ -83,11 +83,11 @@ fn harmless(words: &str) -> String {
 /// Returns as much as fits into this number of tokens.
 fn cut(words: &str, tokens: u64) -> String {
     let mut quarters = 0;
-    let kept = words.chars().take_while(|c| {
+    let fitting = words.chars().take_while(|c| {
         quarters += if c.is_ascii() { 1 } else { 4 };
         quarters <= 4 * tokens
     });
-    match kept.count() {
+    match fitting.count() {
         0 => String::new(),
         count => text::shorten(words, count),
     }

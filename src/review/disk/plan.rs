@@ -36,7 +36,7 @@ pub(super) enum PathState {
 
 /// The input of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Scene {
+pub(super) struct SwapState {
     /// The target's content.
     pub target: PathState,
     /// The content held in old.
@@ -74,7 +74,7 @@ pub(in crate::review) enum SwapOutcome {
     Conflict,
 }
 
-impl Scene {
+impl SwapState {
     /// Returns the next move.
     pub(super) fn next(self) -> Move {
         match self.removed_content() {
@@ -147,7 +147,7 @@ mod tests {
     const ALL: [PathState; 4] = [PathState::Nothing, PathState::Base, PathState::Goal, PathState::Other];
 
     /// Returns every observable scene. Content without an expected digest cannot be recognised.
-    fn scenes() -> impl Iterator<Item = Scene> {
+    fn states() -> impl Iterator<Item = SwapState> {
         let changes = [
             (PathState::Nothing, PathState::Goal),
             (PathState::Base, PathState::Goal),
@@ -157,65 +157,65 @@ mod tests {
         places
             .flat_map(move |(target, old, new)| {
                 changes.into_iter().flat_map(move |(from, to)| {
-                    [true, false].map(move |exchange| Scene { target, old, new, from, to, exchange })
+                    [true, false].map(move |exchange| SwapState { target, old, new, from, to, exchange })
                 })
             })
-            .filter(|scene| {
-                let seen = [scene.target, scene.old, scene.new];
-                (scene.from == PathState::Base || !seen.contains(&PathState::Base))
-                    && (scene.to == PathState::Goal || !seen.contains(&PathState::Goal))
+            .filter(|state| {
+                let seen = [state.target, state.old, state.new];
+                (state.from == PathState::Base || !seen.contains(&PathState::Base))
+                    && (state.to == PathState::Goal || !seen.contains(&PathState::Goal))
             })
     }
 
-    fn slot(scene: &mut Scene, place: SwapDir) -> &mut PathState {
+    fn slot(state: &mut SwapState, place: SwapDir) -> &mut PathState {
         match place {
-            SwapDir::Target => &mut scene.target,
-            SwapDir::Old => &mut scene.old,
-            SwapDir::New => &mut scene.new,
+            SwapDir::Target => &mut state.target,
+            SwapDir::Old => &mut state.old,
+            SwapDir::New => &mut state.new,
         }
     }
 
     /// Simulates the disk. `None` for a rename onto existing content.
-    fn after(mut scene: Scene, made: Move) -> Option<Scene> {
+    fn after(mut state: SwapState, made: Move) -> Option<SwapState> {
         match made {
-            Move::Write => scene.new = PathState::Goal,
-            Move::Exchange => std::mem::swap(&mut scene.target, &mut scene.new),
+            Move::Write => state.new = PathState::Goal,
+            Move::Exchange => std::mem::swap(&mut state.target, &mut state.new),
             Move::Rename(from, to) => {
-                let what = std::mem::replace(slot(&mut scene, from), PathState::Nothing);
-                let there = std::mem::replace(slot(&mut scene, to), what);
-                return (what != PathState::Nothing && there == PathState::Nothing).then_some(scene);
+                let what = std::mem::replace(slot(&mut state, from), PathState::Nothing);
+                let there = std::mem::replace(slot(&mut state, to), what);
+                return (what != PathState::Nothing && there == PathState::Nothing).then_some(state);
             }
             Move::End(_) => {}
         }
-        Some(scene)
+        Some(state)
     }
 
     /// Returns all scenes up to the end, and the outcome.
-    fn live(mut scene: Scene) -> (Vec<Scene>, SwapOutcome) {
-        let mut way = vec![scene];
+    fn live(mut state: SwapState) -> (Vec<SwapState>, SwapOutcome) {
+        let mut way = vec![state];
         for _ in 0..8 {
-            match scene.next() {
+            match state.next() {
                 Move::End(ending) => return (way, ending),
-                made => scene = after(scene, made).unwrap_or_else(|| panic!("{made:?} in {scene:?}")),
+                made => state = after(state, made).unwrap_or_else(|| panic!("{made:?} in {state:?}")),
             }
-            way.push(scene);
+            way.push(state);
         }
-        panic!("{scene:?} comes to no end");
+        panic!("{state:?} comes to no end");
     }
 
-    fn last(way: &[Scene]) -> Scene {
+    fn last(way: &[SwapState]) -> SwapState {
         *way.last().unwrap()
     }
 
-    fn works(scene: &Scene) -> usize {
-        [scene.target, scene.old, scene.new].into_iter().filter(|seen| *seen == PathState::Other).count()
+    fn works(state: &SwapState) -> usize {
+        [state.target, state.old, state.new].into_iter().filter(|seen| *seen == PathState::Other).count()
     }
 
     #[test]
     fn every_scene_comes_to_an_end_and_keeps_every_work() {
-        for scene in scenes() {
-            let (way, _) = live(scene);
-            assert_eq!(works(&last(&way)), works(&scene), "{scene:?}");
+        for state in states() {
+            let (way, _) = live(state);
+            assert_eq!(works(&last(&way)), works(&state), "{state:?}");
         }
         for ending in [SwapOutcome::Done, SwapOutcome::Conflict] {
             assert_eq!(ALL.map(|seen| ending.discards(seen)), [false, ending == SwapOutcome::Done, true, false]);
@@ -224,15 +224,16 @@ mod tests {
 
     #[test]
     fn without_a_person_it_ends_as_asked_even_where_the_filesystem_changes_midway() {
-        let begun = |s: &Scene| s.old == PathState::Nothing && matches!(s.new, PathState::Nothing | PathState::Goal);
-        for scene in scenes().filter(|s| (s.target == s.from || s.target == s.to) && begun(s)) {
-            let (way, ending) = live(scene);
-            assert_eq!((last(&way).target, ending), (scene.to, SwapOutcome::Done), "{scene:?}");
-            let whole = |s: &Scene| s.target == scene.from || s.target == scene.to;
-            assert!(!scene.exchange || way.iter().all(whole), "{way:?}");
+        let begun =
+            |s: &SwapState| s.old == PathState::Nothing && matches!(s.new, PathState::Nothing | PathState::Goal);
+        for state in states().filter(|s| (s.target == s.from || s.target == s.to) && begun(s)) {
+            let (way, ending) = live(state);
+            assert_eq!((last(&way).target, ending), (state.to, SwapOutcome::Done), "{state:?}");
+            let whole = |s: &SwapState| s.target == state.from || s.target == state.to;
+            assert!(!state.exchange || way.iter().all(whole), "{way:?}");
             for between in way {
-                let (way, ending) = live(Scene { exchange: !between.exchange, ..between });
-                assert_eq!((last(&way).target, ending), (scene.to, SwapOutcome::Done), "{between:?}");
+                let (way, ending) = live(SwapState { exchange: !between.exchange, ..between });
+                assert_eq!((last(&way).target, ending), (state.to, SwapOutcome::Done), "{between:?}");
             }
         }
     }
@@ -244,13 +245,13 @@ mod tests {
             (PathState::Other, PathState::Nothing),
             (PathState::Nothing, PathState::Other),
         ];
-        for scene in scenes().filter(|s| s.target != PathState::Other && taken.contains(&(s.old, s.new))) {
-            let (way, ending) = live(scene);
+        for state in states().filter(|s| s.target != PathState::Other && taken.contains(&(s.old, s.new))) {
+            let (way, ending) = live(state);
             // A copy of the new content created by another party stays.
-            if scene.target == PathState::Nothing || (scene.target == PathState::Goal && scene.new != PathState::Goal) {
-                assert_eq!(last(&way).target, PathState::Other, "{scene:?}");
+            if state.target == PathState::Nothing || (state.target == PathState::Goal && state.new != PathState::Goal) {
+                assert_eq!(last(&way).target, PathState::Other, "{state:?}");
             }
-            assert_eq!(ending, SwapOutcome::Conflict, "{scene:?}");
+            assert_eq!(ending, SwapOutcome::Conflict, "{state:?}");
         }
     }
 }

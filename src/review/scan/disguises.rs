@@ -50,7 +50,7 @@ fn kind(c: char) -> (&'static str, &'static str) {
 }
 
 fn is_honest(at: usize, before: Option<char>, c: char, after: Option<char>) -> bool {
-    let beside = |test: fn(char) -> bool| before.is_some_and(test) || after.is_some_and(test);
+    let neighbour = |test: fn(char) -> bool| before.is_some_and(test) || after.is_some_and(test);
     match c {
         '\r' => after == Some('\n'),
         '\u{feff}' => at == 0,
@@ -58,7 +58,7 @@ fn is_honest(at: usize, before: Option<char>, c: char, after: Option<char>) -> b
         c if is_odd_space(c) => true,
         '\u{200c}' | '\u{200d}' if before.is_some_and(joins_letters) => true,
         // Legitimate in scripts that write vowels this way.
-        '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => beside(|c| matches!(u32::from(c), 0x1780..=0x18AF)),
+        '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' => neighbour(|c| matches!(u32::from(c), 0x1780..=0x18AF)),
         c => joins_emoji(before, c, after) || is_ideographic_variant(before, c),
     }
 }

@@ -135,7 +135,7 @@ mod tests {
     async fn reflection_fixture(house: &Fixture, label: Label) -> ActionId {
         let (ada, at) = (house.ada, Timestamp(2));
         let scope = Scope::Person(ada.person);
-        let look = move |tx: Tx<'_>| {
+        let job = move |tx: Tx<'_>| {
             let slot = tx.slots().claim_slot(&NewSlot {
                 job: "daily",
                 scope,
@@ -189,7 +189,7 @@ mod tests {
                 at,
             })
         };
-        house.journal.write("look back", look).await.unwrap()
+        house.journal.write("look back", job).await.unwrap()
     }
 
     fn origin(action: ActionId, turn: TurnId, person: PersonId) -> ProposalOrigin {

@@ -131,7 +131,7 @@ fn a_failure_that_may_pass_is_tried_again() {
     for may_pass in [true, false] {
         let failure = LoadFailure { why: "too many open files".to_owned(), may_pass };
         let before = FolderStamp { stamps: Stamps::of(&path), outcome: Err(failure) };
-        assert_eq!(again(&path, "a", Some(&before)).unwrap().outcome.is_ok(), may_pass);
+        assert_eq!(refresh(&path, "a", Some(&before)).unwrap().outcome.is_ok(), may_pass);
     }
 }
 
@@ -148,8 +148,8 @@ fn a_name_belongs_to_its_folder_first() {
     home.put("blank/SKILL.md", "");
     let catalogue = home.shelf().look();
     assert_eq!(found(&catalogue).0, ["a=a", "b=b", "c=c", "d=d", "e=f", "g=g", "x=x"]);
-    assert_eq!(catalogue.skills["a"].wanted.as_deref(), Some("x"));
-    assert_eq!(catalogue.skills["x"].wanted, None);
+    assert_eq!(catalogue.skills["a"].declared_name.as_deref(), Some("x"));
+    assert_eq!(catalogue.skills["x"].declared_name, None);
     assert_eq!(catalogue.named("x").unwrap().folder, "x");
     assert_eq!(catalogue.named("f").unwrap().folder, "e");
     assert!(catalogue.named("e").is_none());
