@@ -12,8 +12,8 @@
 mod support {
     #[path = "../support/fake.rs"]
     pub mod fake;
-    #[path = "../support/older.rs"]
-    pub mod older;
+    #[path = "../support/older_journals.rs"]
+    pub mod older_journals;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]
     pub mod signal;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]

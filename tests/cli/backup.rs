@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::program::{Home, PLAIN};
-use super::support::older::{self, migrations};
+use super::support::older_journals::{self, migrations};
 
 /// A home with one exchange.
 fn lived_in() -> Home {
@@ -49,7 +49,7 @@ fn newest() -> i64 {
 /// Downgrades the journal to the previous version.
 fn made_older(home: &Home) {
     let all = migrations();
-    older::downgrade_journal(&home.file("compline.db"), &all[..all.len() - 1]);
+    older_journals::downgrade_journal(&home.file("compline.db"), &all[..all.len() - 1]);
 }
 
 #[test]

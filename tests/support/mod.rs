@@ -1,20 +1,20 @@
 //! Test fixtures: channels, a simulated clock, scripted models and fake servers.
 
-pub mod both;
 pub mod channel;
 pub mod fake;
-pub mod hand;
+pub mod injected_events;
 pub mod model;
-pub mod older;
+pub mod obedient_model;
+pub mod older_journals;
 pub mod pdf;
 pub mod power;
-pub mod saved;
+pub mod saved_texts;
 pub mod search;
-pub mod seat;
 pub mod signal;
 pub mod story;
 pub mod telegram;
-pub mod victim;
-pub mod watched;
+pub mod terminal_client;
+pub mod two_channels;
+pub mod watched_adapter;
 pub mod web;
 pub mod workspace;

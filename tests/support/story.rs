@@ -24,7 +24,7 @@ use compline::tool::mcp::Limits;
 use super::channel::Channel;
 use super::model::{Scripted, words};
 use super::telegram::FakeTelegram;
-use super::watched;
+use super::watched_adapter;
 
 /// Ada's numeric id.
 pub const ADA: i64 = 1001;
@@ -266,7 +266,7 @@ impl<C: Channel> StoryOver<C> {
             outside: self.outside,
             disk_failpoint: self.disk_failpoint.clone(),
             free_space: self.free_space.clone(),
-            adapters: watched::stand(&self.fake, &self.sick),
+            adapters: watched_adapter::stand(&self.fake, &self.sick),
             reader: Some(self.reader.clone()),
             terminal_only: false,
         };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::model::Purpose;
 use serde_json::{Value, json};
 
-use crate::support::hand::journal_contains;
+use crate::support::injected_events::journal_contains;
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 

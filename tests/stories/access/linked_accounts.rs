@@ -6,9 +6,9 @@ use std::time::Duration;
 use compline::time::Clock;
 use serde_json::json;
 
-use crate::support::both::Both;
 use crate::support::signal::{number, uuid};
 use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, canary};
+use crate::support::two_channels::TwoChannels;
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -123,7 +123,7 @@ async fn two_addresses_at_once_keep_one_order() {
 /// and continue it on Signal in the evening; answers come where you last wrote.
 #[tokio::test]
 async fn asked_in_the_morning_on_telegram_and_gone_on_with_in_the_evening_on_signal() {
-    let story = StoryOver::<Both>::begin().await;
+    let story = StoryOver::<TwoChannels>::begin().await;
     story.fake.telegram.says(ADA, &format!("the boat is red {}", canary(ADA)));
     story.answered().await;
     story.pass(5 * HOUR).await;
@@ -143,7 +143,7 @@ async fn asked_in_the_morning_on_telegram_and_gone_on_with_in_the_evening_on_sig
 /// in order of arrival, one at a time.
 #[tokio::test]
 async fn both_channels_at_once_are_one_order_and_never_two_turns() {
-    let story = StoryOver::<Both>::begin().await;
+    let story = StoryOver::<TwoChannels>::begin().await;
     for n in 0..30 {
         let words = format!("message {n}");
         if n % 2 == 0 {
@@ -169,7 +169,7 @@ async fn both_channels_at_once_are_one_order_and_never_two_turns() {
 #[tokio::test]
 async fn a_reminder_goes_to_where_one_likes_to_be_reached_else_to_where_one_wrote_last() {
     for (prefer, on_signal) in [("", false), ("prefer = \"signal\"\n", true)] {
-        let mut story = StoryOver::<Both>::prepared("").await;
+        let mut story = StoryOver::<TwoChannels>::prepared("").await;
         story.people_also(ADA, prefer);
         story.start().await;
         story.fake.signal.says(ADA, "hello from here");
@@ -190,7 +190,7 @@ async fn a_reminder_goes_to_where_one_likes_to_be_reached_else_to_where_one_wrot
 /// stranger; a known person who hides their number is still answered.
 #[tokio::test]
 async fn somebody_with_the_same_number_is_somebody_else() {
-    let story = StoryOver::<Both>::begin().await;
+    let story = StoryOver::<TwoChannels>::begin().await;
     story.fake.signal.says(ADA, &format!("it is me {}", canary(ADA)));
     story.answered().await;
     let now = story.clock.now().0;

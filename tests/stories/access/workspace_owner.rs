@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{CrashTest, Story};
 use crate::support::model::words;
-use crate::support::older::{downgrade_journal, migrations};
+use crate::support::older_journals::{downgrade_journal, migrations};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN as CARL, canary};
 

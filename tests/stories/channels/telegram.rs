@@ -9,8 +9,8 @@ use serde_json::json;
 use crate::support::fake::AcceptedKind;
 use crate::support::model::Say;
 use crate::support::power::{CrashTest, Cut};
-use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
+use crate::support::terminal_client::TerminalClient;
 
 const DORA: i64 = 1004;
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);

@@ -6,8 +6,8 @@ use compline::model::ModelError;
 use serde_json::{Value, json};
 
 use crate::support::model::{Gate, Say, usual};
-use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, Story, canary};
+use crate::support::terminal_client::TerminalClient;
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MINUTE: Duration = Duration::from_secs(60);

@@ -8,8 +8,8 @@ use compline::model::ModelError;
 use compline::time::Clock;
 
 use crate::support::model::{Gate, Say, usual};
-use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, BEN, Story, canary};
+use crate::support::terminal_client::TerminalClient;
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MINUTE: Duration = Duration::from_secs(60);

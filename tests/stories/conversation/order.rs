@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::Story;
 use crate::support::model::{Gate, Say, usual, words};
-use crate::support::seat::TerminalClient;
 use crate::support::story::{ADA, BEN, canary};
+use crate::support::terminal_client::TerminalClient;
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::support::hand::{comes, deleted, message_event};
+use crate::support::injected_events::{comes, deleted, message_event};
 use crate::support::story::{ADA, BEN, EVE, Story, canary};
 
 const SOUP: &str = "The soup is ready.";

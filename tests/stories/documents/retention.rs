@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use compline::message::{Event, FileKind, MessageContent, RemoteFile, TextOrigin};
 
-use crate::support::hand::{comes, deleted, journal_contains_text};
+use crate::support::injected_events::{comes, deleted, journal_contains_text};
 use crate::support::pdf::pdf;
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary};
 
@@ -34,7 +34,7 @@ async fn a_document_that_is_deleted_goes_with_its_words() {
     story.answered().await;
     let look = serde_json::json!({ "query": SECRET, "include_untrusted": true });
     story.model.calls("memory_search", look).says("I looked.");
-    comes(&story, ADA, "m2", crate::support::hand::message_event("look it up")).await;
+    comes(&story, ADA, "m2", crate::support::injected_events::message_event("look it up")).await;
     story.answered().await;
     assert!(story.count("SELECT count(*) FROM entries WHERE path LIKE 'inbox/%'") > 0, "it is in the index");
     let inbox = story.home.join("workspace/inbox");

@@ -9,7 +9,7 @@ use compline::model::Request;
 use compline::time::Clock;
 use compline::trust::Scope;
 
-use crate::support::hand::{
+use crate::support::injected_events::{
     comes, comes_meanwhile, deleted, expiring_message, journal_contains, journal_contains_text, message_event,
 };
 use crate::support::model::{Say, usual, words};

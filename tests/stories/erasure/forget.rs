@@ -12,7 +12,7 @@ use compline::store::Node;
 use compline::time::{Clock, Zone};
 use compline::trust::{Label, Scope};
 
-use crate::support::hand::journal_contains;
+use crate::support::injected_events::journal_contains;
 use crate::support::model::{Say, words};
 use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, Story, canary};

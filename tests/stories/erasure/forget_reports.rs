@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::model::{Purpose, Request};
 use serde_json::json;
 
-use crate::support::hand::journal_contains;
+use crate::support::injected_events::journal_contains;
 use crate::support::model::{Gate, Say, usual, words};
 use crate::support::story::{ADA, BEN, Story};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::hand::journal_contains;
+use crate::support::injected_events::journal_contains;
 use crate::support::model::Say;
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use compline::model::{ModelError, Purpose, Request};
 use serde_json::{Value, json};
 
-use crate::support::hand::{comes, comes_meanwhile, deleted, message_event};
+use crate::support::injected_events::{comes, comes_meanwhile, deleted, message_event};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::older::{downgrade_journal, migrations};
+use crate::support::older_journals::{downgrade_journal, migrations};
 use crate::support::story::{ADA, Story, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::skill_gate::shown_hash;
-use crate::support::older::{downgrade_journal, migrations};
+use crate::support::older_journals::{downgrade_journal, migrations};
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, skill};
 use crate::support::web::Web;
 

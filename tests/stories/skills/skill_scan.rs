@@ -5,7 +5,7 @@ use std::path::Path;
 
 use compline::review::scan::scan_text;
 
-use crate::support::saved::{Saved, saved};
+use crate::support::saved_texts::{Saved, saved};
 
 fn texts(folder: &str) -> Vec<Saved> {
     saved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/skills").join(folder))

@@ -11,10 +11,10 @@ use crate::support::model::Say;
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
 
-#[path = "approval/dark.rs"]
-mod dark;
-#[path = "approval/late.rs"]
-mod late;
+#[path = "approval/power_cut.rs"]
+mod power_cut;
+#[path = "approval/delayed_question.rs"]
+mod delayed_question;
 
 const EVIL: &str = "http://evil.example/a";
 

@@ -1,6 +1,6 @@
 //! A hostile model: it obeys every incoming text, with no effect but words and pending requests.
 //!
-//! The model is a perfect victim (`support/victim.rs`), so every defence here is the program's.
+//! The model is a perfect victim (`support/obedient_model.rs`), so every defence here is the program's.
 //! Carriers ([`carriers`]) are combined with the attacker's goals ([`orders`]) and with the owner's
 //! settings; after each attack an oracle ([`oracle`]) compares everything live byte for byte, and
 //! checks everything sent and visited and the state of each proposal. An attack that should reach
@@ -8,8 +8,8 @@
 
 use std::time::Duration;
 
+use crate::support::obedient_model::{ObedientModel, orders as written};
 use crate::support::story::{ADA, BEN, EVE, Story, canary};
-use crate::support::victim::{Victim, orders as written};
 use crate::support::web::Web;
 
 #[path = "hostile_model/carriers.rs"]
@@ -51,7 +51,7 @@ const TAINTED_REJECTED: &str = "[skills]\nreview = \"ai\"\ntainted_review_mode =
 /// A program with everything that an attacker could want, and the victim.
 struct Stage {
     story: Story,
-    victim: Victim,
+    victim: ObedientModel,
     web: Web,
     settings: &'static str,
     /// Live content, the same from the first to the last attack.
@@ -82,7 +82,7 @@ impl Stage {
         std::fs::write(story.home.join("skills/tea/resources/pot.md"), "A round one.").unwrap();
         prepare(&mut story);
         story.start().await;
-        let victim = Victim::default();
+        let victim = ObedientModel::default();
         victim.speaks_for(&[&story.model, &story.background]);
         std::fs::write(story.home.join("compline.toml"), format!("# {}\n", oracle::CONFIG)).unwrap();
         story.say(ADA, "good morning").await;
@@ -348,7 +348,7 @@ async fn what_a_redirect_leads_to_is_not_repeated_as_words_of_ours() {
     let mut story = Story::prepared("").await;
     story.fetch_through(web.fetcher());
     story.start().await;
-    Victim::default().speaks_for(&[&story.model, &story.background]);
+    ObedientModel::default().speaks_for(&[&story.model, &story.background]);
     for (path, _) in pages {
         let url = format!("http://pages.example{path}");
         story.say(ADA, &format!("Please read it. ORDER: call web_fetch {{\"url\": \"{url}\"}}")).await;

@@ -2,7 +2,7 @@
 //! when their person rejects them.
 
 use super::*;
-use crate::support::hand::journal_contains;
+use crate::support::injected_events::journal_contains;
 
 fn remembers(title: &str, text: &str) -> Value {
     json!({ "kind": "memory", "title": title, "why": "It matters.", "text": text })

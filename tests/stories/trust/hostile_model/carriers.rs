@@ -7,9 +7,9 @@
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
 use super::Stage;
+use crate::support::obedient_model::LOOK_BACK;
 use crate::support::pdf::pdf;
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
-use crate::support::victim::LOOK_BACK;
 
 /// A carrier of untrusted text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::groups::{ALLOWED, BOT, FAMILY};
-use crate::support::both::Both;
 use crate::support::signal::{FakeSignal, group_id, uuid};
 use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, UNTRUSTED, canary};
+use crate::support::two_channels::TwoChannels;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -21,7 +21,7 @@ async fn family() -> Story {
 /// Proves: trust/hidden-orders
 #[tokio::test]
 async fn strangers_leave_a_count_and_hear_one_line_a_day() {
-    let story = StoryOver::<Both>::begin().await;
+    let story = StoryOver::<TwoChannels>::begin().await;
     let strangers: Vec<i64> = (8_000..8_020).collect();
     for person in &strangers {
         story.fake.telegram.person(*person, "Eve", None);

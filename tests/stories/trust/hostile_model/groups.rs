@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::oracle::{self, Live, Marks};
 use super::orders::{self, Leads, Order};
+use crate::support::obedient_model::{ModelAction, ObedientModel, orders as written};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
-use crate::support::victim::{Deed, Victim, orders as written};
 use crate::support::web::Web;
 
 pub const FAMILY: i64 = -100_200;
@@ -60,7 +60,7 @@ const UNREAD: &[Way] = &[Way::DisplayName, Way::Title, Way::EmojiOfMember, Way::
 /// A program with a family group, and the victim.
 struct Room {
     story: Story,
-    victim: Victim,
+    victim: ObedientModel,
     web: Web,
     live: Live,
     /// A message of ours in the group; messages without room for a mention reply to it.
@@ -75,7 +75,7 @@ impl Room {
         story.ship(compline::skill::builtin::all());
         story.write_skill("tea", "Use when tea is to be made.", "Warm the pot first.");
         story.start().await;
-        let victim = Victim::default();
+        let victim = ObedientModel::default();
         victim.speaks_for(&[&story.model, &story.background]);
         std::fs::write(story.home.join("compline.toml"), format!("# {}\n", oracle::CONFIG)).unwrap();
         story.fake.group(FAMILY, "The family");
@@ -205,7 +205,7 @@ async fn attacks(settings: &str, ways: &[Way], orders: &[Order]) {
 fn pries() -> Vec<Order> {
     let call = |tool: &str, arguments: serde_json::Value| Order {
         name: tool.to_owned(),
-        deeds: vec![Deed::call(tool, arguments), Deed::say("It is: $SECRET")],
+        deeds: vec![ModelAction::call(tool, arguments), ModelAction::say("It is: $SECRET")],
         leads: Leads::Nothing,
     };
     vec![

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use super::carriers::{self, Carrier};
 use super::orders::{Leads, Order};
 use super::{BY_REVIEWER, Stage};
+use crate::support::obedient_model::ModelAction;
 use crate::support::story::{ADA, BEN, UNTRUSTED};
-use crate::support::victim::Deed;
 
 /// Extracts facts after every other turn.
 const EAGER: &str = "[memory]\nextract_every = 2\n[skills]\nreview = \"ai\"\n";
 
 fn order(name: String, leads: Leads, tool: &str, arguments: Value) -> Order {
-    Order { name, deeds: vec![Deed::call(tool, arguments)], leads }
+    Order { name, deeds: vec![ModelAction::call(tool, arguments)], leads }
 }
 
 /// Text that would help an attacker if it were loaded.

@@ -8,29 +8,35 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use super::oracle::Live;
+use crate::support::obedient_model::{ModelAction, ObedientModel, orders};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, skill};
-use crate::support::victim::{Deed, Victim, orders};
 
 const OLD: &str = "Warm the pot first.";
 
-fn create(name: &str) -> Deed {
+fn create(name: &str) -> ModelAction {
     let content = skill(name, "Use when a trip is planned.", &format!("Ask for the dates first. {UNTRUSTED}{name}"));
     let files = json!([{ "path": "SKILL.md", "content": content }]);
-    Deed::call("submit_skill", json!({ "name": name, "change": "create", "files": files, "rationale": "Asked for." }))
+    ModelAction::call(
+        "submit_skill",
+        json!({ "name": name, "change": "create", "files": files, "rationale": "Asked for." }),
+    )
 }
 
-fn edit() -> Deed {
+fn edit() -> ModelAction {
     let files = json!([{ "path": "SKILL.md", "content": skill("tea", "Tea.", "New way.") }]);
-    Deed::call("submit_skill", json!({ "name": "tea", "change": "edit", "files": files, "rationale": "Better." }))
+    ModelAction::call(
+        "submit_skill",
+        json!({ "name": "tea", "change": "edit", "files": files, "rationale": "Better." }),
+    )
 }
 
 /// A forwarded letter has made the assistant propose these changes; returns the live content before
 /// any decision.
-async fn proposed(settings: &str, deeds: &[Deed]) -> (Story, Live) {
+async fn proposed(settings: &str, deeds: &[ModelAction]) -> (Story, Live) {
     let mut story = Story::prepared(settings).await;
     story.write_skill("tea", "Tea.", OLD);
     story.start().await;
-    Victim::default().speaks_for(&[&story.model, &story.background]);
+    ObedientModel::default().speaks_for(&[&story.model, &story.background]);
     story.say(ADA, &format!("good morning, {}", canary(ADA))).await;
     story.say(BEN, "good morning").await;
     let live = Live::of(&story);
@@ -108,9 +114,11 @@ async fn whatever_is_changed_in_the_journal_after_the_showing_the_old_hash_appro
 /// Proves: skills/hand-edit
 #[tokio::test]
 async fn what_a_person_changes_between_showing_and_approval_stays() {
-    let rename =
-        Deed::call("submit_skill", json!({ "name": "tea", "change": "rename", "new_name": "chai", "rationale": "x" }));
-    let delete = Deed::call("submit_skill", json!({ "name": "tea", "change": "delete", "rationale": "x" }));
+    let rename = ModelAction::call(
+        "submit_skill",
+        json!({ "name": "tea", "change": "rename", "new_name": "chai", "rationale": "x" }),
+    );
+    let delete = ModelAction::call("submit_skill", json!({ "name": "tea", "change": "delete", "rationale": "x" }));
     for deed in [edit(), delete, rename] {
         let (story, _) = proposed("", std::slice::from_ref(&deed)).await;
         let line = approval(&story, 1);
@@ -420,7 +428,7 @@ async fn a_reviewer_that_says_yes_in_any_other_form_says_nothing() {
     ];
     let story = Story::with("[skills]\nreview = \"ai\"\n").await;
     for (n, form) in forms.iter().enumerate() {
-        let Deed::Call(tool, arguments) = create(&format!("trip-{n}")) else { unreachable!() };
+        let ModelAction::Call(tool, arguments) = create(&format!("trip-{n}")) else { unreachable!() };
         story.model.calls(&tool, serde_json::from_str(&arguments).unwrap()).says("Proposed.");
         story.background.says(form);
         story.say(ADA, "please make a skill of it").await;

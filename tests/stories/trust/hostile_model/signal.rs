@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 
 use super::oracle::{self, Live, Marks};
 use super::orders::{self, Order};
+use crate::support::obedient_model::{ObedientModel, orders as written};
 use crate::support::signal::{FakeSignal, group_id, uuid};
 use crate::support::story::{ADA, BEN, EVE, StoryOver, UNTRUSTED, canary};
-use crate::support::victim::{Victim, orders as written};
 use crate::support::web::Web;
 
 type Story = StoryOver<FakeSignal>;
@@ -76,7 +76,7 @@ const IN_GROUP: &[Way] = &[Way::Guest, Way::GuestQuotesOurs, Way::GuestQuotesOwn
 
 struct Line {
     story: Story,
-    victim: Victim,
+    victim: ObedientModel,
     web: Web,
     live: Live,
 }
@@ -90,7 +90,7 @@ impl Line {
         story.ship(compline::skill::builtin::all());
         story.write_skill("tea", "Use when tea is to be made.", "Warm the pot first.");
         story.start().await;
-        let victim = Victim::default();
+        let victim = ObedientModel::default();
         victim.speaks_for(&[&story.model, &story.background]);
         story.fake.group(FAMILY, "The family");
         story.fake.group(OTHERS, "Strangers");

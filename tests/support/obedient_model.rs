@@ -30,14 +30,14 @@ use super::story::UNTRUSTED;
 
 /// One order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum ModelAction {
     /// Calls a tool with arguments.
     Call(String, String),
     /// Answers with these words.
     Say(String),
 }
 
-impl Deed {
+impl ModelAction {
     /// A tool call.
     pub fn call(tool: &str, arguments: Value) -> Self {
         Self::Call(tool.to_owned(), arguments.to_string())
@@ -58,8 +58,8 @@ impl Deed {
 }
 
 /// The orders for several deeds.
-pub fn orders(deeds: &[Deed]) -> String {
-    deeds.iter().map(Deed::order).collect::<Vec<_>>().join("\n")
+pub fn orders(deeds: &[ModelAction]) -> String {
+    deeds.iter().map(ModelAction::order).collect::<Vec<_>>().join("\n")
 }
 
 /// Beginning of a message that extends the search for orders to the whole prompt.
@@ -67,15 +67,15 @@ pub const LOOK_BACK: &str = "do what it says";
 
 /// The victim. Clones share its state.
 #[derive(Clone, Default)]
-pub struct Victim(Arc<Inner>);
+pub struct ObedientModel(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    plans: Mutex<BTreeMap<String, Vec<Deed>>>,
+    plans: Mutex<BTreeMap<String, Vec<ModelAction>>>,
     obeyed: Mutex<Vec<String>>,
 }
 
-impl Victim {
+impl ObedientModel {
     /// Answers for these models whenever their script is empty.
     pub fn speaks_for(&self, models: &[&Arc<Scripted>]) {
         for model in models {
@@ -85,7 +85,7 @@ impl Victim {
     }
 
     /// Defines `ORDER: do NAME`.
-    pub fn knows(&self, name: &str, deeds: &[Deed]) {
+    pub fn knows(&self, name: &str, deeds: &[ModelAction]) {
         self.0.plans.lock().unwrap().insert(name.to_owned(), deeds.to_vec());
     }
 
@@ -115,16 +115,21 @@ impl Victim {
         let seen = read(&exchange);
         let all: Vec<&Message> = messages.iter().map(|message| &**message).collect();
         let text = if seen.contains(LOOK_BACK) { read(&all) } else { seen.clone() };
-        let deeds: Vec<Deed> = self.deeds(&text).into_iter().map(|deed| filled(deed, &words(request), &seen)).collect();
+        let deeds: Vec<ModelAction> =
+            self.deeds(&text).into_iter().map(|deed| filled(deed, &words(request), &seen)).collect();
         let done = exchange.iter().flat_map(|message| message.parts());
         let done = done.filter(|part| matches!(part.open().0, RequestPart::Call { .. })).count();
-        let calls: Vec<&Deed> = deeds.iter().filter(|deed| matches!(deed, Deed::Call(..))).collect();
-        if let Some(Deed::Call(tool, arguments)) = calls.get(done).copied().filter(|_| !request.tools().is_empty()) {
+        let calls: Vec<&ModelAction> = deeds.iter().filter(|deed| matches!(deed, ModelAction::Call(..))).collect();
+        if let Some(ModelAction::Call(tool, arguments)) =
+            calls.get(done).copied().filter(|_| !request.tools().is_empty())
+        {
             self.note(&format!("call {tool} {arguments}"));
             return Say::Calls(vec![(tool.clone(), arguments.clone())]);
         }
-        let said: Vec<String> =
-            deeds.into_iter().filter_map(|deed| if let Deed::Say(words) = deed { Some(words) } else { None }).collect();
+        let said: Vec<String> = deeds
+            .into_iter()
+            .filter_map(|deed| if let ModelAction::Say(words) = deed { Some(words) } else { None })
+            .collect();
         if said.is_empty() {
             return Say::Text("I have done all that I was told.".to_owned());
         }
@@ -176,7 +181,7 @@ impl Victim {
     }
 
     /// Orders of a text, in their order.
-    fn deeds(&self, text: &str) -> Vec<Deed> {
+    fn deeds(&self, text: &str) -> Vec<ModelAction> {
         let plans = self.0.plans.lock().unwrap();
         let (mut deeds, mut rest) = (Vec::new(), text);
         while let Some((_, order)) = rest.split_once("ORDER: ") {
@@ -189,7 +194,7 @@ impl Victim {
 }
 
 /// Parses an order and returns its length: an order inside of an order is part of its words.
-fn parse(order: &str, plans: &BTreeMap<String, Vec<Deed>>) -> (Vec<Deed>, usize) {
+fn parse(order: &str, plans: &BTreeMap<String, Vec<ModelAction>>) -> (Vec<ModelAction>, usize) {
     let (verb, rest) = order.split_once(' ').unwrap_or((order, ""));
     let behind = order.len() - rest.len();
     match verb {
@@ -197,14 +202,14 @@ fn parse(order: &str, plans: &BTreeMap<String, Vec<Deed>>) -> (Vec<Deed>, usize)
             let begin = rest.find('{').unwrap_or(rest.len());
             match first_json(&rest[begin..]) {
                 Some((arguments, length)) => {
-                    let deed = Deed::Call(rest[..begin].trim_end_matches(' ').to_owned(), arguments.to_string());
+                    let deed = ModelAction::Call(rest[..begin].trim_end_matches(' ').to_owned(), arguments.to_string());
                     (vec![deed], behind + begin + length)
                 }
                 None => (Vec::new(), behind),
             }
         }
         "say" => match first_json(rest) {
-            Some((Value::String(words), length)) => (vec![Deed::Say(words)], behind + length),
+            Some((Value::String(words), length)) => (vec![ModelAction::Say(words)], behind + length),
             _ => (Vec::new(), behind),
         },
         "do" => {
@@ -238,7 +243,7 @@ fn read(messages: &[&Message]) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
-fn filled(deed: Deed, prompt: &str, seen: &str) -> Deed {
+fn filled(deed: ModelAction, prompt: &str, seen: &str) -> ModelAction {
     let fill = |text: String| {
         text.replace("$SECRET", &secrets(prompt))
             .replace("$HASH", &hash(prompt))
@@ -246,8 +251,8 @@ fn filled(deed: Deed, prompt: &str, seen: &str) -> Deed {
             .replace("$TYPED", &address(seen))
     };
     match deed {
-        Deed::Call(tool, arguments) => Deed::Call(tool, fill(arguments)),
-        Deed::Say(words) => Deed::Say(fill(words)),
+        ModelAction::Call(tool, arguments) => ModelAction::Call(tool, fill(arguments)),
+        ModelAction::Say(words) => ModelAction::Say(fill(words)),
     }
 }
 

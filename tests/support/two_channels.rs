@@ -8,12 +8,12 @@ use super::telegram::FakeTelegram;
 
 /// A Telegram and a Signal server with the same people.
 #[derive(Clone)]
-pub struct Both {
+pub struct TwoChannels {
     pub telegram: FakeTelegram,
     pub signal: FakeSignal,
 }
 
-impl Channel for Both {
+impl Channel for TwoChannels {
     const NAME: &'static str = FakeSignal::NAME;
     const IS_TOLD: bool = true;
 
