@@ -157,7 +157,7 @@ fn write(
         record_hand_edits(tx, &unsaid, now)?;
         tx.settings().version()
     })?;
-    let damage = store::examine_still(copy, |db| db.settings().quick_check())?;
+    let damage = store::examine(copy, |db| db.settings().quick_check())?;
     anyhow::ensure!(damage.is_empty(), "The journal is damaged: {}", damage.join("; "));
     packer.file(JOURNAL, &mut File::open(copy)?)?;
     packer.finish(journal, now)

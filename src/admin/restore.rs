@@ -334,8 +334,7 @@ async fn close_staged(
     now: Timestamp,
 ) -> anyhow::Result<ClosedWork> {
     let path = staged.join(JOURNAL);
-    let (damage, version) =
-        store::examine_still(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
+    let (damage, version) = store::examine(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
     ensure!(damage.is_empty(), "its journal is damaged: {}", damage.join("; "));
     ensure!(version == manifest.journal, "its journal is of another version than its manifest says");
     let journal = Journal::open_restored(&path)?;

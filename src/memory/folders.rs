@@ -22,7 +22,8 @@ use super::path_walk::OpenFolder;
 use super::workspace::{Workspace, WorkspaceError, WorkspaceFolders};
 use crate::id::PersonId;
 use crate::people::Party;
-use crate::store::{Db, FolderMove, FolderState, MoveKind, MoveRefusal, MoveState, Tx};
+pub use crate::store::HandOverRefusal;
+use crate::store::{Db, FolderMove, MoveKind, MoveState, Tx};
 use crate::trust::Scope;
 
 /// Number of alternative names tried on a conflict.
@@ -43,38 +44,12 @@ pub struct HandOverResult {
     pub heir_folder: String,
 }
 
-/// Reason for a refused hand-over, by what can be done about it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum HandOverRefusal {
-    /// The root has no owner yet.
-    NoOwner,
-    /// The root already belongs to the heir.
-    Same,
-    /// The heir is not an owner.
-    NotAnOwner,
-    /// A write, an answer or an erasure is in progress.
-    Busy,
-    /// A top-level entry of one of the folders is neither file nor folder; holds its path.
-    Unmovable(String),
-}
-
 /// Error of a hand-over.
 pub type HandOverError = WorkspaceError<HandOverRefusal>;
 
 impl From<HandOverRefusal> for HandOverError {
     fn from(why: HandOverRefusal) -> Self {
         Self::Refused(why)
-    }
-}
-
-impl From<MoveRefusal> for HandOverRefusal {
-    fn from(why: MoveRefusal) -> Self {
-        match why {
-            MoveRefusal::NoOwner => Self::NoOwner,
-            MoveRefusal::Same => Self::Same,
-            MoveRefusal::NotAnOwner => Self::NotAnOwner,
-            MoveRefusal::Busy => Self::Busy,
-        }
     }
 }
 
@@ -149,12 +124,12 @@ impl WorkspaceFolders<'_> {
         }
         let Scope::Person(id) = heir.scope() else { return Err(HandOverRefusal::NotAnOwner.into()) };
         let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
-        let begin = move |tx: Tx<'_>| {
-            let is_as_planned = tx.folders().folder_of(Scope::Person(id))? == FolderState::At(source);
-            if is_as_planned { tx.folders().begin_hand_over(id, &target) } else { Ok(Err(MoveRefusal::Busy)) }
-        };
-        let started = self.0.journal.write("begin to hand the root over", begin).await?;
-        let started = started.map_err(HandOverRefusal::from)?;
+        let begin = move |tx: Tx<'_>| tx.folders().begin_hand_over(id, &source, &target);
+        let started = self.0.journal.write("begin to hand the root over", begin).await;
+        let started = started.map_err(|error| match error.downcast() {
+            Ok(refusal) => HandOverError::Refused(refusal),
+            Err(error) => error.into(),
+        })?;
         step()?;
         self.carry_out(started, step).await?;
         Ok(plan)

@@ -14,20 +14,19 @@
 //! A failed step is logged and left for the next day. Upkeep sends no messages, unless the disk is
 //! nearly full or the journal is damaged.
 
-mod checks;
-mod deletions;
+mod steps;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::Upkeep;
 use crate::id::SlotId;
-use crate::store::FORGOT;
-use crate::store::{Db, NewSlot, SlotState};
+use crate::store::{Db, FORGOT, NewSlot, SlotState, Tx};
+use crate::time::task::lock;
 use crate::time::{Cron, Period, Span, Timestamp};
 use crate::trust::Scope;
 
-pub use checks::Checked;
+pub use steps::Checked;
 
 /// The job name.
 const JOB: &str = "upkeep";
@@ -51,7 +50,7 @@ struct Round {
 impl Rounds {
     /// The current step of that slot's round: the first, if this process has not started it.
     fn step_of(&self, slot: SlotId) -> MaintenanceStep {
-        let round = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let round = lock(&self.0);
         round
             .as_ref()
             .filter(|round| round.slot == slot)
@@ -59,7 +58,7 @@ impl Rounds {
     }
 
     fn set_progress(&self, round: Option<Round>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = round;
+        *lock(&self.0) = round;
     }
 }
 
@@ -97,20 +96,18 @@ impl Upkeep<'_> {
         if done.is_some() || since.is_none_or(|since| due < since) {
             return Ok(None);
         }
-        let claim = move |tx: crate::store::Tx<'_>| {
-            let (job, scope, state) = (JOB, Scope::Shared, SlotState::Claimed);
-            let (period, due_at, at) = (period.as_str(), due, now);
+        let claim = move |tx: Tx<'_>| {
             tx.slots().claim_slot(&NewSlot {
-                job,
-                scope,
-                period,
+                job: JOB,
+                scope: Scope::Shared,
+                period: &period,
                 from,
                 to,
-                due_at,
-                state,
+                due_at: due,
+                state: SlotState::Claimed,
                 reason: "",
                 again: false,
-                at,
+                at: now,
             })
         };
         self.journal.write("claim upkeep", claim).await
@@ -130,7 +127,7 @@ impl Upkeep<'_> {
         match next {
             Some(step) => self.rounds.set_progress(Some(Round { slot, step })),
             None => {
-                let end = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(slot, SlotState::Done, "", now).map(drop);
+                let end = move |tx: Tx<'_>| tx.slots().end_slot(slot, SlotState::Done, "", now).map(drop);
                 self.journal.write("end upkeep", end).await?;
                 self.rounds.set_progress(None);
             }

@@ -20,13 +20,14 @@ mod vector_cache;
 mod scan;
 
 use std::collections::{HashSet, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use crate::model::{Embedder, EmbedderCard, ModelError};
 use crate::spend::Ledger;
 use crate::store::{Corpus, Db, Journal};
 use crate::time::clock::{WakeupSender, Wakeups, wakeups};
+use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use backfill::Backlog;
@@ -257,11 +258,11 @@ impl Vectors {
     }
 
     fn caches(&self) -> MutexGuard<'_, VectorCaches> {
-        self.0.caches.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.caches)
     }
 
     fn state(&self) -> MutexGuard<'_, VectorState> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.state)
     }
 
     /// Returns the key under which the vectors are stored; `None` until their length is known.

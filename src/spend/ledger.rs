@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::budget::{self, Cost, ExceededLimit};
@@ -11,6 +11,7 @@ use crate::id::{PersonId, SpendId, TurnId};
 use crate::model::{Embedded, Embedder, Model, ModelError, ModelInfo, Purpose, Reply, Request, StreamSink};
 use crate::store::{Db, Journal, Reservation, Tx};
 use crate::text;
+use crate::time::task::lock;
 use crate::time::{Clock, Zone};
 use crate::trust::{Scope, Text};
 
@@ -277,14 +278,14 @@ pub(super) struct Scales(Mutex<HashMap<String, f64>>);
 impl Scales {
     /// Returns the scale of a model; one if nothing was counted yet.
     pub(super) fn of(&self, model: &str) -> f64 {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied().unwrap_or(1.0)
+        lock(&self.0).get(model).copied().unwrap_or(1.0)
     }
 
     /// Learns from a provider's count and our estimate for the same call. Ignored if either is
     /// zero.
     pub(super) fn learn(&self, model: &str, guessed: u64, counted: u64) {
         let Some(ratio) = ratio(guessed, counted) else { return };
-        let mut scales = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut scales = lock(&self.0);
         let known = scales.entry(model.to_owned()).or_insert(ratio);
         *known = *known * (1.0 - WEIGHT) + ratio * WEIGHT;
     }

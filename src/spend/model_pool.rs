@@ -1,13 +1,14 @@
 //! Models of one use, in order of choice.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::ledger::{Ledger, SpendCause};
 use crate::model::retry::RetryPolicy;
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, StreamSink, retry};
 use crate::time::clock::suspend_activity;
+use crate::time::task::lock;
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Scope, Text};
 use crate::wording;
@@ -214,14 +215,14 @@ impl ModelPool {
     fn healthy_first(&self) -> Vec<usize> {
         let mut order = self.order();
         let now = self.ledger.clock().now();
-        let circuits = self.circuits.lock().unwrap_or_else(PoisonError::into_inner);
+        let circuits = lock(&self.circuits);
         order.sort_by_key(|index| circuits.get(*index).is_some_and(|circuit| circuit.is_open(now)));
         order
     }
 
     fn record(&self, index: usize, error: Option<&ModelError>) -> Circuit {
         let now = self.ledger.clock().now();
-        let mut circuits = self.circuits.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut circuits = lock(&self.circuits);
         let Some(circuit) = circuits.get_mut(index) else { return Circuit::default() };
         circuit.record(error, now);
         *circuit

@@ -1,12 +1,18 @@
-//! Addresses of people, and contact attempts by strangers.
+//! The journal's side of the channels: addresses of people, contact attempts by strangers, groups
+//! with their streams and guests, raw items, and the cursors that confirm them.
+//!
+//! A group keeps its address rows when its id changes, so its streams continue. The configuration
+//! keeps naming the group's first id.
 
-use crate::store::handles::{Addresses, AddressesMut};
-use crate::store::rows::from_row;
 use rusqlite::params;
+use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{AddressId, PersonId};
+use crate::id::{AddressId, InboxId, PersonId, StreamId};
 use crate::people::{Address, KnownAddress};
+use crate::store::handles::{Addresses, AddressesMut, Groups, GroupsMut, Inbox, InboxMut};
+use crate::store::rows::{from_row, stored_word};
 use crate::time::Timestamp;
+use crate::trust::Scope;
 
 from_row! {
     KnownAddress from "addresses", "adapter, account, peer" { id }
@@ -197,6 +203,164 @@ impl Addresses<'_> {
                 params![at.adapter, at.account, at.peer, day],
             )?
             .unwrap_or(0))
+    }
+}
+
+impl Groups<'_> {
+    /// Returns the configured id of a group whose id has changed since.
+    pub fn group_allowed_as(&self, adapter: &str, account: &str, chat: &str) -> anyhow::Result<Option<String>> {
+        self.db.first(
+            "SELECT allowed_as FROM groups WHERE adapter = ?1 AND account = ?2 AND chat = ?3",
+            [adapter, account, chat],
+        )
+    }
+
+    /// Returns the address of a group's stream; `None` for a person's stream.
+    pub fn group_of(&self, stream: StreamId) -> anyhow::Result<Option<(AddressId, Address)>> {
+        let known: Option<KnownAddress> = self.db.first(
+            "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id
+             WHERE s.id = ?1",
+            [stream],
+        )?;
+        Ok(known.map(|known| (known.id, known.address)))
+    }
+
+    /// Returns true for a group's address.
+    pub fn is_group(&self, address: AddressId) -> anyhow::Result<bool> {
+        self.db.exists("SELECT 1 FROM streams WHERE address_id = ?1", [address])
+    }
+}
+
+impl GroupsMut<'_> {
+    /// Returns the stream and address of a group (chat and topic), creating them if needed.
+    pub fn stream_for_group(&self, at: &Address, now: Timestamp) -> anyhow::Result<(StreamId, AddressId)> {
+        let place = params![at.adapter, at.account, at.peer];
+        if let Some(known) = self.db.first(
+            "SELECT s.id, a.id FROM addresses a JOIN streams s ON s.address_id = a.id
+             WHERE a.adapter = ?1 AND a.account = ?2 AND a.peer = ?3",
+            place,
+        )? {
+            return Ok(known);
+        }
+        let address = self.tx().addresses().link(at, None, now)?;
+        // The scope is named after the stream, whose number is known only after the insert.
+        let stream = self
+            .db
+            .insert("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)", params![address, Scope::Shared])?;
+        self.db.run("UPDATE streams SET scope = ?2 WHERE id = ?1", params![stream, Scope::Group(stream)])?;
+        Ok((stream, address))
+    }
+
+    /// Moves a group's addresses, with all its topics, to a new id. Does nothing for an unknown
+    /// group.
+    pub fn group_moved(
+        &self,
+        adapter: &str,
+        account: &str,
+        from: &str,
+        to: &str,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
+        let allowed_as = self.group_allowed_as(adapter, account, from)?.unwrap_or_else(|| from.to_owned());
+        self.db.run(
+            "INSERT INTO groups (adapter, account, chat, allowed_as, first_at) VALUES (?1, ?2, ?3, ?4, ?5)
+             ON CONFLICT (adapter, account, chat) DO NOTHING",
+            params![adapter, account, to, allowed_as, now],
+        )?;
+        // Messages that arrived under the new id before we heard of the change have rows of their
+        // own, which stay.
+        self.db.run(
+            "UPDATE OR IGNORE addresses SET peer = ?4 || substr(peer, length(?3) + 1)
+             WHERE adapter = ?1 AND account = ?2 AND (peer = ?3 OR substr(peer, 1, length(?3) + 1) = ?3 || '/')",
+            [adapter, account, from, to],
+        )
+    }
+
+    /// Returns the number of a guest within that group, from 1.
+    pub fn guest(&self, stream: StreamId, sender: &str) -> anyhow::Result<u32> {
+        self.db.run(
+            "INSERT INTO guests (stream_id, sender, number)
+             SELECT ?1, ?2, 1 + count(*) FROM guests WHERE stream_id = ?1 ON CONFLICT (stream_id, sender) DO NOTHING",
+            params![stream, sender],
+        )?;
+        self.db.one("SELECT number FROM guests WHERE stream_id = ?1 AND sender = ?2", params![stream, sender])
+    }
+}
+
+/// Outcome of a raw item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum InboxOutcome {
+    /// A message of a known person.
+    Admitted,
+    /// A command of a known person.
+    Command,
+    /// An edit of an earlier message.
+    Edit,
+    /// A button press.
+    Button,
+    /// Unsupported; the person was informed.
+    Unsupported,
+    /// From an unknown sender; nothing is kept.
+    Stranger,
+    /// Irrelevant to conversations.
+    Nothing,
+    /// Invalid.
+    Unreadable,
+}
+
+stored_word!(InboxOutcome);
+
+/// A raw item to store.
+#[derive(Debug, Clone)]
+pub struct InboxItem<'a> {
+    /// Adapter that received it.
+    pub adapter: &'a str,
+    /// Account that received it.
+    pub account: &'a str,
+    /// Id of the item, the same at each delivery.
+    pub external_id: &'a str,
+    /// Current time.
+    pub received_at: Timestamp,
+    /// Outcome.
+    pub fate: InboxOutcome,
+    /// Original, if it is kept.
+    pub raw: Option<&'a str>,
+}
+
+impl InboxMut<'_> {
+    /// Stores a raw item. `None` if it is already stored and must not be processed again.
+    pub fn receive(&self, item: &InboxItem<'_>) -> anyhow::Result<Option<InboxId>> {
+        let stored = self.db.execute(
+            "INSERT INTO inbox (adapter, account, external_id, received_at, fate, raw)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (adapter, account, external_id) DO NOTHING",
+            params![
+                item.adapter,
+                item.account,
+                item.external_id,
+                item.received_at,
+                item.fate,
+                item.raw.unwrap_or_default()
+            ],
+        )?;
+        Ok((stored == 1).then(|| InboxId(self.db.last_insert_rowid())))
+    }
+
+    /// Moves the cursor of an account.
+    pub fn set_cursor(&self, adapter: &str, account: &str, cursor: &str, now: Timestamp) -> anyhow::Result<()> {
+        self.db.run(
+            "INSERT INTO cursors (adapter, account, cursor, last_event_at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (adapter, account) DO UPDATE SET cursor = ?3, last_event_at = ?4",
+            params![adapter, account, cursor, now],
+        )
+    }
+}
+
+impl Inbox<'_> {
+    /// Returns the cursor of an account.
+    pub fn cursor(&self, adapter: &str, account: &str) -> anyhow::Result<Option<String>> {
+        self.db.first("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2", [adapter, account])
     }
 }
 

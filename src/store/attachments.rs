@@ -1,12 +1,24 @@
-//! Files that came with messages: metadata from their senders, and paths once they are fetched.
+//! Files and reactions, received and sent.
+//!
+//! A file that came with a message has metadata from its sender, and a path once it is fetched.
+//!
+//! The row of a file or reaction sent with a reply is written during the turn and belongs to it. It becomes part of the delivery when the
+//! reply is posted, so a turn without a reply sends nothing.
+//!
+//! A reaction to a message has one row for each person and message, with the state last shown to the
+//! assistant. It is not a message: it opens no conversation and calls no model. The next turn of the
+//! stream gets a text about it, which is stored with the turn.
 
-use crate::store::handles::{Attachments, AttachmentsMut};
-use crate::store::rows::{from_row, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{AttachmentId, MessageId, TurnId};
+use super::Node;
+use crate::id::{AttachmentId, MessageId, PersonId, StreamId, TurnId};
 use crate::message::{FileKind, RemoteFile};
+use crate::store::handles::{Attachments, AttachmentsMut, OutgoingFiles, OutgoingFilesMut, Reactions, ReactionsMut};
+use crate::store::rows::{from_row, stored_word};
+use crate::text::{one_line, shorten};
+use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
 /// State of an attached file.
@@ -132,5 +144,167 @@ impl AttachmentsMut<'_> {
             "UPDATE attachments SET state = 'failed', trouble = ?2 WHERE id = ?1 AND state <> 'gone'",
             params![id, trouble],
         )
+    }
+}
+
+/// Kind of enclosure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+enum OutgoingFileKind {
+    File,
+    Reaction,
+}
+
+stored_word!(foreign OutgoingFileKind);
+
+/// A file or reaction sent with a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Enclosure {
+    kind: OutgoingFileKind,
+    what: String,
+    digest: String,
+}
+
+impl Enclosure {
+    /// Creates a file enclosure from its path relative to the workspace and the SHA-256 of its
+    /// intended bytes.
+    pub fn file(path: String, digest: String) -> Self {
+        Self { kind: OutgoingFileKind::File, what: path, digest }
+    }
+
+    /// Creates an emoji reaction.
+    pub fn reaction(emoji: &str) -> Self {
+        Self { kind: OutgoingFileKind::Reaction, what: emoji.to_owned(), digest: String::new() }
+    }
+}
+
+/// A file sent with a reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EnclosedFile {
+    /// Path relative to the workspace.
+    pub path: String,
+    /// SHA-256 of the intended bytes.
+    pub digest: String,
+}
+
+from_row! { EnclosedFile from "enclosures" { path: "what", digest } }
+
+impl OutgoingFiles<'_> {
+    /// Returns the files sent with a turn's reply, in the order in which they were added.
+    pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
+        self.db.rows("WHERE turn_id = ?1 AND kind = 'file' ORDER BY id", [turn])
+    }
+
+    /// Returns the emoji sent with a turn's reply.
+    pub fn enclosed_reaction(&self, turn: TurnId) -> anyhow::Result<Option<String>> {
+        self.db.first(
+            "SELECT what FROM enclosures WHERE turn_id = ?1 AND kind = 'reaction' ORDER BY id DESC LIMIT 1",
+            [turn],
+        )
+    }
+}
+
+impl OutgoingFilesMut<'_> {
+    /// Adds an enclosure to a turn's reply, replacing the same one. Returns false if there would be
+    /// more than `most`.
+    pub fn enclose(&self, turn: TurnId, new: &Enclosure, most: usize) -> anyhow::Result<bool> {
+        let kind = new.kind;
+        self.db.run(
+            "DELETE FROM enclosures WHERE turn_id = ?1 AND kind = ?2 AND what = ?3",
+            params![turn, kind, new.what],
+        )?;
+        let so_far: i64 =
+            self.db.one("SELECT count(*) FROM enclosures WHERE turn_id = ?1 AND kind = ?2", params![turn, kind])?;
+        if usize::try_from(so_far).unwrap_or(usize::MAX) >= most {
+            return Ok(false);
+        }
+        self.db.run(
+            "INSERT INTO enclosures (turn_id, kind, what, digest) VALUES (?1, ?2, ?3, ?4)",
+            params![turn, kind, new.what, new.digest],
+        )?;
+        Ok(true)
+    }
+}
+
+/// Characters of a message quoted in that text.
+const EXCERPT: usize = 60;
+/// Maximum number of reactions per turn.
+const MOST: u32 = 20;
+
+/// A reaction not yet shown to the assistant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaction {
+    /// Message.
+    pub message: MessageId,
+    /// Person.
+    pub person: PersonId,
+    /// Emoji; blank if it was removed.
+    pub emoji: String,
+    /// Emoji shown to the assistant before; blank if none.
+    pub told: String,
+}
+
+from_row! { Reaction { message: "message_id", person: "person_id", emoji, told } }
+
+/// Returns the beginning of a message, as a reference to it.
+pub fn excerpt(words: &str) -> String {
+    shorten(&one_line(words), EXCERPT)
+}
+
+impl Reactions<'_> {
+    /// Returns the reactions to messages of that stream that no turn has been shown.
+    pub fn new_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
+        self.db.all(
+            "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r JOIN messages m
+             ON m.id = r.message_id
+             WHERE r.emoji <> r.told AND m.stream_id = ?1 ORDER BY r.at, r.id LIMIT ?2",
+            params![stream, MOST],
+        )
+    }
+
+    /// Returns a turn's text about reactions; blank if there is none.
+    pub fn reacted(&self, turn: TurnId) -> anyhow::Result<String> {
+        self.db.one("SELECT reacted FROM turns WHERE id = ?1", [turn])
+    }
+}
+
+impl ReactionsMut<'_> {
+    /// Records a reaction to a message; a blank emoji removes it.
+    pub fn react(&self, message: MessageId, person: PersonId, emoji: &str, now: Timestamp) -> anyhow::Result<()> {
+        self.db.run(
+            "INSERT INTO reactions (message_id, person_id, emoji, at) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (message_id, person_id) DO UPDATE SET emoji = ?3, at = ?4",
+            params![message, person, emoji, now],
+        )
+    }
+
+    /// Stores a turn's text about these reactions.
+    pub fn store_reaction_text(&self, turn: TurnId, words: &str, of: &[Reaction]) -> anyhow::Result<()> {
+        self.db.run("UPDATE turns SET reacted = ?2 WHERE id = ?1", params![turn, words])?;
+        let sql = "UPDATE reactions SET told = ?3 WHERE message_id = ?1 AND person_id = ?2";
+        for reaction in of {
+            self.db.run(sql, params![reaction.message, reaction.person, reaction.emoji])?;
+            self.tx().derivations().derive(Node::Turn(turn), Node::Message(reaction.message))?;
+        }
+        Ok(())
+    }
+
+    /// Removes the quotes of a deleted message from the texts about reactions.
+    pub(super) fn unquote(&self, message: MessageId) -> anyhow::Result<()> {
+        let quotes: Vec<(TurnId, i64, String)> = self.db.all(
+            "SELECT u.id, u.conversation_id, t.text FROM derived_from d JOIN turns u
+                 ON u.id = CAST(substr(d.child, 6) AS INTEGER)
+                 JOIN texts t ON t.message_id = ?1 AND t.kind = 'said'
+                 WHERE d.parent = 'message:' || ?1 AND d.child LIKE 'turn:%' AND u.reacted <> ''",
+            [message],
+        )?;
+        for (turn, conversation, words) in quotes {
+            self.db.run(
+                "UPDATE turns SET reacted = replace(reacted, ?2, '…') WHERE id = ?1",
+                params![turn, excerpt(&words)],
+            )?;
+            self.db.run("UPDATE conversations SET revision = revision + 1 WHERE id = ?1", [conversation])?;
+        }
+        Ok(())
     }
 }

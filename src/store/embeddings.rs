@@ -6,13 +6,13 @@
 //! vector, unless the same text exists elsewhere.
 
 use crate::store::handles::{Embeddings, EmbeddingsMut};
-use std::sync::Arc;
+use crate::store::rows::{from_row, text};
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use super::EntryKind;
 use super::maintenance::SEARCHED;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Scope, Text};
 
 /// Kind of rows with vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,7 +73,7 @@ impl Embeddings<'_> {
             Corpus::Said => "SELECT coalesce(max(id), 0) FROM texts",
             Corpus::Known => "SELECT coalesce(max(id), 0) FROM entries",
         };
-        Ok(self.db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+        self.db.one(sql, [])
     }
 
     /// Returns the texts in these rows without a vector of that model, newest first.
@@ -82,38 +82,32 @@ impl Embeddings<'_> {
             Corpus::Said => ("t.id, d.digest, t.text, t.label, t.scope", "t.id"),
             Corpus::Known => ("n.id, n.digest, n.text, n.label, n.scope", "n.id"),
         };
-        let mut query = self.db.prepare_cached(&format!("SELECT {what} {} ORDER BY {order} DESC", lacks(corpus)))?;
-        let rows = query.query_map(params![model, rows.0, rows.1], lacking)?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let sql = format!("SELECT {what} {} ORDER BY {order} DESC", lacks(corpus));
+        self.db.all(&sql, params![model, rows.0, rows.1])
     }
 
     /// Returns true if the text has a vector of that model, even an empty one.
     pub fn has_embedding(&self, model: &str, digest: &str) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached("SELECT 1 FROM embeddings WHERE model = ?1 AND digest = ?2")?;
-        Ok(query.exists([model, digest])?)
+        self.db.exists("SELECT 1 FROM embeddings WHERE model = ?1 AND digest = ?2", [model, digest])
     }
 
     /// Returns the vector of a text.
     pub fn embedding(&self, model: &str, digest: &str) -> anyhow::Result<Option<Vec<f32>>> {
-        let mut query = self.db.prepare_cached("SELECT vector FROM embeddings WHERE model = ?1 AND digest = ?2")?;
-        let blob: Option<Vec<u8>> = query.query_row([model, digest], |row| row.get(0)).optional()?;
+        let blob: Option<Vec<u8>> =
+            self.db.first("SELECT vector FROM embeddings WHERE model = ?1 AND digest = ?2", [model, digest])?;
         Ok(blob.map(|blob| numbers(&blob)))
     }
 
     /// Counts the vectors of that model, including the few empty ones of rejected texts.
     pub fn embedded(&self, model: &str) -> anyhow::Result<u64> {
-        let mut query = self.db.prepare_cached("SELECT count(*) FROM embeddings WHERE model = ?1")?;
-        let count: i64 = query.query_row([model], |row| row.get(0))?;
-        Ok(u64::try_from(count).unwrap_or(0))
+        Ok(self.db.count("SELECT count(*) FROM embeddings WHERE model = ?1", [model])?.try_into()?)
     }
 
     /// Counts the texts in these rows without a vector of that model, up to a bound.
     pub fn count_lacking(&self, corpus: Corpus, model: &str, rows: (i64, i64), most: u64) -> anyhow::Result<u64> {
-        let mut query =
-            self.db.prepare_cached(&format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(corpus)))?;
+        let sql = format!("SELECT count(*) FROM (SELECT 1 {} LIMIT ?4)", lacks(corpus));
         let most = i64::try_from(most).unwrap_or(i64::MAX);
-        let count: i64 = query.query_row(params![model, rows.0, rows.1, most], |row| row.get(0))?;
-        Ok(u64::try_from(count).unwrap_or(0))
+        Ok(self.db.count(&sql, params![model, rows.0, rows.1, most])?.try_into()?)
     }
 
     /// Returns the start position of a scan.
@@ -136,12 +130,7 @@ impl Embeddings<'_> {
             if from > to {
                 return Ok(());
             }
-            let mut query = self.db.prepare_cached(sql)?;
-            let mut rows = query.query(params![model, scope, from, to])?;
-            while let Some(row) = rows.next()? {
-                vectored(row, &mut see)?;
-            }
-            Ok(())
+            self.db.each(sql, params![model, scope, from, to], |row| vectored(row, &mut see))
         };
         if read.words > 0 {
             let words = (read.words - STEP).max(0);
@@ -164,7 +153,7 @@ impl Embeddings<'_> {
                 "SELECT (SELECT coalesce(max(id), 0) FROM embeddings), (SELECT coalesce(max(id), 0) FROM entries)"
             }
         };
-        Ok(self.db.prepare_cached(sql)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?)
+        self.db.one(sql, [])
     }
 }
 
@@ -248,9 +237,9 @@ fn lacks(corpus: Corpus) -> String {
     }
 }
 
-fn lacking(row: &Row<'_>) -> rusqlite::Result<MissingVector> {
-    let words: Arc<str> = row.get(2)?;
-    Ok(MissingVector { row: row.get(0)?, digest: row.get(1)?, text: Labelled::new(words, row.get(3)?, row.get(4)?) })
+from_row! {
+    MissingVector { row: "id", digest }
+    with |row| { text: text(row, "text")? }
 }
 
 impl EmbeddingsMut<'_> {
@@ -273,8 +262,8 @@ impl EmbeddingsMut<'_> {
 
     /// Removes the digest of a deleted text, and the vector unless the same text exists elsewhere.
     pub(super) fn drop_digest(&self, text: i64) -> anyhow::Result<()> {
-        let mut query = self.db.prepare_cached("DELETE FROM text_digests WHERE text_id = ?1 RETURNING digest")?;
-        let digest: Option<String> = query.query_row([text], |row| row.get(0)).optional()?;
+        let digest: Option<String> =
+            self.db.first("DELETE FROM text_digests WHERE text_id = ?1 RETURNING digest", [text])?;
         if let Some(digest) = digest {
             self.drop_embedding(&digest)?;
         }
@@ -297,14 +286,12 @@ impl EmbeddingsMut<'_> {
         if !self.db.entries().entries_are_whole()? {
             return Ok(0);
         }
-        Ok(self
-            .db
-            .prepare_cached(
-                "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e WHERE e.model <> ?1
+        self.db.execute(
+            "DELETE FROM embeddings WHERE id IN (SELECT e.id FROM embeddings e WHERE e.model <> ?1
                      OR NOT (EXISTS (SELECT 1 FROM text_digests d WHERE d.digest = e.digest)
                              OR EXISTS (SELECT 1 FROM entries n WHERE n.digest = e.digest)) LIMIT ?2)",
-            )?
-            .execute(params![model, limit])?)
+            params![model, limit],
+        )
     }
 }
 

@@ -5,26 +5,34 @@
 //! rebuild; the id does not. Unchanged parts of a file keep their rows, so the cost of a change
 //! does not depend on the file's length. Use counts are stored separately, by key. This module
 //! neither reads files nor decides on their scope.
+//!
+//! The index is derived, so its tables may be emptied at any time. Opening the journal marks the
+//! missing items, and the first scan of the workspace restores them. The check costs a few lookups,
+//! regardless of size. It does not detect a single deleted row.
+//!
+//! After an upgrade or a restore the index is empty. Until the first full scan after opening, text
+//! without an entry may still exist in a file, so nothing may be discarded just because no entry
+//! has it. The full scan reports its start and its end; an index emptied in between is not
+//! complete.
 
 mod found;
 mod matching;
-mod whole;
-mod words;
 
+use found::IndexedText;
 pub use found::{EntryRow, Lookup};
 pub use matching::Matching;
 
-use crate::store::handles::{Entries, EntriesMut};
 use std::collections::HashMap;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 use sha2::{Digest, Sha256};
 use strum::{EnumString, IntoStaticStr};
 
-use crate::store::rows::stored_word;
+use crate::store::handles::{Entries, EntriesMut};
+use crate::store::rows::{from_row, stored_word};
+
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
-use words::IndexedText;
 
 /// Kind of entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, EnumString, IntoStaticStr)]
@@ -114,58 +122,43 @@ fn hex_digest(parts: &[&str]) -> String {
     hex::encode(hash.finalize())
 }
 
-fn indexed(row: &Row<'_>) -> rusqlite::Result<Indexed> {
-    Ok(Indexed {
-        path: row.get("path")?,
-        scope: row.get("scope")?,
-        stamp: row.get("stamp")?,
-        digest: row.get("digest")?,
-        label: row.get("label")?,
-        trouble: row.get("trouble")?,
-        size: u64::try_from(row.get::<_, i64>("size")?).unwrap_or(0),
-        at: row.get("at")?,
-    })
+from_row! {
+    Indexed from "indexed", "size" { path, scope, stamp, digest, label, trouble, at }
+    with |row| { size: u64::try_from(row.get::<_, i64>("size")?).unwrap_or(0) }
 }
-
-const INDEXED: &str = "SELECT path, scope, stamp, digest, label, trouble, size, at FROM indexed";
 
 impl Entries<'_> {
     /// Returns the index record of that path.
     pub fn indexed(&self, path: &str) -> anyhow::Result<Option<Indexed>> {
-        let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE path = ?1"))?;
-        Ok(query.query_row([path], indexed).optional()?)
+        self.db.row("WHERE path = ?1", [path])
     }
 
     /// Returns stamp and scope of everything indexed, by path.
     pub fn indexed_stamps(&self) -> anyhow::Result<HashMap<String, (String, Scope)>> {
-        let mut query = self.db.prepare_cached("SELECT path, stamp, scope FROM indexed")?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?))))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let rows = self.db.all("SELECT path, stamp, scope FROM indexed", [])?;
+        Ok(rows.into_iter().map(|(path, stamp, scope)| (path, (stamp, scope))).collect())
     }
 
     /// Returns everything indexed for a scope, by path.
     pub fn indexed_in(&self, scope: Scope) -> anyhow::Result<Vec<Indexed>> {
-        let mut query = self.db.prepare_cached(&format!("{INDEXED} WHERE scope = ?1 ORDER BY path"))?;
-        Ok(query.query_map([scope], indexed)?.collect::<Result<_, _>>()?)
+        self.db.rows("WHERE scope = ?1 ORDER BY path", [scope])
     }
 
     /// Counts the entries of a scope.
     pub fn entries_of(&self, scope: Scope) -> anyhow::Result<usize> {
-        let mut query = self.db.prepare_cached("SELECT count(*) FROM entries WHERE scope = ?1")?;
-        let count: i64 = query.query_row([scope], |row| row.get(0))?;
-        Ok(usize::try_from(count).unwrap_or(0))
+        self.db.count("SELECT count(*) FROM entries WHERE scope = ?1", [scope])
     }
 
     /// Returns the paths of journal items of a scope that changed since they were indexed.
     pub fn unindexed(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<String>> {
-        let mut query = self.db.prepare_cached("SELECT path FROM unindexed WHERE scope = ?1 ORDER BY path LIMIT ?2")?;
-        Ok(query.query_map(params![scope, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        self.db.all("SELECT path FROM unindexed WHERE scope = ?1 ORDER BY path LIMIT ?2", params![scope, limit])
     }
 }
 
 /// The properties of a stored entry that are compared with the file.
 struct Stored {
     id: i64,
+    key: String,
     same: Sameness,
     line: u32,
     at: Timestamp,
@@ -181,6 +174,21 @@ struct Sameness {
     digest: String,
     label: Label,
     scope: Scope,
+}
+
+from_row! {
+    Stored from "entries", "section, name, kind, category, digest, label, scope" { id, key, line, at }
+    with |row| {
+        same: Sameness {
+            section: row.get("section")?,
+            name: row.get("name")?,
+            kind: row.get("kind")?,
+            category: row.get("category")?,
+            digest: row.get("digest")?,
+            label: row.get("label")?,
+            scope: row.get("scope")?,
+        }
+    }
 }
 
 impl EntriesMut<'_> {
@@ -235,33 +243,14 @@ impl EntriesMut<'_> {
 
     /// Counts a use of those entries by a turn.
     pub fn entries_used(&self, keys: &[String], now: Timestamp) -> anyhow::Result<()> {
-        let mut count = self.db.prepare_cached(
-            "INSERT INTO entry_uses (key, uses, last_at) VALUES (?1, 1, ?2)
-             ON CONFLICT (key) DO UPDATE SET uses = uses + 1, last_at = max(last_at, ?2)",
-        )?;
-        for key in keys {
-            count.execute(params![key, now])?;
-        }
-        Ok(())
+        let sql = "INSERT INTO entry_uses (key, uses, last_at) VALUES (?1, 1, ?2)
+             ON CONFLICT (key) DO UPDATE SET uses = uses + 1, last_at = max(last_at, ?2)";
+        keys.iter().try_for_each(|key| self.db.run(sql, params![key, now]))
     }
 
     fn stored_of(&self, path: &str) -> anyhow::Result<HashMap<String, Stored>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT key, id, section, name, kind, category, digest, label, scope, line, at FROM entries WHERE path = ?1",
-        )?;
-        let rows = query.query_map([path], |row| {
-            let same = Sameness {
-                section: row.get("section")?,
-                name: row.get("name")?,
-                kind: row.get("kind")?,
-                category: row.get("category")?,
-                digest: row.get("digest")?,
-                label: row.get("label")?,
-                scope: row.get("scope")?,
-            };
-            Ok((row.get("key")?, Stored { id: row.get("id")?, same, line: row.get("line")?, at: row.get("at")? }))
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let rows: Vec<Stored> = self.db.rows("WHERE path = ?1", [path])?;
+        Ok(rows.into_iter().map(|row| (row.key.clone(), row)).collect())
     }
 
     /// Stores an entry. Returns true if it changed.
@@ -306,7 +295,7 @@ impl EntriesMut<'_> {
             ],
         )?;
         let id = self.db.last_insert_rowid();
-        let told = IndexedText {
+        let indexed = IndexedText {
             path: &file.path,
             scope: file.scope,
             label,
@@ -316,7 +305,7 @@ impl EntriesMut<'_> {
             category: &entry.category,
             text: &entry.text,
         };
-        self.put_entry_words(id, &told)?;
+        self.put_entry_words(id, &indexed)?;
         Ok(true)
     }
 
@@ -331,6 +320,59 @@ pub fn text_digest(text: &str) -> String {
     hex::encode(Sha256::digest(text))
 }
 
+/// Key of the progress of the full scan.
+const LOOK: &str = "entries";
+const BEGUN: &str = "begun";
+const WHOLE: &str = "whole";
+
+impl Entries<'_> {
+    /// Returns true if a full scan has ended since the journal was opened and the index emptied.
+    pub fn entries_are_whole(&self) -> anyhow::Result<bool> {
+        Ok(self.db.settings().fact(LOOK)?.as_deref() == Some(WHOLE))
+    }
+}
+
+impl EntriesMut<'_> {
+    /// Records the start of a full scan.
+    pub fn entries_begun(&self) -> anyhow::Result<()> {
+        self.tx().settings().set_fact(LOOK, BEGUN)
+    }
+
+    /// Records the end of a full scan, unless the index was emptied meanwhile.
+    pub fn entries_done(&self) -> anyhow::Result<()> {
+        if self.db.settings().fact(LOOK)?.as_deref() == Some(BEGUN) {
+            self.tx().settings().set_fact(LOOK, WHOLE)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Marks the index as incomplete until the next full scan.
+    pub(super) fn entries_lack(&self) -> anyhow::Result<()> {
+        self.tx().settings().drop_fact(LOOK)
+    }
+
+    /// Clears the index if one of its tables is empty and another is not, and marks all journal
+    /// items that are not indexed.
+    pub(in crate::store) fn catch_up_entries(&self) -> anyhow::Result<()> {
+        self.entries_lack()?;
+        let filled = |table: &str| self.db.exists(&format!("SELECT 1 FROM {table} LIMIT 1"), []);
+        let looked_at = filled("indexed")?;
+        if looked_at != filled("entries")? || looked_at != filled("entries_fts_docsize")? {
+            return self.clear_entries();
+        }
+        self.db.execute_batch(
+            "INSERT OR IGNORE INTO unindexed (path, scope)
+                 SELECT 'conversations/' || conversation_id, scope FROM summaries
+                 WHERE NOT EXISTS (SELECT 1 FROM indexed WHERE path = 'conversations/' || conversation_id);
+             INSERT OR IGNORE INTO unindexed (path, scope)
+                 SELECT 'reflections/' || id, scope FROM reflections
+                 WHERE NOT EXISTS (SELECT 1 FROM indexed WHERE path = 'reflections/' || reflections.id);",
+        )?;
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod for_tests {
     use crate::id::SummaryId;
@@ -340,11 +382,11 @@ mod for_tests {
     impl Entries<'_> {
         /// Returns all stored properties of a scope's entries except ids, one line each.
         pub fn entries_for_tests(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
-            let mut query = self.db.prepare(
+            self.db.all(
                 "SELECT concat_ws('|', key, path, section, line, name, kind, category, text, digest, label, scope, at,
                  EXISTS (SELECT 1 FROM entries_fts_docsize d WHERE d.id = entries.id)) FROM entries WHERE scope = ?1",
-            )?;
-            Ok(query.query_map([scope], |row| row.get(0))?.collect::<Result<_, _>>()?)
+                [scope],
+            )
         }
     }
 
@@ -353,5 +395,35 @@ mod for_tests {
         pub fn blank_summary_for_tests(&self, id: SummaryId) -> anyhow::Result<()> {
             self.db.run("UPDATE summaries SET title = '', topics = '[]' WHERE id = ?1", [id])
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::Journal;
+
+    #[tokio::test]
+    async fn it_is_whole_after_a_look_at_everything_until_it_is_emptied_or_opened_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        let journal = open();
+        let done =
+            journal.write("look", |tx| tx.entries().entries_done().and_then(|()| tx.entries().entries_are_whole()));
+        assert!(!done.await.unwrap(), "nobody has begun");
+        let emptied = |tx: crate::store::Tx<'_>| {
+            tx.entries().entries_begun()?;
+            tx.entries().clear_entries()?;
+            tx.entries().entries_done()?;
+            tx.entries().entries_are_whole()
+        };
+        assert!(!journal.write("empty", emptied).await.unwrap());
+        let looked = |tx: crate::store::Tx<'_>| {
+            tx.entries().entries_begun()?;
+            tx.entries().entries_done()?;
+            tx.entries().entries_are_whole()
+        };
+        assert!(journal.write("look", looked).await.unwrap());
+        drop(journal);
+        assert!(!open().read(|db| db.entries().entries_are_whole()).await.unwrap());
     }
 }

@@ -14,21 +14,20 @@ mod knowledge;
 mod matches;
 mod person;
 mod retracted;
-mod sources;
 mod text_columns;
 
+pub use knowledge::OldContent;
 pub use matches::{Paraphrases, RemainingMatches};
 pub use retracted::{AfterRedaction, DELETED, FORGOT, UNCUT};
-pub use sources::OldContent;
 
+use rusqlite::params;
 use rusqlite::types::FromSqlError;
-use rusqlite::{OptionalExtension, Row, params};
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ErasureId, PersonId};
 use crate::store::handles::{Erasure, ErasureMut};
-use crate::store::rows::stored_word;
+use crate::store::rows::{from_row, stored_word};
 use crate::text::erasure_query::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -215,48 +214,30 @@ impl ErasureRow {
     pub fn matches_line(&self, text: &str) -> bool {
         if self.is_everywhere() { self.query.matches(text) } else { self.query.is_stated_in(text) }
     }
+}
 
-    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let (id, query, counts): (ErasureId, String, String) =
-            (row.get("id")?, row.get("needles")?, row.get("counts")?);
-        Ok(Self {
-            id,
-            person: row.get("person_id")?,
-            kind: row.get("kind")?,
-            target: row.get("target")?,
-            query: serde_json::from_str(&query).map_err(|_| FromSqlError::other(UnreadableQuery(id)))?,
-            messages: row.get("messages")?,
-            state: row.get("state")?,
-            counts: serde_json::from_str(&counts).map_err(FromSqlError::other)?,
-            scope: row.get("scope")?,
-        })
+from_row! {
+    ErasureRow from "forgettings", "needles, counts" { id, person: "person_id", kind, target, messages, state, scope }
+    with |row| {
+        query: {
+            let unreadable = UnreadableQuery(row.get("id")?);
+            serde_json::from_str(&row.get::<_, String>("needles")?).map_err(|_| FromSqlError::other(unreadable))?
+        },
+        counts: serde_json::from_str(&row.get::<_, String>("counts")?).map_err(FromSqlError::other)?,
     }
 }
 
-const COLUMNS: &str = "id, person_id, kind, target, needles, messages, state, counts, scope";
-
-const HEAD: &str = "id, kind, scope, target <> '' AS has_target";
-
-fn head(row: &Row<'_>) -> rusqlite::Result<ErasureHead> {
-    Ok(ErasureHead {
-        id: row.get("id")?,
-        kind: row.get("kind")?,
-        scope: row.get("scope")?,
-        has_target: row.get("has_target")?,
-    })
-}
+from_row! { ErasureHead from "forgettings" { id, kind, scope, has_target = "target <> ''" } }
 
 impl Erasure<'_> {
     /// Returns the erasures in that state, oldest first.
     pub fn heads_in(&self, state: ErasureState) -> anyhow::Result<Vec<ErasureHead>> {
-        let sql = format!("SELECT {HEAD} FROM forgettings WHERE state = ?1 ORDER BY id");
-        Ok(self.db.prepare_cached(&sql)?.query_map([state], head)?.collect::<Result<_, _>>()?)
+        self.db.rows("WHERE state = ?1 ORDER BY id", [state])
     }
 
     /// Returns an erasure by number, without its words.
     pub fn head(&self, id: ErasureId) -> anyhow::Result<Option<ErasureHead>> {
-        let sql = format!("SELECT {HEAD} FROM forgettings WHERE id = ?1");
-        Ok(self.db.prepare_cached(&sql)?.query_row([id], head).optional()?)
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns an erasure by number.
@@ -264,8 +245,7 @@ impl Erasure<'_> {
     /// # Errors
     /// If its words cannot be read.
     pub fn row(&self, id: ErasureId) -> anyhow::Result<Option<ErasureRow>> {
-        let sql = format!("SELECT {COLUMNS} FROM forgettings WHERE id = ?1");
-        Ok(self.db.prepare_cached(&sql)?.query_row([id], ErasureRow::of).optional()?)
+        self.db.row("WHERE id = ?1", [id])
     }
 
     /// Returns the open erasures in groups that belong to the erasure of a person, one for each
@@ -274,11 +254,8 @@ impl Erasure<'_> {
     /// # Errors
     /// If the words of one cannot be read.
     pub fn open_in_groups(&self, person: PersonId) -> anyhow::Result<Vec<ErasureRow>> {
-        let sql = format!(
-            "SELECT {COLUMNS} FROM forgettings WHERE state IN ('wanted', 'left') AND person_id = ?1 ORDER BY state = 'left', id"
-        );
-        let mut rows =
-            self.db.prepare_cached(&sql)?.query_map([person], ErasureRow::of)?.collect::<Result<Vec<_>, _>>()?;
+        let rest = "WHERE state IN ('wanted', 'left') AND person_id = ?1 ORDER BY state = 'left', id";
+        let mut rows: Vec<ErasureRow> = self.db.rows(rest, [person])?;
         rows.retain(ErasureRow::belongs_to_person_erasure);
         Ok(rows)
     }
@@ -286,9 +263,7 @@ impl Erasure<'_> {
     /// Returns the open erasures whose words cannot be parsed.
     pub fn unreadable(&self) -> anyhow::Result<Vec<ErasureId>> {
         let sql = "SELECT id, needles FROM forgettings WHERE state IN ('wanted', 'left') ORDER BY state = 'left', id";
-        let mut query = self.db.prepare_cached(sql)?;
-        let rows = query.query_map([], |row| Ok((row.get("id")?, row.get::<_, String>("needles")?)))?;
-        let mut rows: Vec<(ErasureId, String)> = rows.collect::<Result<_, _>>()?;
+        let mut rows: Vec<(ErasureId, String)> = self.db.all(sql, [])?;
         rows.retain(|(_, query)| serde_json::from_str::<ErasureQuery>(query).is_err());
         Ok(rows.into_iter().map(|(id, _)| id).collect())
     }
@@ -311,7 +286,7 @@ impl ErasureMut<'_> {
     /// Begins an erasure. Records its source messages at once, because the file versions that lead
     /// to them are deleted with it.
     pub fn begin(&self, new: &NewErasure<'_>) -> anyhow::Result<ErasureId> {
-        self.db.run(
+        let id = self.db.insert(
             "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, 'wanted', ?6, ?7, ?8)",
             params![
@@ -325,7 +300,6 @@ impl ErasureMut<'_> {
                 new.at,
             ],
         )?;
-        let id = ErasureId(self.db.last_insert_rowid());
         self.record_sources(id)?;
         self.invalidate_derivations(new.scope)?;
         Ok(id)

@@ -6,6 +6,7 @@
 
 use crate::store::handles::{Folders, FoldersMut};
 use crate::store::rows::{from_row, stored_word};
+use anyhow::ensure;
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
@@ -67,17 +68,20 @@ pub struct FolderMove {
     pub target: String,
 }
 
-/// Reason why a hand-over cannot begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MoveRefusal {
-    /// No root owner is stored.
+/// Reason for a refused hand-over, by what can be done about it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("The root cannot be handed over: {self:?}")]
+pub enum HandOverRefusal {
+    /// The root has no owner yet.
     NoOwner,
-    /// The person owns the root already.
+    /// The root already belongs to the heir.
     Same,
-    /// Only an admitted owner can receive the root.
+    /// The heir is not an admitted owner.
     NotAnOwner,
-    /// A turn, an erasure or a move of one of the two is in progress.
+    /// A write, a turn, an erasure or a move of one of the two is in progress.
     Busy,
+    /// A top-level entry of one of the folders is neither file nor folder; holds its path.
+    Unmovable(String),
 }
 
 /// A file with the scope of its newest version.
@@ -89,7 +93,7 @@ pub struct WrittenFor {
     pub scope: Scope,
 }
 
-from_row! { WrittenFor { path, scope } }
+from_row! { WrittenFor from "files f" { path, scope } }
 
 from_row! {
     FolderMove from "folder_moves" {
@@ -112,16 +116,7 @@ impl Folders<'_> {
     /// owner, else the first owner.
     pub fn speaking_owner(&self) -> anyhow::Result<Option<Person>> {
         let root = self.present_workspace_owner()?.filter(|person| person.role == Role::Owner);
-        Ok(match root {
-            Some(person) => Some(person),
-            None => self
-                .db
-                .people()
-                .people()?
-                .into_iter()
-                .filter(|person| person.role == Role::Owner)
-                .min_by_key(|one| one.id),
-        })
+        root.map_or_else(|| self.db.people().first_owner(), |person| Ok(Some(person)))
     }
 
     /// Returns the folder of a scope.
@@ -180,8 +175,8 @@ impl Folders<'_> {
     /// Returns the scope of the newest version of each file, except shared, deleted and erased
     /// ones.
     pub fn newest_scopes(&self) -> anyhow::Result<Vec<WrittenFor>> {
-        self.db.all(
-            "SELECT path, scope FROM files f WHERE id = (SELECT max(id) FROM files WHERE path = f.path)
+        self.db.rows(
+            "WHERE id = (SELECT max(id) FROM files WHERE path = f.path)
              AND scope <> 'shared' AND digest <> '' AND path NOT LIKE 'forgotten/%' ORDER BY path",
             [],
         )
@@ -252,14 +247,7 @@ impl FoldersMut<'_> {
         )?;
         let owner = match written_for {
             Some(Scope::Person(id)) => Some(id),
-            _ => self
-                .db
-                .people()
-                .people()?
-                .into_iter()
-                .filter(|person| person.role == Role::Owner)
-                .map(|person| person.id)
-                .min(),
+            _ => self.db.people().first_owner()?.map(|person| person.id),
         };
         owner.map_or(Ok(()), |owner| self.set_workspace_owner(owner))
     }
@@ -292,27 +280,28 @@ impl FoldersMut<'_> {
         self.move_over(of.id)
     }
 
-    /// Records a hand-over of the root before any file is moved.
-    pub fn begin_hand_over(&self, heir: PersonId, target: &str) -> anyhow::Result<Result<FolderMove, MoveRefusal>> {
-        let Some(owner) = self.workspace_owner()? else { return Ok(Err(MoveRefusal::NoOwner)) };
-        if owner == heir {
-            return Ok(Err(MoveRefusal::Same));
-        }
-        if self.db.people().person(heir)?.is_none_or(|person| person.role != Role::Owner) {
-            return Ok(Err(MoveRefusal::NotAnOwner));
-        }
-        let FolderState::At(source) = self.folder_of(Scope::Person(heir))? else { return Ok(Err(MoveRefusal::Busy)) };
-        if self.is_at_work(owner)? || self.is_at_work(heir)? {
-            return Ok(Err(MoveRefusal::Busy));
-        }
+    /// Records a hand-over of the root before any file is moved. `source` is the folder of the heir,
+    /// `target` that of the former owner.
+    ///
+    /// # Errors
+    /// [`HandOverRefusal`] if it cannot begin.
+    pub fn begin_hand_over(&self, heir: PersonId, source: &str, target: &str) -> anyhow::Result<FolderMove> {
+        let is_at_source = self.folder_of(Scope::Person(heir))? == FolderState::At(source.to_owned());
+        ensure!(is_at_source, HandOverRefusal::Busy);
+        let owner = self.workspace_owner()?.ok_or(HandOverRefusal::NoOwner)?;
+        ensure!(owner != heir, HandOverRefusal::Same);
+        let is_owner = self.db.people().person(heir)?.is_some_and(|person| person.role == Role::Owner);
+        ensure!(is_owner, HandOverRefusal::NotAnOwner);
+        let is_busy = self.is_at_work(owner)? || self.is_at_work(heir)?;
+        ensure!(!is_busy, HandOverRefusal::Busy);
         self.db.run(
             "INSERT INTO folder_moves (kind, state, person_id, heir_id, source, target)
              VALUES ('hand_over', 'begun', ?1, ?2, ?3, ?4)",
             params![owner, heir, source, target],
         )?;
-        let (id, target) = (self.db.last_insert_rowid(), target.to_owned());
+        let (id, source, target) = (self.db.last_insert_rowid(), source.to_owned(), target.to_owned());
         let (kind, state) = (MoveKind::HandOver, MoveState::Begun);
-        Ok(Ok(FolderMove { id, kind, state, person: owner, heir: Some(heir), source, target }))
+        Ok(FolderMove { id, kind, state, person: owner, heir: Some(heir), source, target })
     }
 
     /// Records that the former owner's files have left the root.

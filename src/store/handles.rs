@@ -2,7 +2,7 @@
 //!
 //! [`Db`] and [`Tx`] have no queries of their own. Each family's file implements its handle's
 //! methods, and reaches other families through `self.db` or `self.tx()`. All SQL passes through
-//! [`Db::prepare`] and [`Db::prepare_cached`], where tests can make a scope check permissive.
+//! [`Db::prepare_cached`], where tests can make a scope check permissive.
 //!
 //! [`Db::one`], [`Db::first`] and [`Db::all`] read whatever type the caller expects: a value, a
 //! tuple, or a struct with a [`from_row!`] declaration. [`Db::row`] and [`Db::rows`] read structs
@@ -10,7 +10,7 @@
 
 use std::ops::Deref;
 
-use rusqlite::{CachedStatement, OptionalExtension, Params, Row, Statement};
+use rusqlite::{CachedStatement, OptionalExtension, Params, Row};
 
 use super::rows::{FromRow, Selected};
 use crate::trust::mutation;
@@ -29,7 +29,8 @@ impl<'a> Db<'a> {
         Self(connection)
     }
 
-    pub(super) fn prepare(self, sql: &str) -> rusqlite::Result<Statement<'a>> {
+    #[cfg(test)]
+    pub(super) fn prepare(self, sql: &str) -> rusqlite::Result<rusqlite::Statement<'a>> {
         self.0.prepare(&mutation::statement(sql))
     }
 
@@ -37,6 +38,7 @@ impl<'a> Db<'a> {
         self.0.prepare_cached(&mutation::statement(sql))
     }
 
+    #[cfg(test)]
     pub(super) fn query_row<T>(
         self,
         sql: &str,
@@ -69,6 +71,21 @@ impl<'a> Db<'a> {
     /// Returns all structs of a table. `rest` is the query after the table.
     pub(super) fn rows<T: Selected>(self, rest: &str, values: impl Params) -> anyhow::Result<Vec<T>> {
         self.all(&format!("{} {rest}", T::SELECT), values)
+    }
+
+    /// Passes each row to `see`, without holding all of them in memory.
+    pub(super) fn each(
+        self,
+        sql: &str,
+        values: impl Params,
+        mut see: impl FnMut(&Row<'_>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let mut query = self.prepare_cached(sql)?;
+        let mut rows = query.query(values)?;
+        while let Some(row) = rows.next()? {
+            see(row)?;
+        }
+        Ok(())
     }
 
     /// Returns the only number of a query.

@@ -5,14 +5,14 @@
 //! never loses the beginning of its context. Reflections are kept, since they are summaries too.
 //!
 //! Each method handles at most `limit` rows and returns their number. The caller decides on the
-//! schedule.
+//! schedule. The key-value settings of the journal are here too.
 
-use crate::store::handles::{Maintenance, MaintenanceMut};
-use crate::store::rows::from_row;
 use rusqlite::params;
 
-use super::fingerprints::FingerprintOwner;
+use super::derivations::Fingerprinted;
 use crate::id::{AttachmentId, ConversationId};
+use crate::store::handles::{Maintenance, MaintenanceMut, Settings, SettingsMut};
+use crate::store::rows::from_row;
 use crate::time::Timestamp;
 
 /// Condition for texts in the search index: no commands, no prompts or replies of system runs, no
@@ -33,7 +33,7 @@ pub struct OldFile {
     pub text_path: String,
 }
 
-from_row! { OldFile { id, path, digest, text_path } }
+from_row! { OldFile from "attachments" { id, path, digest, text_path } }
 
 /// Mismatches between the search index and the texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -269,7 +269,7 @@ impl MaintenanceMut<'_> {
     pub(super) fn blank_texts(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
         let texts: Vec<(i64, String)> = self.db.all(sql, of)?;
         for (id, words) in &texts {
-            self.tx().fingerprints().drop_fingerprints(FingerprintOwner::Text(*id), words)?;
+            self.tx().fingerprints().drop_fingerprints(Fingerprinted::Text(*id), words)?;
             self.tx().message_search().unindex_text(*id)?;
             self.db.run("UPDATE texts SET text = '' WHERE id = ?1", [id])?;
         }
@@ -279,12 +279,50 @@ impl MaintenanceMut<'_> {
     pub(super) fn blank_steps(&self, sql: &str, of: impl rusqlite::Params) -> anyhow::Result<usize> {
         let steps: Vec<(i64, String)> = self.db.all(sql, of)?;
         for (id, words) in &steps {
-            self.tx().fingerprints().drop_fingerprints(FingerprintOwner::Step(*id), words)?;
+            self.tx().fingerprints().drop_fingerprints(Fingerprinted::Step(*id), words)?;
             self.db.run(
                 "UPDATE steps SET text = '', call = CASE kind WHEN 'model' THEN '[]' ELSE '' END WHERE id = ?1",
                 [id],
             )?;
         }
         Ok(steps.len())
+    }
+}
+
+impl Settings<'_> {
+    /// Returns the value of a key.
+    pub fn fact(&self, key: &str) -> anyhow::Result<Option<String>> {
+        self.db.first("SELECT value FROM meta WHERE key = ?1", [key])
+    }
+}
+
+impl SettingsMut<'_> {
+    /// Sets the value of a key.
+    pub fn set_fact(&self, key: &str, value: &str) -> anyhow::Result<()> {
+        self.db.run(
+            "INSERT INTO meta (key, value) VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = ?2",
+            [key, value],
+        )
+    }
+
+    /// Deletes a key.
+    pub fn drop_fact(&self, key: &str) -> anyhow::Result<()> {
+        self.db.run("DELETE FROM meta WHERE key = ?1", [key])
+    }
+}
+
+impl Settings<'_> {
+    /// Returns the defects of the file; none if it is sound. Reads all of it.
+    ///
+    /// # Errors
+    /// If it cannot be read at all.
+    pub fn quick_check(&self) -> anyhow::Result<Vec<String>> {
+        let lines: Vec<String> = self.db.all("PRAGMA quick_check(5)", [])?;
+        Ok(lines.into_iter().filter(|line| line != "ok").collect())
+    }
+
+    /// Returns the schema version.
+    pub fn version(&self) -> anyhow::Result<u32> {
+        self.db.one("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [])
     }
 }

@@ -14,17 +14,18 @@ mod indexing;
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::params;
 
 use super::maintenance::SEARCHED;
 use crate::id::{ConversationId, MessageId, PersonId};
+use crate::store::StoredText;
 use crate::store::handles::MessageSearch;
+use crate::store::rows::from_row;
 use crate::text::fold;
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Scope, Text};
 
 /// Limit of the count of untrusted matches: "99 or more" is as good for a person.
 pub const COUNT_UP_TO: usize = 99;
@@ -113,22 +114,15 @@ pub struct MessageCandidate {
     pub holds: Vec<usize>,
 }
 
-impl MessageCandidate {
-    /// Columns of [`MessageCandidate::of_row`].
-    const COLUMNS: &str = "m.id, m.conversation_id, m.person_id, m.effective_at, t.id";
+/// Columns of a candidate, to be followed by an expression for its score by words.
+const CANDIDATE: &str = "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id AS text_id, t.label,";
 
-    fn of_row(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Self {
-            message: row.get(0)?,
-            conversation: row.get(1)?,
-            person: row.get(2)?,
-            at: row.get(3)?,
-            text: row.get(4)?,
-            words: 0.0,
-            meaning: None,
-            holds: Vec::new(),
-        })
+from_row! {
+    MessageCandidate {
+        text: "text_id", message: "id", conversation: "conversation_id", person: "person_id", at: "effective_at",
+        words: "score",
     }
+    with |_row| { meaning: None, holds: Vec::new() }
 }
 
 /// Query words worth searching for.
@@ -211,100 +205,87 @@ impl MessageSearch<'_> {
         // The month as spelled in the index, if the query spells it differently.
         let months = question.month_words().filter(|month| !question.words.iter().any(|word| word == month));
         let days = months.map(|month| format!("day : {}", phrase(prefixes, month)));
-        let mut query = self
-            .db
-            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts_fts WHERE texts_fts MATCH ?1 LIMIT ?2)")?;
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM texts_fts WHERE texts_fts MATCH ?1 LIMIT ?2)";
         let mut counted: Vec<(String, i64)> = Vec::new();
         for term in words.chain(days) {
-            let count = query.query_row(params![term, MOST + 1], |row| row.get(0))?;
+            let count = self.db.one(sql, params![term, MOST + 1])?;
             if count > 0 {
                 counted.push((term, count));
             }
         }
-        let texts: i64 = self.db.query_row("SELECT coalesce(max(id), 0) FROM texts", [], |row| row.get(0))?;
-        Ok(Terms::among(counted, texts))
+        Ok(Terms::among(counted, self.db.one("SELECT coalesce(max(id), 0) FROM texts", [])?))
     }
 
     /// Returns the candidates by words, each with the terms that it contains.
-    pub fn texts_by_words(&self, terms: &Terms, looked: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
+    pub fn texts_by_words(&self, terms: &Terms, query: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
         let Some((rarest, _)) = terms.list.first() else { return Ok(Vec::new()) };
         if !terms.all_common {
-            let mut candidates = self.texts_by_rank(&terms.joined(" OR "), looked)?;
+            let mut candidates = self.texts_by_rank(&terms.joined(" OR "), query)?;
             self.mark_terms(&mut candidates, terms)?;
             return Ok(candidates);
         }
-        let mut candidates = self.newest_texts(&terms.joined(" AND "), looked, 1.0)?;
-        if candidates.len() < looked.limit {
+        let mut candidates = self.newest_texts(&terms.joined(" AND "), query, 1.0)?;
+        if candidates.len() < query.limit {
             let known: HashSet<i64> = candidates.iter().map(|candidate| candidate.text).collect();
-            let more = self.newest_texts(rarest, looked, 0.5)?;
+            let more = self.newest_texts(rarest, query, 0.5)?;
             candidates.extend(more.into_iter().filter(|candidate| !known.contains(&candidate.text)));
         }
         Ok(candidates)
     }
 
     /// Returns the best texts by BM25, with half weight for matches in the date.
-    fn texts_by_rank(&self, expression: &str, looked: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
-        // The inner query ranks by the index alone; only the best rows are looked up.
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {}, f.score
+    fn texts_by_rank(&self, expression: &str, query: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
+        // The inner query ranks by the index alone; only the best rows are query up.
+        let sql = format!(
+            "{CANDIDATE} -f.score AS score
              FROM (SELECT rowid, rank AS score FROM texts_fts
                    WHERE texts_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.5)' ORDER BY rank LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
              WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY f.score, m.id DESC",
-            MessageCandidate::COLUMNS,
             Label::is_trusted_sql("t.label")
-        ))?;
-        let rows = query.query_map(
-            params![expression, self.enough_texts(looked)?, looked.before(), looked.scope, looked.untrusted_too],
-            |row| Ok(MessageCandidate { words: -row.get::<_, f64>(5)?, ..MessageCandidate::of_row(row)? }),
-        )?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        );
+        let enough = self.enough_texts(query)?;
+        self.db.all(&sql, params![expression, enough, query.before(), query.scope, query.untrusted_too])
     }
 
     /// Returns the newest matching texts, all with the same score.
     fn newest_texts(
         &self,
         expression: &str,
-        looked: &MessageQuery<'_>,
+        query: &MessageQuery<'_>,
         words: f64,
     ) -> anyhow::Result<Vec<MessageCandidate>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {}
+        let sql = format!(
+            "{CANDIDATE} ?6 AS score
              FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
              WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY m.id DESC",
-            MessageCandidate::COLUMNS,
             Label::is_trusted_sql("t.label")
-        ))?;
-        let rows = query.query_map(
-            params![expression, self.enough_texts(looked)?, looked.before(), looked.scope, looked.untrusted_too],
-            |row| Ok(MessageCandidate { words, ..MessageCandidate::of_row(row)? }),
-        )?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        );
+        let enough = self.enough_texts(query)?;
+        self.db.all(&sql, params![expression, enough, query.before(), query.scope, query.untrusted_too, words])
     }
 
     /// Number of index rows that yield enough candidates, so that excluded newer texts do not crowd
     /// out the others.
-    fn enough_texts(&self, looked: &MessageQuery<'_>) -> anyhow::Result<i64> {
-        let most = i64::try_from(CANDIDATES.max(looked.limit)).unwrap_or(i64::MAX);
-        let mut query =
-            self.db.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)")?;
-        let newer: i64 = query.query_row([looked.before(), NEWER], |row| row.get(0))?;
+    fn enough_texts(&self, query: &MessageQuery<'_>) -> anyhow::Result<i64> {
+        let most = i64::try_from(CANDIDATES.max(query.limit)).unwrap_or(i64::MAX);
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM texts WHERE message_id >= ?1 LIMIT ?2)";
+        let newer: i64 = self.db.one(sql, [query.before(), NEWER])?;
         Ok(most.saturating_add(newer))
     }
 
     /// Marks the terms that each candidate contains.
     fn mark_terms(&self, candidates: &mut [MessageCandidate], terms: &Terms) -> anyhow::Result<()> {
         let place: HashMap<i64, usize> = candidates.iter().enumerate().map(|(at, one)| (one.text, at)).collect();
-        let mut query = self.db.prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1")?;
         for (number, (term, _)) in terms.list.iter().enumerate() {
-            let mut rows = query.query([term])?;
-            while let Some(row) = rows.next()? {
+            self.db.each("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1", [term], |row| {
                 let at = place.get(&row.get(0)?);
                 if let Some(candidate) = at.and_then(|at| candidates.get_mut(*at)) {
                     candidate.holds.push(number);
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -313,25 +294,20 @@ impl MessageSearch<'_> {
     pub fn add_texts_by_meaning(
         &self,
         candidates: &mut Vec<MessageCandidate>,
-        looked: &MessageQuery<'_>,
+        query: &MessageQuery<'_>,
     ) -> anyhow::Result<()> {
         let mut known: HashMap<i64, usize> =
             candidates.iter().enumerate().map(|(at, candidate)| (candidate.text, at)).collect();
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {}, t.label
+        let sql = format!(
+            "SELECT * FROM ({CANDIDATE} 0.0 AS score
              FROM text_digests d JOIN texts t ON t.id = d.text_id JOIN messages m ON m.id = t.message_id
-             WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND t.message_id < ?3 ORDER BY t.id DESC LIMIT 20",
-            MessageCandidate::COLUMNS
-        ))?;
-        for (digest, similarity) in looked.near {
-            let rows = query.query_map(params![digest, looked.scope, looked.before()], |row| {
-                Ok((MessageCandidate::of_row(row)?, row.get::<_, Label>(5)?))
-            })?;
-            for row in rows {
-                let (candidate, label) = row?;
-                if !looked.untrusted_too && !label.is_trusted() {
-                    continue;
-                }
+             WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND t.message_id < ?3 ORDER BY t.id DESC LIMIT 20)
+             WHERE ?4 OR {}",
+            Label::is_trusted_sql("label")
+        );
+        for (digest, similarity) in query.near {
+            let limits = params![digest, query.scope, query.before(), query.untrusted_too];
+            for candidate in self.db.all::<_, MessageCandidate>(&sql, limits)? {
                 let at = *known.entry(candidate.text).or_insert_with(|| {
                     candidates.push(candidate);
                     candidates.len() - 1
@@ -360,27 +336,21 @@ impl MessageSearch<'_> {
             return Ok(HashSet::new());
         }
         let expression = phrase(prefixes, &question.all.join(" "));
-        let mut query = self
-            .db
-            .prepare_cached("SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
-        let rows = query.query_map(params![format!("body : {expression}"), MOST], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        let sql = "SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+        Ok(self.db.all(sql, params![format!("body : {expression}"), MOST])?.into_iter().collect())
     }
 
     /// Adds the context of these candidates.
     pub fn add_neighbours(&self, to: &mut Neighbours, candidates: &[MessageCandidate]) -> anyhow::Result<()> {
-        let mut beside = self.db.prepare_cached(
-            "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
-                    (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)",
-        )?;
-        let mut length = self.db.prepare_cached("SELECT messages FROM conversations WHERE id = ?1")?;
+        let beside = "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
+             (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)";
         for candidate in candidates {
             let Some(conversation) = candidate.conversation else { continue };
-            let both =
-                beside.query_row(params![conversation, candidate.message], |row| Ok([row.get(0)?, row.get(1)?]))?;
-            to.beside.insert(candidate.message, both);
+            let (previous, next) = self.db.one(beside, params![conversation, candidate.message])?;
+            to.beside.insert(candidate.message, [previous, next]);
             if let Entry::Vacant(unknown) = to.lengths.entry(conversation) {
-                let messages: Option<f64> = length.query_row([conversation], |row| row.get(0)).optional()?;
+                let messages: Option<f64> =
+                    self.db.first("SELECT messages FROM conversations WHERE id = ?1", [conversation])?;
                 unknown.insert(messages.unwrap_or(1.0).max(1.0));
             }
         }
@@ -391,47 +361,38 @@ impl MessageSearch<'_> {
     pub fn texts_of_messages(
         &self,
         messages: &HashSet<MessageId>,
-        looked: &MessageQuery<'_>,
+        query: &MessageQuery<'_>,
     ) -> anyhow::Result<Vec<MessageCandidate>> {
-        let mut query = self.db.prepare_cached(&format!(
-            "SELECT {} FROM messages m JOIN texts t ON t.message_id = m.id
+        let sql = format!(
+            "{CANDIDATE} 0.0 AS score FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR {}) AND t.text <> '' AND {SEARCHED}",
-            MessageCandidate::COLUMNS,
             Label::is_trusted_sql("t.label")
-        ))?;
+        );
         let mut candidates = Vec::new();
         for message in messages {
-            let limits = params![message, looked.before(), looked.scope, looked.untrusted_too];
-            for row in query.query_map(limits, MessageCandidate::of_row)? {
-                candidates.push(row?);
-            }
+            let limits = params![message, query.before(), query.scope, query.untrusted_too];
+            candidates.extend(self.db.all::<_, MessageCandidate>(&sql, limits)?);
         }
         Ok(candidates)
     }
 
     /// Returns a text by its row id.
     pub fn candidate_text(&self, id: i64) -> anyhow::Result<Option<Text>> {
-        let mut query = self.db.prepare_cached("SELECT text, label, scope FROM texts WHERE id = ?1")?;
-        let text = query.query_row([id], |row| {
-            let words: Arc<str> = row.get(0)?;
-            Ok(Labelled::new(words, row.get(1)?, row.get(2)?))
-        });
-        Ok(text.optional()?)
+        let stored: Option<StoredText> = self.db.row("WHERE id = ?1", [id])?;
+        Ok(stored.map(|stored| stored.text))
     }
 
     /// Counts the untrusted texts with any of the words, up to [`COUNT_UP_TO`].
-    pub fn count_untrusted(&self, question: &Question, looked: &MessageQuery<'_>) -> anyhow::Result<usize> {
-        let untrusted = [place(looked.scope, false)];
+    pub fn count_untrusted(&self, question: &Question, query: &MessageQuery<'_>) -> anyhow::Result<usize> {
+        let untrusted = [place(query.scope, false)];
         let any: Vec<String> = question.words.iter().map(|word| phrase(&untrusted, word)).collect();
-        let mut query = self.db.prepare_cached(&format!(
+        let sql = format!(
             "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
              WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND NOT {} LIMIT ?4)",
             Label::is_trusted_sql("t.label")
-        ))?;
+        );
         let limit = i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX);
-        let limits = params![any.join(" OR "), looked.before(), looked.scope, limit];
-        let count: i64 = query.query_row(limits, |row| row.get(0))?;
-        Ok(usize::try_from(count).unwrap_or(0))
+        self.db.count(&sql, params![any.join(" OR "), query.before(), query.scope, limit])
     }
 }
 

@@ -1,5 +1,6 @@
 //! Messages and their texts. Each text is stored once; other rows refer to it.
 
+use super::derivations::Fingerprinted;
 use crate::store::handles::{Messages, MessagesMut};
 use crate::store::rows::{from_row, stored_word, text};
 
@@ -337,7 +338,7 @@ impl MessagesMut<'_> {
             params![message, kind, &**words, label, scope],
         )?;
         let row = self.db.last_insert_rowid();
-        self.tx().fingerprints().fingerprint_text(row, words, label)?;
+        self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(row), words, label)?;
         self.tx().message_search().index_text(row)
     }
 
@@ -351,7 +352,7 @@ impl MessagesMut<'_> {
             "INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)",
             params![message, kind, &**words, label, scope],
         )?;
-        self.tx().fingerprints().fingerprint_text(self.db.last_insert_rowid(), words, label)
+        self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(self.db.last_insert_rowid()), words, label)
     }
 
     /// Returns the given messages that are still queued.
@@ -410,7 +411,7 @@ impl MessagesMut<'_> {
         let old: Vec<(i64, String)> =
             self.db.all("SELECT id, text FROM texts WHERE message_id = ?1 AND kind = 'said'", [id])?;
         for (row, words) in old {
-            self.tx().fingerprints().drop_fingerprints(super::fingerprints::FingerprintOwner::Text(row), &words)?;
+            self.tx().fingerprints().drop_fingerprints(Fingerprinted::Text(row), &words)?;
             self.tx().message_search().unindex_text(row)?;
             self.db.run("DELETE FROM texts WHERE id = ?1", [row])?;
         }

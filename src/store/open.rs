@@ -1,13 +1,19 @@
 //! Opens a journal: validation, migration by the lock holder, and connections.
+//!
+//! The write-ahead log is merged as far as readers allow, and truncated when all is merged. SQLite
+//! merges the log every thousand pages, which costs the writer a few milliseconds. It falls
+//! behind only during a long read such as a backup. So most of the work is done here on a separate
+//! connection that blocks nothing. The writer only truncates a merged log, and waits for no reader.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use anyhow::Context;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use super::open_error::OpenError;
+use super::error::OpenError;
 use super::writer::{Failpoint, JournalWriter};
 use super::{BUSY_MS, Db, Tx};
 use crate::time::task::lock;
@@ -57,7 +63,7 @@ impl Journal {
     pub fn open(path: &Path, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
         let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
         if let Some(known) = is_behind(path, &connection)? {
-            super::pre_migration_copy::copy_journal(path, known)?;
+            super::copy::copy_before_migration(path, known)?;
         }
         Self::begin(path, connection, failpoint)
     }
@@ -282,4 +288,38 @@ fn classify_code(path: &Path, code: rusqlite::ErrorCode) -> Option<OpenError> {
         rusqlite::ErrorCode::DiskFull => Some(OpenError::Full { path }),
         _ => None,
     }
+}
+
+impl Journal {
+    /// Returns the length of the log in bytes.
+    pub fn log_size(&self) -> u64 {
+        std::fs::metadata(log_of(self.path())).map_or(0, |found| found.len())
+    }
+
+    /// Merges and truncates the log. Returns false if a reader is in the way; then the next run has
+    /// less to do.
+    pub async fn cut_log(&self) -> anyhow::Result<bool> {
+        let path = self.path().to_owned();
+        tokio::task::spawn_blocking(move || merge(&path)).await.context("Merging the log was abandoned")??;
+        self.writer().between("cut the log", cut).await
+    }
+}
+
+fn merge(path: &Path) -> anyhow::Result<()> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
+    Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?)
+}
+
+fn cut(connection: &Connection) -> anyhow::Result<bool> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+    connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
+    Ok(busy? == 0)
+}
+
+fn log_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
 }

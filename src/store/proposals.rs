@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
+use super::derivations::Fingerprinted;
 use super::skills::SkillFile;
 use crate::id::{PersonId, ProposalId, TurnId};
 use crate::time::Timestamp;
@@ -314,7 +315,7 @@ impl ProposalsMut<'_> {
             ],
         )?;
         self.tx().skills().add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
-        self.tx().fingerprints().fingerprint_reason(id, new.rationale, new.label)?;
+        self.tx().fingerprints().add_fingerprints(Fingerprinted::Reason(id), new.rationale, new.label)?;
         Ok(id)
     }
 
@@ -325,7 +326,11 @@ impl ProposalsMut<'_> {
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             params![id, said.stage, said.outcome, said.note, said.findings, said.label, scope, now],
         )?;
-        self.tx().fingerprints().fingerprint_verdict(self.db.last_insert_rowid(), &said.note, &said.label)
+        self.tx().fingerprints().add_fingerprints(
+            Fingerprinted::Verdict(self.db.last_insert_rowid()),
+            &said.note,
+            &said.label,
+        )
     }
 
     /// Records that the reviewer was asked, for any verdict.

@@ -1,6 +1,7 @@
 //! Turns and their steps. A step is `started` before any external call, and `done` before the next
 //! step.
 
+use super::derivations::Fingerprinted;
 use crate::store::handles::{Turns, TurnsMut};
 use crate::store::rows::{from_row, stored_word, text};
 
@@ -270,7 +271,7 @@ impl TurnsMut<'_> {
         )?;
         // The text of the final reply is stored with its message.
         if calls != Some("[]") {
-            self.tx().fingerprints().fingerprint_step(id, words, label)?;
+            self.tx().fingerprints().add_fingerprints(Fingerprinted::Step(id.0), words, label)?;
         }
         let (turn, so_far): (TurnId, Label) =
             self.db.one("SELECT t.id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1", [id])?;

@@ -54,7 +54,7 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("extractions", [Here, No("it resumes from its stored state"), Here]),
     ("file_contents", [Here, No(HISTORY), No(OWN_MOVE)]),
     ("files", [Here, By("file_written"), Here]),
-    ("fingerprints", [By("fingerprint_text"), By("rebuild_fingerprints"), No(NOBODY)]),
+    ("fingerprints", [By("add_fingerprints"), By("rebuild_fingerprints"), No(NOBODY)]),
     ("folder_moves", [No("an erasure waits until the folder has moved"), Here, No("a move under way ends first")]),
     ("forgettings", [Here, Here, Here]),
     ("groups", [No(NOBODY), No("it follows the configuration"), No(NOBODY)]),

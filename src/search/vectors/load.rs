@@ -12,7 +12,7 @@ use super::vector_cache::{Key, LoadStep};
 use super::{Corpus, Vectors};
 use crate::store::Db;
 use crate::time::Timestamp;
-use crate::time::task::guarded;
+use crate::time::task::{guarded, lock};
 use crate::trust::Scope;
 
 impl Vectors {
@@ -20,7 +20,7 @@ impl Vectors {
     /// that a query found incomplete.
     pub async fn load(self, stop: CancellationToken) {
         let clock = std::sync::Arc::clone(&self.0.clock);
-        let wakeups = self.0.wakeups.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let wakeups = lock(&self.0.wakeups).take();
         let Some(mut wakeups) = wakeups else { return };
         let mut resting = Some(clock.busy());
         let Some(()) = stop.run_until_cancelled(self.load_all()).await else { return };

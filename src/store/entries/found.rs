@@ -2,20 +2,26 @@
 //!
 //! No lookup returns entries of another scope. The other limits of a query are applied here for
 //! entries that were not found by words.
+//!
+//! Every full-text term of an entry begins with scope and trust level (`p3tgarden`), as in the index of messages. So a
+//! query reads only terms of its own scope, and the entries of others affect neither its cost nor
+//! the rarity of a word. Kind, category, section and agent are terms too, in a separate column that
+//! is never scored.
 
-use crate::store::handles::Entries;
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use rusqlite::{Row, ToSql, params, params_from_iter};
+use rusqlite::params;
 
-use super::super::EntryKind;
-use super::words::{agent_of, name_word};
+use super::super::message_search::place;
+use super::{EntryKind, hex_digest};
+use crate::store::handles::{Entries, EntriesMut};
+use crate::store::rows::{from_row, text};
+use crate::text::fold;
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Scope, Text};
 
 /// Newest extraction answers that are read for categories.
-const TAKEN_DOWN: u32 = 1_000;
+const MAX_ANSWERS: u32 = 1_000;
 
 /// Limits of a query.
 #[derive(Debug, Clone)]
@@ -69,26 +75,9 @@ const COLUMNS: &str = "SELECT e.id, e.key, e.path, e.line, e.kind, e.category, e
     coalesce(u.uses, 0) AS uses, u.last_at";
 const FROM: &str = "FROM entries e LEFT JOIN entry_uses u ON u.key = e.key";
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
-    let (label, scope): (Label, Scope) = (row.get("label")?, row.get("scope")?);
-    let text = |name: &str| -> rusqlite::Result<Text> {
-        Ok(Labelled::new(row.get::<_, Arc<str>>(name)?, label.clone(), scope))
-    };
-    Ok(EntryRow {
-        id: row.get("id")?,
-        key: row.get("key")?,
-        path: row.get("path")?,
-        line: row.get("line")?,
-        kind: row.get("kind")?,
-        category: row.get("category")?,
-        section: text("section")?,
-        name: text("name")?,
-        text: text("text")?,
-        digest: row.get("digest")?,
-        at: row.get("at")?,
-        uses: row.get("uses")?,
-        used_at: row.get("last_at")?,
-    })
+from_row! {
+    EntryRow { id, key, path, line, kind, category, digest, at, uses, used_at: "last_at" }
+    with |row| { section: text(row, "section")?, name: text(row, "name")?, text: text(row, "text")? }
 }
 
 impl Lookup {
@@ -113,34 +102,23 @@ impl Lookup {
 impl Entries<'_> {
     /// Returns the entries with one of these text digests, within the limits.
     pub fn entries_saying(&self, lookup: &Lookup, digests: &[String]) -> anyhow::Result<Vec<EntryRow>> {
-        let mut found = Vec::new();
-        for some in digests.chunks(CHUNK) {
-            let sql = format!("{COLUMNS} {FROM} WHERE e.digest IN ({}) ORDER BY e.id", marks(some.len()));
-            let mut query = self.db.prepare(&sql)?;
-            found.extend(query.query_map(params_from_iter(some), entry)?.collect::<Result<Vec<_>, _>>()?);
-        }
+        let sql = format!("{COLUMNS} {FROM} WHERE e.digest IN (SELECT value FROM json_each(?1)) ORDER BY e.id");
+        let mut found: Vec<EntryRow> = self.db.all(&sql, [serde_json::to_string(digests)?])?;
         found.retain(|row| lookup.takes(row));
         Ok(found)
     }
 
     /// Returns entries by row id, in no particular order.
     pub fn entry_rows(&self, ids: &[i64]) -> anyhow::Result<Vec<EntryRow>> {
-        let mut found = Vec::new();
-        for some in ids.chunks(CHUNK) {
-            let mut query = self.db.prepare(&format!("{COLUMNS} {FROM} WHERE e.id IN ({})", marks(some.len())))?;
-            let values = some.iter().map(|id| id as &dyn ToSql);
-            found.extend(query.query_map(params_from_iter(values), entry)?.collect::<Result<Vec<_>, _>>()?);
-        }
-        Ok(found)
+        let sql = format!("{COLUMNS} {FROM} WHERE e.id IN (SELECT value FROM json_each(?1))");
+        self.db.all(&sql, [serde_json::to_string(ids)?])
     }
 
     /// Returns path and section of the entries with these keys.
     pub fn entry_places(&self, keys: &[String]) -> anyhow::Result<Vec<(String, String)>> {
-        let mut query = self.db.prepare_cached("SELECT path, section FROM entries WHERE key = ?1")?;
         let mut places = Vec::new();
         for key in keys {
-            places
-                .extend(query.query_map([key], |row| Ok((row.get(0)?, row.get(1)?)))?.collect::<Result<Vec<_>, _>>()?);
+            places.extend(self.db.all("SELECT path, section FROM entries WHERE key = ?1", [key])?);
         }
         Ok(places)
     }
@@ -150,16 +128,12 @@ impl Entries<'_> {
     pub fn entries_of_use(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
         let trusted = Label::is_trusted_sql("e.label");
         let which = format!("e.scope = ?1 AND e.kind IN ('fact', 'note') AND {trusted}");
-        let mut used = self.db
-            .prepare_cached(&format!("{COLUMNS} FROM entry_uses u CROSS JOIN entries e ON e.key = u.key WHERE {which} ORDER BY u.last_at DESC LIMIT ?2"))?;
-        let mut newest =
-            self.db.prepare_cached(&format!("{COLUMNS} {FROM} WHERE {which} ORDER BY e.at DESC, e.id LIMIT ?2"))?;
+        let used = "FROM entry_uses u CROSS JOIN entries e ON e.key = u.key";
         let mut found: HashMap<i64, EntryRow> = HashMap::new();
-        for query in [&mut used, &mut newest] {
-            for row in query.query_map(params![scope, limit], entry)? {
-                let row = row?;
-                found.insert(row.id, row);
-            }
+        for (from, order) in [(used, "u.last_at DESC"), (FROM, "e.at DESC, e.id")] {
+            let sql = format!("{COLUMNS} {from} WHERE {which} ORDER BY {order} LIMIT ?2");
+            let rows: Vec<EntryRow> = self.db.all(&sql, params![scope, limit])?;
+            found.extend(rows.into_iter().map(|row| (row.id, row)));
         }
         Ok(found.into_values().collect())
     }
@@ -167,25 +141,69 @@ impl Entries<'_> {
     /// Returns the categories of a scope's extracted facts, by lower-case key; for a duplicate key,
     /// the newest.
     pub fn fact_categories(&self, scope: Scope) -> anyhow::Result<HashMap<String, String>> {
-        let mut query = self.db.prepare_cached(
+        let rows: Vec<(Option<String>, Option<String>)> = self.db.all(
             "SELECT f.value ->> 'key', f.value ->> 'category' FROM extractions e, json_each(e.facts) f
              WHERE e.id IN (SELECT id FROM extractions WHERE scope = ?1 AND state IN ('asked', 'kept') ORDER BY id DESC LIMIT ?2)
              ORDER BY e.id",
+            params![scope, MAX_ANSWERS],
         )?;
-        let mut categories = HashMap::new();
-        for row in query.query_map(params![scope, TAKEN_DOWN], |row| Ok((row.get(0)?, row.get(1)?)))? {
-            let (key, category): (Option<String>, Option<String>) = row?;
-            if let (Some(key), Some(category)) = (key, category) {
-                categories.insert(key.trim().to_lowercase(), category);
-            }
-        }
-        Ok(categories)
+        let named = rows.into_iter().filter_map(|(key, category)| Some((key?.trim().to_lowercase(), category?)));
+        Ok(named.collect())
     }
 }
 
-/// Rows per query.
-const CHUNK: usize = 500;
+/// Source of an entry's terms.
+pub(super) struct IndexedText<'a> {
+    pub path: &'a str,
+    pub scope: Scope,
+    pub label: &'a Label,
+    pub section: &'a str,
+    pub name: &'a str,
+    pub kind: EntryKind,
+    pub category: &'a str,
+    pub text: &'a str,
+}
 
-fn marks(count: usize) -> String {
-    vec!["?"; count].join(", ")
+impl IndexedText<'_> {
+    /// Returns the terms for all limits of a query.
+    fn places(&self) -> String {
+        let names = [
+            ("category", self.category),
+            ("section", self.section),
+            ("agent", agent_of(self.path).unwrap_or_default()),
+        ];
+        let named = names.iter().filter(|(_, name)| !name.trim().is_empty());
+        named.fold(kind_word(self.kind), |words, (prefix, name)| format!("{words} {}", name_word(prefix, name)))
+    }
+}
+
+/// Term for a kind. It ends in a digit, so that stemming does not change it.
+pub(super) fn kind_word(kind: EntryKind) -> String {
+    format!("kind{}0", kind.as_str())
+}
+
+/// Term for a name, ignoring case and surrounding spaces. It ends in a digit as well.
+pub(super) fn name_word(prefix: &str, name: &str) -> String {
+    let digest = hex_digest(&[&fold::fold(name.trim()).to_lowercase()]);
+    format!("{prefix}{}0", digest.get(..16).unwrap_or(&digest))
+}
+
+/// Returns the agent whose memory contains a path, if any.
+pub(super) fn agent_of(path: &str) -> Option<&str> {
+    let own = match path.split_once('/') {
+        Some(("people" | "groups", rest)) => rest.split_once('/').map_or("", |(_, own)| own),
+        _ => path,
+    };
+    own.strip_prefix("agents/")?.split_once('/').map(|(agent, _)| agent)
+}
+
+impl EntriesMut<'_> {
+    /// Adds the terms of a row to the index.
+    pub(super) fn put_entry_words(&self, id: i64, of: &IndexedText<'_>) -> anyhow::Result<()> {
+        let place = place(of.scope, of.label.is_trusted());
+        self.db.run(
+            "INSERT INTO entries_fts (rowid, name, body, place) VALUES (?1, ?2, ?3, ?4)",
+            params![id, fold::under(&place, of.name), fold::under(&place, of.text), fold::under(&place, &of.places())],
+        )
+    }
 }

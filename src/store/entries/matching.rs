@@ -15,8 +15,7 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::params;
 
 use super::super::message_search::{COUNT_UP_TO, place};
-use super::found::Lookup;
-use super::words::{kind_word, name_word};
+use super::found::{Lookup, kind_word, name_word};
 use crate::text::fold;
 use crate::text::question::Question;
 use crate::trust::Scope;
@@ -143,13 +142,10 @@ impl Entries<'_> {
         let Some(within) = places.iter().map(IndexColumn::whole).collect::<Option<Vec<_>>>() else {
             return Ok(HashSet::new());
         };
-        let mut query = self.db.prepare_cached(
-            "SELECT e.digest FROM (SELECT rowid AS id FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) w
-             CROSS JOIN entries e ON e.id = w.id",
-        )?;
+        let sql = "SELECT e.digest FROM (SELECT rowid AS id FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) w
+             CROSS JOIN entries e ON e.id = w.id";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = query.query_map(params![within.join(" OR "), limit], |row| row.get(0))?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        Ok(self.db.all(sql, params![within.join(" OR "), limit])?.into_iter().collect())
     }
 
     /// Returns the words to score: the rarest that together stay within [`WEIGHED`]; none if each
@@ -181,7 +177,7 @@ impl Entries<'_> {
         weighing: &[QueryWord<'_>],
         places: &[IndexColumn],
     ) -> anyhow::Result<HashMap<i64, f64>> {
-        let rows: i64 = self.db.query_row("SELECT count(*) FROM entries_fts_docsize", [], |row| row.get(0))?;
+        let rows: i64 = self.db.one("SELECT count(*) FROM entries_fts_docsize", [])?;
         let known = self.entries_known(scope)?;
         let mut scores = HashMap::new();
         for word in weighing {
@@ -202,37 +198,28 @@ impl Entries<'_> {
 
     /// Adds the BM25 scores of one word. The limits are left out: scoring their words would cost
     /// more than all others.
-    fn add_scores(&self, scores: &mut HashMap<i64, f64>, said: &str, share: f64) -> anyhow::Result<()> {
-        let mut query = self.db.prepare_cached(
-            "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) FROM entries_fts WHERE entries_fts MATCH ?1",
-        )?;
-        let mut rows = query.query([said])?;
-        while let Some(row) = rows.next()? {
+    fn add_scores(&self, scores: &mut HashMap<i64, f64>, word: &str, share: f64) -> anyhow::Result<()> {
+        let sql = "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) FROM entries_fts WHERE entries_fts MATCH ?1";
+        self.db.each(sql, [word], |row| {
             *scores.entry(row.get(0)?).or_insert(0.0) += share * row.get::<_, f64>(1)?;
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     /// Counts the entries of a scope including shared ones, up to a bound.
     fn entries_known(&self, scope: Scope) -> anyhow::Result<i64> {
-        let mut query =
-            self.db.prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries WHERE scope IN (?1, ?2) LIMIT ?3)")?;
-        Ok(query.query_row(params![scope, Scope::Shared, MANY], |row| row.get(0))?)
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM entries WHERE scope IN (?1, ?2) LIMIT ?3)";
+        self.db.one(sql, params![scope, Scope::Shared, MANY])
     }
 
     fn newest_entries(&self, within: &str, limit: usize) -> anyhow::Result<Vec<i64>> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2")?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        Ok(query.query_map(params![within, limit], |row| row.get(0))?.collect::<Result<_, _>>()?)
+        let sql = "SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
+        self.db.all(sql, params![within, i64::try_from(limit).unwrap_or(i64::MAX)])
     }
 
     fn count_entries(&self, within: &str, up_to: i64) -> anyhow::Result<i64> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT ?2)")?;
-        Ok(query.query_row(params![within, up_to], |row| row.get(0))?)
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM entries_fts WHERE entries_fts MATCH ?1 LIMIT ?2)";
+        self.db.one(sql, params![within, up_to])
     }
 }
 

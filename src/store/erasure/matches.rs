@@ -15,6 +15,7 @@ use rusqlite::{OptionalExtension, params};
 use super::text_columns::{ColumnRedaction, CountAs, KeptMatch, TEXT_COLUMNS, TextColumn};
 use super::{AfterRedaction, ErasureCounts, ErasureRow, FORGOT, UNCUT};
 use crate::id::{ConversationId, ErasureId, MessageId};
+use crate::store::derivations::Fingerprinted;
 use crate::store::handles::{Erasure, ErasureMut};
 use crate::store::{Node, TextKind};
 use crate::text::erasure_query::ParaphraseMatcher;
@@ -110,13 +111,12 @@ impl Erasure<'_> {
         for (index, place) in TEXT_COLUMNS.iter().enumerate() {
             let TextColumn { table, column, rows, conversation, .. } = place;
             let sql = format!("SELECT rowid, {column}, {conversation} FROM {table} WHERE ({rows}) AND {column} <> ''");
-            let mut query = self.db.prepare(&sql)?;
-            let mut rows = query.query([row.scope])?;
-            while let Some(values) = rows.next()? {
+            self.db.each(&sql, [row.scope], |values| {
                 if target.is_in(place, values.get(2)?, &value_text(values.get_ref(1)?)) {
                     found.push(MatchingRow { column: index, row: values.get(0)? });
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(found)
     }
@@ -134,7 +134,7 @@ impl Erasure<'_> {
             }
         }
         for message in self.source_messages(row.id)? {
-            if self.db.prepare_cached("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''")?.exists([message])? {
+            if self.db.exists("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''", [message])? {
                 remaining.messages.insert(message);
             }
         }
@@ -150,15 +150,14 @@ impl Erasure<'_> {
         let (mut messages, mut summaries) = (BTreeSet::new(), BTreeSet::new());
         let sql = "SELECT m.id, m.kind = 'reflection', t.text FROM texts t JOIN messages m ON m.id = t.message_id
              WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection')";
-        let mut query = self.db.prepare_cached(sql)?;
-        let mut rows = query.query([row.scope])?;
-        while let Some(found) = rows.next()? {
+        self.db.each(sql, [row.scope], |found| {
             let (id, is_reflection): (MessageId, bool) = (found.get(0)?, found.get(1)?);
             if !remaining.messages.contains(&id) && matcher.matches(&value_text(found.get_ref(2)?)) {
                 let places = if is_reflection { &mut summaries } else { &mut messages };
                 places.insert(id);
             }
-        }
+            Ok(())
+        })?;
         Ok(Paraphrases {
             messages: messages.len(),
             summaries: summaries.len().saturating_add(self.paraphrases_in_summaries(row, &matcher)?),
@@ -173,11 +172,10 @@ impl Erasure<'_> {
         };
         for TextColumn { table, column, rows, .. } in TEXT_COLUMNS.iter().filter(is_shown) {
             let sql = format!("SELECT {column} FROM {table} WHERE ({rows}) AND {column} <> '' AND state <> 'void'");
-            let mut query = self.db.prepare(&sql)?;
-            let mut rows = query.query([row.scope])?;
-            while let Some(found) = rows.next()? {
+            self.db.each(&sql, [row.scope], |found| {
                 count = count.saturating_add(usize::from(matcher.matches(&value_text(found.get_ref(0)?))));
-            }
+                Ok(())
+            })?;
         }
         Ok(count)
     }
@@ -212,7 +210,7 @@ impl Erasure<'_> {
             }
             _ => return Ok(None),
         };
-        let message = self.db.prepare_cached(sql)?.query_row([found.row], |row| row.get(0)).optional()?;
+        let message: Option<MessageId> = self.db.first(sql, [found.row])?;
         Ok(message.map(|message| (KeptMatch::Message, Some(message))))
     }
 }
@@ -280,14 +278,13 @@ impl ErasureMut<'_> {
     /// searchable.
     fn redact_text(&self, id: i64, rest: &str) -> anyhow::Result<()> {
         let sql = "SELECT m.kind, t.label FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1";
-        let mut query = self.db.prepare_cached(sql)?;
-        let (kind, label): (String, Label) = query.query_row([id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (kind, label): (String, Label) = self.db.one(sql, [id])?;
         self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE id = ?1", [id])?;
         if kind == "command" || rest.trim().is_empty() {
             return Ok(());
         }
         self.db.run("UPDATE texts SET text = ?2 WHERE id = ?1", params![id, rest])?;
-        self.tx().fingerprints().fingerprint_text(id, rest, &label)?;
+        self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(id), rest, &label)?;
         if kind == "reflection" { self.tx().message_search().index_text(id) } else { Ok(()) }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::text_columns::{ColumnRedaction, TEXT_COLUMNS, TextColumn};
 use super::{ErasureCounts, FORGOT, UNCUT};
@@ -17,10 +17,10 @@ use crate::trust::Scope;
 impl Erasure<'_> {
     /// Returns the person of that name who is admitted, or was last.
     pub fn person_once_named(&self, name: &str) -> anyhow::Result<Option<PersonId>> {
-        let mut query = self.db.prepare_cached(
+        self.db.first(
             "SELECT id FROM people WHERE lower(name) = lower(?1) ORDER BY removed_at IS NULL DESC, id DESC LIMIT 1",
-        )?;
-        Ok(query.query_row([name], |row| row.get(0)).optional()?)
+            [name],
+        )
     }
 
     /// Returns a person's messages in groups that still have text.
@@ -38,13 +38,12 @@ impl Erasure<'_> {
             sources.iter().any(|node| matches!(node, Node::Message(id) if of.contains(id)))
         };
         let theirs = |sources: &[Node]| any(sources, &own) && !any(sources, &by_others);
-        let mut query = self.db.prepare_cached(
+        let rows: Vec<(Scope, String, String)> = self.db.all(
             "SELECT scope, facts, corrections FROM extractions WHERE scope LIKE 'group:%' AND (facts <> '[]' OR corrections <> '[]') ORDER BY id",
+            [],
         )?;
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))?;
         let mut found: Vec<(Scope, ErasureQuery)> = Vec::new();
-        for row in rows {
-            let (scope, facts, corrections) = row?;
+        for (scope, facts, corrections) in rows {
             let (facts, corrections): (Vec<Fact>, Vec<Correction>) =
                 (serde_json::from_str(&facts)?, serde_json::from_str(&corrections)?);
             let facts = facts.iter().filter(|fact| theirs(&fact.sources)).map(|fact| (&fact.key, &fact.value));

@@ -7,13 +7,19 @@
 //! from them before (summaries, reflections, notes, reminders) stays. A stand-in summary is only
 //! provisional: it is deleted and made again from the remaining text.
 //!
-//! For the expiry of timers see `crate::store::timers`. Files are outside the journal: a file's row says
-//! `gone` at once, until the file is deleted from disk and reported as such.
+//! Files are outside the journal: a file's row says `gone` at once, until the file is deleted from
+//! disk and reported as such.
+//!
+//! Message timers are set by senders: text is deleted a given time after its answer. A timer runs from the end of the turn that answered the message, or from its closing. A reply
+//! gets the shortest timer of the messages it answers, running from its delivery or failure. Until
+//! then no expiry exists, so text is never deleted before it was used.
 
-use rusqlite::{OptionalExtension, params};
+use std::time::Duration;
 
-use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, StreamId, TurnId};
-use crate::store::handles::{Redaction, RedactionMut};
+use rusqlite::params;
+
+use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, OutboxId, StreamId, TurnId};
+use crate::store::handles::{Redaction, RedactionMut, Timers, TimersMut};
 use crate::store::{MessageKind, MessageState, OldFile, StoredMessage, TurnState};
 use crate::time::Timestamp;
 
@@ -38,50 +44,39 @@ pub struct AfterRedaction {
 impl Redaction<'_> {
     /// Returns files of deleted messages that are still in the workspace; only rows after `after`.
     pub fn redacted_files(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
-        let mut query = self.db.prepare_cached(
-            "SELECT id, path, digest, text_path FROM attachments WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2",
-        )?;
-        let rows = query.query_map(params![after, limit], |row| {
-            Ok(OldFile {
-                id: row.get("id")?,
-                path: row.get("path")?,
-                digest: row.get("digest")?,
-                text_path: row.get("text_path")?,
-            })
-        })?;
-        Ok(rows.collect::<Result<_, _>>()?)
+        self.db.rows("WHERE state = 'gone' AND path <> '' AND id > ?1 ORDER BY id LIMIT ?2", params![after, limit])
     }
 
     /// Returns the number of deletions in a conversation, which outdate anything read before.
     pub fn revision_of(&self, conversation: ConversationId) -> anyhow::Result<i64> {
-        let mut query = self.db.prepare_cached("SELECT revision FROM conversations WHERE id = ?1")?;
-        Ok(query.query_row([conversation], |row| row.get(0)).optional()?.unwrap_or_default())
+        let revision = self.db.first("SELECT revision FROM conversations WHERE id = ?1", [conversation])?;
+        Ok(revision.unwrap_or_default())
     }
 
     /// Returns the message from that address that an item became part of: as a later album picture
     /// or an edit.
     pub fn by_part(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
-        let mut query = self.db.prepare_cached(
+        let of = self.db.first(
             "SELECT m.id FROM addresses a JOIN inbox i ON i.adapter = a.adapter AND i.account = a.account AND i.external_id = ?2
              JOIN messages m ON m.id = i.message_id WHERE a.id = ?1 AND m.address_id = a.id",
+            params![address, external_id],
         )?;
-        let of: Option<MessageId> = query.query_row(params![address, external_id], |row| row.get(0)).optional()?;
         of.map_or(Ok(None), |id| self.db.messages().message(id))
     }
 
     /// Returns true if all messages that a turn answers are deleted.
     pub(in crate::store) fn is_without_words(&self, turn: TurnId) -> anyhow::Result<bool> {
-        let mut query = self.db.prepare_cached(
+        self.db.exists(
             "SELECT 1 FROM turns u WHERE u.id = ?1 AND (u.reason = 'deleted' OR (
                  EXISTS (SELECT 1 FROM messages m WHERE m.turn_id = u.id AND m.kind IN ('said', 'task'))
                  AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.turn_id = u.id AND m.kind IN ('said', 'task') AND m.gone_at IS NULL)))",
-        )?;
-        Ok(query.exists([turn])?)
+            [turn],
+        )
     }
 
     /// Returns true if the text of that message is deleted.
     pub(in crate::store) fn is_redacted(&self, id: MessageId) -> anyhow::Result<bool> {
-        Ok(self.db.prepare_cached("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL")?.exists([id])?)
+        self.db.exists("SELECT 1 FROM messages WHERE id = ?1 AND gone_at IS NOT NULL", [id])
     }
 }
 
@@ -97,8 +92,7 @@ impl RedactionMut<'_> {
         if marked == 0 {
             return Ok(None);
         }
-        let mut query = self.db.prepare_cached("SELECT stream_id FROM messages WHERE id = ?1")?;
-        let stream = query.query_row([id], |row| row.get(0))?;
+        let stream = self.db.one("SELECT stream_id FROM messages WHERE id = ?1", [id])?;
         let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
         self.tx().reactions().unquote(id)?;
         self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
@@ -214,10 +208,8 @@ impl RedactionMut<'_> {
         sender: &str,
         of: &str,
     ) -> anyhow::Result<bool> {
-        let mut query = self
-            .db
-            .prepare_cached("SELECT 1 FROM deleted_ahead WHERE address_id = ?1 AND sender = ?2 AND external_id = ?3")?;
-        let late = query.exists(params![address, sender, of])?;
+        let sql = "SELECT 1 FROM deleted_ahead WHERE address_id = ?1 AND sender = ?2 AND external_id = ?3";
+        let late = self.db.exists(sql, params![address, sender, of])?;
         if late {
             self.db.run("UPDATE inbox SET raw = '', fate = 'nothing' WHERE id = ?1", [item])?;
         }
@@ -227,13 +219,10 @@ impl RedactionMut<'_> {
     /// Records that the file of a deleted message, and its extracted text, are deleted from the
     /// workspace. Removes their paths, which contain the name.
     pub fn mark_file_deleted(&self, id: AttachmentId) -> anyhow::Result<()> {
-        let mut query = self.db.prepare_cached("SELECT path, text_path FROM attachments WHERE id = ?1")?;
-        let paths: Option<[String; 2]> = query.query_row([id], |row| Ok([row.get(0)?, row.get(1)?])).optional()?;
-        paths
-            .iter()
-            .flatten()
-            .filter(|path| !path.is_empty())
-            .try_for_each(|path| self.tx().entries().drop_indexed(path))?;
+        let paths: Option<(String, String)> =
+            self.db.first("SELECT path, text_path FROM attachments WHERE id = ?1", [id])?;
+        let paths = paths.into_iter().flat_map(|(path, text_path)| [path, text_path]);
+        paths.filter(|path| !path.is_empty()).try_for_each(|path| self.tx().entries().drop_indexed(&path))?;
         for sql in [
             "DELETE FROM file_contents WHERE file_id IN (SELECT f.id FROM files f JOIN attachments a ON f.path IN (a.path, a.text_path)
              WHERE a.id = ?1 AND f.path <> '')",
@@ -248,5 +237,59 @@ impl RedactionMut<'_> {
             self.db.run(sql, [id])?;
         }
         Ok(())
+    }
+}
+
+/// Expiry of each running timer: after the answering turn, after closing, or after delivery.
+const RUNNING: &str = "SELECT m.id AS id, m.expires_after + CASE
+         WHEN m.kind = 'reply' THEN (SELECT o.ended_at FROM outbox o WHERE o.message_id = m.id)
+         WHEN m.turn_id IS NOT NULL THEN (SELECT u.ended_at FROM turns u WHERE u.id = m.turn_id)
+         WHEN m.state IN ('answered', 'closed') THEN m.received_at END AS due
+     FROM messages m WHERE m.expires_after IS NOT NULL AND m.gone_at IS NULL";
+
+impl Timers<'_> {
+    /// Returns the messages whose timer has expired.
+    pub fn run_out(&self, now: Timestamp, limit: u32) -> anyhow::Result<Vec<MessageId>> {
+        self.db
+            .all(&format!("SELECT id FROM ({RUNNING}) WHERE due <= ?1 ORDER BY due, id LIMIT ?2"), params![now, limit])
+    }
+
+    /// Returns when the next running timer expires.
+    pub fn runs_out_next(&self) -> anyhow::Result<Option<Timestamp>> {
+        self.db.one(&format!("SELECT min(due) FROM ({RUNNING})"), [])
+    }
+
+    /// Returns true if a delivery is a reply with a timer.
+    pub fn has_timer(&self, delivery: OutboxId) -> anyhow::Result<bool> {
+        self.db.exists(
+            "SELECT 1 FROM outbox o JOIN messages m ON m.id = o.message_id WHERE o.id = ?1
+             AND m.expires_after IS NOT NULL",
+            [delivery],
+        )
+    }
+}
+
+impl TimersMut<'_> {
+    /// Sets a timer that deletes a message's text after it was answered, or after delivery if it is
+    /// ours.
+    pub fn set_timer(&self, id: MessageId, after: Duration) -> anyhow::Result<()> {
+        let millis = i64::try_from(after.as_millis()).unwrap_or(i64::MAX >> 1);
+        self.db.run(
+            "UPDATE messages SET expires_after = min(?2, coalesce(expires_after, ?2)) WHERE id = ?1",
+            params![id, millis],
+        )
+    }
+
+    /// Gives a reply the shortest timer of the messages it answers, including those before a
+    /// confirmed question.
+    pub fn inherit_timer(&self, reply: MessageId, turn: TurnId) -> anyhow::Result<()> {
+        self.db.run(
+            "WITH RECURSIVE answered (turn) AS (
+             SELECT ?2 UNION SELECT q.turn_id FROM questions q JOIN answered a ON q.continued_by = a.turn)
+             UPDATE messages SET expires_after = (
+             SELECT min(m.expires_after) FROM messages m JOIN answered a ON m.turn_id = a.turn WHERE m.id <> ?1)
+             WHERE id = ?1",
+            params![reply, turn],
+        )
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::store::handles::MessageSearchMut;
 use chrono::Datelike;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::place;
 use crate::store::maintenance::SEARCHED;
@@ -18,14 +18,12 @@ const AHEAD: i64 = 14 * 3_600_000;
 impl MessageSearchMut<'_> {
     /// Adds a text to the index.
     pub(in crate::store) fn index_text(&self, row: i64) -> anyhow::Result<()> {
-        let mut query = self.db.prepare_cached(
+        let found: Option<(String, Label, Scope, Timestamp)> = self.db.first(
             "SELECT t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1",
+            [row],
         )?;
-        let found = query
-            .query_row([row], |row| Ok((row.get::<_, String>(0)?, row.get::<_, Label>(1)?, row.get(2)?, row.get(3)?)))
-            .optional()?;
         let Some((words, label, scope, at)) = found else { return Ok(()) };
-        self.put_text(row, &words, place(scope, label.is_trusted()), at)
+        self.put_text(row, &words, &place(scope, label.is_trusted()), at)
     }
 
     /// Removes a text and its vector from the index.
@@ -37,31 +35,29 @@ impl MessageSearchMut<'_> {
     /// Rebuilds the index from the texts.
     pub fn rebuild_index(&self) -> anyhow::Result<()> {
         self.db.run("INSERT INTO texts_fts (texts_fts) VALUES ('delete-all')", [])?;
-        let mut query = self.db.prepare(&format!(
+        let sql = format!(
             "SELECT t.id, t.text, t.label, t.scope, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id
              WHERE {SEARCHED} AND t.text <> '' ORDER BY t.id"
-        ))?;
-        let mut rows = query.query([])?;
-        while let Some(row) = rows.next()? {
+        );
+        self.db.each(&sql, [], |row| {
             let (label, scope): (Label, Scope) = (row.get(2)?, row.get(3)?);
-            self.put_text(row.get(0)?, &row.get::<_, String>(1)?, place(scope, label.is_trusted()), row.get(4)?)?;
-        }
-        Ok(())
+            self.put_text(row.get(0)?, &row.get::<_, String>(1)?, &place(scope, label.is_trusted()), row.get(4)?)
+        })
     }
 
     /// Fills an empty index while there are texts, as after a change of its form.
     pub(in crate::store) fn catch_up_index(&self) -> anyhow::Result<()> {
-        let is_empty = !self.db.prepare("SELECT 1 FROM texts_fts_docsize LIMIT 1")?.exists([])?;
-        if is_empty && self.db.prepare("SELECT 1 FROM texts WHERE text <> '' LIMIT 1")?.exists([])? {
+        let is_empty = !self.db.exists("SELECT 1 FROM texts_fts_docsize LIMIT 1", [])?;
+        if is_empty && self.db.exists("SELECT 1 FROM texts WHERE text <> '' LIMIT 1", [])? {
             self.rebuild_index()?;
         }
         Ok(())
     }
 
-    fn put_text(&self, row: i64, words: &str, place: String, at: Timestamp) -> anyhow::Result<()> {
+    fn put_text(&self, row: i64, words: &str, place: &str, at: Timestamp) -> anyhow::Result<()> {
         self.db.run(
             "INSERT INTO texts_fts (rowid, body, day) VALUES (?1, ?2, ?3)",
-            params![row, fold::under(&place, words), fold::under(&place, &day(at))],
+            params![row, fold::under(place, words), fold::under(place, &day(at))],
         )
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use compline::id::{AddressId, PersonId, SlotId};
 use compline::search::find_messages;
-use compline::store::{Corpus, Db, Journal, Lookup, MessageQuery, NewSlot, Read, SlotState};
+use compline::store::{Corpus, Db, FolderState, Journal, Lookup, MessageQuery, NewSlot, Read, SlotState};
 use compline::text::question::Question;
 use compline::time::Timestamp;
 use compline::trust::Scope;
@@ -414,8 +414,13 @@ async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
     let done = journal.write("unlink", move |tx| tx.people().unlink(AddressId(address), PersonId(ben), Timestamp(9)));
     done.await.unwrap();
     assert_eq!(story.text("SELECT state FROM outbox WHERE scope = 'person:77'"), "pending", "it is not Ben's");
-    let begun = journal.write("hand over", move |tx| tx.folders().begin_hand_over(PersonId(ben), "people/1-ada"));
-    assert!(begun.await.unwrap().is_ok(), "neither of the two is at work");
+    let begun = journal.write("hand over", move |tx| {
+        let FolderState::At(own) = tx.folders().folder_of(Scope::Person(PersonId(ben)))? else {
+            panic!("Ben has no folder")
+        };
+        tx.folders().begin_hand_over(PersonId(ben), &own, "people/1-ada")
+    });
+    assert!(begun.await.is_ok(), "neither of the two is at work");
     journal.close().await;
 }
 

@@ -1,23 +1,24 @@
-//! Sweeps, comparisons and checks.
+//! The steps of the upkeep: deletions because of age (text, originals, files, leftovers of deleted
+//! knowledge), sweeps, comparisons and checks.
 //!
 //! The comparison and the check read all data, so they run once a week, on read-only connections.
 
-use crate::schedule::Upkeep;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::{Done, MaintenanceStep};
 use crate::engine::system_run;
-use crate::people::Role;
-use crate::store::{Db, NewOutbox};
+use crate::memory::Received;
+use crate::schedule::Upkeep;
+use crate::store::{Db, FORGOT, NewOutbox, OldFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::{self, ProgramText, upkeep as says};
 
-use super::{Done, MaintenanceStep};
-
+const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The setting that holds the result of the last check.
-pub const CHECKED: &str = "journal_checked";
+const CHECKED: &str = "journal_checked";
 /// The setting that holds the time of the last index comparison.
 const COMPARED: &str = "index_compared_at";
 /// The setting that holds the local day of the last low-disk notice to the owner.
@@ -48,9 +49,9 @@ impl Checked {
 
 impl Upkeep<'_> {
     pub(super) async fn sweep_rows(&self, now: Timestamp) -> anyhow::Result<Done> {
-        let days = |days: u32| now.minus(Duration::from_secs(24 * 3600) * days);
+        let days = |days: u32| now.minus(DAY * days);
         let (month, quarter, year) = (days(30), days(90), days(365));
-        let sweep = move |tx: crate::store::Tx<'_>| tx.maintenance().sweep(month, quarter, year, ROWS);
+        let sweep = move |tx: Tx<'_>| tx.maintenance().sweep(month, quarter, year, ROWS);
         let swept = self.journal.write("sweep rows", sweep).await?;
         Ok(MaintenanceStep::Rows.while_some(swept))
     }
@@ -122,16 +123,11 @@ impl Upkeep<'_> {
         name: &'static str,
         words: Option<ProgramText>,
         now: Timestamp,
-        with: impl FnOnce(crate::store::Tx<'_>) -> anyhow::Result<()> + Send + 'static,
+        with: impl FnOnce(Tx<'_>) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<()> {
-        let tell = move |tx: crate::store::Tx<'_>| {
+        let tell = move |tx: Tx<'_>| {
             with(tx)?;
-            let owner = tx
-                .people()
-                .people()?
-                .into_iter()
-                .filter(|person| person.role == Role::Owner)
-                .min_by_key(|person| person.id);
+            let owner = tx.people().first_owner()?;
             let (Some(words), Some(owner)) = (words, owner) else { return Ok(None) };
             let Some(address) = system_run::address_of(*tx, owner.id)? else { return Ok(None) };
             let text = wording::own(words, Scope::Person(owner.id));
@@ -140,6 +136,106 @@ impl Upkeep<'_> {
         };
         if let Some(address) = self.journal.write(name, tell).await? {
             self.engine.audience.posted(address);
+        }
+        Ok(())
+    }
+}
+
+/// Maximum number of files deleted per step.
+const FILES: u32 = 20;
+/// Retention time of an original.
+const KEEP_ORIGINALS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+impl Upkeep<'_> {
+    /// Deletes the text of a conversation that ended the configured number of days ago. A setting
+    /// shorter than the gap cannot reach a conversation that still continues.
+    pub(super) async fn forget_conversations(&self, now: Timestamp) -> anyhow::Result<Done> {
+        let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
+        let before = before.min(now.minus(self.engine.conversation.gap));
+        let journal = &self.journal;
+        let Some(id) = journal.read(move |db| db.maintenance().conversation_to_forget(before)).await? else {
+            return Ok(Done::Next);
+        };
+        let forget = move |tx: Tx<'_>| {
+            tx.settings().set_fact(FORGOT, "1")?;
+            tx.maintenance().forget_words(id, ROWS, now)
+        };
+        if journal.write("forget words", forget).await? == 0 {
+            tracing::info!(conversation.id = id.0, "The words of conversation {id} are deleted because of their age");
+        }
+        Ok(Done::Again(MaintenanceStep::Conversations))
+    }
+
+    pub(super) async fn forget_commands(&self, now: Timestamp) -> anyhow::Result<Done> {
+        let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
+        let forget = move |tx: Tx<'_>| {
+            let edited = tx.maintenance().remember_edited()?;
+            Ok(edited
+                + tx.maintenance().forget_commands(before, ROWS)?
+                + tx.maintenance().forget_notices(before, ROWS)?)
+        };
+        let forgotten = self.journal.write("forget commands", forget).await?;
+        Ok(MaintenanceStep::Commands.while_some(forgotten))
+    }
+
+    pub(super) async fn purge_originals(&self, now: Timestamp) -> anyhow::Result<Done> {
+        let before = now.minus(KEEP_ORIGINALS);
+        let purge = move |tx: Tx<'_>| tx.maintenance().purge_originals(before, ROWS);
+        let purged = self.journal.write("purge originals", purge).await?;
+        Ok(MaintenanceStep::Originals.while_some(purged))
+    }
+
+    /// Deletes the file before its row is marked: after a crash in between the file is missing, and
+    /// the row is marked the next time.
+    pub(super) async fn drop_files(&self, after: i64, now: Timestamp) -> anyhow::Result<Done> {
+        let Some(before) = ago(now, self.retention.attachments_days) else { return Ok(Done::Next) };
+        let old = self.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;
+        let Some(last) = old.last().map(|file| file.id.0) else { return Ok(Done::Next) };
+        for file in old {
+            if let Err(error) = self.drop_file(&file).await {
+                tracing::warn!("Received file {} is not deleted: {error:#}", file.id);
+            }
+        }
+        Ok(Done::Again(MaintenanceStep::Files { after: last }))
+    }
+
+    async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
+        let id = file.id;
+        if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
+            tracing::warn!("Where received file {id} was, something else lies now; it stays");
+        }
+        if !file.text_path.is_empty() && self.tree.files().drop_text_of(&file.text_path).await? == Received::Changed {
+            tracing::warn!("Where the words of received file {id} were, something else lies now; it stays");
+        }
+        let mark = move |tx: Tx<'_>| tx.maintenance().file_dropped(id, says::FILE_FORGOTTEN);
+        self.journal.write("drop a file", mark).await
+    }
+}
+
+fn ago(now: Timestamp, days: Option<u32>) -> Option<Timestamp> {
+    days.map(|days| now.minus(DAY.saturating_mul(days)))
+}
+
+/// Retention time of a sent archive in its person's folder.
+const KEEP_EXPORTS: Duration = Duration::from_secs(7 * 24 * 3600);
+
+impl Upkeep<'_> {
+    pub(super) async fn sweep_knowledge(&self, now: Timestamp) -> anyhow::Result<Done> {
+        self.drop_exports(now.minus(KEEP_EXPORTS)).await?;
+        let before = now.minus(DAY * 90);
+        let swept = self.journal.write("sweep knowledge", move |tx| tx.erasure().sweep_knowledge(before, ROWS)).await?;
+        if swept == 0 {
+            self.resume_erasures().await?;
+            self.end_verified_erasures(now).await?;
+        }
+        Ok(MaintenanceStep::Knowledge.while_some(swept))
+    }
+
+    /// Deletes the file before its row.
+    async fn drop_exports(&self, before: Timestamp) -> anyhow::Result<()> {
+        for (path, digest) in self.journal.read(move |db| db.erasure().exports_before(before)).await? {
+            self.tree.files().drop_export(&path, &digest).await?;
+            self.journal.write("drop an archive", move |tx| tx.erasure().forget_export(&path, &digest)).await?;
         }
         Ok(())
     }
