@@ -88,7 +88,7 @@ async fn events_are_handed_over_one_by_one_and_silence_is_told() {
         () = passes(&clock, 75) => panic!("nobody noticed"),
     };
     assert!(matches!(lost, Err(PollError::Unreachable(_))), "{lost:?}");
-    assert_eq!(signal.health().problem.as_deref(), Some(words::DEAF));
+    assert_eq!(signal.health().problem.as_deref(), Some(words::SIGNAL_SILENT));
 }
 
 #[tokio::test]
