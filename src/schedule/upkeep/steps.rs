@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Done, MaintenanceStep};
 use crate::engine::system_run;
-use crate::memory::Received;
+use crate::memory::RemoveOutcome;
 use crate::schedule::Upkeep;
 use crate::store::{Db, FORGOT, NewOutbox, OldFile, Tx};
 use crate::time::Timestamp;
@@ -201,10 +201,12 @@ impl Upkeep<'_> {
 
     async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.tree.files().drop_received(&file.path, &file.digest).await? == Received::Changed {
+        if self.tree.files().drop_received(&file.path, &file.digest).await? == RemoveOutcome::Changed {
             tracing::warn!("Where received file {id} was, something else lies now; it stays");
         }
-        if !file.text_path.is_empty() && self.tree.files().drop_text_of(&file.text_path).await? == Received::Changed {
+        if !file.text_path.is_empty()
+            && self.tree.files().drop_text_of(&file.text_path).await? == RemoveOutcome::Changed
+        {
             tracing::warn!("Where the words of received file {id} were, something else lies now; it stays");
         }
         let mark = move |tx: Tx<'_>| tx.maintenance().file_dropped(id, says::FILE_FORGOTTEN);
