@@ -76,6 +76,25 @@ impl Timestamp {
     }
 }
 
+/// A stretch of time, from its first instant up to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeRange {
+    /// First instant.
+    pub since: Timestamp,
+    /// First instant after it.
+    pub until: Timestamp,
+}
+
+impl TimeRange {
+    /// All of time.
+    pub const ALL: Self = Self { since: Timestamp(i64::MIN), until: Timestamp::NEVER };
+
+    /// Returns true if the instant lies in it.
+    pub fn contains(self, at: Timestamp) -> bool {
+        self == Self::ALL || (self.since..self.until).contains(&at)
+    }
+}
+
 fn millis(span: Duration) -> i64 {
     i64::try_from(span.as_millis()).unwrap_or(i64::MAX)
 }

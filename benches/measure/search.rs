@@ -16,7 +16,7 @@ use compline::spend::Ledger;
 use compline::store::{
     BoundaryReason, ConversationKind, Corpus, Journal, MessageKind, MessageState, NewConversation, NewMessage, TextKind,
 };
-use compline::time::{SystemClock, Timestamp, Zone};
+use compline::time::{SystemClock, TimeRange, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 
 use crate::library::{sentence, word};
@@ -102,7 +102,7 @@ async fn by_meaning(journal: &Journal, dimensions: usize) {
 async fn ask(recollection: &ConversationSearch, words: &str) -> Duration {
     let words = Labelled::new(Arc::from(words), Label::trusted(), ADA);
     let began = Instant::now();
-    let asked = ConversationQuery { words, untrusted_too: false, limit: 6, before: None };
+    let asked = ConversationQuery { words, untrusted_too: false, limit: 6, before: None, time: TimeRange::ALL };
     recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
     began.elapsed()
 }

@@ -14,7 +14,7 @@ use compline::store::{
     BoundaryReason, ConversationKind, Corpus, Journal, MessageKind, NewConversation, NewMessage, TextKind,
 };
 use compline::text::question;
-use compline::time::{SystemClock, Timestamp, Zone};
+use compline::time::{SystemClock, TimeRange, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 use tokio_util::sync::CancellationToken;
 
@@ -78,8 +78,13 @@ impl IndexedConversation {
             "hybrid" => &self.hybrid,
             _ => return self.nearest(words).await,
         };
-        let asked =
-            ConversationQuery { words: text(words, self.scope), untrusted_too: false, limit: DEEP, before: None };
+        let asked = ConversationQuery {
+            words: text(words, self.scope),
+            untrusted_too: false,
+            limit: DEEP,
+            before: None,
+            time: TimeRange::ALL,
+        };
         let found = recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
         found.hits.iter().map(|hit| self.turns[&hit.message].clone()).collect()
     }

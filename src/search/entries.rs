@@ -26,7 +26,7 @@ use super::vectors::{BestCategories, EntryFilter, Near, NearEntries, Vectors};
 use crate::people::Party;
 use crate::store::{Db, EntryKind, EntryRow, Journal, Lookup};
 use crate::text::question::Question as Words;
-use crate::time::Timestamp;
+use crate::time::{TimeRange, Timestamp};
 use crate::trust::{Scope, Text};
 
 /// Minimum number of candidates.
@@ -73,8 +73,8 @@ pub struct EntryQuery {
     pub case: bool,
     /// Include untrusted entries.
     pub untrusted_too: bool,
-    /// Only entries written before this time.
-    pub before: Option<Timestamp>,
+    /// Only entries written in this time.
+    pub time: TimeRange,
     /// Maximum number of hits.
     pub limit: usize,
 }
@@ -91,7 +91,7 @@ impl EntryQuery {
             agent: None,
             case: false,
             untrusted_too: false,
-            before: None,
+            time: TimeRange::ALL,
             limit: 5,
         }
     }
@@ -204,13 +204,14 @@ fn lookup(question: &EntryQuery) -> Lookup {
         section: question.section.clone(),
         agent: question.agent.clone(),
         untrusted_too: question.untrusted_too,
+        time: question.time,
     }
 }
 
 /// Returns the number of candidates to fetch.
 fn candidate_count(question: &EntryQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
-    if question.case || question.before.is_some() { usual.max(MANY) } else { usual }
+    if question.case || question.time != TimeRange::ALL { usual.max(MANY) } else { usual }
 }
 
 /// Returns the filter for candidates by meaning.
@@ -330,8 +331,7 @@ fn candidates(
 fn fits(candidate: &HitCandidate, question: &EntryQuery) -> bool {
     let row = &candidate.row;
     let stands = |word: &str| row.text.open().0.contains(word) || row.name.open().0.contains(word);
-    let as_written = !question.case || question.words.open().0.split_whitespace().all(stands);
-    as_written && question.before.is_none_or(|before| row.at < before)
+    !question.case || question.words.open().0.split_whitespace().all(stands)
 }
 
 /// Returns three stated categories: the best by meaning, or else by their best members.

@@ -16,11 +16,13 @@ use super::vectors::Vectors;
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::store::{Db, Journal, MessageQuery, Neighbours, Speaker};
 use crate::text::question::{self, Question};
-use crate::time::{Timestamp, Zone};
+use crate::time::{TimeRange, Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 
 /// Number of candidates by meaning.
 const NEAR: usize = 100;
+/// Number of candidates by meaning for a limited time, which the vectors do not know.
+const NEAR_IN_TIME: usize = 2_000;
 /// Number of best matches whose neighbours are candidates too.
 const WITH_NEIGHBOURS: usize = 30;
 
@@ -110,6 +112,8 @@ pub struct ConversationQuery {
     pub limit: usize,
     /// Only messages before this one.
     pub before: Option<MessageId>,
+    /// Only messages of this time.
+    pub time: TimeRange,
 }
 
 impl ConversationSearch {
@@ -139,7 +143,7 @@ impl ConversationSearch {
         self.journal
             .read_much(move |db| {
                 let (words, _, scope) = asked.words.open();
-                let ConversationQuery { untrusted_too, limit, before, .. } = asked;
+                let ConversationQuery { untrusted_too, limit, before, time, .. } = asked;
                 let (agent, near) = (&*agent, near.as_slice());
                 let looked = MessageQuery {
                     scope,
@@ -147,6 +151,7 @@ impl ConversationSearch {
                     untrusted_too,
                     limit,
                     before,
+                    time,
                     agent,
                     with_neighbours: true,
                     zone,
@@ -165,7 +170,8 @@ impl ConversationSearch {
         let speakers = self.journal.read(move |db| db.message_search().speakers(scope, &agent)).await?;
         let names: Vec<String> = speakers.into_iter().map(|(_, name)| name).collect();
         let bare = Labelled::new(Arc::from(question::without_names(words, &names)), label.clone(), scope);
-        let near = vectors.nearest_messages(scope, &bare, asked.untrusted_too, NEAR).await;
+        let limit = if asked.time == TimeRange::ALL { NEAR } else { NEAR_IN_TIME };
+        let near = vectors.nearest_messages(scope, &bare, asked.untrusted_too, limit).await;
         Ok(near.unwrap_or_default().into_iter().map(|near| (near.digest, near.similarity)).collect())
     }
 }

@@ -24,7 +24,7 @@ use crate::store::handles::MessageSearch;
 use crate::store::rows::from_row;
 use crate::text::fold;
 use crate::text::question::Question;
-use crate::time::{Timestamp, Zone};
+use crate::time::{TimeRange, Timestamp, Zone};
 use crate::trust::{Label, Scope, Text};
 
 /// Limit of the count of untrusted matches: "99 or more" is as good for a person.
@@ -38,6 +38,11 @@ const CANDIDATES: usize = 300;
 const NEWER: i64 = 500;
 /// A longer query never occurs verbatim in a text.
 const LONGEST_PHRASE: usize = 12;
+
+/// SQL condition for a row of the index: the message belongs to the time of the query.
+const IN_TIME: &str =
+    "(?6 OR (SELECT m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = texts_fts.rowid)
+                   BETWEEN ?7 AND ?8 - 1)";
 
 /// Sender; none for the assistant.
 pub type Speaker = Option<PersonId>;
@@ -55,6 +60,8 @@ pub struct MessageQuery<'a> {
     pub limit: usize,
     /// Only messages before this one.
     pub before: Option<MessageId>,
+    /// Only messages of this time.
+    pub time: TimeRange,
     /// Name of the assistant; blank if it has none.
     pub agent: &'a str,
     /// True to include the neighbours of matches: an answer need not repeat the words of its
@@ -75,6 +82,7 @@ impl MessageQuery<'_> {
             untrusted_too: false,
             limit: 0,
             before: None,
+            time: TimeRange::ALL,
             agent: "",
             with_neighbours: false,
             zone: Zone::UTC,
@@ -239,13 +247,25 @@ impl MessageSearch<'_> {
         let sql = format!(
             "{CANDIDATE} -f.score AS score
              FROM (SELECT rowid, rank AS score FROM texts_fts
-                   WHERE texts_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.5)' ORDER BY rank LIMIT ?2) f
+                   WHERE texts_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.5)' AND {IN_TIME} ORDER BY rank LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
              WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY f.score, m.id DESC",
             Label::is_trusted_sql("t.label")
         );
         let enough = self.enough_texts(query)?;
-        self.db.all(&sql, params![expression, enough, query.before(), query.scope, query.untrusted_too])
+        self.db.all(
+            &sql,
+            params![
+                expression,
+                enough,
+                query.before(),
+                query.scope,
+                query.untrusted_too,
+                query.time == TimeRange::ALL,
+                query.time.since,
+                query.time.until
+            ],
+        )
     }
 
     /// Returns the newest matching texts, all with the same score.
@@ -256,14 +276,27 @@ impl MessageSearch<'_> {
         words: f64,
     ) -> anyhow::Result<Vec<MessageCandidate>> {
         let sql = format!(
-            "{CANDIDATE} ?6 AS score
-             FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2) f
+            "{CANDIDATE} ?9 AS score
+             FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 AND {IN_TIME} ORDER BY rowid DESC LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
              WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY m.id DESC",
             Label::is_trusted_sql("t.label")
         );
         let enough = self.enough_texts(query)?;
-        self.db.all(&sql, params![expression, enough, query.before(), query.scope, query.untrusted_too, words])
+        self.db.all(
+            &sql,
+            params![
+                expression,
+                enough,
+                query.before(),
+                query.scope,
+                query.untrusted_too,
+                query.time == TimeRange::ALL,
+                query.time.since,
+                query.time.until,
+                words
+            ],
+        )
     }
 
     /// Number of index rows that yield enough candidates, so that excluded newer texts do not crowd
@@ -301,12 +334,14 @@ impl MessageSearch<'_> {
         let sql = format!(
             "SELECT * FROM ({CANDIDATE} 0.0 AS score
              FROM text_digests d JOIN texts t ON t.id = d.text_id JOIN messages m ON m.id = t.message_id
-             WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND t.message_id < ?3 ORDER BY t.id DESC LIMIT 20)
-             WHERE ?4 OR {}",
+             WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND m.id < ?3 AND m.effective_at >= ?4 AND m.effective_at < ?5
+             ORDER BY t.id DESC LIMIT 20)
+             WHERE ?6 OR {}",
             Label::is_trusted_sql("label")
         );
+        let TimeRange { since, until } = query.time;
         for (digest, similarity) in query.near {
-            let limits = params![digest, query.scope, query.before(), query.untrusted_too];
+            let limits = params![digest, query.scope, query.before(), since, until, query.untrusted_too];
             for candidate in self.db.all::<_, MessageCandidate>(&sql, limits)? {
                 let at = *known.entry(candidate.text).or_insert_with(|| {
                     candidates.push(candidate);
@@ -371,7 +406,12 @@ impl MessageSearch<'_> {
         let mut candidates = Vec::new();
         for message in messages {
             let limits = params![message, query.before(), query.scope, query.untrusted_too];
-            candidates.extend(self.db.all::<_, MessageCandidate>(&sql, limits)?);
+            candidates.extend(
+                self.db
+                    .all::<_, MessageCandidate>(&sql, limits)?
+                    .into_iter()
+                    .filter(|candidate| query.time.contains(candidate.at)),
+            );
         }
         Ok(candidates)
     }
@@ -387,12 +427,14 @@ impl MessageSearch<'_> {
         let untrusted = [place(query.scope, false)];
         let any: Vec<String> = question.words.iter().map(|word| phrase(&untrusted, word)).collect();
         let sql = format!(
-            "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid
-             WHERE texts_fts MATCH ?1 AND t.message_id < ?2 AND t.scope = ?3 AND NOT {} LIMIT ?4)",
+            "SELECT count(*) FROM (SELECT 1 FROM texts_fts f JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
+             WHERE texts_fts MATCH ?1 AND m.id < ?2 AND t.scope = ?3 AND m.effective_at >= ?5 AND m.effective_at < ?6 AND NOT {} LIMIT ?4)",
             Label::is_trusted_sql("t.label")
         );
         let limit = i64::try_from(COUNT_UP_TO).unwrap_or(i64::MAX);
-        self.db.count(&sql, params![any.join(" OR "), query.before(), query.scope, limit])
+
+        let TimeRange { since, until } = query.time;
+        self.db.count(&sql, params![any.join(" OR "), query.before(), query.scope, limit, since, until])
     }
 }
 

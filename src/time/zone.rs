@@ -12,7 +12,7 @@ use chrono::{
     TimeZone, Timelike, Utc, Weekday,
 };
 
-use super::Timestamp;
+use super::{TimeRange, Timestamp};
 
 /// An IANA time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +78,18 @@ impl Zone {
     pub fn time_of_day(self, at: Timestamp) -> String {
         let local = self.local(at);
         format!("{:02}:{:02}", local.hour(), local.minute())
+    }
+
+    /// Parses a local date, or a local date with time. Returns the instant at which it begins, and
+    /// the one at which it ends: for a time, the same. A time that the clocks skip is invalid.
+    pub fn parse_local(self, text: &str) -> Option<TimeRange> {
+        if let Some(day) = Period::named(Span::Day, text) {
+            return Some(TimeRange { since: day.begins(self), until: day.ends(self) });
+        }
+        let forms = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"];
+        let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())?;
+        let at = self.instants(local).earliest()?;
+        Some(TimeRange { since: at, until: at })
     }
 
     /// Returns the first instant that has this local date or a later one.

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde_json::json;
+use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
@@ -20,7 +20,7 @@ use crate::people::Party;
 use crate::search::{ConversationQuery, ConversationSearch, EntryHit, EntryMatches, EntryQuery, MessageHit};
 use crate::store::{Db, EntryKind, Journal, Node, Summary, SummaryInputs};
 use crate::text::{one_line, shorten};
-use crate::time::Zone;
+use crate::time::{TimeRange, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording;
 use crate::wording::search as says;
@@ -45,6 +45,40 @@ enum SearchArea {
     Files,
     Conversations,
     Reflections,
+}
+
+impl SearchArea {
+    /// Reads the argument; none if it is not given.
+    fn read(arguments: &Value) -> Result<Option<Self>, ToolError> {
+        let invalid = |value: &str| {
+            let areas: Vec<&str> = Self::VARIANTS.iter().map(Into::into).collect();
+            ToolError::Arguments(says::unknown_area(value, &areas.join(", ")))
+        };
+        match arguments.get("in") {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(area)) if area.trim().is_empty() => Ok(None),
+            Some(Value::String(area)) => area.trim().to_lowercase().parse().map(Some).map_err(|_| invalid(area)),
+            Some(other) => Err(invalid(&other.to_string())),
+        }
+    }
+}
+
+/// Reads `since` and `until`; a missing one sets no limit. The day named by `until` is included.
+fn read_time(arguments: &Value, zone: Zone) -> Result<TimeRange, ToolError> {
+    let read = |name: &str| match arguments.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(time)) if time.trim().is_empty() => Ok(None),
+        Some(time) => match time.as_str().and_then(|time| zone.parse_local(time.trim())) {
+            Some(range) => Ok(Some(range)),
+            None => Err(ToolError::Arguments(says::invalid_time(name, time.as_str().unwrap_or(&time.to_string())))),
+        },
+    };
+    let since = read("since")?.map_or(TimeRange::ALL.since, |range| range.since);
+    let until = read("until")?.map_or(TimeRange::ALL.until, |range| range.until);
+    if since >= until {
+        return Err(ToolError::Arguments(says::EMPTY_TIME.to_owned()));
+    }
+    Ok(TimeRange { since, until })
 }
 
 /// Sources of a search whose results go to a model.
@@ -86,6 +120,8 @@ impl Tool for MemorySearch {
         let mut properties = json!({
             "query": { "type": "string" },
             "limit": { "type": "integer", "maximum": MOST },
+            "since": { "type": "string", "description": says::TIME },
+            "until": { "type": "string" },
             "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
         });
         let mut description = says::CONVERSATIONS_ONLY;
@@ -104,9 +140,10 @@ impl Tool for MemorySearch {
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let area = argument::text(call.arguments, "in").trim().to_lowercase().parse::<SearchArea>().ok();
+        let area = SearchArea::read(call.arguments)?;
+        let time = read_time(call.arguments, self.0.zone)?;
         let Some(index) = self.0.index.as_ref().filter(|_| area != Some(SearchArea::Conversations)) else {
-            return self.0.messages(call).await;
+            return self.0.messages(call, time).await;
         };
         let rest = || EntryKind::ALL.into_iter().filter(|kind| *kind != EntryKind::Fact).collect();
         let sorts = match area {
@@ -116,7 +153,7 @@ impl Tool for MemorySearch {
             Some(SearchArea::Reflections) => vec![vec![EntryKind::Reflection]],
             Some(SearchArea::Conversations) | None => vec![vec![EntryKind::Fact], rest()],
         };
-        self.0.entries(index, call, &sorts, argument::limit(call.arguments, USUAL, MOST)).await
+        self.0.entries(index, call, &sorts, time, argument::limit(call.arguments, USUAL, MOST)).await
     }
 }
 
@@ -137,7 +174,8 @@ impl Tool for MemoryRecall {
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        self.0.entries(&self.1, call, &[vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day]], USUAL).await
+        let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
+        self.0.entries(&self.1, call, &[kinds], TimeRange::ALL, USUAL).await
     }
 }
 
@@ -148,9 +186,10 @@ impl SearchSources {
         index: &Index,
         call: &AuthorizableCall<'_>,
         sorts: &[Vec<EntryKind>],
+        time: TimeRange,
         limit: usize,
     ) -> Result<Output, ToolError> {
-        let found = self.find_entries(index, call, sorts, limit).await.map_err(|error| {
+        let found = self.find_entries(index, call, sorts, time, limit).await.map_err(|error| {
             tracing::warn!("A search of the memory failed: {error:#}");
             ToolError::Failed(says::FAILED.to_owned())
         })?;
@@ -178,6 +217,7 @@ impl SearchSources {
         index: &Index,
         call: &AuthorizableCall<'_>,
         sorts: &[Vec<EntryKind>],
+        time: TimeRange,
         limit: usize,
     ) -> anyhow::Result<EntryMatches> {
         let party = match call.scope {
@@ -193,6 +233,7 @@ impl SearchSources {
                 kinds: kinds.clone(),
                 category: (!category.is_empty()).then(|| category.to_owned()),
                 untrusted_too: argument::flag(call.arguments, "include_untrusted"),
+                time,
                 limit,
                 ..EntryQuery::of(&party, query_text(call))
             };
@@ -204,10 +245,11 @@ impl SearchSources {
     }
 
     /// Returns the matching messages of past conversations.
-    async fn messages(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+    async fn messages(&self, call: &AuthorizableCall<'_>, time: TimeRange) -> Result<Output, ToolError> {
         let untrusted_too = argument::flag(call.arguments, "include_untrusted");
         let limit = argument::limit(call.arguments, USUAL_MESSAGES, MOST);
-        let asked = ConversationQuery { words: query_text(call), untrusted_too, limit, before: Some(call.before) };
+        let asked =
+            ConversationQuery { words: query_text(call), untrusted_too, limit, before: Some(call.before), time };
         let (found, mut from, summaries) = self
             .messages
             .search(&asked, move |db, found| {
@@ -273,4 +315,59 @@ fn summary_line(summary: &Summary) -> String {
     let points: Vec<&str> = lists.into_iter().flatten().map(String::as_str).collect();
     let points = shorten(&one_line(&points.join("; ")), SNIPPET);
     says::whole_conversation(&one_line(&content.title), &label.encode(), &points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Timestamp;
+
+    fn refusal<T>(read: Result<T, ToolError>) -> String {
+        match read {
+            Err(ToolError::Arguments(sentence)) => sentence,
+            _ => String::new(),
+        }
+    }
+
+    #[test]
+    fn an_unknown_area_is_an_error_with_the_known_ones() {
+        let area = |value: Value| SearchArea::read(&json!({ "in": value }));
+        assert!(matches!(area(json!(" Facts ")), Ok(Some(SearchArea::Facts))));
+        for none in [json!(null), json!(" ")] {
+            assert!(matches!(area(none), Ok(None)));
+        }
+        assert!(matches!(SearchArea::read(&json!({})), Ok(None)));
+        for unknown in [json!("everything"), json!("fact"), json!(["facts"]), json!(3)] {
+            let sentence = refusal(area(unknown.clone()));
+            assert!(sentence.contains("facts, notes, files, conversations, reflections"), "{unknown}: {sentence}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_read_in_the_zone_of_the_person() {
+        let vienna = Zone::named("Europe/Vienna").unwrap();
+        let at = |text: &str| Timestamp::of_rfc3339(text).unwrap();
+        let read = |since: Value, until: Value| read_time(&json!({ "since": since, "until": until }), vienna);
+        let day = read(json!("2026-11-02"), json!("2026-11-02")).unwrap();
+        assert_eq!(day, TimeRange { since: at("2026-11-01T23:00:00Z"), until: at("2026-11-02T23:00:00Z") });
+        let hours = read(json!("2026-11-02 09:30"), json!("2026-11-02T10:00:30")).unwrap();
+        assert_eq!(hours, TimeRange { since: at("2026-11-02T08:30:00Z"), until: at("2026-11-02T09:00:30Z") });
+        assert_eq!(read_time(&Value::Null, vienna).unwrap(), TimeRange::ALL);
+        let open = read(json!("2026-11-02"), json!(null)).unwrap();
+        assert_eq!((open.since, open.until), (day.since, TimeRange::ALL.until));
+    }
+
+    #[test]
+    fn an_invalid_time_is_an_error_that_names_it() {
+        // The last one is skipped by the clocks of Vienna.
+        for invalid in
+            [json!("yesterday"), json!("2026-13-01"), json!("2026-2-3"), json!(2026), json!("2026-03-29 02:30")]
+        {
+            let zone = Zone::named("Europe/Vienna").unwrap();
+            let sentence = refusal(read_time(&json!({ "until": invalid }), zone));
+            assert!(sentence.contains("`until`") && sentence.contains("2026-11-02"), "{invalid}: {sentence}");
+        }
+        let reversed = json!({ "since": "2026-11-03", "until": "2026-11-02" });
+        assert_eq!(refusal(read_time(&reversed, Zone::UTC)), says::EMPTY_TIME);
+    }
 }

@@ -67,6 +67,11 @@ pub const MEMORY_RECALL: &str =
     "Like memory_search, among what was put down to be remembered: facts, notes and daily notes.";
 /// Description of the argument `category`.
 pub const CATEGORY: &str = "preference, decision, fact, context, or a note's type";
+/// Description of the argument `since`, which says what both ends do.
+pub const TIME: &str = "Only what is from then on, and with until only up to then: a date (2026-11-02) or date with time (2026-11-02 14:30), in the \
+     person's time zone. The day that until names is included";
+/// Error: the limits of time exclude each other.
+pub const EMPTY_TIME: &str = "Nothing lies between `since` and `until`: `since` must be earlier.";
 /// Description of the argument `include_untrusted`.
 pub const UNTRUSTED: &str = "What came from outside as well; only if the person asks";
 /// Result without matching entries.
@@ -81,6 +86,17 @@ pub const CONVERSATIONS_FAILED: &str = "The search did not work just now.";
 pub const THE_PERSON: &str = "person";
 /// Speaker: the assistant.
 pub const THE_ASSISTANT: &str = "assistant";
+
+/// Error: an unknown value of `in`.
+pub fn unknown_area(value: &str, areas: &str) -> String {
+    format!("`in` cannot be {}; it takes one of: {areas}.", crate::text::shorten(value, 40))
+}
+
+/// Error: an invalid value of `since` or `until`.
+pub fn invalid_time(name: &str, value: &str) -> String {
+    let value = crate::text::shorten(value, 40);
+    format!("`{name}` cannot be {value}; it takes a date (2026-11-02) or a date with time (2026-11-02 14:30).")
+}
 
 /// Summary of a conversation that has read untrusted text.
 pub fn whole_conversation(title: &str, sources: &str, words: &str) -> String {

@@ -10,7 +10,7 @@ use crate::people::{Person, Role};
 use crate::store::{
     BoundaryReason, ConversationKind, EntryKind, NewConversation, SummaryContent, SummaryInputs, SummaryState,
 };
-use crate::time::{SimulatedClock, Timestamp, Zone};
+use crate::time::{SimulatedClock, TimeRange, Timestamp, Zone};
 use crate::trust::{Label, Labelled, Source, Text};
 
 mod meaning;
@@ -308,7 +308,10 @@ async fn a_question_can_be_limited() {
             1,
         ),
         (with(|question| question.case = true), 3),
-        (with(|question| question.before = Some(NOW)), 0),
+        (with(|question| question.time.until = NOW), 0),
+        (with(|question| question.time.since = NOW), 4),
+        (with(|question| question.time = TimeRange { since: NOW, until: NOW.plus(Duration::from_millis(1)) }), 4),
+        (with(|question| question.time.since = NOW.plus(Duration::from_millis(1))), 0),
         (with(|question| question.limit = 2), 2),
         (with(|question| question.limit = 0), 0),
     ] {

@@ -17,7 +17,7 @@ use super::{EntryKind, hex_digest};
 use crate::store::handles::{Entries, EntriesMut};
 use crate::store::rows::{from_row, text};
 use crate::text::fold;
-use crate::time::Timestamp;
+use crate::time::{TimeRange, Timestamp};
 use crate::trust::{Label, Scope, Text};
 
 /// Newest extraction answers that are read for categories.
@@ -38,6 +38,8 @@ pub struct Lookup {
     pub agent: Option<String>,
     /// True to include untrusted entries.
     pub untrusted_too: bool,
+    /// Time of writing.
+    pub time: TimeRange,
 }
 
 /// A stored entry with its use count.
@@ -83,7 +85,15 @@ from_row! {
 impl Lookup {
     /// Returns limits that include every trusted entry of that scope.
     pub fn of(scope: Scope) -> Self {
-        Self { scope, kinds: Vec::new(), category: None, section: None, agent: None, untrusted_too: false }
+        Self {
+            scope,
+            kinds: Vec::new(),
+            category: None,
+            section: None,
+            agent: None,
+            untrusted_too: false,
+            time: TimeRange::ALL,
+        }
     }
 
     /// Returns true if the entry is within the limits.
@@ -95,7 +105,8 @@ impl Lookup {
         let kind = self.kinds.is_empty() || self.kinds.contains(&row.kind);
         let agent = agent_of(&row.path).unwrap_or("");
         let names = named(&self.category, &row.category) && named(&self.section, row.section.open().0);
-        row.text.scope().fits(self.scope) && trusted && kind && names && named(&self.agent, agent)
+        let other = trusted && kind && names && self.time.contains(row.at);
+        row.text.scope().fits(self.scope) && other && named(&self.agent, agent)
     }
 }
 

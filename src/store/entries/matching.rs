@@ -18,6 +18,7 @@ use super::super::message_search::{COUNT_UP_TO, place};
 use super::found::{Lookup, kind_word, name_word};
 use crate::text::fold;
 use crate::text::question::Question;
+use crate::time::TimeRange;
 use crate::trust::Scope;
 
 /// Limit on the total number of entries in which the scored words occur.
@@ -113,25 +114,24 @@ impl Entries<'_> {
         let places = IndexColumn::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
         let words: Vec<&str> = question.words.iter().map(String::as_str).collect();
         let weighing = self.weighing(&words, &places)?;
-        let whole = || self.newest_entries(&anywhere(&places, &words, " AND "), limit);
+        let whole = || self.newest_entries(&anywhere(&places, &words, " AND "), lookup.time, limit);
         let mut found = Matching::default();
         if weighing.is_empty() {
             found.ranked = whole()?.into_iter().map(|id| (id, 1.0)).collect();
         } else {
-            let scores = self.entry_scores(lookup.scope, &weighing, &places)?;
+            let scores = self.entry_scores(lookup, &weighing, &places)?;
             let whole = if words.len() > 1 { whole()? } else { Vec::new() };
             found.ranked = ranked(&scores, limit, whole);
         }
         if question.all.len() > 1 {
             let phrase = anywhere(&places, &[&question.all.join(" ")], "");
-            found.phrase = self.newest_entries(&phrase, limit)?.into_iter().collect();
+            found.phrase = self.newest_entries(&phrase, lookup.time, limit)?.into_iter().collect();
         }
         if !lookup.untrusted_too {
             let weighed: Vec<&str> = weighing.iter().map(|word| word.word).collect();
             let any = if weighed.is_empty() { &words } else { &weighed };
             let others = IndexColumn::all(lookup, &[false]);
-            found.untrusted =
-                usize::try_from(self.count_entries(&anywhere(&others, any, " OR "), COUNT_UP_TO.try_into()?)?)?;
+            found.untrusted = self.newest_entries(&anywhere(&others, any, " OR "), lookup.time, COUNT_UP_TO)?.len();
         }
         Ok(found)
     }
@@ -173,12 +173,12 @@ impl Entries<'_> {
     /// Scores each entry within the limits for these words.
     fn entry_scores(
         &self,
-        scope: Scope,
+        lookup: &Lookup,
         weighing: &[QueryWord<'_>],
         places: &[IndexColumn],
     ) -> anyhow::Result<HashMap<i64, f64>> {
         let rows: i64 = self.db.one("SELECT count(*) FROM entries_fts_docsize", [])?;
-        let known = self.entries_known(scope)?;
+        let known = self.entries_known(lookup.scope)?;
         let mut scores = HashMap::new();
         for word in weighing {
             let weight = rarity(known, word.all);
@@ -187,9 +187,9 @@ impl Entries<'_> {
                 self.add_scores(&mut scores, &place.word_expression(word.word), share)?;
             }
         }
-        if places.iter().any(|place| !place.limits.is_empty()) {
+        if lookup.time != TimeRange::ALL || places.iter().any(|place| !place.limits.is_empty()) {
             let words: Vec<&str> = weighing.iter().map(|word| word.word).collect();
-            let within = self.newest_entries(&anywhere(places, &words, " OR "), usize::MAX)?;
+            let within = self.newest_entries(&anywhere(places, &words, " OR "), lookup.time, usize::MAX)?;
             let within: HashSet<i64> = within.into_iter().collect();
             scores.retain(|id, _| within.contains(id));
         }
@@ -212,9 +212,11 @@ impl Entries<'_> {
         self.db.one(sql, params![scope, Scope::Shared, MANY])
     }
 
-    fn newest_entries(&self, within: &str, limit: usize) -> anyhow::Result<Vec<i64>> {
-        let sql = "SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
-        self.db.all(sql, params![within, i64::try_from(limit).unwrap_or(i64::MAX)])
+    fn newest_entries(&self, within: &str, time: TimeRange, limit: usize) -> anyhow::Result<Vec<i64>> {
+        let sql = "SELECT rowid FROM entries_fts WHERE entries_fts MATCH ?1
+             AND (?3 OR (SELECT at FROM entries WHERE id = entries_fts.rowid) BETWEEN ?4 AND ?5 - 1) ORDER BY rowid DESC LIMIT ?2";
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.db.all(sql, params![within, limit, time == TimeRange::ALL, time.since, time.until])
     }
 
     fn count_entries(&self, within: &str, up_to: i64) -> anyhow::Result<i64> {

@@ -126,6 +126,35 @@ async fn what_is_before_the_model_anyway_is_not_recalled() {
 }
 
 #[tokio::test]
+async fn a_search_can_be_limited_to_a_time() {
+    let story = Story::begin().await;
+    story.say(ADA, "the heron stands in the reeds").await;
+    story.pass(2 * Duration::from_secs(86_400)).await;
+    story.say(ADA, "the heron flies away").await;
+    story.pass(NEXT_CONVERSATION).await;
+    for (since, until, reeds, away) in [
+        ("2026-11-20", "2026-11-22", true, true),
+        ("2026-11-20", "2026-11-20", true, false),
+        ("2026-11-21", "2026-11-22 23:59", false, true),
+        ("2026-11-21", "2026-11-21", false, false),
+    ] {
+        let arguments = serde_json::json!({ "in": "conversations", "query": "heron", "since": since, "until": until });
+        story.model.calls("memory_search", arguments).says("found");
+        story.say(ADA, "look it up").await;
+        let gave = story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1");
+        assert_eq!((gave.contains("the reeds"), gave.contains("flies")), (reeds, away), "{since} {until}: {gave}");
+    }
+    for (argument, value, known) in [("in", "all", "facts, notes"), ("since", "last week", "2026-11-02 14:30")] {
+        let arguments = serde_json::json!({ "query": "heron", argument: value });
+        story.model.calls("memory_search", arguments).says("found");
+        story.say(ADA, "look it up").await;
+        let gave = story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1");
+        assert!(gave.contains(known) && !gave.contains("reeds"), "{argument}: {gave}");
+    }
+    story.end().await;
+}
+
+#[tokio::test]
 async fn commands_and_what_was_replaced_are_not_found() {
     let story = Story::begin().await;
     story.say(ADA, "/search platypus").await;

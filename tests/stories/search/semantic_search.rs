@@ -10,6 +10,7 @@ use axum::routing::post;
 use compline::id::{MessageId, PersonId};
 use compline::model::Purpose;
 use compline::search::{ConversationQuery, ConversationSearch, VectorHealth};
+use compline::time::TimeRange;
 use compline::trust::{Label, Labelled, Scope};
 use serde_json::{Value, json};
 
@@ -93,7 +94,7 @@ async fn found(story: &Story, scope: Scope, words: &str, untrusted_too: bool) ->
     let app = story.app();
     let recollection = ConversationSearch::new(app.journal.clone(), app.vectors.clone(), "Compline");
     let words = Labelled::new(Arc::from(words), Label::trusted(), scope);
-    let asked = ConversationQuery { words, untrusted_too, limit: 3, before: None };
+    let asked = ConversationQuery { words, untrusted_too, limit: 3, before: None, time: TimeRange::ALL };
     let found = recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
     found.hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }
