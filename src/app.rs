@@ -10,7 +10,7 @@ mod people;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -39,6 +39,7 @@ use crate::skill::builtin::Builtin;
 use crate::spend::{Jitter, Ledger, ModelPool};
 use crate::store::{DiskSpace, Failpoint, Journal, OpenError};
 use crate::time::clock::{WakeupSender, Wakeups};
+use crate::time::task::lock;
 use crate::time::{Clock, SystemClock};
 use crate::tool::mcp::{self, Servers};
 use crate::tool::web::Fetcher;
@@ -241,7 +242,7 @@ impl App {
             self.tasks.spawn(vectors.clone().run(self.stop.clone()));
         }
         self.engine.start().await?;
-        if let Some(wakeups) = self.scheduled.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(wakeups) = lock(&self.scheduled).take() {
             self.tasks.spawn(Arc::clone(&self.schedule).run(wakeups, self.stop.clone()));
         }
         let listener = LocalServer::listen(&self.config.home.socket())?;

@@ -26,7 +26,7 @@ pub mod turn;
 pub mod system_run;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -41,7 +41,7 @@ use crate::review::{OutboxNotifier, Review};
 use crate::spend::{ModelPool, Transcriber};
 use crate::store::{Journal, MessageState, TurnState};
 use crate::time::clock::{WakeupSender, Wakeups, wakeups};
-use crate::time::task::guarded;
+use crate::time::task::{guarded, lock};
 use crate::time::{Backoff, Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
 
@@ -168,7 +168,7 @@ impl Engine {
 
     /// Wakes a stream, because it may have work.
     pub fn wake_stream(self: &Arc<Self>, stream: StreamId) {
-        let mut streams = self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut streams = lock(&self.runtime.streams);
         let handle = streams.entry(stream).or_insert_with(|| self.start_stream(stream));
         handle.waker.wake(&*self.clock);
         drop(streams);
@@ -224,9 +224,9 @@ impl Engine {
     }
 
     fn cancel(&self, stream: StreamId) {
-        let streams = self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        let streams = lock(&self.runtime.streams);
         if let Some(handle) = streams.get(&stream)
-            && let Some(token) = &*handle.turn.lock().unwrap_or_else(PoisonError::into_inner)
+            && let Some(token) = &*lock(&handle.turn)
         {
             token.cancel();
         }
@@ -234,7 +234,7 @@ impl Engine {
 
     /// Waits until every task has ended, after the stop token was cancelled.
     pub async fn finished(&self) {
-        self.runtime.streams.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.runtime.streams).clear();
         self.runtime.tasks.close();
         self.runtime.tasks.wait().await;
     }
@@ -279,7 +279,7 @@ impl BackgroundJob {
     {
         let (waker, wakeups) = wakeups();
         waker.wake(&*engine.clock);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker);
+        *lock(&self.0) = Some(waker);
         let (stop, worker) = (engine.runtime.stop.clone(), Arc::clone(engine));
         engine.runtime.tasks.spawn(async move {
             tokio::select! {
@@ -291,7 +291,7 @@ impl BackgroundJob {
 
     /// Wakes the job, because it may have work.
     fn wake(&self, clock: &dyn Clock) {
-        if let Some(waker) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+        if let Some(waker) = &*lock(&self.0) {
             waker.wake(clock);
         }
     }

@@ -19,7 +19,7 @@ pub mod skills;
 pub mod web;
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use serde_json::Value;
@@ -31,6 +31,7 @@ use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::review::reveal::reveal;
 use crate::store::{Covers, Journal, Node};
+use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 use mcp::Servers;
 use web::WrittenAddress;
@@ -345,7 +346,7 @@ impl Toolbox {
     pub fn specs(&self) -> Arc<[ToolSpec]> {
         let Some(servers) = &self.outside else { return Arc::clone(&self.specs) };
         let outside = servers.specs();
-        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut joined = lock(&self.joined);
         if !Arc::ptr_eq(&joined.outside, &outside) {
             let others = outside.iter().filter(|spec| self.built_in(&spec.name).is_none());
             joined.all = self.specs.iter().chain(others).cloned().collect();

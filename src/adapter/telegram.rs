@@ -16,7 +16,7 @@ mod rate_limit;
 mod send;
 mod webhook;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -42,6 +42,7 @@ use crate::config::{self, TelegramDelivery};
 use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::text;
+use crate::time::task::lock;
 use crate::time::{Clock, Timestamp};
 use crate::wording::channel as words;
 
@@ -82,7 +83,7 @@ impl Telegram {
     }
 
     fn state(&self) -> MutexGuard<'_, TelegramState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Records a result for `health`.

@@ -18,7 +18,7 @@ pub mod protocol;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -30,6 +30,7 @@ use crate::adapter::{
 };
 use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
 use crate::time::Clock;
+use crate::time::task::lock;
 use crate::wording::chat as words;
 
 use clients::{ClientGuard, ClientReply, Clients, PendingWrite, PostedAnswer};
@@ -154,7 +155,7 @@ impl Terminal {
     }
 
     fn unconfirmed(&self) -> MutexGuard<'_, VecDeque<PendingMessage>> {
-        self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.unconfirmed)
     }
 
     fn batch(&self) -> Batch {

@@ -19,7 +19,7 @@
 mod answer;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use super::summary::SummaryLine;
@@ -32,6 +32,7 @@ use crate::store::{
     ErasedWords, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Node, SummaryInputs, Tx,
 };
 use crate::time::Timestamp;
+use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{agent_memory, prompt};
 
@@ -47,7 +48,7 @@ pub(super) struct ConversationLocks(Mutex<HashMap<ConversationId, Weak<tokio::sy
 impl ConversationLocks {
     async fn alone(&self, with: ConversationId) -> tokio::sync::OwnedMutexGuard<()> {
         let lock = {
-            let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut locks = lock(&self.0);
             locks.retain(|_, lock| lock.strong_count() > 0);
             let held = locks.get(&with).and_then(Weak::upgrade).unwrap_or_default();
             locks.insert(with, Arc::downgrade(&held));

@@ -6,7 +6,7 @@
 
 mod resume;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
@@ -24,7 +24,7 @@ use crate::people::Party;
 use crate::spend::ModelPool;
 use crate::store::{Conversation, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, StoredMessage, TurnRow, Tx};
 use crate::time::clock::Wakeups;
-use crate::time::task::guarded;
+use crate::time::task::{guarded, lock};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Scope, Text};
 use crate::wording::{self, ProgramText};
@@ -354,7 +354,7 @@ impl StreamTask {
         stop: &CancellationToken,
     ) -> anyhow::Result<NextAction> {
         let token = stop.child_token();
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = Some(token.clone());
+        *lock(&self.running) = Some(token.clone());
         let id = row.id;
         // A stop request before the token existed has closed the row.
         if !self.engine.journal.read(move |db| db.turns().turn(id)).await?.is_some_and(|turn| turn.is_open()) {
@@ -363,7 +363,7 @@ impl StreamTask {
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(NextAction::Nothing) };
         let end = Turn::new(&engine, history, row, inputs, token).run().await;
-        *self.running.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.running) = None;
         match end? {
             TurnOutcome::Waits(at) => Ok(NextAction::Until(at)),
             TurnOutcome::Cut if stop.is_cancelled() => Ok(NextAction::Nothing),

@@ -13,7 +13,7 @@
 mod attachments;
 mod set_aside;
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use self::attachments::OutgoingAttachment;
@@ -24,7 +24,7 @@ use crate::message::Outbound;
 use crate::people::Address;
 use crate::store::{EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
 use crate::time::clock::{Wakeups, wakeups};
-use crate::time::task::guarded;
+use crate::time::task::{guarded, lock};
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Scope, Text};
 use crate::wording::{self, gate};
@@ -41,7 +41,7 @@ const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
 impl Dispatcher {
     /// Queue of an address; `None` if its adapter is not registered or has another account now.
     pub async fn queue(self: &Arc<Self>, id: AddressId) -> anyhow::Result<Option<Arc<DeliveryQueue>>> {
-        if let Some(queue) = self.queues.lock().unwrap_or_else(PoisonError::into_inner).get(&id) {
+        if let Some(queue) = lock(&self.queues).get(&id) {
             return Ok(Some(Arc::clone(queue)));
         }
         let Some(address) = self.journal.read(move |db| db.addresses().address(id)).await? else { return Ok(None) };
@@ -49,7 +49,7 @@ impl Dispatcher {
         if adapter.account() != address.account {
             return Ok(None);
         }
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = lock(&self.queues);
         let queue = queues.entry(id).or_insert_with(|| {
             let (waker, wakeups) = wakeups();
             let (sending, failure_log) = (tokio::sync::Mutex::new(()), QueueBlock::default());

@@ -2,7 +2,7 @@
 //! per address.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -17,6 +17,7 @@ use crate::review::OutboxNotifier;
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
+use crate::time::task::lock;
 
 /// Callback with a stream.
 type StreamCallback = Box<dyn Fn(StreamId) + Send + Sync>;
@@ -95,12 +96,12 @@ impl Dispatcher {
 
     /// Sets the callback for a delivered question, whose time limit starts then.
     pub fn on_question_delivered(&self, callback: impl Fn(StreamId) + Send + Sync + 'static) {
-        *self.questions.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(callback));
+        *lock(&self.questions) = Some(Box::new(callback));
     }
 
     /// Reports a delivered question. Not while stopping: the next start checks for itself.
     pub(super) fn notify_question(&self, stream: StreamId) {
-        if let Some(callback) = &*self.questions.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Some(callback) = &*lock(&self.questions)
             && !self.stop.is_cancelled()
         {
             callback(stream);
@@ -109,12 +110,12 @@ impl Dispatcher {
 
     /// Registers an adapter.
     pub fn register(&self, adapter: Arc<dyn Adapter>) {
-        self.adapters.lock().unwrap_or_else(PoisonError::into_inner).insert(adapter.name(), adapter);
+        lock(&self.adapters).insert(adapter.name(), adapter);
     }
 
     /// Registered adapters, by name.
     pub fn all_adapters(&self) -> Vec<Arc<dyn Adapter>> {
-        let adapters = self.adapters.lock().unwrap_or_else(PoisonError::into_inner);
+        let adapters = lock(&self.adapters);
         let mut all: Vec<_> = adapters.values().cloned().collect();
         all.sort_by_key(|adapter| adapter.name());
         all
@@ -122,7 +123,7 @@ impl Dispatcher {
 
     /// Records whether the messages of an adapter can be stored.
     pub fn set_storage_state(&self, adapter: &'static str, state: StorageState) {
-        let mut blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocked = lock(&self.blocked);
         match state {
             StorageState::Works => blocked.remove(adapter),
             StorageState::Fails => blocked.insert(adapter),
@@ -131,7 +132,7 @@ impl Dispatcher {
 
     /// Adapter of that name.
     pub fn adapter(&self, name: &str) -> Option<Arc<dyn Adapter>> {
-        self.adapters.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+        lock(&self.adapters).get(name).cloned()
     }
 
     /// Wakes the delivery to an address with new outbox rows.
@@ -178,7 +179,7 @@ impl Dispatcher {
 
     /// Waits until every delivery has ended, after the stop token was cancelled.
     pub async fn wait_until_finished(&self) {
-        self.queues.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        lock(&self.queues).clear();
         self.tasks.close();
         self.tasks.wait().await;
     }
@@ -194,7 +195,7 @@ impl HealthSource for Dispatcher {
     /// State of each adapter; one whose messages cannot be stored has a problem regardless of its
     /// own report.
     fn adapters(&self) -> Vec<(String, Health)> {
-        let blocked = self.blocked.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let blocked = lock(&self.blocked).clone();
         let state = |adapter: Arc<dyn Adapter>| {
             let mut health = adapter.health();
             if blocked.contains(adapter.name()) {
@@ -219,13 +220,13 @@ impl QueueBlock {
             SendError::Wait(_) => "wait".to_owned(),
             other => other.to_string(),
         };
-        let mut cause_so_far = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cause_so_far = lock(&self.0);
         cause_so_far.replace(cause.clone()) != Some(cause)
     }
 
     /// Records a success. Returns true if it ends a failure.
     pub fn record_success(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take().is_some()
+        lock(&self.0).take().is_some()
     }
 }
 

@@ -5,7 +5,7 @@
 //! finished reply has to replace it; after the first failure the previews of that turn end.
 //! Dropping the watcher ends everything that it started.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
@@ -19,6 +19,7 @@ use crate::model::StreamSink;
 use crate::store::Tx;
 use crate::text::links;
 use crate::time::ActivityGuard;
+use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope};
 
 /// Maximum duration of the typing indicator.
@@ -93,7 +94,7 @@ struct LiveWatcher {
 
 impl StreamSink for LiveWatcher {
     fn append(&self, delta: &str) {
-        let mut state = self.reply.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.reply);
         state.text.push_str(delta);
         let piece = state.take_streamable();
         if !piece.is_empty() {
@@ -103,7 +104,7 @@ impl StreamSink for LiveWatcher {
     }
 
     fn restart(&self) {
-        let mut state = self.reply.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.reply);
         state.text.clear();
         state.streamed = 0;
         let _ = self.deltas.try_send(String::new());
@@ -112,7 +113,7 @@ impl StreamSink for LiveWatcher {
 
 impl Watcher for LiveWatcher {
     fn label(&self, label: &Label) {
-        self.reply.lock().unwrap_or_else(PoisonError::into_inner).label = Some(label.clone());
+        lock(&self.reply).label = Some(label.clone());
     }
 
     fn over(&self) {
@@ -220,7 +221,7 @@ async fn edit_preview(
         // The next wait is registered with the clock before this activity ends.
         wake = dispatcher.clock.wake_at(dispatcher.clock.now().plus(pace));
         let (text, label) = {
-            let state = reply.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = lock(reply);
             (state.edit_preview(), state.label.clone())
         };
         let Some(label) = label else { continue };

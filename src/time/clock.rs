@@ -143,7 +143,7 @@ impl ActivityCount {
 
     fn note(&self, place: GuardLocation, change: i64) {
         let Some(watched) = &self.0.watched else { return };
-        let mut watched = lock(&watched);
+        let mut watched = lock(watched);
         watched.changes += 1;
         *watched.places.entry(place).or_default() += change;
     }
@@ -151,14 +151,14 @@ impl ActivityCount {
     /// Returns the code locations where active work began, if this count is watched.
     pub fn places(&self) -> Vec<String> {
         let Some(watched) = &self.0.watched else { return Vec::new() };
-        let watched = lock(&watched);
+        let watched = lock(watched);
         watched.places.iter().filter(|(_, n)| **n != 0).map(|(place, n)| format!("{n} at {place}")).collect()
     }
 
     /// Returns the number of times that work began or ended, if this count is watched.
     pub fn changes(&self) -> u64 {
         let watched = self.0.watched.as_ref();
-        watched.map_or(0, |watched| lock(&watched).changes)
+        watched.map_or(0, |watched| lock(watched).changes)
     }
 
     /// Returns true if no task is working.

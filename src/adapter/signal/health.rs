@@ -5,13 +5,14 @@
 //! chats and senders are bounded, and cleared by the next success there.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::jsonrpc::code;
 use super::subscription::{SILENCE, SubscriptionError};
 use crate::message::Health;
 use crate::time::Timestamp;
+use crate::time::task::lock;
 use crate::wording::channel as words;
 
 /// Number of problems remembered; the oldest is dropped first.
@@ -146,7 +147,7 @@ impl HealthTracker {
     }
 
     fn state(&self) -> MutexGuard<'_, DaemonState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

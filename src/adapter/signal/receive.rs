@@ -4,7 +4,7 @@
 //! handed over again until it is acknowledged, across all connection failures. Messages for another
 //! account of the same daemon are skipped unread.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use super::jsonrpc::code;
 use super::socket::RETRY;
 use super::subscription::{Notification, Subscription, SubscriptionError, SubscriptionTransport};
 use crate::adapter::{Batch, PollError};
+use crate::time::task::lock;
 use crate::time::{Clock, Timestamp};
 
 /// Interval at which the journal records that the stream is alive.
@@ -136,7 +137,7 @@ impl MessageReceiver {
     }
 
     fn unacknowledged(&self) -> MutexGuard<'_, Option<String>> {
-        self.unacknowledged.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.unacknowledged)
     }
 }
 

@@ -10,7 +10,7 @@
 //! was certainly not carried out, otherwise it may have been.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde::de::DeserializeOwned;
@@ -22,7 +22,7 @@ use super::jsonrpc::{self, Params, RpcError, RpcFrame};
 use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter};
 use super::socket::{OPENING, with_timeout};
 use crate::time::Clock;
-use crate::time::task::guarded;
+use crate::time::task::{guarded, lock};
 
 /// Client for requests to the daemon.
 pub(super) struct RpcClient {
@@ -162,7 +162,7 @@ impl RpcConnection {
 
 impl PendingCalls {
     fn lock(&self) -> MutexGuard<'_, CallTable> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     fn register(&self) -> Result<CallGuard<'_>, RpcError> {

@@ -15,7 +15,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -33,6 +33,7 @@ use super::send_results::{FailureCause, RecipientKind, SendFailure, SendReceipt,
 use crate::adapter::{FetchFileError, OutgoingPart, PartFormat, SendError, Typing};
 use crate::message::{FileKind, OutgoingFile};
 use crate::time::Clock;
+use crate::time::task::lock;
 use crate::wording::channel as words;
 
 /// Prefix of a group id in addresses.
@@ -73,7 +74,7 @@ pub(super) struct DaemonInfo {
 
 impl SignalAccount {
     pub(super) fn known(&self) -> MutexGuard<'_, DaemonInfo> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 
     /// Returns the name of our account; blank if it is unknown yet.

@@ -4,10 +4,11 @@
 //! first. Kept in memory only: after a restart the first attempt learns the deadline again.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use crate::time::Timestamp;
+use crate::time::task::lock;
 
 /// Maximum number of chats remembered; the pause that ends first is dropped.
 const MAX_CHATS: usize = 1024;
@@ -51,7 +52,7 @@ impl RateLimits {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, RateLimit>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 

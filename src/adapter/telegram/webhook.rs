@@ -15,7 +15,7 @@
 
 mod server;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use secrecy::ExposeSecret;
@@ -31,6 +31,7 @@ use super::parse::update_id;
 use super::poll::{self, TelegramProblem};
 use crate::adapter::{Batch, PollError};
 use crate::config;
+use crate::time::task::lock;
 use crate::time::{Clock, Timestamp};
 use crate::wording::channel as words;
 use server::{WebhookCall, WebhookCaller, WebhookServer};
@@ -183,6 +184,6 @@ impl WebhookReceiver {
     }
 
     fn state(&self) -> MutexGuard<'_, WebhookState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }

@@ -7,8 +7,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use crate::time::task::lock;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -95,7 +96,7 @@ impl Clients {
     }
 
     fn list(&self) -> MutexGuard<'_, Vec<Client>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 }
 
@@ -109,12 +110,12 @@ pub(super) struct PostedAnswer {
 
 impl Client {
     fn needs_warning(&self) -> bool {
-        let has_sent = !self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
+        let has_sent = !lock(&self.recent_ids).is_empty();
         has_sent && self.unsettled.load(Ordering::Relaxed) == 0 && !self.warned.load(Ordering::Relaxed)
     }
 
     fn awaits_one_of(&self, ids: &[String]) -> bool {
-        let recent = self.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let recent = lock(&self.recent_ids);
         ids.iter().any(|id| recent.contains(id))
     }
 
@@ -185,7 +186,7 @@ impl ClientGuard {
     /// Records a message of the client under that id.
     pub fn record_message(&self, id: &str) {
         self.client.unsettled.fetch_add(1, Ordering::Relaxed);
-        let mut recent = self.client.recent_ids.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recent = lock(&self.client.recent_ids);
         if recent.len() == MAX_RECENT_IDS {
             recent.pop_front();
         }
@@ -200,7 +201,7 @@ impl ClientGuard {
 
 impl Drop for ClientGuard {
     fn drop(&mut self) {
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.all);
         all.retain(|client| !client.queue.same_channel(&self.client.queue));
     }
 }

@@ -8,7 +8,7 @@
 //! they appear in prompts, sources and on the command line.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use rmcp::model::Tool;
 use serde_json::Value;
@@ -19,6 +19,7 @@ use crate::model::ToolSpec;
 use crate::skill::Digest;
 use crate::store::{Journal, OutsideToolRow, SeenTool};
 use crate::time::Clock;
+use crate::time::task::lock;
 use crate::trust::{Label, Source};
 
 /// A tool that may be offered, as accepted.
@@ -91,7 +92,7 @@ impl Register {
 
     /// Returns the present offer.
     pub fn offer(&self) -> Arc<Offer> {
-        Arc::clone(&self.offer.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&lock(&self.offer))
     }
 
     /// Returns all rows.
@@ -131,7 +132,7 @@ impl Register {
         // One at a time, so that older data never replaces newer data.
         let _turn = self.renewal.lock().await;
         let offer = Arc::new(Offer::of(self.seen().await?, &self.servers));
-        *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = offer;
+        *lock(&self.offer) = offer;
         self.changed();
         Ok(())
     }

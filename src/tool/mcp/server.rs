@@ -7,7 +7,7 @@
 //! most once a second.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
@@ -23,7 +23,7 @@ use super::{Condition, Limits};
 use crate::config::Mcp;
 use crate::time::Backoff;
 use crate::time::clock::ActivityGuard;
-use crate::time::task::guarded;
+use crate::time::task::{guarded, lock};
 
 /// Pauses before restarts.
 const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(300) };
@@ -224,6 +224,6 @@ impl Server {
     }
 
     fn with_state<T>(&self, change: impl FnOnce(&mut ServerState) -> T) -> T {
-        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut lock(&self.state))
     }
 }
