@@ -7,24 +7,69 @@
 //! field whose name says *forwarded* counts, regardless of its value, and any chat that is not
 //! plainly private is a group.
 //!
+//! A topic of a forum is part of the peer (`chat/topic`), because it is answered there. Other
+//! groups have reply threads, which Telegram numbers in the same field; those are not addresses.
+//! Every message in a forum topic refers to the topic's first message as if it were a reply. That
+//! is no quote.
+//!
 //! The parser of mentions depends on our identity ([`BotIdentity`]): our id is part of the token,
 //! our name is known once Telegram was asked. Until then no mention by name is recognised.
 
-mod content;
 mod mention;
-mod chat_origin;
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::adapter::Unreadable;
 use crate::adapter::request::{field, list};
-use crate::message::{Event, Inbound, MessageContent, RemoteFile, TextOrigin};
+use crate::message::{
+    Attached, AttachedTextKind, ChatKind, Event, FileKind, Inbound, MessageContent, Quote, RemoteFile, TextOrigin,
+};
 use crate::time::Timestamp;
 
-use chat_origin::ChatOrigin;
-use content::MessageBody;
 use mention::AddressedText;
+
+/// Largest file that the Bot API serves.
+const MAX_FILE: u64 = 20 << 20;
+
+/// Fields that hold one file, with its kind and default type. Telegram repeats an animation as a
+/// document, so only the first match counts.
+const FILES: &[(&str, FileKind, &str)] = &[
+    ("animation", FileKind::Document, "video/mp4"),
+    ("document", FileKind::Document, ""),
+    ("voice", FileKind::Voice, "audio/ogg"),
+    ("audio", FileKind::Document, "audio/mpeg"),
+    ("video", FileKind::Document, "video/mp4"),
+    ("video_note", FileKind::Document, "video/mp4"),
+];
+
+/// Fields of unsupported content, with a description for people. A venue also has a location.
+const UNSUPPORTED: &[(&str, &str)] = &[
+    ("contact", "a contact"),
+    ("venue", "a place"),
+    ("location", "a location"),
+    ("poll", "a poll"),
+    ("dice", "a dice"),
+    ("game", "a game"),
+    ("invoice", "an invoice"),
+    ("story", "a story"),
+    ("checklist", "a checklist"),
+    ("paid_media", "paid media"),
+    ("giveaway", "a giveaway"),
+    ("giveaway_winners", "a giveaway"),
+    ("gift", "a gift"),
+    ("unique_gift", "a gift"),
+    ("passport_data", "a passport"),
+    ("sticker", "a sticker"),
+    ("photo", "a photo"),
+];
+
+/// Fields of any message, which say nothing about its content.
+const ENVELOPE: &str = "message_id message_thread_id direct_messages_topic from sender_chat sender_boost_count \
+    sender_business_bot sender_tag date business_connection_id chat is_topic_message reply_to_message \
+    external_reply quote reply_to_story reply_to_checklist_task_id via_bot edit_date \
+    is_automatic_forward has_protected_content is_from_offline is_paid_post media_group_id \
+    author_signature paid_star_count link_preview_options suggested_post_info effect_id reply_markup";
 
 /// Our identity on this channel.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -62,7 +107,7 @@ pub(super) fn message_key(chat: i64, message: i64) -> String {
 fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
     let origin = ChatOrigin::of(message)?;
     let addressed = AddressedText::of(message, us, origin.is_direct());
-    let event = match content::of(message) {
+    let event = match body_of(message) {
         _ if addressed.is_for_another => Event::Irrelevant,
         MessageBody::Message { files, carried } => {
             Event::Message(MessageContent { carried, ..content_with_marks(message, &addressed, files) })
@@ -80,7 +125,7 @@ fn edit(message: &Value, us: &BotIdentity) -> Option<Inbound> {
     let addressed = AddressedText::of(message, us, origin.is_direct());
     let at = number(message, "edit_date").or_else(|| number(message, "date")).unwrap_or_default();
     let name = format!("e{}:{}:{at}", origin.chat, origin.message);
-    let event = match content::of(message) {
+    let event = match body_of(message) {
         MessageBody::Message { files, carried } if carried.is_empty() && !addressed.is_for_another => Event::Edited {
             message: message_key(origin.chat, origin.message),
             content: content_with_marks(message, &addressed, files),
@@ -136,7 +181,7 @@ fn irrelevant(update: &Value, id: i64) -> Inbound {
         peer: spell(peer),
         sender: spell(sender.or(peer)),
         alias: None,
-        chat_kind: chat.map_or_else(|| chat_origin::group(peer), chat_origin::chat_kind),
+        chat_kind: chat.map_or_else(|| group(peer), chat_kind),
         server_at: None,
         event: Event::Irrelevant,
     }
@@ -146,7 +191,7 @@ fn content_with_marks(message: &Value, addressed: &AddressedText, files: Vec<Rem
     MessageContent {
         text: addressed.text.clone(),
         origin: text_origin(message),
-        quote: chat_origin::quote(message),
+        quote: quote(message),
         files,
         carried: Vec::new(),
         expires_after: None,
@@ -165,6 +210,204 @@ fn text_origin(message: &Value) -> TextOrigin {
     } else {
         TextOrigin::Typed
     }
+}
+
+/// Origin of one message.
+struct ChatOrigin {
+    chat: i64,
+    message: i64,
+    topic: Option<i64>,
+    sender: i64,
+    chat_kind: ChatKind,
+}
+
+impl ChatOrigin {
+    /// Reads the ids of a message; `None` if one is missing.
+    fn of(message: &Value) -> Option<Self> {
+        let chat = field(message, "chat")?;
+        let id = number(chat, "id")?;
+        // A sender acting as a channel or as an anonymous administrator has a placeholder in
+        // `from`.
+        let sender = ["sender_chat", "from"].iter().find_map(|who| number(field(message, who)?, "id"));
+        Some(Self {
+            chat: id,
+            message: number(message, "message_id")?,
+            topic: topic(message),
+            sender: sender.unwrap_or(id),
+            chat_kind: chat_kind(chat),
+        })
+    }
+
+    /// Returns true in a chat without other members.
+    fn is_direct(&self) -> bool {
+        self.chat_kind == ChatKind::Direct
+    }
+
+    /// Sets the flag that we are addressed; without effect in a direct chat.
+    fn addressed(mut self, is_addressed: bool) -> Self {
+        if let ChatKind::Group { addressed, .. } = &mut self.chat_kind {
+            *addressed = is_addressed;
+        }
+        self
+    }
+
+    /// Makes an item with this origin.
+    fn inbound(&self, external_id: String, server_at: Option<Timestamp>, event: Event) -> Inbound {
+        Inbound {
+            external_id,
+            peer: self.topic.map_or_else(|| self.chat.to_string(), |topic| format!("{}/{topic}", self.chat)),
+            sender: self.sender.to_string(),
+            alias: None,
+            chat_kind: self.chat_kind.clone(),
+            server_at,
+            event,
+        }
+    }
+}
+
+/// Forum topic of a message. The general topic has no number, and a direct chat never has topics,
+/// even if one is marked.
+fn topic(message: &Value) -> Option<i64> {
+    let is_in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
+    let is_direct = field(message, "chat").is_some_and(|chat| chat_kind(chat) == ChatKind::Direct);
+    number(message, "message_thread_id").filter(|topic| is_in_topic && !is_direct && *topic > 0)
+}
+
+/// Kind of a chat.
+fn chat_kind(chat: &Value) -> ChatKind {
+    if text(chat, "type") == Some("private") { ChatKind::Direct } else { group(number(chat, "id")) }
+}
+
+/// A group in which we are not known to be addressed.
+fn group(chat: Option<i64>) -> ChatKind {
+    ChatKind::Group { chat: chat.map(|id| id.to_string()).unwrap_or_default(), addressed: false }
+}
+
+/// Reads the quote of a message.
+fn quote(message: &Value) -> Option<Quote> {
+    let piece = field(message, "quote").map(|quote| text(quote, "text").unwrap_or_default());
+    if let Some(replied) = replied(message) {
+        let text = piece.map_or_else(|| visible_text(replied), str::to_owned);
+        let here = field(message, "chat").and_then(|chat| number(chat, "id"));
+        let there = field(replied, "chat").map_or(here, |chat| number(chat, "id"));
+        return Some(match (there, number(replied, "message_id")) {
+            (Some(chat), Some(id)) if there == here => Quote::Message { external_id: message_key(chat, id), text },
+            _ => Quote::Elsewhere { text },
+        });
+    }
+    let elsewhere = ["external_reply", "reply_to_story"].iter().any(|key| field(message, key).is_some());
+    (elsewhere || piece.is_some()).then(|| Quote::Elsewhere { text: piece.unwrap_or_default().to_owned() })
+}
+
+/// Returns true if it replies to a message of ours.
+fn replies_to_us(message: &Value, us: &BotIdentity) -> bool {
+    replied(message).and_then(|replied| number(field(replied, "from")?, "id")) == Some(us.id)
+}
+
+fn replied(message: &Value) -> Option<&Value> {
+    let replied = field(message, "reply_to_message")?;
+    let begins_topic = topic(message).is_some() && topic(message) == number(replied, "message_id");
+    (!begins_topic).then_some(replied)
+}
+
+/// Content of a message.
+enum MessageBody {
+    /// Text, files or attached content.
+    Message {
+        files: Vec<RemoteFile>,
+        carried: Vec<Attached>,
+    },
+    Unsupported(&'static str),
+    /// The group's new id.
+    Moved(i64),
+    Service,
+}
+
+/// Reads the content of a message.
+fn body_of(message: &Value) -> MessageBody {
+    let text_or_caption = visible_text(message);
+    let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
+    let carried: Vec<Attached> = contact(message).or_else(|| poll(message)).into_iter().collect();
+    if !text_or_caption.is_empty() || !files.is_empty() || !carried.is_empty() {
+        return MessageBody::Message { files, carried };
+    }
+    if let Some(to) = number(message, "migrate_to_chat_id") {
+        return MessageBody::Moved(to);
+    }
+    let unsupported = UNSUPPORTED.iter().find(|(key, _)| field(message, key).is_some());
+    match unsupported {
+        Some((_, word)) => MessageBody::Unsupported(word),
+        // Content that the Bot API cannot express arrives as a message without any.
+        None if is_bare(message) => MessageBody::Unsupported("something of a kind that bots cannot see"),
+        None => MessageBody::Service,
+    }
+}
+
+/// The text, the caption, or the emoji of a sticker, which is what its sender meant.
+fn visible_text(message: &Value) -> String {
+    let sticker = || field(message, "sticker").and_then(|sticker| text(sticker, "emoji"));
+    text(message, "text").or_else(|| text(message, "caption")).or_else(sticker).unwrap_or_default().to_owned()
+}
+
+fn is_bare(message: &Value) -> bool {
+    message.as_object().is_some_and(|fields| {
+        let mut content_fields = fields.iter().filter(|(_, value)| is_there(value)).map(|(key, _)| key.as_str());
+        content_fields.all(|key| key.starts_with("forward") || ENVELOPE.split(' ').any(|known| known == key))
+    })
+}
+
+/// Name and number of a contact in one line.
+fn contact(message: &Value) -> Option<Attached> {
+    let contact = field(message, "contact")?;
+    let part = |key| text(contact, key).filter(|part| !part.is_empty());
+    let name: Vec<&str> = [part("first_name"), part("last_name")].into_iter().flatten().collect();
+    let parts: Vec<String> =
+        [Some(name.join(" ")).filter(|name| !name.is_empty()), part("phone_number").map(str::to_owned)]
+            .into_iter()
+            .flatten()
+            .collect();
+    (!parts.is_empty()).then(|| Attached { kind: AttachedTextKind::Contact, text: parts.join(", ") })
+}
+
+/// Question of a poll, and its options below it.
+fn poll(message: &Value) -> Option<Attached> {
+    let poll = field(message, "poll")?;
+    let answers =
+        list(poll, "options").iter().filter_map(|option| text(option, "text")).map(|answer| format!("\n- {answer}"));
+    Some(Attached {
+        kind: AttachedTextKind::Poll,
+        text: text(poll, "question")?.to_owned() + &answers.collect::<String>(),
+    })
+}
+
+/// Largest size of a photo that can be fetched.
+fn photo(message: &Value) -> Option<RemoteFile> {
+    let sizes = field(message, "photo")?.as_array()?;
+    let area = |size: &&Value| {
+        let side = |key| number(size, key).unwrap_or_default().max(0);
+        side("width").saturating_mul(side("height"))
+    };
+    let fits = |size: &&Value| file_size(size).is_none_or(|bytes| bytes <= MAX_FILE) && text(size, "file_id").is_some();
+    let largest = sizes.iter().filter(fits).max_by_key(area)?;
+    remote(largest, FileKind::Photo, "image/jpeg")
+}
+
+fn file(message: &Value) -> Option<RemoteFile> {
+    FILES.iter().find_map(|(key, kind, mime)| remote(field(message, key)?, *kind, mime))
+}
+
+fn remote(file: &Value, kind: FileKind, mime: &str) -> Option<RemoteFile> {
+    Some(RemoteFile {
+        kind,
+        reference: text(file, "file_id")?.to_owned(),
+        mime: text(file, "mime_type").unwrap_or(mime).to_owned(),
+        name: text(file, "file_name").unwrap_or_default().to_owned(),
+        size: file_size(file),
+    })
+}
+
+fn file_size(file: &Value) -> Option<u64> {
+    file.get("file_size")?.as_u64()
 }
 
 fn stamp(message: &Value, key: &str) -> Option<Timestamp> {

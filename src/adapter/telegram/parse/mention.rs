@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::{BotIdentity, chat_origin, content, number, text};
+use super::{BotIdentity, number, replies_to_us, text, visible_text};
 use crate::adapter::request::{field, list};
 
 /// A message as addressed to us.
@@ -31,7 +31,7 @@ impl AddressedText {
         let is_named = found.iter().any(|one| matches!(one.kind, MentionKind::Mention | MentionKind::OurCommand));
         Self {
             text: words.without_name(&found, is_direct),
-            is_addressed: is_named || chat_origin::replies_to_us(message, us),
+            is_addressed: is_named || replies_to_us(message, us),
             is_for_another: !is_direct
                 && found.iter().any(|one| one.kind == MentionKind::TheirCommand && one.at.start == 0),
         }
@@ -61,7 +61,7 @@ struct Utf16Text<'a> {
 impl<'a> Utf16Text<'a> {
     fn of(message: &'a Value) -> Self {
         let key = if text(message, "text").is_some() { "entities" } else { "caption_entities" };
-        Self { units: content::visible_text(message).encode_utf16().collect(), entities: list(message, key) }
+        Self { units: visible_text(message).encode_utf16().collect(), entities: list(message, key) }
     }
 
     /// Returns the entity if it concerns us.
