@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use crate::message::{Health, Inbound, Outbound, OutgoingFile};
+use crate::message::{FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 
 /// Space reserved in each part for a prefix such as the repeat notice.
@@ -239,18 +239,4 @@ pub enum SendError {
     /// Rejected for good.
     #[error("Refused: {0}")]
     Refused(String),
-}
-
-/// Errors of fetching a file.
-#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
-pub enum FetchFileError {
-    /// Larger than allowed.
-    #[error("The file is too large")]
-    TooLarge,
-    /// No longer on the server.
-    #[error("The file is gone")]
-    NotFound,
-    /// Temporary failure.
-    #[error("The file could not be fetched: {0}")]
-    Later(String),
 }

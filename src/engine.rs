@@ -36,6 +36,7 @@ use self::files::reader::DocumentReader;
 use crate::config;
 use crate::id::{AddressId, StreamId, TurnId};
 use crate::memory::{Index, Workspace};
+use crate::message::FetchFileError;
 use crate::model::{NullSink, StreamSink};
 use crate::review::{OutboxNotifier, Review};
 use crate::spend::{ModelPool, Transcriber};
@@ -55,7 +56,7 @@ pub trait Audience: OutboxNotifier {
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher>;
     /// Returns the bytes of a file that came with a message from that address, at most `max` of
     /// them.
-    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch>;
+    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError>;
 }
 
 /// Observer of one turn. Dropping it ends every sign that an answer is on its way.
@@ -70,17 +71,6 @@ pub trait Watcher: StreamSink {
 impl Watcher for NullSink {
     fn label(&self, _: &crate::trust::Label) {}
     fn over(&self) {}
-}
-
-/// Reason why a file could not be fetched.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fetch {
-    /// The file is too large.
-    TooLarge,
-    /// The file no longer exists.
-    Gone,
-    /// The file is not available now and may be later.
-    Later,
 }
 
 /// The engine. Idle until [`Engine::start`].

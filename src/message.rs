@@ -1,4 +1,4 @@
-//! Data that adapters and the gateway exchange: incoming items ([`Inbound`]), outgoing messages
+//! Data that adapters, gateway and engine exchange: incoming items ([`Inbound`]), outgoing messages
 //! ([`Outbound`]) and the state of a channel ([`Health`]).
 //!
 //! An adapter's `parse` knows neither people nor trust: it passes on *marks* (forwarded, sent
@@ -281,6 +281,20 @@ pub struct OutgoingFile {
     pub mime: String,
     /// The content.
     pub bytes: Arc<[u8]>,
+}
+
+/// Errors of fetching a file.
+#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
+pub enum FetchFileError {
+    /// Larger than allowed.
+    #[error("The file is too large")]
+    TooLarge,
+    /// No longer on the server.
+    #[error("The file is gone")]
+    NotFound,
+    /// Temporary failure.
+    #[error("The file could not be fetched: {0}")]
+    Later(String),
 }
 
 /// State of a channel, for `status` and the health page.

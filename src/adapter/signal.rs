@@ -39,11 +39,9 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{
-    Adapter, Batch, FetchFileError, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
-};
+use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable};
 use crate::config::{self, SignalEndpoint};
-use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
+use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use crate::time::Clock;
 
 use daemon::DaemonSupervisor;

@@ -34,11 +34,10 @@ use webhook::WebhookReceiver;
 
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::{
-    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Typing,
-    Unreadable,
+    Adapter, Batch, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use crate::config::{self, TelegramDelivery};
-use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
+use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
 use crate::text;
 use crate::time::task::lock;

@@ -25,10 +25,8 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{
-    Adapter, Batch, FetchFileError, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
-};
-use crate::message::{ChannelKind, Health, Inbound, Outbound, OutgoingFile};
+use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable};
+use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use crate::time::Clock;
 use crate::time::task::lock;
 use crate::wording::chat as words;

@@ -10,10 +10,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Admin, Caller, HealthSource};
 use crate::config::{Budget, Config, Conversation, Home, Limit};
-use crate::engine::{Audience, Engine, Fetch, Watcher};
+use crate::engine::{Audience, Engine, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
 use crate::memory::Workspace;
-use crate::message::Health;
+use crate::message::{FetchFileError, Health};
 use crate::model::offline::Offline;
 use crate::model::{Model, ModelInfo};
 use crate::people::{Address, Person, Role};
@@ -421,8 +421,8 @@ impl Audience for Nobody {
         Box::new(Self)
     }
 
-    async fn fetch(&self, _: AddressId, _: &str, _: u64) -> Result<Vec<u8>, Fetch> {
-        Err(Fetch::Gone)
+    async fn fetch(&self, _: AddressId, _: &str, _: u64) -> Result<Vec<u8>, FetchFileError> {
+        Err(FetchFileError::NotFound)
     }
 }
 

@@ -19,9 +19,9 @@ use std::time::Duration;
 
 use anyhow::bail;
 
+use super::Engine;
 use super::context::{Picture, is_picture};
-use super::{Engine, Fetch};
-use crate::message::FileKind;
+use crate::message::{FetchFileError, FileKind};
 use crate::model::ModelError;
 use crate::people::Party;
 use crate::spend::SpendCause;
@@ -146,10 +146,10 @@ async fn fetch(engine: &Engine, turn: &TurnRow, file: &Attachment, max: u64) -> 
         attempts += 1;
         match engine.audience.fetch(turn.address, &file.remote.reference, max.min(MAX_FILE)).await {
             Ok(bytes) => return Ok(bytes),
-            Err(Fetch::TooLarge) => return Err(says::TOO_LARGE),
-            Err(Fetch::Gone) => return Err(says::GONE),
-            Err(Fetch::Later) if attempts >= FETCH_ATTEMPTS => return Err(says::NOT_FETCHED),
-            Err(Fetch::Later) => suspend_activity(&*engine.clock, FETCH_RETRY.pause(attempts)).await,
+            Err(FetchFileError::TooLarge) => return Err(says::TOO_LARGE),
+            Err(FetchFileError::NotFound) => return Err(says::GONE),
+            Err(FetchFileError::Later(_)) if attempts >= FETCH_ATTEMPTS => return Err(says::NOT_FETCHED),
+            Err(FetchFileError::Later(_)) => suspend_activity(&*engine.clock, FETCH_RETRY.pause(attempts)).await,
         }
     }
 }

@@ -11,10 +11,10 @@ use std::time::Duration;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::dispatcher::{DeliveryQueue, Dispatcher};
-use crate::adapter::{FetchFileError, OutgoingPart, PartFormat, SendError, Typing};
-use crate::engine::{Audience, Fetch, Watcher};
+use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
+use crate::engine::{Audience, Watcher};
 use crate::id::{AddressId, TurnId};
-use crate::message::Outbound;
+use crate::message::{FetchFileError, Outbound};
 use crate::model::StreamSink;
 use crate::store::Tx;
 use crate::text::links;
@@ -40,13 +40,11 @@ impl Audience for Arc<Dispatcher> {
         Box::new(LiveWatcher { reply, deltas: sender, over: over.clone(), _cancel_on_drop: over.drop_guard() })
     }
 
-    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, Fetch> {
-        let Ok(Some(queue)) = self.queue(address).await else { return Err(Fetch::Later) };
-        queue.adapter.fetch(reference, max).await.map_err(|error| match error {
-            FetchFileError::TooLarge => Fetch::TooLarge,
-            FetchFileError::NotFound => Fetch::Gone,
-            FetchFileError::Later(_) => Fetch::Later,
-        })
+    async fn fetch(&self, address: AddressId, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+        match self.queue(address).await {
+            Ok(Some(queue)) => queue.adapter.fetch(reference, max).await,
+            _ => Err(FetchFileError::Later("its channel is not connected".to_owned())),
+        }
     }
 }
 

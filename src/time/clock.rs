@@ -34,10 +34,9 @@ pub trait Clock: Send + Sync {
     /// Returns the count of active work.
     fn work(&self) -> &ActivityCount;
 
-    /// Real time for which a wait for another program counts as work. Only a simulated clock has
-    /// such a time, so that it does not run ahead of an answer that is on its way.
-    fn io_grace(&self) -> Duration {
-        Duration::ZERO
+    /// Completes like [`Clock::wake_at`]: the end of a wait for the answer of another program.
+    fn time_out_at(&self, at: Timestamp) -> BoxFuture<'static, ActivityGuard> {
+        self.wake_at(at)
     }
 }
 

@@ -12,8 +12,11 @@ use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use super::Timestamp;
-use super::clock::{ActivityCount, ActivityGuard, Clock};
+use super::clock::{ActivityCount, ActivityGuard, Clock, real_sleep};
 use super::task::lock;
+
+/// Real time for which a wait for another program counts as work.
+const ANSWER_GRACE: Duration = Duration::from_millis(500);
 
 /// A clock whose time is set by its owner.
 #[derive(Debug)]
@@ -138,8 +141,15 @@ impl Clock for SimulatedClock {
         &self.work
     }
 
-    fn io_grace(&self) -> Duration {
-        Duration::from_millis(500)
+    /// Counts the caller as working for half a second of real time, so that no simulated time
+    /// passes before an answer that is on its way.
+    fn time_out_at(&self, at: Timestamp) -> BoxFuture<'static, ActivityGuard> {
+        let (busy, wake) = (self.work.enter(), self.wake_at(at));
+        Box::pin(async move {
+            real_sleep(ANSWER_GRACE).await;
+            drop(busy);
+            wake.await
+        })
     }
 }
 

@@ -4,12 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::adapter::telegram::Telegram;
-use compline::adapter::{
-    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing,
-};
+use compline::adapter::{Adapter, Batch, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing};
 use compline::config;
 use compline::id::PersonId;
-use compline::message::{Event, Inbound, Outbound, Quote};
+use compline::message::{Event, FetchFileError, Inbound, Outbound, Quote};
 use compline::people::Role;
 use compline::time::{Clock, SimulatedClock, Timestamp};
 use compline::trust::{Label, Labelled, Scope, Source};

@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use compline::adapter::{
-    Adapter, Batch, FetchFileError, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use compline::app::WrapAdapter;
-use compline::message::{Health, Inbound, Outbound, OutgoingFile};
+use compline::message::{FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use compline::people::Role;
 
 use super::channel::Channel;

@@ -13,7 +13,6 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
-use crate::time::clock::real_sleep;
 use crate::time::{Backoff, Clock};
 
 /// Maximum length of a line. The longest one contains a file in Base64.
@@ -106,20 +105,11 @@ pub(super) const RETRY: Backoff = Backoff { first: Duration::from_secs(1), longe
 
 /// Returns the result of `work`, or `None` if it takes longer than `limit` of the clock's time.
 pub(super) async fn with_timeout<T>(clock: &dyn Clock, limit: Duration, work: impl Future<Output = T>) -> Option<T> {
-    let (busy, at) = (clock.busy(), clock.now().plus(limit));
-    tokio::pin!(work);
+    let late = clock.time_out_at(clock.now().plus(limit));
     tokio::select! {
         biased;
-        done = &mut work => return Some(done),
-        () = real_sleep(clock.io_grace()) => {}
-    }
-    let wake = clock.wake_at(at);
-    // Waiting for the daemon is no activity.
-    drop(busy);
-    tokio::select! {
-        biased;
-        done = &mut work => Some(done),
-        _busy = wake => None,
+        done = work => Some(done),
+        _busy = late => None,
     }
 }
 
@@ -128,6 +118,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::time::clock::real_sleep;
     use crate::time::{SimulatedClock, Timestamp};
 
     async fn lines_of(bytes: Vec<u8>) -> Vec<Result<String, ConnectionError>> {

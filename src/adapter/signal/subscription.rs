@@ -11,13 +11,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use reqwest::Response;
 
 use super::http::{DaemonHttp, SseEvent, SseParser};
 use super::jsonrpc::{self, Params, RpcError, RpcFrame, method};
 use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter, OPENING, with_timeout};
 use crate::adapter::request::describe;
-use crate::time::clock::real_sleep;
 use crate::time::{ActivityGuard, Clock, Timestamp};
 
 /// Silence after which a subscription counts as dead.
@@ -70,15 +70,13 @@ struct LineSubscription {
     writer: LineWriter,
     pending: Option<PendingRequest>,
     last_id: u64,
-    /// Held after a request for the clock's grace, so that no simulated time passes before the
-    /// response.
-    busy: Option<ActivityGuard>,
 }
 
 struct PendingRequest {
     id: u64,
     purpose: RequestPurpose,
-    until: Timestamp,
+    /// End of the time allowed for the response.
+    late: BoxFuture<'static, ActivityGuard>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -122,7 +120,7 @@ impl LineSubscription {
         let opened = with_timeout(clock, OPENING, address.connect()).await;
         let opened = opened.ok_or_else(|| SubscriptionError::Disconnected("the daemon does not answer".to_owned()))?;
         let (reader, writer) = opened.map_err(|error| SubscriptionError::Disconnected(error.kind().to_string()))?;
-        let mut lines = Self { reader, writer, pending: None, last_id: 0, busy: None };
+        let mut lines = Self { reader, writer, pending: None, last_id: 0 };
         let params = Params::from_iter([("account".to_owned(), account.into())]);
         lines.request(clock, RequestPurpose::Subscription, method::SUBSCRIBE, &params).await?;
         Ok(lines)
@@ -134,16 +132,18 @@ impl LineSubscription {
         last_activity: &mut Timestamp,
     ) -> Result<Notification, SubscriptionError> {
         loop {
-            let due = self.pending.as_ref().map_or(last_activity.plus(PROBE_AFTER), |pending| pending.until);
-            let wake = clock.wake_at(due);
+            let mut silent;
+            let due = match &mut self.pending {
+                Some(pending) => &mut pending.late,
+                None => {
+                    silent = clock.wake_at(last_activity.plus(PROBE_AFTER));
+                    &mut silent
+                }
+            };
             let line = tokio::select! {
                 biased;
                 line = self.reader.next() => line.map_err(|broken| SubscriptionError::Disconnected(broken.to_string()))?,
-                () = real_sleep(clock.io_grace()), if self.busy.is_some() => {
-                    self.busy = None;
-                    continue;
-                }
-                _busy = wake => {
+                _busy = due => {
                     if self.pending.is_some() {
                         return Err(SubscriptionError::Silent);
                     }
@@ -162,12 +162,12 @@ impl LineSubscription {
     fn interpret(&mut self, line: &str) -> Result<Option<Notification>, SubscriptionError> {
         let pending = self.pending.as_ref().map(|pending| (pending.id, pending.purpose));
         if !matches!(pending, Some((_, RequestPurpose::Subscription))) {
-            (self.pending, self.busy) = (None, None);
+            self.pending = None;
         }
         match (jsonrpc::parse(line), pending) {
             (RpcFrame::Received(raw), _) => Ok(Some(Notification::Item(raw.to_owned()))),
             (RpcFrame::Answer(id, outcome), Some((pending, purpose))) if id == pending => {
-                (self.pending, self.busy) = (None, None);
+                self.pending = None;
                 match outcome {
                     Err(refusal) if purpose == RequestPurpose::Subscription => {
                         Err(SubscriptionError::Rejected(refusal.code))
@@ -187,11 +187,14 @@ impl LineSubscription {
         params: &Params,
     ) -> Result<(), SubscriptionError> {
         self.last_id += 1;
-        self.busy = Some(clock.busy());
         let line = jsonrpc::request(self.last_id, method, params);
         // Recorded first: if writing is cancelled, no response comes, and the connection is given
         // up for that.
-        self.pending = Some(PendingRequest { id: self.last_id, purpose, until: clock.now().plus(PROBE_TIMEOUT) });
+        self.pending = Some(PendingRequest {
+            id: self.last_id,
+            purpose,
+            late: clock.time_out_at(clock.now().plus(PROBE_TIMEOUT)),
+        });
         let written =
             with_timeout(clock, PROBE_TIMEOUT, self.writer.write(&line)).await.ok_or(SubscriptionError::Silent)?;
         written.map_err(|error| SubscriptionError::Disconnected(error.kind().to_string()))

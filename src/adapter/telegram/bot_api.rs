@@ -20,9 +20,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use teloxide_core::requests::Payload;
 
-use crate::adapter::FetchFileError;
 use crate::adapter::markdown::strip_control;
 use crate::adapter::request::{self, RequestError};
+use crate::message::FetchFileError;
 use crate::text::{one_line, shorten};
 
 /// Timeout of one call, from connecting to the last byte of the response.
