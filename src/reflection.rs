@@ -22,10 +22,10 @@ use std::time::Duration;
 
 use crate::config;
 use crate::engine::Engine;
-use crate::engine::system_run::{self, Assignment, Run, RunKind, RunOutcome};
+use crate::engine::system_run::{self, Assignment, Run, RunOutcome};
 use crate::id::{ConversationId, PersonId};
 use crate::review::Review;
-use crate::store::{Journal, Node, SlotRow, SlotState};
+use crate::store::{ConversationKind, Journal, Node, SlotRow, SlotState};
 use crate::time::{Clock, Span, Timestamp, Zone};
 use crate::trust::Scope;
 use crate::wording::{self, reflection as says};
@@ -145,7 +145,7 @@ impl Reflector {
             if tx.slots().slot(id)?.is_none_or(|slot| !slot.state.is_open() || slot.conversation.is_some()) {
                 return Ok(AssignOutcome::AlreadyAssigned);
             }
-            let kind = RunKind::Reflection;
+            let kind = ConversationKind::Reflection;
             let assignment = Assignment { person, kind, words: &input.words, from: &input.from, at };
             let Some(run) = system_run::assign(tx, &assignment)? else { return Ok(AssignOutcome::NoAddress) };
             tx.slots().slot_works(id, run.conversation)?;
@@ -245,7 +245,7 @@ impl Reflector {
             }
             let answered = matches!(system_run::outcome(*tx, conversation)?, RunOutcome::Answered { .. });
             let words = [wording::own(if answered { says::AGAIN_FORM } else { says::AGAIN_CUT }, scope)];
-            let again = Assignment { person, kind: RunKind::Reflection, words: &words, from: &[], at };
+            let again = Assignment { person, kind: ConversationKind::Reflection, words: &words, from: &[], at };
             let Some(run) = system_run::ask_again(tx, conversation, &again)? else {
                 return Ok(AssignOutcome::NoAddress);
             };

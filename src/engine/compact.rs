@@ -13,7 +13,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::context_budget::{ContextBudget, may_outgrow};
+use super::context_budget::ContextBudget;
 use super::summary::SummaryLine;
 use super::{Engine, extractor, summary};
 use crate::id::{MessageId, TurnId};
@@ -171,7 +171,7 @@ pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Resu
     let read = move |db: crate::store::Db<'_>| {
         let Some(turn) = db.turns().turn(turn)? else { return Ok(None) };
         let Some(conversation) = db.conversations().conversation(turn.conversation)? else { return Ok(None) };
-        if turn.counted < budget.extract_at() || !may_outgrow(&conversation) {
+        if turn.counted < budget.extract_at() || conversation.kind.is_run() {
             return Ok(None);
         }
         let due = (turn.counted >= budget.compact_at() && !db.compactions().is_being_compacted(conversation.id)?)

@@ -17,7 +17,6 @@
 //! fits.
 
 use crate::model::ModelInfo;
-use crate::store::Conversation;
 use crate::text::estimate_tokens;
 use crate::wording::prompt;
 
@@ -119,11 +118,6 @@ impl ContextBudget {
     fn without_answer(&self) -> u64 {
         self.window.saturating_sub(self.output).max(1)
     }
-}
-
-/// Returns true if a conversation continues over turns and can outgrow its window.
-pub fn may_outgrow(conversation: &Conversation) -> bool {
-    super::system_run::RunKind::of(conversation).is_none()
 }
 
 #[allow(

@@ -15,7 +15,7 @@ use super::context::TurnContext;
 use super::context_budget::ContextBudget;
 use super::history::{History, HistorySettings};
 use super::record::{TurnRecord, store_reactions};
-use super::system_run::{Allowance, RunKind};
+use super::system_run::Allowance;
 use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, PATIENCE, compact, context, summarizer};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
@@ -275,7 +275,7 @@ impl StreamTask {
         if let Some(opening) = &opening.opening {
             label.absorb(opening.label());
         }
-        let is_chat = RunKind::of(opening).is_none();
+        let is_chat = !opening.kind.is_run();
         let (recalled, sources) =
             if begins && is_chat { self.recalled(&inputs, &ids).await? } else { (wording::own("", scope), Vec::new()) };
         label.absorb(recalled.label());
@@ -480,7 +480,7 @@ impl Engine {
     /// Display settings of a conversation's history, given the estimated tokens of the rest of the
     /// prompt.
     fn shape_of(&self, conversation: &Conversation, others: u64) -> HistorySettings {
-        let pool = if RunKind::of(conversation).is_some() { &*self.background } else { &self.chat };
+        let pool = if conversation.kind.is_run() { &*self.background } else { &self.chat };
         let budget = self.context_budget(pool).history(others);
         HistorySettings { zone: self.zone, budget, placement: self.memory.placement }
     }

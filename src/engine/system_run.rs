@@ -9,7 +9,7 @@
 //! them.
 
 use crate::id::{AddressId, ConversationId, FileId, PersonId, StreamId, TurnId};
-use crate::model::{Purpose, ToolSpec};
+use crate::model::ToolSpec;
 use crate::store::{
     BoundaryReason, Conversation, ConversationKind, Db, MessageKind, MessageState, NewConversation, NewMessage, Node,
     TextKind, Tx,
@@ -20,53 +20,13 @@ use crate::tool::{Effects, Toolbox};
 use crate::trust::{Scope, Text};
 use crate::wording::tool as says;
 
-/// Kind of a system run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunKind {
-    /// Reflection on a day, a week or a month.
-    Reflection,
-    /// Check of `HEARTBEAT.md`.
-    Heartbeat,
-    /// Task that a person scheduled for this time.
-    Task,
-}
-
-impl RunKind {
-    /// Returns the kind of a conversation; `None` for a chat.
-    pub fn of(conversation: &Conversation) -> Option<Self> {
-        match conversation.kind {
-            ConversationKind::Chat => None,
-            ConversationKind::Reflection => Some(Self::Reflection),
-            ConversationKind::Heartbeat => Some(Self::Heartbeat),
-            ConversationKind::Task => Some(Self::Task),
-        }
-    }
-
-    fn conversation(self) -> ConversationKind {
-        match self {
-            Self::Reflection => ConversationKind::Reflection,
-            Self::Heartbeat => ConversationKind::Heartbeat,
-            Self::Task => ConversationKind::Task,
-        }
-    }
-
-    /// Purpose of the run's model calls.
-    pub fn purpose(self) -> Purpose {
-        match self {
-            Self::Reflection => Purpose::Reflection,
-            Self::Heartbeat => Purpose::Heartbeat,
-            Self::Task => Purpose::Task,
-        }
-    }
-}
-
 /// Assignment of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Assignment<'a> {
     /// Person that the run is for.
     pub person: PersonId,
     /// Kind of the run.
-    pub kind: RunKind,
+    pub kind: ConversationKind,
     /// Request and its material, each part with its own label.
     pub words: &'a [Text],
     /// Journal nodes that the texts are derived from.
@@ -110,7 +70,7 @@ pub fn assign(tx: Tx<'_>, assignment: &Assignment<'_>) -> anyhow::Result<Option<
     let Some(address) = address_of(*tx, assignment.person)? else { return Ok(None) };
     let scope = Scope::Person(assignment.person);
     let stream = tx.conversations().work_stream_for(assignment.person)?;
-    let (kind, because, at) = (assignment.kind.conversation(), BoundaryReason::Schedule, assignment.at);
+    let (kind, because, at) = (assignment.kind, BoundaryReason::Schedule, assignment.at);
     let conversation = tx.conversations().open_conversation(&NewConversation { stream, kind, scope, because, at })?;
     let run = Run { stream, conversation };
     say(tx, run, address, assignment)?;
@@ -214,18 +174,16 @@ pub struct Allowance {
 impl Allowance {
     /// Derives the allowance of a conversation from the journal.
     pub fn of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Self> {
-        let kind = RunKind::of(conversation);
-        let effects = match (kind, conversation.scope) {
-            (Some(RunKind::Reflection), _) => REFLECTION,
-            (Some(RunKind::Heartbeat | RunKind::Task), _) => ERRAND,
-            (None, Scope::Group(_)) => GROUP,
-            (None, _) => Effects::ALL,
+        let kind = conversation.kind;
+        let (effects, words) = match (kind, conversation.scope) {
+            (ConversationKind::Reflection, _) => (REFLECTION, Vec::new()),
+            (ConversationKind::Heartbeat | ConversationKind::Task, _) => {
+                (ERRAND, words_of_person(db, kind, conversation.id)?)
+            }
+            (ConversationKind::Chat, Scope::Group(_)) => (GROUP, Vec::new()),
+            (ConversationKind::Chat, _) => (Effects::ALL, Vec::new()),
         };
-        let words = match kind {
-            Some(kind @ (RunKind::Heartbeat | RunKind::Task)) => words_of_person(db, kind, conversation.id)?,
-            Some(RunKind::Reflection) | None => Vec::new(),
-        };
-        Ok(Self { effects, is_run: kind.is_some(), words })
+        Ok(Self { effects, is_run: kind.is_run(), words })
     }
 
     /// Tools that are offered.
@@ -267,7 +225,7 @@ fn names_whole(words: &str, name: &str) -> bool {
 }
 
 /// Texts of a run that its person wrote themselves.
-fn words_of_person(db: Db<'_>, kind: RunKind, run: ConversationId) -> anyhow::Result<Vec<String>> {
+fn words_of_person(db: Db<'_>, kind: ConversationKind, run: ConversationId) -> anyhow::Result<Vec<String>> {
     let asked = db.messages().messages_of(run)?.into_iter().find(|message| message.kind == MessageKind::Task);
     let Some(asked) = asked else { return Ok(Vec::new()) };
     // The first text is the program's own description of the run.
@@ -289,7 +247,7 @@ fn words_of_person(db: Db<'_>, kind: RunKind, run: ConversationId) -> anyhow::Re
             _ => words.clear(),
         }
     }
-    words.retain(|_| is_asked_in_talk || kind == RunKind::Heartbeat);
+    words.retain(|_| is_asked_in_talk || kind == ConversationKind::Heartbeat);
     Ok(words)
 }
 

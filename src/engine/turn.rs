@@ -14,18 +14,17 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use self::reply::{answer, ask_to_keep, asked_there, readable, store_result, why_away};
+use self::reply::{answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, why_away};
 use super::context::TurnContext;
 use super::files::PreparedFiles;
 use super::history::{self, History};
 use super::record::{self, TurnRecord};
-use super::system_run::RunKind;
 use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
 use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role};
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
-use crate::store::{MessageState, NewOutbox, NewStep, Node, StepKind, StepRow, TurnRow, TurnState};
+use crate::store::{ConversationKind, NewStep, Node, StepKind, StepRow, TurnRow};
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Label, Text};
 use crate::wording::{self, ProgramText};
@@ -82,20 +81,19 @@ impl<'a> Turn<'a> {
         inputs: TurnContext,
         stop: CancellationToken,
     ) -> Self {
-        let watcher = match RunKind::of(&inputs.conversation) {
-            None => engine.audience.watch(row.id, row.address),
-            Some(_) => Box::new(NullSink),
+        let watcher = match inputs.conversation.kind.is_run() {
+            false => engine.audience.watch(row.id, row.address),
+            true => Box::new(NullSink),
         };
         Self { engine, history, row, inputs, stop, watcher }
     }
 
-    /// Kind of the system run; `None` for a chat.
-    fn work(&self) -> Option<RunKind> {
-        RunKind::of(&self.inputs.conversation)
+    fn kind(&self) -> ConversationKind {
+        self.inputs.conversation.kind
     }
 
     fn models(&self) -> &ModelPool {
-        if self.work().is_some() { &self.engine.background } else { &self.engine.chat }
+        if self.kind().is_run() { &self.engine.background } else { &self.engine.chat }
     }
 
     /// Runs until the turn is over or has to wait.
@@ -195,7 +193,13 @@ impl<'a> Turn<'a> {
         most: Option<usize>,
     ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
-        let mut request = Request::new(scope, self.work().map_or(Purpose::Chat, RunKind::purpose));
+        let purpose = match self.kind() {
+            ConversationKind::Chat => Purpose::Chat,
+            ConversationKind::Reflection => Purpose::Reflection,
+            ConversationKind::Heartbeat => Purpose::Heartbeat,
+            ConversationKind::Task => Purpose::Task,
+        };
+        let mut request = Request::new(scope, purpose);
         let identity = context::identity(&self.inputs, &self.engine.agent, &self.engine.context_budget(self.models()));
         let placement = self.engine.memory.placement;
         let now: &[Text] = match placement {
@@ -287,9 +291,9 @@ impl<'a> Turn<'a> {
                 .await?;
             return Ok(None);
         }
-        let text = match self.work() {
+        let text = match self.kind() {
             // The program parses the reply verbatim.
-            Some(RunKind::Reflection) => readable(&reply),
+            ConversationKind::Reflection => readable(&reply),
             _ => addresses::without_strange_links(readable(&reply), request, record.yes_to.as_ref()),
         };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
@@ -309,7 +313,7 @@ impl<'a> Turn<'a> {
     /// Stores reply, end of the turn and delivery in one transaction.
     async fn finish(&mut self, step: Option<Answered>, text: Text) -> anyhow::Result<()> {
         self.watcher.over();
-        let (row, work) = (self.row.clone(), self.work());
+        let (row, is_run) = (self.row.clone(), self.kind().is_run());
         let memory = &self.engine.memory;
         let every = memory.enabled.then_some(memory.extract_every);
         let now = self.engine.clock.now();
@@ -320,15 +324,15 @@ impl<'a> Turn<'a> {
                     tx.turns().count_turn(row.id, answered.counted)?;
                     tx.turns().finish_step(answered.step, &text, Some("[]"), &answered.model, now)?;
                 }
-                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !is_open(tx, row.id)? {
                     // Stopped while the answer was on its way: the answer is kept as a step and not
                     // delivered.
                     return Ok(());
                 }
-                match work {
-                    None => answer(tx, &row, &text, &[], now)?,
-                    Some(_) => return store_result(tx, &row, &text, now),
+                if is_run {
+                    return store_result(tx, &row, &text, now);
                 }
+                answer(tx, &row, &text, &[], now)?;
                 every.map_or(Ok(()), |every| extractor::count_turn(tx, row.conversation, every, now))
             })
             .await?;
@@ -363,18 +367,15 @@ impl<'a> Turn<'a> {
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
         let retry_at = now.plus(pause.max(AWAY.pause(attempts)));
         let notice = wording::own(wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
-        let (row, work) = (self.row.clone(), self.work());
+        let (row, is_run) = (self.row.clone(), self.kind().is_run());
         self.engine
             .journal
             .write("postpone a turn", move |tx| {
-                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !is_open(tx, row.id)? {
                     return Ok(());
                 }
-                if !row.noticed && work.is_none() {
-                    tx.outbox().post(&NewOutbox {
-                        quotes: &asked_there(tx, &row)?,
-                        ..NewOutbox::notice(row.address, &notice, now)
-                    })?;
+                if !row.noticed && !is_run {
+                    post_notice(tx, &row, &notice, now)?;
                 }
                 tx.turns().postpone_turn(row.id, attempts, retry_at, true)
             })
@@ -387,25 +388,20 @@ impl<'a> Turn<'a> {
     async fn give_up(&mut self, reason: &'static str, sentence: impl Into<ProgramText>) -> anyhow::Result<()> {
         self.watcher.over();
         let now = self.engine.clock.now();
-        let (row, work) = (self.row.clone(), self.work());
+        let (row, is_run) = (self.row.clone(), self.kind().is_run());
         let notice = wording::own(sentence, row.scope);
         self.engine
             .journal
             .write("give a turn up", move |tx| {
                 // A reply that was being stored when the time ran out counts.
-                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !is_open(tx, row.id)? {
                     return Ok(());
                 }
-                if work.is_none() {
-                    tx.outbox().post(&NewOutbox {
-                        quotes: &asked_there(tx, &row)?,
-                        ..NewOutbox::notice(row.address, &notice, now)
-                    })?;
+                if !is_run {
+                    post_notice(tx, &row, &notice, now)?;
                     ask_to_keep(tx, &row, now)?;
                 }
-                tx.outbox().drop_preview(row.id)?;
-                tx.messages().settle_turn(row.id, MessageState::Closed, reason)?;
-                tx.turns().end_turn(row.id, TurnState::GaveUp, reason, now)
+                end_unanswered(tx, row.id, reason, now)
             })
             .await?;
         self.engine.audience.posted(self.row.address);

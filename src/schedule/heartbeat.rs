@@ -15,9 +15,9 @@ mod actionable;
 use anyhow::Context;
 
 use super::{FinishedRun, Schedule, claim_occurrence, post_answer};
-use crate::engine::system_run::{Assignment, RunKind, RunOutcome, address_of, assign};
+use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
 use crate::id::{PersonId, StreamId};
-use crate::store::{Node, SlotState, Tx};
+use crate::store::{ConversationKind, Node, SlotState, Tx};
 use crate::time::{Cron, Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::schedule as says;
@@ -125,9 +125,11 @@ fn begin(
     let Some(slot) = claim_occurrence(tx, JOB, scope, due, state, now)? else { return Ok(None) };
     let words = [wording::own(says::heartbeat(&zone.show_long(now)), scope), file.clone()];
     let from: Vec<Node> = row.iter().map(|row| Node::File(*row)).collect();
-    let run =
-        assign(tx, &Assignment { person: *owner, kind: RunKind::Heartbeat, words: &words, from: &from, at: now })?
-            .context("An owner who could be reached cannot be any more")?;
+    let run = assign(
+        tx,
+        &Assignment { person: *owner, kind: ConversationKind::Heartbeat, words: &words, from: &from, at: now },
+    )?
+    .context("An owner who could be reached cannot be any more")?;
     tx.slots().slot_works(slot, run.conversation)?;
     Ok(Some(run.stream))
 }

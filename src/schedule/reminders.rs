@@ -18,9 +18,11 @@ use std::time::Duration;
 use anyhow::Context;
 
 use super::{FinishedRun, Schedule, address_of_slot, claim_occurrence, post_answer};
-use crate::engine::system_run::{Assignment, RunKind, RunOutcome, address_of, assign};
+use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
 use crate::id::{AddressId, ReminderId, StreamId};
-use crate::store::{Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx};
+use crate::store::{
+    ConversationKind, Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx,
+};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::{self, reminder as says};
@@ -202,7 +204,7 @@ fn begin(
     let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), late);
     let words = [wording::own(asked, scope), row.text.clone()];
     let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
-    let task = Assignment { person: row.person, kind: RunKind::Task, words: &words, from: &from, at: now };
+    let task = Assignment { person: row.person, kind: ConversationKind::Task, words: &words, from: &from, at: now };
     let run = assign(tx, &task)?.context("Somebody who could be reached cannot be any more")?;
     tx.slots().slot_works(slot, run.conversation)?;
     Ok(Fired::Begun(run.stream))

@@ -24,6 +24,12 @@ pub enum ConversationKind {
     /// A scheduled task.
     Task,
 }
+impl ConversationKind {
+    /// Returns true for a task of the program, which no person reads along.
+    pub fn is_run(self) -> bool {
+        self != Self::Chat
+    }
+}
 
 /// Reason why a conversation began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]

@@ -7,9 +7,9 @@
 use tokio_util::sync::CancellationToken;
 
 use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
-use crate::engine::turn::reply::asked_there;
+use crate::engine::turn::reply::{end_unanswered, is_open, post_notice};
 use crate::engine::{PATIENCE, context};
-use crate::store::{MessageKind, MessageState, NewOutbox, TurnRow, TurnState, is_full};
+use crate::store::{MessageKind, NewOutbox, TurnRow, TurnState, is_full};
 use crate::time::Timestamp;
 use crate::time::task::Panicked;
 use crate::trust::Text;
@@ -106,18 +106,15 @@ impl StreamTask {
             .journal
             .write("abandon a turn", move |tx| {
                 // Stopped meanwhile: the person knows already.
-                if !tx.turns().turn(row.id)?.is_some_and(|turn| turn.is_open()) {
+                if !is_open(tx, row.id)? {
                     return Ok(());
                 }
                 let is_task =
                     tx.messages().messages_of_turn(row.id)?.iter().any(|message| message.kind == MessageKind::Task);
                 if let Some(notice) = notice.filter(|_| !is_task) {
-                    let quotes = &asked_there(tx, &row)?;
-                    tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(row.address, &notice, now) })?;
+                    post_notice(tx, &row, &notice, now)?;
                 }
-                tx.outbox().drop_preview(row.id)?;
-                tx.messages().settle_turn(row.id, MessageState::Closed, reason)?;
-                tx.turns().end_turn(row.id, TurnState::GaveUp, reason, now)
+                end_unanswered(tx, row.id, reason, now)
             })
             .await?;
         self.engine.audience.posted(address);

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::reply::answer;
+use super::reply::{answer, is_open};
 use super::{Turn, TurnOutcome};
 use crate::engine::addresses;
 use crate::engine::record::{TurnRecord, calls_of};
@@ -68,7 +68,7 @@ impl Turn<'_> {
         };
         // The owner of the chat can be asked. In a system run there is nobody, and the answer is no at
         // once.
-        let person = self.row.person.filter(|_| self.work().is_none());
+        let person = self.row.person.filter(|_| !self.kind().is_run());
         let sentence = match (decision, person) {
             (Decision::Ask(ask), Some(person)) => {
                 let (row, calls, now) = (self.row.clone(), remaining_calls(record, seq), self.engine.clock.now());
@@ -153,7 +153,7 @@ struct PendingQuestion {
 impl PendingQuestion {
     fn put(&self, tx: Tx<'_>) -> anyhow::Result<()> {
         // Stopped meanwhile: the question is moot.
-        if !tx.turns().turn(self.row.id)?.is_some_and(|turn| turn.is_open()) {
+        if !is_open(tx, self.row.id)? {
             return Ok(());
         }
         let begun = self.calls.iter().zip(self.seq..);

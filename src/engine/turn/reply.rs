@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 
-use crate::id::MessageId;
+use crate::id::{MessageId, TurnId};
 use crate::model::{ModelError, Reply, Stop};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -62,11 +62,34 @@ fn answered(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
 
 /// External ids of the messages that the turn answers and that came from the address that the
 /// answer goes to. Empty in a group, where no notice quotes a message.
-pub(in crate::engine) fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
+fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     match row.scope {
         Scope::Group(_) => Ok(String::new()),
         Scope::Person(_) | Scope::Shared => Ok(tx.outbox().asked_of(row.id, row.address)?.join("\n")),
     }
+}
+
+/// Posts a notice to the person who waits for the answer.
+pub(in crate::engine) fn post_notice(tx: Tx<'_>, row: &TurnRow, notice: &Text, now: Timestamp) -> anyhow::Result<()> {
+    let quotes = &asked_there(tx, row)?;
+    tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(row.address, notice, now) }).map(drop)
+}
+
+/// Returns false if the turn is over: it may be stopped at any moment.
+pub(in crate::engine) fn is_open(tx: Tx<'_>, turn: TurnId) -> anyhow::Result<bool> {
+    Ok(tx.turns().turn(turn)?.is_some_and(|turn| turn.is_open()))
+}
+
+/// Ends a turn that has no answer.
+pub(in crate::engine) fn end_unanswered(
+    tx: Tx<'_>,
+    turn: TurnId,
+    reason: &'static str,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    tx.outbox().drop_preview(turn)?;
+    tx.messages().settle_turn(turn, MessageState::Closed, reason)?;
+    tx.turns().end_turn(turn, TurnState::GaveUp, reason, now)
 }
 
 /// Stores the result of a system run without delivering it. The caller that assigned the run reads
