@@ -16,9 +16,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::adapter::Adapter;
+use crate::admin::command;
+use crate::admin::owner_notice::{self, OwnerNotice};
 use crate::id::{AddressId, InboxId, PersonId, StreamId};
 use crate::message::{ChatKind, Event, FileKind, Inbound, MessageContent, RemoteFile, TextOrigin};
-use crate::people::{Address, Person};
+use crate::people::{Address, Person, Role};
 use crate::store::{InboxItem, InboxOutcome, MessageKind, NewOutbox, StoredMessage, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Scope, Source};
@@ -108,11 +110,16 @@ impl Admission {
         if let ChatKind::Group { chat, addressed } = &inbound.chat_kind {
             return group::admit(&mut item, chat, *addressed);
         }
-        match access::identify_sender(&item)? {
-            Some((address, person)) if access::link_account(&mut item, address, &person)? => Ok(()),
-            Some((address, person)) => item.admit_known(address, &person),
-            None => access::admit_unknown(&mut item),
+        let Some((address, person)) = identify_sender(&item)? else { return access::admit_unknown(&mut item) };
+        if let Event::Message(content) = &inbound.event {
+            greet_owner(&mut item, &person, address)?;
+            if let Some(code) = typed_code(content)
+                && access::link_account(&mut item, address, &person, code)?
+            {
+                return Ok(());
+            }
         }
+        item.admit_known(address, &person)
     }
 
     fn record(
@@ -259,6 +266,52 @@ impl Sender<'_> {
             && message.person == self.speaker.person()
             && message.guest == self.speaker.number()
     }
+}
+
+/// Returns the known person who sent the item, and their own address.
+fn identify_sender(item: &Item<'_>) -> anyhow::Result<Option<(AddressId, Person)>> {
+    let (addresses, from) = (item.tx.addresses(), item.address_of(&item.inbound.sender));
+    let known = match (addresses.who_is(&from)?, &item.inbound.alias) {
+        (Some(known), alias) => {
+            if let Some(alias) = alias {
+                addresses.use_up_alias(known.0, &from, alias)?;
+            }
+            Some(known)
+        }
+        // An alias is valid for the first sender only. A later sender under the same alias is a
+        // stranger to whom the number has passed.
+        (None, Some(alias)) => {
+            let known = addresses.known_by_alias(&from, alias)?;
+            if known.is_none()
+                && let Some(person) = addresses.declared_for(&Address { peer: alias.to_owned(), ..from })?
+            {
+                tracing::warn!(person.id = %person, "Somebody else writes from the number of person {person}: they are a stranger");
+            }
+            known
+        }
+        (None, None) => None,
+    };
+    let Some((address, id)) = known else { return Ok(None) };
+    Ok(item.tx.people().person(id)?.map(|person| (address, person)))
+}
+
+/// Sends the open questions about namesakes to an owner who could not be reached so far.
+fn greet_owner(item: &mut Item<'_>, person: &Person, address: AddressId) -> anyhow::Result<()> {
+    let people = item.tx.people();
+    if person.role != Role::Owner || item.tx.addresses().has_ever_written(person.id)? {
+        return Ok(());
+    }
+    for (namesake, _) in people.open_namesakes()? {
+        let notice = OwnerNotice::namesake(&namesake);
+        let posted = owner_notice::notify_owners(item.tx, &[(person.id, address)], &notice, item.now)?;
+        item.after.posted.extend(posted);
+    }
+    Ok(())
+}
+
+/// Returns the pairing code that a message consists of.
+fn typed_code(content: &MessageContent) -> Option<&str> {
+    command::code_in(&content.text).filter(|_| content.origin == TextOrigin::Typed)
 }
 
 /// Outcome of an item that is neither a command nor a button.

@@ -1,4 +1,4 @@
-//! Identity and access: known senders, unknown senders, and pairing codes.
+//! Access by pairing codes, and unknown senders.
 //!
 //! An unknown sender gets one notice a day and no model; a pairing code grants access. A known
 //! person who sends the code issued for another person links their account: the address moves to
@@ -9,11 +9,10 @@
 //! becomes a member: a member who talked an owner into sending a code would gain access to
 //! everything the owner ever said.
 
-use super::Item;
-use crate::admin::command;
+use super::{Item, greet_owner, typed_code};
 use crate::admin::owner_notice::{self, OwnerNotice};
 use crate::id::{AddressId, PersonId};
-use crate::message::{Event, MessageContent, TextOrigin};
+use crate::message::Event;
 use crate::people::{Address, Person, Role};
 use crate::store::{Admitted, CodeFor, CodeUse, InboxOutcome, Issuer, NewOutbox};
 use crate::trust::Scope;
@@ -28,33 +27,6 @@ struct UsedCode {
     person: Person,
     effect: Admitted,
     issuer: Issuer,
-}
-
-/// Returns the known person who sent the item, and their own address.
-pub(super) fn identify_sender(item: &Item<'_>) -> anyhow::Result<Option<(AddressId, Person)>> {
-    let (addresses, from) = (item.tx.addresses(), item.address_of(&item.inbound.sender));
-    let known = match (addresses.who_is(&from)?, &item.inbound.alias) {
-        (Some(known), alias) => {
-            if let Some(alias) = alias {
-                addresses.use_up_alias(known.0, &from, alias)?;
-            }
-            Some(known)
-        }
-        // An alias is valid for the first sender only. A later sender under the same alias is a
-        // stranger to whom the number has passed.
-        (None, Some(alias)) => {
-            let known = addresses.known_by_alias(&from, alias)?;
-            if known.is_none()
-                && let Some(person) = addresses.declared_for(&Address { peer: alias.to_owned(), ..from })?
-            {
-                tracing::warn!(person.id = %person, "Somebody else writes from the number of person {person}: they are a stranger");
-            }
-            known
-        }
-        (None, None) => None,
-    };
-    let Some((address, id)) = known else { return Ok(None) };
-    Ok(item.tx.people().person(id)?.map(|person| (address, person)))
 }
 
 /// Records an attempt to contact us and nothing of its content. A pairing code grants access.
@@ -107,13 +79,15 @@ fn grant_access(item: &mut Item<'_>, from: &Address, used: &UsedCode) -> anyhow:
     Ok(())
 }
 
-/// Links the sender's address to the person whom their code names. Returns false if the message is
-/// no such code.
-pub(super) fn link_account(item: &mut Item<'_>, address: AddressId, person: &Person) -> anyhow::Result<bool> {
+/// Links the sender's address to the person whom this code names. Returns false if it is no valid
+/// code for that.
+pub(super) fn link_account(
+    item: &mut Item<'_>,
+    address: AddressId,
+    person: &Person,
+    code: &str,
+) -> anyhow::Result<bool> {
     let (tx, scope) = (item.tx, Scope::Person(person.id));
-    let Event::Message(content) = &item.inbound.event else { return Ok(false) };
-    greet_owner(item, person, address)?;
-    let Some(code) = typed_code(content) else { return Ok(false) };
     let Some(good) = tx.pairing().good_code(code, item.now)? else { return Ok(false) };
     let other = match &good.whom {
         CodeFor::Address(id) | CodeFor::Person(id, _) => tx.people().person(*id)?,
@@ -165,10 +139,6 @@ pub(super) fn link_account(item: &mut Item<'_>, address: AddressId, person: &Per
     item.post_notice(address, Scope::Person(used.person.id), confirmation).map(|()| true)
 }
 
-fn typed_code(content: &MessageContent) -> Option<&str> {
-    command::code_in(&content.text).filter(|_| content.origin == TextOrigin::Typed)
-}
-
 /// Uses a code; `None` if it is not valid.
 fn use_code(item: &Item<'_>, code: &str) -> anyhow::Result<Option<UsedCode>> {
     Ok(match item.tx.pairing().use_code(code, item.now)? {
@@ -195,19 +165,5 @@ fn notify_of_code(
         Admitted::Address => OwnerNotice::linked(&used.person, from, id, issuer.as_deref()),
     };
     item.after.posted.extend(owner_notice::notify_owners(item.tx, owners, &notice, item.now)?);
-    Ok(())
-}
-
-/// Sends the open questions about namesakes to an owner who could not be reached so far.
-fn greet_owner(item: &mut Item<'_>, person: &Person, address: AddressId) -> anyhow::Result<()> {
-    let people = item.tx.people();
-    if person.role != Role::Owner || item.tx.addresses().has_ever_written(person.id)? {
-        return Ok(());
-    }
-    for (namesake, _) in people.open_namesakes()? {
-        let notice = OwnerNotice::namesake(&namesake);
-        let posted = owner_notice::notify_owners(item.tx, &[(person.id, address)], &notice, item.now)?;
-        item.after.posted.extend(posted);
-    }
     Ok(())
 }

@@ -7,7 +7,7 @@
 //! group another person may hold the phone. `/forget` in a group covers memories kept for the group
 //! and is answered there; messages, which belong to everyone, are included only for the owner.
 
-use super::{Item, Sender, Speaker, access, is_command, messages, outcome_of};
+use super::{Item, Sender, Speaker, identify_sender, is_command, messages, outcome_of};
 use crate::admin::command::{self, ChatCommand, InGroup, SourceMessages};
 use crate::id::{AddressId, StreamId};
 use crate::message::{Event, Quote};
@@ -45,7 +45,7 @@ pub(super) fn admit(item: &mut Item<'_>, chat: &str, addressed: bool) -> anyhow:
         return Ok(());
     }
     let group = Group { stream, address };
-    match access::identify_sender(item)? {
+    match identify_sender(item)? {
         Some((direct, person)) => admit_known(item, group, direct, &person),
         None => admit_guest(item, group),
     }
@@ -72,7 +72,7 @@ fn not_allowed(item: &mut Item<'_>, chat: &str, addressed: bool) -> anyhow::Resu
         return Ok(());
     }
     let addresses = item.tx.addresses();
-    let Some((direct, person)) = access::identify_sender(item)? else { return Ok(()) };
+    let Some((direct, person)) = identify_sender(item)? else { return Ok(()) };
     if person.role != Role::Owner || !addresses.has_written_from(direct)? {
         return Ok(());
     }
