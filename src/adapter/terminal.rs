@@ -32,7 +32,7 @@ use crate::time::task::lock;
 use crate::wording::chat as words;
 
 use clients::{ClientGuard, ClientReply, Clients, PendingWrite, PostedAnswer};
-pub use connection::{ClientReader, ClientWriter, Connection, FrameError, Greeting, accept};
+pub use connection::{ClientReader, ClientWriter, Connection, Frame, FrameError, Greeting, accept};
 use protocol::{FromClient, FromGateway};
 use stored_forms::{RichPart, TerminalItem};
 
@@ -125,9 +125,9 @@ impl Terminal {
     }
 
     async fn listen(&self, peer: &str, guard: &ClientGuard, reader: &mut ClientReader) {
-        while let Ok(Some(line)) = reader.next().await {
-            let refused = match line {
-                Ok(FromClient::Say { id, text, piped }) if is_usable(&id) => {
+        loop {
+            let refused = match reader.next().await {
+                Ok(Frame::Message(FromClient::Say { id, text, piped })) if is_usable(&id) => {
                     guard.record_message(&id);
                     let item = TerminalItem { id, peer: peer.to_owned(), piped, text };
                     let Ok(raw) = serde_json::to_string(&item) else { return };
@@ -138,9 +138,10 @@ impl Terminal {
                     }
                     continue;
                 }
-                Ok(FromClient::Say { .. }) => words::BAD_ID,
-                Ok(FromClient::Hello { .. } | FromClient::Run { .. }) => words::NOT_UNDERSTOOD,
-                Err(unusable) => unusable.sentence(),
+                Ok(Frame::Message(FromClient::Say { .. })) => words::BAD_ID,
+                Ok(Frame::Message(FromClient::Hello { .. } | FromClient::Run { .. })) => words::NOT_UNDERSTOOD,
+                Ok(Frame::Skipped(unusable)) => unusable.sentence(),
+                Ok(Frame::End) | Err(_) => return,
             };
             guard.handle().send(&FromGateway::Refused { why: refused.to_owned() });
         }

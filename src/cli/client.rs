@@ -12,8 +12,8 @@ use super::config::CliPaths;
 use super::print::{Bar, CliError, Printer, Screen};
 use super::{Exit, block_on, print};
 use crate::adapter::markdown::LinkDisplay;
-use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
+use crate::adapter::terminal::{Connection, Frame};
 use crate::app::{App, BuildError, Overrides};
 use crate::config::Home;
 use crate::time::{Clock, SystemClock};
@@ -121,13 +121,17 @@ pub(super) async fn ask_gateway(line: &[String], home: &Home, json: bool) -> Res
     let mut connection = Connection::of_client(stream);
     let request = FromClient::Run { args: line.to_vec(), json };
     connection.writer.write(&request).await.context(says::GATEWAY_LOST)?;
-    while let Some(frame) = connection.reader.next().await.context(says::GATEWAY_LOST)? {
-        match frame {
-            Ok(FromGateway::Answer { text, code }) => return Ok(Some(Answered { text, failed: code != 0 })),
-            Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => return Err(CliError::Failed(why)),
+    loop {
+        match connection.reader.next().await.context(says::GATEWAY_LOST)? {
+            Frame::Message(FromGateway::Answer { text, code }) => {
+                return Ok(Some(Answered { text, failed: code != 0 }));
+            }
+            Frame::Message(FromGateway::Refused { why } | FromGateway::Bye { why }) => {
+                return Err(CliError::Failed(why));
+            }
+            Frame::End => return Err(CliError::Failed(says::GATEWAY_LOST.to_owned())),
             // A newer gateway may send unknown frames.
-            Ok(_) | Err(_) => {}
+            Frame::Message(_) | Frame::Skipped(_) => {}
         }
     }
-    Err(CliError::Failed(says::GATEWAY_LOST.to_owned()))
 }

@@ -1,7 +1,7 @@
 //! Lines over any byte stream: a [`Connection`] reads and writes one JSON object per line.
 //!
 //! Input cannot grow memory past the limit: a longer line is skipped to its end and reported as
-//! [`FrameError`], as is an invalid one; the next line is read as usual. Reading may be cancelled
+//! [`Frame::Skipped`], as is an invalid one; the next line is read as usual. Reading may be cancelled
 //! at any point without loss. A line is written with its newline in one piece, so that an
 //! interrupted one is never taken for a whole one.
 
@@ -73,15 +73,26 @@ pub async fn accept(
     let mut connection = Connection::of_gateway(stream);
     let first = connection.reader.next().await.context("Could not read the greeting")?;
     let why = match first {
-        None => bail!("The connection ended before a greeting"),
-        Some(Ok(FromClient::Hello { person })) => return Ok((Greeting::Hello { person }, connection)),
-        Some(Ok(FromClient::Run { args, json })) => return Ok((Greeting::Run { args, json }, connection)),
-        Some(Ok(FromClient::Say { .. })) => words::NO_GREETING,
-        Some(Err(unusable)) => unusable.sentence(),
+        Frame::End => bail!("The connection ended before a greeting"),
+        Frame::Message(FromClient::Hello { person }) => return Ok((Greeting::Hello { person }, connection)),
+        Frame::Message(FromClient::Run { args, json }) => return Ok((Greeting::Run { args, json }, connection)),
+        Frame::Message(FromClient::Say { .. }) => words::NO_GREETING,
+        Frame::Skipped(unusable) => unusable.sentence(),
     };
     let refused = FromGateway::Refused { why: why.to_owned() };
     connection.writer.write(&refused).await.context("Could not refuse a greeting")?;
     bail!("A connection began without a greeting")
+}
+
+/// A line that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame<T> {
+    /// A message.
+    Message(T),
+    /// An unusable line.
+    Skipped(FrameError),
+    /// The end of the stream.
+    End,
 }
 
 /// Reasons for skipping a line.
@@ -112,19 +123,20 @@ pub struct ClientReader {
 }
 
 impl ClientReader {
-    /// Reads the next line that is not blank; `None` at the end. May be cancelled at any point.
-    pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<Result<T, FrameError>>> {
+    /// Reads the next line that is not blank. May be cancelled at any point.
+    pub async fn next<T: DeserializeOwned>(&mut self) -> io::Result<Frame<T>> {
         loop {
             let at_end = !self.take_line().await?;
             let line = std::mem::take(&mut self.line);
             if std::mem::take(&mut self.overlong) {
-                return Ok(Some(Err(FrameError::TooLong)));
+                return Ok(Frame::Skipped(FrameError::TooLong));
             }
             if !line.trim_ascii().is_empty() {
-                return Ok(Some(serde_json::from_slice(&line).map_err(|_| FrameError::NotUnderstood)));
+                let message = serde_json::from_slice(&line);
+                return Ok(message.map_or(Frame::Skipped(FrameError::NotUnderstood), Frame::Message));
             }
             if at_end {
-                return Ok(None);
+                return Ok(Frame::End);
             }
         }
     }
@@ -210,15 +222,17 @@ mod tests {
         let write = async move { client.write_all(&bytes).await.unwrap() };
         let read = async move {
             let mut reader = Connection::of_gateway(gateway).reader;
-            let mut seen: Vec<Result<FromClient, FrameError>> = Vec::new();
-            while let Some(line) = reader.next().await.unwrap() {
-                seen.push(line);
+            let mut seen: Vec<Frame<FromClient>> = Vec::new();
+            loop {
+                match reader.next().await.unwrap() {
+                    Frame::End => return seen,
+                    line => seen.push(line),
+                }
             }
-            seen
         };
         let ((), seen) = tokio::join!(write, read);
-        let bad = FrameError::NotUnderstood;
-        let whole = FromClient::Hello { person: None };
-        assert_eq!(seen, vec![Err(FrameError::TooLong), Err(bad), Err(bad), Ok(whole)]);
+        let bad = || Frame::Skipped(FrameError::NotUnderstood);
+        let whole = Frame::Message(FromClient::Hello { person: None });
+        assert_eq!(seen, vec![Frame::Skipped(FrameError::TooLong), bad(), bad(), whole]);
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::adapter::markdown::{LinkDisplay, is_blank, strip_control};
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
-use crate::adapter::terminal::{ClientReader, ClientWriter, Connection};
+use crate::adapter::terminal::{ClientReader, ClientWriter, Connection, Frame};
 use crate::cli::print::Screen;
 use crate::wording::chat::RULE;
 
@@ -55,11 +55,11 @@ impl GatewayLink {
     pub async fn next_frame(&mut self) -> Option<FromGateway> {
         loop {
             match self.reader.next().await {
-                Ok(Some(Ok(FromGateway::Stored { id }))) => self.unstored.retain(|(said, _)| *said != id),
-                Ok(Some(Ok(frame))) => return Some(frame),
+                Ok(Frame::Message(FromGateway::Stored { id })) => self.unstored.retain(|(said, _)| *said != id),
+                Ok(Frame::Message(frame)) => return Some(frame),
                 // A newer gateway may send unknown frames.
-                Ok(Some(Err(_))) => {}
-                Ok(None) | Err(_) => return None,
+                Ok(Frame::Skipped(_)) => {}
+                Ok(Frame::End) | Err(_) => return None,
             }
         }
     }

@@ -10,8 +10,8 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
-use crate::adapter::terminal::Connection;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
+use crate::adapter::terminal::{Connection, Frame};
 use crate::app::{App, Overrides};
 use crate::config::{self, Home};
 use crate::model::Model;
@@ -201,10 +201,11 @@ impl DemoApp {
 
     async fn next_frame(&mut self) -> anyhow::Result<FromGateway> {
         loop {
-            match self.connection.reader.next().await?.context("The demonstration was cut off")? {
-                Ok(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),
-                Ok(frame) => return Ok(frame),
-                Err(_) => {}
+            match self.connection.reader.next().await? {
+                Frame::Message(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),
+                Frame::Message(frame) => return Ok(frame),
+                Frame::Skipped(_) => {}
+                Frame::End => bail!("The demonstration was cut off"),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapter::terminal::protocol::FromClient;
-use crate::adapter::terminal::{Connection, accept};
+use crate::adapter::terminal::{Connection, Frame, accept};
 
 const SCREEN: Screen = Screen { live: true, width: 80, color: false };
 
@@ -121,8 +121,8 @@ async fn when_the_gateway_goes_away_everything_unstored_is_given_back() {
         let welcome = FromGateway::Welcome { person: names.0, assistant: names.1, peer: names.2 };
         connection.writer.write(&welcome).await.unwrap();
         for stored in [true, false] {
-            let said = connection.reader.next().await.unwrap().unwrap().unwrap();
-            let FromClient::Say { id, .. } = said else { panic!("{said:?} is no message") };
+            let said = connection.reader.next().await.unwrap();
+            let Frame::Message(FromClient::Say { id, .. }) = said else { panic!("{said:?} is no message") };
             if stored {
                 connection.writer.write(&FromGateway::Stored { id }).await.unwrap();
             }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::adapter::terminal::protocol::FromClient;
-use crate::adapter::terminal::{Connection, accept};
+use crate::adapter::terminal::{Connection, Frame, accept};
 
 const SCRIPT: Screen = Screen { live: false, width: 80, color: false };
 const LIVE: Screen = Screen { live: true, width: 80, color: false };
@@ -12,8 +12,8 @@ struct Gateway(Connection);
 
 impl Gateway {
     async fn hears(&mut self) -> (String, String, bool) {
-        match self.0.reader.next().await.unwrap().unwrap().unwrap() {
-            FromClient::Say { id, text, piped } => (id, text, piped),
+        match self.0.reader.next().await.unwrap() {
+            Frame::Message(FromClient::Say { id, text, piped }) => (id, text, piped),
             other => panic!("{other:?} is no message"),
         }
     }
