@@ -17,7 +17,6 @@ pub mod context;
 pub mod extractor;
 pub mod files;
 pub mod history;
-mod auto_recall;
 pub mod context_budget;
 pub mod record;
 pub mod stream;
@@ -45,8 +44,6 @@ use crate::time::clock::{WakeupSender, Wakeups, wakeups};
 use crate::time::task::{guarded, lock};
 use crate::time::{Backoff, Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
-
-pub use auto_recall::recalled;
 
 /// The chat channels, as the engine uses them.
 #[async_trait::async_trait]

@@ -5,29 +5,55 @@
 //! 2. the opening of the conversation: the last summary and the titles before it;
 //! 3. the exchanges so far, append-only;
 //! 4. date, memory and today's note, right before the newest message, and only if they changed
-//!    since the last copy;
+//!    since the last copy; at the beginning of a conversation also what is recalled automatically;
 //! 5. the newest message with its time.
+//!
+//! Automatic recall brings the most important facts so far, and entries related to the first
+//! messages. The search runs once, before the first answer, and its result stays fixed. Only
+//! trusted entries are recalled, and only trusted messages are used as the query: forwarded text
+//! cannot choose which memories the assistant sees. Entries that are loaded anyway are left out.
+//! Automatic recall does not count as use, so frequently shown entries do not rank higher for being
+//! shown. The search is lexical and has a short time limit; if it fails, nothing is recalled and
+//! the answer comes all the same.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::context_budget::{Block, ContextBudget, truncate_end, truncate_memory, truncate_start};
+use super::record::TurnRecord;
+use super::{Engine, summarizer, summary};
 use crate::config::Placement;
-use crate::id::MessageId;
-use crate::memory::TurnFiles;
-use crate::memory::received_path;
+use crate::id::{ConversationId, MessageId};
+use crate::memory::{TurnFiles, received_path};
 use crate::message::FileKind;
 use crate::model::{Message, RequestPart, Role};
 use crate::people::Party;
-use crate::store::{Attachment, Conversation, Node, StoredMessage, StoredText, TextKind};
+use crate::search::{EntryHit, EntryQuery};
+use crate::store::{
+    Attachment, Conversation, Db, EntryKind, Node, OpeningState, StoredMessage, StoredText, SummaryContent,
+    SummaryInputs, SummaryState, TextKind,
+};
+use crate::text::{defuse, estimate_tokens, one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::attachments::{self, ReceivedFile};
 use crate::wording::{self, prompt};
 
-use super::context_budget::{Block, ContextBudget, truncate_end, truncate_memory, truncate_start};
-use super::record::TurnRecord;
-
 /// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.
 const NEARLY_FULL: usize = 80;
+/// Number of earlier conversations whose titles the next one is shown.
+const TITLES: u32 = 3;
+/// Maximum number of facts recalled for their importance.
+const SALIENT: usize = 10;
+/// Maximum number of entries recalled for the first messages.
+const RELATED: usize = 3;
+/// Extra candidates to fetch, because some are loaded anyway.
+const MORE_RECALLED: usize = 20;
+/// Maximum length of a line, in characters.
+const RECALL_LINE: usize = 300;
+/// Time limit of the search.
+const RECALL_PATIENCE: Duration = Duration::from_millis(500);
 
 /// Inputs of a turn, read once at its start: the automatically loaded files and the usable skills.
 #[derive(Debug, Clone)]
@@ -72,6 +98,104 @@ pub fn identity(inputs: &TurnContext, agent: &str, budget: &ContextBudget) -> Te
     Labelled::new(Arc::from(words), label, party.scope())
 }
 
+/// Returns the conversation with its opening, which is fixed on its first turn, except for one swap
+/// when the real summary of the previous conversation replaces the stand-in.
+pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
+    let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
+    let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
+    if current.opening_state == OpeningState::Final {
+        return Ok(current);
+    }
+    let of = current.clone();
+    let before = engine.journal.read(move |db| db.conversations().conversations_before(&of, 1)).await?;
+    if let Some(previous) = before.first().filter(|previous| previous.messages > 0) {
+        let previous = previous.clone();
+        let (id, last) = (previous.id, previous.last_message);
+        let known = engine.journal.read(move |db| db.summaries().has_summary(id, last)).await?;
+        if !known {
+            summarizer::request(engine, &previous).await?;
+            engine.wake_summarizer();
+        }
+    }
+    let (of, zone) = (current.clone(), engine.zone);
+    let (summaries, state) = engine.journal.read(move |db| compose(db, &of, zone)).await?;
+    let learned = learned(engine, current.scope).await?;
+    let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
+    label.absorb(learned.label());
+    let words = [&**summaries, &**learned.open().0].join("\n\n");
+    let opening = Some(words.trim()).filter(|words| !words.is_empty());
+    let opening: Option<Text> = opening.map(|words| Labelled::new(Arc::from(words), label, scope));
+    if state == current.opening_state {
+        return Ok(current);
+    }
+    let (to_store, of) = (opening.clone(), current.id);
+    engine
+        .journal
+        .write("fix an opening", move |tx| tx.conversations().set_opening(of, to_store.as_ref(), state))
+        .await?;
+    Ok(Conversation { opening, opening_state: state, ..current })
+}
+
+/// Lessons learned from failures, under their heading; blank if there are none.
+async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
+    let nothing = wording::own("", scope);
+    let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
+        return Ok(nothing);
+    };
+    let learnings = engine.tree.notes().learnings(&party).await?;
+    let (words, label, _) = learnings.open();
+    // Only text derived from trusted text alone is loaded automatically.
+    let shown = label.is_trusted() && !words.is_empty();
+    let block = || {
+        Labelled::new(Arc::from(format!("## {}\n\n{words}", wording::agent_memory::LEARNINGS)), label.clone(), scope)
+    };
+    Ok(if shown { block() } else { nothing })
+}
+
+fn compose(db: Db<'_>, current: &Conversation, zone: Zone) -> anyhow::Result<(Text, OpeningState)> {
+    let earlier = db.conversations().conversations_before(current, TITLES)?;
+    let (mut last, mut ended, mut state) = (None, String::new(), OpeningState::Final);
+    let (mut titles, mut label) = (Vec::new(), Label::neutral());
+    for (index, conversation) in earlier.iter().enumerate() {
+        let Some(summary) = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)? else { continue };
+        // Only text derived from trusted text alone is loaded automatically.
+        if !summary.content.label().is_trusted() {
+            continue;
+        }
+        label.absorb(summary.content.label());
+        let content = summary.content.open().0.clone();
+        if !content.title.is_empty() {
+            titles.push((zone.day(conversation.opened_at), content.title.clone()));
+        }
+        if index == 0 {
+            ended = zone.show_short(conversation.last_at);
+            // A stand-in whose summary is still being made may be swapped once for the real one.
+            if summary.state == SummaryState::Standin && summary.retry_at < Timestamp::NEVER {
+                state = OpeningState::Standin;
+            }
+            // A conversation without typed messages has no title and nothing to summarise.
+            last = Some(content).filter(|content| !content.title.is_empty());
+        }
+    }
+    let words = opening_text(last.as_ref(), &titles, &ended, zone);
+    Ok((Labelled::new(Arc::from(words), label, current.scope), state))
+}
+
+/// Renders the opening of the next conversation: the last summary, and the titles of up to three
+/// conversations with their dates.
+fn opening_text(last: Option<&SummaryContent>, titles: &[(String, String)], ended: &str, zone: Zone) -> String {
+    let mut words = String::new();
+    if let Some(summary) = last {
+        words.push_str(&prompt::previous(ended, zone.name(), &summary.title));
+        words.push_str(&summary::lists(summary));
+    }
+    if !titles.is_empty() {
+        let list: Vec<String> = titles.iter().map(|(day, title)| format!("- {day}: {title}")).collect();
+        words.push_str(&format!("\n\n## {}\n\n{}", prompt::EARLIER, list.join("\n")));
+    }
+    words.trim().to_owned()
+}
+
 /// Builds block 4.
 pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, budget: &ContextBudget) -> Text {
     let mut words = String::from("<context>\n");
@@ -110,12 +234,115 @@ pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, bud
 /// Escapes text so that it cannot close the frame around the context: facts come from a model, and
 /// notes from any source.
 fn defused(words: &str) -> String {
-    crate::text::defuse(words, "context")
+    defuse(words, "context")
 }
 
 /// Estimated tokens of these texts together.
 pub fn guess(texts: &[&Text]) -> u64 {
-    texts.iter().map(|text| crate::text::estimate_tokens(text.open().0)).sum()
+    texts.iter().map(|text| estimate_tokens(text.open().0)).sum()
+}
+
+/// Returns the recalled memories for these first messages, most important facts and related
+/// entries, and their sources. Blank if there are none. Trusted only.
+pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &TurnFiles) -> (Text, Vec<Node>) {
+    let nothing = (wording::own("", party.scope()), Vec::new());
+    if !engine.memory.enabled {
+        return nothing;
+    }
+    let clock = &engine.clock;
+    let found = tokio::select! {
+        found = recall_hits(engine, party, words) => found,
+        _late = clock.wake_at(clock.now().plus(RECALL_PATIENCE)) => Ok(Vec::new()),
+    };
+    let from = match found {
+        Ok(hits) => with_origins(engine, render_hits(&hits, loaded, nothing.0.clone())).await,
+        Err(error) => Err(error),
+    };
+    from.unwrap_or_else(|error| {
+        tracing::warn!("Nothing comes to mind, because the index cannot be searched: {error:#}");
+        nothing
+    })
+}
+
+/// Adds the journal nodes that the hits are derived from.
+async fn with_origins(engine: &Arc<Engine>, told: (Text, Vec<EntryHit>)) -> anyhow::Result<(Text, Vec<Node>)> {
+    let (text, hits) = told;
+    let nodes = if hits.is_empty() { Vec::new() } else { engine.index.origins(&hits).await? };
+    Ok((text, nodes))
+}
+
+/// Hits in order, with the maximum number of each kind.
+async fn recall_hits(
+    engine: &Arc<Engine>,
+    party: &Party,
+    words: &[Text],
+) -> anyhow::Result<Vec<(usize, Vec<EntryHit>)>> {
+    let index = &engine.index;
+    let mut salient = index.salient(party, SALIENT + MORE_RECALLED).await?;
+    salient.retain(|hit| hit.kind == EntryKind::Fact);
+    let mut related = Vec::new();
+    if let Some(words) = trusted_query(words, party) {
+        // Files about identity and working style are loaded anyway.
+        let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
+        let question = EntryQuery { kinds, limit: RELATED + MORE_RECALLED, ..EntryQuery::of(party, words) };
+        related = index.search(&question).await?.hits;
+    }
+    Ok(vec![(RELATED, related), (SALIENT, salient)])
+}
+
+/// Joins the trusted ones of the first messages into one text.
+fn trusted_query(words: &[Text], party: &Party) -> Option<Text> {
+    let trusted: Vec<&Text> = words.iter().filter(|text| text.label().is_trusted()).collect();
+    let label = trusted.first()?.label().clone();
+    let joined: Vec<&str> = trusted.iter().map(|text| &**text.open().0).collect();
+    Some(Labelled::new(Arc::from(joined.join("\n")), label, party.scope()))
+}
+
+/// Renders the hits, each once, without those that are loaded anyway. Returns the rendered hits
+/// too.
+fn render_hits(hits: &[(usize, Vec<EntryHit>)], loaded: &TurnFiles, nothing: Text) -> (Text, Vec<EntryHit>) {
+    let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience];
+    // In its file, a fact has its key in bold.
+    let loaded: Vec<String> = files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect();
+    let mut label = nothing.label().clone();
+    let (mut seen, mut lines, mut told) = (BTreeSet::new(), Vec::new(), Vec::new());
+    for (most, hits) in hits {
+        let mut taken = 0;
+        for hit in hits.iter().filter(|hit| hit.text.label().is_trusted() && !is_learned(hit)) {
+            let words = hit_text(hit);
+            let known = words.is_empty() || loaded.iter().any(|file| file.contains(&words));
+            if known || taken == *most || !seen.insert(hit.key.clone()) {
+                continue;
+            }
+            taken += 1;
+            label.absorb(hit.text.label());
+            lines.push(hit_line(hit, &words));
+            told.push(hit.clone());
+        }
+    }
+    if lines.is_empty() {
+        return (nothing, told);
+    }
+    let words = wording::agent_memory::comes_to_mind(&lines.join("\n"));
+    (Labelled::new(Arc::from(words), label, nothing.scope()), told)
+}
+
+/// Lessons learned from failures are in the opening anyway.
+fn is_learned(hit: &EntryHit) -> bool {
+    hit.path.split('/').any(|part| part == "learnings")
+}
+
+/// Text of a hit: only the name for a note, whose content is read on demand.
+fn hit_text(hit: &EntryHit) -> String {
+    let words = if hit.kind == EntryKind::Note { hit.name.open().0 } else { hit.text.open().0 };
+    one_line(words)
+}
+
+fn hit_line(hit: &EntryHit, words: &str) -> String {
+    let name = one_line(hit.name.open().0);
+    let named = if name.is_empty() || words.starts_with(&name) { words.to_owned() } else { format!("{name}: {words}") };
+    let from = if hit.kind == EntryKind::Fact { String::new() } else { format!(" ({})", hit.path) };
+    defuse(&format!("- {}{from}", shorten(&named, RECALL_LINE)), "context")
 }
 
 /// A picture of the newest message, for a model with vision.

@@ -17,7 +17,7 @@ use super::history::{History, HistorySettings};
 use super::record::{TurnRecord, store_reactions};
 use super::system_run::Allowance;
 use super::turn::{self, Turn, TurnOutcome};
-use super::{Engine, PATIENCE, compact, context, summarizer};
+use super::{Engine, PATIENCE, compact, context};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -315,7 +315,7 @@ impl StreamTask {
             Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
         };
         let words = self.engine.journal.read(read).await?;
-        let (recalled, mut from) = super::recalled(&self.engine, &inputs.party, &words, &inputs.loaded).await;
+        let (recalled, mut from) = context::recalled(&self.engine, &inputs.party, &words, &inputs.loaded).await;
         from.extend(self.engine.tree.notes().learned_from(&inputs.party).await?);
         Ok((recalled, from))
     }
@@ -327,7 +327,7 @@ impl StreamTask {
         conversation: ConversationId,
         day: Timestamp,
     ) -> anyhow::Result<TurnContext> {
-        let conversation = summarizer::opening(&self.engine, conversation).await?;
+        let conversation = context::opening(&self.engine, conversation).await?;
         let now = self.engine.clock.now();
         let loaded = self.engine.tree.load(&party, now, &self.engine.zone.day(day)).await?;
         let tools = self.tools_of(&conversation).await?;

@@ -11,15 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{Engine, TRIES, UNHURRIED, boundary, compact, extractor, summary};
-use crate::id::ConversationId;
-use crate::store::{Conversation, Db, Node, OpeningState, Summary, SummaryInputs, SummaryState, Tx};
+use crate::store::{Conversation, Db, Node, Summary, SummaryInputs, SummaryState, Tx};
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording;
-use crate::wording::agent_memory as says;
-
-/// Number of earlier conversations whose titles the next one is shown.
-const TITLES: u32 = 3;
 
 /// Starts the task.
 pub fn start(engine: &Arc<Engine>) {
@@ -52,7 +45,7 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
 }
 
 /// Stores the summary jobs of a finished conversation, with their stand-ins.
-async fn request(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
+pub async fn request(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<()> {
     while !request_with_stand_ins(engine, conversation).await? {}
     engine.wake_extractor();
     Ok(())
@@ -145,85 +138,4 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
                 .await
         }
     }
-}
-
-/// Returns the conversation with its opening, which is fixed on its first turn, except for one swap
-/// when the real summary of the previous conversation replaces the stand-in.
-pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
-    let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
-    let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
-    if current.opening_state == OpeningState::Final {
-        return Ok(current);
-    }
-    let of = current.clone();
-    let before = engine.journal.read(move |db| db.conversations().conversations_before(&of, 1)).await?;
-    if let Some(previous) = before.first().filter(|previous| previous.messages > 0) {
-        let previous = previous.clone();
-        let (id, last) = (previous.id, previous.last_message);
-        let known = engine.journal.read(move |db| db.summaries().has_summary(id, last)).await?;
-        if !known {
-            request(engine, &previous).await?;
-            engine.wake_summarizer();
-        }
-    }
-    let (of, zone) = (current.clone(), engine.zone);
-    let (summaries, state) = engine.journal.read(move |db| compose(db, &of, zone)).await?;
-    let learned = learned(engine, current.scope).await?;
-    let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
-    label.absorb(learned.label());
-    let words = [&**summaries, &**learned.open().0].join("\n\n");
-    let opening = Some(words.trim()).filter(|words| !words.is_empty());
-    let opening: Option<Text> = opening.map(|words| Labelled::new(Arc::from(words), label, scope));
-    if state == current.opening_state {
-        return Ok(current);
-    }
-    let (to_store, of) = (opening.clone(), current.id);
-    engine
-        .journal
-        .write("fix an opening", move |tx| tx.conversations().set_opening(of, to_store.as_ref(), state))
-        .await?;
-    Ok(Conversation { opening, opening_state: state, ..current })
-}
-
-/// Lessons learned from failures, under their heading; blank if there are none.
-async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
-    let nothing = wording::own("", scope);
-    let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
-        return Ok(nothing);
-    };
-    let learnings = engine.tree.notes().learnings(&party).await?;
-    let (words, label, _) = learnings.open();
-    // Only text derived from trusted text alone is loaded automatically.
-    let shown = label.is_trusted() && !words.is_empty();
-    let block = || Labelled::new(Arc::from(format!("## {}\n\n{words}", says::LEARNINGS)), label.clone(), scope);
-    Ok(if shown { block() } else { nothing })
-}
-
-fn compose(db: Db<'_>, current: &Conversation, zone: crate::time::Zone) -> anyhow::Result<(Text, OpeningState)> {
-    let earlier = db.conversations().conversations_before(current, TITLES)?;
-    let (mut last, mut ended, mut state) = (None, String::new(), OpeningState::Final);
-    let (mut titles, mut label) = (Vec::new(), Label::neutral());
-    for (index, conversation) in earlier.iter().enumerate() {
-        let Some(summary) = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)? else { continue };
-        // Only text derived from trusted text alone is loaded automatically.
-        if !summary.content.label().is_trusted() {
-            continue;
-        }
-        label.absorb(summary.content.label());
-        let content = summary.content.open().0.clone();
-        if !content.title.is_empty() {
-            titles.push((zone.day(conversation.opened_at), content.title.clone()));
-        }
-        if index == 0 {
-            ended = zone.show_short(conversation.last_at);
-            // A stand-in whose summary is still being made may be swapped once for the real one.
-            if summary.state == SummaryState::Standin && summary.retry_at < Timestamp::NEVER {
-                state = OpeningState::Standin;
-            }
-            // A conversation without typed messages has no title and nothing to summarise.
-            last = Some(content).filter(|content| !content.title.is_empty());
-        }
-    }
-    let words = summary::opening(last.as_ref(), &titles, &ended, zone);
-    Ok((Labelled::new(Arc::from(words), label, current.scope), state))
 }

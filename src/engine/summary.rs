@@ -15,7 +15,6 @@ use crate::model::offline::extract::{self, LineSpeaker};
 use crate::model::{ModelError, Purpose, Reply};
 use crate::spend::ModelPool;
 use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, SummaryInputs, TextKind};
-use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
 
@@ -187,7 +186,8 @@ pub fn written(summary: &SummaryContent) -> String {
     format!("{}\n{}", summary.title, lists(summary)).trim().to_owned()
 }
 
-fn lists(summary: &SummaryContent) -> String {
+/// Renders the lists of a summary.
+pub fn lists(summary: &SummaryContent) -> String {
     let mut words = String::new();
     for (heading, entries) in [
         (prompt::TOPICS, &summary.topics),
@@ -200,21 +200,6 @@ fn lists(summary: &SummaryContent) -> String {
         }
     }
     words
-}
-
-/// Renders the opening of the next conversation: the last summary, and the titles of up to three
-/// conversations with their dates.
-pub fn opening(last: Option<&SummaryContent>, titles: &[(String, String)], ended: &str, zone: Zone) -> String {
-    let mut words = String::new();
-    if let Some(summary) = last {
-        words.push_str(&prompt::previous(ended, zone.name(), &summary.title));
-        words.push_str(&lists(summary));
-    }
-    if !titles.is_empty() {
-        let list: Vec<String> = titles.iter().map(|(day, title)| format!("- {day}: {title}")).collect();
-        words.push_str(&format!("\n\n## {}\n\n{}", prompt::EARLIER, list.join("\n")));
-    }
-    words.trim().to_owned()
 }
 
 #[cfg(test)]
