@@ -74,6 +74,13 @@ pub struct ToolDeclaration {
     pub repeatable: bool,
 }
 
+impl ToolDeclaration {
+    /// Declares a tool that only reads data available to the assistant.
+    pub fn reading(spec: ToolSpec) -> Self {
+        Self { spec, effects: Effects::READS, egress: Egress::Inside, repeatable: true }
+    }
+}
+
 /// Set of effects of a tool call besides its text. Unattended runs are restricted by permitted
 /// effects instead of a list of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

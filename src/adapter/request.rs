@@ -52,6 +52,12 @@ impl<R: std::fmt::Display> RequestError<R> {
     }
 }
 
+impl<R: std::fmt::Display> From<reqwest::Error> for RequestError<R> {
+    fn from(error: reqwest::Error) -> Self {
+        Self::of_http(error, |why| why)
+    }
+}
+
 /// Returns a builder for a client that follows no redirects.
 pub(super) fn http_client() -> anyhow::Result<ClientBuilder> {
     // Without a provider, building the client would panic.

@@ -67,12 +67,7 @@ impl Tool for ReadFile {
             "path": { "type": "string", "description": says::PATH },
             "from_line": { "type": "integer" }
         });
-        ToolDeclaration {
-            spec: argument::spec("read_file", says::READ_FILE, properties, &["path"]),
-            effects: Effects::READS,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
+        ToolDeclaration::reading(argument::spec("read_file", says::READ_FILE, properties, &["path"]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -246,12 +241,7 @@ struct ListFiles(KnowledgeStore);
 impl Tool for ListFiles {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({ "path": { "type": "string", "description": says::LIST_FILES_PATH } });
-        ToolDeclaration {
-            spec: argument::spec("list_files", says::LIST_FILES, properties, &[]),
-            effects: Effects::READS,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
+        ToolDeclaration::reading(argument::spec("list_files", says::LIST_FILES, properties, &[]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
+use super::{AuthorizableCall, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::ConversationId;
 use crate::memory::Index;
 use crate::people::Party;
@@ -131,12 +131,7 @@ impl Tool for MemorySearch {
             properties.insert("category".to_owned(), json!({ "type": "string", "description": says::CATEGORY }));
             description = says::MEMORY_SEARCH;
         }
-        ToolDeclaration {
-            spec: argument::spec("memory_search", description, properties, &["query"]),
-            effects: Effects::READS,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
+        ToolDeclaration::reading(argument::spec("memory_search", description, properties, &["query"]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -165,12 +160,7 @@ impl Tool for MemoryRecall {
             "category": { "type": "string" },
             "include_untrusted": { "type": "boolean" }
         });
-        ToolDeclaration {
-            spec: argument::spec("memory_recall", says::MEMORY_RECALL, properties, &["query"]),
-            effects: Effects::READS,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
+        ToolDeclaration::reading(argument::spec("memory_recall", says::MEMORY_RECALL, properties, &["query"]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

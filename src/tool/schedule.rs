@@ -129,12 +129,7 @@ impl ListScheduled {
 #[async_trait]
 impl Tool for ListScheduled {
     fn declaration(&self) -> ToolDeclaration {
-        ToolDeclaration {
-            spec: argument::spec("list_scheduled", says::LIST, json!({}), &[]),
-            effects: Effects::READS,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
+        ToolDeclaration::reading(argument::spec("list_scheduled", says::LIST, json!({}), &[]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

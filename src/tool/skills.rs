@@ -40,12 +40,7 @@ struct LoadSkill(Review);
 impl Tool for LoadSkill {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({ "name": { "type": "string" } });
-        ToolDeclaration {
-            spec: argument::spec("load_skill", says::LOAD_SKILL, properties, &["name"]),
-            effects: Effects::READS,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
+        ToolDeclaration::reading(argument::spec("load_skill", says::LOAD_SKILL, properties, &["name"]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -66,12 +61,12 @@ impl Tool for LoadSkillResource {
             "name": { "type": "string" },
             "path": { "type": "string" }
         });
-        ToolDeclaration {
-            spec: argument::spec("load_skill_resource", says::LOAD_SKILL_RESOURCE, properties, &["name", "path"]),
-            effects: Effects::READS,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
+        ToolDeclaration::reading(argument::spec(
+            "load_skill_resource",
+            says::LOAD_SKILL_RESOURCE,
+            properties,
+            &["name", "path"],
+        ))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

@@ -7,7 +7,7 @@
 use anyhow::{Context, ensure};
 use reqwest::{Client, Response, StatusCode, Url};
 
-use super::jsonrpc::{self, Params, RpcError, RpcFrame};
+use super::jsonrpc::{self, Notification, Params, RpcError, RpcFrame};
 use super::socket::{ConnectionError, LONGEST};
 use crate::adapter::request::{http_client, read_body};
 use crate::text::sse::{SseItem, SseReader};
@@ -34,19 +34,12 @@ impl DaemonHttp {
     /// Sends a request; its result is JSON.
     pub(super) async fn call(&self, method: &str, params: &Params) -> Result<String, RpcError> {
         let request = self.client.post(self.at("rpc")).header("Content-Type", "application/json");
-        let answer = request
-            .body(jsonrpc::request(ID, method, params))
-            .send()
-            .await
-            .map_err(|error| RpcError::of_http(error, |why| why))?;
+        let answer = request.body(jsonrpc::request(ID, method, params)).send().await.map_err(RpcError::from)?;
         let status = answer.status();
         if status.is_client_error() {
             return Err(RpcError::NotSent(format!("the daemon answered {}", status.as_u16())));
         }
-        let bytes = read_body(answer, LONGEST as u64)
-            .await
-            .map_err(|error| RpcError::of_http(error, |why| why))?
-            .ok_or(RpcError::TooLong)?;
+        let bytes = read_body(answer, LONGEST as u64).await.map_err(RpcError::from)?.ok_or(RpcError::TooLong)?;
         let body = String::from_utf8(bytes).map_err(|_| RpcError::NoResponse("the answer is no text".to_owned()))?;
         match jsonrpc::parse(&body) {
             RpcFrame::Answer(ID, outcome) => outcome.map(str::to_owned).map_err(RpcError::Rejected),
@@ -62,7 +55,7 @@ impl DaemonHttp {
         let mut address = self.at("events");
         address.query_pairs_mut().append_pair("account", account);
         let request = self.client.get(address).header("Accept", "text/event-stream");
-        let answer = request.send().await.map_err(|error| RpcError::of_http(error, |why| why))?;
+        let answer = request.send().await.map_err(RpcError::from)?;
         match answer.status() {
             StatusCode::OK => Ok(answer),
             // Response for an unknown account.
@@ -83,15 +76,6 @@ impl DaemonHttp {
     }
 }
 
-/// A parsed event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum SseEvent {
-    /// A message.
-    Received(String),
-    /// A keep-alive.
-    Alive,
-}
-
 /// Splits a byte stream into events, regardless of how the bytes are chunked.
 #[derive(Debug)]
 pub(super) struct SseParser(SseReader);
@@ -109,13 +93,13 @@ impl SseParser {
     }
 
     /// Returns the next event in the bytes received so far.
-    pub(super) fn next(&mut self) -> Result<Option<SseEvent>, ConnectionError> {
+    pub(super) fn next(&mut self) -> Result<Option<Notification>, ConnectionError> {
         while let Some(item) = self.0.next_item() {
             match item {
-                SseItem::Comment => return Ok(Some(SseEvent::Alive)),
+                SseItem::Comment => return Ok(Some(Notification::KeepAlive)),
                 SseItem::Event { kind, data } if kind == b"receive" => {
                     let text = String::from_utf8(data).map_err(|_| ConnectionError::Garbled)?;
-                    return Ok(Some(SseEvent::Received(text)));
+                    return Ok(Some(Notification::Item(text)));
                 }
                 SseItem::Event { .. } => {}
             }
@@ -143,7 +127,7 @@ mod tests {
         assert!(DaemonHttp::new("mailto:ada").is_err() && DaemonHttp::new("").is_err());
     }
 
-    fn signs(chunks: &[&[u8]]) -> Result<Vec<SseEvent>, ConnectionError> {
+    fn signs(chunks: &[&[u8]]) -> Result<Vec<Notification>, ConnectionError> {
         let (mut splitter, mut signs) = (SseParser::default(), Vec::new());
         for chunk in chunks {
             splitter.feed(chunk)?;
@@ -154,14 +138,14 @@ mod tests {
         Ok(signs)
     }
 
-    fn received(text: &str) -> SseEvent {
-        SseEvent::Received(text.to_owned())
+    fn received(text: &str) -> Notification {
+        Notification::Item(text.to_owned())
     }
 
     #[test]
     fn events_comments_and_all_else() {
         let stream = b":\r\nevent:receive\r\ndata:{\"a\":1}\r\n\r\nevent: receive\nid: 7\ndata: {\ndata: }\n\n: alive\nevent:other\ndata:x\n\ndata:y\n\nretry: 1\n\nevent:receive\n\n";
-        let expected = [SseEvent::Alive, received("{\"a\":1}"), received("{\n}"), SseEvent::Alive];
+        let expected = [Notification::KeepAlive, received("{\"a\":1}"), received("{\n}"), Notification::KeepAlive];
         assert_eq!(signs(&[stream]).unwrap(), expected);
     }
 
@@ -195,7 +179,7 @@ mod tests {
             let mut expected = Vec::new();
             for text in &texts {
                 stream.push_str(&format!(": alive\r\nevent:receive\ndata: {text}\n\n"));
-                expected.extend([SseEvent::Alive, received(text)]);
+                expected.extend([Notification::KeepAlive, received(text)]);
             }
             let (mut rest, mut chunks) = (stream.as_bytes(), Vec::new());
             for cut in cuts.iter().cycle() {

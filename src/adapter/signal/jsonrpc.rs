@@ -60,6 +60,15 @@ pub(super) mod code {
 /// Errors of a request, by how far it came.
 pub(super) type RpcError = RequestError<RpcRefusal>;
 
+/// Something received.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Notification {
+    /// A message, exactly as the daemon sent it.
+    Item(String),
+    /// A sign of life.
+    KeepAlive,
+}
+
 /// A line from the daemon.
 #[derive(Debug)]
 pub(super) enum RpcFrame<'a> {

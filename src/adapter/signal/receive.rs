@@ -10,9 +10,9 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::health::HealthTracker;
-use super::jsonrpc::code;
+use super::jsonrpc::{Notification, code};
 use super::socket::RETRY;
-use super::subscription::{Notification, Subscription, SubscriptionError, SubscriptionTransport};
+use super::subscription::{Subscription, SubscriptionError, SubscriptionTransport};
 use crate::adapter::{Batch, PollError};
 use crate::time::task::lock;
 use crate::time::{Clock, Timestamp};

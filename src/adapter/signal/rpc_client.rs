@@ -19,8 +19,8 @@ use tokio::task::JoinSet;
 
 use super::http::DaemonHttp;
 use super::jsonrpc::{self, Params, RpcError, RpcFrame};
+use super::socket::with_timeout;
 use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter};
-use super::socket::{OPENING, with_timeout};
 use crate::time::Clock;
 use crate::time::task::{guarded, lock};
 
@@ -81,9 +81,7 @@ impl RpcClient {
         if let Some(open) = connection.as_ref().filter(|open| !open.is_closed()) {
             return Ok(Arc::clone(open));
         }
-        let opened = with_timeout(&*self.clock, OPENING, address.connect()).await;
-        let opened = opened.ok_or_else(|| RpcError::NotSent("the daemon does not answer".to_owned()))?;
-        let (reader, writer) = opened.map_err(|error| RpcError::NotSent(error.kind().to_string()))?;
+        let (reader, writer) = address.connect(&*self.clock).await.map_err(RpcError::NotSent)?;
         let open = Arc::new(RpcConnection::start(reader, writer));
         *connection = Some(Arc::clone(&open));
         Ok(open)

@@ -48,8 +48,17 @@ pub(super) struct LineReader(FramedRead<Box<dyn AsyncRead + Send + Sync + Unpin>
 pub(super) struct LineWriter(Box<dyn AsyncWrite + Send + Sync + Unpin>);
 
 impl DaemonAddress {
-    /// Opens a connection.
-    pub(super) async fn connect(&self) -> io::Result<(LineReader, LineWriter)> {
+    /// Opens a connection within a time limit.
+    ///
+    /// # Errors
+    /// Reason why not.
+    pub(super) async fn connect(&self, clock: &dyn Clock) -> Result<(LineReader, LineWriter), String> {
+        let opened = with_timeout(clock, CONNECT_TIMEOUT, self.open_socket()).await;
+        let opened = opened.ok_or_else(|| "the daemon does not answer".to_owned())?;
+        opened.map_err(|error| error.kind().to_string())
+    }
+
+    async fn open_socket(&self) -> io::Result<(LineReader, LineWriter)> {
         match self {
             Self::Unix(path) => {
                 let (read, write) = UnixStream::connect(path).await?.into_split();
@@ -99,7 +108,7 @@ impl LineWriter {
 }
 
 /// Time allowed for opening a connection.
-pub(super) const OPENING: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Retry intervals.
 pub(super) const RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
@@ -158,8 +167,8 @@ mod tests {
     #[tokio::test]
     async fn what_never_comes_is_given_up_when_the_clock_says_so() {
         let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
-        let waiting = with_timeout(&*clock, OPENING, std::future::pending::<()>());
-        let (given_up, ()) = tokio::join!(waiting, clock.advance(OPENING));
+        let waiting = with_timeout(&*clock, CONNECT_TIMEOUT, std::future::pending::<()>());
+        let (given_up, ()) = tokio::join!(waiting, clock.advance(CONNECT_TIMEOUT));
         assert_eq!((given_up, clock.now()), (None, Timestamp(10_000)));
     }
 
@@ -170,7 +179,7 @@ mod tests {
             real_sleep(Duration::from_millis(20)).await;
             clock.now()
         };
-        let (at, ()) = tokio::join!(with_timeout(&*clock, OPENING, answer), clock.advance(OPENING));
+        let (at, ()) = tokio::join!(with_timeout(&*clock, CONNECT_TIMEOUT, answer), clock.advance(CONNECT_TIMEOUT));
         assert_eq!(at, Some(Timestamp(0)));
     }
 }

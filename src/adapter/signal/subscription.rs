@@ -14,9 +14,9 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use reqwest::Response;
 
-use super::http::{DaemonHttp, SseEvent, SseParser};
-use super::jsonrpc::{self, Params, RpcError, RpcFrame, method};
-use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter, OPENING, with_timeout};
+use super::http::{DaemonHttp, SseParser};
+use super::jsonrpc::{self, Notification, Params, RpcError, RpcFrame, method};
+use super::socket::{ConnectionError, DaemonAddress, LineReader, LineWriter, with_timeout};
 use crate::adapter::request::describe;
 use crate::time::{ActivityGuard, Clock, Timestamp};
 
@@ -26,15 +26,6 @@ pub(super) const SILENCE: Duration = Duration::from_secs(75);
 const PROBE_AFTER: Duration = Duration::from_secs(30);
 /// Time allowed for its response; together no longer than [`SILENCE`].
 const PROBE_TIMEOUT: Duration = Duration::from_secs(45);
-
-/// Something received.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Notification {
-    /// A message, exactly as the daemon sent it.
-    Item(String),
-    /// A sign of life.
-    KeepAlive,
-}
 
 /// Reasons for the loss of a subscription.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,9 +108,7 @@ impl Subscription {
 
 impl LineSubscription {
     async fn open(address: &DaemonAddress, clock: &dyn Clock, account: &str) -> Result<Self, SubscriptionError> {
-        let opened = with_timeout(clock, OPENING, address.connect()).await;
-        let opened = opened.ok_or_else(|| SubscriptionError::Disconnected("the daemon does not answer".to_owned()))?;
-        let (reader, writer) = opened.map_err(|error| SubscriptionError::Disconnected(error.kind().to_string()))?;
+        let (reader, writer) = address.connect(clock).await.map_err(SubscriptionError::Disconnected)?;
         let mut lines = Self { reader, writer, pending: None, last_id: 0 };
         let params = Params::from_iter([("account".to_owned(), account.into())]);
         lines.request(clock, RequestPurpose::Subscription, method::SUBSCRIBE, &params).await?;
@@ -220,10 +209,8 @@ impl SseSubscription {
         let wake = clock.wake_at(last_activity.plus(SILENCE));
         tokio::pin!(wake);
         loop {
-            match self.parser.next().map_err(lost)? {
-                Some(SseEvent::Received(raw)) => return Ok(Notification::Item(raw)),
-                Some(SseEvent::Alive) => return Ok(Notification::KeepAlive),
-                None => {}
+            if let Some(notification) = self.parser.next().map_err(lost)? {
+                return Ok(notification);
             }
             let chunk = tokio::select! {
                 biased;

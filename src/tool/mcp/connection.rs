@@ -46,7 +46,7 @@ const PAGES: usize = 64;
 /// Time limit for messages in transit when the connection is closed.
 const CLOSING: Duration = Duration::from_secs(2);
 
-/// Reason for a failed request. The messages are ours.
+/// Reason for a failed request, or for a call that was not made. The messages are ours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum McpError {
     /// The program cannot be started.
@@ -61,6 +61,12 @@ pub enum McpError {
     /// The server rejects the request, in its own words.
     #[error("{}", says::OBJECTS)]
     Objects(String),
+    /// The server is not connected, or no longer has the tool.
+    #[error("The tool is unavailable")]
+    Away,
+    /// The tool's description is not the accepted one.
+    #[error("The tool has changed")]
+    Changed,
 }
 
 /// A connection.

@@ -30,17 +30,6 @@ const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Durat
 /// Minimum interval between two lists requested by the server.
 const BETWEEN_LISTS: Duration = Duration::from_secs(1);
 
-/// Reason why a call was not made, or not answered.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallRefusal {
-    /// The server is not connected, or no longer has the tool.
-    Away,
-    /// The tool's description is not the accepted one.
-    Changed,
-    /// The request failed.
-    Trouble(McpError),
-}
-
 /// An MCP server.
 pub struct Server {
     config: Mcp,
@@ -74,27 +63,27 @@ impl Server {
     }
 
     /// Checks whether a tool could be called, as far as is known without a request.
-    pub fn check(&self, tool: &Accepted) -> Result<(), CallRefusal> {
+    pub fn check(&self, tool: &Accepted) -> Result<(), McpError> {
         match self.with_state(|state| state.condition.listed.get(&tool.name).cloned()) {
-            None => Err(CallRefusal::Away),
-            Some(digest) if digest != tool.digest => Err(CallRefusal::Changed),
+            None => Err(McpError::Away),
+            Some(digest) if digest != tool.digest => Err(McpError::Changed),
             Some(_) => Ok(()),
         }
     }
 
     /// Calls a tool, if its present description is the accepted one.
-    pub async fn call(&self, tool: &Accepted, arguments: JsonObject) -> Result<CallToolResult, CallRefusal> {
-        let line = self.with_state(|state| state.line.clone()).ok_or(CallRefusal::Away)?;
+    pub async fn call(&self, tool: &Accepted, arguments: JsonObject) -> Result<CallToolResult, McpError> {
+        let line = self.with_state(|state| state.line.clone()).ok_or(McpError::Away)?;
         let call = async {
-            let listing = self.list(&line).await.map_err(CallRefusal::Trouble)?;
+            let listing = self.list(&line).await?;
             match listing.tools.iter().find(|listed| listed.name == tool.name) {
-                None => Err(CallRefusal::Away),
-                Some(listed) if listed.digest != tool.digest => Err(CallRefusal::Changed),
-                Some(_) => line.call(&tool.name, arguments).await.map_err(CallRefusal::Trouble),
+                None => Err(McpError::Away),
+                Some(listed) if listed.digest != tool.digest => Err(McpError::Changed),
+                Some(_) => line.call(&tool.name, arguments).await,
             }
         };
-        let result = within(self.limits.call, call).await.map_err(CallRefusal::Trouble).flatten();
-        if result == Err(CallRefusal::Trouble(McpError::Broken)) {
+        let result = within(self.limits.call, call).await.flatten();
+        if result == Err(McpError::Broken) {
             // A connection over HTTP does not end by itself: the task notices when it lists.
             self.changed.notify_one();
         }

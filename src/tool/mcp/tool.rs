@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::connection::McpError;
 use super::register::Accepted;
 use super::register::source;
-use super::server::{CallRefusal, Server};
+use super::server::Server;
 use crate::tool::{AuthorizableCall, Effects, Egress, MAX_RESULT, Output, Tool, ToolDeclaration, ToolError};
 use crate::wording::tool as says;
 
@@ -30,13 +30,13 @@ impl OutsideTool {
     }
 
     /// Returns the error in our own words.
-    fn error(&self, no: &CallRefusal) -> ToolError {
+    fn error(&self, no: &McpError) -> ToolError {
         let name = &self.accepted.spec.name;
         match no {
-            CallRefusal::Away => ToolError::Failed(says::tool_unavailable(name)),
-            CallRefusal::Changed => ToolError::Refused(says::tool_changed(name)),
-            CallRefusal::Trouble(McpError::Silent(limit)) => ToolError::Failed(says::no_answer(name, limit.as_secs())),
-            CallRefusal::Trouble(_) => ToolError::Failed(says::broke_off(name)),
+            McpError::Away => ToolError::Failed(says::tool_unavailable(name)),
+            McpError::Changed => ToolError::Refused(says::tool_changed(name)),
+            McpError::Silent(limit) => ToolError::Failed(says::no_answer(name, limit.as_secs())),
+            McpError::Start | McpError::Broken | McpError::Objects(_) => ToolError::Failed(says::broke_off(name)),
         }
     }
 
@@ -68,7 +68,7 @@ impl Tool for OutsideTool {
         let name = &self.accepted.spec.name;
         match self.server.call(&self.accepted, arguments.clone()).await {
             Ok(given) => Ok(self.output(framed(name, &given))),
-            Err(CallRefusal::Trouble(McpError::Objects(words))) => {
+            Err(McpError::Objects(words)) => {
                 Ok(self.output(frame(name, &words, says::CALL_FAILED)))
             }
             Err(no) => Err(self.error(&no)),
