@@ -40,8 +40,8 @@ use crate::model::{NullSink, StreamSink};
 use crate::review::{OutboxNotifier, Review};
 use crate::spend::{ModelPool, Transcriber};
 use crate::store::{Journal, MessageState, TurnState};
-use crate::time::clock::{WakeupSender, Wakeups, wakeups};
-use crate::time::task::{guarded, lock};
+use crate::time::clock::{WakeupSender, wakeups};
+use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
 
@@ -239,9 +239,6 @@ impl Engine {
 /// of a provider.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
 
-/// Pause after a failed round.
-const REST: Duration = Duration::from_secs(60);
-
 /// Intervals for work that nothing waits for: a minute, doubling up to six hours.
 const UNHURRIED: Backoff = Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(6 * 3600) };
 /// Number of failures, about two days, after which a job is given up.
@@ -269,9 +266,10 @@ impl BackgroundJob {
         *lock(&self.0) = Some(waker);
         let (stop, worker) = (engine.runtime.stop.clone(), Arc::clone(engine));
         engine.runtime.tasks.spawn(async move {
+            let round = || round(Arc::clone(&worker));
             tokio::select! {
                 () = stop.cancelled() => {}
-                () = rounds(worker, wakeups, name, failed, round) => {}
+                () = wakeups.run_rounds(&*worker.clock, &stop, name, failed, round) => {}
             }
         });
     }
@@ -281,31 +279,6 @@ impl BackgroundJob {
         if let Some(waker) = &*lock(&self.0) {
             waker.wake(clock);
         }
-    }
-}
-
-async fn rounds<Round>(
-    engine: Arc<Engine>,
-    mut wakeups: Wakeups,
-    name: &str,
-    failed: &str,
-    round: impl Fn(Arc<Engine>) -> Round,
-) where
-    Round: Future<Output = anyhow::Result<Option<Timestamp>>>,
-{
-    let (mut wake_at, mut busy) = (None, None);
-    loop {
-        busy = wakeups.recv_or_timeout(&*engine.clock, wake_at, busy).await;
-        if busy.is_none() {
-            return;
-        }
-        wake_at = match guarded(name, round(Arc::clone(&engine))).await {
-            Ok(next) => next,
-            Err(error) => {
-                tracing::error!("{failed}: {error:#}");
-                Some(engine.clock.now().plus(REST))
-            }
-        };
     }
 }
 

@@ -3,7 +3,6 @@
 //! times at most.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
@@ -21,9 +20,6 @@ use crate::wording::command as says;
 
 /// Maximum number of starts of one command.
 const MAX_ATTEMPTS: u32 = 3;
-/// Pause after a failure.
-const RETRY_PAUSE: Duration = Duration::from_secs(60);
-
 /// Worker of the command queue.
 pub struct CommandWorker {
     /// The journal.
@@ -38,24 +34,9 @@ pub struct CommandWorker {
 
 impl CommandWorker {
     /// Runs queued commands until the program stops.
-    pub async fn run(self, mut wakeups: Wakeups, stop: CancellationToken) {
-        let (mut again_at, mut busy) = (None, None);
-        loop {
-            busy = tokio::select! {
-                () = stop.cancelled() => return,
-                woken = wakeups.recv_or_timeout(&*self.clock, again_at, busy) => woken,
-            };
-            if busy.is_none() {
-                return;
-            }
-            again_at = match guarded("A command", self.run_all()).await {
-                Ok(()) => None,
-                Err(error) => {
-                    tracing::error!("Running a command failed: {error:#}");
-                    Some(self.clock.now().plus(RETRY_PAUSE))
-                }
-            };
-        }
+    pub async fn run(self, wakeups: Wakeups, stop: CancellationToken) {
+        let round = || async { self.run_all().await.map(|()| None) };
+        wakeups.run_rounds(&*self.clock, &stop, "A command", "Running a command failed", round).await;
     }
 
     async fn run_all(&self) -> anyhow::Result<()> {

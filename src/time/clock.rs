@@ -14,9 +14,10 @@ use std::time::Duration;
 
 use futures::future::BoxFuture;
 use tokio::sync::{Notify, mpsc};
+use tokio_util::sync::CancellationToken;
 
 use super::Timestamp;
-use super::task::lock;
+use super::task::{guarded, lock};
 
 /// Source of the time.
 pub trait Clock: Send + Sync {
@@ -51,6 +52,9 @@ impl dyn Clock + '_ {
 
 /// Maximum sleep of the system clock before it checks the time again.
 const NAP: Duration = Duration::from_secs(60);
+
+/// Pause after a failed round of work.
+const AFTER_FAILURE: Duration = Duration::from_secs(60);
 
 /// The computer's own clock.
 #[derive(Debug, Clone, Default)]
@@ -289,6 +293,38 @@ impl Wakeups {
             woken = self.0.recv() => woken,
             busy = due => Some(busy.of(self.1)),
             busy = waited => Some(busy.of(self.1)),
+        }
+    }
+}
+
+impl Wakeups {
+    /// Runs a round of work at each wake-up, and at the time that the last round returned, until
+    /// the program stops; a round in progress is completed. A round that failed or panicked is
+    /// logged and repeated after a minute. `name` begins a sentence in the log, `failed` says there
+    /// what did not happen.
+    pub async fn run_rounds<Round>(
+        mut self,
+        clock: &dyn Clock,
+        stop: &CancellationToken,
+        name: &str,
+        failed: &str,
+        round: impl Fn() -> Round,
+    ) where
+        Round: Future<Output = anyhow::Result<Option<Timestamp>>>,
+    {
+        let (mut wake_at, mut busy) = (None, None);
+        loop {
+            busy = tokio::select! {
+                () = stop.cancelled() => return,
+                woken = self.recv_or_timeout(clock, wake_at, busy) => woken,
+            };
+            if busy.is_none() {
+                return;
+            }
+            wake_at = guarded(name, round()).await.unwrap_or_else(|error| {
+                tracing::error!("{failed}: {error:#}");
+                Some(clock.now().plus(AFTER_FAILURE))
+            });
         }
     }
 }

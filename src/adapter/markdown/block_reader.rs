@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
 mod inline;
 use inline::OpenLink;
@@ -118,7 +118,7 @@ impl MarkdownParser<'_> {
     fn start_block(&mut self, tag: Tag<'_>) {
         self.flush();
         match tag {
-            Tag::Heading { level, .. } => self.heading = depth_of(level),
+            Tag::Heading { level, .. } => self.heading = level as usize,
             Tag::BlockQuote(_) => {
                 self.outermost += usize::from(self.quotes == 0);
                 self.quotes += 1;
@@ -235,17 +235,6 @@ impl MarkdownParser<'_> {
         if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
             row.push(cell.replace('\n', " ").trim().to_owned());
         }
-    }
-}
-
-fn depth_of(level: HeadingLevel) -> usize {
-    match level {
-        HeadingLevel::H1 => 1,
-        HeadingLevel::H2 => 2,
-        HeadingLevel::H3 => 3,
-        HeadingLevel::H4 => 4,
-        HeadingLevel::H5 => 5,
-        HeadingLevel::H6 => 6,
     }
 }
 
