@@ -13,7 +13,6 @@ pub mod files;
 pub mod knowledge;
 pub mod mcp;
 pub mod memory_search;
-pub mod read_reflection;
 pub mod schedule;
 pub mod skills;
 pub mod web;

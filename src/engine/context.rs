@@ -250,25 +250,19 @@ pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loade
         return nothing;
     }
     let clock = &engine.clock;
-    let found = tokio::select! {
-        found = recall_hits(engine, party, words) => found,
-        _late = clock.wake_at(clock.now().plus(RECALL_PATIENCE)) => Ok(Vec::new()),
+    let search = async {
+        let hits = tokio::select! {
+            hits = recall_hits(engine, party, words) => hits?,
+            _late = clock.wake_at(clock.now().plus(RECALL_PATIENCE)) => Vec::new(),
+        };
+        let (text, hits) = render_hits(&hits, loaded, nothing.0.clone());
+        let nodes = if hits.is_empty() { Vec::new() } else { engine.index.origins(&hits).await? };
+        anyhow::Ok((text, nodes))
     };
-    let from = match found {
-        Ok(hits) => with_origins(engine, render_hits(&hits, loaded, nothing.0.clone())).await,
-        Err(error) => Err(error),
-    };
-    from.unwrap_or_else(|error| {
+    search.await.unwrap_or_else(|error| {
         tracing::warn!("Nothing comes to mind, because the index cannot be searched: {error:#}");
         nothing
     })
-}
-
-/// Adds the journal nodes that the hits are derived from.
-async fn with_origins(engine: &Arc<Engine>, told: (Text, Vec<EntryHit>)) -> anyhow::Result<(Text, Vec<Node>)> {
-    let (text, hits) = told;
-    let nodes = if hits.is_empty() { Vec::new() } else { engine.index.origins(&hits).await? };
-    Ok((text, nodes))
 }
 
 /// Hits in order, with the maximum number of each kind.

@@ -16,7 +16,7 @@ use super::dispatcher::{Dispatcher, StorageState};
 use crate::adapter::{Adapter, Batch, MenuEntry, PollError};
 use crate::admin::command::COMMANDS;
 use crate::engine::Engine;
-use crate::store::{Journal, is_full};
+use crate::store::{Db, Journal, is_full};
 use crate::time::clock::WakeupSender;
 use crate::time::task::guarded;
 use crate::time::{ActivityGuard, Backoff, Clock, Zone};
@@ -171,7 +171,17 @@ impl Intake {
 
     /// Registers the command menu of each person's role.
     async fn show_menu(&self) -> anyhow::Result<()> {
-        let peers = self.menu_peers().await?;
+        let (name, account) = (self.adapter.name(), self.adapter.account());
+        let read = move |db: Db<'_>| {
+            let mut peers = Vec::new();
+            for person in db.people().people()? {
+                let known = db.addresses().addresses_of(person.id)?.into_iter().map(|known| known.address);
+                let here = known.filter(|address| address.adapter == name && address.account == account);
+                peers.extend(here.map(|address| (address.peer, person.role)));
+            }
+            Ok(peers)
+        };
+        let peers = self.journal.read(read).await?;
         let entries: Vec<MenuEntry> = COMMANDS
             .iter()
             .filter(|row| row.in_menu)
@@ -179,23 +189,6 @@ impl Intake {
             .collect();
         self.adapter.register_menu(&entries, &peers).await;
         Ok(())
-    }
-
-    async fn menu_peers(&self) -> anyhow::Result<Vec<(String, crate::people::Role)>> {
-        let (name, account) = (self.adapter.name(), self.adapter.account());
-        self.journal
-            .read(move |db| {
-                let mut peers = Vec::new();
-                for person in db.people().people()? {
-                    for known in db.addresses().addresses_of(person.id)? {
-                        if known.address.adapter == name && known.address.account == account {
-                            peers.push((known.address.peer, person.role));
-                        }
-                    }
-                }
-                Ok(peers)
-            })
-            .await
     }
 
     async fn cursor(&self) -> anyhow::Result<Option<String>> {

@@ -280,18 +280,22 @@ fn is_host(run: &str, has_more: bool) -> bool {
     })
 }
 
-/// Returns the candidate without the punctuation of the surrounding sentence. A closing bracket
-/// stays if it was opened inside.
 fn trimmed(candidate: &str) -> &str {
-    let mut rest = candidate.trim_start_matches(|c| AROUND.contains(&c) || matches!(c, '(' | '[' | '{'));
+    let opens = |c| matches!(c, '(' | '[' | '{');
+    without_punctuation(candidate, |c| AROUND.contains(&c) || opens(c), |c| AROUND.contains(&c) || opens(c))
+}
+
+/// Returns an address without the punctuation of the surrounding sentence, which may stand `before`
+/// and `after` it. A closing bracket stays if it was opened inside.
+pub fn without_punctuation(address: &str, before: impl Fn(char) -> bool, after: impl Fn(char) -> bool) -> &str {
+    let mut rest = address.trim_start_matches(before);
     while let Some(last) = rest.chars().next_back() {
         let count = |bracket: char| rest.matches(bracket).count();
         let ends = match last {
             ')' => count(')') > count('('),
             ']' => count(']') > count('['),
             '}' => count('}') > count('{'),
-            '(' | '[' | '{' => true,
-            _ => AROUND.contains(&last),
+            _ => after(last),
         };
         match rest.strip_suffix(last) {
             Some(shorter) if ends => rest = shorter,

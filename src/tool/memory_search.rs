@@ -1,10 +1,13 @@
 //! `memory_search` searches everything known in the scope of the turn: facts, all other text in the
 //! workspace, and the messages of past conversations. `memory_recall` searches only what was stored
-//! deliberately: facts, notes, and the points of daily notes.
+//! deliberately: facts, notes, and the points of daily notes. `read_reflection` returns the
+//! assistant's reflection on a day, a week or a month.
 //!
-//! Both return trusted hits and the number of untrusted matches. Untrusted hits must be requested
+//! The searches return trusted hits and the number of untrusted matches. Untrusted hits must be requested
 //! explicitly, and then carry their label into the turn. Only entries returned to a clean turn
-//! count as used. Each hit is one line, so that its text cannot pass for another hit.
+//! count as used. Each hit is one line, so that its text cannot pass for another hit. A reflection
+//! influenced by text from outside is never given to a model automatically; requesting it is
+//! explicit, and the result carries its label into the turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::{AuthorizableCall, Output, Tool, ToolDeclaration, ToolError, argument};
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::ConversationId;
 use crate::memory::Index;
 use crate::people::Party;
@@ -305,6 +308,53 @@ fn summary_line(summary: &Summary) -> String {
     let points: Vec<&str> = lists.into_iter().flatten().map(String::as_str).collect();
     let points = shorten(&one_line(&points.join("; ")), SNIPPET);
     says::whole_conversation(&one_line(&content.title), &label.encode(), &points)
+}
+
+/// The `read_reflection` tool.
+#[derive(Debug)]
+pub struct ReadReflection(Journal);
+
+impl ReadReflection {
+    /// Creates the tool over this journal.
+    pub fn new(journal: Journal) -> Self {
+        Self(journal)
+    }
+}
+
+#[async_trait]
+impl Tool for ReadReflection {
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({ "period": { "type": "string", "description": wording::tool::REFLECTION_PERIOD } });
+        ToolDeclaration {
+            spec: argument::spec("read_reflection", wording::tool::READ_REFLECTION, properties, &["period"]),
+            effects: Effects::READS_PERSONAL,
+            egress: Egress::Inside,
+            repeatable: true,
+        }
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let period = call.text("period").trim().to_owned();
+        let (scope, named) = (call.scope, period.clone());
+        let found = self.0.read(move |db| reflection_on(db, scope, &named)).await;
+        match found {
+            Ok(Some(output)) => Ok(output),
+            Ok(None) => Err(ToolError::Failed(wording::tool::no_reflection(&period))),
+            Err(_) => Err(ToolError::Failed(wording::tool::REFLECTIONS_UNREADABLE.to_owned())),
+        }
+    }
+}
+
+fn reflection_on(db: Db<'_>, scope: Scope, period: &str) -> anyhow::Result<Option<Output>> {
+    let Some(reflection) = db.reflections().reflection_on(scope, period)? else { return Ok(None) };
+    let mut label = reflection.label;
+    let mut words = String::new();
+    for text in db.messages().texts_of(reflection.message)? {
+        let (part, of, _) = text.text.open();
+        label.absorb(of);
+        words.push_str(part);
+    }
+    Ok(Some(Output { text: words, label, from: vec![Node::Message(reflection.message)] }))
 }
 
 #[cfg(test)]

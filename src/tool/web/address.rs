@@ -7,6 +7,7 @@ use std::net::IpAddr;
 use url::{Host, Url};
 
 use super::{FetchError, Rule};
+use crate::text::links::without_punctuation;
 
 /// Domain suffixes that never name a host on the public internet.
 const PRIVATE_ENDINGS: [&str; 8] = ["localhost", "local", "internal", "intranet", "lan", "home", "corp", "home.arpa"];
@@ -114,33 +115,14 @@ pub fn addresses_in(text: &str) -> Vec<WrittenAddress> {
 fn address_in_piece(piece: &str) -> Option<WrittenAddress> {
     let lower = piece.to_ascii_lowercase();
     let start = [lower.find("http://"), lower.find("https://")].into_iter().flatten().min();
-    let candidate = trimmed(piece.get(start.unwrap_or(0)..)?);
+    let before = |c: char| "([{'*_~,;:.!?-".contains(c);
+    let after = |c: char| ".,;:!?'*~’…".contains(c);
+    let candidate = without_punctuation(piece.get(start.unwrap_or(0)..)?, before, after);
     if start.is_none() && !looks_like_host(candidate) {
         return None;
     }
     let url = parse(candidate).ok().filter(|url| url.username().is_empty() && url.password().is_none())?;
     Some(WrittenAddress { url, has_scheme: start.is_some() })
-}
-
-/// Removes the punctuation of the surrounding sentence; a closing bracket stays if it was opened
-/// inside.
-fn trimmed(candidate: &str) -> &str {
-    let mut rest =
-        candidate.trim_start_matches(['(', '[', '{', '\'', '*', '_', '~', ',', ';', ':', '.', '!', '?', '-']);
-    while let Some(last) = rest.chars().next_back() {
-        let count = |bracket: char| rest.matches(bracket).count();
-        let ends_sentence = match last {
-            ')' => count(')') > count('('),
-            ']' => count(']') > count('['),
-            '}' => count('}') > count('{'),
-            _ => matches!(last, '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '~' | '’' | '…'),
-        };
-        match rest.strip_suffix(last) {
-            Some(shorter) if ends_sentence => rest = shorter,
-            _ => break,
-        }
-    }
-    rest
 }
 
 /// Returns whether the text looks like `example.org` or `example.org:8080/a`, but not like
