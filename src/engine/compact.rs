@@ -1,10 +1,10 @@
 //! Compaction: replaces the older part of a long conversation with its summary. Extract facts,
 //! summarise, move the pointer, in this order and each stored before the next.
 //!
-//! Nothing is discarded: every message stays in the journal, `memory_search` finds it, and it is read once
-//! more when the conversation ends. If facts cannot be extracted, nothing is compacted. Only whole
-//! exchanges are compacted, so a tool call and its result are never separated, and the newest
-//! messages stay verbatim.
+//! Nothing is discarded: every message stays in the journal, `memory_search` finds it, and it is
+//! read once more when the conversation ends. If facts cannot be extracted, nothing is compacted.
+//! Only whole exchanges are compacted, so a tool call and its result are never separated, and the
+//! newest messages stay verbatim.
 //!
 //! The summary is made from everything that was shown (messages, answers, the beginnings of tool
 //! results), so it carries their labels. It has the same form as all summaries, with bounded lists:

@@ -28,36 +28,19 @@ const CONNECTIONS: usize = 32;
 /// Pauses after failures.
 const RETRY: Backoff = Backoff { first: Duration::from_millis(100), longest: Duration::from_secs(10) };
 
-/// Source of client connections.
-pub trait Listener: Send + Sync + 'static {
-    /// The connection.
-    type LocalStream: AsyncRead + AsyncWrite + Send + Unpin + 'static;
-
-    /// Waits for the next connection.
-    fn accept(&self) -> impl Future<Output = io::Result<Self::LocalStream>> + Send;
-}
-
-impl Listener for UnixListener {
-    type LocalStream = UnixStream;
-
-    async fn accept(&self) -> io::Result<UnixStream> {
-        Self::accept(self).await.map(|(stream, _)| stream)
-    }
-}
-
-/// Passes each connection to `each` until the program stops. While accepting fails, as at the limit
-/// of open files, the pauses grow.
-async fn accept_loop<L: Listener>(
-    listener: &L,
+/// Passes each accepted connection to `each` until the program stops. While accepting fails, as at
+/// the limit of open files, the pauses grow.
+async fn accept_loop<Stream, Accepting: Future<Output = io::Result<Stream>>>(
+    accept: impl Fn() -> Accepting,
     clock: &dyn Clock,
     stop: &CancellationToken,
-    mut each: impl FnMut(L::LocalStream),
+    mut each: impl FnMut(Stream),
 ) {
     let mut failures = 0;
     loop {
         let accepted = tokio::select! {
             () = stop.cancelled() => return,
-            accepted = listener.accept() => accepted,
+            accepted = accept() => accepted,
         };
         match accepted {
             Ok(stream) => {
@@ -104,10 +87,10 @@ impl LocalServer {
     }
 
     /// Serves the socket until the program stops.
-    pub async fn serve(self: Arc<Self>, listener: impl Listener, stop: CancellationToken) {
+    pub async fn serve(self: Arc<Self>, listener: UnixListener, stop: CancellationToken) {
         let seats = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
         let tasks = tokio_util::task::TaskTracker::new();
-        let seat = |stream| {
+        let seat = |stream: UnixStream| {
             let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { return };
             let (local, stop) = (Arc::clone(&self), stop.clone());
             tasks.spawn(async move {
@@ -122,7 +105,8 @@ impl LocalServer {
                 drop(seat);
             });
         };
-        accept_loop(&listener, &*self.clock, &stop, seat).await;
+        let accept = || async { listener.accept().await.map(|(stream, _)| stream) };
+        accept_loop(accept, &*self.clock, &stop, seat).await;
         self.terminal.close().await;
         tasks.close();
         tasks.wait().await;
@@ -197,31 +181,23 @@ mod tests {
     use crate::time::{SimulatedClock, Timestamp};
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    /// Listener of a process that may open no more files.
-    #[derive(Clone, Default)]
-    struct Full(Arc<AtomicU32>);
-
-    impl Listener for Full {
-        type LocalStream = UnixStream;
-
-        async fn accept(&self) -> io::Result<UnixStream> {
-            self.0.fetch_add(1, Ordering::SeqCst);
-            Err(io::Error::other("too many open files"))
-        }
-    }
-
     #[tokio::test]
     async fn a_socket_that_accepts_nobody_is_asked_less_and_less() {
-        let (listener, stop) = (Full::default(), CancellationToken::new());
+        // A process that may open no more files.
+        let (calls, stop) = (AtomicU32::new(0), CancellationToken::new());
+        let accept = || async {
+            calls.fetch_add(1, Ordering::SeqCst);
+            Err::<UnixStream, _>(io::Error::other("too many open files"))
+        };
         let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
-        let serving = accept_loop(&listener, &*clock, &stop, |_| {});
+        let serving = accept_loop(accept, &*clock, &stop, |_| {});
         let looking = async {
             for (seconds, most) in [(0, 1), (1, 5), (60, 15)] {
                 clock.advance(Duration::from_secs(seconds)).await;
                 for _ in 0..1_000 {
                     tokio::task::yield_now().await;
                 }
-                let asked = listener.0.load(Ordering::SeqCst);
+                let asked = calls.load(Ordering::SeqCst);
                 assert!((1..=most).contains(&asked), "{asked} times within {seconds} s");
             }
             stop.cancel();

@@ -3,11 +3,11 @@
 //! deliberately: facts, notes, and the points of daily notes. `read_reflection` returns the
 //! assistant's reflection on a day, a week or a month.
 //!
-//! The searches return trusted hits and the number of untrusted matches. Untrusted hits must be requested
-//! explicitly, and then carry their label into the turn. Only entries returned to a clean turn
-//! count as used. Each hit is one line, so that its text cannot pass for another hit. A reflection
-//! influenced by text from outside is never given to a model automatically; requesting it is
-//! explicit, and the result carries its label into the turn.
+//! The searches return trusted hits and the number of untrusted matches. Untrusted hits must be
+//! requested explicitly, and then carry their label into the turn. Only entries returned to a clean
+//! turn count as used. Each hit is one line, so that its text cannot pass for another hit. A
+//! reflection influenced by text from outside is never given to a model automatically; requesting
+//! it is explicit, and the result carries its label into the turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Lines over any byte stream: a [`Connection`] reads and writes one JSON object per line.
 //!
 //! Input cannot grow memory past the limit: a longer line is skipped to its end and reported as
-//! [`Frame::Skipped`], as is an invalid one; the next line is read as usual. Reading may be cancelled
-//! at any point without loss. A line is written with its newline in one piece, so that an
+//! [`Frame::Skipped`], as is an invalid one; the next line is read as usual. Reading may be
+//! cancelled at any point without loss. A line is written with its newline in one piece, so that an
 //! interrupted one is never taken for a whole one.
 
 use std::io;
