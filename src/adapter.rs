@@ -15,12 +15,20 @@ pub mod terminal;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::de::DeserializeOwned;
 
 use crate::message::{FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use crate::people::Role;
+use crate::time::Backoff;
 
 /// Space reserved in each part for a prefix such as the repeat notice.
 const PREFIX_SPACE: usize = 40;
+
+/// Longest wait that a server may ask for: bans of hours exist, but an absurd number must not
+/// silence a chat for good.
+pub const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
+/// Retry intervals of receiving.
+pub const RECEIVE_RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// One of our accounts on one channel.
 #[async_trait]
@@ -158,6 +166,11 @@ impl OutgoingPart {
             PartFormat::Rich => &self.rich,
             PartFormat::Plain => &self.plain,
         }
+    }
+
+    /// Decodes a rich form that is JSON; `None` if it is unreadable, or the plain form is wanted.
+    fn decode<T: DeserializeOwned>(&self, form: PartFormat) -> Option<T> {
+        (form == PartFormat::Rich).then(|| serde_json::from_str(&self.rich).ok()).flatten()
     }
 }
 

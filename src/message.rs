@@ -74,6 +74,11 @@ pub struct Inbound {
     pub event: Event,
 }
 
+/// Returns the chat of a peer, without the topic of a forum.
+pub fn chat_of(peer: &str) -> &str {
+    peer.split_once('/').map_or(peer, |(chat, _topic)| chat)
+}
+
 /// Kind of chat in which an item was received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChatKind {

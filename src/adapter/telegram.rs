@@ -37,7 +37,7 @@ use crate::adapter::{
     Adapter, Batch, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Typing, Unreadable,
 };
 use crate::config::{self, TelegramDelivery};
-use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile};
+use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile, chat_of};
 use crate::people::Role;
 use crate::text;
 use crate::time::task::lock;
@@ -125,6 +125,7 @@ impl Telegram {
         })
     }
 
+    /// Remaining rate limit. Telegram limits rates per chat, across topics.
     fn remaining_pause(&self, peer: &str) -> Option<Duration> {
         self.rate_limits.remaining(chat_of(peer), self.clock.now())
     }
@@ -144,11 +145,6 @@ impl Telegram {
         }
         result
     }
-}
-
-/// Telegram limits rates per chat, across topics.
-fn chat_of(peer: &str) -> &str {
-    peer.split_once('/').map_or(peer, |(chat, _)| chat)
 }
 
 #[async_trait]

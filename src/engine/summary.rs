@@ -14,7 +14,7 @@ use crate::id::MessageId;
 use crate::model::offline::extract::{self, LineSpeaker};
 use crate::model::{ModelError, Purpose, Reply};
 use crate::spend::ModelPool;
-use crate::store::{Conversation, Db, MessageKind, Node, SummaryContent, SummaryInputs, TextKind};
+use crate::store::{Conversation, Db, MessageKind, Node, StoredText, SummaryContent, SummaryInputs, TextKind};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
 
@@ -62,17 +62,10 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> an
         .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
         .filter(|text| !erased.are_in(text.text.open().0))
         .filter(|text| view == SummaryInputs::Full || text.text.label().is_trusted())
-        .map(|text| match by_assistant.get(&text.message) {
-            Some(from) => {
-                SummaryLine { by_person: false, speaker: None, from: *from, message: text.message, text: text.text }
-            }
-            None => SummaryLine {
-                by_person: true,
-                speaker: speakers.get(&text.message).cloned(),
-                from: Node::Message(text.message),
-                message: text.message,
-                text: text.text,
-            },
+        .map(|StoredText { message, text, .. }| {
+            let reply = by_assistant.get(&message).copied();
+            let (speaker, from) = (speakers.get(&message).cloned(), reply.unwrap_or(Node::Message(message)));
+            SummaryLine { by_person: reply.is_none(), speaker, from, message, text }
         })
         .collect())
 }

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use self::attachments::OutgoingAttachment;
 use super::dispatcher::{DeliveryQueue, Dispatcher, QueueBlock};
-use crate::adapter::{OutgoingPart, PartFormat, SendError};
+use crate::adapter::{MAX_SERVER_WAIT, OutgoingPart, PartFormat, SendError};
 use crate::id::{AddressId, ProposalId, QuestionId, StreamId, TurnId};
-use crate::message::Outbound;
+use crate::message::{Outbound, chat_of};
 use crate::people::Address;
 use crate::store::{EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
 use crate::time::clock::{Wakeups, wakeups};
@@ -35,8 +35,6 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
 const MIN_ATTEMPTS: u32 = 288;
 /// Retry intervals.
 const RETRY: Backoff = Backoff { first: Duration::from_secs(2), longest: Duration::from_secs(300) };
-/// Longest wait that a server may ask for.
-const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 impl Dispatcher {
     /// Queue of an address; `None` if its adapter is not registered or has another account now.
@@ -440,11 +438,6 @@ fn log_waiting(queue: &DeliveryQueue, row: &OutboxRow, error: &SendError) {
             tracing::warn!(outbox.id = %row.id, "Delivery {} and all that is for address {} has to wait: {error}", row.id, queue.id);
         }
     }
-}
-
-/// Group of a peer, without the topic.
-fn chat_of(peer: &str) -> &str {
-    peer.split_once('/').map_or(peer, |(chat, _topic)| chat)
 }
 
 /// Follow-up work once a message was delivered or given up.

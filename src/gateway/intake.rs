@@ -13,17 +13,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::admission::{self, Admission, AfterCommit};
 use super::dispatcher::{Dispatcher, StorageState};
-use crate::adapter::{Adapter, Batch, MenuEntry, PollError};
+use crate::adapter::{Adapter, Batch, MenuEntry, PollError, RECEIVE_RETRY};
 use crate::admin::command::COMMANDS;
 use crate::engine::Engine;
 use crate::store::{Db, Journal, is_full};
 use crate::time::clock::WakeupSender;
 use crate::time::task::guarded;
-use crate::time::{ActivityGuard, Backoff, Clock, Zone};
+use crate::time::{ActivityGuard, Clock, Zone};
 use crate::wording::gate;
-
-/// Retry intervals.
-const RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// Receive loop of one adapter.
 pub struct Intake {
@@ -65,7 +62,7 @@ impl Intake {
             }
             tokio::select! {
                 () = stop.cancelled() => return,
-                () = self.pause(self.clock.busy(), RETRY.longest) => {}
+                () = self.pause(self.clock.busy(), RECEIVE_RETRY.longest) => {}
             }
         }
     }
@@ -100,7 +97,7 @@ impl Intake {
         while let Err(trouble) = self.connect().await {
             failures += 1;
             tracing::error!("Cannot connect {}: {trouble:#}", self.adapter.name());
-            self.pause(self.clock.busy(), RETRY.pause(failures)).await;
+            self.pause(self.clock.busy(), RECEIVE_RETRY.pause(failures)).await;
         }
     }
 
@@ -112,7 +109,7 @@ impl Intake {
                 Ok(cursor) => cursor,
                 Err(error) => {
                     tracing::error!("Cannot read the cursor of {name}: {error:#}");
-                    self.pause(self.clock.busy(), RETRY.longest).await;
+                    self.pause(self.clock.busy(), RECEIVE_RETRY.longest).await;
                     continue;
                 }
             };
@@ -125,7 +122,7 @@ impl Intake {
             if *failures == 1 {
                 tracing::warn!("Cannot receive from {name}: {trouble}");
             }
-            let pause = if let PollError::Wait(asked) = trouble { asked } else { RETRY.pause(*failures) };
+            let pause = if let PollError::Wait(asked) = trouble { asked } else { RECEIVE_RETRY.pause(*failures) };
             self.pause(self.clock.busy(), pause).await;
         }
     }
@@ -157,7 +154,7 @@ impl Intake {
                 tracing::error!(
                     "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"
                 );
-                Some(RETRY.pause(*failures))
+                Some(RECEIVE_RETRY.pause(*failures))
             }
         }
     }

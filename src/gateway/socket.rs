@@ -30,8 +30,8 @@ const RETRY: Backoff = Backoff { first: Duration::from_millis(100), longest: Dur
 
 /// Passes each accepted connection to `each` until the program stops. While accepting fails, as at
 /// the limit of open files, the pauses grow.
-async fn accept_loop<Stream, Accepting: Future<Output = io::Result<Stream>>>(
-    accept: impl Fn() -> Accepting,
+async fn accept_loop<Stream, Accept: Future<Output = io::Result<Stream>>>(
+    accept: impl Fn() -> Accept,
     clock: &dyn Clock,
     stop: &CancellationToken,
     mut each: impl FnMut(Stream),
@@ -88,10 +88,10 @@ impl LocalServer {
 
     /// Serves the socket until the program stops.
     pub async fn serve(self: Arc<Self>, listener: UnixListener, stop: CancellationToken) {
-        let seats = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
+        let permits = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
         let tasks = tokio_util::task::TaskTracker::new();
-        let seat = |stream: UnixStream| {
-            let Ok(seat) = Arc::clone(&seats).try_acquire_owned() else { return };
+        let serve = |stream: UnixStream| {
+            let Ok(permit) = Arc::clone(&permits).try_acquire_owned() else { return };
             let (local, stop) = (Arc::clone(&self), stop.clone());
             tasks.spawn(async move {
                 tokio::select! {
@@ -102,11 +102,11 @@ impl LocalServer {
                         }
                     }
                 }
-                drop(seat);
+                drop(permit);
             });
         };
         let accept = || async { listener.accept().await.map(|(stream, _)| stream) };
-        accept_loop(accept, &*self.clock, &stop, seat).await;
+        accept_loop(accept, &*self.clock, &stop, serve).await;
         self.terminal.close().await;
         tasks.close();
         tasks.wait().await;

@@ -25,7 +25,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio_util::sync::CancellationToken;
 
 use super::health::{HealthTracker, ProblemTopic};
-use super::socket::RETRY;
+use crate::adapter::RECEIVE_RETRY;
 use crate::time::Clock;
 use crate::time::clock::real_sleep;
 use crate::time::task::guarded;
@@ -76,7 +76,7 @@ impl DaemonSupervisor {
                 }
             }
             failures = if self.clock.now().since(began) >= STABLE_AFTER { 1 } else { failures.saturating_add(1) };
-            let again = self.clock.now().plus(RETRY.with_jitter(failures, rand::random()));
+            let again = self.clock.now().plus(RECEIVE_RETRY.with_jitter(failures, rand::random()));
             tokio::select! {
                 _busy = self.clock.wake_at(again) => {}
                 () = stop.cancelled() => return,

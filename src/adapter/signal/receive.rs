@@ -11,9 +11,8 @@ use serde::Deserialize;
 
 use super::health::HealthTracker;
 use super::jsonrpc::{Notification, code};
-use super::socket::RETRY;
 use super::subscription::{Subscription, SubscriptionError, SubscriptionTransport};
-use crate::adapter::{Batch, PollError};
+use crate::adapter::{Batch, PollError, RECEIVE_RETRY};
 use crate::time::task::lock;
 use crate::time::{Clock, Timestamp};
 
@@ -99,7 +98,7 @@ impl MessageReceiver {
         if state.subscription.is_none() {
             if state.failures > 0 {
                 // The gateway backs off too; this part adds jitter.
-                let rest = RETRY.with_jitter(state.failures, rand::random()) / 4;
+                let rest = RECEIVE_RETRY.with_jitter(state.failures, rand::random()) / 4;
                 drop(self.clock.wake_at(self.clock.now().plus(rest)).await);
             }
             state.subscription = Some(self.transport.open(&self.clock, account).await?);

@@ -125,11 +125,7 @@ struct StyleSet {
 impl StyledText {
     /// Decodes the requested form of a part. An unreadable rich form becomes plain.
     pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
-        let rich = match form {
-            PartFormat::Rich => serde_json::from_str(&piece.rich).ok(),
-            PartFormat::Plain => None,
-        };
-        rich.unwrap_or_else(|| Self { text: piece.plain.clone(), styles: Vec::new() })
+        piece.decode(form).unwrap_or_else(|| Self { text: piece.plain.clone(), styles: Vec::new() })
     }
 
     /// Encodes the stored form.

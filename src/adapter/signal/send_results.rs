@@ -10,13 +10,11 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::jsonrpc::{RpcError, RpcRefusal, code};
-use crate::adapter::SendError;
+use crate::adapter::{MAX_SERVER_WAIT, SendError};
 use crate::wording::channel as words;
 
 /// Wait after a rate limit without a duration.
 const DEFAULT_WAIT: Duration = Duration::from_secs(60);
-/// Longest accepted wait: an absurd number must not silence a chat for good.
-const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// Kind of recipient.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +104,8 @@ impl RecipientResult {
 /// Error if no recipient was reached: temporary causes come first.
 fn all_failed(missed: &[RecipientResult]) -> SendFailure {
     let of = |kind: &str| missed.iter().any(|outcome| outcome.kind == kind);
-    let wait = missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT).min(MAX_WAIT);
+    let wait =
+        missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT).min(MAX_SERVER_WAIT);
     if let Some(challenge) = missed.iter().find_map(|outcome| outcome.challenge.clone()) {
         SendFailure { error: SendError::Wait(wait), cause: FailureCause::Proof(challenge) }
     } else if of("RATE_LIMIT_FAILURE") {

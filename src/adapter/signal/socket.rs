@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
-use crate::time::{Backoff, Clock};
+use crate::time::Clock;
 
 /// Maximum length of a line. The longest one contains a file in Base64.
 pub(super) const LONGEST: usize = 32 << 20;
@@ -109,8 +109,6 @@ impl LineWriter {
 
 /// Time allowed for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Retry intervals.
-pub(super) const RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// Returns the result of `work`, or `None` if it takes longer than `limit` of the clock's time.
 pub(super) async fn with_timeout<T>(clock: &dyn Clock, limit: Duration, work: impl Future<Output = T>) -> Option<T> {

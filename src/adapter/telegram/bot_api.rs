@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use teloxide_core::requests::Payload;
 
+use crate::adapter::MAX_SERVER_WAIT;
 use crate::adapter::markdown::strip_control;
 use crate::adapter::request::{self, RequestError};
 use crate::message::FetchFileError;
@@ -31,9 +32,6 @@ pub(super) const CALL_LIMIT: Duration = Duration::from_secs(30);
 const MAX_ANSWER: u64 = 32 << 20;
 /// Wait after a 429 without a duration.
 const DEFAULT_WAIT: Duration = Duration::from_secs(5);
-/// Longest accepted wait: bans of hours exist, but an absurd number must not silence a chat for
-/// good.
-const MAX_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Maximum length of an outside message in an error.
 const MAX_REASON: usize = 160;
 
@@ -195,7 +193,7 @@ impl BotApi {
             return Err(CallError::NoResponse(format!("The server answered {code}")));
         }
         let (asked, moved) = envelope.parameters.map_or((None, None), |p| (p.retry_after, p.migrate_to_chat_id));
-        let wait = (code == 429).then(|| asked.map_or(DEFAULT_WAIT, Duration::from_secs).min(MAX_WAIT));
+        let wait = (code == 429).then(|| asked.map_or(DEFAULT_WAIT, Duration::from_secs).min(MAX_SERVER_WAIT));
         Err(CallError::Rejected(ApiRefusal { code, reason: self.clean(&envelope.description), wait, moved }))
     }
 

@@ -53,11 +53,7 @@ pub(super) struct RichPart {
 impl RichPart {
     /// Decodes the requested form of a part. An unreadable rich form becomes plain and untrusted.
     pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
-        let rich = match form {
-            PartFormat::Rich => serde_json::from_str(&piece.rich).ok(),
-            PartFormat::Plain => None,
-        };
-        rich.unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false })
+        piece.decode(form).unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false })
     }
 }
 

@@ -73,7 +73,7 @@ fn a_group_is_reached_when_somebody_is() {
 fn signal_says_how_long_to_wait() {
     let limited = |seconds: u64| person(&[with("RATE_LIMIT_FAILURE", "retryAfterSeconds", json!(seconds))]);
     assert_eq!(why(limited(7)).0, SendError::Wait(Duration::from_secs(7)));
-    assert_eq!(why(limited(u64::MAX)).0, SendError::Wait(MAX_WAIT));
+    assert_eq!(why(limited(u64::MAX)).0, SendError::Wait(MAX_SERVER_WAIT));
     let proof = why(person(&[with("RATE_LIMIT_FAILURE", "token", json!("a-b"))]));
     assert_eq!(proof, (SendError::Wait(MINUTE), FailureCause::Proof("a-b".to_owned())));
 }
