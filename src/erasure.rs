@@ -2,13 +2,13 @@
 //!
 //! A name or words lead to a plan of what was found ([`plan`]), which can be shown. Once the person
 //! wants it, its row is stored ([`Erasure::begin`]); from then on it is resumed after a crash.
-//! [`Erasure::execute`] deletes from the files first, then from the journal: the file of a note with
-//! its index line, lines of other memory files with the same text, and every copy in the journal,
-//! by its row and by its derivation edges (`store::erasure`). Then everything is searched again
-//! ([`verify`]), and remaining places are reported. Finally the search indexes are merged, because
-//! only a merge removes single words from them. Files that only a person edits, and files that
-//! people sent, are kept and reported. Every step can be repeated: a second run finds nothing more
-//! to erase. The erasure of a [`person`] runs the same way.
+//! [`Erasure::execute`] deletes from the files first, then from the journal: the file of a note
+//! with its index line, lines of other memory files with the same text, and every copy in the
+//! journal, by its row and by its derivation edges (`store::erasure`). Then everything is searched
+//! again ([`verify`]), and remaining places are reported. Finally the search indexes are merged,
+//! because only a merge removes single words from them. Files that only a person edits, and files
+//! that people sent, are kept and reported. Every step can be repeated: a second run finds nothing
+//! more to erase. The erasure of a [`person`] runs the same way.
 //!
 //! Callers above this module end the turns that still use erased text.
 
@@ -70,8 +70,8 @@ impl<'a> Erasure<'a> {
         Self { journal, tree }
     }
 
-    /// Stores the row of an erasure, at the request of that person. Source messages are deleted only
-    /// if `messages` is true.
+    /// Stores the row of an erasure, at the request of that person. Source messages are deleted
+    /// only if `messages` is true.
     pub async fn begin(
         &self,
         plan: ErasurePlan,
@@ -125,11 +125,7 @@ impl<'a> Erasure<'a> {
 
     /// Returns the party of a scope, if it still has access.
     async fn party_of(&self, scope: Scope) -> anyhow::Result<Option<Party>> {
-        match scope {
-            Scope::Person(id) => Ok(self.journal.read(move |db| db.people().person(id)).await?.map(Party::One)),
-            Scope::Group(stream) => Ok(Some(Party::Group(stream))),
-            Scope::Shared => Ok(None),
-        }
+        self.journal.read(move |db| db.people().party_of(scope)).await
     }
 
     async fn erase_from_files(&self, row: &ErasureRow, who: &Party, now: Timestamp) -> anyhow::Result<()> {
@@ -230,9 +226,9 @@ impl<'a> Erasure<'a> {
         Ok(())
     }
 
-    /// Merges the search indexes, because only a merge removes single words from them, and truncates
-    /// the log. For a message deleted by its sender the nightly merge is soon enough; an erasure on
-    /// request does it at once.
+    /// Merges the search indexes, because only a merge removes single words from them, and
+    /// truncates the log. For a message deleted by its sender the nightly merge is soon enough; an
+    /// erasure on request does it at once.
     async fn purge_indexes_and_log(&self) -> anyhow::Result<()> {
         for step in 0..MERGES {
             let merge = move |tx: Tx<'_>| tx.maintenance().merge_index(PAGES, step == 0);

@@ -34,6 +34,7 @@ use crate::id::PersonId;
 use crate::memory;
 use crate::store::{self, Tx};
 use crate::time::Timestamp;
+use crate::trust::Scope;
 use crate::wording::upkeep::{self as says, LeftOut};
 use key::BackupKey;
 use manifest::{BackupEntry, BackupEntryKind, Manifest};
@@ -175,7 +176,7 @@ fn record_hand_edits(tx: Tx<'_>, entries: &[BackupEntry], now: Timestamp) -> any
     for entry in entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
         if let (None, label) = memory::label_of_content(*tx, &inside, &inside, &entry.digest)? {
-            let scope = tx.after_restore().last_scope_of(&inside)?;
+            let scope = tx.folders().newest_scope_of(&inside)?.unwrap_or(Scope::Shared);
             tx.file_versions().file_written(&inside, &entry.digest, &label, scope, now)?;
         }
     }

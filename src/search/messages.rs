@@ -2,8 +2,8 @@
 //! returned only on request.
 //!
 //! The journal returns candidates by words, and those whose vectors are near the query. Then all of
-//! them are ranked together with their context ([`rank`](super::rank)). Texts that contain the query
-//! verbatim come first.
+//! them are ranked together with their context ([`rank`](super::rank)). Texts that contain the
+//! query verbatim come first.
 //!
 //! The names of the participants are removed from a query before the comparison by meaning: with a
 //! name in it, the nearest messages are greetings. Without vectors, full-text search alone decides.

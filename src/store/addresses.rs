@@ -10,7 +10,7 @@ use strum::{EnumString, IntoStaticStr};
 use crate::id::{AddressId, InboxId, PersonId, StreamId};
 use crate::people::{Address, KnownAddress};
 use crate::store::handles::{Addresses, AddressesMut, Groups, GroupsMut, Inbox, InboxMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
@@ -244,9 +244,7 @@ impl GroupsMut<'_> {
         }
         let address = self.tx().addresses().link(at, None, now)?;
         // The scope is named after the stream, whose number is known only after the insert.
-        let stream = self
-            .db
-            .insert("INSERT INTO streams (address_id, scope) VALUES (?1, ?2)", params![address, Scope::Shared])?;
+        let stream = insert!(self.db, "streams" { address_id: address, scope: Scope::Shared })?;
         self.db.run("UPDATE streams SET scope = ?2 WHERE id = ?1", params![stream, Scope::Group(stream)])?;
         Ok((stream, address))
     }

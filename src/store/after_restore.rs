@@ -63,14 +63,6 @@ impl AfterRestore<'_> {
     pub fn received_files(&self) -> anyhow::Result<Vec<String>> {
         self.db.all("SELECT path FROM attachments WHERE state = 'here'", [])
     }
-
-    /// Returns the scope for which a file was last written.
-    pub fn last_scope_of(&self, path: &str) -> anyhow::Result<Scope> {
-        Ok(self
-            .db
-            .first("SELECT scope FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1", [path])?
-            .unwrap_or(Scope::Shared))
-    }
 }
 
 impl AfterRestoreMut<'_> {
@@ -137,7 +129,7 @@ impl AfterRestoreMut<'_> {
 
     /// Records a file of unknown origin in the restored workspace.
     pub fn file_found(&self, path: &str, digest: &str, label: &Label, now: Timestamp) -> anyhow::Result<()> {
-        let scope = self.last_scope_of(path)?;
+        let scope = self.db.folders().newest_scope_of(path)?.unwrap_or(Scope::Shared);
         self.tx().file_versions().file_written(path, digest, label, scope, now).map(drop)
     }
 }

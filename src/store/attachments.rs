@@ -2,12 +2,12 @@
 //!
 //! A file that came with a message has metadata from its sender, and a path once it is fetched.
 //!
-//! The row of a file or reaction sent with a reply is written during the turn and belongs to it. It becomes part of the delivery when the
-//! reply is posted, so a turn without a reply sends nothing.
+//! The row of a file or reaction sent with a reply is written during the turn and belongs to it. It
+//! becomes part of the delivery when the reply is posted, so a turn without a reply sends nothing.
 //!
-//! A reaction to a message has one row for each person and message, with the state last shown to the
-//! assistant. It is not a message: it opens no conversation and calls no model. The next turn of the
-//! stream gets a text about it, which is stored with the turn.
+//! A reaction to a message has one row for each person and message, with the state last shown to
+//! the assistant. It is not a message: it opens no conversation and calls no model. The next turn
+//! of the stream gets a text about it, which is stored with the turn.
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
@@ -16,7 +16,7 @@ use super::Node;
 use crate::id::{AttachmentId, MessageId, PersonId, StreamId, TurnId};
 use crate::message::{FileKind, RemoteFile};
 use crate::store::handles::{Attachments, AttachmentsMut, OutgoingFiles, OutgoingFilesMut, Reactions, ReactionsMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use crate::text::{one_line, shorten};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -104,11 +104,10 @@ impl AttachmentsMut<'_> {
         scope: Scope,
     ) -> anyhow::Result<AttachmentId> {
         let size = file.size.and_then(|size| i64::try_from(size).ok());
-        self.db.insert(
-            "INSERT INTO attachments (message_id, kind, reference, mime, name, size, state, label, scope)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'remote', ?7, ?8)",
-            params![message, file.kind, file.reference, file.mime, file.name, size, label, scope],
-        )
+        insert!(self.db, "attachments" {
+            message_id: message, kind: file.kind, reference: file.reference, mime: file.mime, name: file.name, size,
+            state: "remote", label, scope,
+        })
     }
 
     /// Records that a file was fetched to `path`. If the message was deleted meanwhile, the file is

@@ -1,7 +1,7 @@
 //! Streams and their conversations.
 
 use crate::store::handles::{Conversations, ConversationsMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use std::sync::Arc;
 
 use rusqlite::params;
@@ -203,10 +203,7 @@ impl ConversationsMut<'_> {
         if let Some(id) = self.db.first("SELECT id FROM streams WHERE work_of = ?1", [person])? {
             return Ok(id);
         }
-        self.db.insert(
-            "INSERT INTO streams (person_id, scope, work_of) VALUES (NULL, ?1, ?2)",
-            params![Scope::Person(person), person],
-        )
+        insert!(self.db, "streams" { scope: Scope::Person(person), work_of: person })
     }
 
     /// Makes the next message of the stream begin a new conversation; `None` cancels that.
@@ -216,11 +213,10 @@ impl ConversationsMut<'_> {
 
     /// Opens a conversation.
     pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
-        self.db.insert(
-            "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at)
-             VALUES (?1, ?5, ?2, ?3, ?4, ?4)",
-            params![new.stream, new.scope, new.because, new.at, new.kind],
-        )
+        insert!(self.db, "conversations" {
+            stream_id: new.stream, kind: new.kind, scope: new.scope, began_because: new.because, opened_at: new.at,
+            last_at: new.at,
+        })
     }
 
     /// Closes a conversation, unless it is closed.

@@ -4,12 +4,12 @@
 //! turn, whose text is its history. The origin of a reply is the closure of these edges, and a turn
 //! adds only a few.
 //!
-//! Fingerprints are used to recognise pasted text. They are written in the transaction that stores such a text: received text, tool results, and
-//! the parts of a proposal shown to an owner. A match leads to the stored text, which is then
-//! compared letter by letter with the typed one. Fingerprints are derived:
-//! [`FingerprintsMut::rebuild_fingerprints`] restores them from the journal, and an older journal
-//! gets them when it is first opened. The descriptions of unaccepted MCP tools are short, change in
-//! place, and are compared without stored fingerprints.
+//! Fingerprints are used to recognise pasted text. They are written in the transaction that stores
+//! such a text: received text, tool results, and the parts of a proposal shown to an owner. A match
+//! leads to the stored text, which is then compared letter by letter with the typed one.
+//! Fingerprints are derived: [`FingerprintsMut::rebuild_fingerprints`] restores them from the
+//! journal, and an older journal gets them when it is first opened. The descriptions of unaccepted
+//! MCP tools are short, change in place, and are compared without stored fingerprints.
 
 use std::collections::BTreeSet;
 use std::fmt;

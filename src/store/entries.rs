@@ -29,7 +29,7 @@ use sha2::{Digest, Sha256};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::store::handles::{Entries, EntriesMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -276,25 +276,10 @@ impl EntriesMut<'_> {
             }
             self.drop_entry(before.id)?;
         }
-        self.db.run(
-            "INSERT INTO entries (key, path, section, line, name, kind, category, text, digest, label, scope, at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-            params![
-                key,
-                file.path,
-                now.section,
-                entry.line,
-                now.name,
-                now.kind,
-                now.category,
-                entry.text,
-                now.digest,
-                label,
-                file.scope,
-                at,
-            ],
-        )?;
-        let id = self.db.last_insert_rowid();
+        let id = insert!(self.db, "entries" {
+            key, path: file.path, section: now.section, line: entry.line, name: now.name, kind: now.kind,
+            category: now.category, text: entry.text, digest: now.digest, label, scope: file.scope, at,
+        })?;
         let indexed = IndexedText {
             path: &file.path,
             scope: file.scope,

@@ -27,7 +27,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ErasureId, PersonId};
 use crate::store::handles::{Erasure, ErasureMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use crate::text::erasure_query::ErasureQuery;
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -286,20 +286,11 @@ impl ErasureMut<'_> {
     /// Begins an erasure. Records its source messages at once, because the file versions that lead
     /// to them are deleted with it.
     pub fn begin(&self, new: &NewErasure<'_>) -> anyhow::Result<ErasureId> {
-        let id = self.db.insert(
-            "INSERT INTO forgettings (person_id, kind, target, needles, messages, state, label, scope, wanted_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 'wanted', ?6, ?7, ?8)",
-            params![
-                new.person,
-                new.plan.kind,
-                new.plan.target,
-                serde_json::to_string(&new.plan.query)?,
-                new.messages,
-                new.plan.label,
-                new.scope,
-                new.at,
-            ],
-        )?;
+        let id = insert!(self.db, "forgettings" {
+            person_id: new.person, kind: new.plan.kind, target: new.plan.target,
+            needles: serde_json::to_string(&new.plan.query)?, messages: new.messages, state: "wanted",
+            label: new.plan.label, scope: new.scope, wanted_at: new.at,
+        })?;
         self.record_sources(id)?;
         self.invalidate_derivations(new.scope)?;
         Ok(id)

@@ -9,7 +9,7 @@
 //! for every version.
 
 use crate::store::handles::{FileVersions, FileVersionsMut};
-use crate::store::rows::from_row;
+use crate::store::rows::{from_row, insert};
 use rusqlite::params;
 
 use super::Node;
@@ -104,11 +104,10 @@ from_row! { Unplaced { id, path, digest, replaces, content } }
 impl FileVersionsMut<'_> {
     /// Records a version that is about to be written, or was found.
     pub fn file_version_of(&self, new: &NewFile<'_>) -> anyhow::Result<FileId> {
-        let id = self.db.insert(
-            "INSERT INTO files (path, digest, label, scope, written_at, author, cause)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![new.path, new.digest, new.label, new.scope, new.at, new.author, new.cause],
-        )?;
+        let id = insert!(self.db, "files" {
+            path: new.path, digest: new.digest, label: new.label, scope: new.scope, written_at: new.at,
+            author: new.author, cause: new.cause,
+        })?;
         if let Some(content) = new.content {
             self.db.run("INSERT INTO file_contents (file_id, content) VALUES (?1, ?2)", params![id, content])?;
             self.drop_old_contents(new.path)?;

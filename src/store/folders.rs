@@ -5,7 +5,7 @@
 //! While a move is open, [`Folders::folder_of`] returns no folder for the people it concerns.
 
 use crate::store::handles::{Folders, FoldersMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use anyhow::ensure;
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
@@ -280,8 +280,8 @@ impl FoldersMut<'_> {
         self.move_over(of.id)
     }
 
-    /// Records a hand-over of the root before any file is moved. `source` is the folder of the heir,
-    /// `target` that of the former owner.
+    /// Records a hand-over of the root before any file is moved. `source` is the folder of the
+    /// heir, `target` that of the former owner.
     ///
     /// # Errors
     /// [`HandOverRefusal`] if it cannot begin.
@@ -294,13 +294,9 @@ impl FoldersMut<'_> {
         ensure!(is_owner, HandOverRefusal::NotAnOwner);
         let is_busy = self.is_at_work(owner)? || self.is_at_work(heir)?;
         ensure!(!is_busy, HandOverRefusal::Busy);
-        self.db.run(
-            "INSERT INTO folder_moves (kind, state, person_id, heir_id, source, target)
-             VALUES ('hand_over', 'begun', ?1, ?2, ?3, ?4)",
-            params![owner, heir, source, target],
-        )?;
-        let (id, source, target) = (self.db.last_insert_rowid(), source.to_owned(), target.to_owned());
         let (kind, state) = (MoveKind::HandOver, MoveState::Begun);
+        let (source, target) = (source.to_owned(), target.to_owned());
+        let id = insert!(self.db, "folder_moves" { kind, state, person_id: owner, heir_id: heir, source, target })?;
         Ok(FolderMove { id, kind, state, person: owner, heir: Some(heir), source, target })
     }
 

@@ -6,9 +6,9 @@
 //!
 //! The cost of a query is bounded. BM25 ranking reads every text that contains any query word, and
 //! words found in half of all texts decide nothing. So words are counted first, up to a bound, and
-//! the rarest are used until together they match [`MOST`] texts. If all are common, the newest texts
-//! with all of them are as good as any. A query costs the same with a million texts as with fifty
-//! thousand.
+//! the rarest are used until together they match [`MOST`] texts. If all are common, the newest
+//! texts with all of them are as good as any. A query costs the same with a million texts as with
+//! fifty thousand.
 
 mod indexing;
 

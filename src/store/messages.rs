@@ -2,7 +2,7 @@
 
 use super::derivations::Fingerprinted;
 use crate::store::handles::{Messages, MessagesMut};
-use crate::store::rows::{from_row, stored_word, text};
+use crate::store::rows::{from_row, insert, stored_word, text};
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
@@ -301,58 +301,36 @@ impl MessagesMut<'_> {
             MessageKind::Reply | MessageKind::Reflection => MessageState::Done,
             MessageKind::Said | MessageKind::Command | MessageKind::Task => MessageState::Queued,
         };
-        self.db.insert(
-            "INSERT INTO messages (stream_id, conversation_id, inbox_id, address_id, person_id, kind, scope,
-             external_id,
-             album, received_at, server_at, effective_at, state, turn_id, guest)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            params![
-                new.stream,
-                new.conversation,
-                new.inbox,
-                new.address,
-                new.person,
-                new.kind,
-                new.scope,
-                new.external_id,
-                new.album,
-                new.received_at,
-                new.server_at,
-                new.effective_at,
-                state,
-                new.turn,
-                new.guest.unwrap_or(0),
-            ],
-        )
+        insert!(self.db, "messages" {
+            stream_id: new.stream, conversation_id: new.conversation, inbox_id: new.inbox, address_id: new.address,
+            person_id: new.person, kind: new.kind, scope: new.scope, external_id: new.external_id, album: new.album,
+            received_at: new.received_at, server_at: new.server_at, effective_at: new.effective_at, state,
+            turn_id: new.turn, guest: new.guest.unwrap_or(0),
+        })
     }
 
     /// Adds a text to a message and to the search index, which excludes commands. Does nothing for
     /// a deleted message.
     pub fn add_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
-        if self.db.redaction().is_redacted(message)? {
-            return Ok(());
+        match self.store_text(message, kind, text)? {
+            Some(row) => self.tx().message_search().index_text(row),
+            None => Ok(()),
         }
-        let (words, label, scope) = text.open();
-        self.db.run(
-            "INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![message, kind, &**words, label, scope],
-        )?;
-        let row = self.db.last_insert_rowid();
-        self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(row), words, label)?;
-        self.tx().message_search().index_text(row)
     }
 
     /// Adds a text to a message without indexing it. Does nothing for a deleted message.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
+        self.store_text(message, kind, text).map(drop)
+    }
+
+    fn store_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<Option<i64>> {
         if self.db.redaction().is_redacted(message)? {
-            return Ok(());
+            return Ok(None);
         }
         let (words, label, scope) = text.open();
-        self.db.run(
-            "INSERT INTO texts (message_id, kind, text, label, scope) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![message, kind, &**words, label, scope],
-        )?;
-        self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(self.db.last_insert_rowid()), words, label)
+        let row = insert!(self.db, "texts" { message_id: message, kind, text: &**words, label, scope })?;
+        self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(row), words, label)?;
+        Ok(Some(row))
     }
 
     /// Returns the given messages that are still queued.

@@ -52,7 +52,7 @@ struct Readers {
 impl Journal {
     /// Watches whether there is space to write.
     pub fn disk_space(&self) -> tokio::sync::watch::Receiver<super::DiskSpace> {
-        self.writer.room()
+        self.writer.disk_space()
     }
 
     /// Opens the journal for writing and migrates it. Only the holder of the home's lock may call
@@ -96,10 +96,6 @@ impl Journal {
             readers: Arc::new(Readers { idle: Mutex::new(readers), permits: Semaphore::new(READERS) }),
             path: path.to_owned(),
         })
-    }
-
-    pub(super) fn writer(&self) -> &JournalWriter {
-        &self.writer
     }
 
     /// Returns the path of the file.
@@ -211,7 +207,7 @@ fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
 
 fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
+    connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // FULL: an acknowledged message survives a power cut. It costs one more fsync a commit, well
     // under a millisecond.
@@ -229,7 +225,7 @@ fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
 fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
     let connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(std::time::Duration::from_millis(BUSY_MS.into()))?;
+    connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
     connection.pragma_update(None, "query_only", true)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
@@ -239,11 +235,15 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
 fn restrict_mode(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
     for suffix in ["", "-wal", "-shm"] {
-        let mut name = path.as_os_str().to_owned();
-        name.push(suffix);
         // A file system without modes is the operator's choice; doctor reports it.
-        let _ = std::fs::set_permissions(name, std::fs::Permissions::from_mode(0o600));
+        let _ = std::fs::set_permissions(with_suffix(path, suffix), std::fs::Permissions::from_mode(0o600));
     }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
 }
 
 /// Returns the newest known version if the journal is older. A new journal counts as current.
@@ -293,7 +293,7 @@ fn classify_code(path: &Path, code: rusqlite::ErrorCode) -> Option<OpenError> {
 impl Journal {
     /// Returns the length of the log in bytes.
     pub fn log_size(&self) -> u64 {
-        std::fs::metadata(log_of(self.path())).map_or(0, |found| found.len())
+        std::fs::metadata(with_suffix(&self.path, "-wal")).map_or(0, |found| found.len())
     }
 
     /// Merges and truncates the log. Returns false if a reader is in the way; then the next run has
@@ -301,7 +301,7 @@ impl Journal {
     pub async fn cut_log(&self) -> anyhow::Result<bool> {
         let path = self.path().to_owned();
         tokio::task::spawn_blocking(move || merge(&path)).await.context("Merging the log was abandoned")??;
-        self.writer().between("cut the log", cut).await
+        self.writer.between("cut the log", cut).await
     }
 }
 
@@ -316,10 +316,4 @@ fn cut(connection: &Connection) -> anyhow::Result<bool> {
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
     Ok(busy? == 0)
-}
-
-fn log_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name)
 }

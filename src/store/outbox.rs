@@ -13,7 +13,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, MessageId, OutboxId, PartId, PersonId, TurnId};
 use crate::store::handles::{Outbox, OutboxMut};
-use crate::store::rows::{from_row, stored_word, text};
+use crate::store::rows::{from_row, insert, stored_word, text};
 use crate::time::Timestamp;
 use crate::trust::Text;
 
@@ -253,22 +253,10 @@ impl OutboxMut<'_> {
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
         let (words, label, scope) = new.text.open();
         let own_words: &str = if new.message.is_some() { "" } else { words };
-        self.db.insert(
-            "INSERT INTO outbox (address_id, kind, message_id, text, label, scope, buttons, state, created_at,
-             quotes)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'pending', ?8, ?9)",
-            params![
-                new.address,
-                new.kind,
-                new.message,
-                own_words,
-                label,
-                scope,
-                serde_json::to_string(new.buttons)?,
-                new.at,
-                new.quotes,
-            ],
-        )
+        insert!(self.db, "outbox" {
+            address_id: new.address, kind: new.kind, message_id: new.message, text: own_words, label, scope,
+            buttons: serde_json::to_string(new.buttons)?, state: "pending", created_at: new.at, quotes: new.quotes,
+        })
     }
 
     /// Stores the parts of a delivery before the first is sent.

@@ -1,8 +1,8 @@
 //! Admitted people. The configuration declares them, pairing adds more, and the configuration takes
 //! precedence.
 //!
-//! Addresses that the configuration gives to people are stored with the person, independently of our account on a channel, so that people are
-//! identified before any channel is connected.
+//! Addresses that the configuration gives to people are stored with the person, independently of
+//! our account on a channel, so that people are identified before any channel is connected.
 //!
 //! The transaction that removes, demotes or erases a person also revokes outstanding access.
 
@@ -12,7 +12,7 @@ use rusqlite::params;
 use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
 use crate::store::handles::{People, PeopleMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
@@ -128,11 +128,8 @@ impl PeopleMut<'_> {
     /// # Errors
     /// If an admitted person has that name.
     pub fn add_person(&self, name: &str, role: Role, declared: &str, now: Timestamp) -> anyhow::Result<Person> {
-        self.db.run(
-            "INSERT INTO people (name, role, declared, created_at) VALUES (?1, ?2, ?3, ?4)",
-            params![name, role, declared, now],
-        )?;
-        self.person(PersonId(self.db.last_insert_rowid()))?.context("A person vanished while being stored")
+        let id = insert!(self.db, "people" { name, role, declared, created_at: now })?;
+        self.person(id)?.context("A person vanished while being stored")
     }
 
     /// Readmits a removed person under that name.

@@ -2,7 +2,7 @@
 //! proposal ever changes.
 
 use crate::store::handles::{Proposals, ProposalsMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use std::time::Duration;
 
 use rusqlite::params;
@@ -290,30 +290,12 @@ impl Proposals<'_> {
 impl ProposalsMut<'_> {
     /// Stores a proposal.
     pub fn stage(&self, new: &NewProposal<'_>) -> anyhow::Result<ProposalId> {
-        let id: ProposalId = self.db.insert(
-            "INSERT INTO proposals (skill, change, new_name, base, content, nonce, digest, rationale, origin,
-             turn_id, person_id,
-             standing, label, scope, state, created_at, expires_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'pending', ?15, ?16)",
-            params![
-                new.skill,
-                new.change,
-                new.new_name,
-                new.base,
-                new.content,
-                new.nonce,
-                new.digest,
-                new.rationale,
-                new.origin,
-                new.turn,
-                new.person,
-                new.standing,
-                new.label,
-                new.scope,
-                new.at,
-                new.at.plus(PROPOSAL_WAITS),
-            ],
-        )?;
+        let id: ProposalId = insert!(self.db, "proposals" {
+            skill: new.skill, change: new.change, new_name: new.new_name, base: new.base, content: new.content,
+            nonce: new.nonce, digest: new.digest, rationale: new.rationale, origin: new.origin, turn_id: new.turn,
+            person_id: new.person, standing: new.standing, label: new.label, scope: new.scope, state: "pending",
+            created_at: new.at, expires_at: new.at.plus(PROPOSAL_WAITS),
+        })?;
         self.tx().skills().add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;
         self.tx().fingerprints().add_fingerprints(Fingerprinted::Reason(id), new.rationale, new.label)?;
         Ok(id)
@@ -321,16 +303,11 @@ impl ProposalsMut<'_> {
 
     /// Stores the verdict of a stage.
     pub fn add_verdict(&self, id: ProposalId, said: &VerdictRow, scope: Scope, now: Timestamp) -> anyhow::Result<()> {
-        self.db.run(
-            "INSERT INTO verdicts (proposal_id, stage, outcome, note, findings, label, scope, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![id, said.stage, said.outcome, said.note, said.findings, said.label, scope, now],
-        )?;
-        self.tx().fingerprints().add_fingerprints(
-            Fingerprinted::Verdict(self.db.last_insert_rowid()),
-            &said.note,
-            &said.label,
-        )
+        let row = insert!(self.db, "verdicts" {
+            proposal_id: id, stage: said.stage, outcome: said.outcome, note: said.note, findings: said.findings,
+            label: said.label, scope, at: now,
+        })?;
+        self.tx().fingerprints().add_fingerprints(Fingerprinted::Verdict(row), &said.note, &said.label)
     }
 
     /// Records that the reviewer was asked, for any verdict.

@@ -6,7 +6,7 @@
 //! permission is read from it, so it survives a crash and covers no other turn.
 
 use crate::store::handles::{Questions, QuestionsMut};
-use crate::store::rows::{from_row, stored_word, text};
+use crate::store::rows::{from_row, insert, stored_word, text};
 use std::time::Duration;
 
 use rusqlite::params;
@@ -177,27 +177,11 @@ impl QuestionsMut<'_> {
     /// Stores a question.
     pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
         let (call, label, scope) = new.call.open();
-        self.db.insert(
-            "INSERT INTO questions (stream_id, conversation_id, turn_id, step_id, person_id, address_id, call,
-             covers, digest,
-             state, asked_at, expires_at, label, scope)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'open', ?10, ?11, ?12, ?13)",
-            params![
-                new.stream,
-                new.conversation,
-                new.turn,
-                new.step,
-                new.person,
-                new.address,
-                &**call,
-                new.covers.encode(),
-                new.digest,
-                new.at,
-                new.at.plus(new.waits),
-                label,
-                scope,
-            ],
-        )
+        insert!(self.db, "questions" {
+            stream_id: new.stream, conversation_id: new.conversation, turn_id: new.turn, step_id: new.step,
+            person_id: new.person, address_id: new.address, call: &**call, covers: new.covers.encode(),
+            digest: new.digest, state: "open", asked_at: new.at, expires_at: new.at.plus(new.waits), label, scope,
+        })
     }
 
     /// Closes an open question; a yes names the turn that continues.

@@ -5,7 +5,7 @@
 //! transaction that takes an action checks the limit for its local day.
 
 use crate::store::handles::{Reflections, ReflectionsMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
@@ -114,20 +114,6 @@ pub enum ActionState {
 }
 
 stored_word!(ActionKind, ActionState);
-
-impl ActionState {
-    /// All states.
-    pub const ALL: [Self; 8] = [
-        Self::New,
-        Self::Taken,
-        Self::Proposed,
-        Self::Kept,
-        Self::Suggested,
-        Self::Refused,
-        Self::OverLimit,
-        Self::Malformed,
-    ];
-}
 
 /// An action to store.
 #[derive(Debug, Clone, Copy)]
@@ -281,32 +267,19 @@ impl ReflectionsMut<'_> {
     /// # Errors
     /// If the slot has one.
     pub fn store_reflection(&self, new: &NewReflection<'_>) -> anyhow::Result<ReflectionId> {
-        self.db.insert(
-            "INSERT INTO reflections (slot_id, turn_id, message_id, title, label, scope, at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![new.slot, new.turn, new.message, new.title, new.label, new.scope, new.at],
-        )
+        insert!(self.db, "reflections" {
+            slot_id: new.slot, turn_id: new.turn, message_id: new.message, title: new.title, label: new.label,
+            scope: new.scope, at: new.at,
+        })
     }
 
     /// Stores an action.
     pub fn add_action(&self, new: &NewAction<'_>) -> anyhow::Result<ActionId> {
         let ended = (new.state != ActionState::New).then_some(new.at);
-        self.db.insert(
-            "INSERT INTO actions (reflection_id, seq, kind, title, payload, state, reason, label, scope, ended_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-            params![
-                new.reflection,
-                new.seq,
-                new.kind,
-                new.title,
-                new.payload,
-                new.state,
-                new.reason,
-                new.label,
-                new.scope,
-                ended,
-            ],
-        )
+        insert!(self.db, "actions" {
+            reflection_id: new.reflection, seq: new.seq, kind: new.kind, title: new.title, payload: new.payload,
+            state: new.state, reason: new.reason, label: new.label, scope: new.scope, ended_at: ended,
+        })
     }
 
     /// Takes an action if fewer than `most` are taken on that local day. Returns false if not.

@@ -5,7 +5,7 @@
 //! wait until they are readmitted.
 
 use crate::store::handles::{Reminders, RemindersMut};
-use crate::store::rows::{from_row, stored_word, text};
+use crate::store::rows::{from_row, insert, stored_word, text};
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
@@ -139,21 +139,10 @@ impl RemindersMut<'_> {
     /// Stores a reminder or task.
     pub fn add_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<ReminderId> {
         let (words, label, scope) = new.text.open();
-        self.db.insert(
-            "INSERT INTO reminders (person_id, kind, text, label, scope, cron, next_at, turn_id, created_at, state)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'waiting')",
-            params![
-                new.person,
-                new.kind,
-                &**words,
-                label,
-                scope,
-                new.cron.unwrap_or_default(),
-                new.next_at,
-                new.turn,
-                new.at
-            ],
-        )
+        insert!(self.db, "reminders" {
+            person_id: new.person, kind: new.kind, text: &**words, label, scope, cron: new.cron.unwrap_or_default(),
+            next_at: new.next_at, turn_id: new.turn, created_at: new.at, state: "waiting",
+        })
     }
 
     /// Sets the next due time.

@@ -60,8 +60,8 @@ tuples! {
 /// fields (`with |row| { field: expression }`).
 ///
 /// `Struct from "table"` also declares the beginning of its queries. Columns of computed fields
-/// follow the table: `Struct from "table", "text, label, scope"`. A query with a join has a constant
-/// of its own: `Struct from SELECT`.
+/// follow the table: `Struct from "table", "text, label, scope"`. A query with a join has a
+/// constant of its own: `Struct from SELECT`.
 macro_rules! from_row {
     (
         $name:ident from $table:literal $(, $columns:literal)? {
@@ -112,6 +112,27 @@ pub(super) fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<Text> {
     let words: Arc<str> = row.get(column)?;
     Ok(Labelled::new(words, row.get("label")?, row.get("scope")?))
 }
+
+/// Inserts a row of named values and returns its id:
+/// `insert!(db, "table" { column: value, column })`.
+macro_rules! insert {
+    ($db:expr, $table:literal { $column:ident $(: $value:expr)? $(, $columns:ident $(: $values:expr)?)* $(,)? }) => {
+        $db.insert(
+            concat!(
+                "INSERT INTO ", $table, " (", stringify!($column), $(", ", stringify!($columns),)* ") VALUES (?",
+                $(crate::store::rows::insert!(@mark $columns),)* ")"
+            ),
+            rusqlite::params![
+                crate::store::rows::insert!(@value $column $($value)?),
+                $(crate::store::rows::insert!(@value $columns $($values)?)),*
+            ],
+        )
+    };
+    (@mark $column:ident) => { ", ?" };
+    (@value $column:ident) => { $column };
+    (@value $column:ident $value:expr) => { $value };
+}
+pub(super) use insert;
 
 /// Implements `ToSql` and `FromSql` for enums that derive `EnumString` and `IntoStaticStr`, and
 /// `as_str` for those listed without `foreign`.

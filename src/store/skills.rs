@@ -3,9 +3,10 @@
 //!
 //! Digests are 64 hexadecimal digits; blank means an absent folder.
 //!
-//! MCP tools are also stored as last seen, with the owner's acceptance of each. A tool is accepted if the accepted digest equals the digest last seen; nothing else makes it
-//! available. A tool that was never accepted and is no longer listed is deleted, so that a server
-//! that invents names cannot fill the journal.
+//! MCP tools are also stored as last seen, with the owner's acceptance of each. A tool is accepted
+//! if the accepted digest equals the digest last seen; nothing else makes it available. A tool that
+//! was never accepted and is no longer listed is deleted, so that a server that invents names
+//! cannot fill the journal.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ChangeId, PersonId, ProposalId, VersionId};
 use crate::store::handles::{McpTools, McpToolsMut, Skills, SkillsMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -262,11 +263,10 @@ impl SkillsMut<'_> {
 
     /// Stores a version.
     pub fn add_version(&self, new: &NewVersion<'_>) -> anyhow::Result<VersionId> {
-        let id: VersionId = self.db.insert(
-            "INSERT INTO skill_versions (skill, digest, origin, proposal_id, accepted, label, scope, made_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![new.skill, new.digest, new.origin, new.proposal, new.accepted, new.label, Scope::Shared, new.at,],
-        )?;
+        let id: VersionId = insert!(self.db, "skill_versions" {
+            skill: new.skill, digest: new.digest, origin: new.origin, proposal_id: new.proposal,
+            accepted: new.accepted, label: new.label, scope: Scope::Shared, made_at: new.at,
+        })?;
         self.add_skill_files("version_id", id.0, new.files, new.label, Scope::Shared)?;
         Ok(id)
     }
@@ -300,11 +300,10 @@ impl SkillsMut<'_> {
         follows: Option<ChangeId>,
         now: Timestamp,
     ) -> anyhow::Result<ChangeId> {
-        self.db.insert(
-            "INSERT INTO skill_changes (proposal_id, skill, base, version_id, follows_id, state, begun_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, 'intended', ?6)",
-            params![proposal, skill, base, version, follows, now],
-        )
+        insert!(self.db, "skill_changes" {
+            proposal_id: proposal, skill, base, version_id: version, follows_id: follows, state: "intended",
+            begun_at: now,
+        })
     }
 
     /// Ends a change of the folder: `done` or `conflict`.

@@ -4,7 +4,7 @@
 //! never reopens: to process a period again, another run of it is added.
 
 use crate::store::handles::{Slots, SlotsMut};
-use crate::store::rows::{from_row, stored_word};
+use crate::store::rows::{from_row, insert, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
@@ -172,14 +172,11 @@ impl SlotsMut<'_> {
             Some(_) => return Ok(None),
         };
         let ended = (!new.state.is_open()).then_some(new.at);
-        self.db.run(
-            "INSERT INTO slots (job, scope, period, run, from_at, to_at, due_at, state, reason, claimed_at, ended_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-            params![
-                new.job, new.scope, new.period, run, new.from, new.to, new.due_at, new.state, new.reason, new.at, ended
-            ],
-        )?;
-        Ok(Some(SlotId(self.db.last_insert_rowid())))
+        insert!(self.db, "slots" {
+            job: new.job, scope: new.scope, period: new.period, run, from_at: new.from, to_at: new.to,
+            due_at: new.due_at, state: new.state, reason: new.reason, claimed_at: new.at, ended_at: ended,
+        })
+        .map(Some)
     }
 
     /// Deletes slots in the future without a result.

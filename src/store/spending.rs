@@ -2,7 +2,7 @@
 //! afterwards; an interrupted one stays at its worst case.
 
 use crate::store::handles::{Spending, SpendingMut};
-use crate::store::rows::from_row;
+use crate::store::rows::{from_row, insert};
 use rusqlite::params;
 
 use crate::id::{PersonId, SpendId, TurnId};
@@ -139,25 +139,11 @@ impl Spending<'_> {
 impl SpendingMut<'_> {
     /// Reserves the worst case of a call.
     pub fn reserve(&self, call: &Reservation<'_>) -> anyhow::Result<SpendId> {
-        self.db.insert(
-            "INSERT INTO spending (turn_id, person_id, scope, purpose, model, day, at, state, priced, input_tokens,
-             output_tokens, micros, guessed_tokens)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'reserved', ?8, ?9, ?10, ?11, ?12)",
-            params![
-                call.turn,
-                call.person,
-                call.scope,
-                call.purpose,
-                call.model,
-                call.day,
-                call.at,
-                call.priced,
-                signed(call.input),
-                signed(call.output),
-                signed(call.micros),
-                signed(call.guessed),
-            ],
-        )
+        insert!(self.db, "spending" {
+            turn_id: call.turn, person_id: call.person, scope: call.scope, purpose: call.purpose, model: call.model,
+            day: call.day, at: call.at, state: "reserved", priced: call.priced, input_tokens: signed(call.input),
+            output_tokens: signed(call.output), micros: signed(call.micros), guessed_tokens: signed(call.guessed),
+        })
     }
 
     /// Records the actual cost of a call.

@@ -3,7 +3,7 @@
 
 use super::derivations::Fingerprinted;
 use crate::store::handles::{Turns, TurnsMut};
-use crate::store::rows::{from_row, stored_word, text};
+use crate::store::rows::{from_row, insert, stored_word, text};
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
@@ -211,23 +211,11 @@ impl TurnsMut<'_> {
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
         let (context, context_label, _) = new.context.open();
         let (recalled, recalled_label, _) = new.recalled.open();
-        self.db.insert(
-            "INSERT INTO turns (stream_id, conversation_id, person_id, address_id, scope, state, claimed_at, context,
-             context_label, label, recalled)
-             VALUES (?1, ?2, ?3, ?4, ?5, 'running', ?6, ?7, ?8, ?9, ?10)",
-            params![
-                new.stream,
-                new.conversation,
-                new.person,
-                new.address,
-                new.scope,
-                new.at,
-                &**context,
-                context_label.join_with(recalled_label),
-                new.label,
-                &**recalled,
-            ],
-        )
+        insert!(self.db, "turns" {
+            stream_id: new.stream, conversation_id: new.conversation, person_id: new.person, address_id: new.address,
+            scope: new.scope, state: "running", claimed_at: new.at, context: &**context,
+            context_label: context_label.join_with(recalled_label), label: new.label, recalled: &**recalled,
+        })
     }
 
     /// Records the token count of a turn's last model call.

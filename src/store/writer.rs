@@ -62,22 +62,13 @@ impl JournalWriter {
         T: Send + 'static,
         F: FnOnce(Tx<'_>) -> anyhow::Result<T> + Send + 'static,
     {
-        let (answer, answered) = oneshot::channel();
-        let (failpoint, room) = (self.failpoint.clone(), Arc::clone(&self.disk_space));
-        let job: Job = Box::new(move |connection| {
-            let result = catch_unwind(AssertUnwindSafe(|| transact(connection, failpoint.as_ref(), name, job)))
-                .unwrap_or_else(|_| Err(anyhow!("A journal job panicked")));
-            room.send_if_modified(|room| room.learn(&result));
-            // The caller may no longer be waiting; committed data stays committed.
-            let _ = answer.send(result);
-        });
-        self.jobs.send(job).await.map_err(|_| anyhow!("The journal is closed"))?;
-        answered.await.context("The journal was closed meanwhile")?.with_context(|| format!("Cannot store: {name}"))
-    }
-
-    /// Watches whether there is space to write.
-    pub(super) fn room(&self) -> watch::Receiver<DiskSpace> {
-        self.disk_space.subscribe()
+        let (failpoint, disk_space) = (self.failpoint.clone(), Arc::clone(&self.disk_space));
+        let job = move |connection: &mut Connection| {
+            let result = transact(connection, failpoint.as_ref(), name, job);
+            disk_space.send_if_modified(|space| space.learn(&result));
+            result
+        };
+        self.submit(job, || format!("Cannot store: {name}")).await
     }
 
     /// Runs a job that cannot be a transaction, between two that are.
@@ -86,13 +77,28 @@ impl JournalWriter {
         T: Send + 'static,
         F: FnOnce(&Connection) -> anyhow::Result<T> + Send + 'static,
     {
+        self.submit(move |connection| job(connection), || format!("Cannot do: {name}")).await
+    }
+
+    /// Queues a job and waits for its result. A panic in it becomes an error.
+    async fn submit<T, F>(&self, job: F, context: impl FnOnce() -> String) -> anyhow::Result<T>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> anyhow::Result<T> + Send + 'static,
+    {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             let result = catch_unwind(AssertUnwindSafe(|| job(connection)));
+            // The caller may no longer be waiting; committed data stays committed.
             let _ = answer.send(result.unwrap_or_else(|_| Err(anyhow!("A journal job panicked"))));
         });
         self.jobs.send(job).await.map_err(|_| anyhow!("The journal is closed"))?;
-        answered.await.context("The journal was closed meanwhile")?.with_context(|| format!("Cannot do: {name}"))
+        answered.await.context("The journal was closed meanwhile")?.with_context(context)
+    }
+
+    /// Watches whether there is space to write.
+    pub(super) fn disk_space(&self) -> watch::Receiver<DiskSpace> {
+        self.disk_space.subscribe()
     }
 
     pub(super) async fn close(&self) {

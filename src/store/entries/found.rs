@@ -3,10 +3,10 @@
 //! No lookup returns entries of another scope. The other limits of a query are applied here for
 //! entries that were not found by words.
 //!
-//! Every full-text term of an entry begins with scope and trust level (`p3tgarden`), as in the index of messages. So a
-//! query reads only terms of its own scope, and the entries of others affect neither its cost nor
-//! the rarity of a word. Kind, category, section and agent are terms too, in a separate column that
-//! is never scored.
+//! Every full-text term of an entry begins with scope and trust level (`p3tgarden`), as in the
+//! index of messages. So a query reads only terms of its own scope, and the entries of others
+//! affect neither its cost nor the rarity of a word. Kind, category, section and agent are terms
+//! too, in a separate column that is never scored.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
-//! Finds the source messages of a note or fact by its derivation edges, and removes deleted knowledge
-//! from the index, with leftovers of it: unused use counts, vectors without text, contents of deleted
-//! files, and old archives.
+//! Finds the source messages of a note or fact by its derivation edges, and removes deleted
+//! knowledge from the index, with leftovers of it: unused use counts, vectors without text,
+//! contents of deleted files, and old archives.
 //!
 //! A note derives from the sources of all its versions. A fact shares its file with others, so the
 //! first version that contains it counts. An edge may lead to several messages: a turn that answers
@@ -188,13 +188,11 @@ impl ErasureMut<'_> {
 
     /// Returns the messages behind an edge that contain it.
     fn messages_behind(&self, row: &ErasureRow, node: Node) -> anyhow::Result<Vec<MessageId>> {
-        // The messages that a turn answers, and its reply.
-        let of_turn = "SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id";
         let of_span = "SELECT m.id FROM extractions e JOIN messages m ON m.conversation_id = e.conversation_id
              AND m.id > e.after_message AND m.id <= e.upto_message AND m.kind IN ('said', 'reply') WHERE e.id = ?1";
         let (all, is_span): (Vec<MessageId>, bool) = match node {
             Node::Message(id) => (vec![id], row.kind == ErasureKind::Fact),
-            Node::Turn(id) => (self.db.all(of_turn, [id])?, false),
+            Node::Turn(id) => (self.db.compactions().messages_in(id)?, false),
             Node::Extraction(id) => (self.db.all(of_span, [id])?, true),
             _ => return Ok(Vec::new()),
         };

@@ -10,9 +10,10 @@
 //! Files are outside the journal: a file's row says `gone` at once, until the file is deleted from
 //! disk and reported as such.
 //!
-//! Message timers are set by senders: text is deleted a given time after its answer. A timer runs from the end of the turn that answered the message, or from its closing. A reply
-//! gets the shortest timer of the messages it answers, running from its delivery or failure. Until
-//! then no expiry exists, so text is never deleted before it was used.
+//! Message timers are set by senders: text is deleted a given time after its answer. A timer runs
+//! from the end of the turn that answered the message, or from its closing. A reply gets the
+//! shortest timer of the messages it answers, running from its delivery or failure. Until then no
+//! expiry exists, so text is never deleted before it was used.
 
 use std::time::Duration;
 
