@@ -194,17 +194,13 @@ from_row! {
 impl EntriesMut<'_> {
     /// Replaces a file and all its entries. Returns the number of new or changed entries.
     pub fn put_indexed(&self, file: &Indexed, entries: &[NewEntry]) -> anyhow::Result<usize> {
-        self.db.run("INSERT INTO indexed (path, scope, stamp, digest, label, trouble, size, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-                 ON CONFLICT (path) DO UPDATE SET scope = ?2, stamp = ?3, digest = ?4, label = ?5, trouble = ?6, size = ?7, at = ?8", params![
-                file.path,
-                file.scope,
-                file.stamp,
-                file.digest,
-                file.label,
-                file.trouble,
-                i64::try_from(file.size).unwrap_or(i64::MAX),
-                file.at
-            ])?;
+        let size = i64::try_from(file.size).unwrap_or(i64::MAX);
+        self.db.run(
+            "INSERT INTO indexed (path, scope, stamp, digest, label, trouble, size, at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (path) DO UPDATE
+             SET scope = ?2, stamp = ?3, digest = ?4, label = ?5, trouble = ?6, size = ?7, at = ?8",
+            params![file.path, file.scope, file.stamp, file.digest, file.label, file.trouble, size, file.at],
+        )?;
         let mut before = self.stored_of(&file.path)?;
         let mut changed = 0;
         for entry in entries {

@@ -160,17 +160,15 @@ impl Messages<'_> {
     /// Returns the queued messages of a stream, in order.
     pub fn queued(&self, stream: StreamId) -> anyhow::Result<Vec<StoredMessage>> {
         self.db.rows(
-            &format!(
-                "WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued'
-                 AND kind IN ('said', 'task') ORDER BY id"
-            ),
+            "WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued'
+             AND kind IN ('said', 'task') ORDER BY id",
             [stream],
         )
     }
 
     /// Returns the queued commands, in order.
     pub fn queued_commands(&self) -> anyhow::Result<Vec<StoredMessage>> {
-        self.db.all(&waiting_commands(), [])
+        self.db.rows(COMMANDS, [])
     }
 
     /// Returns the streams with pending messages, open turns or open questions.
@@ -204,14 +202,9 @@ impl Messages<'_> {
 
     /// Returns true if the previous message of the stream was dropped because the queue was full.
     pub fn was_full_before(&self, stream: StreamId, message: MessageId) -> anyhow::Result<bool> {
-        Ok(self
-            .db
-            .first(
-                "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
-             ORDER BY received_at DESC, id DESC LIMIT 1",
-                params![stream, message],
-            )?
-            .unwrap_or(false))
+        let sql = "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
+             ORDER BY received_at DESC, id DESC LIMIT 1";
+        Ok(self.db.first(sql, params![stream, message])?.unwrap_or(false))
     }
 
     /// Returns the messages that a turn answers, in order.
@@ -245,7 +238,7 @@ impl Messages<'_> {
     /// Returns a message at that address by its channel id, received or sent by us.
     pub fn by_external_id(&self, address: AddressId, external_id: &str) -> anyhow::Result<Option<StoredMessage>> {
         for name in ["external_id", "also"] {
-            if let Some(found) = self.db.first(&named(name), params![address, external_id])? {
+            if let Some(found) = self.db.row(&named(name), params![address, external_id])? {
                 return Ok(Some(found));
             }
         }
@@ -275,12 +268,8 @@ impl Messages<'_> {
 
 // These queries run for every message. The partial index is used only by queries that repeat its
 // condition.
-fn waiting_commands() -> String {
-    format!(
-        "INDEXED BY messages_waiting
-         WHERE state IN ('queued', 'claimed') AND state = 'queued' AND kind = 'command' ORDER BY id"
-    )
-}
+const COMMANDS: &str = "INDEXED BY messages_waiting
+    WHERE state IN ('queued', 'claimed') AND state = 'queued' AND kind = 'command' ORDER BY id";
 
 fn named(name: &str) -> String {
     format!("WHERE address_id = ?1 AND {name} = ?2 AND {name} <> '' ORDER BY id DESC LIMIT 1")
@@ -411,7 +400,9 @@ mod tests {
     fn no_message_costs_a_walk_through_all_others() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
-        for sql in [waiting_commands(), named("external_id"), named("also"), ALBUM.to_owned()] {
+        let message = |rest: &str| format!("{} {rest}", <StoredMessage as crate::store::rows::Selected>::SELECT);
+        let named = |name: &str| message(&named(name));
+        for sql in [message(COMMANDS), named("external_id"), named("also"), ALBUM.to_owned()] {
             let plan = journal.read_now(|db| {
                 let mut query = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
                 let mut rows = query.raw_query();
