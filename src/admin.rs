@@ -1,10 +1,10 @@
 //! Operator commands, implemented once for chat, the command line and the local socket.
 //!
-//! Each command reads or writes the journal and returns an [`Answer`]: Markdown for a person on a
-//! phone, JSON for a program, and the label of the texts shown. [`Admin::chat`] decides which
-//! person may give which command in chat. The command line has the owner's rights
-//! ([`Admin::command_line`]), because anyone who can open the home has them. Every command may be
-//! run twice: an interrupted one is simply run again.
+//! Each [command] reads or acts, and returns an [`Answer`]: Markdown for a person on a phone, JSON
+//! for a program, and the label of the texts shown. [`Admin::chat`] decides which person may give
+//! which command in chat. The command line has the owner's rights ([`Admin::command_line`]),
+//! because anyone who can open the home has them. Every command may be run twice: an interrupted
+//! one is simply run again.
 
 mod answer;
 pub mod backup;
@@ -13,7 +13,6 @@ pub mod export;
 mod erasure;
 mod jobs;
 mod keep_confirmed;
-mod cli_dispatch;
 mod meaning;
 mod memory;
 mod models;
@@ -22,6 +21,7 @@ mod pairing;
 mod people;
 pub mod restore;
 mod review;
+mod run;
 mod search;
 mod skills;
 mod status;
@@ -48,12 +48,13 @@ use crate::people::{Party, Person, Role};
 use crate::review::Review;
 use crate::schedule::Schedule;
 use crate::spend::Ledger;
-use crate::store::{Issuer, Journal};
+use crate::store::Journal;
 use crate::time::{Clock, Zone};
 use crate::tool::mcp::Servers;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
-use command::{COMMANDS, ChatCommand, InGroup};
+use command::{Action, COMMANDS, Command, InGroup};
+use run::Origin;
 
 /// The origin of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,8 +86,8 @@ pub struct Admin {
     pub ledger: Arc<Ledger>,
     /// The review gate.
     pub review: Review,
-    /// The knowledge tree.
-    pub tree: Workspace,
+    /// The workspace.
+    pub workspace: Workspace,
     /// The search index.
     pub index: Index,
     /// The assistant's name.
@@ -96,15 +97,12 @@ pub struct Admin {
     /// The schedule.
     pub schedule: Arc<Schedule>,
     /// The MCP servers.
-    pub outside: Arc<Servers>,
+    pub mcp: Arc<Servers>,
     /// Health of the adapters.
     pub health: Arc<dyn HealthSource>,
     /// Attempts to store confirmed texts while the disk is full.
-    pub(crate) tries: keep_confirmed::FailedAttempts,
+    pub(crate) failed_attempts: keep_confirmed::FailedAttempts,
 }
-
-/// Number of days shown by `/usage`, including today.
-const DAYS_IN_CHAT: u32 = 7;
 
 impl Admin {
     /// Answers a chat line that begins with a slash. An internal error yields an answer too: one
@@ -122,54 +120,19 @@ impl Admin {
         }
         let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage()) };
         let done = match (caller.group, command) {
-            (None, command) => self.run(&caller.person, command).await,
-            (Some(group), ChatCommand::Forget { name, messages }) => {
+            (None, command) => self.run(&Origin::Chat(&caller.person), command).await,
+            (Some(group), Command::Act(Action::Forget { name, messages })) => {
                 self.erasure().forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
             }
-            // The others that act on a group took effect on admission (`gateway::admission::group`).
+            // The others that act on a group took effect on admission
+            // (`gateway::admission::group`).
             (Some(_), _) => return Answer::refusal(says::DIRECT_ONLY),
         };
         done.unwrap_or_else(|error| {
-            tracing::error!(person.id = %caller.person.id, "A command of person {} failed: {error:#}", caller.person.id);
+            let id = caller.person.id;
+            tracing::error!(person.id = %id, "A command of person {id} failed: {error:#}");
             Answer::failure(&error)
         })
-    }
-
-    async fn run(&self, person: &Person, command: ChatCommand) -> anyhow::Result<Answer> {
-        // Owners see data of all people, members only their own.
-        let only = (person.role != Role::Owner).then_some(person.id);
-        let issuer = Issuer::Person(person.id);
-        match command {
-            ChatCommand::Start => Ok(Answer::ours(says::greeting(&person.name, &self.agent), json!({}))),
-            ChatCommand::Help => Ok(help(person.role)),
-            ChatCommand::Whoami => self.reports().whoami(person).await,
-            ChatCommand::Link => self.members().link_code(person).await,
-            ChatCommand::New => Ok(Answer::ours(says::NEW, json!({}))),
-            ChatCommand::Stop => self.stop(person).await,
-            // An answer took effect on admission (`gateway::admission::consent`), in the chat where the question
-            // was asked.
-            ChatCommand::Yes(_) | ChatCommand::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
-            ChatCommand::Status => self.reports().status(only).await,
-            ChatCommand::Usage => self.reports().usage(only, DAYS_IN_CHAT).await,
-            ChatCommand::Resend(id) => self.reports().resend(only, id).await,
-            ChatCommand::Reminders => self.jobs().reminders(person).await,
-            ChatCommand::CancelReminder(id) => self.jobs().cancel_reminder(person, id).await,
-            ChatCommand::Search(sought) => self.finder().search(person, &sought).await,
-            ChatCommand::People(command) => self.members().people_command(command).await,
-            ChatCommand::Pair { name, role } => self.members().pair(issuer, &name, role, None).await,
-            ChatCommand::PairAgain(namesake) => self.members().pair_again(issuer, namesake).await,
-            ChatCommand::HandOver { name, sure } => self.members().hand_over(&name, sure, Some(person.id)).await,
-            ChatCommand::Remove { name } => self.members().remove(&name).await,
-            ChatCommand::Model { name: None } => Ok(self.reports().models()),
-            ChatCommand::Model { name: Some(name) } => self.reports().prefer(&name).await,
-            ChatCommand::Reflect(wish) => self.jobs().reflect(person.id, &wish).await,
-            ChatCommand::Review(command) => self.skills_and_proposals().review_command(person, command).await,
-            ChatCommand::Memory(command) => self.memory_files().memory(person, command).await,
-            ChatCommand::Forget { name, messages } => {
-                self.erasure().forget(person, &name, messages, Surface::Chat).await
-            }
-            ChatCommand::Export => self.history().export(person).await,
-        }
     }
 
     /// Returns the person with access of that name.

@@ -45,7 +45,7 @@ use crate::tool::mcp::{self, Servers};
 use crate::tool::web::Fetcher;
 use crate::wording;
 
-use assembly::Foundation;
+use assembly::Components;
 pub use lock::{take_lock, take_lock_as_it_is};
 
 /// Time for unfinished work to end when the program stops.
@@ -73,7 +73,7 @@ pub struct Overrides {
     /// Hook at every step of a change of the skills folder.
     pub disk_failpoint: Option<DiskFailpoint>,
     /// Time limits of MCP servers.
-    pub outside: Option<mcp::Limits>,
+    pub mcp_limits: Option<mcp::Limits>,
     /// Free space on the disk of the home.
     pub free_space: Option<FreeSpace>,
     /// `true` if the terminal is the only adapter, as for `chat` without a running gateway.
@@ -114,23 +114,23 @@ pub struct App {
     /// Server of the local socket.
     pub local: Arc<LocalServer>,
     /// MCP servers.
-    pub outside: Arc<Servers>,
+    pub mcp: Arc<Servers>,
     /// Scheduler.
     pub schedule: Arc<Schedule>,
-    scheduled: Mutex<Option<Wakeups>>,
+    schedule_wakeups: Mutex<Option<Wakeups>>,
     config: Config,
     review: Review,
     signal: Option<Arc<Signal>>,
     /// Vectors for semantic search, if configured.
     pub vectors: Option<Vectors>,
     /// Workspace.
-    pub tree: Workspace,
+    pub workspace: Workspace,
     /// Search index.
     pub index: Index,
     dispatcher: Arc<Dispatcher>,
     tasks: TaskTracker,
     stop: CancellationToken,
-    _lock: File,
+    _home_lock: File,
 }
 
 impl App {
@@ -141,11 +141,11 @@ impl App {
     /// Returns a [`BuildError`], grouped by remedy.
     pub async fn build(config: Config, overrides: Overrides) -> Result<Self, BuildError> {
         crate::model::install_tls();
-        let lock = take_lock(&config.home)?;
+        let home_lock = take_lock(&config.home)?;
         let journal = Journal::open(&config.home.journal(), overrides.failpoint)?;
         let clock = overrides.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let stop = CancellationToken::new();
-        let (scheduler, scheduled) = crate::time::clock::wakeups();
+        let (scheduler, schedule_wakeups) = crate::time::clock::wakeups();
         people::declare_people(&journal, &config, clock.now()).await?;
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
         let (chat, background) = model_pools(&config, overrides.chat, overrides.background, overrides.jitter, &ledger)?;
@@ -156,13 +156,14 @@ impl App {
         chat.recollect().await?;
         background.recollect().await?;
         let background = Arc::new(background);
-        let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
-            .with_agent(&config.agent, &config.memory);
-        tree.seed(clock.now()).await?;
+        let workspace =
+            Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
+                .with_agent(&config.agent, &config.memory);
+        workspace.seed(clock.now()).await?;
         let vectors = vectors(&config, &journal, &clock, &ledger)?;
-        let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
+        let index = Index::new(workspace.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
         let dispatcher =
-            Dispatcher::new(journal.clone(), tree.clone(), Arc::clone(&clock), stop.clone(), scheduler.clone());
+            Dispatcher::new(journal.clone(), workspace.clone(), Arc::clone(&clock), stop.clone(), scheduler.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
         dispatcher.register(terminal.clone());
         let signal = match overrides.terminal_only {
@@ -171,44 +172,49 @@ impl App {
         };
         let skills = (overrides.builtins, overrides.disk_failpoint);
         let review = assembly::review(&config, (&journal, &clock), &background, &dispatcher, skills);
-        let limits = overrides.outside.unwrap_or_default();
-        let outside = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
+        let limits = overrides.mcp_limits.unwrap_or_default();
+        let mcp = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
         // Before anything reads a skill. A failure does not prevent the start.
         if let Err(error) = review.start().await {
             tracing::error!("The skills cannot be brought up to date: {error:#}");
         }
-        let base =
-            Foundation { config, journal, clock, stop, scheduler, ledger, tree, index, vectors, dispatcher, review };
-        let toolbox = base.toolbox(overrides.fetcher)?.with_outside(Arc::clone(&outside));
-        let engine = base.engine(chat, background, toolbox, overrides.reader);
-        let schedule = base.schedule(&engine, overrides.free_space);
-        let admin = base.admin(&engine, &schedule, &outside);
-        let local = Arc::new(LocalServer {
-            journal: base.journal.clone(),
-            clock: Arc::clone(&base.clock),
-            terminal,
-            admin: Arc::clone(&admin),
-            agent: base.config.agent.name.clone(),
-        });
+        let components = Components {
+            config,
+            journal,
+            clock,
+            stop,
+            scheduler,
+            ledger,
+            workspace,
+            index,
+            vectors,
+            dispatcher,
+            review,
+        };
+        let toolbox = components.toolbox(overrides.fetcher)?.with_outside(Arc::clone(&mcp));
+        let engine = components.engine(chat, background, toolbox, overrides.reader);
+        let schedule = components.schedule(&engine, overrides.free_space);
+        let admin = components.admin(&engine, &schedule, &mcp);
+        let local = components.local_server(terminal, &admin);
         Ok(Self {
-            journal: base.journal,
-            clock: base.clock,
+            journal: components.journal,
+            clock: components.clock,
             engine,
             admin,
             local,
-            outside,
+            mcp,
             schedule,
-            scheduled: Mutex::new(Some(scheduled)),
-            config: base.config,
-            review: base.review,
+            schedule_wakeups: Mutex::new(Some(schedule_wakeups)),
+            config: components.config,
+            review: components.review,
             signal,
-            vectors: base.vectors,
-            tree: base.tree,
-            index: base.index,
-            dispatcher: base.dispatcher,
+            vectors: components.vectors,
+            workspace: components.workspace,
+            index: components.index,
+            dispatcher: components.dispatcher,
             tasks: TaskTracker::new(),
-            stop: base.stop,
-            _lock: lock,
+            stop: components.stop,
+            _home_lock: home_lock,
         })
     }
 
@@ -233,7 +239,7 @@ impl App {
         if let Some(daemon) = self.signal.as_ref().and_then(|signal| signal.daemon(self.stop.clone())) {
             self.tasks.spawn(daemon);
         }
-        for work in self.outside.work(&self.stop) {
+        for work in self.mcp.work(&self.stop) {
             self.tasks.spawn(work);
         }
         self.tasks.spawn(keep_index_current(self.index.clone(), Arc::clone(&self.clock), self.stop.clone()));
@@ -242,7 +248,7 @@ impl App {
             self.tasks.spawn(vectors.clone().run(self.stop.clone()));
         }
         self.engine.start().await?;
-        if let Some(wakeups) = lock(&self.scheduled).take() {
+        if let Some(wakeups) = lock(&self.schedule_wakeups).take() {
             self.tasks.spawn(Arc::clone(&self.schedule).run(wakeups, self.stop.clone()));
         }
         let listener = LocalServer::listen(&self.config.home.socket())?;

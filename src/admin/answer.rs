@@ -4,6 +4,7 @@
 //! from [`ShownLabel::words`], and the text's label becomes part of the answer's. An answer that
 //! shows no labelled text consists of the program's own words.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::people::Address;
@@ -61,6 +62,37 @@ impl Answer {
     }
 }
 
+/// The reason why a command ended early.
+#[derive(Debug)]
+pub(super) enum CommandError {
+    /// The command is refused with this answer.
+    Refused(Box<Answer>),
+    /// The command failed.
+    Failed(anyhow::Error),
+}
+
+impl CommandError {
+    /// Returns the answer of a refused command.
+    pub(super) fn into_answer(self) -> anyhow::Result<Answer> {
+        match self {
+            Self::Refused(answer) => Ok(*answer),
+            Self::Failed(error) => Err(error),
+        }
+    }
+}
+
+impl From<Answer> for CommandError {
+    fn from(answer: Answer) -> Self {
+        Self::Refused(Box::new(answer))
+    }
+}
+
+impl From<anyhow::Error> for CommandError {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
 /// The join of the labels shown so far.
 #[derive(Debug, Clone)]
 pub(super) struct ShownLabel(Label);
@@ -101,6 +133,17 @@ pub(super) fn sources(label: &Label) -> Value {
 /// The sources of a label, for a person.
 pub(super) fn sources_in_words(label: &Label) -> String {
     plain(&label.sources().map(ToString::to_string).collect::<Vec<_>>().join(", "))
+}
+
+/// An object with further fields, which replace fields of the same name.
+pub(super) fn with_fields(object: impl Serialize, further: Value) -> Value {
+    match (json!(object), further) {
+        (Value::Object(mut fields), Value::Object(further)) => {
+            fields.extend(further);
+            Value::Object(fields)
+        }
+        (object, _) => object,
+    }
 }
 
 /// An amount of money, for a program.

@@ -1,40 +1,110 @@
-//! Chat commands: the meaning of a line of chat.
+//! Commands: one type for all of them, and the meaning of a line of chat.
 //!
-//! Pure and total: any text is a command, a known command with invalid arguments, or unknown. What
-//! is known of a command stands in its row of the [table](COMMANDS): the parser, the check of the
-//! role, `/help`, the chat menu, the hint for a mistyped name, the command line's help and the list
-//! in `docs/operating.md` read it there.
+//! A [`Command`] either reads or acts, and the type tells which. It is parsed from a line of chat
+//! ([`parse`]) or from the words of the command line ([`parse_words`]), and run by one function for
+//! both. Parsing is pure and total: any text is a command, a known command with invalid arguments,
+//! or unknown. What is known of a chat command stands in its row of the [table](COMMANDS): the
+//! parser, the check of the role, `/help`, the chat menu, the hint for a mistyped name, the command
+//! line's help and the list in `docs/operating.md` read it there.
 
 mod arguments;
+mod command_line;
 mod search_flags;
 mod table;
 
-pub use arguments::{IsSame, MemoryCommand, Namesake, PeopleCommand, ReflectionRequest, ReviewCommand};
-use arguments::{first_word, named};
+pub use arguments::ReflectionRequest;
+use arguments::first_word;
+pub use command_line::parse_words;
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
 use super::search::SearchQuery;
-use crate::id::{OutboxId, QuestionId, ReminderId};
+use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
-
-/// Handling of messages in a deletion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SourceMessages {
-    /// Messages are kept.
-    Keep,
-    /// Messages from which the note or fact was made are deleted.
-    Delete,
-}
 
 /// A request to the program, not to the assistant.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChatCommand {
+pub enum Command {
+    /// A command that decides nothing.
+    Read(Query),
+    /// A command that may change something.
+    Act(Action),
+}
+
+/// A command that decides nothing and may be repeated at will. Before it answers, the journal may
+/// be brought up to date with files that were changed by hand. The caller of the command line is
+/// the owner on whose behalf it acts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Query {
     /// Telegram's Start button, or a pairing code, from a person who already has access.
     Start,
-    /// Lists the commands.
+    /// The commands.
     Help,
-    /// Shows the caller's account.
+    /// The caller's account.
     Whoami,
+    /// The program's status.
+    Status,
+    /// Usage and cost of the models.
+    Usage,
+    /// The models.
+    Models,
+    /// The MCP tools.
+    Tools,
+    /// State of the workspace and its index.
+    Knowledge,
+    /// The caller's reminders.
+    Reminders,
+    /// The newest reflections, up to a number.
+    Reflections(u32),
+    /// One reflection, by number or period.
+    Reflection(String),
+    /// The newest conversations, up to a number.
+    Conversations(u32),
+    /// One conversation.
+    Conversation(ConversationId),
+    /// Full-text search.
+    Search(SearchQuery),
+    /// The people with access.
+    People,
+    /// The removed people whom a name could mean.
+    FormerPeople(String),
+    /// Consequences of handing the workspace root over to that person.
+    HandOverPlan(String),
+    /// The pending proposals.
+    PendingProposals,
+    /// The newest proposals, including decided ones.
+    Proposals,
+    /// One proposal in full.
+    Proposal(ProposalId),
+    /// Origin of a proposal.
+    ProposalOrigin(ProposalId),
+    /// The skills.
+    Skills,
+    /// One skill in full.
+    Skill(String),
+    /// Versions of a skill.
+    SkillHistory(String),
+    /// Overview of the caller's memory.
+    Memory,
+    /// Full-text search in the caller's memory.
+    SearchMemory(SearchQuery),
+    /// One note of the caller in full.
+    Note(String),
+    /// Versions of a note.
+    NoteHistory(String),
+    /// The place where notes can be edited.
+    WhereToEdit,
+    /// Location of a note to edit.
+    NoteLocation {
+        /// Name of the owner of the note; blank for the caller.
+        person: String,
+        /// The note; blank for `MEMORY.md`.
+        note: String,
+    },
+}
+
+/// A command that may change something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
     /// Starts a new conversation with the next message. Takes effect on admission.
     New,
     /// Stops the running turn.
@@ -43,54 +113,124 @@ pub enum ChatCommand {
     Yes(QuestionId),
     /// Answers a question with no. Takes effect on admission.
     No(QuestionId),
-    /// Shows the program's status.
-    Status,
-    /// Shows usage and cost of the models.
-    Usage,
     /// Resends one failed delivery, or all.
     Resend(Option<OutboxId>),
-    /// Lists the caller's reminders.
-    Reminders,
     /// Cancels one of the caller's reminders.
     CancelReminder(ReminderId),
-    /// Full-text search.
-    Search(SearchQuery),
-    /// Shows or changes access and addresses.
-    People(PeopleCommand),
-    /// Hands the root of the workspace over to another owner.
-    HandOver {
-        /// The new owner.
-        name: String,
-        /// Confirmation; without it the command only explains the consequences.
-        sure: Confirmation,
-    },
-    /// Creates a pairing code.
-    Pair {
-        /// The name of the new person.
-        name: String,
-        /// The role of the new person.
-        role: Role,
-    },
-    /// Creates a pairing code for the name of a removed person.
-    PairAgain(Namesake),
-    /// Creates a code that links another address to the caller's account.
-    Link,
-    /// Revokes a person's access.
-    Remove {
-        /// The person's name.
-        name: String,
-    },
-    /// Shows the models, or sets the preferred one.
-    Model {
-        /// The preferred model.
-        name: Option<String>,
-    },
     /// Runs a reflection now.
     Reflect(ReflectionRequest),
-    /// A command about proposals and skills.
-    Review(ReviewCommand),
-    /// A command about the caller's memory.
-    Memory(MemoryCommand),
+    /// Sets the preferred model.
+    PreferModel(String),
+    /// Accepts an MCP tool as it was shown.
+    AcceptTool {
+        /// Name of the tool.
+        name: String,
+        /// The typed digits of the hash.
+        hash: String,
+    },
+    /// Repairs the workspace and its index.
+    RepairKnowledge,
+    /// Creates the code that claims the assistant for its first owner.
+    Claim,
+    /// Creates a code that links another address to the caller's account.
+    Link,
+    /// Creates a pairing code.
+    Pair {
+        /// Name of the person.
+        name: String,
+        /// Role of the person.
+        role: Role,
+        /// The person meant, if removed people had the name.
+        means: Option<NameMeans>,
+    },
+    /// Creates a pairing code for the name of a removed person.
+    PairNamesake {
+        /// The removed person.
+        former: PersonId,
+        /// Role granted by the code.
+        role: Role,
+        /// `true` for the removed person, `false` for a new person of the same name.
+        is_same: bool,
+    },
+    /// Revokes the access of the person of that name.
+    Remove(String),
+    /// Revokes a person's access.
+    RemovePerson(PersonId),
+    /// Unlinks an address from its person.
+    Unlink(AddressId),
+    /// Confirms that a person is the earlier one of the same name.
+    Join(PersonId),
+    /// Denies that a person is the earlier one of the same name.
+    Apart(PersonId),
+    /// Hands the workspace root over to that person.
+    HandOver(String),
+    /// Makes a proposal live.
+    Approve {
+        /// The proposal.
+        proposal: ProposalId,
+        /// The typed digits; blank if there were none.
+        hash: String,
+    },
+    /// Rejects a proposal.
+    Reject {
+        /// The proposal.
+        proposal: ProposalId,
+        /// The reason; may be blank.
+        why: String,
+    },
+    /// Shows a held skill folder, or accepts it as it was shown.
+    AcceptSkill {
+        /// Name of the folder.
+        name: String,
+        /// The typed digits; blank if there were none.
+        hash: String,
+    },
+    /// Restores an earlier version of a skill.
+    RollBack {
+        /// The skill.
+        name: String,
+        /// The version.
+        version: VersionId,
+    },
+    /// Proposes the skill in a folder of this computer.
+    ImportSkill {
+        /// Full path of the folder.
+        path: String,
+        /// Name of the skill.
+        name: String,
+    },
+    /// Proposes a skill with the content of a note.
+    SkillFromNote {
+        /// The note.
+        note: String,
+        /// Name of the skill; `None` for that of the note.
+        name: Option<String>,
+    },
+    /// Stores a text as the caller's own.
+    Remember(String),
+    /// Shows an untrusted note, or turns it into the caller's own.
+    Promote {
+        /// The note.
+        note: String,
+        /// The code shown below the note; blank if there was none.
+        code: String,
+    },
+    /// Restores an earlier version of a note.
+    RestoreNote {
+        /// The note.
+        note: String,
+        /// The version.
+        version: FileId,
+    },
+    /// Reports that an editor was closed.
+    NoteEdited {
+        /// Name of the owner of the note; blank for the caller.
+        person: String,
+        /// Path of the file.
+        path: String,
+        /// Digest of the content before.
+        digest: String,
+    },
     /// Deletes a note or a fact.
     Forget {
         /// The note or fact, or the number of a deletion to continue.
@@ -98,17 +238,35 @@ pub enum ChatCommand {
         /// Handling of the messages.
         messages: SourceMessages,
     },
-    /// Exports all data of the caller.
+    /// Deletes all data of the person of that name.
+    ForgetPerson(String),
+    /// Sends the caller all their data.
     Export,
+    /// Writes all data of a person into a file.
+    ExportTo {
+        /// Name of the person.
+        name: String,
+        /// Full path of the new file.
+        file: String,
+    },
 }
 
-/// Confirmation of a hand-over.
+/// The person meant by the name of removed people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Confirmation {
-    /// Only explain the consequences.
-    NotYet,
-    /// Hand over.
-    Yes,
+pub enum NameMeans {
+    /// The given removed person.
+    Former(PersonId),
+    /// None of them.
+    SomebodyNew,
+}
+
+/// Handling of messages in a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SourceMessages {
+    /// Messages are kept.
+    Keep,
+    /// Messages from which the note or fact was made are deleted.
+    Delete,
 }
 
 /// A line that names no command.
@@ -136,7 +294,7 @@ pub fn find(text: &str) -> Result<(&'static CommandRow, &str), UnknownCommand> {
 }
 
 /// Parses a line of chat; `None` if the command is unknown or its arguments are invalid.
-pub fn parse(text: &str) -> Option<ChatCommand> {
+pub fn parse(text: &str) -> Option<Command> {
     let (row, arguments) = find(text).ok()?;
     row.parse(arguments)
 }
@@ -169,63 +327,6 @@ fn is_code(word: &str) -> bool {
         })
 }
 
-/// Parses `#N ROLE same|new`, or a name with an optional last word as role; a guest cannot be given
-/// access.
-fn pair(rest: &str) -> Option<ChatCommand> {
-    if rest.starts_with('#') {
-        return arguments::namesake(rest).map(ChatCommand::PairAgain);
-    }
-    let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
-    let role = last.to_lowercase().parse::<Role>().ok().filter(|role| *role != Role::Guest);
-    let (name, role) = role.map_or((rest, Role::Member), |role| (name.trim_end(), role));
-    named(name).map(|name| ChatCommand::Pair { name, role })
-}
-
-/// Parses `handover` and a name, with an optional last word `yes` as confirmation, or anything that
-/// [`access`] parses.
-fn people(rest: &str) -> Option<ChatCommand> {
-    let (verb, name) = first_word(rest);
-    if !["handover", "hand-over"].contains(&verb.to_lowercase().as_str()) {
-        return arguments::people(rest).map(ChatCommand::People);
-    }
-    let (begin, last) = name.rsplit_once(char::is_whitespace).unwrap_or((name, ""));
-    let (name, sure) = if last.eq_ignore_ascii_case("yes") {
-        (begin.trim_end(), Confirmation::Yes)
-    } else {
-        (name, Confirmation::NotYet)
-    };
-    named(name).map(|name| ChatCommand::HandOver { name, sure })
-}
-
-/// Parses an empty argument, or `cancel` and a number.
-fn reminders(rest: &str) -> Option<ChatCommand> {
-    let (verb, number) = first_word(rest);
-    match verb.to_lowercase().as_str() {
-        "" => Some(ChatCommand::Reminders),
-        "cancel" => number.parse().ok().map(|id| ChatCommand::CancelReminder(ReminderId(id))),
-        _ => None,
-    }
-}
-
-/// Parses an empty argument, or the number of a delivery.
-fn resend(rest: &str) -> Option<ChatCommand> {
-    let id = if rest.is_empty() { None } else { Some(OutboxId(rest.parse().ok()?)) };
-    Some(ChatCommand::Resend(id))
-}
-
-/// Parses a note, with an optional last word `messages`.
-fn forget(rest: &str) -> Option<ChatCommand> {
-    let with_messages = rest.rsplit_once(char::is_whitespace).filter(|(_, last)| last.eq_ignore_ascii_case("messages"));
-    let (name, messages) =
-        with_messages.map_or((rest, SourceMessages::Keep), |(name, _)| (name.trim_end(), SourceMessages::Delete));
-    named(name).map(|name| ChatCommand::Forget { name, messages })
-}
-
-/// Parses the number of a question, with nothing after it.
-fn question(rest: &str) -> Option<QuestionId> {
-    rest.parse().ok().map(QuestionId)
-}
-
 fn unknown(typed: &str) -> UnknownCommand {
     let name = crate::text::shorten(typed, 40);
     let like = |row: &CommandRow| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), row.name);
@@ -242,63 +343,58 @@ fn unknown(typed: &str) -> UnknownCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{AddressId, PersonId};
     use proptest::prelude::*;
 
-    fn search(words: &str) -> ChatCommand {
-        ChatCommand::Search(SearchQuery { limit: 8, ..SearchQuery::of(words) })
+    fn search(words: &str) -> Command {
+        Command::Read(Query::Search(SearchQuery { limit: 8, ..SearchQuery::of(words) }))
     }
 
-    fn again(person: i64, role: Role, is_same: IsSame) -> ChatCommand {
-        ChatCommand::PairAgain(Namesake { person: PersonId(person), role, is_same })
+    fn again(person: i64, role: Role, is_same: bool) -> Command {
+        Command::Act(Action::PairNamesake { former: PersonId(person), role, is_same })
     }
 
-    fn handing_over(name: &str, sure: Confirmation) -> ChatCommand {
-        ChatCommand::HandOver { name: name.to_owned(), sure }
-    }
-
-    fn pairing(name: &str, role: Role) -> ChatCommand {
-        ChatCommand::Pair { name: name.to_owned(), role }
+    fn pairing(name: &str, role: Role) -> Command {
+        Command::Act(Action::Pair { name: name.to_owned(), role, means: None })
     }
 
     #[test]
     fn lines_and_what_they_mean() {
         let cases = [
-            ("/help", ChatCommand::Help),
-            ("/Link@compline_bot", ChatCommand::Link),
-            ("/HELP", ChatCommand::Help),
-            ("  /whoami \n", ChatCommand::Whoami),
-            ("/new", ChatCommand::New),
-            ("/reset", ChatCommand::New),
-            ("/Reset@compline_bot", ChatCommand::New),
-            ("/stop now", ChatCommand::Stop),
-            ("/start", ChatCommand::Start),
-            ("/start ABCD-EFGH", ChatCommand::Start),
-            ("/pair abcd-efgh", ChatCommand::Start),
+            ("/help", Command::Read(Query::Help)),
+            ("/Link@compline_bot", Command::Act(Action::Link)),
+            ("/HELP", Command::Read(Query::Help)),
+            ("  /whoami \n", Command::Read(Query::Whoami)),
+            ("/new", Command::Act(Action::New)),
+            ("/reset", Command::Act(Action::New)),
+            ("/Reset@compline_bot", Command::Act(Action::New)),
+            ("/stop now", Command::Act(Action::Stop)),
+            ("/start", Command::Read(Query::Start)),
+            ("/start ABCD-EFGH", Command::Read(Query::Start)),
+            ("/pair abcd-efgh", Command::Read(Query::Start)),
             ("/search@compline_bot  red  shoes ", search("red  shoes")),
             ("/search\nred", search("red")),
             ("/pair Ben", pairing("Ben", Role::Member)),
             ("/pair Ben OWNER", pairing("Ben", Role::Owner)),
             ("/pair Ben guest", pairing("Ben guest", Role::Member)),
             ("/pair Ben the Elder member", pairing("Ben the Elder", Role::Member)),
-            ("/pair #3 member same", again(3, Role::Member, IsSame::Yes)),
-            ("/Pair@compline_bot #12  OWNER new", again(12, Role::Owner, IsSame::No)),
-            ("/people", ChatCommand::People(PeopleCommand::List)),
-            ("/people unlink 12", ChatCommand::People(PeopleCommand::Unlink(AddressId(12)))),
-            ("/people remove 2", ChatCommand::People(PeopleCommand::Remove(PersonId(2)))),
-            ("/people JOIN 5", ChatCommand::People(PeopleCommand::Join(PersonId(5)))),
-            ("/people apart 5", ChatCommand::People(PeopleCommand::Apart(PersonId(5)))),
-            ("/people handover Carl", handing_over("Carl", Confirmation::NotYet)),
-            ("/people Hand-Over Carl the Elder YES", handing_over("Carl the Elder", Confirmation::Yes)),
-            ("/remove Ben", ChatCommand::Remove { name: "Ben".to_owned() }),
-            ("/model", ChatCommand::Model { name: None }),
-            ("/resend", ChatCommand::Resend(None)),
-            ("/resend 12", ChatCommand::Resend(Some(OutboxId(12)))),
-            ("/yes 12", ChatCommand::Yes(QuestionId(12))),
-            ("/NO@compline_bot  3 ", ChatCommand::No(QuestionId(3))),
-            ("/reminders", ChatCommand::Reminders),
-            ("/Reminders@compline_bot CANCEL  7 ", ChatCommand::CancelReminder(ReminderId(7))),
-            ("/model small", ChatCommand::Model { name: Some("small".to_owned()) }),
+            ("/pair #3 member same", again(3, Role::Member, true)),
+            ("/Pair@compline_bot #12  OWNER new", again(12, Role::Owner, false)),
+            ("/people", Command::Read(Query::People)),
+            ("/people unlink 12", Command::Act(Action::Unlink(AddressId(12)))),
+            ("/people remove 2", Command::Act(Action::RemovePerson(PersonId(2)))),
+            ("/people JOIN 5", Command::Act(Action::Join(PersonId(5)))),
+            ("/people apart 5", Command::Act(Action::Apart(PersonId(5)))),
+            ("/people handover Carl", Command::Read(Query::HandOverPlan("Carl".to_owned()))),
+            ("/people Hand-Over Carl the Elder YES", Command::Act(Action::HandOver("Carl the Elder".to_owned()))),
+            ("/remove Ben", Command::Act(Action::Remove("Ben".to_owned()))),
+            ("/model", Command::Read(Query::Models)),
+            ("/resend", Command::Act(Action::Resend(None))),
+            ("/resend 12", Command::Act(Action::Resend(Some(OutboxId(12))))),
+            ("/yes 12", Command::Act(Action::Yes(QuestionId(12)))),
+            ("/NO@compline_bot  3 ", Command::Act(Action::No(QuestionId(3)))),
+            ("/reminders", Command::Read(Query::Reminders)),
+            ("/Reminders@compline_bot CANCEL  7 ", Command::Act(Action::CancelReminder(ReminderId(7)))),
+            ("/model small", Command::Act(Action::PreferModel("small".to_owned()))),
         ];
         for (line, command) in cases {
             assert_eq!(parse(line), Some(command), "{line:?}");
@@ -313,9 +409,9 @@ mod tests {
             ("/forget 7 messages", "7", SourceMessages::Delete),
             ("/forget messages", "messages", SourceMessages::Keep),
         ] {
-            assert_eq!(parse(line), Some(ChatCommand::Forget { name: name.to_owned(), messages }), "{line}");
+            assert_eq!(parse(line), Some(Command::Act(Action::Forget { name: name.to_owned(), messages })), "{line}");
         }
-        assert_eq!(parse("/export x"), Some(ChatCommand::Export));
+        assert_eq!(parse("/export x"), Some(Command::Act(Action::Export)));
     }
 
     #[test]

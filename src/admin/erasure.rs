@@ -27,7 +27,7 @@ use crate::wording::review::Surface;
 
 impl ErasureAdmin<'_> {
     fn erasure(&self) -> Erasure<'_> {
-        Erasure::new(&self.journal, &self.tree)
+        Erasure::new(&self.journal, &self.workspace)
     }
 
     /// Deletes a note or a fact of a person, or continues a deletion by its number.
@@ -53,22 +53,22 @@ impl ErasureAdmin<'_> {
         if let Some(plan) = self.erasure().plan_of_name(who, name).await? {
             return self.execute_plan(who.scope(), requester, plan, messages, surface).await;
         }
-        let Some(begun) = self.begun(name, who.scope()).await? else {
+        let Some(erasure) = self.unfinished(name, who.scope()).await? else {
             return match (messages, who) {
                 (SourceMessages::Delete, _) => self.forget_words(who.scope(), requester, name, surface).await,
                 (SourceMessages::Keep, Party::One(_)) => Ok(Answer::refusal(says::none_such(&plain(name), surface))),
                 (SourceMessages::Keep, Party::Group(_)) => Ok(Answer::refusal(says::none_such_in_group(&plain(name)))),
             };
         };
-        if !begun.has_target {
+        if !erasure.has_target {
             return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({})));
         }
-        self.stop_turns_of(begun.scope).await?;
+        self.stop_turns_of(erasure.scope).await?;
         if messages == SourceMessages::Delete {
-            let id = begun.id;
+            let id = erasure.id;
             self.journal.write("want messages forgotten", move |tx| tx.erasure().include_source_messages(id)).await?;
         }
-        self.execute(begun.id, surface).await
+        self.execute(erasure.id, surface).await
     }
 
     /// Shows how many messages of a scope contain the words, or deletes those messages if the code
@@ -133,7 +133,8 @@ impl ErasureAdmin<'_> {
         }
         let outcome = self.erasure().execute(id, self.clock.now()).await?;
         let Some(outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
-        // Turns with nothing left to answer end, and conversations that lost text get new summaries.
+        // Turns with nothing left to answer end, and conversations that lost text get new
+        // summaries.
         for redacted in outcome.redacted.iter().filter(|redacted| redacted.turn_ended) {
             self.engine.cut(redacted.stream).await?;
         }
@@ -178,7 +179,7 @@ impl ErasureAdmin<'_> {
     }
 
     /// The deletion of that number, if it belongs to the scope.
-    async fn begun(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ErasureHead>> {
+    async fn unfinished(&self, number: &str, scope: Scope) -> anyhow::Result<Option<ErasureHead>> {
         let Ok(id) = number.trim().parse().map(ErasureId) else { return Ok(None) };
         let head = self.journal.read(move |db| db.erasure().head(id)).await?;
         Ok(head.filter(|head| head.scope.equals(scope) && head.kind != ErasureKind::Person))

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain, sources};
+use super::answer::{Answer, ShownLabel, plain, sources, with_fields};
 use super::{HistoryAdmin, transcript};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
@@ -45,7 +45,7 @@ impl HistoryAdmin<'_> {
         };
         let who = Party::One(person.clone());
         let size = u64::try_from(bytes.len())?.div_ceil(1024);
-        let (path, digest) = self.tree.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
+        let (path, digest) = self.workspace.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
         let words = says::export_attached(size);
         let (file, scope) = (path.clone(), who.scope());
         let post = move |tx: Tx<'_>| {
@@ -104,11 +104,12 @@ impl HistoryAdmin<'_> {
         archive.put("README.md", says::export_readme(&person.name, &self.zone.show(now)).as_bytes())?;
         self.record(person, &mut archive, &mut shown).await?;
         let who = Party::One(person.clone());
-        for file in self.tree.folders().files_of(&who).await? {
+        for file in self.workspace.folders().files_of(&who).await? {
             if file.path.starts_with("exports/") {
                 continue;
             }
-            let Some(bytes) = self.tree.folders().bytes_of(who.scope(), &file, MAX_FILE_SIZE.min(most)).await? else {
+            let Some(bytes) = self.workspace.folders().bytes_of(who.scope(), &file, MAX_FILE_SIZE.min(most)).await?
+            else {
                 // The file is larger than the whole archive may be. A file that has disappeared is
                 // skipped.
                 anyhow::ensure!(file.size <= most, Full);
@@ -141,7 +142,9 @@ impl HistoryAdmin<'_> {
             let text = transcript::markdown(&whole, &self.agent, self.zone, shown);
             archive.put(&format!("conversations/{:06}.md", id.0), text.as_bytes())?;
             let said = transcript::messages_json(&whole, &self.agent, shown);
-            messages.extend(said.as_array().into_iter().flatten().map(|one| with(one, "conversation", json!(id))));
+            messages.extend(
+                said.as_array().into_iter().flatten().map(|one| with_fields(one, json!({ "conversation": id }))),
+            );
             summaries.extend(written.iter().map(|summary| summary_json(id, summary, shown)));
         }
         messages.extend(self.group_messages(person, shown).await?);
@@ -283,15 +286,6 @@ fn summary_json(id: ConversationId, summary: &Labelled<SummaryContent>, shown: &
         "pending": content.pending,
         "sources": sources(label),
     })
-}
-
-/// Returns the object with one more field.
-fn with(object: &Value, name: &str, value: Value) -> Value {
-    let mut object = object.clone();
-    if let Value::Object(fields) = &mut object {
-        fields.insert(name.to_owned(), value);
-    }
-    object
 }
 
 /// One value per line.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::JobsAdmin;
-use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
+use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words, with_fields};
 use super::command::ReflectionRequest;
 use crate::id::{PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
@@ -118,10 +118,7 @@ impl JobsAdmin<'_> {
         let Some((item, page)) = found else { return Ok(Answer::refusal(says::no_such_reflection(&plain(wanted)))) };
         let mut shown = ShownLabel::nothing();
         let words = shown.words(&page).to_string();
-        let mut json = fields(&item);
-        if let Value::Object(fields) = &mut json {
-            fields.insert("markdown".to_owned(), json!(words));
-        }
+        let json = with_fields(fields(&item), json!({ "markdown": words }));
         Ok(Answer::showing(shown, words, json))
     }
 

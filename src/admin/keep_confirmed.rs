@@ -10,7 +10,7 @@
 
 use crate::admin::MemoryAdmin;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::answer::plain;
@@ -18,6 +18,7 @@ use crate::id::{AddressId, KeepId};
 use crate::memory::{Workspace, WriteRefusal, unless_refused};
 use crate::people::Party;
 use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
+use crate::time::task::lock;
 use crate::trust::Labelled;
 use crate::wording::memory as says;
 
@@ -35,14 +36,14 @@ pub(crate) struct FailedAttempts(Mutex<BTreeMap<KeepId, u32>>);
 impl FailedAttempts {
     /// Counts a failed attempt, and returns the new total.
     fn count(&self, id: KeepId) -> u32 {
-        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tries = lock(&self.0);
         let tried = tries.entry(id).or_default();
         *tried = tried.saturating_add(1);
         *tried
     }
 
     fn clear(&self, id: KeepId) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+        lock(&self.0).remove(&id);
     }
 }
 
@@ -58,7 +59,7 @@ impl MemoryAdmin<'_> {
             done_to = row.id;
             match self.apply_or_give_up(&row).await {
                 Ok((state, sentence)) => {
-                    self.tries.clear(row.id);
+                    self.failed_attempts.clear(row.id);
                     self.post_outcome(&row, state, sentence).await?;
                     posted.extend(row.address);
                 }
@@ -74,7 +75,7 @@ impl MemoryAdmin<'_> {
             Err(error) => error,
         };
         let since = row.decided_at.map_or(RETRY_TIME, |decided| self.clock.now().since(decided));
-        if self.tries.count(row.id) < MIN_RETRIES || since < RETRY_TIME {
+        if self.failed_attempts.count(row.id) < MIN_RETRIES || since < RETRY_TIME {
             return Err(error.context(format!("What turn {} wanted to keep is not kept yet", row.turn)));
         }
         let (id, path) = (row.person, plain(&row.path));
@@ -96,10 +97,10 @@ impl MemoryAdmin<'_> {
         let Some(person) = self.journal.read(move |db| db.people().person(id)).await? else {
             return Ok((KeepState::No, String::new()));
         };
-        let origin = self.theirs(&person, CAUSE);
+        let origin = self.change_by(&person, CAUSE);
         if let Some(path) = self.already_applied(&origin.who, row).await? {
             anyhow::ensure!(
-                self.tree.versions().finish().await? == 0,
+                self.workspace.versions().finish().await? == 0,
                 "A change of a file that was begun cannot be finished"
             );
             return Ok((KeepState::Kept, says::promoted(&plain(&path), self.reads_memory())));
@@ -107,7 +108,7 @@ impl MemoryAdmin<'_> {
         if !self.is_as_shown(&origin.who, row).await? {
             return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
         }
-        let error = match self.tree.versions().promote(&origin, &row.path, &row.digest).await {
+        let error = match self.workspace.versions().promote(&origin, &row.path, &row.digest).await {
             Ok(kept) => return Ok((KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory()))),
             Err(error) => error,
         };
@@ -122,7 +123,7 @@ impl MemoryAdmin<'_> {
     /// Returns the new path if the change was completed before a crash: since the yes, the file was
     /// removed from its old path and stored as the person's own.
     async fn already_applied(&self, who: &Party, row: &KeepRow) -> anyhow::Result<Option<String>> {
-        let past = self.tree.versions().history(who, &row.path).await?;
+        let past = self.workspace.versions().history(who, &row.path).await?;
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
         let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
         let scope = who.scope();
@@ -130,7 +131,7 @@ impl MemoryAdmin<'_> {
     }
 
     async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {
-        let read = unless_refused(self.tree.files().read_text(who, &row.path).await)?;
+        let read = unless_refused(self.workspace.files().read_text(who, &row.path).await)?;
         Ok(read.is_some_and(|(_, _, digest)| digest == row.digest))
     }
 

@@ -20,8 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::MemoryAdmin;
-use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
-use super::command::MemoryCommand;
+use super::answer::{Answer, CommandError, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
     AccessError, AccessRefusal, Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth, unless_refused,
 };
@@ -75,20 +74,6 @@ impl MemoryAdmin<'_> {
         self.engine.memory.enabled
     }
 
-    /// Runs a memory command from chat.
-    pub(super) async fn memory(&self, person: &Person, command: MemoryCommand) -> anyhow::Result<Answer> {
-        match command {
-            MemoryCommand::Overview => self.overview(person, Surface::Chat).await,
-            MemoryCommand::Show { note } => self.note(person, &note, Surface::Chat).await,
-            MemoryCommand::Search(sought) => self.finder().search_memory(person, &sought).await,
-            MemoryCommand::Edit => Ok(Answer::ours(says::EDIT_WHERE, json!({}))),
-            MemoryCommand::History { note } => self.note_history(person, &note, Surface::Chat).await,
-            MemoryCommand::Restore { note, version } => self.restore_note(person, &note, version, Surface::Chat).await,
-            MemoryCommand::Remember { text } => self.remember(person, &text).await,
-            MemoryCommand::Promote { note, code } => self.promote_note(person, &note, &code, Surface::Chat).await,
-        }
-    }
-
     /// One note, verbatim.
     pub async fn note(&self, person: &Person, typed: &str, surface: Surface) -> anyhow::Result<Answer> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
@@ -102,7 +87,7 @@ impl MemoryAdmin<'_> {
     /// The first of those files that exists.
     async fn page(&self, who: &Party, paths: &[String]) -> Result<MemoryFile, AccessError> {
         for path in paths {
-            match self.tree.files().read_text(who, path).await {
+            match self.workspace.files().read_text(who, path).await {
                 Ok((text, _, digest)) => return Ok(MemoryFile { path: path.clone(), text, digest }),
                 Err(AccessError::Refused(AccessRefusal::Missing)) => {}
                 Err(error) => return Err(error),
@@ -114,13 +99,10 @@ impl MemoryAdmin<'_> {
     /// The path of a file to edit: that of the named note, or of a new note with that name;
     /// `MEMORY.md` if none is named. The Markdown is the full path; the JSON adds the digest of the
     /// present content.
-    pub async fn note_location(&self, person: &Person, typed: &str) -> anyhow::Result<Answer> {
+    pub(super) async fn note_location(&self, person: &Person, typed: &str) -> Result<Answer, CommandError> {
         let who = Party::One(person.clone());
-        let (path, digest) = match self.chosen(&who, typed).await? {
-            Ok(chosen) => chosen,
-            Err(refusal) => return Ok(refusal),
-        };
-        Ok(match unless_refused(self.tree.versions().disk_path(&who, &path).await)? {
+        let (path, digest) = self.path_and_digest(&who, typed).await?;
+        Ok(match unless_refused(self.workspace.versions().disk_path(&who, &path).await)? {
             Some(place) => match place.to_str() {
                 Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
                 None => Answer::refusal(says::UNREADABLE),
@@ -132,15 +114,15 @@ impl MemoryAdmin<'_> {
     /// Reports the file's state after the editor was closed. `digest` is that of the content
     /// before.
     pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
-        let origin = self.theirs(person, "hand");
-        if let Err(error) = self.tree.versions().take_note_of(&origin, path).await {
+        let origin = self.change_by(person, "hand");
+        if let Err(error) = self.workspace.versions().take_note_of(&origin, path).await {
             return Ok(promote::refused(path, error.refusal()?));
         }
         Ok(match self.page(&origin.who, &[path.to_owned()]).await {
             Ok(page) => edited(&page, digest, self.reads_memory()),
             Err(error) => match error.refusal()? {
                 AccessRefusal::Missing => Answer::ours(
-                    says::not_made(&plain(name::seen(path))),
+                    says::not_made(&plain(name::visible_path(path))),
                     json!({ "path": path, "changed": !digest.is_empty() }),
                 ),
                 _ => Answer::refusal(says::UNREADABLE),
@@ -148,24 +130,25 @@ impl MemoryAdmin<'_> {
         })
     }
 
-    async fn chosen(&self, who: &Party, typed: &str) -> anyhow::Result<Result<(String, String), Answer>> {
+    /// Path and digest of the named note; the digest is blank if the note is new.
+    async fn path_and_digest(&self, who: &Party, typed: &str) -> Result<(String, String), CommandError> {
         let (paths, new) = match (typed.trim(), Name::read(typed)) {
             ("", _) => (vec![INDEX.to_owned()], INDEX.to_owned()),
             (_, Some(name)) => (name.paths(), name.new_path()),
-            (_, None) => return Ok(Err(Answer::refusal(says::NO_NAME))),
+            (_, None) => return Err(Answer::refusal(says::NO_NAME).into()),
         };
-        Ok(match self.page(who, &paths).await {
+        match self.page(who, &paths).await {
             Ok(page) => Ok((page.path, page.digest)),
             Err(error) => match error.refusal()? {
                 AccessRefusal::Missing => Ok((new, String::new())),
-                _ => Err(Answer::refusal(says::UNREADABLE)),
+                _ => Err(Answer::refusal(says::UNREADABLE).into()),
             },
-        })
+        }
     }
 
     /// Reports the state of the knowledge.
     pub(super) async fn knowledge(&self, mode: RepairMode) -> anyhow::Result<Answer> {
-        let state = Knowledge::of(&self.tree, &self.index, mode, self.clock.now()).await?;
+        let state = Knowledge::of(&self.workspace, &self.index, mode, self.clock.now()).await?;
         let WorkspaceHealth { files, bytes, fullest, .. } = state.files;
         Ok(Answer::ours(wording::cli::doctor::knowledge(files, bytes, fullest), serde_json::to_value(&state)?))
     }
@@ -174,7 +157,7 @@ impl MemoryAdmin<'_> {
 fn shown_whole(page: &MemoryFile, surface: Surface) -> Answer {
     let mut shown = ShownLabel::nothing();
     let words = page.words(&mut shown);
-    let mut lines = vec![says::note_head(name::seen(&page.path), &page.gauge())];
+    let mut lines = vec![says::note_head(name::visible_path(&page.path), &page.gauge())];
     let label = page.text.label();
     if !label.is_trusted() {
         lines.push(says::from_outside(&sources_in_words(label)));
@@ -234,7 +217,7 @@ fn not_there(why: AccessRefusal, surface: Surface) -> Answer {
 
 fn edited(page: &MemoryFile, before: &str, read: bool) -> Answer {
     let (size, most) = (page.size(), bytes(Workspace::size_limit(&page.path)));
-    let (path, gauge) = (plain(name::seen(&page.path)), says::gauge(size, most));
+    let (path, gauge) = (plain(name::visible_path(&page.path)), says::gauge(size, most));
     let sentence = match (page.digest == before, size > most) {
         (true, _) => says::unchanged(&path, &gauge),
         (false, true) => says::overfull(&path, &gauge),

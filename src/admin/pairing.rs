@@ -12,7 +12,7 @@ use rand::rngs::SysRng;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, plain};
-use super::command::{CODE_LETTERS, IsSame, Namesake};
+use super::command::{CODE_LETTERS, NameMeans};
 use crate::id::PersonId;
 use crate::people::{Person, Role, is_name};
 use crate::store::{CodeFor, Db, FormerPerson, Issuer, Tx};
@@ -28,15 +28,6 @@ const CLAIM_VALID: Duration = Duration::from_secs(24 * 3600);
 const LOCAL: &str = "terminal";
 /// The name of an owner whom the configuration does not name.
 const UNNAMED: &str = "owner";
-
-/// The person meant by the name of removed people.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NameMeans {
-    /// The given removed person.
-    Former(PersonId),
-    /// None of them.
-    SomebodyNew,
-}
 
 /// The result of a request for a code.
 enum CodeRequest {
@@ -101,16 +92,18 @@ impl PeopleAdmin<'_> {
     ///
     /// # Errors
     /// If the system cannot provide random bytes.
-    pub(super) async fn pair_again(&self, issuer: Issuer, answer: Namesake) -> anyhow::Result<Answer> {
-        let id = answer.person;
+    pub(super) async fn pair_namesake(
+        &self,
+        issuer: Issuer,
+        id: PersonId,
+        role: Role,
+        is_same: bool,
+    ) -> anyhow::Result<Answer> {
         let Some(former) = self.journal.read(move |db| db.people().former_person(id)).await? else {
             return Ok(Answer::refusal(of_access::no_such_former(id)));
         };
-        let means = match answer.is_same {
-            IsSame::Yes => NameMeans::Former(id),
-            IsSame::No => NameMeans::SomebodyNew,
-        };
-        self.pair(issuer, &former.name, answer.role, Some(means)).await
+        let means = if is_same { NameMeans::Former(id) } else { NameMeans::SomebodyNew };
+        self.pair(issuer, &former.name, role, Some(means)).await
     }
 
     /// Creates a code that links another address to the caller.

@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 
 use super::PeopleAdmin;
 use super::answer::{Answer, address_in_words, plain};
-use super::command::{Confirmation, PeopleCommand};
 use super::owner_notice::{OwnerNotice, notify_owners};
 use crate::id::{AddressId, PersonId};
 use crate::memory::{HandOverRefusal, HandOverResult};
@@ -24,6 +23,15 @@ use crate::wording::{access as of_access, command as says};
 const STRANGERS: u32 = 5;
 /// The adapter that needs no address of its own: anyone who can open the home is its owner.
 const LOCAL: &str = "terminal";
+
+/// Step of a hand-over of the workspace root.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum HandOverStep {
+    /// The consequences are explained.
+    Plan(Surface),
+    /// The root is handed over. All owners are notified except `by`, who did it in a chat.
+    Execute { by: Option<PersonId> },
+}
 
 /// A person with access, and their addresses.
 struct ListedPerson {
@@ -80,7 +88,7 @@ impl PeopleAdmin<'_> {
         }
     }
 
-    pub(super) async fn remove_person(&self, person: Person) -> anyhow::Result<Answer> {
+    async fn remove_person(&self, person: Person) -> anyhow::Result<Answer> {
         let id = person.id;
         if let Some(refusal) = self.journal.read(move |db| removal_obstacle(db, id)).await? {
             return Ok(Answer::refusal(refusal));
@@ -98,16 +106,11 @@ impl PeopleAdmin<'_> {
         })
     }
 
-    pub(super) async fn people_command(&self, command: PeopleCommand) -> anyhow::Result<Answer> {
-        match command {
-            PeopleCommand::List => self.people().await,
-            PeopleCommand::Unlink(address) => self.unlink(address).await,
-            PeopleCommand::Join(id) => self.join_namesake(id).await,
-            PeopleCommand::Apart(id) => self.mark_distinct(id).await,
-            PeopleCommand::Remove(id) => match self.journal.read(move |db| db.people().person(id)).await? {
-                Some(person) => self.remove_person(person).await,
-                None => Ok(Answer::refusal(says::NOBODY_THERE)),
-            },
+    /// The same for the person with that number.
+    pub(super) async fn remove_by_id(&self, id: PersonId) -> anyhow::Result<Answer> {
+        match self.journal.read(move |db| db.people().person(id)).await? {
+            Some(person) => self.remove_person(person).await,
+            None => Ok(Answer::refusal(says::NOBODY_THERE)),
         }
     }
 
@@ -158,7 +161,8 @@ impl PeopleAdmin<'_> {
             ))
         };
         let (folders, read) = self.journal.read(look).await?;
-        let is_left = |folder: &String| !folder.is_empty() && *folder != read && self.tree.folders().is_there(folder);
+        let is_left =
+            |folder: &String| !folder.is_empty() && *folder != read && self.workspace.folders().is_there(folder);
         Ok(folders.into_iter().filter(is_left).collect())
     }
 
@@ -177,8 +181,8 @@ impl PeopleAdmin<'_> {
     }
 
     /// Hands the root of the workspace over to the owner of that name, or explains the
-    /// consequences. All owners except `by` are notified; `by` is `None` outside a chat.
-    pub async fn hand_over(&self, name: &str, sure: Confirmation, by: Option<PersonId>) -> anyhow::Result<Answer> {
+    /// consequences.
+    pub(super) async fn hand_over(&self, name: &str, step: HandOverStep) -> anyhow::Result<Answer> {
         let Some(heir) = self.person_named(name).await? else {
             return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
         };
@@ -186,9 +190,9 @@ impl PeopleAdmin<'_> {
             return Ok(Answer::refusal(of_access::not_an_owner(&heir.name)));
         }
         let party = Party::One(heir.clone());
-        let result = match sure {
-            Confirmation::NotYet => self.tree.folders().plan_hand_over(&party).await,
-            Confirmation::Yes => self.tree.folders().hand_over(&party).await,
+        let result = match step {
+            HandOverStep::Plan(_) => self.workspace.folders().plan_hand_over(&party).await,
+            HandOverStep::Execute { .. } => self.workspace.folders().hand_over(&party).await,
         };
         let done = match result {
             Ok(done) => done,
@@ -197,13 +201,15 @@ impl PeopleAdmin<'_> {
         let HandOverResult { from, from_folder, heir_folder } = done;
         let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());
         let before = self.journal.read(look).await?;
-        let json = json!({ "from": before, "to": heir.name, "done": sure == Confirmation::Yes,
+        let json = json!({ "from": before, "to": heir.name, "done": matches!(step, HandOverStep::Execute { .. }),
             "folders": { "from": from_folder, "to": heir_folder } });
-        if sure == Confirmation::NotYet {
-            let way = if by.is_some() { Surface::Chat } else { Surface::CommandLine };
-            let text = of_access::hand_over_preview(&before, &heir.name, &from_folder, &heir_folder, way);
-            return Ok(Answer::ours(text, json));
-        }
+        let by = match step {
+            HandOverStep::Plan(surface) => {
+                let text = of_access::hand_over_preview(&before, &heir.name, &from_folder, &heir_folder, surface);
+                return Ok(Answer::ours(text, json));
+            }
+            HandOverStep::Execute { by } => by,
+        };
         tracing::info!(person.id = %heir.id, "The root of the workspace belongs to person {} from now on", heir.id);
         self.index.discard_disk_state();
         let text = of_access::handed_over(&before, &heir.name, &from_folder);

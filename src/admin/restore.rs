@@ -150,7 +150,7 @@ pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<
 ///
 /// # Errors
 /// Never, in practice.
-pub fn judge(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authenticity> {
+pub fn check_authenticity(archive: &Archive, key: Option<&BackupKey>) -> anyhow::Result<Authenticity> {
     let Some(seal) = archive.seal.as_ref().filter(|_| archive.manifest.form == FORM) else {
         return Ok(Authenticity::Unsigned);
     };

@@ -8,10 +8,8 @@
 use crate::admin::SkillsAdmin;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain, sources};
-use super::command::ReviewCommand;
+use super::answer::{Answer, ShownLabel, plain, sources, with_fields};
 use crate::id::ProposalId;
-use crate::people::Person;
 use crate::review::show::{self, DisplayedText as Page};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::{ProposalRow, ProposalState};
@@ -27,22 +25,6 @@ const LISTED: u32 = 100;
 const MIN_DIGITS: usize = 8;
 
 impl SkillsAdmin<'_> {
-    /// Runs an owner's chat command about proposals and skills.
-    pub(super) async fn review_command(&self, person: &Person, command: ReviewCommand) -> anyhow::Result<Answer> {
-        let by = DecisionSource::Chat(person.id);
-        match command {
-            ReviewCommand::Pending => self.pending().await,
-            ReviewCommand::Show(id) => self.show(id).await,
-            ReviewCommand::Approve { proposal, hash } => self.approve(proposal, &hash, by).await,
-            ReviewCommand::Reject { proposal, why } => self.reject(proposal, &why, by).await,
-            ReviewCommand::Why(id) => self.why(id).await,
-            ReviewCommand::Skills => self.skills().await,
-            ReviewCommand::Accept { name, hash } => self.accept_skill(&name, &hash, by).await,
-            ReviewCommand::History { name } => self.history(&name, Surface::Chat).await,
-            ReviewCommand::RollBack { name, version } => self.roll_back(&name, version, by).await,
-        }
-    }
-
     /// Lists the proposals that wait for the owner.
     pub async fn pending(&self) -> anyhow::Result<Answer> {
         let rows = self.review.pending().await?;
@@ -55,16 +37,16 @@ impl SkillsAdmin<'_> {
         Ok(self.list(&rows, Surface::CommandLine, says::NO_PROPOSALS))
     }
 
-    /// Shows a proposal in full, or how to view it if it is too long for a chat.
-    pub async fn show(&self, id: ProposalId) -> anyhow::Result<Answer> {
-        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::Chat)) };
-        Ok(page(&proposal, show::in_chat(&proposal)))
-    }
-
-    /// Shows a proposal in full, regardless of length.
-    pub async fn show_whole(&self, id: ProposalId) -> anyhow::Result<Answer> {
-        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, Surface::CommandLine)) };
-        Ok(page(&proposal, show::whole(&proposal, Surface::CommandLine)))
+    /// Shows a proposal in full, or in chat how to view it if it is too long.
+    pub async fn show(&self, id: ProposalId, surface: Surface) -> anyhow::Result<Answer> {
+        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, surface)) };
+        Ok(page(
+            &proposal,
+            match surface {
+                Surface::Chat => show::in_chat(&proposal),
+                Surface::CommandLine => show::whole(&proposal, surface),
+            },
+        ))
     }
 
     /// Makes a proposal live, if `hash` is that of the proposal shown.
@@ -189,10 +171,22 @@ fn unknown(id: ProposalId, surface: Surface) -> Answer {
 fn page(proposal: &Proposal, page: Page) -> Answer {
     let mut shown = ShownLabel::nothing();
     shown.also(&page.label);
-    let mut json = whole_json(proposal);
-    if let Value::Object(fields) = &mut json {
-        fields.insert("page".to_owned(), json!(page.markdown));
-    }
+    let row = &proposal.row;
+    let stages = proposal.verdicts.iter();
+    let stages =
+        stages.map(|said| json!({ "stage": said.stage.as_str(), "outcome": said.outcome.as_str(), "note": said.note }));
+    let json = with_fields(
+        row_json(row),
+        json!({
+            "rationale": row.rationale,
+            "reason": row.reason,
+            "diff": diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
+            "findings": proposal.findings(),
+            "stages": stages.collect::<Value>(),
+            "intact": proposal.digest().as_str() == row.digest,
+            "page": page.markdown,
+        }),
+    );
     Answer::showing(shown, page.markdown, json).with_buttons(page.buttons)
 }
 
@@ -211,24 +205,6 @@ fn row_json(row: &ProposalRow) -> Value {
         "expires_at": row.expires_at.map(Timestamp::rfc3339),
         "from": row.origin.as_str(),
     })
-}
-
-fn whole_json(proposal: &Proposal) -> Value {
-    let mut json = row_json(&proposal.row);
-    if let Value::Object(fields) = &mut json {
-        let stages = proposal.verdicts.iter();
-        let stages = stages
-            .map(|said| json!({ "stage": said.stage.as_str(), "outcome": said.outcome.as_str(), "note": said.note }));
-        fields.extend([
-            ("rationale".to_owned(), json!(proposal.row.rationale)),
-            ("reason".to_owned(), json!(proposal.row.reason)),
-            ("diff".to_owned(), json!(diff::diff(proposal.base.as_ref(), proposal.result.as_ref()))),
-            ("findings".to_owned(), json!(proposal.findings())),
-            ("stages".to_owned(), stages.collect()),
-            ("intact".to_owned(), json!(proposal.digest().as_str() == proposal.row.digest)),
-        ]);
-    }
-    json
 }
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ mod sources;
 use crate::admin::SearchAdmin;
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain, sources_in_words};
+use super::answer::{Answer, ShownLabel, plain, sources_in_words, with_fields};
 use crate::id::ConversationId;
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
@@ -71,7 +71,7 @@ const USUAL: usize = 50;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     /// The words.
-    pub query: String,
+    pub words: String,
     /// Maximum number of hits.
     pub limit: usize,
     /// Kinds to search; empty for all.
@@ -88,9 +88,9 @@ pub struct SearchQuery {
 
 impl SearchQuery {
     /// A search for the words in all kinds, without options.
-    pub fn of(query: &str) -> Self {
+    pub fn of(words: &str) -> Self {
         Self {
-            query: query.to_owned(),
+            words: words.to_owned(),
             limit: USUAL,
             kinds: Vec::new(),
             case: false,
@@ -100,22 +100,19 @@ impl SearchQuery {
         }
     }
 
-    /// Parses `[--limit N] [--in KIND]… [--case] [--context N] [--agent A] [--section S] -- QUERY`.
-    pub(super) fn read(words: &[&str]) -> Option<Self> {
-        let (mut sought, mut words) = (Self::of(""), words);
+    /// Parses `[--limit N] [--in KIND]… [--case] [--context N] [--agent A] [--section S] -- WORDS`.
+    pub(super) fn read(mut arguments: &[&str]) -> Option<Self> {
+        let mut query = Self::of("");
         loop {
-            match words {
-                ["--", query @ ..] if !query.is_empty() => {
-                    sought.query = query.join(" ");
-                    return Some(sought);
-                }
+            match arguments {
+                ["--", words @ ..] if !words.is_empty() => return Some(Self { words: words.join(" "), ..query }),
                 ["--case", rest @ ..] => {
-                    sought.case = true;
-                    words = rest;
+                    query.case = true;
+                    arguments = rest;
                 }
                 [flag, value, rest @ ..] => {
-                    sought.set(flag.strip_prefix("--")?, value)?;
-                    words = rest;
+                    query.set(flag.strip_prefix("--")?, value)?;
+                    arguments = rest;
                 }
                 _ => return None,
             }
@@ -141,7 +138,7 @@ impl SearchQuery {
 
     /// Returns whether a text has the words in the required spelling.
     fn fits(&self, text: &str) -> bool {
-        !self.case || self.query.split_whitespace().all(|word| text.contains(word))
+        !self.case || self.words.split_whitespace().all(|word| text.contains(word))
     }
 }
 
@@ -167,34 +164,31 @@ enum HitSource {
 
 impl SearchAdmin<'_> {
     /// Searches a person's own texts, best hits first; untrusted texts are marked.
-    pub async fn search(&self, person: &Person, sought: &SearchQuery) -> anyhow::Result<Answer> {
-        let sought = SearchQuery {
-            limit: sought.limit.clamp(1, MOST),
-            context: sought.context.min(MOST_AROUND),
-            ..sought.clone()
-        };
+    pub async fn search(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Answer> {
+        let query =
+            SearchQuery { limit: query.limit.clamp(1, MOST), context: query.context.min(MOST_AROUND), ..query.clone() };
         let mut rows = Vec::new();
         for source in [
-            self.search_messages(person, &sought).await?,
-            self.search_files(person, &sought).await?,
-            self.search_skills(&sought).await?,
+            self.search_messages(person, &query).await?,
+            self.search_files(person, &query).await?,
+            self.search_skills(&query).await?,
         ] {
             let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
             let scale = |row: SearchRow| SearchRow { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
             rows.extend(source.into_iter().map(scale));
         }
         rows.sort_by(|one, other| other.score.total_cmp(&one.score));
-        rows.truncate(sought.limit);
-        self.shown(person, &sought, rows).await
+        rows.truncate(query.limit);
+        self.shown(person, &query, rows).await
     }
 
     /// Searches the memory only: that of all agents, or of one.
-    pub async fn search_memory(&self, person: &Person, sought: &SearchQuery) -> anyhow::Result<Answer> {
-        self.search(person, &SearchQuery { kinds: vec![SearchKind::Note], ..sought.clone() }).await
+    pub async fn search_memory(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Answer> {
+        self.search(person, &SearchQuery { kinds: vec![SearchKind::Note], ..query.clone() }).await
     }
 
-    async fn shown(&self, person: &Person, sought: &SearchQuery, rows: Vec<SearchRow>) -> anyhow::Result<Answer> {
-        let (wanted, mut shown) = (FoldedWords::new(&sought.query), ShownLabel::nothing());
+    async fn shown(&self, person: &Person, query: &SearchQuery, rows: Vec<SearchRow>) -> anyhow::Result<Answer> {
+        let (wanted, mut shown) = (FoldedWords::new(&query.words), ShownLabel::nothing());
         let (mut lines, mut json) = (Vec::new(), Vec::new());
         for mut row in rows {
             let around = self.around(person, &row).await?;
@@ -205,7 +199,7 @@ impl SearchAdmin<'_> {
             let snippet = Snippet::new(words, &wanted);
             let title = row.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
             let around =
-                around.filter(|_| sought.context > 0).map(|around| around.lines(&mut shown, &wanted, sought.context));
+                around.filter(|_| query.context > 0).map(|around| around.lines(&mut shown, &wanted, query.context));
             let piece = around.as_ref().map_or_else(|| snippet.markdown(), |lines| FileExcerpt::markdown(lines));
             lines.push(format!("{}\n{piece}", self.head(person, &row, title)));
             json.push(row_json(&row, title, &snippet, around.as_deref()));
@@ -235,29 +229,26 @@ fn when(zone: Zone, row: &SearchRow) -> String {
 }
 
 fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[FileLine]>) -> Value {
-    let mut json = Map::new();
-    let mut say = |name: &str, value: Value| drop(json.insert(name.to_owned(), value));
-    say("kind", json!(row.kind.as_str()));
-    say("id", json!(row.id));
-    say("at", json!(row.at.rfc3339()));
-    say("title", json!(title));
-    say("snippet", json!(snippet.text()));
-    say("score", json!(row.score));
-    say("tainted", json!(!row.text.label().is_trusted()));
-    match &row.by {
+    let json = json!({
+        "kind": row.kind.as_str(),
+        "id": row.id,
+        "at": row.at.rfc3339(),
+        "title": title,
+        "snippet": snippet.text(),
+        "score": row.score,
+        "tainted": !row.text.label().is_trusted(),
+    });
+    let json = match &row.by {
         HitSource::Person(conversation) | HitSource::Assistant(conversation) => {
-            say("conversation", json!(conversation))
+            with_fields(json, json!({ "conversation": conversation }))
         }
-        HitSource::File { path, line } => {
-            say("path", json!(path));
-            say("line", json!(line));
-        }
-        HitSource::Nobody => {}
+        HitSource::File { path, line } => with_fields(json, json!({ "path": path, "line": line })),
+        HitSource::Nobody => json,
+    };
+    match around {
+        Some(lines) => with_fields(json, json!({ "lines": lines.iter().map(FileLine::json).collect::<Value>() })),
+        None => json,
     }
-    if let Some(around) = around {
-        say("lines", around.iter().map(FileLine::json).collect());
-    }
-    Value::Object(json)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::SkillsAdmin;
-use super::answer::{Answer, ShownLabel, plain};
+use super::answer::{Answer, ShownLabel, plain, with_fields};
 use super::review::{change_of, standing_of, surface_of};
 use crate::id::{ProposalId, VersionId};
 use crate::people::Person;
@@ -79,7 +79,7 @@ impl SkillsAdmin<'_> {
         let mut shown = ShownLabel::nothing();
         shown.also(&entry.label);
         match live.find(name) {
-            Some(found) => Ok(whole(found, &entry, shown)),
+            Some(found) => Ok(skill_answer(found, &entry, shown)),
             None => Ok(Answer::showing(
                 shown,
                 says::not_live(&plain(&entry.name), &visible_line(&entry.note)),
@@ -92,8 +92,7 @@ impl SkillsAdmin<'_> {
     pub async fn accept_skill(&self, name: &str, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         match self.review.held(name).await? {
             FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
-            FolderLock::Waits(id) if surface_of(by) == Surface::Chat => self.show(id).await,
-            FolderLock::Waits(id) => self.show_whole(id).await,
+            FolderLock::Waits(id) => self.show(id, surface_of(by)).await,
             FolderLock::Refused(why) => {
                 Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string()))))
             }
@@ -154,17 +153,17 @@ impl SkillsAdmin<'_> {
         let live = self.review.live().await?;
         let (held, changed): (Vec<String>, Vec<String>) =
             live.held.iter().cloned().partition(|name| !live.skills.contains_key(name));
-        let held = self.journal.read(move |db| held.iter().map(|name| held_one(db, name)).collect()).await?;
-        let changed = self.journal.read(move |db| changed.into_iter().map(|name| change_held(db, name)).collect());
+        let held = self.journal.read(move |db| held.iter().map(|name| held_entry(db, name)).collect()).await?;
+        let changed = self.journal.read(move |db| changed.into_iter().map(|name| held_change(db, name)).collect());
         let changed: BTreeMap<String, String> = changed.await?;
         let tools = self.engine.toolbox.names();
         let available = Available { tools: &tools, platform: std::env::consts::OS };
         let mut entries: Vec<SkillEntry> = held;
-        entries.extend(live.skills.values().map(|one| live_one(one, &available)));
+        entries.extend(live.skills.values().map(|one| live_entry(one, &available)));
         for entry in &mut entries {
             entry.note = changed.get(&entry.name).cloned().unwrap_or(std::mem::take(&mut entry.note));
         }
-        entries.extend(live.broken.iter().map(broken_one));
+        entries.extend(live.broken.iter().map(broken_entry));
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
     }
@@ -268,7 +267,7 @@ fn folder_of(live: &ActiveSkills, name: &str) -> String {
     live.find(name).map_or_else(|| name.to_owned(), |found| found.skill.folder.clone())
 }
 
-fn live_one(one: &LiveSkill, available: &Available<'_>) -> SkillEntry {
+fn live_entry(one: &LiveSkill, available: &Available<'_>) -> SkillEntry {
     let manifest = &one.skill.manifest;
     let applies = skill::applies(manifest, available);
     SkillEntry {
@@ -283,7 +282,7 @@ fn live_one(one: &LiveSkill, available: &Available<'_>) -> SkillEntry {
     }
 }
 
-fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
+fn held_entry(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
     let row = db.skills().skill(name)?;
     let digest = row.as_ref().map(|row| row.digest.as_str()).unwrap_or_default();
     let version = db.skills().version_with(name, digest)?;
@@ -295,20 +294,20 @@ fn held_one(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
         version: version.as_ref().map(|version| version.id),
         origin: words(|row| &row.origin),
         state: "held",
-        note: held_because(db, name, digest)?,
+        note: reason_for_hold(db, name, digest)?,
         label: version.map_or_else(unaccepted_label, |version| version.label),
     })
 }
 
 /// A skill whose folder was changed, and the reason why the change is not used.
-fn change_held(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
+fn held_change(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
     let digest = db.skills().skill(&name)?.map(|row| row.digest).unwrap_or_default();
-    let why = says::change_held(&held_because(db, &name, &digest)?);
+    let why = says::change_held(&reason_for_hold(db, &name, &digest)?);
     Ok((name, why))
 }
 
 /// Refers to the pending proposal for the folder, or to the rejected one.
-fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
+fn reason_for_hold(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
     let waiting = db
         .proposals()
         .pending_proposals()?
@@ -319,7 +318,7 @@ fn held_because(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> 
     Ok(says::held(waiting.map(|row| row.id), refused))
 }
 
-fn broken_one(broken: &skill::UnloadableSkill) -> SkillEntry {
+fn broken_entry(broken: &skill::UnloadableSkill) -> SkillEntry {
     SkillEntry {
         name: broken.folder.clone(),
         title: broken.folder.clone(),
@@ -354,7 +353,7 @@ fn unaccepted_label() -> Label {
     Label::untrusted(Source::new("folder", ""))
 }
 
-fn whole(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
+fn skill_answer(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
     let content = &found.skill.content;
     let mut parts =
         vec![says::skill_head(&plain(&entry.name), found.version, &found.origin, &visible_line(&entry.description))];
@@ -367,12 +366,8 @@ fn whole(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
     parts.push(files.collect::<Vec<_>>().join("\n"));
     let text = content.text(MAIN).unwrap_or_default();
     parts.push(diff::fenced(&reveal(text)));
-    let mut json = json!(entry);
-    if let Value::Object(fields) = &mut json {
-        let files = content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
-        fields.insert("files".to_owned(), files.collect());
-        fields.insert("text".to_owned(), json!(text));
-    }
+    let files = content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
+    let json = with_fields(entry, json!({ "files": files.collect::<Value>(), "text": text }));
     Answer::showing(shown, parts.join("\n\n"), json)
 }
 

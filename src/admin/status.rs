@@ -45,47 +45,47 @@ impl ReportsAdmin<'_> {
                 Ok((streams(db, only, &ends)?, if only.is_some() { 0 } else { db.outbox().waiting_outbox()? }))
             })
             .await?;
-        let aside = self.journal.read(move |db| db.outbox().set_aside(only)).await?;
+        let set_aside = self.journal.read(move |db| db.outbox().set_aside(only)).await?;
         let inbox: i64 = streams.iter().map(|stream| stream.waiting).sum();
         let adapters = if only.is_some() { Vec::new() } else { self.health.adapters() };
         let pending = if only.is_some() { 0 } else { self.review.pending().await?.len() };
-        let left = if only.is_some() { None } else { Some(self.ledger.left().await?) };
+        let budget = if only.is_some() { None } else { Some(self.ledger.left().await?) };
         let upkeep = if only.is_some() { None } else { Some(self.journal.read(Upkeep::read).await?) };
         let meaning = match self.index.vectors().filter(|_| only.is_none()) {
             Some(vectors) => Some(vectors.health().await?),
             None => None,
         };
-        let servers = if only.is_some() { Vec::new() } else { self.outside.conditions() };
+        let servers = if only.is_some() { Vec::new() } else { self.mcp.conditions() };
         let servers = servers.into_iter().collect();
-        let mut coming = if only.is_some() { Vec::new() } else { self.schedule.coming().await? };
-        coming.truncate(SLOTS);
+        let mut upcoming = if only.is_some() { Vec::new() } else { self.schedule.coming().await? };
+        upcoming.truncate(SLOTS);
         let mut lines = vec![says::status_head(&self.agent, &self.version, self.zone.name())];
         lines.extend(adapters.iter().map(|(name, health)| self.adapter_line(name, health)));
         lines.extend(Some(self.servers(&servers)).filter(|servers| !servers.is_empty()));
         lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
-        let numbers: Vec<String> = aside.iter().map(|row| row.id.to_string()).collect();
+        let numbers: Vec<String> = set_aside.iter().map(|row| row.id.to_string()).collect();
         lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers)));
         lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
         lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.zone)).unwrap_or_default());
         lines.extend(meaning.as_ref().map(|health| super::meaning::line(health, self.zone)));
         lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
         let times =
-            coming.iter().map(|next| says_of_time::slot(next.job.as_str(), &next.period, &self.zone.show(next.at)));
+            upcoming.iter().map(|next| says_of_time::slot(next.job.as_str(), &next.period, &self.zone.show(next.at)));
         lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
         lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
-        lines.extend(left.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
+        lines.extend(budget.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
         let json = json!({
             "version": self.version,
             "zone": self.zone.name(),
             "adapters": adapters.iter().map(adapter_json).collect::<Value>(),
             "servers": super::tools::servers_json(&servers),
-            "queues": { "inbox": inbox, "outbox": outbox, "set_aside": aside.len() },
+            "queues": { "inbox": inbox, "outbox": outbox, "set_aside": set_aside.len() },
             "streams": streams.iter().map(stream_json).collect::<Value>(),
-            "slots": coming.iter().map(slot_json).collect::<Value>(),
+            "slots": upcoming.iter().map(slot_json).collect::<Value>(),
             "proposals": { "pending": pending },
             "upkeep": upkeep.as_ref().map_or_else(|| json!({}), Upkeep::json),
             "embeddings": super::meaning::json(meaning.as_ref()),
-            "budget": left.as_ref().map_or_else(|| json!({}), budget_json),
+            "budget": budget.as_ref().map_or_else(|| json!({}), budget_json),
             "model": self.model_in_use(),
         });
         Ok(Answer::ours(lines.join("\n"), json))

@@ -254,6 +254,12 @@ impl Fixture {
         assert!(connection.execute(statement, []).unwrap() > 0, "{statement}");
     }
 
+    /// The bytes of the journal, with everything that was committed.
+    pub(super) fn stored(&self) -> Vec<Vec<u8>> {
+        let bytes = |name: &str| std::fs::read(self.home.path().join(name)).unwrap_or_default();
+        vec![bytes("compline.db"), bytes("compline.db-wal")]
+    }
+
     pub(super) async fn fact(&self, key: &'static str) -> Option<String> {
         self.journal.read(move |db| db.settings().fact(key)).await.unwrap()
     }
@@ -354,25 +360,25 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
             crate::time::clock::wakeups().0,
         ),
     });
-    let outside = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
-    let tree = || Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
-    let schedule = schedule(&config, &engine, tree());
-    let index = crate::memory::Index::new(tree(), journal.clone(), Arc::clone(&dyn_clock));
+    let mcp = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
+    let workspace = || Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
+    let schedule = schedule(&config, &engine, workspace());
+    let index = crate::memory::Index::new(workspace(), journal.clone(), Arc::clone(&dyn_clock));
     Admin {
         journal: journal.clone(),
         schedule,
-        outside,
+        mcp,
         clock: dyn_clock,
         zone,
         engine,
         ledger,
         review,
-        tree: tree(),
+        workspace: workspace(),
         index,
         agent: "compline".to_owned(),
         version: "0.1.0".to_owned(),
         health: Arc::new(Nobody),
-        tries: Default::default(),
+        failed_attempts: Default::default(),
     }
 }
 

@@ -61,8 +61,8 @@ impl ToolState {
 impl ReportsAdmin<'_> {
     /// Lists every tool of every server, and shows in full those to be accepted.
     pub async fn tools(&self) -> anyhow::Result<Answer> {
-        let rows = self.outside.seen().await?;
-        let conditions: BTreeMap<String, Condition> = self.outside.conditions().into_iter().collect();
+        let rows = self.mcp.seen().await?;
+        let conditions: BTreeMap<String, Condition> = self.mcp.conditions().into_iter().collect();
         let state = |row: &OutsideToolRow| ToolState::of(row, conditions.get(&row.server));
         let mut shown = ShownLabel::nothing();
         let mut parts = vec![self.servers(&conditions)];
@@ -79,7 +79,7 @@ impl ReportsAdmin<'_> {
 
     /// Accepts a tool in the version whose digest begins with these digits.
     pub async fn accept_tool(&self, name: &str, digits: &str) -> anyhow::Result<Answer> {
-        let rows = self.outside.seen().await?;
+        let rows = self.mcp.seen().await?;
         let Some(row) = rows.iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
             return Ok(Answer::refusal(says::no_such_tool(&plain(&crate::text::shorten(name, 80)))));
         };
@@ -87,7 +87,7 @@ impl ReportsAdmin<'_> {
             return Ok(Answer::refusal(says::too_few_digits(DIGITS.1)));
         }
         let is_meant = row.seen.digest.starts_with(&digits.to_ascii_lowercase());
-        if !is_meant || !self.outside.accept(row, None).await? {
+        if !is_meant || !self.mcp.accept(row, None).await? {
             return Ok(Answer::refusal(says::other_digest(name)));
         }
         Ok(Answer::ours(says::tool_accepted(name), json!({ "accepted": name, "hash": hash(row) })))

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::HistoryAdmin;
-use super::answer::{Answer, ShownLabel, join, plain, sources, sources_in_words};
+use super::answer::{Answer, ShownLabel, join, plain, sources, sources_in_words, with_fields};
 use super::status::ConversationEnds;
 use crate::engine::record::speaker;
 use crate::id::{ConversationId, MessageId, PersonId};
@@ -75,13 +75,13 @@ impl HistoryAdmin<'_> {
         let found = self.journal.read_much(move |db| read(db, id, only, ends)).await?;
         let Some(whole) = found else { return Ok(Answer::refusal(says::no_such_conversation(id))) };
         let mut shown = ShownLabel::nothing();
-        let mut json = item_json(&whole.item, &mut shown);
-        if let Value::Object(fields) = &mut json {
-            // The list uses this name for a count; here it holds the messages themselves.
-            fields.insert("messages".to_owned(), messages_json(&whole, &self.agent, &mut shown));
-            fields.insert("sources".to_owned(), sources(&whole.item.label));
-            fields.insert("turns".to_owned(), turns_json(&whole));
-        }
+        // The list uses `messages` for a count; here it holds the messages themselves.
+        let further = json!({
+            "messages": messages_json(&whole, &self.agent, &mut shown),
+            "sources": sources(&whole.item.label),
+            "turns": turns_json(&whole),
+        });
+        let json = with_fields(item_json(&whole.item, &mut shown), further);
         let markdown = markdown(&whole, &self.agent, self.zone, &mut shown);
         Ok(Answer::showing(shown, markdown, json))
     }
@@ -183,7 +183,7 @@ fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<
 /// The title of the summary, or else the person's first message.
 pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
     if let Some(summary) = summary_of(db, id)? {
-        return Ok(Some(with(&summary, |content| content.title.clone())));
+        return Ok(Some(map_labelled(&summary, |content| content.title.clone())));
     }
     let asks = |kind| matches!(kind, MessageKind::Said | MessageKind::Task);
     let Some(first) = db.messages().messages_of(id)?.into_iter().find(|message| asks(message.kind)) else {
@@ -191,11 +191,11 @@ pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<
     };
     let texts = db.messages().texts_of(first.id)?;
     let text = texts.iter().find(|text| text.kind == TextKind::Said);
-    Ok(text.map(|text| with(&text.text, |words| shorten(&one_line(words), TITLE))))
+    Ok(text.map(|text| map_labelled(&text.text, |words| shorten(&one_line(words), TITLE))))
 }
 
 /// Derives a value from a labelled one, under the same label and scope.
-fn with<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
+fn map_labelled<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
     let made = make(ShownLabel::nothing().words(from));
     Labelled::new(made, from.label().clone(), from.scope())
 }

@@ -1,4 +1,4 @@
-//! Assembly of the parts that others are built on, one function for each of the large ones.
+//! Construction of the app from its configuration, one function for each large component.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,11 +9,13 @@ use super::{WrapAdapter, free_space_at};
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
+use crate::adapter::terminal::Terminal;
 use crate::admin::Admin;
 use crate::config::Config;
 use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Engine, Runtime};
 use crate::gateway::dispatcher::Dispatcher;
+use crate::gateway::socket::LocalServer;
 use crate::memory::{Index, Workspace};
 use crate::reflection::Reflector;
 use crate::review::{self, DiskFailpoint, Policy, Review};
@@ -31,16 +33,16 @@ use crate::tool::schedule::ScheduleStore;
 use crate::tool::web::{Fetcher, Limits, WebFetch};
 use crate::tool::{Tool, Toolbox, attachments, files, knowledge, schedule, skills};
 
-/// Parts that most others are built on.
-pub(super) struct Foundation {
+/// Components on which most others are built.
+pub(super) struct Components {
     pub(super) config: Config,
     pub(super) journal: Journal,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) stop: CancellationToken,
-    /// Wakes the schedule.
+    /// Wakes the scheduler.
     pub(super) scheduler: WakeupSender,
     pub(super) ledger: Arc<Ledger>,
-    pub(super) tree: Workspace,
+    pub(super) workspace: Workspace,
     pub(super) index: Index,
     pub(super) vectors: Option<Vectors>,
     pub(super) dispatcher: Arc<Dispatcher>,
@@ -92,19 +94,44 @@ pub(super) fn review(
     })
 }
 
-impl Foundation {
+impl Components {
     /// Builds the tools.
     ///
     /// # Errors
     ///
     /// If the client for web pages cannot be set up.
     pub(super) fn toolbox(&self, fetcher: Option<Fetcher>) -> anyhow::Result<Toolbox> {
-        let Self { config, journal, clock, tree, index, review, .. } = self;
-        let later = ScheduleStore::new(journal.clone(), Arc::clone(clock), config.zone, self.scheduler.clone());
-        let keeping =
-            KnowledgeStore::new(journal.clone(), tree.clone(), review.clone(), Arc::clone(clock), config.zone);
-        Ok(toolbox(config, journal, tree, review, &later, fetcher)?
-            .and(knowledge_tools(config, index, journal, &keeping)))
+        let Self { config, journal, clock, workspace, review, .. } = self;
+        let schedules = ScheduleStore::new(journal.clone(), Arc::clone(clock), config.zone, self.scheduler.clone());
+        let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(ReadReflection::new(journal.clone()))];
+        tools.extend(skills::tools(review));
+        tools.extend(schedule::tools(&schedules));
+        tools.extend(attachments::tools(journal, workspace));
+        if config.tools.web_fetch {
+            let fetcher = fetcher.map_or_else(|| Fetcher::new(Limits::default()), Ok)?;
+            tools.push(Arc::new(WebFetch::new(fetcher)));
+        }
+        tools.extend(self.knowledge_tools());
+        Ok(Toolbox::new(tools))
+    }
+
+    /// Builds the tools that read, change and search knowledge. File tools and the search of past
+    /// conversations are always available; the other memory tools can be switched off.
+    fn knowledge_tools(&self) -> Vec<Arc<dyn Tool>> {
+        let Self { config, journal, clock, workspace, index, review, .. } = self;
+        let (zone, is_enabled) = (config.zone, config.memory.enabled);
+        let store = KnowledgeStore::new(journal.clone(), workspace.clone(), review.clone(), Arc::clone(clock), zone);
+        let messages =
+            ConversationSearch::new(journal.clone(), index.vectors().cloned(), &config.agent.name).in_zone(zone);
+        let searched = is_enabled.then(|| index.clone());
+        let sources = SearchSources { messages, index: searched, journal: journal.clone(), zone };
+        let mut tools = files::tools(&store);
+        if is_enabled {
+            tools.extend(knowledge::tools(&store));
+            tools.push(Arc::new(MemoryRecall::new(sources.clone(), index.clone())));
+        }
+        tools.push(Arc::new(MemorySearch::new(sources)));
+        tools
     }
 
     /// Builds the engine.
@@ -124,7 +151,7 @@ impl Foundation {
             agent: self.config.agent.name.clone(),
             memory: self.config.memory.clone(),
             tool_rounds: self.config.budget.tool_rounds,
-            tree: self.tree.clone(),
+            tree: self.workspace.clone(),
             index: self.index.clone(),
             review: self.review.clone(),
             toolbox,
@@ -136,9 +163,9 @@ impl Foundation {
             runtime: Runtime::new(self.clock.now(), self.stop.clone(), self.scheduler.clone()),
         });
         // The engine holds the dispatcher, so a strong reference back would leak both.
-        let asks = Arc::downgrade(&engine);
+        let weak_engine = Arc::downgrade(&engine);
         self.dispatcher.on_question_delivered(move |stream| {
-            if let Some(engine) = asks.upgrade() {
+            if let Some(engine) = weak_engine.upgrade() {
                 engine.wake_stream(stream);
             }
         });
@@ -154,7 +181,7 @@ impl Foundation {
             reflection: self.config.reflection.clone(),
             heartbeat: self.config.heartbeat,
             retention: self.config.retention,
-            tree: self.tree.clone(),
+            tree: self.workspace.clone(),
             engine: Arc::clone(engine),
             reflector: Reflector {
                 journal: self.journal.clone(),
@@ -172,7 +199,7 @@ impl Foundation {
     }
 
     /// Builds the implementation of all commands.
-    pub(super) fn admin(&self, engine: &Arc<Engine>, schedule: &Arc<Schedule>, outside: &Arc<Servers>) -> Arc<Admin> {
+    pub(super) fn admin(&self, engine: &Arc<Engine>, schedule: &Arc<Schedule>, mcp: &Arc<Servers>) -> Arc<Admin> {
         Arc::new(Admin {
             journal: self.journal.clone(),
             clock: Arc::clone(&self.clock),
@@ -180,62 +207,25 @@ impl Foundation {
             engine: Arc::clone(engine),
             ledger: Arc::clone(&self.ledger),
             review: self.review.clone(),
-            tree: self.tree.clone(),
+            workspace: self.workspace.clone(),
             index: self.index.clone(),
             agent: self.config.agent.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             schedule: Arc::clone(schedule),
-            outside: Arc::clone(outside),
+            mcp: Arc::clone(mcp),
             health: Arc::clone(&self.dispatcher) as _,
-            tries: Default::default(),
+            failed_attempts: Default::default(),
         })
     }
-}
 
-/// Builds the tools for conversations, skills, schedules and outgoing files.
-///
-/// # Errors
-///
-/// If the client for web pages cannot be set up.
-pub(super) fn toolbox(
-    config: &Config,
-    journal: &Journal,
-    tree: &Workspace,
-    review: &Review,
-    later: &ScheduleStore,
-    fetcher: Option<Fetcher>,
-) -> anyhow::Result<Toolbox> {
-    let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(ReadReflection::new(journal.clone()))];
-    tools.extend(skills::tools(review));
-    tools.extend(schedule::tools(later));
-    tools.extend(attachments::tools(journal, tree));
-    if config.tools.web_fetch {
-        let fetcher = match fetcher {
-            Some(fetcher) => fetcher,
-            None => Fetcher::new(Limits::default())?,
-        };
-        tools.push(Arc::new(WebFetch::new(fetcher)));
+    /// Builds the server of the local socket.
+    pub(super) fn local_server(&self, terminal: Arc<Terminal>, admin: &Arc<Admin>) -> Arc<LocalServer> {
+        Arc::new(LocalServer {
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+            terminal,
+            admin: Arc::clone(admin),
+            agent: self.config.agent.name.clone(),
+        })
     }
-    Ok(Toolbox::new(tools))
-}
-
-/// Builds the tools that read, change and search knowledge. File tools and the search of past
-/// conversations are always available; the other memory tools can be switched off.
-pub(super) fn knowledge_tools(
-    config: &Config,
-    index: &Index,
-    journal: &Journal,
-    keeping: &KnowledgeStore,
-) -> Vec<Arc<dyn Tool>> {
-    let messages =
-        ConversationSearch::new(journal.clone(), index.vectors().cloned(), &config.agent.name).in_zone(config.zone);
-    let index_if_enabled = config.memory.enabled.then(|| index.clone());
-    let sources = SearchSources { messages, index: index_if_enabled, journal: journal.clone(), zone: config.zone };
-    let mut tools = files::tools(keeping);
-    if config.memory.enabled {
-        tools.extend(knowledge::tools(keeping));
-        tools.push(Arc::new(MemoryRecall::new(sources.clone(), index.clone())));
-    }
-    tools.push(Arc::new(MemorySearch::new(sources)));
-    tools
 }

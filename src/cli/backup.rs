@@ -201,14 +201,14 @@ fn attempt(
 fn archive_proof(options: &Restore, target: &RestoreTarget, archive: &Archive) -> Result<ArchiveProof, CliError> {
     let file = &options.file;
     let own = BackupKey::load(&target.home)?;
-    match restore::judge(archive, own.as_ref())? {
+    match restore::check_authenticity(archive, own.as_ref())? {
         Authenticity::Authentic(key) => Ok(ArchiveProof::Key(key)),
         _ if options.unsigned => Ok(ArchiveProof::Nothing),
         Authenticity::Unsigned => Err(CliError::Failed(says::unsigned(file))),
         Authenticity::Changed => Err(CliError::Failed(says::changed(file))),
         Authenticity::OtherKey => {
             let key = by_code(options, own.is_some())?;
-            match restore::judge(archive, Some(&key))? {
+            match restore::check_authenticity(archive, Some(&key))? {
                 Authenticity::Authentic(key) => Ok(ArchiveProof::Key(key)),
                 Authenticity::Changed => Err(CliError::Failed(says::changed(file))),
                 _ => Err(CliError::Failed(says::wrong_code(file))),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::dispatcher::Dispatcher;
-use crate::admin::command::{self, ChatCommand};
+use crate::admin::command::{self, Action, Command};
 use crate::admin::{Admin, Caller};
 use crate::id::AddressId;
 use crate::store::{Journal, MessageState, NewOutbox, OutboxKind, StoredMessage, Tx};
@@ -105,7 +105,7 @@ impl CommandWorker {
         let scope = text.text.scope();
         let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
         let caller = Caller { person, group };
-        let stops = command::parse(text.text.open().0) == Some(ChatCommand::Stop);
+        let stops = command::parse(text.text.open().0) == Some(Command::Act(Action::Stop));
         let answer = self.admin.chat(&caller, text.text.open().0).await;
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let (now, is_private) = (self.clock.now(), group.is_none());

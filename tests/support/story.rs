@@ -60,7 +60,7 @@ pub struct StoryOver<C: Channel> {
     pub background_fallback: Option<Arc<Scripted>>,
     people: String,
     env: BTreeMap<String, String>,
-    outside: Option<Limits>,
+    mcp_limits: Option<Limits>,
     builtins: &'static [Builtin],
     disk_failpoint: Option<DiskFailpoint>,
     free_space: Option<FreeSpace>,
@@ -114,7 +114,7 @@ impl<C: Channel> StoryOver<C> {
             reader: PathBuf::from(env!("CARGO_BIN_EXE_compline")),
             sick: Arc::default(),
             env: BTreeMap::new(),
-            outside: None,
+            mcp_limits: None,
             people: format!(
                 "[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n[[people]]\nname = \"Ben\"\nrole = \"member\"\n{}\n",
                 C::address(ADA),
@@ -219,7 +219,7 @@ impl<C: Channel> StoryOver<C> {
 
     /// Sets the time limits of MCP servers from the next start on.
     pub fn limit_outside(&mut self, limits: Limits) {
-        self.outside = Some(limits);
+        self.mcp_limits = Some(limits);
     }
 
     /// Returns the answer to a command line.
@@ -263,7 +263,7 @@ impl<C: Channel> StoryOver<C> {
             jitter: Some(|| 0.5),
             builtins: Some(self.builtins),
             failpoint: self.failpoint.clone(),
-            outside: self.outside,
+            mcp_limits: self.mcp_limits,
             disk_failpoint: self.disk_failpoint.clone(),
             free_space: self.free_space.clone(),
             adapters: watched_adapter::stand(&self.fake, &self.sick),

@@ -1,119 +1,80 @@
-//! Parsers of the arguments of the commands about access, proposals, skills, memory and
-//! reflections.
+//! Parsers of the arguments of chat commands.
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
-use crate::admin::search::SearchQuery;
-use crate::id::{AddressId, FileId, PersonId, ProposalId, VersionId};
+use super::{Action, Command, Query, SourceMessages, search_flags};
+use crate::id::{AddressId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
 use crate::schedule::Job;
 
-/// A `/people` command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PeopleCommand {
-    /// Lists the people with access.
-    List,
-    /// Unlinks an address from its person.
-    Unlink(AddressId),
-    /// Revokes a person's access.
-    Remove(PersonId),
-    /// Confirms that a person is the earlier one of the same name.
-    Join(PersonId),
-    /// Denies that a person is the earlier one of the same name.
-    Apart(PersonId),
+/// Parses the number of a question, with nothing after it.
+pub(super) fn question(rest: &str) -> Option<QuestionId> {
+    rest.parse().ok().map(QuestionId)
 }
 
-/// The answer to the question whether a pairing is for the removed person of the same name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Namesake {
-    /// The removed person.
-    pub person: PersonId,
-    /// The role granted by the code.
-    pub role: Role,
-    /// The answer.
-    pub is_same: IsSame,
+/// Parses an empty argument, or the number of a delivery.
+pub(super) fn resend(rest: &str) -> Option<Action> {
+    let id = if rest.is_empty() { None } else { Some(OutboxId(rest.parse().ok()?)) };
+    Some(Action::Resend(id))
 }
 
-/// Identity of a new and an earlier person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum IsSame {
-    /// The same person.
-    Yes,
-    /// A new person.
-    No,
-}
-
-/// Parses the arguments of `/people`.
-pub(super) fn people(rest: &str) -> Option<PeopleCommand> {
-    let words: Vec<String> = rest.split_whitespace().map(str::to_lowercase).collect();
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["unlink", number] => number.parse().ok().map(|id| PeopleCommand::Unlink(AddressId(id))),
-        ["remove", number] => number.parse().ok().map(|id| PeopleCommand::Remove(PersonId(id))),
-        ["join", number] => number.parse().ok().map(|id| PeopleCommand::Join(PersonId(id))),
-        ["apart", number] => number.parse().ok().map(|id| PeopleCommand::Apart(PersonId(id))),
-        ["unlink" | "remove" | "join" | "apart", ..] => None,
-        _ => Some(PeopleCommand::List),
+/// Parses an empty argument, or `cancel` and a number.
+pub(super) fn reminders(rest: &str) -> Option<Command> {
+    let (verb, number) = first_word(rest);
+    match verb.to_lowercase().as_str() {
+        "" => Some(Command::Read(Query::Reminders)),
+        "cancel" => number.parse().ok().map(|id| Command::Act(Action::CancelReminder(ReminderId(id)))),
+        _ => None,
     }
 }
 
-/// Parses the arguments of `/pair`: `#3 member same`, `#3 member new`.
-pub(super) fn namesake(rest: &str) -> Option<Namesake> {
-    let words: Vec<String> = rest.split_whitespace().map(str::to_lowercase).collect();
-    let [number, role, answer] = words.as_slice() else { return None };
-    let person = PersonId(number.strip_prefix('#')?.parse().ok()?);
-    let role = role.parse::<Role>().ok().filter(|role| *role != Role::Guest)?;
-    let is_same = match answer.as_str() {
-        "same" => IsSame::Yes,
-        "new" => IsSame::No,
-        _ => return None,
-    };
-    Some(Namesake { person, role, is_same })
+/// Parses a note, with an optional last word `messages`.
+pub(super) fn forget(rest: &str) -> Option<Action> {
+    let with_messages = rest.rsplit_once(char::is_whitespace).filter(|(_, last)| last.eq_ignore_ascii_case("messages"));
+    let (name, messages) =
+        with_messages.map_or((rest, SourceMessages::Keep), |(name, _)| (name.trim_end(), SourceMessages::Delete));
+    named(name).map(|name| Action::Forget { name, messages })
 }
 
-/// A command about proposals and skills.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReviewCommand {
-    /// Lists the pending proposals.
-    Pending,
-    /// Shows one proposal in full.
-    Show(ProposalId),
-    /// Makes a proposal live.
-    Approve {
-        /// The proposal.
-        proposal: ProposalId,
-        /// The typed digits; blank if there were none.
-        hash: String,
-    },
-    /// Rejects a proposal.
-    Reject {
-        /// The proposal.
-        proposal: ProposalId,
-        /// The reason; may be blank.
-        why: String,
-    },
-    /// Shows the origin of a proposal.
-    Why(ProposalId),
-    /// Lists the skills.
-    Skills,
-    /// Shows a held folder, or accepts it as it was shown.
-    Accept {
-        /// The folder's name.
-        name: String,
-        /// The typed digits; blank if there were none.
-        hash: String,
-    },
-    /// Shows a skill's earlier versions.
-    History {
-        /// The skill.
-        name: String,
-    },
-    /// Restores an earlier version.
-    RollBack {
-        /// The skill.
-        name: String,
-        /// The version.
-        version: VersionId,
-    },
+/// Parses `handover` and a name, with an optional last word `yes` as confirmation; a verb and the
+/// number of a person or address; anything else lists the people.
+pub(super) fn people(rest: &str) -> Option<Command> {
+    let (verb, of) = first_word(rest);
+    let action = match verb.to_lowercase().as_str() {
+        "handover" | "hand-over" => {
+            let (name, last) = of.rsplit_once(char::is_whitespace).unwrap_or((of, ""));
+            if !last.eq_ignore_ascii_case("yes") {
+                return named(of).map(|name| Command::Read(Query::HandOverPlan(name)));
+            }
+            Action::HandOver(named(name.trim_end())?)
+        }
+        "unlink" => Action::Unlink(AddressId(of.parse().ok()?)),
+        "remove" => Action::RemovePerson(PersonId(of.parse().ok()?)),
+        "join" => Action::Join(PersonId(of.parse().ok()?)),
+        "apart" => Action::Apart(PersonId(of.parse().ok()?)),
+        _ => return Some(Command::Read(Query::People)),
+    };
+    Some(Command::Act(action))
+}
+
+/// Parses `#N ROLE same|new`, or a name with an optional last word as role; a guest cannot be given
+/// access.
+pub(super) fn pair(rest: &str) -> Option<Action> {
+    let role_of = |word: &str| word.to_lowercase().parse::<Role>().ok().filter(|role| *role != Role::Guest);
+    if rest.starts_with('#') {
+        let words: Vec<String> = rest.split_whitespace().map(str::to_lowercase).collect();
+        let [number, role, answer] = words.as_slice() else { return None };
+        let is_same = match answer.as_str() {
+            "same" => true,
+            "new" => false,
+            _ => return None,
+        };
+        let former = PersonId(number.strip_prefix('#')?.parse().ok()?);
+        return Some(Action::PairNamesake { former, role: role_of(role)?, is_same });
+    }
+    let (name, last) = rest.rsplit_once(char::is_whitespace).unwrap_or(("", rest));
+    let (name, role) = role_of(last).map_or((rest, Role::Member), |role| (name.trim_end(), role));
+    named(name).map(|name| Action::Pair { name, role, means: None })
 }
 
 /// Parses the number of a proposal, with nothing after it.
@@ -122,34 +83,34 @@ pub(super) fn proposal(rest: &str) -> Option<ProposalId> {
 }
 
 /// Parses a number and a hash.
-pub(super) fn approve(rest: &str) -> Option<ReviewCommand> {
+pub(super) fn approve(rest: &str) -> Option<Action> {
     let (first, hash) = first_word(rest);
-    Some(ReviewCommand::Approve { proposal: proposal(first)?, hash: hash.trim_matches('`').to_owned() })
+    Some(Action::Approve { proposal: proposal(first)?, hash: hash.trim_matches('`').to_owned() })
 }
 
 /// Parses a number and an optional reason.
-pub(super) fn reject(rest: &str) -> Option<ReviewCommand> {
+pub(super) fn reject(rest: &str) -> Option<Action> {
     let (first, why) = first_word(rest);
-    Some(ReviewCommand::Reject { proposal: proposal(first)?, why: why.to_owned() })
+    Some(Action::Reject { proposal: proposal(first)?, why: why.to_owned() })
 }
 
 /// Parses `accept` and a name, whose last word is the hash if it looks like one and is not the only
 /// word; anything else lists the skills.
-pub(super) fn skills(rest: &str) -> ReviewCommand {
+pub(super) fn skills(rest: &str) -> Command {
     let (verb, name) = first_word(rest);
     if verb != "accept" || name.is_empty() {
-        return ReviewCommand::Skills;
+        return Command::Read(Query::Skills);
     }
     let is_hash = |word: &str| (8..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let parted = name.rsplit_once(char::is_whitespace).map(|(name, word)| (name, word.trim_matches('`')));
     let (name, hash) = parted.filter(|(_, word)| is_hash(word)).unwrap_or((name, ""));
-    ReviewCommand::Accept { name: name.trim_end().to_owned(), hash: hash.to_owned() }
+    Command::Act(Action::AcceptSkill { name: name.trim_end().to_owned(), hash: hash.to_owned() })
 }
 
 /// Parses a name, which may contain spaces, and a version.
-pub(super) fn roll_back(rest: &str) -> Option<ReviewCommand> {
+pub(super) fn roll_back(rest: &str) -> Option<Action> {
     let (name, version) = rest.rsplit_once(char::is_whitespace)?;
-    Some(ReviewCommand::RollBack { name: name.trim_end().to_owned(), version: number(version).map(VersionId)? })
+    Some(Action::RollBack { name: name.trim_end().to_owned(), version: number(version).map(VersionId)? })
 }
 
 /// Parses digits only: `+1` or `-1` would be a typing error.
@@ -157,66 +118,27 @@ fn number(word: &str) -> Option<i64> {
     word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok())?
 }
 
-/// A command about the caller's memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MemoryCommand {
-    /// Shows an overview.
-    Overview,
-    /// Shows one note in full.
-    Show {
-        /// The note, as typed.
-        note: String,
-    },
-    /// Searches the stored data.
-    Search(SearchQuery),
-    /// Opens an editor, where there is one.
-    Edit,
-    /// Shows a note's earlier versions.
-    History {
-        /// The note.
-        note: String,
-    },
-    /// Restores an earlier version of a note.
-    Restore {
-        /// The note.
-        note: String,
-        /// The version.
-        version: FileId,
-    },
-    /// Stores a text as the person's own.
-    Remember {
-        /// The text.
-        text: String,
-    },
-    /// Turns an untrusted note into the person's own.
-    Promote {
-        /// The note.
-        note: String,
-        /// The code shown below the preview; blank if there was none.
-        code: String,
-    },
-}
-
 /// Parses `/memory`. A note with the name of one of these verbs needs its `.md`.
-pub(super) fn memory(rest: &str) -> Option<MemoryCommand> {
+pub(super) fn memory(rest: &str) -> Option<Command> {
     let (verb, more) = first_word(rest);
-    Some(match verb.to_lowercase().as_str() {
-        "" => MemoryCommand::Overview,
-        "search" => MemoryCommand::Search(super::search_flags::read(more)?),
-        "edit" => MemoryCommand::Edit,
-        "history" => MemoryCommand::History { note: named(more)? },
+    Some(Command::Read(match verb.to_lowercase().as_str() {
+        "" => Query::Memory,
+        "search" => Query::SearchMemory(search_flags::read(more)?),
+        "edit" => Query::WhereToEdit,
+        "history" => Query::NoteHistory(named(more)?),
         "restore" => {
             let (note, version) = first_word(more);
-            MemoryCommand::Restore { note: named(note)?, version: FileId(number(version)?) }
+            let (note, version) = (named(note)?, FileId(number(version)?));
+            return Some(Command::Act(Action::RestoreNote { note, version }));
         }
-        _ => MemoryCommand::Show { note: rest.to_owned() },
-    })
+        _ => Query::Note(rest.to_owned()),
+    }))
 }
 
 /// Parses a note and an optional code.
-pub(super) fn promote(rest: &str) -> Option<MemoryCommand> {
+pub(super) fn promote(rest: &str) -> Option<Action> {
     let (note, code) = first_word(rest);
-    Some(MemoryCommand::Promote { note: named(note)?, code: code.trim_matches('`').to_owned() })
+    Some(Action::Promote { note: named(note)?, code: code.trim_matches('`').to_owned() })
 }
 
 /// A requested reflection.
@@ -261,18 +183,11 @@ pub(super) fn named(name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod gate_tests {
-    use super::super::ChatCommand;
     use super::*;
     use proptest::prelude::*;
 
-    fn read(line: &str) -> Option<ReviewCommand> {
-        match super::super::parse(&format!("/{line}")) {
-            Some(ChatCommand::Review(command)) => Some(command),
-            other => {
-                assert_eq!(other, None, "{line:?}");
-                None
-            }
-        }
+    fn read(line: &str) -> Option<Command> {
+        super::super::parse(&format!("/{line}"))
     }
 
     #[test]
@@ -280,23 +195,29 @@ mod gate_tests {
         let twelve = ProposalId(12);
         let (hash, nothing) = ("a3f9c21b".to_owned(), String::new());
         for (line, command) in [
-            ("pending", ReviewCommand::Pending),
-            ("pending now", ReviewCommand::Pending),
-            ("show 12", ReviewCommand::Show(twelve)),
-            ("approve 12 a3f9c21b", ReviewCommand::Approve { proposal: twelve, hash: hash.clone() }),
-            ("approve 12  `a3f9c21b`", ReviewCommand::Approve { proposal: twelve, hash: hash.clone() }),
-            ("approve 12", ReviewCommand::Approve { proposal: twelve, hash: nothing.clone() }),
-            ("reject 12", ReviewCommand::Reject { proposal: twelve, why: nothing.clone() }),
-            ("reject 12 not  like this", ReviewCommand::Reject { proposal: twelve, why: "not  like this".to_owned() }),
-            ("why 12", ReviewCommand::Why(twelve)),
-            ("skills", ReviewCommand::Skills),
-            ("skills accept tea", ReviewCommand::Accept { name: "tea".to_owned(), hash: nothing.clone() }),
-            ("skills accept My Tea  a3f9c21b", ReviewCommand::Accept { name: "My Tea".to_owned(), hash }),
-            ("skills accept a3f9c21b", ReviewCommand::Accept { name: "a3f9c21b".to_owned(), hash: nothing }),
-            ("skills accept", ReviewCommand::Skills),
-            ("history tea", ReviewCommand::History { name: "tea".to_owned() }),
-            ("rollback tea 7", ReviewCommand::RollBack { name: "tea".to_owned(), version: VersionId(7) }),
-            ("rollback My Tea  7", ReviewCommand::RollBack { name: "My Tea".to_owned(), version: VersionId(7) }),
+            ("pending", Command::Read(Query::PendingProposals)),
+            ("pending now", Command::Read(Query::PendingProposals)),
+            ("show 12", Command::Read(Query::Proposal(twelve))),
+            ("approve 12 a3f9c21b", Command::Act(Action::Approve { proposal: twelve, hash: hash.clone() })),
+            ("approve 12  `a3f9c21b`", Command::Act(Action::Approve { proposal: twelve, hash: hash.clone() })),
+            ("approve 12", Command::Act(Action::Approve { proposal: twelve, hash: nothing.clone() })),
+            ("reject 12", Command::Act(Action::Reject { proposal: twelve, why: nothing.clone() })),
+            (
+                "reject 12 not  like this",
+                Command::Act(Action::Reject { proposal: twelve, why: "not  like this".to_owned() }),
+            ),
+            ("why 12", Command::Read(Query::ProposalOrigin(twelve))),
+            ("skills", Command::Read(Query::Skills)),
+            ("skills accept tea", Command::Act(Action::AcceptSkill { name: "tea".to_owned(), hash: nothing.clone() })),
+            ("skills accept My Tea  a3f9c21b", Command::Act(Action::AcceptSkill { name: "My Tea".to_owned(), hash })),
+            (
+                "skills accept a3f9c21b",
+                Command::Act(Action::AcceptSkill { name: "a3f9c21b".to_owned(), hash: nothing }),
+            ),
+            ("skills accept", Command::Read(Query::Skills)),
+            ("history tea", Command::Read(Query::SkillHistory("tea".to_owned()))),
+            ("rollback tea 7", Command::Act(Action::RollBack { name: "tea".to_owned(), version: VersionId(7) })),
+            ("rollback My Tea  7", Command::Act(Action::RollBack { name: "My Tea".to_owned(), version: VersionId(7) })),
         ] {
             assert_eq!(read(line), Some(command), "{line:?}");
         }
@@ -319,39 +240,39 @@ mod gate_tests {
     proptest! {
         #[test]
         fn a_button_means_the_proposal_under_which_it_stands(id in 0_i64.., hash in "[0-9a-f]{16}") {
-            let approve = ReviewCommand::Approve { proposal: ProposalId(id), hash: hash.clone() };
+            let approve = Command::Act(Action::Approve { proposal: ProposalId(id), hash: hash.clone() });
             prop_assert_eq!(read(&format!("approve {id} {hash}")), Some(approve));
-            prop_assert_eq!(read(&format!("why {id}")), Some(ReviewCommand::Why(ProposalId(id))));
+            prop_assert_eq!(read(&format!("why {id}")), Some(Command::Read(Query::ProposalOrigin(ProposalId(id)))));
         }
     }
 }
 
 #[cfg(test)]
 mod memory_tests {
-    use super::super::{ChatCommand, parse};
+    use super::super::{SearchQuery, parse};
     use super::*;
 
     #[test]
     fn lines_and_what_they_mean() {
         let note = |note: &str| note.to_owned();
         for (line, meant) in [
-            ("/memory", MemoryCommand::Overview),
-            ("/memory tea", MemoryCommand::Show { note: note("tea") }),
-            ("/memory edit", MemoryCommand::Edit),
-            ("/memory EDIT tea", MemoryCommand::Edit),
-            ("/memory edit.md", MemoryCommand::Show { note: note("edit.md") }),
+            ("/memory", Command::Read(Query::Memory)),
+            ("/memory tea", Command::Read(Query::Note(note("tea")))),
+            ("/memory edit", Command::Read(Query::WhereToEdit)),
+            ("/memory EDIT tea", Command::Read(Query::WhereToEdit)),
+            ("/memory edit.md", Command::Read(Query::Note(note("edit.md")))),
             (
                 "/memory search --case Tea",
-                MemoryCommand::Search(SearchQuery { case: true, limit: 8, ..SearchQuery::of("Tea") }),
+                Command::Read(Query::SearchMemory(SearchQuery { case: true, limit: 8, ..SearchQuery::of("Tea") })),
             ),
-            ("/memory search.md", MemoryCommand::Show { note: note("search.md") }),
-            ("/memory history tea", MemoryCommand::History { note: note("tea") }),
-            ("/memory restore tea 12", MemoryCommand::Restore { note: note("tea"), version: FileId(12) }),
-            ("/remember Cat: Tom\nDog: Rex", MemoryCommand::Remember { text: note("Cat: Tom\nDog: Rex") }),
-            ("/promote tea", MemoryCommand::Promote { note: note("tea"), code: note("") }),
-            ("/promote tea `0a1b2c3d`", MemoryCommand::Promote { note: note("tea"), code: note("0a1b2c3d") }),
+            ("/memory search.md", Command::Read(Query::Note(note("search.md")))),
+            ("/memory history tea", Command::Read(Query::NoteHistory(note("tea")))),
+            ("/memory restore tea 12", Command::Act(Action::RestoreNote { note: note("tea"), version: FileId(12) })),
+            ("/remember Cat: Tom\nDog: Rex", Command::Act(Action::Remember(note("Cat: Tom\nDog: Rex")))),
+            ("/promote tea", Command::Act(Action::Promote { note: note("tea"), code: note("") })),
+            ("/promote tea `0a1b2c3d`", Command::Act(Action::Promote { note: note("tea"), code: note("0a1b2c3d") })),
         ] {
-            assert_eq!(parse(line), Some(ChatCommand::Memory(meant)), "{line}");
+            assert_eq!(parse(line), Some(meant), "{line}");
         }
         for line in [
             "/memory search",

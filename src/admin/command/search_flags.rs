@@ -16,26 +16,26 @@ const LONG: [char; 2] = ['—', '–'];
 
 /// Parses a query; `None` if there are no words, or a flag has an invalid value.
 pub(super) fn read(line: &str) -> Option<SearchQuery> {
-    let (mut sought, mut rest) = (SearchQuery { limit: HITS, ..SearchQuery::of("") }, line.trim());
+    let (mut query, mut rest) = (SearchQuery { limit: HITS, ..SearchQuery::of("") }, line.trim());
     while !rest.is_empty() {
-        let begins = sought.query.is_empty();
+        let begins = query.words.is_empty();
         if let Some(words) =
             rest.strip_prefix("--").or_else(|| rest.strip_prefix(LONG).filter(|_| begins)).and_then(ends_flags)
         {
-            add(&mut sought.query, words);
+            add(&mut query.words, words);
             break;
         }
         rest = match flag_of(rest) {
-            Some((flag, after)) => match take(&mut sought, flag, after) {
+            Some((flag, after)) => match take(&mut query, flag, after) {
                 Some(after) => after,
                 // Among words, a long dash is itself a word.
-                None if !begins && rest.starts_with(LONG) => take_words(&mut sought.query, rest),
+                None if !begins && rest.starts_with(LONG) => take_words(&mut query.words, rest),
                 None => return None,
             },
-            None => take_words(&mut sought.query, rest),
+            None => take_words(&mut query.words, rest),
         };
     }
-    Some(sought).filter(|sought| !sought.query.is_empty())
+    Some(query).filter(|query| !query.words.is_empty())
 }
 
 /// The text after a `--` that stands alone.
@@ -53,17 +53,17 @@ fn flag_of(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Applies a flag, and returns the text after it; `None` if its value is invalid.
-fn take<'l>(sought: &mut SearchQuery, flag: &str, after: &'l str) -> Option<&'l str> {
+fn take<'l>(query: &mut SearchQuery, flag: &str, after: &'l str) -> Option<&'l str> {
     if flag == "case" {
-        sought.case = true;
+        query.case = true;
         return Some(after.trim_start());
     }
     let (value, after) = value_of(after.strip_prefix('=').unwrap_or(after).trim_start());
     if flag == "in" {
         let kinds: Option<Vec<SearchKind>> = value.to_lowercase().split(',').map(SearchKind::parse).collect();
-        sought.kinds.extend(kinds?);
+        query.kinds.extend(kinds?);
     } else {
-        sought.set(flag, value)?;
+        query.set(flag, value)?;
     }
     Some(after)
 }
@@ -113,7 +113,7 @@ mod tests {
     fn lines_and_what_they_mean() {
         let notes = |query: &str| SearchQuery { kinds: vec![SearchKind::Note], ..of(query) };
         let section = Some("Coding Conventions".to_owned());
-        for (line, sought) in [
+        for (line, query) in [
             ("red  shoes ", of("red  shoes")),
             ("--in notes red", notes("red")),
             ("—in Notes red", notes("red")),
@@ -141,7 +141,7 @@ mod tests {
             ("a--case", of("a--case")),
             ("red --verbose", of("red --verbose")),
         ] {
-            assert_eq!(read(line), Some(sought), "{line}");
+            assert_eq!(read(line), Some(query), "{line}");
         }
         for line in [
             "",
@@ -165,8 +165,8 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_is_too_strange(line in "(--|—|in |notes|case|\"|“|[a-z ]|\\PC){0,20}") {
-            if let Some(sought) = read(&line) {
-                prop_assert!(sought.query.split_whitespace().all(|word| line.contains(word)) && !sought.query.is_empty(), "{:?}", sought);
+            if let Some(query) = read(&line) {
+                prop_assert!(query.words.split_whitespace().all(|word| line.contains(word)) && !query.words.is_empty(), "{:?}", query);
             }
         }
     }

@@ -1,8 +1,10 @@
-//! The table of chat commands: one row says all that is known of a command but its effect.
+//! The table of chat commands: all that is known of a command but its execution.
 
-use super::{ChatCommand, MemoryCommand, ReflectionRequest, ReviewCommand, arguments, named, search_flags};
+use super::arguments::{self, named};
+use super::{Action, Command, Query, ReflectionRequest, search_flags};
 use crate::people::Role;
 use crate::wording::command as says;
+use RowParser::{Act, ByArguments, Read};
 
 /// A chat command.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +27,18 @@ pub struct CommandRow {
     pub hint: Option<&'static str>,
     /// True if `/help` and the menu list it.
     pub in_menu: bool,
-    parse: fn(&str) -> Option<ChatCommand>,
+    parser: RowParser,
+}
+
+/// Parser of the arguments. Its type tells whether the command reads or acts.
+#[derive(Debug, Clone, Copy)]
+enum RowParser {
+    /// Every form of the command reads.
+    Read(fn(&str) -> Option<Query>),
+    /// Every form of the command acts.
+    Act(fn(&str) -> Option<Action>),
+    /// The arguments decide.
+    ByArguments(fn(&str) -> Option<Command>),
 }
 
 /// Effect of a command that is given in a group.
@@ -41,115 +54,119 @@ pub enum InGroup {
 
 /// All commands, in the order in which they are listed.
 pub const COMMANDS: &[CommandRow] = &[
-    member("start", "[CODE]", "Greet the assistant", |_| Some(ChatCommand::Start)).unlisted(),
-    member("help", "", "List the commands", |_| Some(ChatCommand::Help)),
+    member("start", "[CODE]", "Greet the assistant", Read(|_| Some(Query::Start))).unlisted(),
+    member("help", "", "List the commands", Read(|_| Some(Query::Help))),
     // Words after the command would be lost.
-    member("new", "", "Start a new conversation", |rest| rest.is_empty().then_some(ChatCommand::New))
+    member("new", "", "Start a new conversation", Act(|rest| rest.is_empty().then_some(Action::New)))
         .alias("reset")
         .in_group(InGroup::ActsOnGroup)
         .hint("then send your message separately"),
-    member("stop", "", "Stop the current answer", |_| Some(ChatCommand::Stop)).in_group(InGroup::ActsOnGroup),
-    member("yes", "NUMBER", "Answer yes to a question", |rest| super::question(rest).map(ChatCommand::Yes))
+    member("stop", "", "Stop the current answer", Act(|_| Some(Action::Stop))).in_group(InGroup::ActsOnGroup),
+    member("yes", "NUMBER", "Answer yes to a question", Act(|rest| arguments::question(rest).map(Action::Yes)))
         .in_group(InGroup::Refused)
         .hint("with the number of the question"),
-    member("no", "NUMBER", "Answer no to a question", |rest| super::question(rest).map(ChatCommand::No))
+    member("no", "NUMBER", "Answer no to a question", Act(|rest| arguments::question(rest).map(Action::No)))
         .in_group(InGroup::Refused)
         .hint("with the number of the question"),
-    member("status", "", "Show channels, queues, conversations and remaining budget", |_| Some(ChatCommand::Status))
+    member("status", "", "Show channels, queues, conversations and remaining budget", Read(|_| Some(Query::Status)))
         .command_line("status"),
-    member("usage", "", "Show usage and cost of the models", |_| Some(ChatCommand::Usage)).command_line("usage"),
-    member("resend", "[NUMBER]", "Resend failed deliveries", super::resend).command_line("resend"),
+    member("usage", "", "Show usage and cost of the models", Read(|_| Some(Query::Usage))).command_line("usage"),
+    member("resend", "[NUMBER]", "Resend failed deliveries", Act(arguments::resend)).command_line("resend"),
     member(
         "memory",
         "[NOTE | search WORDS | history NOTE | restore NOTE VERSION]",
         "Show, search and restore memory",
-        |rest| arguments::memory(rest).map(ChatCommand::Memory),
+        ByArguments(arguments::memory),
     )
     .command_line("memory")
     .hint("search also takes --agent NAME, --section HEADING, --case and --context LINES"),
-    member("remember", "TEXT", "Remember a text word for word", |rest| {
-        named(rest).map(|text| ChatCommand::Memory(MemoryCommand::Remember { text }))
-    }),
-    member("promote", "NOTE [CODE]", "Trust a note from an outside source", |rest| {
-        arguments::promote(rest).map(ChatCommand::Memory)
-    })
-    .command_line("memory promote"),
-    member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", super::reminders)
+    member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))),
+    member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
+        .command_line("memory promote"),
+    member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
         .command_line("reminders"),
-    member("forget", "NOTE [messages]", "Delete a note or a fact permanently", super::forget)
+    member("forget", "NOTE [messages]", "Delete a note or a fact permanently", Act(arguments::forget))
         .in_group(InGroup::ActsOnGroup)
         .command_line("memory forget")
         .hint(
             "NOTE is its name, the key of a fact, or all words of a line; \"messages\" also deletes the messages that \
              it came from; /forget WORDS messages deletes what stands in messages only",
         ),
-    member("export", "", "Export all your data into one file", |_| Some(ChatCommand::Export)).command_line("export"),
-    member("whoami", "", "Show your role, addresses and conversation", |_| Some(ChatCommand::Whoami)),
-    member("link", "", "Link another address to your account", |_| Some(ChatCommand::Link)),
-    owner("pending", "", "List skill changes that await your decision", |_| {
-        Some(ChatCommand::Review(ReviewCommand::Pending))
-    })
-    .command_line("review list"),
-    owner("show", "NUMBER", "Show a proposal: origin, findings, diff and hash", |rest| {
-        arguments::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Show(id)))
-    })
+    member("export", "", "Export all your data into one file", Act(|_| Some(Action::Export))).command_line("export"),
+    member("whoami", "", "Show your role, addresses and conversation", Read(|_| Some(Query::Whoami))),
+    member("link", "", "Link another address to your account", Act(|_| Some(Action::Link))),
+    owner("pending", "", "List skill changes that await your decision", Read(|_| Some(Query::PendingProposals)))
+        .command_line("review list"),
+    owner(
+        "show",
+        "NUMBER",
+        "Show a proposal: origin, findings, diff and hash",
+        Read(|rest| arguments::proposal(rest).map(Query::Proposal)),
+    )
     .command_line("review show")
     .hint("/pending lists the numbers"),
-    owner("approve", "NUMBER HASH", "Approve a proposal exactly as shown", |rest| {
-        arguments::approve(rest).map(ChatCommand::Review)
-    })
-    .command_line("review approve")
-    .hint("/pending lists the numbers, and /show NUMBER gives the hash"),
-    owner("reject", "NUMBER [REASON]", "Reject a proposal permanently", |rest| {
-        arguments::reject(rest).map(ChatCommand::Review)
-    })
-    .command_line("review reject")
+    owner("approve", "NUMBER HASH", "Approve a proposal exactly as shown", Act(arguments::approve))
+        .command_line("review approve")
+        .hint("/pending lists the numbers, and /show NUMBER gives the hash"),
+    owner("reject", "NUMBER [REASON]", "Reject a proposal permanently", Act(arguments::reject))
+        .command_line("review reject")
+        .hint("/pending lists the numbers"),
+    owner(
+        "why",
+        "NUMBER",
+        "Show where a proposal comes from",
+        Read(|rest| arguments::proposal(rest).map(Query::ProposalOrigin)),
+    )
     .hint("/pending lists the numbers"),
-    owner("why", "NUMBER", "Show where a proposal comes from", |rest| {
-        arguments::proposal(rest).map(|id| ChatCommand::Review(ReviewCommand::Why(id)))
-    })
-    .hint("/pending lists the numbers"),
-    owner("skills", "[accept NAME [HASH]]", "List skills, or accept a held one", |rest| {
-        Some(ChatCommand::Review(arguments::skills(rest)))
-    })
+    owner(
+        "skills",
+        "[accept NAME [HASH]]",
+        "List skills, or accept a held one",
+        ByArguments(|rest| Some(arguments::skills(rest))),
+    )
     .command_line("skills"),
-    owner("history", "NAME", "List the versions of a skill", |rest| {
-        named(rest).map(|name| ChatCommand::Review(ReviewCommand::History { name }))
-    })
-    .command_line("skills history")
-    .hint("/skills lists the names"),
-    owner("rollback", "NAME VERSION", "Restore an earlier version of a skill", |rest| {
-        arguments::roll_back(rest).map(ChatCommand::Review)
-    })
-    .command_line("skills rollback")
-    .hint("/history NAME lists the versions"),
-    owner("reflect", "daily | weekly | monthly [PERIOD] [again]", "Reflect on a day, week or month now", |rest| {
-        ReflectionRequest::read(rest.split_whitespace()).map(ChatCommand::Reflect)
-    })
+    owner("history", "NAME", "List the versions of a skill", Read(|rest| named(rest).map(Query::SkillHistory)))
+        .command_line("skills history")
+        .hint("/skills lists the names"),
+    owner("rollback", "NAME VERSION", "Restore an earlier version of a skill", Act(arguments::roll_back))
+        .command_line("skills rollback")
+        .hint("/history NAME lists the versions"),
+    owner(
+        "reflect",
+        "daily | weekly | monthly [PERIOD] [again]",
+        "Reflect on a day, week or month now",
+        Act(|rest| ReflectionRequest::read(rest.split_whitespace()).map(Action::Reflect)),
+    )
     .command_line("reflect")
     .hint("PERIOD is like 2026-11-20, 2026-W47 or 2026-11; \"again\" repeats an existing reflection"),
-    owner("search", "WORDS", "Search messages, notes, files and skills", |rest| {
-        search_flags::read(rest).map(ChatCommand::Search)
-    })
+    owner(
+        "search",
+        "WORDS",
+        "Search messages, notes, files and skills",
+        Read(|rest| search_flags::read(rest).map(Query::Search)),
+    )
     .command_line("search")
     .hint("it also takes --in messages|conversations|reflections|notes|files|skills, --case and --context LINES"),
-    owner("model", "[NAME]", "Show the models, or set the preferred one", |rest| {
-        Some(ChatCommand::Model { name: named(rest) })
-    }),
+    owner(
+        "model",
+        "[NAME]",
+        "Show the models, or set the preferred one",
+        ByArguments(|rest| {
+            Some(named(rest).map_or(Command::Read(Query::Models), |name| Command::Act(Action::PreferModel(name))))
+        }),
+    ),
     owner(
         "people",
         "[unlink N | remove N | join N | apart N | handover NAME]",
         "List or manage people with access",
-        super::people,
+        ByArguments(arguments::people),
     )
     .command_line("people"),
-    owner("pair", "NAME [owner]", "Make a code that grants a person access", super::pair)
+    owner("pair", "NAME [owner]", "Make a code that grants a person access", Act(arguments::pair))
         .command_line("people pair")
         .hint("if asked about the name, /pair #N member same or /pair #N member new"),
-    owner("remove", "NAME", "Revoke the access of a person", |rest| {
-        named(rest).map(|name| ChatCommand::Remove { name })
-    })
-    .command_line("people remove"),
+    owner("remove", "NAME", "Revoke the access of a person", Act(|rest| named(rest).map(Action::Remove)))
+        .command_line("people remove"),
 ];
 
 /// The description of a command, for another list that has the same command.
@@ -157,25 +174,15 @@ pub fn help(name: &str) -> &'static str {
     COMMANDS.iter().find(|row| row.name == name).map_or("", |row| row.help)
 }
 
-const fn member(
-    name: &'static str,
-    arguments: &'static str,
-    help: &'static str,
-    parse: fn(&str) -> Option<ChatCommand>,
-) -> CommandRow {
+const fn member(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
     let (alias, command_line, hint) = (None, None, None);
     let (role, in_group, in_menu) = (Role::Member, InGroup::AnsweredDirectly, true);
-    CommandRow { name, alias, role, in_group, command_line, arguments, help, hint, in_menu, parse }
+    CommandRow { name, alias, role, in_group, command_line, arguments, help, hint, in_menu, parser }
 }
 
-const fn owner(
-    name: &'static str,
-    arguments: &'static str,
-    help: &'static str,
-    parse: fn(&str) -> Option<ChatCommand>,
-) -> CommandRow {
+const fn owner(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
     // In a group another person may hold the phone, or read along.
-    CommandRow { role: Role::Owner, in_group: InGroup::Refused, ..member(name, arguments, help, parse) }
+    CommandRow { role: Role::Owner, in_group: InGroup::Refused, ..member(name, arguments, help, parser) }
 }
 
 impl CommandRow {
@@ -205,8 +212,12 @@ impl CommandRow {
     }
 
     /// Parses the arguments; `None` if they are invalid.
-    pub fn parse(&self, arguments: &str) -> Option<ChatCommand> {
-        (self.parse)(arguments)
+    pub fn parse(&self, arguments: &str) -> Option<Command> {
+        match self.parser {
+            RowParser::Read(parse) => parse(arguments).map(Command::Read),
+            RowParser::Act(parse) => parse(arguments).map(Command::Act),
+            RowParser::ByArguments(parse) => parse(arguments),
+        }
     }
 
     /// The command as it is typed.

@@ -47,7 +47,7 @@ impl MemoryAdmin<'_> {
             return Ok(no_such_note(surface));
         };
         let mut shown = ShownLabel::nothing();
-        let mut lines = vec![says::history_head(&plain(name::seen(&history.path))), String::new()];
+        let mut lines = vec![says::history_head(&plain(name::visible_path(&history.path))), String::new()];
         let listed = history.listed();
         for version in &listed {
             // No text is shown, but a version's sources may be untrusted information.
@@ -82,8 +82,8 @@ impl MemoryAdmin<'_> {
         if !kept {
             return Ok(Answer::refusal(says::version_gone(version)));
         }
-        let origin = self.theirs(person, "restore");
-        let tree = &self.tree;
+        let origin = self.change_by(person, "restore");
+        let tree = &self.workspace;
         let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await, None);
         if let Err(WriteError::Refused(WriteRefusal::Unreadable(_) | WriteRefusal::NoText)) = written {
             // Restoring a version is the fix for an unreadable file.
@@ -104,12 +104,12 @@ impl MemoryAdmin<'_> {
     /// The history of each file that may be meant, including changes by hand.
     async fn histories(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<FileHistory>> {
         let Some(name) = Name::read(typed) else { return Ok(Vec::new()) };
-        let origin = self.theirs(person, "hand");
+        let origin = self.change_by(person, "hand");
         let mut histories = Vec::new();
         for path in name.paths() {
             // An unreadable file may still have a history.
-            unless_refused(self.tree.versions().take_note_of(&origin, &path).await)?;
-            let versions = self.tree.versions().history(&origin.who, &path).await?;
+            unless_refused(self.workspace.versions().take_note_of(&origin, &path).await)?;
+            let versions = self.workspace.versions().history(&origin.who, &path).await?;
             if !versions.is_empty() {
                 histories.push(FileHistory { path, versions });
             }
@@ -128,13 +128,13 @@ impl MemoryAdmin<'_> {
 }
 
 fn restored(path: &str, version: FileId, written: &WriteResult, aside: Option<&str>) -> Answer {
-    let (name, trusted) = (plain(name::seen(path)), written.label.is_trusted());
+    let (name, trusted) = (plain(name::visible_path(path)), written.label.is_trusted());
     let mut sentence = match written.version {
         Some(_) => says::restored(&name, version, trusted),
         None => says::same_content(&name, version),
     };
     if let Some(aside) = aside {
-        sentence.push_str(&says::made_way(&plain(name::seen(aside))));
+        sentence.push_str(&says::made_way(&plain(name::visible_path(aside))));
     }
     let changed = written.version.is_some();
     let json = json!({ "path": path, "version": version, "changed": changed, "tainted": !trusted, "aside": aside });

@@ -65,7 +65,7 @@ impl Name {
     }
 
     /// The same paths, untrusted ones first.
-    pub(super) fn paths_from_outside(&self) -> Vec<String> {
+    pub(super) fn untrusted_paths(&self) -> Vec<String> {
         let (outside, own): (Vec<_>, Vec<_>) =
             self.paths().into_iter().partition(|path| path.starts_with("memory/untrusted/"));
         outside.into_iter().chain(own).collect()
@@ -85,13 +85,13 @@ impl Name {
 
 /// The shortest name of a file that commands understand.
 pub(super) fn short(path: &str) -> String {
-    let path = seen(path);
+    let path = visible_path(path);
     let name = path.strip_suffix(".md").unwrap_or(path);
     name.strip_prefix("memory/untrusted/").or_else(|| name.strip_prefix("memory/")).unwrap_or(name).to_owned()
 }
 
 /// A path as shown to a person: files next to the workspace look like files in it.
-pub(super) fn seen(path: &str) -> &str {
+pub(super) fn visible_path(path: &str) -> &str {
     path.trim_start_matches('/')
 }
 
@@ -111,7 +111,7 @@ fn is_outer_path(way: &str) -> bool {
 /// in any other folder.
 fn reserved_paths(folder: &str, name: &str) -> Vec<String> {
     let bare = name.strip_suffix(".md").unwrap_or(name).trim();
-    let folder = seen(folder);
+    let folder = visible_path(folder);
     let plain = folder.split('/').all(|part| !part.is_empty() && !part.starts_with('.'));
     let inside = format!("{folder}/{bare}.md");
     match folder.split('/').next().filter(|_| plain) {
@@ -189,7 +189,7 @@ mod tests {
         let (own, outside) =
             (["memory/Tea.md", "memory/tea.md"], ["memory/untrusted/Tea.md", "memory/untrusted/tea.md"]);
         assert_eq!(name.paths(), [own, outside, last].concat());
-        assert_eq!(name.paths_from_outside(), [outside, own, last].concat());
+        assert_eq!(name.untrusted_paths(), [outside, own, last].concat());
         assert_eq!(name.new_path(), "memory/Tea.md");
         let of_the_agent = Name::read("agents/compline").map(|name| name.new_path());
         assert_eq!(of_the_agent.as_deref(), Some("agents/compline/memory.md"), "a file beside it would hide it");

@@ -42,7 +42,7 @@ impl MemoryAdmin<'_> {
     pub async fn overview(&self, person: &Person, surface: Surface) -> anyhow::Result<Answer> {
         let who = Party::One(person.clone());
         let now = self.clock.now();
-        let notes = self.tree.files().list_notes(&who).await?;
+        let notes = self.workspace.files().list_notes(&who).await?;
         let sorted = sort(notes.read, &self.zone.day(now));
         let index = match self.page(&who, &[INDEX.to_owned()]).await {
             Ok(page) => Ok(page),
@@ -50,7 +50,7 @@ impl MemoryAdmin<'_> {
         };
         let place = match surface {
             Surface::Chat => None,
-            Surface::CommandLine => unless_refused(self.tree.versions().disk_path(&who, INDEX).await)?,
+            Surface::CommandLine => unless_refused(self.workspace.versions().disk_path(&who, INDEX).await)?,
         };
         let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
         let mut shown = ShownLabel::nothing();
@@ -68,9 +68,9 @@ impl MemoryAdmin<'_> {
         let (files, all) = sorted.total();
         blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref(), surface));
         let mut unread = UnreadFiles::of(notes.unread, &mut shown);
-        let taken_down = self.extracted_facts(&who, &mut unread).await?;
-        self.note_what_else(&who, &mut unread).await?;
-        blocks.extend(extracted_lines(&taken_down));
+        let fact_files = self.extracted_facts(&who, &mut unread).await?;
+        self.note_other_files(&who, &mut unread).await?;
+        blocks.extend(extracted_lines(&fact_files));
         blocks.extend(unread.block());
         unread.note(INDEX, index.as_ref().err().copied().unwrap_or(AccessRefusal::Missing));
         let json = json!({
@@ -81,7 +81,7 @@ impl MemoryAdmin<'_> {
             "today": sorted.today.as_ref().map(note_json),
             "days": sorted.days.iter().map(note_json).collect::<Vec<_>>(),
             "unread": unread.json(),
-            "taken_down": taken_down.iter().map(file_json).collect::<Vec<_>>(),
+            "taken_down": fact_files.iter().map(file_json).collect::<Vec<_>>(),
             "untrusted": sorted.outside.iter().map(note_json).collect::<Vec<_>>(),
             "size": all + size,
         });
@@ -91,7 +91,7 @@ impl MemoryAdmin<'_> {
     /// Both layers of extracted facts, as far as they exist.
     async fn extracted_facts(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<Vec<MemoryFile>> {
         let mut pages = Vec::new();
-        for path in self.tree.fact_files() {
+        for path in self.workspace.fact_files() {
             match self.page(who, std::slice::from_ref(&path)).await {
                 Ok(page) => pages.push(page),
                 Err(error) => unread.note(&path, error.refusal()?),
@@ -101,7 +101,7 @@ impl MemoryAdmin<'_> {
     }
 
     /// Adds the files that appear in no list.
-    pub(super) async fn note_what_else(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<()> {
+    pub(super) async fn note_other_files(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<()> {
         for path in OTHER_FILES {
             if let Err(error) = self.page(who, &[path.to_owned()]).await {
                 unread.note(path, error.refusal()?);
@@ -170,7 +170,7 @@ fn is_day(stem: &str) -> bool {
 
 impl SortedNotes {
     fn blocks(&self, shown: &mut ShownLabel, surface: Surface) -> Vec<String> {
-        let mut blocks = vec![self.own()];
+        let mut blocks = vec![self.notes_block()];
         blocks.push(match &self.today {
             Some(note) => says::today(&name::short(&note.path), &fullness(note)),
             None => says::NOTHING_TODAY.to_owned(),
@@ -188,7 +188,7 @@ impl SortedNotes {
         blocks
     }
 
-    fn own(&self) -> String {
+    fn notes_block(&self) -> String {
         if self.notes.is_empty() {
             return says::NO_NOTES.to_owned();
         }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::name::{self, Name};
 use super::overview::INDEX;
 use super::{MemoryFile, bytes, no_such_note, not_there};
-use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
+use crate::admin::answer::{Answer, CommandError, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
     self, Author, ChangeOrigin, NewContent, NoteDraft, StoredNote, Workspace, WriteRefusal, WriteResult, memory_md,
     section, unless_refused,
@@ -38,14 +38,14 @@ const SECRET: &str = "promotion_secret";
 
 impl MemoryAdmin<'_> {
     /// Stores a text as the person's own. The same text is stored only once.
-    pub(super) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
+    pub(in crate::admin) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
         if !self.reads_memory() {
             return Ok(Answer::refusal(says::SWITCHED_OFF));
         }
-        let origin = self.theirs(person, "remember");
+        let origin = self.change_by(person, "remember");
         // A person who never wrote has no files yet.
         let day = self.zone.day(origin.now);
-        self.tree.load(&origin.who, origin.now, &day).await?;
+        self.workspace.load(&origin.who, origin.now, &day).await?;
         if text.contains('\n') || text.chars().count() > LINE {
             return self.remember_note(&origin, text).await;
         }
@@ -54,7 +54,7 @@ impl MemoryAdmin<'_> {
         }
         let line = text.to_owned();
         let make = move |old: Option<&str>| Ok(NewContent::Text(with_line(old.unwrap_or_default(), &line, &day)));
-        match self.tree.versions().change(&origin, INDEX, make).await {
+        match self.workspace.versions().change(&origin, INDEX, make).await {
             Ok(written) => self.remembered(&origin.who, INDEX, &written).await,
             Err(error) => Ok(refused(INDEX, error.refusal()?)),
         }
@@ -62,14 +62,14 @@ impl MemoryAdmin<'_> {
 
     /// Stores a fact where one with the same key exists already, regardless of its author.
     async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
-        match self.tree.notes().store_value(origin, key, value).await {
+        match self.workspace.notes().store_value(origin, key, value).await {
             Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
             Err(error) => Ok(refused(INDEX, error.refusal()?)),
         }
     }
 
     async fn remembered(&self, who: &Party, path: &str, written: &WriteResult) -> anyhow::Result<Answer> {
-        let name = if path == INDEX { "MEMORY.md" } else { name::seen(path) };
+        let name = if path == INDEX { "MEMORY.md" } else { name::visible_path(path) };
         let page = unless_refused(self.page(who, &[path.to_owned()]).await)?;
         let gauge = page.map_or_else(String::new, |page| page.gauge());
         let json = json!({ "path": path, "changed": written.version.is_some() });
@@ -84,7 +84,7 @@ impl MemoryAdmin<'_> {
         let first = text.lines().map(|line| line.trim_matches(['#', ' '])).find(|line| !line.is_empty());
         let title = crate::text::shorten(first.unwrap_or_default(), TITLE);
         let note = NoteDraft { title, content: text.to_owned(), kind: "user".to_owned() };
-        Ok(match self.tree.notes().remember(origin, &note).await {
+        Ok(match self.workspace.notes().remember(origin, &note).await {
             Ok(kept) => {
                 let json = json!({ "path": kept.path, "changed": kept.written.version.is_some() });
                 Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len())), json)
@@ -94,54 +94,47 @@ impl MemoryAdmin<'_> {
     }
 
     /// Shows an untrusted note with the code that promotes it, or promotes it if the code is given.
-    pub async fn promote_note(
+    pub(in crate::admin) async fn promote_note(
         &self,
         person: &Person,
         typed: &str,
         code: &str,
         surface: Surface,
-    ) -> anyhow::Result<Answer> {
+    ) -> Result<Answer, CommandError> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
-        let origin = self.theirs(person, "promote");
-        let page = match self.page_from_outside(&origin.who, &name, surface).await? {
-            Ok(page) => page,
-            Err(answer) => return Ok(answer),
-        };
-        let right = self.code_of(&page).await?;
+        let origin = self.change_by(person, "promote");
+        let page = self.untrusted_page(&origin.who, &name, surface).await?;
+        let expected_code = self.code_of(&page).await?;
         if code.is_empty() {
-            return Ok(to_be_promoted(&page, &right, surface));
+            return Ok(to_be_promoted(&page, &expected_code, surface));
         }
-        if code != right {
+        if code != expected_code {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
         }
-        Ok(match self.tree.versions().promote(&origin, &page.path, &page.digest).await {
+        Ok(match self.workspace.versions().promote(&origin, &page.path, &page.digest).await {
             Ok(kept) => promoted(&kept, self.reads_memory()),
             Err(error) => refused(&page.path, error.refusal()?),
         })
     }
 
-    /// The first untrusted file of that name, or the answer if there is none.
-    async fn page_from_outside(
-        &self,
-        who: &Party,
-        name: &Name,
-        surface: Surface,
-    ) -> anyhow::Result<Result<MemoryFile, Answer>> {
+    /// The first untrusted file of that name.
+    async fn untrusted_page(&self, who: &Party, name: &Name, surface: Surface) -> Result<MemoryFile, CommandError> {
         let mut own = None;
-        for path in name.paths_from_outside() {
+        for path in name.untrusted_paths() {
             match self.page(who, &[path]).await {
-                Ok(page) if !page.text.label().is_trusted() => return Ok(Ok(page)),
+                Ok(page) if !page.text.label().is_trusted() => return Ok(page),
                 Ok(page) => own = own.or(Some(page.path)),
                 Err(error) => match error.refusal()? {
                     memory::AccessRefusal::Missing => {}
-                    why => return Ok(Err(not_there(why, surface))),
+                    why => return Err(not_there(why, surface).into()),
                 },
             }
         }
-        Ok(Err(match own {
-            Some(path) => Answer::refusal(says::yours_already(&plain(name::seen(&path)))),
+        Err(match own {
+            Some(path) => Answer::refusal(says::yours_already(&plain(name::visible_path(&path)))),
             None => no_such_note(surface),
-        }))
+        }
+        .into())
     }
 
     /// The code for exactly that text at that path.
@@ -168,7 +161,7 @@ impl MemoryAdmin<'_> {
     }
 
     /// The origin of a change that a person orders in their own files.
-    pub(in crate::admin) fn theirs(&self, person: &Person, cause: &'static str) -> ChangeOrigin {
+    pub(in crate::admin) fn change_by(&self, person: &Person, cause: &'static str) -> ChangeOrigin {
         ChangeOrigin {
             who: Party::One(person.clone()),
             label: Label::trusted(),
@@ -219,13 +212,16 @@ fn to_be_promoted(page: &MemoryFile, code: &str, surface: Surface) -> Answer {
 }
 
 fn promoted(kept: &StoredNote, read: bool) -> Answer {
-    Answer::ours(says::promoted(&plain(name::seen(&kept.path)), read), json!({ "path": kept.path, "promoted": true }))
+    Answer::ours(
+        says::promoted(&plain(name::visible_path(&kept.path)), read),
+        json!({ "path": kept.path, "promoted": true }),
+    )
 }
 
 /// The refusal that explains why nothing was written.
 pub(in crate::admin) fn refused(path: &str, why: WriteRefusal) -> Answer {
     Answer::refusal(match why {
-        WriteRefusal::TooLarge(most) => says::full(&plain(name::seen(path)), most, Workspace::size_limit(path)),
+        WriteRefusal::TooLarge(most) => says::full(&plain(name::visible_path(path)), most, Workspace::size_limit(path)),
         WriteRefusal::Unreadable(path) => says::broken(&plain(&path)),
         why => says::not_kept(&plain(&why.to_string())),
     })

@@ -7,7 +7,7 @@ use super::super::test_support::{Fixture, keys, skill};
 use super::*;
 use crate::admin::command::find;
 use crate::id::StreamId;
-use crate::people::Role;
+use crate::people::{Person, Role};
 
 /// The first digits of a hash.
 fn first(hash: &str, digits: usize) -> &str {
@@ -208,7 +208,7 @@ async fn the_command_line_has_the_promised_fields() {
     for (field, value) in row.as_object().unwrap() {
         assert_eq!(&list[0][field], value, "{field}");
     }
-    let whole = fixture.admin.skills_and_proposals().show_whole(id).await.unwrap();
+    let whole = fixture.admin.skills_and_proposals().show(id, Surface::CommandLine).await.unwrap();
     assert!(whole.markdown.contains("compline review approve"), "{}", whole.markdown);
     for field in promised {
         assert_eq!(whole.json[field], list[0][field], "{field}");

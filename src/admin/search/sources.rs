@@ -1,6 +1,6 @@
 //! The sources of a search, and the lines around a hit in a file. A conversation is found by its
-//! best message and by its summary; a live skill is scored by the share of the search words that its
-//! text contains.
+//! best message and by its summary; a live skill is scored by the share of the search words that
+//! its text contains.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,39 +23,36 @@ use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_messages(
-        &self,
-        person: &Person,
-        sought: &SearchQuery,
-    ) -> anyhow::Result<Vec<SearchRow>> {
-        if sought.agent.is_some()
-            || sought.section.is_some()
-            || !(sought.wants(SearchKind::Message) || sought.wants(SearchKind::Conversation))
+    pub(super) async fn search_messages(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+        if query.agent.is_some()
+            || query.section.is_some()
+            || !(query.wants(SearchKind::Message) || query.wants(SearchKind::Conversation))
         {
             return Ok(Vec::new());
         }
-        let (scope, sought, zone) = (Scope::Person(person.id), sought.clone(), self.zone);
-        self.journal.read_much(move |db| find_conversations(db, scope, &sought, zone)).await
+        let (scope, query, zone) = (Scope::Person(person.id), query.clone(), self.zone);
+        self.journal.read_much(move |db| find_conversations(db, scope, &query, zone)).await
     }
 }
 
-fn find_conversations(db: Db<'_>, scope: Scope, sought: &SearchQuery, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
+fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
     // A conversation is found by its messages, so the same number of conversations takes more
     // messages.
-    let more = sought.case || sought.wants(SearchKind::Conversation);
-    let limit = if more { MOST } else { sought.limit };
-    let looked = MessageQuery { words: &sought.query, untrusted_too: true, limit, zone, ..MessageQuery::of(scope) };
-    let mut hits = find_messages(db, &looked)?.hits;
-    hits.retain(|hit| sought.fits(ShownLabel::nothing().words::<Arc<str>>(&hit.text)));
+    let more = query.case || query.wants(SearchKind::Conversation);
+    let limit = if more { MOST } else { query.limit };
+    let message_query =
+        MessageQuery { words: &query.words, untrusted_too: true, limit, zone, ..MessageQuery::of(scope) };
+    let mut hits = find_messages(db, &message_query)?.hits;
+    hits.retain(|hit| query.fits(ShownLabel::nothing().words::<Arc<str>>(&hit.text)));
     let mut rows = Vec::new();
     let mut known: HashSet<ConversationId> = HashSet::new();
     for hit in hits {
         if let Some(conversation) =
-            hit.conversation.filter(|id| sought.wants(SearchKind::Conversation) && known.insert(*id))
+            hit.conversation.filter(|id| query.wants(SearchKind::Conversation) && known.insert(*id))
         {
             rows.push(message_row(db, SearchKind::Conversation, conversation.0, hit.clone())?);
         }
-        if sought.wants(SearchKind::Message) {
+        if query.wants(SearchKind::Message) {
             rows.push(message_row(db, SearchKind::Message, hit.message.0, hit)?);
         }
     }
@@ -73,20 +70,20 @@ fn message_row(db: Db<'_>, kind: SearchKind, id: i64, hit: MessageHit) -> anyhow
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_files(&self, person: &Person, sought: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
-        let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| sought.wants(shown_kind(*kind))).collect();
+    pub(super) async fn search_files(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+        let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| query.wants(shown_kind(*kind))).collect();
         if kinds.is_empty() {
             return Ok(Vec::new());
         }
         let party = Party::One(person.clone());
         let question = EntryQuery {
             kinds,
-            agent: sought.agent.clone(),
-            section: sought.section.clone(),
-            case: sought.case,
+            agent: query.agent.clone(),
+            section: query.section.clone(),
+            case: query.case,
             untrusted_too: true,
-            limit: sought.limit,
-            ..EntryQuery::of(&party, Labelled::new(Arc::from(&*sought.query), Label::neutral(), party.scope()))
+            limit: query.limit,
+            ..EntryQuery::of(&party, Labelled::new(Arc::from(&*query.words), Label::neutral(), party.scope()))
         };
         let found = self.index.search(&question).await?;
         let mut rows = Vec::new();
@@ -135,21 +132,21 @@ fn title(name: &Text) -> Labelled<String> {
 }
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_skills(&self, sought: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
-        if !sought.wants(SearchKind::Skill) || sought.agent.is_some() || sought.section.is_some() {
+    pub(super) async fn search_skills(&self, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+        if !query.wants(SearchKind::Skill) || query.agent.is_some() || query.section.is_some() {
             return Ok(Vec::new());
         }
-        let (wanted, live) = (FoldedWords::new(&sought.query), self.review.live().await?);
+        let (wanted, live) = (FoldedWords::new(&query.words), self.review.live().await?);
         let mut rows = Vec::new();
         for skill in live.skills.values() {
             let words = skill_words(skill);
             let score = wanted.share_in(&words);
-            if score > 0.0 && sought.fits(&words) {
+            if score > 0.0 && query.fits(&words) {
                 rows.push(self.skill_row(skill, words, score).await?);
             }
         }
         rows.sort_by(|one, other| other.score.total_cmp(&one.score));
-        rows.truncate(sought.limit);
+        rows.truncate(query.limit);
         Ok(rows)
     }
 
@@ -194,7 +191,7 @@ impl SearchAdmin<'_> {
     /// Reads the file of a hit; `None` if the hit is in no file, or the file no longer exists.
     pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<FileExcerpt>> {
         let HitSource::File { path, line } = &row.by else { return Ok(None) };
-        let read = unless_refused(self.tree.files().read_text(&Party::One(person.clone()), path).await)?;
+        let read = unless_refused(self.workspace.files().read_text(&Party::One(person.clone()), path).await)?;
         let length = ShownLabel::nothing().words::<Arc<str>>(&row.text).lines().count();
         Ok(read.map(|(text, ..)| FileExcerpt { text, line: *line, length }))
     }

@@ -8,7 +8,7 @@
 //! worker.
 
 use super::Sender;
-use crate::admin::command::ChatCommand;
+use crate::admin::command::{Action, Command};
 use crate::engine::turn::call::begin_granted;
 use crate::id::{PersonId, QuestionId};
 use crate::store::{KeepState, QuestionState, Tx};
@@ -24,10 +24,10 @@ pub(super) enum ConsentReply {
 }
 
 /// Returns the answer that a command expresses, if any.
-pub(super) fn answer_in(command: Option<&ChatCommand>) -> Option<ConsentReply> {
+pub(super) fn answer_in(command: Option<&Command>) -> Option<ConsentReply> {
     match command? {
-        ChatCommand::Yes(question) => Some(ConsentReply::Yes(*question)),
-        ChatCommand::No(question) => Some(ConsentReply::No(*question)),
+        Command::Act(Action::Yes(question)) => Some(ConsentReply::Yes(*question)),
+        Command::Act(Action::No(question)) => Some(ConsentReply::No(*question)),
         _ => None,
     }
 }

@@ -8,7 +8,7 @@
 //! and is answered there; messages, which belong to everyone, are included only for the owner.
 
 use super::{Item, Sender, Speaker, identify_sender, is_command, messages, outcome_of};
-use crate::admin::command::{self, ChatCommand, InGroup, SourceMessages};
+use crate::admin::command::{self, Action, Command, InGroup, SourceMessages};
 use crate::id::{AddressId, StreamId};
 use crate::message::{Event, Quote};
 use crate::people::{Person, Role};
@@ -122,15 +122,15 @@ fn admit_known(item: &mut Item<'_>, group: Group, direct: AddressId, person: &Pe
     let Some(inbox) = item.record_id(InboxOutcome::Command)? else { return Ok(()) };
     let in_group = command::find(text).map_or(InGroup::AnsweredDirectly, |(row, _)| row.in_group);
     match command::parse(text) {
-        Some(ChatCommand::New) => {
+        Some(Command::Act(Action::New)) => {
             messages::start_new_conversation(item, stream)?;
             return item.post_notice(address, group_scope, gate::GROUP_BEGINS_ANEW);
         }
-        Some(ChatCommand::Stop) => {
+        Some(Command::Act(Action::Stop)) => {
             item.after.stop.push(stream);
             return item.post_notice(address, group_scope, gate::GROUP_STOPPED);
         }
-        Some(ChatCommand::Forget { messages: SourceMessages::Delete, .. }) if person.role != Role::Owner => {
+        Some(Command::Act(Action::Forget { messages: SourceMessages::Delete, .. })) if person.role != Role::Owner => {
             return item.post_notice(address, group_scope, gate::OWNER_FORGETS_MESSAGES);
         }
         _ if in_group == InGroup::ActsOnGroup => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::{
     Item, MAX_CHARACTERS, MAX_WAITING, MAX_WAITING_OF_GUESTS, MAX_WAITING_PER_GUEST, Sender, Speaker, consent,
 };
-use crate::admin::command::{self, ChatCommand};
+use crate::admin::command::{self, Action, Command};
 use crate::engine::boundary::Arrival;
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
 use crate::message::{Event, MessageContent, Quote, TextOrigin};
@@ -45,7 +45,7 @@ pub(super) fn admit_command(
         return Ok(());
     }
     let command = command::parse(text);
-    if command == Some(ChatCommand::New) {
+    if command == Some(Command::Act(Action::New)) {
         start_new_conversation(item, sender.stream)?;
     }
     let id = add_message(item, sender, None, MessageKind::Command, "", item.now)?;

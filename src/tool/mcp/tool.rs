@@ -68,9 +68,7 @@ impl Tool for OutsideTool {
         let name = &self.accepted.spec.name;
         match self.server.call(&self.accepted, arguments.clone()).await {
             Ok(given) => Ok(self.output(framed(name, &given))),
-            Err(McpError::Objects(words)) => {
-                Ok(self.output(frame(name, &words, says::CALL_FAILED)))
-            }
+            Err(McpError::Objects(words)) => Ok(self.output(frame(name, &words, says::CALL_FAILED))),
             Err(no) => Err(self.error(&no)),
         }
     }

@@ -304,7 +304,7 @@ async fn what_goes_while_an_answer_waits_takes_only_itself_along() {
     takes_down(&story);
     comes(&story, ADA, "m1", message_event(&format!("{TALK} FACT(pet=tortoise)"))).await;
     story.answered().await;
-    let waits = story.app().tree.erasure_lock().await;
+    let waits = story.app().workspace.erasure_lock().await;
     comes_meanwhile(&story, ADA, "m2", message_event(&format!("{TALK} FACT(tea=green)"))).await;
     while story.count("SELECT count(*) FROM extractions WHERE state = 'asked'") == 0 {
         tokio::task::yield_now().await;

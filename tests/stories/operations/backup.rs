@@ -39,7 +39,7 @@ fn target(home: &Path) -> RestoreTarget {
 fn warrant(file: &Path, home: &Path, story: &StoryOver<impl Channel>) -> anyhow::Result<(read::Archive, ArchiveProof)> {
     let archive = restore::read(file, &Home::at(home), &mut |_, _| {})?;
     let key = BackupKey::load(&Home::at(&story.home))?;
-    let warrant = match restore::judge(&archive, key.as_ref())? {
+    let warrant = match restore::check_authenticity(&archive, key.as_ref())? {
         Authenticity::Authentic(key) => ArchiveProof::Key(key),
         _ => ArchiveProof::Nothing,
     };

@@ -70,12 +70,12 @@ async fn accept(story: &Story, name: &str) {
 }
 
 fn condition(story: &Story) -> Condition {
-    story.app().outside.conditions().remove(0).1
+    story.app().mcp.conditions().remove(0).1
 }
 
 /// Waits in real time until an event in another process is noticed here.
 async fn until(story: &Story, holds: impl Fn(&Condition) -> bool) {
-    let mut changes = story.app().outside.changes();
+    let mut changes = story.app().mcp.changes();
     let waiting = async {
         while !holds(&condition(story)) {
             changes.changed().await.unwrap();

@@ -66,7 +66,7 @@ fn key_of(story: &Story) -> BackupKey {
 
 fn judged(file: &Path, story: &Story, key: Option<&BackupKey>) -> Authenticity {
     let archive = restore::read(file, &Home::at(&story.home), &mut |_, _| {}).unwrap();
-    restore::judge(&archive, key).unwrap()
+    restore::check_authenticity(&archive, key).unwrap()
 }
 
 /// Prepares the restore of an archive already read, into the story's home.

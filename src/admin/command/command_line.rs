@@ -1,0 +1,134 @@
+//! Parser for the words of the command line, as passed through the local socket.
+//!
+//! The typed program has checked the flags. Words that make no sense here come from another version
+//! of the program.
+
+use std::path::Path;
+
+use super::{Action, Command, NameMeans, Query, ReflectionRequest, SourceMessages};
+use crate::admin::search::SearchQuery;
+use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
+use crate::people::Role;
+
+/// Default number of conversations or reflections.
+const DEFAULT_LIMIT: u32 = 20;
+
+/// Parses the words of the command line; `None` if they are invalid.
+pub fn parse_words(words: &[&str]) -> Option<Command> {
+    query(words).map(Command::Read).or_else(|| action(words).map(Command::Act))
+}
+
+fn query(words: &[&str]) -> Option<Query> {
+    Some(match words {
+        ["status"] => Query::Status,
+        ["usage"] => Query::Usage,
+        ["tools", "list"] => Query::Tools,
+        ["knowledge"] => Query::Knowledge,
+        ["reminders", "list"] => Query::Reminders,
+        ["reflections", "list", limit @ ..] => Query::Reflections(limit_of(limit)?),
+        ["reflections", "show", wanted] => Query::Reflection(text(wanted)),
+        ["conversations", "list", limit @ ..] => Query::Conversations(limit_of(limit)?),
+        ["conversations", "show", id] => Query::Conversation(ConversationId(number(id)?)),
+        ["search", query @ ..] => Query::Search(SearchQuery::read(query)?),
+        ["people", "list"] => Query::People,
+        ["people", "former", name] => Query::FormerPeople(text(name)),
+        ["people", "hand-over", name] => Query::HandOverPlan(text(name)),
+        ["review", "list"] => Query::Proposals,
+        ["review", "show", id] => Query::Proposal(ProposalId(number(id)?)),
+        ["skills", "list"] => Query::Skills,
+        ["skills", "show", name] => Query::Skill(text(name)),
+        ["skills", "history", name] => Query::SkillHistory(text(name)),
+        ["memory"] => Query::Memory,
+        ["memory", "show", note] => Query::Note(text(note)),
+        ["memory", "search", query @ ..] => Query::SearchMemory(SearchQuery::read(query)?),
+        ["memory", "history", note] => Query::NoteHistory(text(note)),
+        ["memory", "place", person, note] => Query::NoteLocation { person: text(person), note: text(note) },
+        _ => return None,
+    })
+}
+
+fn action(words: &[&str]) -> Option<Action> {
+    Some(match words {
+        ["resend"] => Action::Resend(None),
+        ["resend", id] => Action::Resend(Some(OutboxId(number(id)?))),
+        ["reminders", "cancel", id] => Action::CancelReminder(ReminderId(number(id)?)),
+        ["reflect", request @ ..] => Action::Reflect(ReflectionRequest::read(request.iter().copied())?),
+        ["tools", "accept", name, hash] => Action::AcceptTool { name: text(name), hash: text(hash) },
+        ["knowledge", "--mend"] => Action::RepairKnowledge,
+        ["people", "claim"] => Action::Claim,
+        ["people", "pair", name, role, means @ ..] => {
+            let role = role.parse::<Role>().ok().filter(|role| *role != Role::Guest)?;
+            let means = match means {
+                [] => None,
+                ["--new"] => Some(NameMeans::SomebodyNew),
+                ["--same-as", id] => Some(NameMeans::Former(PersonId(number(id)?))),
+                _ => return None,
+            };
+            Action::Pair { name: text(name), role, means }
+        }
+        ["people", "remove", name] => Action::Remove(text(name)),
+        ["people", "unlink", id] => Action::Unlink(AddressId(number(id)?)),
+        ["people", "join", id] => Action::Join(PersonId(number(id)?)),
+        ["people", "apart", id] => Action::Apart(PersonId(number(id)?)),
+        ["people", "hand-over", name, "--yes"] => Action::HandOver(text(name)),
+        ["review", "approve", id, hash] => Action::Approve { proposal: ProposalId(number(id)?), hash: text(hash) },
+        ["review", "reject", id, why] => Action::Reject { proposal: ProposalId(number(id)?), why: text(why) },
+        ["skills", "accept", name] => Action::AcceptSkill { name: text(name), hash: String::new() },
+        ["skills", "accept", name, hash] => Action::AcceptSkill { name: text(name), hash: text(hash) },
+        ["skills", "rollback", name, id] => Action::RollBack { name: text(name), version: VersionId(number(id)?) },
+        ["skills", "import", path, name] if Path::new(path).is_absolute() => {
+            Action::ImportSkill { path: text(path), name: text(name) }
+        }
+        ["skills", "promote", note] => Action::SkillFromNote { note: text(note), name: None },
+        ["skills", "promote", note, name] => Action::SkillFromNote { note: text(note), name: Some(text(name)) },
+        ["memory", "promote", note] => Action::Promote { note: text(note), code: String::new() },
+        ["memory", "promote", note, code] => Action::Promote { note: text(note), code: text(code) },
+        ["memory", "restore", note, id] => Action::RestoreNote { note: text(note), version: FileId(number(id)?) },
+        ["memory", "edited", person, path, digest] => {
+            Action::NoteEdited { person: text(person), path: text(path), digest: text(digest) }
+        }
+        ["memory", "forget", note] => Action::Forget { name: text(note), messages: SourceMessages::Keep },
+        ["memory", "forget", note, "--messages"] => {
+            Action::Forget { name: text(note), messages: SourceMessages::Delete }
+        }
+        ["forget", name, "--yes"] => Action::ForgetPerson(text(name)),
+        ["export", name, file] if Path::new(file).is_absolute() => {
+            Action::ExportTo { name: text(name), file: text(file) }
+        }
+        _ => return None,
+    })
+}
+
+fn text(word: &str) -> String {
+    word.to_owned()
+}
+
+fn number(word: &str) -> Option<i64> {
+    word.parse().ok()
+}
+
+fn limit_of(words: &[&str]) -> Option<u32> {
+    match words {
+        [] => Some(DEFAULT_LIMIT),
+        ["--limit", number] => number.parse().ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admin::SearchKind;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_question_stays_as_it_was_typed(query in "\\PC{1,30}", limit in 0_u32..500) {
+            let limit_word = limit.to_string();
+            let sought = SearchQuery::read(&["--limit", &limit_word, "--in", "messages", "--case", "--context", "2", "--", &query]);
+            let kinds = vec![SearchKind::Message];
+            let limit = usize::try_from(limit).unwrap();
+            prop_assert_eq!(sought, Some(SearchQuery { limit, kinds, case: true, context: 2, ..SearchQuery::of(&query) }));
+        }
+    }
+}
