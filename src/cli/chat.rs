@@ -20,16 +20,15 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use super::client::{self, Answered};
+use super::client::{self, Answered, Needs};
 use super::config::CliPaths;
 use super::ephemeral::{self, TempFolder, until_ended};
 use super::print::{CliError, Screen};
 use super::{Exit, block_on, log};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
-use crate::app::{App, BuildError, Overrides};
 use crate::config::{Config, Home};
-use crate::wording::{chat as words, cli as says};
+use crate::wording::chat as words;
 
 use conversation::NoteEditor;
 use question::Input;
@@ -130,13 +129,7 @@ async fn attached(stream: UnixStream, input: Input, options: ChatOptions, home: 
 
 async fn alone(config: Config, input: Input, options: ChatOptions) -> Result<Exit, CliError> {
     super::run::mention_empty_journal(&config.home);
-    let app =
-        App::build(config, Overrides { terminal_only: true, ..Overrides::default() }).await.map_err(
-            |error| match error {
-                BuildError::Held(home) => CliError::Failed(says::held_and_silent(&home)),
-                other => other.into(),
-            },
-        )?;
+    let app = client::build_app(config, Needs::Work).await?;
     app.start().await?;
     let (near, far) = tokio::io::duplex(BUFFER_SIZE);
     let admin = Arc::clone(&app.admin);

@@ -15,7 +15,7 @@ use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::adapter::terminal::{Connection, Frame};
 use crate::app::{App, BuildError, Overrides};
-use crate::config::Home;
+use crate::config::{Config, Home};
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli as says;
 
@@ -69,8 +69,10 @@ pub fn work(line: &[impl AsRef<str>], paths: &CliPaths, printer: Printer) -> Res
 
 /// Requirement of a command without a running gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Needs {
+pub(super) enum Needs {
+    /// The stored data.
     Data,
+    /// The assistant at work.
     Work,
 }
 
@@ -97,11 +99,7 @@ async fn answer(
         return Ok(answered);
     }
     let config = paths.load()?.config;
-    let overrides = Overrides { terminal_only: needs == Needs::Work, ..Overrides::default() };
-    let app = App::build(config, overrides).await.map_err(|error| match error {
-        BuildError::Held(home) => CliError::Failed(says::held_and_silent(&home)),
-        other => other.into(),
-    })?;
+    let app = build_app(config, needs).await?;
     printer.note(says::NOT_RUNNING);
     if needs == Needs::Work {
         app.start().await?;
@@ -113,6 +111,15 @@ async fn answer(
         false => answer.markdown,
     };
     Ok(Answered { text, failed: answer.failed })
+}
+
+/// Builds the app in this process, after no gateway was reached.
+pub(super) async fn build_app(config: Config, needs: Needs) -> Result<App, CliError> {
+    let terminal_only = needs == Needs::Work;
+    App::build(config, Overrides { terminal_only, ..Overrides::default() }).await.map_err(|error| match error {
+        BuildError::Held(home) => CliError::Failed(says::held_and_silent(&home)),
+        other => other.into(),
+    })
 }
 
 /// Asks the gateway of this home. Returns `None` if none is running.

@@ -54,7 +54,7 @@ fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, CliError> {
         ConfigError::Wrong(faults) => json!(faults),
         ConfigError::Missing { path } | ConfigError::Unreadable { path, .. } => {
             let text = error.to_string();
-            let (what, fix) = text.split_once("\nfix: ").unwrap_or((&text, ""));
+            let (what, fix) = says::split_fix(&text);
             json!([{ "file": path, "key": "", "what": what, "fix": fix }])
         }
     };

@@ -239,7 +239,7 @@ impl DemoOutput {
         let shown = ansi::render(markdown, LinkDisplay::SpelledOut, &TerminalStyle { color: self.color, width });
         let indent = " ".repeat(indent);
         let indented = |line: String| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") };
-        shown.lines().flat_map(|line| broken(line, width)).map(indented).collect()
+        shown.lines().flat_map(|line| split_line(line, width)).map(indented).collect()
     }
 
     fn bold(&self, text: &str) -> String {
@@ -266,7 +266,7 @@ impl DemoOutput {
 
 /// Splits a line at this width. Lines of code blocks are not wrapped at any length, and coloured
 /// text is left alone.
-fn broken(line: &str, width: usize) -> Vec<String> {
+fn split_line(line: &str, width: usize) -> Vec<String> {
     if line.contains('\u{1b}') || line.is_empty() {
         return vec![line.to_owned()];
     }

@@ -23,6 +23,7 @@ use super::{Exit, block_on, client};
 use crate::config::{Config, LoadedConfig, Provider};
 use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::cli::doctor as says;
+use crate::wording::cli::split_fix;
 
 /// Time within which a healthy gateway answers.
 const GATEWAY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -58,7 +59,7 @@ async fn check_all(options: &DoctorArgs, paths: &CliPaths) -> Vec<Finding> {
         Ok(loaded) => loaded,
         Err(error) => {
             let text = error.to_string();
-            let (what, fix) = text.rsplit_once("\nfix: ").unwrap_or((&text, ""));
+            let (what, fix) = split_fix(&text);
             findings.push(Finding::wrong(says::CONFIGURATION, what, fix));
             return findings;
         }

@@ -134,7 +134,7 @@ fn may_replace(options: &InitArgs, paths: &CliPaths, dialogue: Option<&mut Dialo
 }
 
 fn take_as_given(options: &InitArgs, paths: &CliPaths) -> Result<(String, Vec<TypedSecret>, Config), CliError> {
-    let answers = questions::given(options)?;
+    let answers = questions::from_flags(options)?;
     let (text, config) = checked(&answers, paths)?;
     if !options.untested {
         block_on(async { Ok(test(&config).await) })?.map_err(|problem| {

@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tracing_subscriber::EnvFilter;
@@ -17,6 +17,7 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::Config;
+use crate::time::task::lock;
 use crate::time::{Clock, SystemClock, Timestamp, Zone};
 use crate::wording::cli as says;
 
@@ -78,7 +79,7 @@ impl<'a> MakeWriter<'a> for Daily {
 
 impl Write for Daily {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut today = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut today = lock(&self.0);
         today.turn(SystemClock::default().now())?;
         match &mut today.file {
             Some(file) => file.write(line),

@@ -57,6 +57,11 @@ pub fn with_fix(what: &str, fix: &str) -> String {
     format!("{what}\nfix: {fix}")
 }
 
+/// Splits an error from its fix, which is blank if there is none.
+pub fn split_fix(text: &str) -> (&str, &str) {
+    text.rsplit_once("\nfix: ").unwrap_or((text, ""))
+}
+
 /// Formats a warning.
 pub fn warning(what: &str) -> String {
     format!("warning: {what}")

@@ -62,7 +62,7 @@ pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Resu
     let mut lines = line_editor(history).context("The line editor did not start")?;
     let print = printer(&mut lines)?;
     let (sender, typed) = mpsc::channel(1);
-    let (go_on, told) = blocking::sync_channel(1);
+    let (go_on, permission) = blocking::sync_channel(1);
     let width = Arc::new(AtomicUsize::new(screen.width));
     let prompting = Prompting {
         lines,
@@ -70,7 +70,7 @@ pub(super) fn open(prompt: &str, history: &Path, screen: Screen) -> anyhow::Resu
         history: history.to_owned(),
         width: Arc::clone(&width),
         typed: sender,
-        told,
+        permission,
     };
     thread::Builder::new().name("prompt".into()).spawn(move || prompting.run()).context("No thread for the prompt")?;
     Ok(Editor { typed, go_on, waits: false, print, width })
@@ -151,7 +151,7 @@ struct Prompting {
     history: PathBuf,
     width: Arc<AtomicUsize>,
     typed: mpsc::Sender<LineInput>,
-    told: blocking::Receiver<()>,
+    permission: blocking::Receiver<()>,
 }
 
 impl Prompting {
@@ -162,7 +162,7 @@ impl Prompting {
             }
             let typed = self.read();
             let over = matches!(typed, LineInput::Broken(_));
-            if self.typed.blocking_send(typed).is_err() || over || self.told.recv().is_err() {
+            if self.typed.blocking_send(typed).is_err() || over || self.permission.recv().is_err() {
                 return;
             }
         }

@@ -23,6 +23,7 @@ use crate::schedule::Checked;
 use crate::store::{self, Db, Journal};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
+use crate::wording::cli::split_fix;
 use crate::wording::upkeep as of_upkeep;
 
 /// Log size above which something must be preventing the merge.
@@ -39,7 +40,7 @@ struct JournalReport {
     high_water: Option<Timestamp>,
     owners: usize,
     /// Channels on which an owner has an address.
-    met_on: BTreeSet<String>,
+    owner_channels: BTreeSet<String>,
     strangers: Vec<(String, String, Timestamp, i64)>,
     upkeep: Option<Checked>,
     /// Deletions whose text is unreadable.
@@ -82,16 +83,16 @@ pub(super) async fn check(config: &Config, gateway: &Gateway, fix: bool) -> Vec<
 
 fn read_report(db: Db<'_>) -> anyhow::Result<JournalReport> {
     let owners: Vec<_> = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
-    let mut met_on = BTreeSet::new();
+    let mut owner_channels = BTreeSet::new();
     for owner in &owners {
-        met_on.extend(db.addresses().addresses_of(owner.id)?.into_iter().map(|health| health.address.adapter));
+        owner_channels.extend(db.addresses().addresses_of(owner.id)?.into_iter().map(|health| health.address.adapter));
     }
     Ok(JournalReport {
         check: db.settings().quick_check()?,
         version: db.settings().version()?,
         high_water: db.conversations().high_water()?,
         owners: owners.len(),
-        met_on,
+        owner_channels,
         strangers: db.addresses().strangers(1)?,
         upkeep: Checked::last(db)?,
         unreadable: db.erasure().unreadable()?,
@@ -158,7 +159,7 @@ fn owner(report: &JournalReport, config: &Config) -> Finding {
     let unmet: Vec<ChannelKind> = channels
         .iter()
         .copied()
-        .filter(|channel| !names_owner(config, *channel) && !report.met_on.contains(channel.name()))
+        .filter(|channel| !names_owner(config, *channel) && !report.owner_channels.contains(channel.name()))
         .collect();
     match unmet.as_slice() {
         [] => Finding::ok(says::OWNER, says::OWNER_KNOWN),
@@ -189,7 +190,7 @@ fn failure_finding(failure: CliError) -> Finding {
         CliError::Wrong(words) | CliError::Failed(words) => words,
         CliError::Unread => String::new(),
     };
-    let (what, fix) = words.split_once("\nfix: ").unwrap_or((&words, ""));
+    let (what, fix) = split_fix(&words);
     Finding::wrong(says::JOURNAL, what, fix)
 }
 

@@ -16,7 +16,7 @@ pub(super) const KEY_FILE: &str = "model.key";
 const TOKEN_FILE: &str = "telegram.token";
 
 /// Returns all answers from flags and the environment.
-pub(super) fn given(options: &InitArgs) -> Result<InitAnswers, CliError> {
+pub(super) fn from_flags(options: &InitArgs) -> Result<InitAnswers, CliError> {
     let provider = match options.provider.as_deref() {
         None => Provider::Offline,
         Some(word) => Provider::parse(word).ok_or_else(|| CliError::Wrong(says::no_provider(word)))?,
@@ -125,7 +125,7 @@ fn secret_source(given: &str, file: &'static str, typed: &mut Vec<TypedSecret>) 
     Some(SecretFrom::File(format!("HOME/{file}")))
 }
 
-fn named(variable: &Option<String>, file: &Option<String>) -> Option<SecretFrom> {
+fn secret_from(variable: &Option<String>, file: &Option<String>) -> Option<SecretFrom> {
     let variable = variable.clone().map(SecretFrom::Environment);
     variable.or_else(|| file.clone().map(SecretFrom::File))
 }
@@ -144,9 +144,9 @@ fn with_flags(options: &InitArgs, name: String, zone: String, provider: Provider
         provider,
         model: options.model.clone(),
         base_url: options.base_url.clone(),
-        api_key: named(&options.api_key_env, &options.api_key_file),
-        telegram: named(&options.telegram_token_env, &options.telegram_token_file),
-        signal: signal::given(options),
+        api_key: secret_from(&options.api_key_env, &options.api_key_file),
+        telegram: secret_from(&options.telegram_token_env, &options.telegram_token_file),
+        signal: signal::from_flags(options),
         people: vec![owner],
     }
 }

@@ -22,7 +22,7 @@ const DEFAULT_ENDPOINT: &str = "unix:HOME/signal.sock";
 const DEVICE: &str = "Compline";
 
 /// Returns the answers from flags and the environment.
-pub(super) fn given(options: &InitArgs) -> Option<SignalAnswers> {
+pub(super) fn from_flags(options: &InitArgs) -> Option<SignalAnswers> {
     let is_given = options.signal_endpoint.is_some() || options.signal_account.is_some();
     is_given.then(|| SignalAnswers {
         endpoint: options.signal_endpoint.clone().unwrap_or_else(|| DEFAULT_ENDPOINT.to_owned()),
@@ -38,7 +38,7 @@ pub(super) fn ask(
     paths: &CliPaths,
     last: Option<&SignalAnswers>,
 ) -> Result<Option<SignalAnswers>, CliError> {
-    if let Some(given) = given(options) {
+    if let Some(given) = from_flags(options) {
         return Ok(Some(given));
     }
     print::print_remark(says::ABOUT);
@@ -46,7 +46,7 @@ pub(super) fn ask(
         return Ok(None);
     }
     let (mut answers, config) = ask_endpoint(dialogue, paths, last)?;
-    reach(&mut answers, config, dialogue, paths)?;
+    find_account(&mut answers, config, dialogue, paths)?;
     Ok(Some(answers))
 }
 
@@ -71,7 +71,7 @@ fn ask_endpoint(
     loop {
         let endpoint = dialogue.line(says::ASK_ENDPOINT, default)?;
         let answers = SignalAnswers { endpoint, account: None, command: Vec::new() };
-        match meant(&answers, paths) {
+        match parse_answers(&answers, paths) {
             Ok(config) => return Ok((answers, config)),
             Err(CliError::Wrong(faults)) => print::print_remark(&faults),
             Err(other) => return Err(other),
@@ -80,7 +80,7 @@ fn ask_endpoint(
 }
 
 /// Repeats the test until a daemon with an account answers, or the person gives up.
-fn reach(
+fn find_account(
     answers: &mut SignalAnswers,
     mut config: config::Signal,
     dialogue: &mut Dialogue,
@@ -93,7 +93,7 @@ fn reach(
         match result {
             Ok(daemon_probe) => {
                 print::print_remark(&says::found(&daemon_probe.version));
-                if settle(&daemon_probe, answers, &config, dialogue, paths)? {
+                if choose_account(&daemon_probe, answers, &config, dialogue, paths)? {
                     return Ok(());
                 }
             }
@@ -101,7 +101,7 @@ fn reach(
                 failure.print();
                 if let Some(command) = may_start(answers, &config, dialogue)? {
                     answers.command = command;
-                    config = meant(answers, paths)?;
+                    config = parse_answers(answers, paths)?;
                 } else if !dialogue.yes(says::ASK_AGAIN)? {
                     return Ok(());
                 }
@@ -124,7 +124,7 @@ fn may_start(
 
 /// Selects the assistant's account. Returns `true` if it is settled, and `false` if a daemon has to
 /// be tested again.
-fn settle(
+fn choose_account(
     daemon_probe: &DaemonProbe,
     answers: &mut SignalAnswers,
     config: &config::Signal,
@@ -157,7 +157,7 @@ fn settle(
 }
 
 /// Returns the `[signal]` section that these answers produce.
-fn meant(answers: &SignalAnswers, paths: &CliPaths) -> Result<config::Signal, CliError> {
+fn parse_answers(answers: &SignalAnswers, paths: &CliPaths) -> Result<config::Signal, CliError> {
     let text = commented(&Answers { signal: Some(answers.clone()), ..Answers::default() });
     let read = config::parse(&text, &paths.config.to_string_lossy(), &BTreeMap::new(), paths.home.clone())?;
     read.config.signal.ok_or_else(|| anyhow::anyhow!("The section for Signal was not understood").into())
