@@ -13,7 +13,6 @@ pub mod export;
 mod erasure;
 mod jobs;
 mod keep_confirmed;
-mod meaning;
 mod memory;
 mod models;
 pub mod owner_notice;
@@ -120,7 +119,7 @@ impl Admin {
         }
         let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage()) };
         let done = match (caller.group, command) {
-            (None, command) => self.run(&Origin::Chat(&caller.person), command).await,
+            (None, command) => self.run(&Origin::chat(&caller.person), command).await,
             (Some(group), Command::Act(Action::Forget { name, messages })) => {
                 self.erasure().forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
             }

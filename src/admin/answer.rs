@@ -63,12 +63,14 @@ impl Answer {
 }
 
 /// The reason why a command ended early.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(super) enum CommandError {
     /// The command is refused with this answer.
+    #[error("refused")]
     Refused(Box<Answer>),
     /// The command failed.
-    Failed(anyhow::Error),
+    #[error(transparent)]
+    Failed(#[from] anyhow::Error),
 }
 
 impl CommandError {
@@ -84,12 +86,6 @@ impl CommandError {
 impl From<Answer> for CommandError {
     fn from(answer: Answer) -> Self {
         Self::Refused(Box::new(answer))
-    }
-}
-
-impl From<anyhow::Error> for CommandError {
-    fn from(error: anyhow::Error) -> Self {
-        Self::Failed(error)
     }
 }
 

@@ -23,49 +23,31 @@ const DAYS_IN_CHAT: u32 = 7;
 const DAYS_ON_COMMAND_LINE: u32 = 30;
 
 /// Origin of a command.
-pub(super) enum Origin<'a> {
-    /// A person's chat.
-    Chat(&'a Person),
-    /// The command line, on behalf of the first owner, if there is one.
-    CommandLine(Option<Person>),
+pub(super) struct Origin {
+    /// The caller. The command line acts on behalf of the first owner, if there is one.
+    person: Option<Person>,
+    surface: Surface,
 }
 
-impl Origin<'_> {
+impl Origin {
+    /// Returns the origin of a command in a person's chat.
+    pub(super) fn chat(person: &Person) -> Self {
+        Self { person: Some(person.clone()), surface: Surface::Chat }
+    }
+
     /// Returns the caller.
     fn person(&self) -> Result<&Person, CommandError> {
-        match self {
-            Self::Chat(person) => Ok(person),
-            Self::CommandLine(owner) => Ok(owner.as_ref().ok_or_else(|| Answer::refusal(says::NOBODY))?),
-        }
+        Ok(self.person.as_ref().ok_or_else(|| Answer::refusal(says::NOBODY))?)
+    }
+
+    /// Returns the person who gave the command in a chat.
+    fn chat_person(&self) -> Option<&Person> {
+        self.person.as_ref().filter(|_| self.surface == Surface::Chat)
     }
 
     /// Returns the only person whose data the caller sees; `None` for owners, who see all.
     fn only(&self) -> Option<PersonId> {
-        match self {
-            Self::Chat(person) if person.role != Role::Owner => Some(person.id),
-            Self::Chat(_) | Self::CommandLine(_) => None,
-        }
-    }
-
-    fn surface(&self) -> Surface {
-        match self {
-            Self::Chat(_) => Surface::Chat,
-            Self::CommandLine(_) => Surface::CommandLine,
-        }
-    }
-
-    fn issuer(&self) -> Issuer {
-        match self {
-            Self::Chat(person) => Issuer::Person(person.id),
-            Self::CommandLine(_) => Issuer::CommandLine,
-        }
-    }
-
-    fn decision_source(&self) -> DecisionSource {
-        match self {
-            Self::Chat(person) => DecisionSource::Chat(person.id),
-            Self::CommandLine(_) => DecisionSource::CommandLine,
-        }
+        self.chat_person().filter(|person| person.role != Role::Owner).map(|person| person.id)
     }
 }
 
@@ -80,7 +62,7 @@ impl Admin {
             return Answer::refusal(says::line_not_understood(&shown));
         };
         let done = match self.journal.read(|db| db.folders().speaking_owner()).await {
-            Ok(owner) => self.run(&Origin::CommandLine(owner), command).await,
+            Ok(person) => self.run(&Origin { person, surface: Surface::CommandLine }, command).await,
             Err(error) => Err(error),
         };
         done.unwrap_or_else(|error| {
@@ -90,7 +72,7 @@ impl Admin {
     }
 
     /// Runs a command.
-    pub(super) async fn run(&self, origin: &Origin<'_>, command: Command) -> anyhow::Result<Answer> {
+    pub(super) async fn run(&self, origin: &Origin, command: Command) -> anyhow::Result<Answer> {
         let done = match command {
             Command::Read(query) => self.read(origin, query).await,
             Command::Act(action) => self.act(origin, action).await,
@@ -98,8 +80,8 @@ impl Admin {
         done.or_else(CommandError::into_answer)
     }
 
-    async fn read(&self, origin: &Origin<'_>, query: Query) -> Result<Answer, CommandError> {
-        let (only, surface) = (origin.only(), origin.surface());
+    async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
+        let (only, surface) = (origin.only(), origin.surface);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
         let answer = match query {
             Query::Start => {
@@ -144,8 +126,10 @@ impl Admin {
         Ok(answer?)
     }
 
-    async fn act(&self, origin: &Origin<'_>, action: Action) -> Result<Answer, CommandError> {
-        let (surface, by) = (origin.surface(), origin.decision_source());
+    async fn act(&self, origin: &Origin, action: Action) -> Result<Answer, CommandError> {
+        let (surface, chat_person) = (origin.surface, origin.chat_person().map(|person| person.id));
+        let issuer = chat_person.map_or(Issuer::CommandLine, Issuer::Person);
+        let by = chat_person.map_or(DecisionSource::CommandLine, DecisionSource::Chat);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
         let answer = match action {
             Action::New => Ok(Answer::ours(says::NEW, json!({}))),
@@ -155,28 +139,25 @@ impl Admin {
             Action::Yes(_) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
             Action::Resend(id) => self.reports().resend(origin.only(), id).await,
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id).await,
-            Action::Reflect(request) => match origin {
-                Origin::Chat(person) => self.jobs().reflect(person.id, &request).await,
-                Origin::CommandLine(_) => self.jobs().reflect_now(&request).await,
+            Action::Reflect(request) => match chat_person {
+                Some(person) => self.jobs().reflect(person, &request).await,
+                None => self.jobs().reflect_now(&request).await,
             },
             Action::PreferModel(name) => self.reports().prefer(&name).await,
             Action::AcceptTool { name, hash } => self.reports().accept_tool(&name, &hash).await,
             Action::RepairKnowledge => memory_files.knowledge(RepairMode::Repair).await,
             Action::Claim => self.members().claim().await,
             Action::Link => self.members().link_code(origin.person()?).await,
-            Action::Pair { name, role, means } => self.members().pair(origin.issuer(), &name, role, means).await,
+            Action::Pair { name, role, means } => self.members().pair(issuer, &name, role, means).await,
             Action::PairNamesake { former, role, is_same } => {
-                self.members().pair_namesake(origin.issuer(), former, role, is_same).await
+                self.members().pair_namesake(issuer, former, role, is_same).await
             }
             Action::Remove(name) => self.members().remove(&name).await,
             Action::RemovePerson(id) => self.members().remove_by_id(id).await,
             Action::Unlink(address) => self.members().unlink(address).await,
             Action::Join(id) => self.members().join_namesake(id).await,
             Action::Apart(id) => self.members().mark_distinct(id).await,
-            Action::HandOver(name) => {
-                let by = if let Origin::Chat(person) = origin { Some(person.id) } else { None };
-                self.members().hand_over(&name, HandOverStep::Execute { by }).await
-            }
+            Action::HandOver(name) => self.members().hand_over(&name, HandOverStep::Execute { by: chat_person }).await,
             Action::Approve { proposal, hash } => skills.approve(proposal, &hash, by).await,
             Action::Reject { proposal, why } => skills.reject(proposal, &why, by).await,
             Action::AcceptSkill { name, hash } => skills.accept_skill(&name, &hash, by).await,
@@ -205,7 +186,7 @@ impl Admin {
 
     /// Returns the person of that name, or the caller if it is blank. An editor opened from a chat
     /// names its person.
-    async fn owner_of_note(&self, origin: &Origin<'_>, name: &str) -> Result<Person, CommandError> {
+    async fn owner_of_note(&self, origin: &Origin, name: &str) -> Result<Person, CommandError> {
         if name.is_empty() {
             return origin.person().cloned();
         }

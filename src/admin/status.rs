@@ -10,11 +10,14 @@ use crate::id::{OutboxId, PersonId};
 use crate::message::Health;
 use crate::people::Person;
 use crate::schedule::{Checked, UpcomingReflection};
+use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::spend::RemainingBudget;
 use crate::store::{Conversation, Db, ParkedWork, RESTORED_AT, SlotState, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::trust::Scope;
-use crate::wording::{command as says, review as says_of_gate, schedule as says_of_time, upkeep as of_upkeep};
+use crate::wording::{
+    command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search, upkeep as of_upkeep,
+};
 
 /// Number of upcoming slots shown.
 const SLOTS: usize = 3;
@@ -51,7 +54,7 @@ impl ReportsAdmin<'_> {
         let pending = if only.is_some() { 0 } else { self.review.pending().await?.len() };
         let budget = if only.is_some() { None } else { Some(self.ledger.left().await?) };
         let upkeep = if only.is_some() { None } else { Some(self.journal.read(Upkeep::read).await?) };
-        let meaning = match self.index.vectors().filter(|_| only.is_none()) {
+        let embedding = match self.index.vectors().filter(|_| only.is_none()) {
             Some(vectors) => Some(vectors.health().await?),
             None => None,
         };
@@ -67,7 +70,7 @@ impl ReportsAdmin<'_> {
         lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers)));
         lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
         lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.zone)).unwrap_or_default());
-        lines.extend(meaning.as_ref().map(|health| super::meaning::line(health, self.zone)));
+        lines.extend(embedding.as_ref().map(|health| embedding_line(health, self.zone)));
         lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
         let times =
             upcoming.iter().map(|next| says_of_time::slot(next.job.as_str(), &next.period, &self.zone.show(next.at)));
@@ -84,7 +87,7 @@ impl ReportsAdmin<'_> {
             "slots": upcoming.iter().map(slot_json).collect::<Value>(),
             "proposals": { "pending": pending },
             "upkeep": upkeep.as_ref().map_or_else(|| json!({}), Upkeep::json),
-            "embeddings": super::meaning::json(meaning.as_ref()),
+            "embeddings": embedding_json(embedding.as_ref()),
             "budget": budget.as_ref().map_or_else(|| json!({}), budget_json),
             "model": self.model_in_use(),
         });
@@ -266,10 +269,48 @@ impl Upkeep {
     }
 }
 
+/// State of the semantic search, for people.
+fn embedding_line(health: &VectorHealth, zone: Zone) -> String {
+    let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
+    let what = says_of_search::embedding_model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
+    let what = match &health.away {
+        Some(away) => says_of_search::embedding_unreachable(
+            &what,
+            &away.why,
+            &zone.show_short(away.since),
+            &zone.show_short(away.next),
+        ),
+        None => what,
+    };
+    says_of_search::embedding_status(&plain(&what))
+}
+
+/// The same for programs; `null` if no vectors are computed. `trouble` and `next_at` are present
+/// while the server is unreachable.
+fn embedding_json(health: Option<&VectorHealth>) -> Value {
+    let Some(health) = health else { return Value::Null };
+    let failed = health.failed.as_ref();
+    json!({
+        "source": health.source,
+        "model": health.model,
+        "dimensions": health.dimensions,
+        "with_vector": health.kept,
+        "without_vector": health.lacking,
+        "in_memory": health.loaded,
+        "complete": health.is_complete,
+        "trouble": health.away.as_ref().map(|away| &away.why),
+        "since": health.away.as_ref().map(|away| away.since.rfc3339()),
+        "next_at": health.away.as_ref().map(|away| away.next.rfc3339()),
+        "last_failure": failed.map(|(why, _)| why),
+        "last_failure_at": failed.map(|(_, at)| *at).map(Timestamp::rfc3339),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::test_support::{Fixture, START, keys};
     use super::*;
+    use crate::search::VectorOutage;
     use std::time::Duration;
 
     #[tokio::test]
@@ -358,5 +399,33 @@ mod tests {
             "{}",
             answer.markdown
         );
+    }
+
+    fn health() -> VectorHealth {
+        VectorHealth {
+            source: "ollama".to_owned(),
+            model: "small".to_owned(),
+            dimensions: Some(8),
+            kept: 120,
+            lacking: 3,
+            ..VectorHealth::default()
+        }
+    }
+
+    #[test]
+    fn it_says_how_much_is_there_why_it_is_away_and_when_it_is_asked_again() {
+        let well = embedding_line(&health(), Zone::UTC);
+        assert_eq!(well, "- search by meaning: ollama/small, 8 numbers a vector; 120 texts have one, 3 are missing");
+        let at = |minutes: i64| Timestamp(1_795_251_600_000 + minutes * 60_000);
+        let away = VectorOutage { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
+        let failed = Some((away.why.clone(), at(5)));
+        let ill = VectorHealth { away: Some(away), failed, ..health() };
+        let told = embedding_line(&ill, Zone::UTC);
+        assert!(told.contains("The key is refused") && told.contains("09:00") && told.contains("09:10"), "{told}");
+        let json = embedding_json(Some(&ill));
+        assert_eq!((&json["with_vector"], &json["without_vector"]), (&json!(120), &json!(3)));
+        assert_eq!((&json["trouble"], &json["next_at"]), (&json!("The key is refused"), &json!(at(10).rfc3339())));
+        assert_eq!(json["last_failure_at"], json!(at(5).rfc3339()));
+        assert_eq!(embedding_json(None), Value::Null);
     }
 }

@@ -96,14 +96,9 @@ impl ReportsAdmin<'_> {
     /// One line per server.
     pub(super) fn servers(&self, conditions: &BTreeMap<String, Condition>) -> String {
         let line = |(name, condition): (&String, &Condition)| {
-            let since = condition.since.map(|since| self.zone.show_short(since));
-            says::mcp_server(
-                name,
-                since.as_deref(),
-                condition.trouble.as_deref(),
-                condition.restarts,
-                condition.refused,
-            )
+            let Condition { since, trouble, restarts, refused, .. } = condition;
+            let since = since.map(|since| self.zone.show_short(since));
+            says::mcp_server(name, since.as_deref(), trouble.as_deref(), *restarts, *refused)
         };
         conditions.iter().map(line).collect::<Vec<_>>().join("\n")
     }

@@ -87,18 +87,21 @@ impl HistoryAdmin<'_> {
     }
 
     fn list_line(&self, item: &ConversationItem, shown: &mut ShownLabel) -> String {
-        let conversation = &item.conversation;
-        let title = plain(item.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
-        let opened = self.zone.show_short(conversation.opened_at);
-        let ended = item.ended_at.map(|at| self.zone.show_short(at));
-        let head = says::conversation_head(conversation.id.0, &title, &opened);
-        let facts = says::conversation_facts(
-            &item.person,
-            conversation.messages,
-            ended.as_deref(),
-            &sources_in_words(&item.label),
-        );
-        format!("{head}\n{facts}")
+        let Conversation { id, opened_at, .. } = &item.conversation;
+        let head = says::conversation_head(id.0, &plain(item.title(shown)), &self.zone.show_short(*opened_at));
+        format!("{head}\n{}", item.facts(self.zone))
+    }
+}
+
+impl ConversationItem {
+    fn title(&self, shown: &mut ShownLabel) -> &str {
+        self.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default()
+    }
+
+    /// Person, number of messages, end and sources, for a person.
+    fn facts(&self, zone: Zone) -> String {
+        let (ended, sources) = (self.ended_at.map(|at| zone.show_short(at)), sources_in_words(&self.label));
+        says::conversation_facts(&self.person, self.conversation.messages, ended.as_deref(), &sources)
     }
 }
 
@@ -126,7 +129,7 @@ fn item_json(item: &ConversationItem, shown: &mut ShownLabel) -> Value {
     let conversation = &item.conversation;
     let nothing = SummaryContent::default();
     let summary = item.summary.as_ref().map_or(&nothing, |summary| shown.words(summary));
-    let title = item.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
+    let title = item.title(shown);
     json!({
         "id": conversation.id,
         "person": item.person,
@@ -267,16 +270,8 @@ fn turns_json(whole: &FullConversation) -> Value {
 /// The whole conversation for a person.
 pub(super) fn markdown(whole: &FullConversation, agent: &str, zone: Zone, shown: &mut ShownLabel) -> String {
     let item = &whole.item;
-    let title = plain(item.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default());
-    let opened = zone.show(item.conversation.opened_at);
-    let ended = item.ended_at.map(|at| zone.show_short(at));
-    let facts = says::conversation_facts(
-        &item.person,
-        item.conversation.messages,
-        ended.as_deref(),
-        &sources_in_words(&item.label),
-    );
-    let mut blocks = vec![says::transcript_head(item.conversation.id, &title, &opened, &facts)];
+    let (title, opened) = (plain(item.title(shown)), zone.show(item.conversation.opened_at));
+    let mut blocks = vec![says::transcript_head(item.conversation.id, &title, &opened, &item.facts(zone))];
     blocks.extend(item.summary.as_ref().map(|summary| summary_markdown(shown.words(summary))));
     for entry in &whole.entries {
         let at = zone.show_short(entry.message.effective_at);
