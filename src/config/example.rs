@@ -110,7 +110,7 @@ pub fn commented(answers: &Answers) -> String {
     document(&set)
 }
 
-const HEAD: &str = "# Compline's configuration. Lines that begin with # show defaults, or values to set_text in.
+const HEAD: &str = "# Compline's configuration. Lines that begin with # show defaults, or values to put in.
 # Any key can also be set in the environment: COMPLINE__MODEL__NAME is name in [model], COMPLINE__PEOPLE__1__NAME
 # the name of the first person. Durations are written as \"6h\", \"10m\" or \"600ms\".
 ";
