@@ -157,7 +157,7 @@ pub enum ModelError {
 
 impl ModelError {
     /// Returns true if the same call may succeed a little later.
-    pub fn passes(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(self, Self::Later { .. } | Self::Cut)
     }
 }

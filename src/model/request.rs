@@ -328,7 +328,7 @@ impl Reply {
 }
 
 /// A tool call.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct ToolCall {
     /// The provider's id of the call, or one of ours if the provider gives none.
     pub id: String,

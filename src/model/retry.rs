@@ -31,7 +31,7 @@ const BACKOFF: Backoff = Backoff { first: Duration::from_secs(1), longest: Durat
 /// Wait before the next attempt; `None` ends them. `attempt` counts the failed ones, from 1;
 /// `jitter` is a random number from 0 to 1.
 pub fn next_attempt(policy: RetryPolicy, error: &ModelError, attempt: u32, jitter: f64) -> Option<Duration> {
-    if !error.passes() || attempt == 0 || attempt >= policy.attempts {
+    if !error.is_transient() || attempt == 0 || attempt >= policy.attempts {
         return None;
     }
     let backoff = BACKOFF.with_jitter(attempt, 1.0 - jitter);

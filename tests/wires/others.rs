@@ -66,7 +66,7 @@ async fn anthropic_broken_off_or_in_trouble_is_no_answer() {
         let result = call(Provider::Anthropic, Script::stream(&pieces(&stream[..end]))).await;
         assert_eq!(result, Err(ModelError::Cut), "after {end} events");
         let result = call(Provider::Anthropic, Script::cut(&pieces(&stream[..end]))).await;
-        assert!(result.is_err_and(|error| error.passes()), "after {end} events");
+        assert!(result.is_err_and(|error| error.is_transient()), "after {end} events");
     }
     let error =
         event("error", serde_json::json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}));

@@ -15,7 +15,7 @@ const MAX_CALLS: usize = 128;
 #[derive(Debug, Default)]
 pub(super) struct ReplyDraft {
     text: String,
-    calls: BTreeMap<u64, CallDraft>,
+    calls: BTreeMap<u64, ToolCall>,
     finish: Option<String>,
     usage: Usage,
     size: usize,
@@ -29,14 +29,6 @@ pub(super) enum DraftError {
     ServerError(String),
     /// Malformed piece, or an answer above the size limits.
     Unreadable,
-}
-
-#[derive(Debug, Default)]
-struct CallDraft {
-    id: String,
-    name: String,
-    arguments: String,
-    extra: Option<Value>,
 }
 
 impl ReplyDraft {
@@ -85,7 +77,12 @@ impl ReplyDraft {
             _ => Stop::Tools,
         };
         let round = request.messages().len();
-        let calls = self.calls.into_values().enumerate().map(|(n, call)| call.named(round, n)).collect();
+        // The id is unique in the conversation, even if the server gave none.
+        let with_id = |(n, call): (usize, ToolCall)| match call.id.as_str() {
+            "" => ToolCall { id: format!("call_{round}_{n}"), ..call },
+            _ => call,
+        };
+        let calls = self.calls.into_values().enumerate().map(with_id).collect();
         Ok(Reply::to(request, &self.text, calls, stop, self.usage, format!("{}/{}", card.provider, card.name)))
     }
 
@@ -123,8 +120,8 @@ impl ReplyDraft {
                 Some(object) => call.arguments = object.to_string(),
             }
         }
-        if piece.extra_content.is_some() {
-            call.extra = piece.extra_content;
+        if let Some(extra) = piece.extra_content {
+            call.extra = extra.to_string();
         }
         if self.calls.len() > MAX_CALLS { Err(DraftError::Unreadable) } else { Ok(()) }
     }
@@ -136,15 +133,6 @@ impl ReplyDraft {
             (Some((index, call)), Some(id)) if !id.is_empty() && call.id != id => index.saturating_add(1),
             (Some((index, _)), _) => *index,
         }
-    }
-}
-
-impl CallDraft {
-    /// Converts the call, with an id that is unique in the conversation if the server gave none.
-    fn named(self, round: usize, n: usize) -> ToolCall {
-        let id = if self.id.is_empty() { format!("call_{round}_{n}") } else { self.id };
-        let extra = self.extra.map(|extra| extra.to_string()).unwrap_or_default();
-        ToolCall { id, name: self.name, arguments: self.arguments, extra }
     }
 }
 
