@@ -146,7 +146,7 @@ impl Reflector {
                 return Ok(AssignOutcome::AlreadyAssigned);
             }
             let kind = ConversationKind::Reflection;
-            let assignment = Assignment { person, kind, words: &input.words, from: &input.from, at };
+            let assignment = Assignment { person, kind, words: &input.texts, from: &input.sources, at };
             let Some(run) = system_run::assign(tx, &assignment)? else { return Ok(AssignOutcome::NoAddress) };
             tx.slots().slot_works(id, run.conversation)?;
             Ok(AssignOutcome::Assigned(run))
@@ -198,7 +198,7 @@ impl Reflector {
             name: live.skill.manifest.name.clone(),
             description: live.skill.manifest.description.clone(),
             label: live.index_label(),
-            from: Node::Version(live.version),
+            source: Node::Version(live.version),
         });
         known.collect()
     }

@@ -46,8 +46,8 @@ const FACT: usize = 500;
 struct Rule {
     auto_action: bool,
     /// `[memory] enabled`
-    remembers: bool,
-    most: u32,
+    memory_enabled: bool,
+    max_per_day: u32,
     day: String,
     now: Timestamp,
 }
@@ -73,9 +73,9 @@ impl Reflector {
     /// Returns true if the action is to be processed; otherwise it is over.
     async fn take(&self, action: &ActionRow) -> anyhow::Result<bool> {
         let (config, now) = (&self.config, self.clock.now());
-        let most = config.max_actions_per_day;
-        let remembers = self.engine.memory.enabled;
-        let rule = Rule { auto_action: config.auto_action, remembers, most, day: self.zone.day(now), now };
+        let max_per_day = config.max_actions_per_day;
+        let memory_enabled = self.engine.memory.enabled;
+        let rule = Rule { auto_action: config.auto_action, memory_enabled, max_per_day, day: self.zone.day(now), now };
         let action = action.clone();
         self.journal.write("take an action", move |tx| rule.take(tx, &action)).await
     }
@@ -227,7 +227,7 @@ impl Rule {
             Some(says::ONLY_OF_OWNERS)
         } else if !action.kind.is_done() {
             Some(says::NOT_BY_THE_PROGRAM)
-        } else if action.kind == ActionKind::Memory && !self.remembers {
+        } else if action.kind == ActionKind::Memory && !self.memory_enabled {
             Some(says::MEMORY_IS_OFF)
         } else {
             None
@@ -240,13 +240,13 @@ impl Rule {
             Some(ActionState::New) => {}
             state => return Ok(state == Some(ActionState::Taken)),
         }
-        if tx.reflections().take_action(action.id, &self.day, self.most)? {
+        if tx.reflections().take_action(action.id, &self.day, self.max_per_day)? {
             return Ok(true);
         }
         tx.reflections().end_action(
             action.id,
             ActionState::OverLimit,
-            &says::too_many_today(self.most, &self.day),
+            &says::too_many_today(self.max_per_day, &self.day),
             self.now,
         )?;
         Ok(false)

@@ -32,7 +32,7 @@ struct ValidReflection {
     form: ReflectionForm,
     label: Label,
     /// Maximum number of actions taken from the reflection; `None` if the program takes none.
-    most: Option<u32>,
+    max_actions: Option<u32>,
     tell_owner: bool,
     now: Timestamp,
 }
@@ -54,7 +54,7 @@ impl Reflector {
             turn,
             form,
             label: label.clone(),
-            most: config.auto_action.then_some(config.max_actions_per_reflection),
+            max_actions: config.auto_action.then_some(config.max_actions_per_reflection),
             tell_owner: config.tell_owner,
             now: self.clock.now(),
         };
@@ -132,11 +132,11 @@ impl ValidReflection {
     }
 
     fn add_actions(&self, tx: Tx<'_>, reflection: ReflectionId, of_owner: bool) -> anyhow::Result<()> {
-        let most = self.most.filter(|_| of_owner);
+        let max = self.max_actions.filter(|_| of_owner);
         let mut to_do = 0;
         for (seq, proposed) in (0_u32..).zip(&self.form.actions) {
             to_do += u32::from(is_done(proposed));
-            let too_many = most.filter(|most| is_done(proposed) && to_do > *most);
+            let too_many = max.filter(|max| is_done(proposed) && to_do > *max);
             self.add_action(tx, reflection, seq, proposed, too_many)?;
         }
         Ok(())
@@ -160,8 +160,8 @@ impl ValidReflection {
                 (kind, title.as_str(), payload, ActionState::Malformed, error.clone())
             }
         };
-        if let Some(most) = too_many {
-            (state, reason) = (ActionState::OverLimit, says::too_many_at_once(most));
+        if let Some(max) = too_many {
+            (state, reason) = (ActionState::OverLimit, says::too_many_at_once(max));
         }
         tx.reflections().add_action(&NewAction {
             reflection,

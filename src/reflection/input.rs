@@ -23,7 +23,7 @@ pub struct KnownSkill {
     /// Label of the description.
     pub label: Label,
     /// Source of the description.
-    pub from: Node,
+    pub source: Node,
 }
 
 /// Data for building the input.
@@ -49,9 +49,9 @@ pub struct InputRequest {
 #[derive(Debug)]
 pub struct Input {
     /// Parts of the input.
-    pub words: Vec<Text>,
+    pub texts: Vec<Text>,
     /// Sources of the parts.
-    pub from: Vec<Node>,
+    pub sources: Vec<Node>,
 }
 
 /// Material for a reflection.
@@ -94,18 +94,18 @@ impl InputRequest {
         let scope = self.slot.scope;
         let task = wording::own(says::task(&self.period_in_words(), &self.person.name), scope);
         let pages = [self.numbers(db)?, self.last_time(db)?, self.periods(db, material)?, self.catalogue(db)?];
-        let (mut words, mut from) = (vec![task], Vec::new());
+        let (mut texts, mut sources) = (vec![task], Vec::new());
         for (text, nodes) in pages.into_iter().flatten().map(|page| page.finish(scope)) {
             // All of it is trusted by the way it was chosen. If a bug ever lets anything else in,
             // it is left out here.
             if text.label().is_trusted() {
-                words.push(text);
-                from.extend(nodes);
+                texts.push(text);
+                sources.extend(nodes);
             } else {
                 tracing::error!(slot.id = %self.slot.id, "Slot {}: text from outside was left out", self.slot.id);
             }
         }
-        Ok(Input { words, from })
+        Ok(Input { texts, sources })
     }
 
     fn period_in_words(&self) -> String {
@@ -182,7 +182,7 @@ impl InputRequest {
         for skill in &self.skills {
             let times = used.iter().find(|used| used.skill == skill.name).map_or(0, |used| used.times);
             page.push_quote(&says::skill(&skill.name, &skill.description, times), &skill.label);
-            page.add_sources(&[skill.from]);
+            page.add_sources(&[skill.source]);
         }
         Ok(Some(page))
     }

@@ -30,11 +30,11 @@ const SUMMARY: u64 = 600;
 #[derive(Debug)]
 pub struct ConversationTranscript {
     conversation: Option<ConversationId>,
-    began: Timestamp,
+    started_at: Timestamp,
     messages: usize,
     lines: Vec<DialogueLine>,
     withheld: usize,
-    from: Vec<Node>,
+    sources: Vec<Node>,
 }
 
 #[derive(Debug)]
@@ -101,11 +101,11 @@ impl ConversationTranscript {
     fn of(first: &StoredMessage) -> Self {
         Self {
             conversation: first.conversation,
-            began: first.received_at,
+            started_at: first.received_at,
             messages: 0,
             lines: Vec::new(),
             withheld: 0,
-            from: Vec::new(),
+            sources: Vec::new(),
         }
     }
 
@@ -120,7 +120,7 @@ impl ConversationTranscript {
         let (trusted, others): (Vec<_>, Vec<_>) = texts.partition(|text| text.text.label().is_trusted());
         self.withheld += others.len();
         if !trusted.is_empty() {
-            self.from.push(db.derivations().node_of(message.id)?);
+            self.sources.push(db.derivations().node_of(message.id)?);
         }
         let line =
             |text: crate::store::StoredText| DialogueLine { by_person, at: message.received_at, text: text.text };
@@ -133,8 +133,8 @@ impl ConversationTranscript {
     }
 
     fn render(&self, db: Db<'_>, page: &mut ReflectionText, zone: Zone, most: u64) -> anyhow::Result<()> {
-        page.push(&says::conversation(&zone.show_short(self.began), self.messages));
-        page.add_sources(&self.from);
+        page.push(&says::conversation(&zone.show_short(self.started_at), self.messages));
+        page.add_sources(&self.sources);
         let mut most = most;
         if self.tokens(zone) > most {
             most = most.saturating_sub(self.render_summary(db, page, most / 2)?);
@@ -273,13 +273,13 @@ fn tool_counts(db: Db<'_>, window: Window, names: &Names) -> anyhow::Result<Stri
 pub struct ReflectionText {
     words: String,
     label: Label,
-    from: Vec<Node>,
+    sources: Vec<Node>,
 }
 
 impl ReflectionText {
     /// Creates an empty text with a neutral label.
     pub fn blank() -> Self {
-        Self { words: String::new(), label: Label::neutral(), from: Vec::new() }
+        Self { words: String::new(), label: Label::neutral(), sources: Vec::new() }
     }
 
     /// Adds program text, or text whose label is added separately.
@@ -301,15 +301,15 @@ impl ReflectionText {
     /// Adds sources.
     pub fn add_sources(&mut self, nodes: &[Node]) {
         for node in nodes {
-            if !self.from.contains(node) {
-                self.from.push(*node);
+            if !self.sources.contains(node) {
+                self.sources.push(*node);
             }
         }
     }
 
     /// Returns the text and its sources.
     pub fn finish(self, scope: Scope) -> (Text, Vec<Node>) {
-        (Labelled::new(Arc::from(self.words), self.label, scope), self.from)
+        (Labelled::new(Arc::from(self.words), self.label, scope), self.sources)
     }
 }
 
