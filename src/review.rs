@@ -252,7 +252,7 @@ impl Refused {
 }
 
 /// The effect of a proposal on a skill.
-#[derive(Debug, Clone, PartialEq, Eq, strum::IntoStaticStr)]
+#[derive(Debug, Clone, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub enum ProposalChange {
     /// Creates a skill.

@@ -20,18 +20,7 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{ChangeRow, ChangeState, NewVersion, Node, OriginKind, SkillFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::Label;
-
-/// The outcome of applying a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Applied {
-    /// The folder has the approved content.
-    Done,
-    /// The folder holds other content, which stays.
-    Conflict,
-    /// The folder cannot be written now, for example because the disk is full. The next look tries
-    /// again.
-    Later,
-}
+use crate::wording::proposal::ApplyOutcome;
 
 /// Stores the change that an approval permits. Consumes the approval.
 pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::Result<()> {
@@ -107,14 +96,15 @@ pub(super) fn begin_accepted(
 }
 
 impl Review {
-    /// Applies every intended change that is not known to be done. The caller holds the lock.
-    pub(super) async fn carry_out(&self) -> anyhow::Result<Applied> {
+    /// Applies every intended change that is not known to be done. The caller holds the lock. With
+    /// [`ApplyOutcome::Later`], for example on a full disk, the next look tries again.
+    pub(super) async fn carry_out(&self) -> anyhow::Result<ApplyOutcome> {
         let intended = self.0.journal.read(|db| db.skills().intended_changes()).await?;
         self.0.unfinished.store(!intended.is_empty(), Ordering::Relaxed);
         let open: Vec<i64> = intended.iter().map(|change| change.id.0).collect();
         let inner = Arc::clone(&self.0);
         tokio::task::spawn_blocking(move || inner.disk.recover(&open)).await??;
-        let mut ended = Applied::Done;
+        let mut ended = ApplyOutcome::Done;
         let mut unapplied: Vec<ChangeId> = Vec::new();
         for change in intended {
             // The second half of a rename is not applied without the first.
@@ -123,22 +113,22 @@ impl Review {
                 None => self.swap(&change).await?,
             };
             match outcome {
-                Applied::Done => self.end(&change, ChangeState::Done).await?,
-                Applied::Conflict => self.end(&change, ChangeState::Conflict).await?,
-                Applied::Later => {}
+                ApplyOutcome::Done => self.end(&change, ChangeState::Done).await?,
+                ApplyOutcome::Conflict => self.end(&change, ChangeState::Conflict).await?,
+                ApplyOutcome::Later => {}
             }
-            if outcome != Applied::Done {
+            if outcome != ApplyOutcome::Done {
                 unapplied.push(change.id);
                 ended = outcome;
             }
         }
-        self.0.unfinished.store(ended == Applied::Later, Ordering::Relaxed);
+        self.0.unfinished.store(ended == ApplyOutcome::Later, Ordering::Relaxed);
         // The next look compares again.
         self.snapshot().catalogue = None;
         Ok(ended)
     }
 
-    async fn swap(&self, change: &ChangeRow) -> anyhow::Result<Applied> {
+    async fn swap(&self, change: &ChangeRow) -> anyhow::Result<ApplyOutcome> {
         let version = change.version;
         let files =
             self.0.journal.read(move |db| version.map(|id| db.skills().files_of_version(id)).transpose()).await?;
@@ -155,11 +145,11 @@ impl Review {
         })
         .await?;
         match swapped {
-            Ok(disk::SwapOutcome::Done) => Ok(Applied::Done),
-            Ok(disk::SwapOutcome::Conflict) => Ok(Applied::Conflict),
+            Ok(disk::SwapOutcome::Done) => Ok(ApplyOutcome::Done),
+            Ok(disk::SwapOutcome::Conflict) => Ok(ApplyOutcome::Conflict),
             Err(problem) => {
                 tracing::error!(change.id = %id, "Change {id} of a skill cannot be made yet: {problem:#}");
-                Ok(Applied::Later)
+                Ok(ApplyOutcome::Later)
             }
         }
     }

@@ -55,25 +55,25 @@ pub fn fenced(text: &str) -> String {
 }
 
 /// A file that the change touches.
-struct Touched<'a> {
+struct ChangedFile<'a> {
     path: &'a str,
     old: Option<&'a [u8]>,
     new: Option<&'a [u8]>,
 }
 
-fn files<'a>(base: Option<&'a SkillFolder>, result: Option<&'a SkillFolder>) -> Vec<Touched<'a>> {
+fn files<'a>(base: Option<&'a SkillFolder>, result: Option<&'a SkillFolder>) -> Vec<ChangedFile<'a>> {
     let paths: BTreeSet<&str> =
         [base, result].into_iter().flatten().flat_map(SkillFolder::files).map(|(path, _)| path).collect();
     let bytes =
         |folder: Option<&'a SkillFolder>, path: &str| folder.and_then(|folder| folder.get(path)).map(|bytes| &**bytes);
     paths
         .into_iter()
-        .map(|path| Touched { path, old: bytes(base, path), new: bytes(result, path) })
+        .map(|path| ChangedFile { path, old: bytes(base, path), new: bytes(result, path) })
         .filter(|file| file.old != file.new)
         .collect()
 }
 
-impl<'a> Touched<'a> {
+impl<'a> ChangedFile<'a> {
     /// Returns both sides as text; a missing side is blank. `None` if one of them is binary.
     fn texts(&self) -> Option<(&'a str, &'a str)> {
         Some((text(self.old.unwrap_or_default())?, text(self.new.unwrap_or_default())?))

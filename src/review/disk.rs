@@ -172,8 +172,8 @@ impl SwapInProgress<'_> {
         })
     }
 
-    fn path_state(&self, place: SwapDir) -> Result<PathState, SwapError> {
-        Ok(match self.dirs.content(&self.entry(place))? {
+    fn path_state(&self, dir: SwapDir) -> Result<PathState, SwapError> {
+        Ok(match self.dirs.content(&self.entry(dir))? {
             PathContent::Nothing => PathState::Nothing,
             PathContent::Foreign(_) => PathState::Other,
             PathContent::Folder(folder) => {
@@ -226,8 +226,8 @@ impl SwapInProgress<'_> {
     }
 
     fn end(&self, state: SwapState, outcome: SwapOutcome) -> Result<SwapOutcome, SwapError> {
-        for (place, seen) in [(SwapDir::Old, state.old), (SwapDir::New, state.new)] {
-            let (id, name, entry) = (self.swap.id, self.swap.name, self.entry(place));
+        for (dir, seen) in [(SwapDir::Old, state.old), (SwapDir::New, state.new)] {
+            let (id, name, entry) = (self.swap.id, self.swap.name, self.entry(dir));
             match seen {
                 PathState::Nothing => {}
                 seen if outcome.discards(seen) => discard(&self.dirs, id, name, &entry)?,
@@ -238,8 +238,8 @@ impl SwapInProgress<'_> {
         Ok(outcome)
     }
 
-    fn entry(&self, place: SwapDir) -> DirEntry {
-        match place {
+    fn entry(&self, dir: SwapDir) -> DirEntry {
+        match dir {
             SwapDir::Target => DirEntry { handle: SkillDir::Skills, name: self.swap.name.to_owned() },
             SwapDir::Old => StagedKind::Old.entry(self.swap.id, self.swap.name),
             SwapDir::New => StagedKind::New.entry(self.swap.id, self.swap.name),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::Review;
-use super::apply::{self, Applied};
+use super::apply;
 use super::approval::{Approval, Decider};
 use super::proposal::Proposal;
 use super::taint;
@@ -19,6 +19,7 @@ use crate::id::{PersonId, ProposalId, VersionId};
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{NewDecision, OriginKind, ProposalState, Tx};
 use crate::time::Timestamp;
+use crate::wording::proposal::ApplyOutcome;
 
 /// The decider and the channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,38 +114,35 @@ impl Review {
             return Ok(Decided::Not(DecisionError::Unknown));
         };
         let present = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
-        let (typed, now) = (typed.to_owned(), self.0.clock.now());
-        let job = move |tx: Tx<'_>| {
-            let proposal = match judge_open(tx, id, "approve", by, now)? {
-                OpenProposal::Yes(proposal) => proposal,
-                OpenProposal::No(refusal) => return Ok(Decided::Not(refusal)),
-            };
+        let typed = typed.to_owned();
+        let attempt = DecisionAttempt { act: "approve", by, at: self.0.clock.now() };
+        let approve = move |tx: Tx<'_>, proposal: &Proposal| {
             // The digest of the rows as they are now, not the stored digest.
             let digest = proposal.digest();
             let is_meant = digest.is_meant_by(&typed) && digest.as_str() == proposal.row.digest;
             let outcome = if is_meant { "done" } else { DecisionError::WrongHash.as_str() };
-            note(tx, Some(id), &proposal.row.skill, "approve", outcome, by, now)?;
+            attempt.store(tx, Some(id), &proposal.row.skill, outcome)?;
             if !is_meant {
                 return Ok(Decided::Not(DecisionError::WrongHash));
             }
             let approval = Approval::new(id, digest, Decider::Owner { person: by.person() });
-            take(tx, approval, present.as_ref(), now)
+            take(tx, approval, present.as_ref(), attempt.at)
         };
+        let job = move |tx: Tx<'_>| attempt.decide_open(tx, id, approve);
         let decided = self.0.journal.write("approve a proposal", job).await?;
         self.finish(decided).await
     }
 
     /// Rejects a proposal. The same change cannot be proposed again.
     pub async fn reject(&self, id: ProposalId, reason: &str, by: DecisionSource) -> anyhow::Result<Decided> {
-        let (reason, now) = (reason.to_owned(), self.0.clock.now());
-        let job = move |tx: Tx<'_>| match judge_open(tx, id, "reject", by, now)? {
-            OpenProposal::No(refusal) => Ok(Decided::Not(refusal)),
-            OpenProposal::Yes(proposal) => {
-                tx.proposals().settle_proposal(id, ProposalState::Rejected, &reason, now)?;
-                note(tx, Some(id), &proposal.row.skill, "reject", "done", by, now)?;
-                Ok(Decided::Rejected)
-            }
+        let reason = reason.to_owned();
+        let attempt = DecisionAttempt { act: "reject", by, at: self.0.clock.now() };
+        let reject = move |tx: Tx<'_>, proposal: &Proposal| {
+            tx.proposals().settle_proposal(id, ProposalState::Rejected, &reason, attempt.at)?;
+            attempt.store(tx, Some(id), &proposal.row.skill, "done")?;
+            Ok(Decided::Rejected)
         };
+        let job = move |tx: Tx<'_>| attempt.decide_open(tx, id, reject);
         self.0.journal.write("reject a proposal", job).await
     }
 
@@ -156,12 +154,12 @@ impl Review {
         let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         self.scan_locked().await?;
         let present = self.stored_content(skill).await?.as_ref().map(SkillFolder::digest);
-        let (skill, now) = (skill.to_owned(), self.0.clock.now());
-        let name = skill.clone();
+        let (skill, name) = (skill.to_owned(), skill.to_owned());
+        let attempt = DecisionAttempt { act: "rollback", by, at: self.0.clock.now() };
         let job = move |tx: Tx<'_>| {
-            let refusal = begin_roll_back(tx, &skill, version, present.as_ref(), by, now)?;
+            let refusal = attempt.begin_roll_back(tx, &skill, version, present.as_ref())?;
             let outcome = refusal.as_ref().map_or("done", DecisionError::as_str);
-            note(tx, None, &skill, "rollback", outcome, by, now)?;
+            attempt.store(tx, None, &skill, outcome)?;
             Ok(refusal)
         };
         let refusal = self.0.journal.write("roll a skill back", job).await?;
@@ -179,40 +177,82 @@ impl Review {
         let applied = self.carry_out().await?;
         self.scan_locked().await?;
         Ok(match applied {
-            Applied::Done => decided,
-            Applied::Conflict => Decided::Conflict,
-            Applied::Later => Decided::Later,
+            ApplyOutcome::Done => decided,
+            ApplyOutcome::Conflict => Decided::Conflict,
+            ApplyOutcome::Later => Decided::Later,
         })
     }
 }
 
-/// Whether a proposal is open for a decision.
-enum OpenProposal {
-    Yes(Box<Proposal>),
-    No(DecisionError),
+/// An attempt of a decider. It is stored with its outcome.
+#[derive(Clone, Copy)]
+struct DecisionAttempt {
+    act: &'static str,
+    by: DecisionSource,
+    at: Timestamp,
 }
 
-/// Returns the proposal, if this owner can still decide about it. Notes any other attempt.
-fn judge_open(
-    tx: Tx<'_>,
-    id: ProposalId,
-    act: &str,
-    by: DecisionSource,
-    now: Timestamp,
-) -> anyhow::Result<OpenProposal> {
-    let Some(proposal) = Proposal::load(*tx, id)? else { return Ok(OpenProposal::No(DecisionError::Unknown)) };
-    let refusal = if !by.is_owner(tx)? {
-        DecisionError::NotAllowed
-    } else if proposal.row.state != ProposalState::Pending {
-        DecisionError::Over(proposal.row.state)
-    } else if proposal.row.is_late(now) {
-        tx.proposals().settle_proposal(id, ProposalState::Expired, "", now)?;
-        DecisionError::Expired
-    } else {
-        return Ok(OpenProposal::Yes(Box::new(proposal)));
-    };
-    note(tx, Some(id), &proposal.row.skill, act, refusal.as_str(), by, now)?;
-    Ok(OpenProposal::No(refusal))
+impl DecisionAttempt {
+    /// Decides about the proposal, if this owner still can.
+    fn decide_open(
+        self,
+        tx: Tx<'_>,
+        id: ProposalId,
+        decide: impl FnOnce(Tx<'_>, &Proposal) -> anyhow::Result<Decided>,
+    ) -> anyhow::Result<Decided> {
+        let Some(proposal) = Proposal::load(*tx, id)? else { return Ok(Decided::Not(DecisionError::Unknown)) };
+        let refusal = if !self.by.is_owner(tx)? {
+            DecisionError::NotAllowed
+        } else if proposal.row.state != ProposalState::Pending {
+            DecisionError::Over(proposal.row.state)
+        } else if proposal.row.is_late(self.at) {
+            tx.proposals().settle_proposal(id, ProposalState::Expired, "", self.at)?;
+            DecisionError::Expired
+        } else {
+            return decide(tx, &proposal);
+        };
+        self.store(tx, Some(id), &proposal.row.skill, refusal.as_str())?;
+        Ok(Decided::Not(refusal))
+    }
+
+    fn begin_roll_back(
+        self,
+        tx: Tx<'_>,
+        skill: &str,
+        version: VersionId,
+        present: Option<&Digest>,
+    ) -> anyhow::Result<Option<DecisionError>> {
+        if !self.by.is_owner(tx)? {
+            return Ok(Some(DecisionError::NotAllowed));
+        }
+        let Some(row) = tx.skills().version_row(version)?.filter(|row| row.skill == skill) else {
+            return Ok(Some(DecisionError::Unknown));
+        };
+        if !row.accepted {
+            return Ok(Some(DecisionError::NeverAccepted));
+        }
+        if present.is_some_and(|digest| digest.as_str() == row.digest) {
+            return Ok(Some(DecisionError::NoChange));
+        }
+        let files = tx.skills().files_of_version(version)?;
+        let base = present.map_or("", Digest::as_str);
+        let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &row.label, self.at)?;
+        tx.derivations().derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
+        Ok(None)
+    }
+
+    fn store(self, tx: Tx<'_>, proposal: Option<ProposalId>, skill: &str, outcome: &str) -> anyhow::Result<()> {
+        tx.proposals().add_decision(&NewDecision {
+            proposal,
+            skill,
+            act: self.act,
+            outcome,
+            decider: "owner",
+            person: self.by.person(),
+            way: self.by.as_str(),
+            at: self.at,
+        })
+    }
 }
 
 /// Consumes an approval: a held folder becomes accepted as it is, anything else is stored as an
@@ -241,52 +281,4 @@ pub(super) fn take(
     let name = if row.change == "rename" { row.new_name } else { row.skill };
     apply::begin(tx, approval, now)?;
     Ok(if row.change == "delete" { Decided::Deleted(name) } else { Decided::Live(name) })
-}
-
-fn begin_roll_back(
-    tx: Tx<'_>,
-    skill: &str,
-    version: VersionId,
-    present: Option<&Digest>,
-    by: DecisionSource,
-    now: Timestamp,
-) -> anyhow::Result<Option<DecisionError>> {
-    if !by.is_owner(tx)? {
-        return Ok(Some(DecisionError::NotAllowed));
-    }
-    let Some(row) = tx.skills().version_row(version)?.filter(|row| row.skill == skill) else {
-        return Ok(Some(DecisionError::Unknown));
-    };
-    if !row.accepted {
-        return Ok(Some(DecisionError::NeverAccepted));
-    }
-    if present.is_some_and(|digest| digest.as_str() == row.digest) {
-        return Ok(Some(DecisionError::NoChange));
-    }
-    let files = tx.skills().files_of_version(version)?;
-    let base = present.map_or("", Digest::as_str);
-    let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &row.label, now)?;
-    tx.derivations().derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
-    Ok(None)
-}
-
-fn note(
-    tx: Tx<'_>,
-    proposal: Option<ProposalId>,
-    skill: &str,
-    act: &str,
-    outcome: &str,
-    by: DecisionSource,
-    now: Timestamp,
-) -> anyhow::Result<()> {
-    tx.proposals().add_decision(&NewDecision {
-        proposal,
-        skill,
-        act,
-        outcome,
-        decider: "owner",
-        person: by.person(),
-        way: by.as_str(),
-        at: now,
-    })
 }

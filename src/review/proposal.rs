@@ -126,13 +126,10 @@ impl ProposalChange {
 
     /// Parses the stored words.
     pub fn read(word: &str, new_name: &str) -> Option<Self> {
-        match word {
-            "create" => Some(Self::Create),
-            "edit" => Some(Self::Edit),
-            "delete" => Some(Self::Delete),
-            "rename" => Some(Self::Rename { to: new_name.to_owned() }),
-            _ => None,
-        }
+        Some(match word.parse::<Self>().ok()? {
+            Self::Rename { .. } => Self::Rename { to: new_name.to_owned() },
+            change => change,
+        })
     }
 }
 

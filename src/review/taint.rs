@@ -153,13 +153,8 @@ fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
     let before = |message: &StoredMessage| {
         message.kind == MessageKind::Said && message.turn.is_some_and(|turn| turn.0 < row.id.0)
     };
-    let earlier: BTreeSet<_> = db
-        .messages()
-        .messages_of(row.conversation)?
-        .iter()
-        .filter(|message| before(message))
-        .map(|message| message.id)
-        .collect();
+    let messages = db.messages().messages_of(row.conversation)?;
+    let earlier: BTreeSet<_> = messages.iter().filter(|message| before(message)).map(|message| message.id).collect();
     let texts = db.messages().texts_of_conversation(row.conversation)?;
     Ok(texts.iter().filter(|text| earlier.contains(&text.message)).any(may_be_pasted))
 }

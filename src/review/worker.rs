@@ -22,6 +22,7 @@ use super::taint::AutoApproval;
 use super::{Review, diff, label, show, unknown_skills};
 use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
+use crate::people::Role;
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
 use crate::store::{
@@ -254,12 +255,12 @@ impl ReviewWorker<'_> {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(true) };
         let now = self.0.clock.now();
         let shown = show::announcement(&proposal);
-        self.post_to_owner_once("tell of a proposal", id, move |tx, address, scope| {
+        self.post_to_owner("tell of a proposal", move |tx, address, scope| {
             let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
             let (kind, buttons) = (OutboxKind::Notice, &shown.buttons);
-            tx.outbox()
-                .post(&NewOutbox { address, kind, message: None, text: &text, buttons, quotes: "", at: now })
-                .map(drop)
+            let notice = NewOutbox { address, kind, message: None, text: &text, buttons, quotes: "", at: now };
+            tx.outbox().post(&notice)?;
+            tx.proposals().mark_notified(id, now)
         })
         .await
     }
@@ -268,26 +269,12 @@ impl ReviewWorker<'_> {
     /// address yet.
     async fn notify_outcome(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
-        self.post_to_owner_once("tell of a skill", id, move |tx, address, scope| {
+        self.post_to_owner("tell of a skill", move |tx, address, scope| {
             // The skill's name is the proposal's text.
-            let Some(row) = tx.proposals().proposal(id)? else { return Ok(()) };
-            let text: Text = Labelled::new(Arc::from(words), row.label, scope);
-            tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
-        })
-        .await
-    }
-
-    /// Posts a message about a proposal to the owner, once. Returns false if the owner has no
-    /// address yet.
-    async fn post_to_owner_once(
-        &self,
-        job: &'static str,
-        id: ProposalId,
-        post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
-    ) -> anyhow::Result<bool> {
-        let now = self.0.clock.now();
-        self.post_to_owner(job, move |tx, address, scope| {
-            post(tx, address, scope)?;
+            if let Some(row) = tx.proposals().proposal(id)? {
+                let text: Text = Labelled::new(Arc::from(words), row.label, scope);
+                tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
+            }
             tx.proposals().mark_notified(id, now)
         })
         .await
@@ -299,15 +286,12 @@ impl ReviewWorker<'_> {
         job: &'static str,
         post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<bool> {
-        let notified = self
-            .0
-            .journal
-            .write(job, move |tx| {
-                let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
-                post(tx, address, scope)?;
-                Ok(Some(address))
-            })
-            .await?;
+        let notify = move |tx: Tx<'_>| {
+            let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
+            post(tx, address, scope)?;
+            Ok(Some(address))
+        };
+        let notified = self.0.journal.write(job, notify).await?;
         if let Some(address) = notified {
             self.0.notifier.posted(address);
         }
@@ -324,14 +308,8 @@ fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
 
 /// Returns the address at which the first owner was last heard.
 fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
-    let owner = db
-        .people()
-        .people()?
-        .into_iter()
-        .filter(|person| person.role == crate::people::Role::Owner)
-        .map(|p| p.id)
-        .min();
-    let Some(owner) = owner else { return Ok(None) };
+    let owners = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner);
+    let Some(owner) = owners.map(|person| person.id).min() else { return Ok(None) };
     Ok(db.addresses().reached_at(owner)?.map(|address| (address, Scope::Person(owner))))
 }
 

@@ -71,13 +71,13 @@ pub struct SkillCache {
 
 #[derive(Debug, Default)]
 struct CachedCatalogue {
-    seen: BTreeMap<String, FolderStamp>,
+    folders: BTreeMap<String, CachedFolder>,
     catalogue: Arc<Catalogue>,
 }
 
 /// A folder as it was when it was read.
 #[derive(Debug, Clone)]
-struct FolderStamp {
+struct CachedFolder {
     stamps: Stamps,
     outcome: LoadResult,
 }
@@ -90,12 +90,12 @@ type LoadResult = Result<Arc<Skill>, LoadFailure>;
 struct LoadFailure {
     why: String,
     /// An operating system error, which may disappear without any change in the folder.
-    may_pass: bool,
+    is_transient: bool,
 }
 
 impl From<String> for LoadFailure {
     fn from(why: String) -> Self {
-        Self { why, may_pass: false }
+        Self { why, is_transient: false }
     }
 }
 
@@ -108,45 +108,45 @@ impl SkillCache {
     /// Returns the present contents. Blocks.
     pub fn look(&self) -> Arc<Catalogue> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut seen = BTreeMap::new();
+        let mut folders = BTreeMap::new();
         let mut broken = Vec::new();
         let unlisted =
             |why| vec![ListedFolder::Broken(UnloadableSkill { folder: wording::skill::SKILLS_FOLDER.to_owned(), why })];
         for entry in list(&self.dir).unwrap_or_else(unlisted) {
             match entry {
                 ListedFolder::Folder(name) => {
-                    let found = refresh(&self.dir.join(&name), &name, last.seen.get(&name));
-                    seen.extend(found.map(|found| (name, found)));
+                    let found = refresh(&self.dir.join(&name), &name, last.folders.get(&name));
+                    folders.extend(found.map(|found| (name, found)));
                 }
                 ListedFolder::Broken(entry) => broken.push(entry),
             }
         }
-        let catalogue = assemble(&seen, broken);
+        let catalogue = assemble(&folders, broken);
         if *last.catalogue != catalogue {
             last.catalogue = Arc::new(catalogue);
         }
-        last.seen = seen;
+        last.folders = folders;
         Arc::clone(&last.catalogue)
     }
 }
 
-impl FolderStamp {
-    fn may_pass(&self) -> bool {
-        self.outcome.as_ref().is_err_and(|failure| failure.may_pass)
+impl CachedFolder {
+    fn is_transient(&self) -> bool {
+        self.outcome.as_ref().is_err_and(|failure| failure.is_transient)
     }
 }
 
 /// Returns the folder at `path`, read again only if it has changed; `None` if it is not a skill.
-fn refresh(path: &Path, name: &str, before: Option<&FolderStamp>) -> Option<FolderStamp> {
+fn refresh(path: &Path, name: &str, before: Option<&CachedFolder>) -> Option<CachedFolder> {
     let stamps = Stamps::of(path);
     match before {
-        Some(before) if before.stamps == stamps && !before.may_pass() => Some(before.clone()),
+        Some(before) if before.stamps == stamps && !before.is_transient() => Some(before.clone()),
         _ => {
             let outcome = load(path, name, &stamps)?;
             // A folder that was only touched keeps the value that others already hold.
             let outcome =
                 before.map(|before| &before.outcome).filter(|old| **old == outcome).cloned().unwrap_or(outcome);
-            Some(FolderStamp { stamps, outcome })
+            Some(CachedFolder { stamps, outcome })
         }
     }
 }
@@ -167,7 +167,7 @@ fn read(path: &Path, name: &str) -> Result<Skill, LoadFailure> {
     // An editor may have replaced a file between listing and opening; the second attempt finds the
     // new one.
     let content = SkillFolder::read(path).or_else(|_| SkillFolder::read(path)).map_err(|error| LoadFailure {
-        may_pass: matches!(error, Unreadable::Failed { .. }),
+        is_transient: matches!(error, Unreadable::Failed { .. }),
         why: error.to_string(),
     })?;
     let manifest = Manifest::of(name, &content).map_err(|problem| format!("{MAIN}, {problem}"))?;
@@ -175,18 +175,18 @@ fn read(path: &Path, name: &str) -> Result<Skill, LoadFailure> {
     Ok(Skill { folder: name.to_owned(), manifest, declared_name: None, content: Arc::new(content), digest })
 }
 
-fn assemble(seen: &BTreeMap<String, FolderStamp>, mut broken: Vec<UnloadableSkill>) -> Catalogue {
-    let loaded = || seen.values().filter_map(|seen| seen.outcome.as_ref().ok());
+fn assemble(folders: &BTreeMap<String, CachedFolder>, mut broken: Vec<UnloadableSkill>) -> Catalogue {
+    let loaded = || folders.values().filter_map(|folders| folders.outcome.as_ref().ok());
     let mut claims: BTreeMap<&str, usize> = BTreeMap::new();
     for skill in loaded() {
         *claims.entry(&skill.manifest.name).or_default() += 1;
     }
-    let failed = seen.iter().filter_map(|(name, seen)| Some((name, seen.outcome.as_ref().err()?)));
+    let failed = folders.iter().filter_map(|(name, folders)| Some((name, folders.outcome.as_ref().err()?)));
     broken.extend(failed.map(|(name, failure)| UnloadableSkill { folder: name.clone(), why: failure.why.clone() }));
     broken.sort_by(|one, other| one.folder.cmp(&other.folder));
     // A folder that does not load keeps its name, so that no other skill takes the name while it is
     // being fixed.
-    let is_folder = |name: &str| seen.contains_key(name) || broken.iter().any(|broken| broken.folder == name);
+    let is_folder = |name: &str| folders.contains_key(name) || broken.iter().any(|broken| broken.folder == name);
     let is_free = |skill: &Skill| {
         let name = skill.manifest.name.as_str();
         name == skill.folder || (claims.get(name) == Some(&1) && !is_folder(name))

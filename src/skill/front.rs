@@ -54,11 +54,10 @@ impl Value {
         match self {
             Self::Text(text) => text.trim().to_owned(),
             Self::List(values) => values.iter().map(Self::text).collect::<Vec<_>>().join(", "),
-            Self::Map(entries) => entries
-                .iter()
-                .map(|entry| format!("{}: {}", entry.key, entry.value.text()))
-                .collect::<Vec<_>>()
-                .join(", "),
+            Self::Map(entries) => {
+                let pairs = entries.iter().map(|entry| format!("{}: {}", entry.key, entry.value.text()));
+                pairs.collect::<Vec<_>>().join(", ")
+            }
         }
     }
 

@@ -80,7 +80,7 @@ impl SwapState {
         match self.removed_content() {
             None => self.begin(),
             Some((_, PathState::Base)) => self.complete(),
-            Some((place, _)) => self.undo(place),
+            Some((dir, _)) => self.undo(dir),
         }
     }
 
@@ -121,9 +121,9 @@ impl SwapState {
     }
 
     /// Puts back a person's work that was taken out, unless a person has put something else there.
-    fn undo(self, place: SwapDir) -> Move {
-        match (self.target, place) {
-            (PathState::Nothing, _) => Move::Rename(place, SwapDir::Target),
+    fn undo(self, dir: SwapDir) -> Move {
+        match (self.target, dir) {
+            (PathState::Nothing, _) => Move::Rename(dir, SwapDir::Target),
             (PathState::Goal, SwapDir::New) if self.exchange => Move::Exchange,
             (PathState::Goal, SwapDir::New) => Move::Rename(SwapDir::New, SwapDir::Old),
             (PathState::Goal, _) if self.new == PathState::Nothing => Move::Rename(SwapDir::Target, SwapDir::New),
@@ -153,22 +153,21 @@ mod tests {
             (PathState::Base, PathState::Goal),
             (PathState::Base, PathState::Nothing),
         ];
-        let places = ALL.into_iter().flat_map(|a| ALL.into_iter().flat_map(move |b| ALL.map(move |c| (a, b, c))));
-        places
-            .flat_map(move |(target, old, new)| {
-                changes.into_iter().flat_map(move |(from, to)| {
-                    [true, false].map(move |exchange| SwapState { target, old, new, from, to, exchange })
-                })
+        let dirs = ALL.into_iter().flat_map(|a| ALL.into_iter().flat_map(move |b| ALL.map(move |c| (a, b, c))));
+        dirs.flat_map(move |(target, old, new)| {
+            changes.into_iter().flat_map(move |(from, to)| {
+                [true, false].map(move |exchange| SwapState { target, old, new, from, to, exchange })
             })
-            .filter(|state| {
-                let seen = [state.target, state.old, state.new];
-                (state.from == PathState::Base || !seen.contains(&PathState::Base))
-                    && (state.to == PathState::Goal || !seen.contains(&PathState::Goal))
-            })
+        })
+        .filter(|state| {
+            let seen = [state.target, state.old, state.new];
+            (state.from == PathState::Base || !seen.contains(&PathState::Base))
+                && (state.to == PathState::Goal || !seen.contains(&PathState::Goal))
+        })
     }
 
-    fn slot(state: &mut SwapState, place: SwapDir) -> &mut PathState {
-        match place {
+    fn slot(state: &mut SwapState, dir: SwapDir) -> &mut PathState {
+        match dir {
             SwapDir::Target => &mut state.target,
             SwapDir::Old => &mut state.old,
             SwapDir::New => &mut state.new,

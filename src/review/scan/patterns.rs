@@ -241,23 +241,7 @@ fn run(after: &str, name: &str) -> Option<usize> {
     None
 }
 
-const PROGRAMS: &[&str] = &[
-    "sh",
-    "bash",
-    "zsh",
-    "dash",
-    "source",
-    ".",
-    "perl",
-    "ruby",
-    "node",
-    "php",
-    "powershell",
-    "pwsh",
-    "start",
-    "msiexec",
-    "open",
-];
+const PROGRAMS: &str = "sh bash zsh dash source . perl ruby node php powershell pwsh start msiexec open";
 
 /// Returns whether a command that continues with a file path runs that file.
 fn runs(command: &str) -> bool {
@@ -270,7 +254,7 @@ fn runs(command: &str) -> bool {
         Some(&"chmod") => words.iter().any(|word| word.contains('x') || word.starts_with('7')),
         Some(first) => {
             let program = first.rsplit('/').next().unwrap_or(first);
-            PROGRAMS.contains(&program) || program.starts_with("python")
+            PROGRAMS.split(' ').any(|known| known == program) || program.starts_with("python")
         }
     }
 }

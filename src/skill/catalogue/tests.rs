@@ -128,10 +128,10 @@ fn a_failure_that_may_pass_is_tried_again() {
     let home = Home::new();
     home.skill("a", "a");
     let path = home.0.path().join("a");
-    for may_pass in [true, false] {
-        let failure = LoadFailure { why: "too many open files".to_owned(), may_pass };
-        let before = FolderStamp { stamps: Stamps::of(&path), outcome: Err(failure) };
-        assert_eq!(refresh(&path, "a", Some(&before)).unwrap().outcome.is_ok(), may_pass);
+    for is_transient in [true, false] {
+        let failure = LoadFailure { why: "too many open files".to_owned(), is_transient };
+        let before = CachedFolder { stamps: Stamps::of(&path), outcome: Err(failure) };
+        assert_eq!(refresh(&path, "a", Some(&before)).unwrap().outcome.is_ok(), is_transient);
     }
 }
 
