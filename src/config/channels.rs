@@ -111,10 +111,10 @@ fn endpoint(text: &str, home: &Home) -> Result<SignalEndpoint, ValueError> {
         let relative = || wrong(path, "depends on where Compline is started", fix);
         return reader::absolute(path, home).map(SignalEndpoint::Unix).ok_or_else(relative);
     }
-    if let Some(place) = text.strip_prefix("tcp:") {
-        let (host, port) = place.rsplit_once(':').ok_or_else(invalid)?;
+    if let Some(address) = text.strip_prefix("tcp:") {
+        let (host, port) = address.rsplit_once(':').ok_or_else(invalid)?;
         let is_sound = !host.is_empty() && port.parse::<u16>().is_ok_and(|port| port > 0);
-        return if is_sound { Ok(SignalEndpoint::Tcp(place.to_owned())) } else { Err(invalid()) };
+        return if is_sound { Ok(SignalEndpoint::Tcp(address.to_owned())) } else { Err(invalid()) };
     }
     // The `http:` prefix of the endpoint notation is optional.
     let url = text.strip_prefix("http:").filter(|rest| rest.starts_with("http")).unwrap_or(text);
@@ -178,19 +178,19 @@ mod tests {
 
     #[test]
     fn places_where_a_daemon_may_listen() {
-        let place = |text: &str| {
+        let address = |text: &str| {
             read(&format!("[signal]\nendpoint = \"{text}\"")).map(|config| config.signal.unwrap().endpoint)
         };
-        assert_eq!(place("unix:HOME/s.sock"), Ok(SignalEndpoint::Unix("/h/s.sock".into())));
-        assert_eq!(place("tcp:localhost:7583"), Ok(SignalEndpoint::Tcp("localhost:7583".to_owned())));
-        assert_eq!(place("tcp:[::1]:7583"), Ok(SignalEndpoint::Tcp("[::1]:7583".to_owned())));
+        assert_eq!(address("unix:HOME/s.sock"), Ok(SignalEndpoint::Unix("/h/s.sock".into())));
+        assert_eq!(address("tcp:localhost:7583"), Ok(SignalEndpoint::Tcp("localhost:7583".to_owned())));
+        assert_eq!(address("tcp:[::1]:7583"), Ok(SignalEndpoint::Tcp("[::1]:7583".to_owned())));
         for url in ["http://127.0.0.1:8080", "http:http://127.0.0.1:8080", "http://127.0.0.1:8080/"] {
-            assert_eq!(place(url), Ok(SignalEndpoint::Http("http://127.0.0.1:8080".to_owned())), "{url}");
+            assert_eq!(address(url), Ok(SignalEndpoint::Http("http://127.0.0.1:8080".to_owned())), "{url}");
         }
         for odd in
             ["", "unix:", "unix:s.sock", "tcp:7583", "tcp::1", "tcp:h:0", "tcp:h:99999", "ws://h", "http:", "h:1"]
         {
-            assert!(place(odd).is_err(), "{odd}");
+            assert!(address(odd).is_err(), "{odd}");
         }
     }
 

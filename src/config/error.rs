@@ -40,7 +40,7 @@ pub enum ConfigError {
 pub struct Fault {
     /// Location.
     #[serde(flatten)]
-    pub place: ConfigLocation,
+    pub location: ConfigLocation,
     /// Path of the key, as `model.fallback.name`; empty if there is none.
     pub key: String,
     /// Problem.
@@ -94,8 +94,13 @@ pub struct ValueError {
 
 impl Fault {
     /// Locates a problem.
-    pub fn new(place: ConfigLocation, key: impl Into<String>, problem: ValueError, excerpt: Option<Excerpt>) -> Self {
-        Self { place, key: key.into(), what: problem.what, fix: problem.fix, excerpt }
+    pub fn new(
+        location: ConfigLocation,
+        key: impl Into<String>,
+        problem: ValueError,
+        excerpt: Option<Excerpt>,
+    ) -> Self {
+        Self { location, key: key.into(), what: problem.what, fix: problem.fix, excerpt }
     }
 }
 
@@ -117,12 +122,12 @@ impl fmt::Display for ConfigLocation {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.place)?;
+        write!(f, "{}: ", self.location)?;
         if !self.key.is_empty() {
             write!(f, "{}: ", self.key)?;
         }
         writeln!(f, "{}", self.what)?;
-        if let (Some(excerpt), ConfigLocation::File { line, .. }) = (&self.excerpt, &self.place) {
+        if let (Some(excerpt), ConfigLocation::File { line, .. }) = (&self.excerpt, &self.location) {
             let number = line.to_string();
             let margin = " ".repeat(number.len());
             writeln!(f, "{number} | {}", excerpt.line)?;
@@ -145,7 +150,7 @@ pub const HIDDEN: &str = "(hidden)";
 
 impl Source<'_> {
     /// Returns the line and column of the beginning of a span.
-    pub fn place(&self, span: &Range<usize>) -> ConfigLocation {
+    pub fn location(&self, span: &Range<usize>) -> ConfigLocation {
         let (line, column) = position(self.text, span.start);
         ConfigLocation::File { file: self.file.to_owned(), line, column }
     }

@@ -71,7 +71,7 @@ pub fn parse(
     let config = reader.config();
     let ConfigReader { mut faults, lines, warnings, secret_files, holds_secret, .. } = reader;
     if !faults.is_empty() {
-        faults.sort_by(|one, other| one.place.cmp(&other.place));
+        faults.sort_by(|one, other| one.location.cmp(&other.location));
         return Err(ConfigError::Wrong(faults));
     }
     let own = holds_secret.then(|| PathBuf::from(file_name));
@@ -83,7 +83,7 @@ fn not_utf8(bytes: &[u8], valid: usize, file_name: &str) -> ConfigError {
     let sound = String::from_utf8_lossy(bytes.get(..valid).unwrap_or_default());
     let (line, column) = position(&sound, sound.len());
     ConfigError::Wrong(vec![Fault {
-        place: ConfigLocation::File { file: file_name.to_owned(), line, column },
+        location: ConfigLocation::File { file: file_name.to_owned(), line, column },
         key: String::new(),
         what: "This is no UTF-8 text".to_owned(),
         fix: "save the file as UTF-8".to_owned(),

@@ -115,21 +115,21 @@ const BETWEEN: [char; 9] = ['=', ':', ',', ';', ' ', '\t', '\n', '"', '\''];
 
 /// Paths that no server may be pointed at.
 pub struct GuardedPaths {
-    places: Vec<(&'static str, PathBuf)>,
+    paths: Vec<(&'static str, PathBuf)>,
     user_home: Option<PathBuf>,
 }
 
 impl GuardedPaths {
     /// Returns the guarded paths of the configuration that is being read.
     pub fn of(reader: &ConfigReader<'_>, workspace: &Path) -> Self {
-        let places = [
+        let paths = [
             ("Compline's home", reader.home.path().to_owned()),
             ("the workspace", workspace.to_owned()),
             ("the configuration", PathBuf::from(reader.source.file)),
         ];
-        let places = places.into_iter().filter_map(|(name, place)| Some((name, std::path::absolute(place).ok()?)));
-        let places = places.flat_map(|(name, place)| [(name, followed(&place)), (name, plain(&place))]).collect();
-        Self { places, user_home: reader.env.get("HOME").map(PathBuf::from) }
+        let paths = paths.into_iter().filter_map(|(name, guarded)| Some((name, std::path::absolute(guarded).ok()?)));
+        let paths = paths.flat_map(|(name, guarded)| [(name, followed(&guarded)), (name, plain(&guarded))]).collect();
+        Self { paths, user_home: reader.env.get("HOME").map(PathBuf::from) }
     }
 
     /// Returns an error if a word of the command leads to a guarded path.
@@ -149,8 +149,8 @@ impl GuardedPaths {
     fn hit(&self, path: &str) -> Option<&'static str> {
         let path = self.absolute(path);
         let forms = [followed(&path), plain(&path)];
-        let touches = |place: &Path| forms.iter().any(|form| form.starts_with(place) || place.starts_with(form));
-        self.places.iter().find(|(_, place)| touches(place)).map(|(name, _)| *name)
+        let touches = |guarded: &Path| forms.iter().any(|form| form.starts_with(guarded) || guarded.starts_with(form));
+        self.paths.iter().find(|(_, guarded)| touches(guarded)).map(|(name, _)| *name)
     }
 
     fn absolute(&self, path: &str) -> PathBuf {
@@ -254,9 +254,9 @@ mod tests {
     }
 
     fn guarded(home: &Path, workspace: &Path) -> GuardedPaths {
-        let places = [("Compline's home", home), ("the workspace", workspace)];
-        let places = places.into_iter().flat_map(|(name, place)| [(name, followed(place)), (name, plain(place))]);
-        GuardedPaths { places: places.collect(), user_home: Some(PathBuf::from("/home/ada")) }
+        let paths = [("Compline's home", home), ("the workspace", workspace)];
+        let paths = paths.into_iter().flat_map(|(name, guarded)| [(name, followed(guarded)), (name, plain(guarded))]);
+        GuardedPaths { paths: paths.collect(), user_home: Some(PathBuf::from("/home/ada")) }
     }
 
     fn is_refused(guarded: &GuardedPaths, word: &str) -> bool {

@@ -126,8 +126,9 @@ impl ConfigReader<'_> {
     /// Reports a missing key with a specific message. The location is that of the section's first
     /// key.
     pub fn lacks_because(&mut self, at: &str, name: &str, problem: ValueError) {
-        let place = self.first_key(at).map_or_else(|| self.source.place(&(0..0)), |(_, written)| self.place(written));
-        self.faults.push(Fault::new(place, join(at, name), problem, None));
+        let location =
+            self.first_key(at).map_or_else(|| self.source.location(&(0..0)), |(_, written)| self.location(written));
+        self.faults.push(Fault::new(location, join(at, name), problem, None));
     }
 
     /// Reports an invalid value of a written key.
@@ -136,9 +137,9 @@ impl ConfigReader<'_> {
         let Some(written) = self.values.by_path.get(&path) else {
             return self.lacks_because(at, name, problem);
         };
-        let place = self.place(written);
+        let location = self.location(written);
         let excerpt = written.span.as_ref().and_then(|span| self.source.excerpt(span));
-        self.faults.push(Fault::new(place, path, problem, excerpt));
+        self.faults.push(Fault::new(location, path, problem, excerpt));
     }
 
     /// Returns the secret `name` from the one of its three keys that is set.
@@ -198,10 +199,10 @@ impl ConfigReader<'_> {
         self.values.by_path.get(&join(at, name)).is_some_and(|written| written.span.is_some())
     }
 
-    fn place(&self, written: &WrittenValue) -> ConfigLocation {
+    fn location(&self, written: &WrittenValue) -> ConfigLocation {
         match (&written.origin, &written.span) {
             (ValueSource::Environment(variable), _) => ConfigLocation::Environment { variable: variable.clone() },
-            (_, span) => self.source.place(&span.clone().unwrap_or_default()),
+            (_, span) => self.source.location(&span.clone().unwrap_or_default()),
         }
     }
 

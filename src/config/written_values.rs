@@ -159,8 +159,8 @@ impl FileReader<'_> {
     }
 
     fn fault(&mut self, key: &str, span: &Range<usize>, problem: ValueError) {
-        let (place, excerpt) = (self.source.place(span), self.source.excerpt(span));
-        self.faults.push(Fault::new(place, key, problem, excerpt));
+        let (location, excerpt) = (self.source.location(span), self.source.excerpt(span));
+        self.faults.push(Fault::new(location, key, problem, excerpt));
     }
 }
 
@@ -220,8 +220,8 @@ pub fn overlay(values: &mut WrittenValues, env: &BTreeMap<String, String>) -> Ve
                 overlaid.insert(join(&at, key.name), written(variable, text));
             }
             Err(problem) => {
-                let place = ConfigLocation::Environment { variable: variable.clone() };
-                faults.push(Fault::new(place, "", problem, None));
+                let location = ConfigLocation::Environment { variable: variable.clone() };
+                faults.push(Fault::new(location, "", problem, None));
             }
         }
     }
