@@ -39,7 +39,7 @@ pub(super) struct LayerTexts {
 
 impl AgentLayout {
     /// Returns the layout of an unconfigured program.
-    pub(super) fn usual() -> Self {
+    pub(super) fn unconfigured() -> Self {
         let agent = config::Agent { name: "compline".to_owned(), profile: "default".to_owned() };
         let memory = config::Memory {
             enabled: true,
@@ -202,9 +202,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn layout_of(max_tokens: u64, profile: &str) -> AgentLayout {
-        let usual = AgentLayout::usual();
-        let agent = config::Agent { profile: profile.to_owned(), ..usual.agent };
-        AgentLayout { agent, memory: config::Memory { max_tokens, ..usual.memory } }
+        let unconfigured = AgentLayout::unconfigured();
+        let agent = config::Agent { profile: profile.to_owned(), ..unconfigured.agent };
+        AgentLayout { agent, memory: config::Memory { max_tokens, ..unconfigured.memory } }
     }
 
     fn long(what: &str) -> String {

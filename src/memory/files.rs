@@ -302,7 +302,16 @@ impl WorkspaceFiles<'_> {
             let mut notes = NoteList::default();
             for FoundNote { path, location, entry, read } in found {
                 match read {
-                    Ok(read) => notes.read.extend(line_of(db, scope, path, &entry, &read)?),
+                    Ok(FileContent { requested_path, real_path, text, digest }) => {
+                        let label = label::of_file(db, scope, &requested_path, &real_path, &digest)?;
+                        // A note that was written for another party is left out.
+                        let Some((_, label)) = label else { continue };
+                        let (note, stem) = (note::read(&text), entry.name.trim_end_matches(".md"));
+                        let (title, hook) = note.title_and_hook(stem);
+                        let kind = if memory_md::is_day(stem) { "day".to_owned() } else { note.kind };
+                        let (size, at, trusted) = (entry.size, entry.at, label.is_trusted());
+                        notes.read.push(NoteLine { path, title, hook, kind, size, at, trusted });
+                    }
                     Err(_) if label::is_foreign(db, scope, &location, &location)? => {}
                     Err(why) => {
                         let label = label::of_name(db, &location)?;
@@ -368,23 +377,6 @@ struct FoundNote {
     location: String,
     entry: FolderEntry,
     read: Result<FileContent, AccessRefusal>,
-}
-
-/// Returns the list entry of a note; `None` if it was written for another party.
-fn line_of(
-    db: Db<'_>,
-    reader: Scope,
-    path: String,
-    entry: &FolderEntry,
-    read: &FileContent,
-) -> anyhow::Result<Option<NoteLine>> {
-    let found = label::of_file(db, reader, &read.requested_path, &read.real_path, &read.digest)?;
-    let Some((_, label)) = found else { return Ok(None) };
-    let note = note::read(&read.text);
-    let stem = entry.name.trim_end_matches(".md");
-    let (title, hook) = note.title_and_hook(stem);
-    let kind = if memory_md::is_day(stem) { "day".to_owned() } else { note.kind };
-    Ok(Some(NoteLine { path, title, hook, kind, size: entry.size, at: entry.at, trusted: label.is_trusted() }))
 }
 
 /// Returns the real path of a folder, and its entries.

@@ -136,7 +136,7 @@ impl Index {
     }
 
     /// Clears the index. The next search rebuilds it, with the same answers.
-    pub async fn forget_all(&self) -> anyhow::Result<()> {
+    pub async fn clear(&self) -> anyhow::Result<()> {
         self.0.journal.write("throw the index away", |tx| tx.entries().clear_entries()).await?;
         self.0.pending().listed.clear();
         Ok(())

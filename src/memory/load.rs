@@ -20,6 +20,11 @@ use crate::time::Timestamp;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 
+/// Size limit in bytes. A larger file is not read: no person keeps such a text by hand.
+const MAX_FILE: u64 = 4 * 1024 * 1024;
+/// Maximum number of profiles.
+const MOST_PROFILES: usize = 20;
+
 impl Workspace {
     /// Creates the folders and missing initial files, and keeps existing ones. The owner's own
     /// files are created once there is an owner.
@@ -96,13 +101,13 @@ impl Workspace {
         })
     }
 
-    /// Looks up the files of a turn; without a folder only the shared ones.
+    /// Like [`Self::look_up_all`], without blocking.
     async fn look_up_files(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLookup>> {
         let (folder, day) = (folder.map(str::to_owned), day.to_owned());
         self.on_disk(move |workspace| Ok(workspace.look_up_all(folder.as_deref(), &day))).await
     }
 
-    /// Blocks.
+    /// Looks up the files of a turn; without a folder only the shared ones. Blocks.
     fn look_up_all(&self, folder: Option<&str>, day: &str) -> Vec<FileLookup> {
         let (agent, owner_folder) = (&self.1, folder.unwrap_or_default());
         let file = |kind: DefaultFile| {
@@ -175,12 +180,6 @@ impl Workspace {
         FileLookup { purpose, name, requested_path, page }
     }
 }
-
-/// Size limit in bytes. A larger file is not read: no person keeps such a text by hand.
-const MAX_FILE: u64 = 4 * 1024 * 1024;
-
-/// Maximum number of profiles.
-const MOST_PROFILES: usize = 20;
 
 /// Purpose of a loaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]

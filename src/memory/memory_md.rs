@@ -55,11 +55,6 @@ pub fn facts_in(text: &str, section: &str) -> Vec<Fact> {
     own_lines(text, section).filter_map(parse_fact).collect()
 }
 
-/// Returns the facts of `## Recent facts`.
-pub fn recent_facts(text: &str) -> Vec<Fact> {
-    facts_in(text, RECENT)
-}
-
 /// Parses the fact in a line; `None` if there is none.
 pub fn parse_fact(line: &str) -> Option<Fact> {
     let item = list_item(line)?.strip_prefix("**")?;
@@ -89,7 +84,8 @@ pub fn format_fact(fact: &Fact) -> String {
 pub fn add_fact(text: &str, section: &str, fact: &Fact, most: usize) -> FactAddition {
     let same: Vec<Fact> = facts_in(text, section).into_iter().filter(|old| is_about(old, &fact.key)).collect();
     let line = format_fact(fact);
-    let is_known = matches!(same.as_slice(), [old] if folded(&old.value) == folded(&parsed_value(&line)));
+    let value = parse_fact(&line).map(|fact| fact.value).unwrap_or_default();
+    let is_known = matches!(same.as_slice(), [old] if folded(&old.value) == folded(&value));
     if is_known || clean_key(&fact.key).is_empty() {
         return FactAddition { text: text.to_owned(), overflow: Vec::new() };
     }
@@ -323,10 +319,6 @@ fn is_about(fact: &Fact, key: &str) -> bool {
 /// Removes characters that would end the key early.
 fn clean_key(key: &str) -> String {
     one_line(&key.replace('*', " ")).trim_end_matches([':', ' ']).to_owned()
-}
-
-fn parsed_value(line: &str) -> String {
-    parse_fact(line).map(|fact| fact.value).unwrap_or_default()
 }
 
 fn folded(words: &str) -> String {

@@ -292,7 +292,10 @@ impl WorkspaceFiles<'_> {
             return Err(WriteRefusal::impossible(says::NO_SECTION).into());
         }
         let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
-        let (name, first, wanted) = (section.to_owned(), self.first_text(&path, origin), change.clone());
+        let (day, date) = (self.0.zone.day(origin.now), self.0.zone.show_day(origin.now));
+        let default_file = [DefaultFile::Memory, DefaultFile::Today].into_iter().find(|file| file.name(&day) == path);
+        let first = default_file.map(|file| file.first_contents(&date)).unwrap_or_default();
+        let (name, wanted) = (section.to_owned(), change.clone());
         let make = move |text: Option<&str>| changed(text.unwrap_or(&first), &name, &wanted);
         match self.versions().change(origin, &path, make).await {
             Err(WriteError::Refused(WriteRefusal::Untrusted)) => {
@@ -302,13 +305,6 @@ impl WorkspaceFiles<'_> {
             }
             written => Ok(StoredNote { written: written?, path, redirected: false }),
         }
-    }
-
-    /// Returns the initial text of a file that does not exist.
-    fn first_text(&self, path: &str, origin: &ChangeOrigin) -> String {
-        let (day, date) = (self.0.zone.day(origin.now), self.0.zone.show_day(origin.now));
-        let file = [DefaultFile::Memory, DefaultFile::Today].into_iter().find(|file| file.name(&day) == path);
-        file.map(|file| file.first_contents(&date)).unwrap_or_default()
     }
 }
 

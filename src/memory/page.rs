@@ -75,7 +75,7 @@ pub(super) const MAX_TEXT: usize = 64 * 1024;
 /// Part of that taken from the beginning, where a file keeps both ends.
 const HEAD: usize = MAX_TEXT / 4;
 /// Files with instructions: these keep their beginning.
-const INSTRUCTIONS: [&str; 3] = ["AGENTS.md", "SOUL.md", "USER.md"];
+const INSTRUCTION_FILES: [&str; 3] = ["AGENTS.md", "SOUL.md", "USER.md"];
 
 /// Prompt texts, one of each kind for each folder. So it grows with the number of people, not of
 /// days.
@@ -124,7 +124,7 @@ impl FileVersion {
         let mut text = without_comments(words.trim_start_matches('\u{feff}'));
         if text.len() > MAX_TEXT {
             let (shortened, note) =
-                if INSTRUCTIONS.contains(&name) { beginning(&text, name) } else { both_ends(&text, name) };
+                if INSTRUCTION_FILES.contains(&name) { beginning(&text, name) } else { both_ends(&text, name) };
             notes.push(note);
             text = shortened;
         }

@@ -228,22 +228,14 @@ pub(super) fn own_name(folder: &OwnedFd, name: &str, found: &Stat, lookup: Looku
 
 /// Returns true if certainly no other spelling of the name leads to the same file.
 fn tells_apart(folder: &OwnedFd, name: &str, found: &Stat, lookup: Lookup) -> bool {
-    let case = in_other_case(name);
-    let form = in_other_form(name);
+    let swap_case = |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+    let case: String = name.chars().map(swap_case).collect();
+    let form = [name.nfc().collect(), name.nfd().collect()].into_iter().find(|other: &String| other != name);
     let leads_elsewhere = |other: &String| match lookup(folder, other) {
         Ok(other) => !is_same(&other, found),
         Err(error) => error == Errno::NOENT,
     };
     layout::is_usual(name) && case != name && leads_elsewhere(&case) && form.iter().all(leads_elsewhere)
-}
-
-fn in_other_case(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }).collect()
-}
-
-/// Returns the name in the other normal form, if that differs.
-fn in_other_form(name: &str) -> Option<String> {
-    [name.nfc().collect(), name.nfd().collect()].into_iter().find(|other: &String| other != name)
 }
 
 fn is_same(one: &Stat, other: &Stat) -> bool {

@@ -156,7 +156,7 @@ impl Workspace {
             moving: RwLock::default(),
             touched: std::sync::Mutex::default(),
         };
-        Self(Arc::new(inner), Arc::new(AgentLayout::usual()))
+        Self(Arc::new(inner), Arc::new(AgentLayout::unconfigured()))
     }
 
     /// Sets the agent and its memory settings.

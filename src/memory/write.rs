@@ -55,7 +55,8 @@ pub struct ChangeOrigin {
 }
 
 /// Author of a file change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Author {
     /// The program itself.
     Program,
@@ -68,11 +69,7 @@ pub enum Author {
 impl Author {
     /// Returns the stored word.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Program => "program",
-            Self::Assistant => "assistant",
-            Self::Person => "person",
-        }
+        self.into()
     }
 }
 

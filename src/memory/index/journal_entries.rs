@@ -17,35 +17,51 @@ const REFLECTIONS: &str = "reflections/";
 /// Section name of a summary made from all inputs.
 const WHOLE: &str = "whole";
 
+/// Source of entries in the journal.
+enum JournalSource {
+    Conversation(ConversationId),
+    Reflection(ReflectionId),
+}
+
+impl JournalSource {
+    /// Parses the path of entries; `None` if it is that of a file.
+    fn of(path: &str) -> Option<Self> {
+        let id = |prefix: &str| path.strip_prefix(prefix)?.parse::<i64>().ok();
+        let conversation = id(CONVERSATIONS).map(|id| Self::Conversation(ConversationId(id)));
+        conversation.or_else(|| id(REFLECTIONS).map(|id| Self::Reflection(ReflectionId(id))))
+    }
+}
+
 /// Returns true if the path names a journal entry and not a file.
 pub(super) fn is_journal_path(path: &str) -> bool {
-    let number = path.strip_prefix(CONVERSATIONS).or_else(|| path.strip_prefix(REFLECTIONS));
-    number.is_some_and(|number| number.parse::<i64>().is_ok())
+    JournalSource::of(path).is_some()
 }
 
 /// Returns the entries of a conversation or a reflection; `None` if it has no summary.
 pub(super) fn read(db: Db<'_>, path: &str) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
-    if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
-        return conversation(db, path, ConversationId(id));
-    }
-    match path.strip_prefix(REFLECTIONS).and_then(|id| id.parse().ok()) {
-        Some(id) => reflection(db, path, ReflectionId(id)),
+    match JournalSource::of(path) {
+        Some(JournalSource::Conversation(id)) => conversation(db, path, id),
+        Some(JournalSource::Reflection(id)) => reflection(db, path, id),
         None => Ok(None),
     }
 }
 
 /// Returns the journal node behind the entries at that path and under that heading.
 pub(super) fn origin(db: Db<'_>, path: &str, section: &str) -> anyhow::Result<Option<Node>> {
-    if let Some(id) = path.strip_prefix(CONVERSATIONS).and_then(|id| id.parse().ok()) {
-        let view = if section == WHOLE { SummaryInputs::Full } else { SummaryInputs::Trusted };
-        return Ok(db.summaries().summary_of(ConversationId(id), view)?.map(|summary| Node::Summary(summary.id)));
+    match JournalSource::of(path) {
+        Some(JournalSource::Conversation(id)) => {
+            let inputs = if section == WHOLE { SummaryInputs::Full } else { SummaryInputs::Trusted };
+            Ok(db.summaries().summary_of(id, inputs)?.map(|summary| Node::Summary(summary.id)))
+        }
+        Some(JournalSource::Reflection(id)) => {
+            let row = db.reflections().reflection(id)?;
+            row.map(|row| db.derivations().node_of(row.message)).transpose()
+        }
+        None => {
+            let Some(file) = db.entries().indexed(path)? else { return Ok(None) };
+            Ok(db.file_versions().file_version(path, &file.digest)?.map(|(row, _)| Node::File(row)))
+        }
     }
-    if let Some(id) = path.strip_prefix(REFLECTIONS).and_then(|id| id.parse().ok()) {
-        let row = db.reflections().reflection(ReflectionId(id))?;
-        return row.map(|row| db.derivations().node_of(row.message)).transpose();
-    }
-    let Some(file) = db.entries().indexed(path)? else { return Ok(None) };
-    Ok(db.file_versions().file_version(path, &file.digest)?.map(|(row, _)| Node::File(row)))
 }
 
 fn conversation(db: Db<'_>, path: &str, id: ConversationId) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {
@@ -68,16 +84,9 @@ fn conversation(db: Db<'_>, path: &str, id: ConversationId) -> anyhow::Result<Op
 fn summary_entry(section: &str, summary: &Summary) -> NewEntry {
     let (says, label, _) = summary.content.open();
     let lists = [&says.topics, &says.decisions, &says.preferences, &says.pending];
-    let lines: Vec<&str> = std::iter::once(&says.title)
-        .chain(lines_of(&lists))
-        .map(String::as_str)
-        .filter(|line| !line.is_empty())
-        .collect();
+    let lines = std::iter::once(&says.title).chain(lists.into_iter().flatten()).map(String::as_str);
+    let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
     entry(EntryKind::Conversation, section, &says.title, &lines.join("\n"), 0, 1, label)
-}
-
-fn lines_of<'s>(lists: &[&'s Vec<String>; 4]) -> impl Iterator<Item = &'s String> {
-    lists.iter().copied().flatten()
 }
 
 fn reflection(db: Db<'_>, path: &str, id: ReflectionId) -> anyhow::Result<Option<(Indexed, Vec<NewEntry>)>> {

@@ -1,15 +1,16 @@
 //! Synchronisation of the index with the workspace and the journal.
 //!
-//! First changes are noticed: paths touched by the writer, kernel notifications for watched
-//! folders, and from time to time (always, without notifications) a walk through a party's whole
-//! folder that compares stamps. Then the changed files are read in small batches, each in one short
-//! transaction. A file that differs from its last version was edited by hand, which is first
-//! recorded as a version; so its label, time and history are right before it is found. An
+//! First changes are found: paths touched by the writer, kernel notifications for watched folders,
+//! and from time to time (always, without notifications) a listing of a party's whole folder that
+//! compares stamps ([`super::changes`]). Then the changed files are read in small batches, each in
+//! one short transaction. A file that differs from its last version was edited by hand, which is
+//! first recorded as a version; so its label, time and history are right before it is found. An
 //! unreadable file is recorded with an explanation. Every step can be repeated and interrupted
-//! anywhere: changes noticed but not read stay pending, and a walk finds them again after a
+//! anywhere: changes that are not read stay pending, and a listing finds them again after a
 //! restart.
 
 use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, MutexGuard};
 
 use super::super::path_walk::PathType;
@@ -39,7 +40,7 @@ pub(super) struct SyncScope {
 
 /// Result of reading a file.
 enum FileReading {
-    Gone { path: String },
+    Missing { path: String },
     Text { file: Indexed, parsed: Parsed },
     NoText { file: Indexed },
 }
@@ -98,6 +99,7 @@ impl Index {
         Ok(())
     }
 
+    /// Reads at most `most` pending files.
     async fn read_pending(&self, party: &SyncScope, most: usize) -> anyhow::Result<()> {
         let mut remaining = most;
         while remaining > 0 {
@@ -129,14 +131,12 @@ impl Index {
 
     /// Adds the categories of facts, which the journal stores and the lines do not.
     async fn add_categories(&self, scope: Scope, readings: &mut [FileReading]) -> anyhow::Result<()> {
-        let mut bare: Vec<&mut NewEntry> = readings
-            .iter_mut()
-            .filter_map(
-                |reading| if let FileReading::Text { parsed, .. } = reading { Some(&mut parsed.entries) } else { None },
-            )
-            .flatten()
-            .filter(|entry| entry.kind == EntryKind::Fact && entry.category.is_empty())
-            .collect();
+        let parsed = readings.iter_mut().filter_map(|reading| match reading {
+            FileReading::Text { parsed, .. } => Some(parsed),
+            FileReading::Missing { .. } | FileReading::NoText { .. } => None,
+        });
+        let facts = parsed.flat_map(|parsed| &mut parsed.entries).filter(|entry| entry.kind == EntryKind::Fact);
+        let mut bare: Vec<&mut NewEntry> = facts.filter(|entry| entry.category.is_empty()).collect();
         if bare.is_empty() {
             return Ok(());
         }
@@ -150,7 +150,7 @@ impl Index {
     }
 
     async fn read_one(&self, party: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
-        let Some(own) = party.own(path) else { return Ok(FileReading::Gone { path: path.to_owned() }) };
+        let Some(own) = party.own(path) else { return Ok(FileReading::Missing { path: path.to_owned() }) };
         let (inner, requested) = (Arc::clone(&self.0), path.to_owned());
         let found = blocking(move || Ok(inner.stat(&requested))).await?;
         let Some(found) = found else { return self.missing_file(party, path).await };
@@ -163,7 +163,7 @@ impl Index {
             label: label::of_found_file(),
             trouble: String::new(),
             size: found.len(),
-            at: changed_at(&found),
+            at: Timestamp(found.mtime().saturating_mul(1000).saturating_add(found.mtime_nsec() / 1_000_000)),
         };
         let no_text = |mut file: Indexed, why: &str| {
             file.trouble = if should_be_text(&own) { why.to_owned() } else { String::new() };
@@ -178,19 +178,19 @@ impl Index {
             Ok(before) => before,
             Err(WriteError::Refused(WriteRefusal::NoText)) => return Ok(no_text(file, says::NOT_TEXT)),
             Err(WriteError::Refused(WriteRefusal::Unreadable(_))) => return Ok(no_text(file, says::UNREADABLE)),
-            Err(WriteError::Refused(_)) => return Ok(FileReading::Gone { path: path.to_owned() }),
+            Err(WriteError::Refused(_)) => return Ok(FileReading::Missing { path: path.to_owned() }),
             Err(WriteError::Failed(error)) => {
                 tracing::warn!("A file of the workspace cannot be read: {error:#}");
                 return Ok(no_text(file, says::UNREADABLE));
             }
         };
-        let Some(text) = &before.text else { return Ok(FileReading::Gone { path: path.to_owned() }) };
+        let Some(text) = &before.text else { return Ok(FileReading::Missing { path: path.to_owned() }) };
         if text.contains('\0') {
             return Ok(no_text(file, says::NOT_TEXT));
         }
         if before.real_path != path {
             // The path leads through a link; the file is indexed at its real location.
-            return Ok(FileReading::Gone { path: path.to_owned() });
+            return Ok(FileReading::Missing { path: path.to_owned() });
         }
         if self.0.workspace.versions().adopt(path, &before, scope, self.0.clock.now()).await?.is_none() {
             file.trouble = says::FOREIGN.to_owned();
@@ -206,7 +206,7 @@ impl Index {
     /// Handles a missing file. If we did not delete it, a person did; received files are deleted
     /// when they expire.
     async fn missing_file(&self, party: &SyncScope, path: &str) -> anyhow::Result<FileReading> {
-        let missing = FileReading::Gone { path: path.to_owned() };
+        let missing = FileReading::Missing { path: path.to_owned() };
         if layout::is_inbox(path) {
             return Ok(missing);
         }
@@ -326,7 +326,7 @@ impl IndexInner {
 
 fn store(tx: Tx<'_>, reading: &FileReading) -> anyhow::Result<()> {
     match reading {
-        FileReading::Gone { path } => tx.entries().drop_indexed(path),
+        FileReading::Missing { path } => tx.entries().drop_indexed(path),
         FileReading::NoText { file } => {
             let label = label::of_content(*tx, &file.path, &file.path, &file.digest)?.1;
             tx.entries().put_indexed(&Indexed { label, ..file.clone() }, &[]).map(drop)
@@ -339,9 +339,4 @@ fn store(tx: Tx<'_>, reading: &FileReading) -> anyhow::Result<()> {
             tx.entries().put_indexed(&Indexed { label, at, ..file.clone() }, &parsed.entries).map(drop)
         }
     }
-}
-
-fn changed_at(of: &Metadata) -> Timestamp {
-    use std::os::unix::fs::MetadataExt;
-    Timestamp(of.mtime().saturating_mul(1000).saturating_add(of.mtime_nsec() / 1_000_000))
 }

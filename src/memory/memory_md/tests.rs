@@ -14,6 +14,10 @@ fn added(text: &str, key: &str, value: &str) -> String {
     add_fact(text, RECENT, &fact(key, value), usize::MAX).text
 }
 
+fn recent_facts(text: &str) -> Vec<Fact> {
+    facts_in(text, RECENT)
+}
+
 fn said(text: &str) -> Vec<String> {
     recent_facts(text).iter().map(|fact| format!("{}={}", fact.key, fact.value)).collect()
 }

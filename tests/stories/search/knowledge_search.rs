@@ -197,7 +197,7 @@ async fn made_anew_after_a_restart_it_gives_the_same_answers() {
     story.writes("memory/tea.md", "---\nname: Tea\ntype: preference\n---\ngateway to sencha\n");
     let before = hits(&story, "gateway").await;
     assert!(before.len() >= 2, "{before:?}");
-    story.app().index.forget_all().await.unwrap();
+    story.app().index.clear().await.unwrap();
     story.restart().await;
     assert_eq!(hits(&story, "gateway").await, before);
     story.end().await;

@@ -211,7 +211,7 @@ async fn made_anew_it_has_the_same_categories_and_gives_the_same_answers() {
         before.push(home.index.search(question).await.unwrap().hits);
     }
     assert!(before.iter().all(|hits| hits.len() >= 5));
-    home.index.forget_all().await.unwrap();
+    home.index.clear().await.unwrap();
     let anew = self::vectors(&home, embedder);
     let index = home.index.clone().with_vectors(Some(anew.clone()));
     index.refresh(&home.ada).await.unwrap();
@@ -272,7 +272,7 @@ async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
     home.write("memory/MEMORY.md", "## Recent facts\n\n- **pet**: a hound called Biscuit\n");
     home.index.refresh_all().await.unwrap();
     vectors.catch_up().await.unwrap();
-    home.index.forget_all().await.unwrap();
+    home.index.clear().await.unwrap();
     // As after a start: no vector is missing, so the sweep runs before the files are checked.
     let kept = async || {
         let anew = self::vectors(&home, embedder.clone());
