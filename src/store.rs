@@ -10,21 +10,25 @@
 //! Rows that hold text have a label and a scope; neither has a default. This module makes no
 //! decisions.
 
-mod merge_people;
 mod activity;
 mod addresses;
+mod after_restore;
 mod attachments;
 mod conversations;
 mod copy;
 mod derivations;
 mod embeddings;
 mod entries;
+mod erasure;
 mod error;
 mod extractions;
 mod file_versions;
-mod erasure;
+mod folders;
 mod handles;
 mod keep_requests;
+mod maintenance;
+mod merge_people;
+mod message_search;
 mod messages;
 mod open;
 mod outbox;
@@ -32,18 +36,14 @@ mod pairing;
 mod people;
 mod proposals;
 mod questions;
-mod message_search;
 mod reflections;
 mod reminders;
 mod rows;
-mod after_restore;
 mod skills;
 mod slots;
 mod spending;
 mod summaries;
 mod turns;
-mod maintenance;
-mod folders;
 mod writer;
 
 pub use activity::{ModelUse, SkillUse, ToolUse};

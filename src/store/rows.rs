@@ -1,4 +1,4 @@
-//! How rows are read: as values, tuples and structs, and words as enums.
+//! How rows are read (as values, tuples and structs; words as enums) and inserted.
 //!
 //! strum names the words of a stored enum, and [`stored_word!`] lets SQL parameters and rows carry
 //! the enum itself. A word that the enum lacks is an error at the read, never a default.
@@ -165,6 +165,7 @@ macro_rules! stored_word {
     };
 }
 pub(super) use stored_word;
+
 /// A stored word that its enum does not have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Unknown {name} {word:?}")]
