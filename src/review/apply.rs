@@ -20,7 +20,7 @@ use crate::skill::{Digest, SkillFolder};
 use crate::store::{ChangeRow, ChangeState, NewVersion, Node, OriginKind, SkillFile, Tx};
 use crate::time::Timestamp;
 use crate::trust::Label;
-use crate::wording::proposal::ApplyOutcome;
+use crate::wording::skill::ApplyOutcome;
 
 /// Stores the change that an approval permits. Consumes the approval.
 pub(super) fn begin(tx: Tx<'_>, approval: Approval, now: Timestamp) -> anyhow::Result<()> {

@@ -19,7 +19,7 @@ use crate::id::{PersonId, ProposalId, VersionId};
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{NewDecision, OriginKind, ProposalState, Tx};
 use crate::time::Timestamp;
-use crate::wording::proposal::ApplyOutcome;
+use crate::wording::skill::ApplyOutcome;
 
 /// The decider and the channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
