@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn before_others_only_what_anybody_may_read() {
+    async fn in_a_group_all_commands_except_new_and_forget_are_refused() {
         let fixture = Fixture::new().await;
         for entry in COMMANDS {
             let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };

@@ -3,7 +3,7 @@
 //! One task per stream takes the queued messages, joins those that belong together, runs a turn,
 //! and writes the reply and its delivery in one transaction ([`stream`], [`turn`]). [`boundary`]
 //! decides where a conversation ends; [`summarizer`] stores its summary. The engine knows no
-//! adapters: live views of growing answers go through [`Audience`].
+//! adapters: live views of growing answers go through [`ChannelAccess`].
 //!
 //! No essential state lives only in memory. A task's state (the history of the current
 //! conversation, a cancel token) is rebuilt from the journal; a task that dies is restarted and
@@ -47,7 +47,7 @@ use crate::tool::Toolbox;
 
 /// The chat channels, as the engine uses them.
 #[async_trait::async_trait]
-pub trait Audience: OutboxNotifier {
+pub trait ChannelAccess: OutboxNotifier {
     /// Starts watching a turn that will answer to that address. The returned watcher watches until
     /// it is dropped.
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher>;
@@ -87,7 +87,7 @@ pub struct Engine {
     /// Maximum number of tool-call rounds in one turn.
     pub tool_rounds: u32,
     /// The workspace.
-    pub tree: Workspace,
+    pub workspace: Workspace,
     /// The search index over the workspace.
     pub index: Index,
     /// The skills.
@@ -101,7 +101,7 @@ pub struct Engine {
     /// Metered transcription of voice notes, if an endpoint is configured.
     pub transcription: Option<Transcriber>,
     /// Observer of turns and deliveries, and fetcher of files.
-    pub audience: Arc<dyn Audience>,
+    pub channels: Arc<dyn ChannelAccess>,
     /// Reader of documents.
     pub reader: DocumentReader,
     pub(crate) runtime: Runtime,
@@ -237,12 +237,12 @@ impl Engine {
 
 /// Time without success after which a message is closed with a reason. Longer than any usual outage
 /// of a provider.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const MAX_MESSAGE_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// Intervals for work that nothing waits for: a minute, doubling up to six hours.
-const UNHURRIED: Backoff = Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(6 * 3600) };
+const BACKGROUND_BACKOFF: Backoff = Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(6 * 3600) };
 /// Number of failures, about two days, after which a job is given up.
-const TRIES: u32 = 17;
+const MAX_BACKGROUND_ATTEMPTS: u32 = 17;
 
 /// Wake-up handle of a background job: a task of its own, woken by a signal or at the time that its
 /// last round returned. Before the job is started, signals are dropped.
@@ -288,10 +288,10 @@ mod tests {
 
     #[test]
     fn all_tries_take_about_two_days() {
-        let waited: Duration = (1..TRIES).map(|failures| UNHURRIED.pause(failures)).sum();
-        assert_eq!(UNHURRIED.pause(1), Duration::from_secs(60));
-        assert_eq!(UNHURRIED.pause(2), Duration::from_secs(120));
-        assert_eq!(UNHURRIED.pause(u32::MAX), Duration::from_secs(6 * 3600));
+        let waited: Duration = (1..MAX_BACKGROUND_ATTEMPTS).map(|failures| BACKGROUND_BACKOFF.pause(failures)).sum();
+        assert_eq!(BACKGROUND_BACKOFF.pause(1), Duration::from_secs(60));
+        assert_eq!(BACKGROUND_BACKOFF.pause(2), Duration::from_secs(120));
+        assert_eq!(BACKGROUND_BACKOFF.pause(u32::MAX), Duration::from_secs(6 * 3600));
         assert!((48..54).contains(&(waited.as_secs() / 3600)), "{waited:?}");
     }
 }

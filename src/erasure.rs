@@ -50,7 +50,7 @@ const MERGES: u32 = 5_000;
 #[derive(Debug, Clone, Copy)]
 pub struct Erasure<'a> {
     journal: &'a Journal,
-    tree: &'a Workspace,
+    workspace: &'a Workspace,
 }
 
 /// Result of an erasure.
@@ -66,8 +66,8 @@ pub struct ErasureOutcome {
 
 impl<'a> Erasure<'a> {
     /// Returns the erasure of data in that journal and that workspace.
-    pub fn new(journal: &'a Journal, tree: &'a Workspace) -> Self {
-        Self { journal, tree }
+    pub fn new(journal: &'a Journal, workspace: &'a Workspace) -> Self {
+        Self { journal, workspace }
     }
 
     /// Stores the row of an erasure, at the request of that person. Source messages are deleted
@@ -94,7 +94,7 @@ impl<'a> Erasure<'a> {
     /// # Errors
     /// If the journal or the disk cannot be used; then the erasure is resumed later.
     pub async fn execute(&self, id: ErasureId, now: Timestamp) -> anyhow::Result<Option<ErasureOutcome>> {
-        let _alone = self.tree.erasure_lock().await;
+        let _alone = self.workspace.erasure_lock().await;
         self.execute_alone(id, now).await
     }
 
@@ -131,14 +131,14 @@ impl<'a> Erasure<'a> {
     async fn erase_from_files(&self, row: &ErasureRow, who: &Party, now: Timestamp) -> anyhow::Result<()> {
         let note = (row.kind == ErasureKind::Note && !row.target.is_empty()).then_some(row.target.as_str());
         let archives = self.journal.read(move |db| db.erasure().exports_before(now.plus(FUTURE))).await?;
-        for file in self.tree.folders().files_of(who).await? {
+        for file in self.workspace.folders().files_of(who).await? {
             let mut counts = ErasureCounts::default();
             if note == Some(file.location.as_str()) {
-                counts.notes = usize::from(self.tree.folders().drop_one(&file.location).await?);
+                counts.notes = usize::from(self.workspace.folders().drop_one(&file.location).await?);
             } else if let Some((_, digest)) = archives.iter().rfind(|(path, _)| *path == file.location) {
                 // An archive of everything contains this too. A file that a person put next to it
                 // is theirs.
-                counts.archives = usize::from(self.tree.files().drop_export(&file.location, digest).await?);
+                counts.archives = usize::from(self.workspace.files().drop_export(&file.location, digest).await?);
             } else if is_memory(&file.path) {
                 counts.lines = self.erase_lines(row, who, &file, note, now).await?;
             }
@@ -173,7 +173,7 @@ impl<'a> Erasure<'a> {
             let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memory_md::remove_index_line(text, name));
             row.without_matching_lines(&text).unwrap_or(text)
         };
-        let Some(before) = self.tree.folders().words_of(who.scope(), file).await? else { return Ok(0) };
+        let Some(before) = self.workspace.folders().words_of(who.scope(), file).await? else { return Ok(0) };
         let lines = before.lines().count().saturating_sub(erased(&before).lines().count());
         if lines == 0 {
             return Ok(0);
@@ -188,7 +188,7 @@ impl<'a> Erasure<'a> {
         };
         let change =
             move |text: Option<&str>| Ok(text.map_or(NewContent::Deleted, |text| NewContent::Text(erased(text))));
-        let changed = self.tree.versions().change(&origin, &file.path, change).await;
+        let changed = self.workspace.versions().change(&origin, &file.path, change).await;
         let is_made = unless_refused(changed)?.is_some();
         Ok(if is_made { lines } else { 0 })
     }
@@ -236,7 +236,7 @@ impl<'a> Erasure<'a> {
                 break;
             }
         }
-        self.journal.cut_log().await.map(drop)
+        self.journal.truncate_log().await.map(drop)
     }
 }
 

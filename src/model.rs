@@ -50,7 +50,7 @@ use async_trait::async_trait;
 use crate::config::{self, Provider};
 
 pub use crate::config::Price;
-pub use embed::{Embedded, Embedder, EmbedderCard};
+pub use embed::{Embedded, Embedder, EmbedderInfo};
 pub use request::{Message, Purpose, Reply, Request, RequestPart, Role, Stop, ToolCall, ToolSpec, Usage, guess_tools};
 pub use wire::install_tls;
 
@@ -58,7 +58,7 @@ pub use wire::install_tls;
 #[async_trait]
 pub trait Model: Send + Sync {
     /// Returns the model's name, limits and price.
-    fn card(&self) -> &ModelInfo;
+    fn info(&self) -> &ModelInfo;
 
     /// Makes one call. Passes pieces of the answer's text to `live` as they arrive. Returns a
     /// complete reply or an error: an answer that was cut off is [`ModelError::Cut`], never a short
@@ -72,7 +72,7 @@ pub trait Model: Send + Sync {
 /// If the address is invalid, or the wire cannot carry the model's name.
 pub fn build(config: &config::Model) -> anyhow::Result<Arc<dyn Model>> {
     Ok(match config.provider {
-        Provider::Offline => Arc::new(offline::Offline::new(wire::card(config, "offline"))),
+        Provider::Offline => Arc::new(offline::Offline::new(wire::info(config, "offline"))),
         Provider::OpenAi => Arc::new(openai::OpenAi::new(config, "openai", "https://api.openai.com/v1/")?),
         // Ollama speaks the same protocol, so it gets the exact client too.
         Provider::Ollama => Arc::new(openai::OpenAi::new(config, "ollama", "http://localhost:11434/v1/")?),

@@ -170,8 +170,8 @@ impl Reflector {
         person: crate::people::Person,
     ) -> anyhow::Result<InputRequest> {
         let engine = &self.engine;
-        let window = engine.background.order().first().and_then(|first| engine.background.card(*first));
-        let window = window.map_or(MOST_TOKENS, |card| card.context_window / WINDOW_DIVISOR);
+        let window = engine.background.order().first().and_then(|first| engine.background.info(*first));
+        let window = window.map_or(MOST_TOKENS, |info| info.context_window / WINDOW_DIVISOR);
         Ok(InputRequest {
             slot: slot.clone(),
             job,

@@ -54,7 +54,7 @@ pub struct Schedule {
     /// Settings from `[retention]`.
     pub retention: config::Retention,
     /// The knowledge tree.
-    pub tree: Workspace,
+    pub workspace: Workspace,
     /// Runs the assistant's work.
     pub engine: Arc<Engine>,
     /// Runs the reflections.

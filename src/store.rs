@@ -72,7 +72,7 @@ pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Te
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
 pub use open::{Journal, newest_version};
 pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, SetAside};
-pub use pairing::{Admitted, CodeFor, CodeUse, GoodCode, Issuer};
+pub use pairing::{Admitted, CodeFor, CodeUse, Issuer, ValidCode};
 pub use people::{FormerPerson, KnownPerson};
 pub use proposals::{
     NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage, StageOutcome,

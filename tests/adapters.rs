@@ -44,7 +44,7 @@ fn every_saved_line_of_a_terminal_is_understood_or_refused() {
 }
 
 #[test]
-fn every_saved_configuration_is_refused_with_a_mend() {
+fn every_saved_bad_configuration_is_refused_with_a_fix() {
     let home = tempfile::tempdir().unwrap();
     let mut refused = 0;
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/config")).unwrap() {

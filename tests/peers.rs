@@ -247,7 +247,7 @@ async fn an_answer_that_is_cut_off_is_no_answer() {
 }
 
 #[tokio::test]
-async fn what_the_provider_counted_is_passed_on() {
+async fn the_providers_token_counts_are_passed_on() {
     let peer = Peer::start();
     for provider in WIRES {
         let reply = wire(provider, &peer.url).call(&ask("counted"), &NullSink).await.unwrap();

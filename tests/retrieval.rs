@@ -33,7 +33,7 @@ const ERRORS: [f32; 2] = [0.5, 1.5];
 
 /// Proves: search/meaning
 #[tokio::test]
-async fn words_and_meaning_find_no_less_than_words_alone_whatever_is_asked() {
+async fn hybrid_search_finds_no_less_than_word_search() {
     let set = invented::set();
     let mut figures = [Figures::default(), Figures::default(), Figures::default()];
     for talk in &set.conversations {

@@ -60,7 +60,7 @@ fn config(home: &std::path::Path, people: usize) -> compline::config::Config {
 }
 
 fn seams(clock: &Arc<SystemClock>) -> Overrides {
-    let card = ModelInfo {
+    let info = ModelInfo {
         provider: "offline".to_owned(),
         name: "scripted".to_owned(),
         context_window: 1_000_000,
@@ -68,7 +68,7 @@ fn seams(clock: &Arc<SystemClock>) -> Overrides {
         images: false,
         price: None,
     };
-    let model = Scripted::with_card(clock.clone(), card);
+    let model = Scripted::with_card(clock.clone(), info);
     Overrides {
         clock: Some(clock.clone()),
         chat: vec![model.clone()],

@@ -44,7 +44,7 @@ pub fn measure() {
 
 async fn talk() -> Vec<Request> {
     let mut story = Story::prepared("").await;
-    story.model = Scripted::with_card(story.clock.clone(), card());
+    story.model = Scripted::with_card(story.clock.clone(), info());
     story.start().await;
     for turn in 0..TURNS {
         happens(&story, turn).await;
@@ -63,7 +63,7 @@ async fn talk() -> Vec<Request> {
     requests
 }
 
-fn card() -> ModelInfo {
+fn info() -> ModelInfo {
     ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),

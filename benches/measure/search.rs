@@ -9,7 +9,7 @@ use compline::config::{Budget, Limit};
 use compline::id::{ConversationId, PersonId, StreamId};
 use compline::memory::digest;
 use compline::model::ModelError;
-use compline::model::embed::{Embedded, Embedder, EmbedderCard};
+use compline::model::embed::{Embedded, Embedder, EmbedderInfo};
 use compline::people::{Address, Role};
 use compline::search::{ConversationQuery, ConversationSearch, VectorParts, Vectors};
 use compline::spend::Ledger;
@@ -59,7 +59,7 @@ async fn by_words(journal: &Journal, messages: u64) {
 }
 
 async fn by_meaning(journal: &Journal, dimensions: usize) {
-    let embedder = Arc::new(Invented(EmbedderCard {
+    let embedder = Arc::new(Invented(EmbedderInfo {
         provider: "invented".to_owned(),
         name: "noise".to_owned(),
         dimensions: Some(dimensions),
@@ -178,11 +178,11 @@ fn open(tx: compline::store::Tx<'_>, stream: StreamId, at: Timestamp) -> anyhow:
 }
 
 /// An embedder that answers at once.
-struct Invented(EmbedderCard);
+struct Invented(EmbedderInfo);
 
 #[async_trait]
 impl Embedder for Invented {
-    fn card(&self) -> &EmbedderCard {
+    fn info(&self) -> &EmbedderInfo {
         &self.0
     }
 

@@ -9,7 +9,7 @@
 
 use async_trait::async_trait;
 use compline::model::ModelError;
-use compline::model::embed::{Embedded, Embedder, EmbedderCard};
+use compline::model::embed::{Embedded, Embedder, EmbedderInfo};
 use compline::trust::Text;
 use std::time::Duration;
 
@@ -198,7 +198,7 @@ fn month(said: &Said) -> usize {
 
 /// A semantic model of invented words, with errors.
 pub struct Meaning {
-    card: EmbedderCard,
+    info: EmbedderInfo,
     /// Share of error in a vector: 0 for none, 1 for as much as meaning, 9 for hardly anything
     /// else.
     error: f32,
@@ -207,7 +207,7 @@ pub struct Meaning {
 impl Meaning {
     pub fn with_error(error: f32) -> Self {
         let name = format!("invented-{error}");
-        Self { card: EmbedderCard { provider: "invented".to_owned(), name, dimensions: Some(DIMENSIONS) }, error }
+        Self { info: EmbedderInfo { provider: "invented".to_owned(), name, dimensions: Some(DIMENSIONS) }, error }
     }
 
     fn vector(&self, text: &str) -> Vec<f32> {
@@ -274,8 +274,8 @@ fn scale(vector: &mut [f32], length: f32) {
 
 #[async_trait]
 impl Embedder for Meaning {
-    fn card(&self) -> &EmbedderCard {
-        &self.card
+    fn info(&self) -> &EmbedderInfo {
+        &self.info
     }
 
     async fn embed(&self, texts: &[Text], _: Duration) -> Result<Embedded, ModelError> {

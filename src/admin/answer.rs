@@ -155,7 +155,7 @@ mod tests {
     use crate::trust::{Scope, Source};
 
     #[test]
-    fn what_is_shown_labels_the_answer() {
+    fn displayed_text_labels_the_answer() {
         let mut shown = ShownLabel::nothing();
         let ours = Labelled::new("a", Label::trusted(), Scope::Shared);
         assert_eq!(*shown.words(&ours), "a");

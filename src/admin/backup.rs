@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_profiles_have_learned_is_known_beside_the_workspace() {
+    fn backup_paths_of_profile_files_map_to_their_journal_names() {
         for (path, known) in [
             ("workspace/memory/a.md", Some("memory/a.md")),
             ("experience/people/2-ben/default.md", Some("//experience/people/2-ben/default.md")),

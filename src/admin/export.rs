@@ -56,7 +56,7 @@ impl HistoryAdmin<'_> {
             tx.outbox().store_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
         };
         self.journal.write("send what is kept of somebody", post).await?;
-        self.engine.audience.posted(address);
+        self.engine.channels.posted(address);
         Ok(Answer::ours(says::EXPORT_IN_DIRECT_CHAT, json!({ "file": path, "kib": size })))
     }
 

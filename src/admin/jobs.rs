@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn everybody_sees_and_cancels_their_own() {
+    async fn each_person_sees_and_cancels_only_their_own_reminders() {
         let fixture = Fixture::new().await;
         let once = fixture.reminds("Ada", "call *mum*", "", 3_600).await;
         fixture.reminds("Ada", "water the plants", "0 10 * * *", 86_400).await;

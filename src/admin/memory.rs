@@ -248,11 +248,11 @@ pub enum RepairMode {
 
 impl Knowledge {
     /// Makes repairs if requested, then checks.
-    pub async fn of(tree: &Workspace, index: &Index, mode: RepairMode, now: Timestamp) -> anyhow::Result<Self> {
+    pub async fn of(workspace: &Workspace, index: &Index, mode: RepairMode, now: Timestamp) -> anyhow::Result<Self> {
         let mended = match mode {
             RepairMode::Check => WorkspaceFixes::default(),
-            RepairMode::Repair => tree.checks().fix(now).await?,
+            RepairMode::Repair => workspace.checks().fix(now).await?,
         };
-        Ok(Self { files: tree.checks().health().await?, index: index.totals().await?, mended })
+        Ok(Self { files: workspace.checks().health().await?, index: index.totals().await?, mended })
     }
 }

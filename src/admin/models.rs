@@ -44,7 +44,7 @@ impl ReportsAdmin<'_> {
 
     fn model_names(&self) -> Vec<String> {
         let pool = &self.engine.chat;
-        let infos = pool.order().into_iter().filter_map(|place| pool.card(place));
+        let infos = pool.order().into_iter().filter_map(|place| pool.info(place));
         infos.map(|info| format!("{}/{}", info.provider, info.name)).collect()
     }
 
@@ -195,7 +195,7 @@ mod usage_tests {
     }
 
     #[tokio::test]
-    async fn members_see_their_own_and_owners_everybody() {
+    async fn members_see_their_own_usage_and_owners_see_all() {
         let fixture = Fixture::new().await;
         fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
         fixture.spends("Ben", "openai/large", Some(20_000)).await;
@@ -207,7 +207,7 @@ mod usage_tests {
     }
 
     #[tokio::test]
-    async fn what_is_older_is_left_out_though_the_days_between_were_quiet() {
+    async fn usage_older_than_the_period_is_left_out_after_quiet_days() {
         let fixture = Fixture::new().await;
         fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
         fixture.clock.set(fixture.now().plus(Duration::from_secs(8 * 86_400)));

@@ -21,9 +21,9 @@ use crate::wording::access as of_access;
 use crate::wording::command as says;
 
 /// Validity of an ordinary code.
-const VALID: Duration = Duration::from_secs(10 * 60);
+const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// Validity of the claim code, which is shown in the terminal at set-up.
-const CLAIM_VALID: Duration = Duration::from_secs(24 * 3600);
+const CLAIM_CODE_LIFETIME: Duration = Duration::from_secs(24 * 3600);
 /// The adapter that needs no claim: anyone who can open the home is its owner.
 const LOCAL: &str = "terminal";
 /// The name of an owner whom the configuration does not name.
@@ -62,26 +62,26 @@ impl PeopleAdmin<'_> {
             let configured =
                 known.as_ref().map_or(Ok(false), |known| tx.people().was_paired(known.id).map(|paired| !paired))?;
             let code_request = code_request(*tx, issuer, &wanted, role, means)?;
-            if let CodeRequest::Code(whom, ..) = &code_request {
-                tx.pairing().store_code(&secret, issuer, whom, now, now.plus(VALID))?;
+            if let CodeRequest::Code(recipient, ..) = &code_request {
+                tx.pairing().store_code(&secret, issuer, recipient, now, now.plus(CODE_LIFETIME))?;
             }
             Ok((code_request, known, configured))
         };
         let (code_request, known, configured) = self.journal.write("keep a pairing code", job).await?;
-        let (whom, name, role) = match code_request {
+        let (recipient, name, role) = match code_request {
             CodeRequest::Ask(former) => return Ok(self.same_or_new(issuer, role, &former)),
             CodeRequest::NoName => return Ok(Answer::refusal(says::not_a_name(&plain(name)))),
             CodeRequest::NoSuchFormer(id) => return Ok(Answer::refusal(of_access::no_such_former(id))),
-            CodeRequest::Code(whom, name, role) => (whom, name, role),
+            CodeRequest::Code(recipient, name, role) => (recipient, name, role),
         };
-        let markdown = match (&whom, known) {
+        let markdown = match (&recipient, known) {
             (CodeFor::Person(..), Some(known)) => {
                 let promotes = of_access::promotes(&name, known.role.as_str(), role.as_str(), configured);
-                format!("{promotes} {}", of_access::how_to_use(&code, VALID))
+                format!("{promotes} {}", of_access::how_to_use(&code, CODE_LIFETIME))
             }
             (CodeFor::Person(..), None) => {
                 let comes_back = of_access::comes_back(&name, role.as_str());
-                format!("{comes_back} {}", of_access::how_to_use(&code, VALID))
+                format!("{comes_back} {}", of_access::how_to_use(&code, CODE_LIFETIME))
             }
             (_, known) => return Ok(code_answer(&name, role, known.is_some(), &code, now)),
         };
@@ -114,7 +114,7 @@ impl PeopleAdmin<'_> {
         let (code, now, id) = (new_code()?, self.clock.now(), person.id);
         let secret = code.clone();
         let keep = move |tx: Tx<'_>| {
-            tx.pairing().store_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(VALID))
+            tx.pairing().store_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(CODE_LIFETIME))
         };
         self.journal.write("keep a pairing code", keep).await?;
         Ok(code_answer(&person.name, person.role, true, &code, now))
@@ -167,13 +167,13 @@ impl PeopleAdmin<'_> {
     /// # Errors
     /// If the system cannot provide random bytes.
     pub async fn claim_code(&self) -> anyhow::Result<Option<String>> {
-        let Some(whom) = self.journal.read(unclaimed).await? else { return Ok(None) };
+        let Some(recipient) = self.journal.read(unclaimed).await? else { return Ok(None) };
         let (code, now) = (new_code()?, self.clock.now());
         let secret = code.clone();
         self.journal
             .write("keep a claim code", move |tx| {
                 tx.pairing().void_claims(now)?;
-                tx.pairing().store_code(&secret, Issuer::CommandLine, &whom, now, now.plus(CLAIM_VALID))
+                tx.pairing().store_code(&secret, Issuer::CommandLine, &recipient, now, now.plus(CLAIM_CODE_LIFETIME))
             })
             .await?;
         Ok(Some(code))
@@ -181,8 +181,8 @@ impl PeopleAdmin<'_> {
 }
 
 fn code_answer(name: &str, role: Role, is_known: bool, code: &str, now: Timestamp) -> Answer {
-    let markdown = says::pairing(name, role.as_str(), is_known, code, VALID);
-    let json = json!({ "name": name, "role": role, "code": code, "expires_at": now.plus(VALID).rfc3339() });
+    let markdown = says::pairing(name, role.as_str(), is_known, code, CODE_LIFETIME);
+    let json = json!({ "name": name, "role": role, "code": code, "expires_at": now.plus(CODE_LIFETIME).rfc3339() });
     Answer::ours(markdown, json)
 }
 
@@ -304,7 +304,7 @@ mod tests {
         let code = answer.json["code"].as_str().unwrap().to_owned();
         assert!(answer.markdown.contains(&format!("/start {code}")) && !answer.failed, "{}", answer.markdown);
         assert_eq!((&answer.json["name"], &answer.json["role"]), (&json!("Zoe"), &json!("member")));
-        let late = fixture.now().plus(VALID);
+        let late = fixture.now().plus(CODE_LIFETIME);
         assert_eq!(fixture.uses(&code, late).await, CodeUse::Refused);
         let in_time = fixture.uses(&code.to_lowercase(), late.minus(Duration::from_millis(1))).await;
         assert_eq!(who(in_time), named("Zoe", Role::Member, Admitted::Newcomer));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_code_promotes_nobody() {
+    async fn a_code_for_a_known_member_does_not_promote_them() {
         let fixture = Fixture::new().await;
         let answer = fixture.admin.chat(&fixture.ada(), "/pair ben owner").await;
         assert_eq!((&answer.json["name"], &answer.json["role"]), (&json!("Ben"), &json!("member")));
@@ -336,7 +336,7 @@ mod tests {
         let first = nobody.admin.members().claim_code().await.unwrap().unwrap();
         let second = nobody.admin.members().claim_code().await.unwrap().unwrap();
         assert_eq!(nobody.uses(&first, nobody.now()).await, CodeUse::Refused, "The later one voids it");
-        let almost = nobody.now().plus(CLAIM_VALID).minus(Duration::from_millis(1));
+        let almost = nobody.now().plus(CLAIM_CODE_LIFETIME).minus(Duration::from_millis(1));
         assert_eq!(who(nobody.uses(&second, almost).await), named(UNNAMED, Role::Owner, Admitted::Newcomer));
 
         let configured = Fixture::without_people().await;

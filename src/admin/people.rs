@@ -183,36 +183,37 @@ impl PeopleAdmin<'_> {
     /// Hands the root of the workspace over to the owner of that name, or explains the
     /// consequences.
     pub(super) async fn hand_over(&self, name: &str, step: HandOverStep) -> anyhow::Result<Answer> {
-        let Some(heir) = self.person_named(name).await? else {
+        let Some(new_owner) = self.person_named(name).await? else {
             return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
         };
-        if heir.role != Role::Owner {
-            return Ok(Answer::refusal(of_access::not_an_owner(&heir.name)));
+        if new_owner.role != Role::Owner {
+            return Ok(Answer::refusal(of_access::not_an_owner(&new_owner.name)));
         }
-        let party = Party::One(heir.clone());
+        let party = Party::One(new_owner.clone());
         let result = match step {
             HandOverStep::Plan(_) => self.workspace.folders().plan_hand_over(&party).await,
             HandOverStep::Execute { .. } => self.workspace.folders().hand_over(&party).await,
         };
         let done = match result {
             Ok(done) => done,
-            Err(error) => return Ok(Answer::refusal(not_done(&error.refusal()?, &heir.name))),
+            Err(error) => return Ok(Answer::refusal(not_done(&error.refusal()?, &new_owner.name))),
         };
-        let HandOverResult { from, from_folder, heir_folder } = done;
+        let HandOverResult { from, from_folder, new_owner_folder } = done;
         let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());
         let before = self.journal.read(look).await?;
-        let json = json!({ "from": before, "to": heir.name, "done": matches!(step, HandOverStep::Execute { .. }),
-            "folders": { "from": from_folder, "to": heir_folder } });
+        let json = json!({ "from": before, "to": new_owner.name, "done": matches!(step, HandOverStep::Execute { .. }),
+            "folders": { "from": from_folder, "to": new_owner_folder } });
         let by = match step {
             HandOverStep::Plan(surface) => {
-                let text = of_access::hand_over_preview(&before, &heir.name, &from_folder, &heir_folder, surface);
+                let text =
+                    of_access::hand_over_preview(&before, &new_owner.name, &from_folder, &new_owner_folder, surface);
                 return Ok(Answer::ours(text, json));
             }
             HandOverStep::Execute { by } => by,
         };
-        tracing::info!(person.id = %heir.id, "The root of the workspace belongs to person {} from now on", heir.id);
+        tracing::info!(person.id = %new_owner.id, "The root of the workspace belongs to person {} from now on", new_owner.id);
         self.index.discard_disk_state();
-        let text = of_access::handed_over(&before, &heir.name, &from_folder);
+        let text = of_access::handed_over(&before, &new_owner.name, &from_folder);
         let (notice, now) = (OwnerNotice::handed_over(text.clone()), self.clock.now());
         let tell = move |tx: Tx<'_>| {
             let mut owners = tx.people().reachable_owners()?;
@@ -220,7 +221,7 @@ impl PeopleAdmin<'_> {
             notify_owners(tx, &owners, &notice, now)
         };
         let posted = self.journal.write("tell owners of a hand-over", tell).await?;
-        posted.into_iter().for_each(|address| self.engine.audience.posted(address));
+        posted.into_iter().for_each(|address| self.engine.channels.posted(address));
         Ok(Answer::ours(text.into_string(), json))
     }
 }
@@ -301,11 +302,11 @@ fn merge_into(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Timestamp) ->
     Ok(true)
 }
 
-fn not_done(why: &HandOverRefusal, heir: &str) -> String {
+fn not_done(why: &HandOverRefusal, new_owner: &str) -> String {
     match why {
         HandOverRefusal::NoOwner => of_access::NO_OWNER.to_owned(),
-        HandOverRefusal::Same => of_access::owns_root_already(heir),
-        HandOverRefusal::NotAnOwner => of_access::not_an_owner(heir),
+        HandOverRefusal::Same => of_access::owns_root_already(new_owner),
+        HandOverRefusal::NotAnOwner => of_access::not_an_owner(new_owner),
         HandOverRefusal::Busy => of_access::HAND_OVER_BUSY.to_owned(),
         HandOverRefusal::Unmovable(path) => of_access::unmovable(&plain(path)),
     }
@@ -317,7 +318,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn everybody_and_the_newest_strangers_are_shown() {
+    async fn all_people_and_the_newest_strangers_are_listed() {
         let fixture = Fixture::new().await;
         fixture.is_contacted_by("telegram", "4711").await;
         let answer = fixture.admin.chat(&fixture.ada(), "/people").await;

@@ -198,7 +198,7 @@ impl SkillsAdmin<'_> {
     pub async fn promote(&self, owner: &Person, note: &str, name: Option<&str>) -> anyhow::Result<Answer> {
         let mut shown = ShownLabel::nothing();
         let cannot = |why: &str| Answer::refusal(says::cannot_use_note(&visible_line(note), why));
-        let (text, file) = match self.engine.tree.files().read_note(owner, note).await {
+        let (text, file) = match self.engine.workspace.files().read_note(owner, note).await {
             Ok(read) => read,
             Err(error) => {
                 return Ok(Answer::refusal(says::cannot_read_note(

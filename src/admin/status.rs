@@ -148,7 +148,7 @@ impl ReportsAdmin<'_> {
         };
         let rows = self.journal.write("send again", again).await?;
         for row in &rows {
-            self.engine.audience.posted(row.address);
+            self.engine.channels.posted(row.address);
         }
         let numbers: Vec<OutboxId> = rows.iter().map(|row| row.id).collect();
         match (rows.is_empty(), one) {

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Admin, Caller, HealthSource};
 use crate::config::{Budget, Config, Conversation, Home, Limit};
-use crate::engine::{Audience, Engine, Watcher};
+use crate::engine::{ChannelAccess, Engine, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
 use crate::memory::Workspace;
 use crate::message::{FetchFileError, Health};
@@ -332,7 +332,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
     });
     let config =
         crate::config::parse("timezone = \"UTC\"", "fixture.toml", &Default::default(), Home::at(home)).unwrap().config;
-    let tree = Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
+    let workspace = Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
     let engine = Arc::new(Engine {
         journal: journal.clone(),
         clock: Arc::clone(&dyn_clock),
@@ -345,14 +345,14 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         agent: "compline".to_owned(),
         tool_rounds: 12,
         memory: config.memory.clone(),
-        tree: tree.clone(),
-        index: crate::memory::Index::new(tree, journal.clone(), Arc::clone(&dyn_clock)),
+        workspace: workspace.clone(),
+        index: crate::memory::Index::new(workspace, journal.clone(), Arc::clone(&dyn_clock)),
         review: review.clone(),
         toolbox: Toolbox::new(Vec::new()),
         chat: purse(&["first", "second"]),
         background,
         transcription: None,
-        audience: Arc::new(Nobody),
+        channels: Arc::new(Nobody),
         reader: crate::engine::files::reader::DocumentReader::new(Path::new("/nowhere")),
         runtime: crate::engine::Runtime::new(
             dyn_clock.now(),
@@ -382,7 +382,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
     }
 }
 
-fn schedule(config: &Config, engine: &Arc<Engine>, tree: Workspace) -> Arc<Schedule> {
+fn schedule(config: &Config, engine: &Arc<Engine>, workspace: Workspace) -> Arc<Schedule> {
     Arc::new(Schedule {
         journal: engine.journal.clone(),
         clock: Arc::clone(&engine.clock),
@@ -390,7 +390,7 @@ fn schedule(config: &Config, engine: &Arc<Engine>, tree: Workspace) -> Arc<Sched
         reflection: config.reflection.clone(),
         heartbeat: config.heartbeat,
         retention: config.retention,
-        tree,
+        workspace,
         engine: Arc::clone(engine),
         reflector: Reflector {
             journal: engine.journal.clone(),
@@ -422,7 +422,7 @@ fn offline(name: &str) -> Arc<dyn Model> {
 struct Nobody;
 
 #[async_trait::async_trait]
-impl Audience for Nobody {
+impl ChannelAccess for Nobody {
     fn watch(&self, _: TurnId, _: AddressId) -> Box<dyn Watcher> {
         Box::new(Self)
     }

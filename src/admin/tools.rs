@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_tool_is() {
+    fn the_state_of_a_tool_follows_from_acceptance_and_connection() {
         let condition = |connected: bool, lists: bool| Condition {
             listed: lists.then(|| ("t".to_owned(), "d1".to_owned())).into_iter().collect(),
             since: connected.then_some(START),
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_to_be_accepted_is_shown_whole_and_can_do_nothing() {
+    fn a_tool_to_be_accepted_is_shown_in_full_and_harmlessly() {
         let page = page(&row("0123456789abcdef0123", ""), ToolState::New);
         assert!(page.contains("````\nLooks.⟨U+202E"), "{page}");
         assert!(

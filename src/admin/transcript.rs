@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_elses_conversation_is_shown_to_one_person() {
+    async fn a_person_is_not_shown_another_persons_conversation() {
         let fixture = Fixture::new().await;
         let said = fixture.says("Ada", "canary ada-19c0").await;
         let refused =

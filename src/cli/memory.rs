@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_editor_gets_the_file_whatever_it_is_called() {
+    async fn the_editor_opens_a_file_with_any_name() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("a b'\"$(c).md");
         std::fs::write(&file, "one\n").unwrap();

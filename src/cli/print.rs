@@ -324,7 +324,7 @@ mod tests {
 
     /// Proves: command-line/long-task
     #[tokio::test]
-    async fn what_is_quick_and_what_goes_into_a_pipe_shows_nothing() {
+    async fn no_progress_is_shown_for_quick_tasks_or_in_a_pipe() {
         assert_eq!((shown(0, true).await.as_str(), shown(3, false).await.as_str()), ("", ""));
     }
 }

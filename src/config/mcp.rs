@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told_with_its_place() {
+    fn an_invalid_mcp_setting_is_reported_with_its_place() {
         let server = |rest: &str| format!("[[mcp]]\nname = \"files\"\n{rest}");
         let program = "command = [\"serve\"]";
         for (text, told) in [

@@ -27,9 +27,9 @@ const KEPT: usize = 4;
 /// Characters of a tool result that the summary uses.
 const RESULT: usize = 2_000;
 /// Number of failures after which the summary is made by rules.
-const TRIES: u32 = 6;
+const MAX_ATTEMPTS: u32 = 6;
 /// Short intervals, because a conversation waits for the summary.
-const PACE: Backoff = Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(3600) };
+const BACKOFF: Backoff = Backoff { first: Duration::from_secs(60), longest: Duration::from_secs(3600) };
 
 /// End of the part to be compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub fn older_part(
 
 /// Processes due jobs and returns the time of the next one.
 pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
-    let due = |now| move |db: Db<'_>| db.compactions().due_compaction(now, PACE.longest);
+    let due = |now| move |db: Db<'_>| db.compactions().due_compaction(now, BACKOFF.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due).await?;
     }
@@ -73,7 +73,7 @@ pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
 
 async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
     // Facts first: if they cannot be stored, the conversation stays as it is.
-    if engine.memory.enabled && !extractor::make_up_to(engine, wanted.conversation, wanted.upto_message).await? {
+    if engine.memory.enabled && !extractor::extract_up_to(engine, wanted.conversation, wanted.upto_message).await? {
         return postpone(engine, &wanted, "facts cannot be taken down yet").await;
     }
     let of = wanted.clone();
@@ -82,7 +82,7 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
     let scope = wanted.summary.scope();
     let made = match summary::ask(&engine.background, &lines, scope).await {
         Ok(made) => made,
-        Err(error) if wanted.attempts + 1 < TRIES => {
+        Err(error) if wanted.attempts + 1 < MAX_ATTEMPTS => {
             return postpone(engine, &wanted, &error.to_string()).await;
         }
         Err(_) => (summary::extractive(&lines, scope), "extract".to_owned()),
@@ -116,7 +116,7 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
     let (id, attempts) = (wanted.id, wanted.attempts.saturating_add(1));
     let of = wanted.conversation;
     tracing::warn!(conversation.id = %of, "Conversation {of}: its older part is not summarised yet: {why}");
-    let retry_at = engine.clock.now().plus(PACE.pause(attempts));
+    let retry_at = engine.clock.now().plus(BACKOFF.pause(attempts));
     let job = move |tx: crate::store::Tx<'_>| tx.compactions().postpone_compaction(id, attempts, retry_at);
     engine.journal.write("postpone a summary of an older part", job).await
 }
@@ -184,7 +184,7 @@ pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Resu
         if let Some(CompactionEnd { turn, message }) = end {
             tx.compactions().request_compaction(conversation.id, turn, message, conversation.scope, now)?;
         } else if takes_down
-            && !tx.compactions().has_pressed(conversation.id)?
+            && !tx.compactions().has_extracted_full_window(conversation.id)?
             && let Some(upto) = tx.extractions().newest_message(conversation.id)?
         {
             extractor::request(tx, conversation.id, upto, ExtractionCause::Pressure, now)?;

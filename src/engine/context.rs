@@ -142,7 +142,7 @@ async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
         return Ok(nothing);
     };
-    let learnings = engine.tree.notes().learnings(&party).await?;
+    let learnings = engine.workspace.notes().learnings(&party).await?;
     let (words, label, _) = learnings.open();
     // Only text derived from trusted text alone is loaded automatically.
     let shown = label.is_trusted() && !words.is_empty();

@@ -69,8 +69,8 @@ impl Block {
 impl ContextBudget {
     /// Creates the budget of a model; `scale` is the provider's count for one of our estimated
     /// tokens.
-    pub fn of(card: Option<&ModelInfo>, scale: f64) -> Self {
-        let (window, output) = card.map_or((16_384, 2_048), |card| (card.context_window, card.max_output));
+    pub fn of(info: Option<&ModelInfo>, scale: f64) -> Self {
+        let (window, output) = info.map_or((16_384, 2_048), |info| (info.context_window, info.max_output));
         Self { window, output, scale: scale.clamp(0.25, 6.0) }
     }
 
@@ -230,7 +230,7 @@ mod tests {
     /// Promise (models/window-estimate): The estimate of how full the window is follows the
     /// provider's own counts, recent calls most, and implausible figures do not distort it.
     #[test]
-    fn what_the_provider_counts_moves_what_is_sent() {
+    fn the_providers_counts_adjust_the_size_of_requests() {
         let twice = ContextBudget { scale: 2.0, ..budget(100_000, 10_000) };
         assert_eq!((twice.counted(10), twice.most_guessed()), (20, 40_500));
     }
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_stays_as_it_is() {
+    fn text_within_the_limit_is_unchanged() {
         assert_eq!(truncate_end("a\nb", 10, "x"), "a\nb");
         assert_eq!(truncate_memory("a\n\n## Recent facts\n- **b**: c", 100), "a\n\n## Recent facts\n- **b**: c");
     }

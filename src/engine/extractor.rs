@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use super::summary::SummaryLine;
-use super::{Engine, TRIES, UNHURRIED, summary};
+use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS, summary};
 use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, ChangeOrigin, WriteError};
 use crate::model::{ModelError, Purpose, Reply};
@@ -107,14 +107,18 @@ pub fn count_turn(tx: Tx<'_>, conversation: ConversationId, every: u32, now: Tim
 
 /// Extracts the remaining facts of a conversation up to that message now. Returns false if they
 /// could not be stored: then none of it may be discarded.
-pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto: MessageId) -> anyhow::Result<bool> {
+pub async fn extract_up_to(
+    engine: &Arc<Engine>,
+    conversation: ConversationId,
+    upto: MessageId,
+) -> anyhow::Result<bool> {
     if !engine.memory.enabled {
         return Ok(true);
     }
     let now = engine.clock.now();
     let job = move |tx: Tx<'_>| {
         request(tx, conversation, upto, ExtractionCause::Compaction, now)?;
-        tx.extractions().hurry_extractions(conversation, upto, now)
+        tx.extractions().make_extractions_due(conversation, upto, now)
     };
     engine.journal.write("want facts", job).await?;
     while let Some(job) = engine.journal.read(move |db| db.extractions().open_extraction(conversation, upto)).await? {
@@ -127,7 +131,7 @@ pub async fn make_up_to(engine: &Arc<Engine>, conversation: ConversationId, upto
 
 /// Processes due jobs and returns the time of the next one.
 async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
-    let due = |now| move |db: crate::store::Db<'_>| db.extractions().due_extraction(now, UNHURRIED.longest);
+    let due = |now| move |db: crate::store::Db<'_>| db.extractions().due_extraction(now, BACKGROUND_BACKOFF.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due.id).await?;
     }
@@ -179,7 +183,7 @@ async fn ask(engine: &Arc<Engine>, job: Extraction, party: &Party) -> anyhow::Re
     let Some((piece, revision)) = engine.journal.read_much(read).await? else {
         return end(engine, &job, ExtractionState::Nothing).await;
     };
-    let known = engine.tree.notes().known_facts(party).await?;
+    let known = engine.workspace.notes().known_facts(party).await?;
     let (taken, model) = match extract_piece(engine, &piece, &known, scope).await {
         Ok(taken) => taken,
         Err(error) => return postpone(engine, &job, &error.to_string()).await,
@@ -244,7 +248,7 @@ async fn extract_piece(
 async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> anyhow::Result<JobProgress> {
     // A deletion also cuts text out of stored answers, so none may run between this check and the
     // write to the files.
-    let _alone = engine.tree.erasure_lock().await;
+    let _alone = engine.workspace.erasure_lock().await;
     // Text may have been deleted while this waited: then the answer is void, and the job is asked
     // again.
     let Some(job) = answered(engine, id).await? else { return Ok(JobProgress::On) };
@@ -257,10 +261,10 @@ async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> a
         from: vec![Node::Extraction(id)],
         now: engine.clock.now(),
     };
-    let tree = &engine.tree;
-    let stored = match tree.notes().store_facts(&origin, &taken.facts).await {
+    let workspace = &engine.workspace;
+    let stored = match workspace.notes().store_facts(&origin, &taken.facts).await {
         Ok(()) => {
-            tree.notes().store_corrections(&ChangeOrigin { cause: "learned", ..origin }, &taken.corrections).await
+            workspace.notes().store_corrections(&ChangeOrigin { cause: "learned", ..origin }, &taken.corrections).await
         }
         other => other,
     };
@@ -293,13 +297,13 @@ async fn end(engine: &Arc<Engine>, job: &Extraction, state: ExtractionState) -> 
 async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::Result<JobProgress> {
     let (id, of, attempts) = (job.id, job.conversation, job.attempts.saturating_add(1));
     let now = engine.clock.now();
-    if attempts >= TRIES {
+    if attempts >= MAX_BACKGROUND_ATTEMPTS {
         tracing::error!(conversation.id = %of, "Conversation {of}: no facts were taken down, and it is given up: {why}");
         end(engine, job, ExtractionState::GivenUp).await?;
         return Ok(JobProgress::Later);
     }
     tracing::warn!(conversation.id = %of, "Conversation {of}: no facts taken down yet: {why}");
-    let retry_at = now.plus(UNHURRIED.pause(attempts));
+    let retry_at = now.plus(BACKGROUND_BACKOFF.pause(attempts));
     let later = move |tx: Tx<'_>| tx.extractions().postpone_extraction(id, attempts, retry_at);
     engine.journal.write("postpone taking down", later).await?;
     Ok(JobProgress::Later)

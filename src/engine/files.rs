@@ -109,13 +109,13 @@ async fn prepare_one(
     if file.state == AttachmentState::Gone {
         return Ok(None);
     }
-    let sees = engine.chat.order().first().and_then(|first| engine.chat.card(*first)).is_some_and(|card| card.images);
+    let sees = engine.chat.order().first().and_then(|first| engine.chat.info(*first)).is_some_and(|info| info.images);
     let picture = is_picture(file);
     if picture && !sees {
         return refuse(engine, file, prompt::CANNOT_SEE).await;
     }
     let bytes = match file.state {
-        AttachmentState::Here if picture => engine.tree.files().read_inbox(file.scope, &file.path).await?,
+        AttachmentState::Here if picture => engine.workspace.files().read_inbox(file.scope, &file.path).await?,
         // The text of any other file was stored with it.
         AttachmentState::Here | AttachmentState::Failed | AttachmentState::Gone => return Ok(None),
         AttachmentState::Remote => match fetch(engine, turn, file, MAX_FILE).await {
@@ -144,7 +144,7 @@ async fn fetch(engine: &Engine, turn: &TurnRow, file: &Attachment, max: u64) -> 
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match engine.audience.fetch(turn.address, &file.remote.reference, max.min(MAX_FILE)).await {
+        match engine.channels.fetch(turn.address, &file.remote.reference, max.min(MAX_FILE)).await {
             Ok(bytes) => return Ok(bytes),
             Err(FetchFileError::TooLarge) => return Err(says::TOO_LARGE),
             Err(FetchFileError::NotFound) => return Err(says::GONE),
@@ -165,11 +165,11 @@ async fn store_file(
     bytes: &[u8],
     words: ExtractedText,
 ) -> anyhow::Result<()> {
-    let (tree, now) = (&engine.tree, engine.clock.now());
+    let (workspace, now) = (&engine.workspace, engine.clock.now());
     let (path, digest) =
-        tree.files().save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
+        workspace.files().save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
     let text_path = match &words.text_file {
-        Some(all) => tree.files().save_text_of(&path, all, now).await?,
+        Some(all) => workspace.files().save_text_of(&path, all, now).await?,
         None => String::new(),
     };
     let (id, message, size, of) = (file.id, file.message, i64::try_from(bytes.len())?, turn.id);
@@ -259,7 +259,7 @@ async fn transcribe_note(
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return refuse(engine, file, says::TOO_LARGE).await.map(|_| None);
     }
-    let stored = if is_here { Some(engine.tree.files().read_inbox(file.scope, &file.path).await?) } else { None };
+    let stored = if is_here { Some(engine.workspace.files().read_inbox(file.scope, &file.path).await?) } else { None };
     let size = stored.as_ref().map_or(file.remote.size, |bytes| u64::try_from(bytes.len()).ok());
     let on_behalf = SpendCause { turn: Some(turn.id), person: turn.person };
     let reserved = match transcriber.reserve(size, turn.scope, on_behalf).await {

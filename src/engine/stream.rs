@@ -17,7 +17,7 @@ use super::history::{History, HistorySettings};
 use super::record::{TurnRecord, store_reactions};
 use super::system_run::Allowance;
 use super::turn::{self, Turn, TurnOutcome};
-use super::{Engine, PATIENCE, compact, context};
+use super::{Engine, MAX_MESSAGE_AGE, compact, context};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -217,7 +217,7 @@ impl StreamTask {
     /// Closes messages that waited for more than a day, with one notice.
     async fn dismiss_outdated(&self, queued: Vec<StoredMessage>, now: Timestamp) -> anyhow::Result<Vec<StoredMessage>> {
         // For a request of the program, the code that assigned it decides when to give up.
-        let outdated = |m: &StoredMessage| m.kind == MessageKind::Said && now.since(m.effective_at) > PATIENCE;
+        let outdated = |m: &StoredMessage| m.kind == MessageKind::Said && now.since(m.effective_at) > MAX_MESSAGE_AGE;
         let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(outdated);
         let Some(address) = old.last().and_then(|message| message.address) else { return Ok(fresh) };
         let ids: Vec<MessageId> = old.iter().map(|message| message.id).collect();
@@ -234,7 +234,7 @@ impl StreamTask {
                 tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
             })
             .await?;
-        self.engine.audience.posted(address);
+        self.engine.channels.posted(address);
         Ok(fresh)
     }
 
@@ -300,7 +300,7 @@ impl StreamTask {
         };
         let row = self.engine.journal.write("claim messages", move |tx| claim.write(tx, &ids)).await?;
         if delayed_since.is_some() {
-            self.engine.audience.posted(address);
+            self.engine.channels.posted(address);
         }
         self.current_turn = row.as_ref().map(|row| row.id);
         Ok(row.map(|row| (row, inputs)))
@@ -316,7 +316,7 @@ impl StreamTask {
         };
         let words = self.engine.journal.read(read).await?;
         let (recalled, mut from) = context::recalled(&self.engine, &inputs.party, &words, &inputs.loaded).await;
-        from.extend(self.engine.tree.notes().learned_from(&inputs.party).await?);
+        from.extend(self.engine.workspace.notes().learned_from(&inputs.party).await?);
         Ok((recalled, from))
     }
 
@@ -329,7 +329,7 @@ impl StreamTask {
     ) -> anyhow::Result<TurnContext> {
         let conversation = context::opening(&self.engine, conversation).await?;
         let now = self.engine.clock.now();
-        let loaded = self.engine.tree.load(&party, now, &self.engine.zone.day(day)).await?;
+        let loaded = self.engine.workspace.load(&party, now, &self.engine.zone.day(day)).await?;
         let tools = self.tools_of(&conversation).await?;
         let (skills, nodes) = self.skills(&tools).await;
         Ok(TurnContext { party, conversation, loaded, skills, nodes })
@@ -474,7 +474,7 @@ impl Engine {
     /// Context budget of the first model of a pool.
     pub(super) fn context_budget(&self, pool: &ModelPool) -> ContextBudget {
         let first = pool.order().first().copied().unwrap_or_default();
-        ContextBudget::of(pool.card(first), pool.scale(first))
+        ContextBudget::of(pool.info(first), pool.scale(first))
     }
 
     /// Display settings of a conversation's history, given the estimated tokens of the rest of the

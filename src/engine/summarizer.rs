@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Engine, TRIES, UNHURRIED, boundary, compact, extractor, summary};
+use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS, boundary, compact, extractor, summary};
 use crate::store::{Conversation, Db, Node, Summary, SummaryInputs, SummaryState, Tx};
 use crate::time::Timestamp;
 
@@ -30,7 +30,7 @@ async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
             request(engine, &conversation).await?;
         }
     }
-    let due = |now| move |db: Db<'_>| db.summaries().due_summary(now, UNHURRIED.longest);
+    let due = |now| move |db: Db<'_>| db.summaries().due_summary(now, BACKGROUND_BACKOFF.longest);
     while let Some(due) = engine.journal.read(due(engine.clock.now())).await? {
         make(engine, due).await?;
     }
@@ -131,7 +131,11 @@ async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
         Err(error) => {
             let attempts = wanted.attempts.saturating_add(1);
             tracing::warn!(conversation.id = %conversation.id, "Conversation {}: no summary yet: {error}", conversation.id);
-            let retry_at = if attempts >= TRIES { Timestamp::NEVER } else { now.plus(UNHURRIED.pause(attempts)) };
+            let retry_at = if attempts >= MAX_BACKGROUND_ATTEMPTS {
+                Timestamp::NEVER
+            } else {
+                now.plus(BACKGROUND_BACKOFF.pause(attempts))
+            };
             engine
                 .journal
                 .write("postpone a summary", move |tx| tx.summaries().postpone_summary(id, attempts, retry_at))

@@ -32,7 +32,7 @@ use crate::wording::{self, ProgramText};
 /// Characters kept of the result of an earlier call when the window is nearly full.
 const SHORT_RESULT: usize = 1_000;
 /// Retry intervals while the model is unreachable.
-const AWAY: Backoff = Backoff { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
+const MODEL_AWAY_BACKOFF: Backoff = Backoff { first: Duration::from_secs(30), longest: Duration::from_secs(15 * 60) };
 /// Number of attempts that take a day. Attempts are counted instead of time, because a day in which
 /// the program was off is no day of trying.
 const A_DAY_OF_TRIES: u32 = 100;
@@ -82,7 +82,7 @@ impl<'a> Turn<'a> {
         stop: CancellationToken,
     ) -> Self {
         let watcher = match inputs.conversation.kind.is_run() {
-            false => engine.audience.watch(row.id, row.address),
+            false => engine.channels.watch(row.id, row.address),
             true => Box::new(NullSink),
         };
         Self { engine, history, row, inputs, stop, watcher }
@@ -336,7 +336,7 @@ impl<'a> Turn<'a> {
                 every.map_or(Ok(()), |every| extractor::count_turn(tx, row.conversation, every, now))
             })
             .await?;
-        self.engine.audience.posted(self.row.address);
+        self.engine.channels.posted(self.row.address);
         Ok(())
     }
 
@@ -363,9 +363,9 @@ impl<'a> Turn<'a> {
         let early = self.row.retry_at.is_some_and(|at| at > now);
         let pause = if let ModelError::Later { after: Some(after), .. } = error { *after } else { Duration::ZERO };
         // A long wait requested by the provider counts as that many of our attempts.
-        let worth = u32::try_from(pause.as_secs() / AWAY.longest.as_secs()).unwrap_or(u32::MAX).max(1);
+        let worth = u32::try_from(pause.as_secs() / MODEL_AWAY_BACKOFF.longest.as_secs()).unwrap_or(u32::MAX).max(1);
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
-        let retry_at = now.plus(pause.max(AWAY.pause(attempts)));
+        let retry_at = now.plus(pause.max(MODEL_AWAY_BACKOFF.pause(attempts)));
         let notice = wording::own(wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
         self.engine
@@ -380,7 +380,7 @@ impl<'a> Turn<'a> {
                 tx.turns().postpone_turn(row.id, attempts, retry_at, true)
             })
             .await?;
-        self.engine.audience.posted(self.row.address);
+        self.engine.channels.posted(self.row.address);
         Ok(TurnOutcome::Waits(retry_at))
     }
 
@@ -404,7 +404,7 @@ impl<'a> Turn<'a> {
                 end_unanswered(tx, row.id, reason, now)
             })
             .await?;
-        self.engine.audience.posted(self.row.address);
+        self.engine.channels.posted(self.row.address);
         Ok(())
     }
 

@@ -35,7 +35,7 @@ impl Erasure<'_> {
     /// # Errors
     /// If the journal or the disk cannot be used; then the erasure is resumed later.
     pub async fn execute_person(&self, id: ErasureId, now: Timestamp) -> anyhow::Result<PersonErasure> {
-        let _alone = self.tree.erasure_lock().await;
+        let _alone = self.workspace.erasure_lock().await;
         // A finished one has no folder any more, and an empty folder means the root.
         let is_open = |row: &ErasureRow| row.kind == ErasureKind::Person && row.state != ErasureState::Done;
         let row = self.journal.read(move |db| db.erasure().row(id)).await?;
@@ -108,7 +108,7 @@ impl Erasure<'_> {
         for row in self.journal.read(move |db| db.erasure().open_in_groups(person)).await? {
             let Some(outcome) = self.execute_alone(row.id, now).await? else { continue };
             let Scope::Group(stream) = row.scope else { continue };
-            let folder = self.tree.folder_of(&Party::Group(stream)).await?;
+            let folder = self.workspace.folder_of(&Party::Group(stream)).await?;
             let found = outcome.remaining;
             let paths = found.files.iter().chain(&found.unreadable_files).chain(&found.paraphrases.files);
             files.extend(paths.map(|file| format!("{folder}/{file}")));
@@ -126,7 +126,7 @@ impl Erasure<'_> {
         if row.state == ErasureState::Incomplete {
             let people = self.journal.read(|db| db.people().people()).await?;
             for other in people.into_iter().filter(|other| other.id != person) {
-                if self.tree.folder_of(&Party::One(other)).await? == row.target {
+                if self.workspace.folder_of(&Party::One(other)).await? == row.target {
                     return Ok(None);
                 }
             }
@@ -137,12 +137,12 @@ impl Erasure<'_> {
     /// Deletes the person's folder, and files written for them elsewhere in the workspace.
     async fn drop_files_of(&self, person: PersonId, folder: Option<&str>) -> anyhow::Result<usize> {
         let mut dropped = match folder {
-            Some(folder) => self.tree.folders().drop_all_in(folder, Scope::Person(person)).await?,
+            Some(folder) => self.workspace.folders().drop_all_in(folder, Scope::Person(person)).await?,
             None => 0,
         };
         let paths = self.journal.read(move |db| db.erasure().paths_of(person)).await?;
         for path in paths.into_iter().filter(|path| !is_owner_only(path)) {
-            dropped = dropped.saturating_add(usize::from(self.tree.folders().drop_one(&path).await?));
+            dropped = dropped.saturating_add(usize::from(self.workspace.folders().drop_one(&path).await?));
         }
         Ok(dropped)
     }
@@ -150,7 +150,7 @@ impl Erasure<'_> {
     async fn remaining_of(&self, person: PersonId, folder: Option<String>) -> anyhow::Result<Vec<(String, usize)>> {
         let mut remaining = self.journal.read_much(move |db: Db<'_>| db.erasure().remaining_rows(person)).await?;
         let Some(folder) = folder else { return Ok(remaining) };
-        let files = self.tree.folders().files_in(&folder, Scope::Person(person)).await?;
+        let files = self.workspace.folders().files_in(&folder, Scope::Person(person)).await?;
         let files = files.into_iter().filter(|file| !is_owner_only(&file.path)).count();
         if files > 0 {
             remaining.push(("files".to_owned(), files));

@@ -27,7 +27,7 @@ impl Erasure<'_> {
     /// Resolves a name: a note by path, file name or title, a fact by key, or a line by its full
     /// text. Searches present files first, then earlier versions. `None` if nothing matches.
     pub async fn plan_of_name(&self, who: &Party, name: &str) -> anyhow::Result<Option<ErasurePlan>> {
-        let files = self.tree.folders().files_of(who).await?;
+        let files = self.workspace.folders().files_of(who).await?;
         if let Some(note) = note_named(&files, name) {
             return self.note_plan(who, note).await.map(Some);
         }
@@ -85,7 +85,7 @@ impl Erasure<'_> {
     pub async fn plan_of_person(&self, id: PersonId, name: &str) -> anyhow::Result<ErasurePlan> {
         Ok(ErasurePlan {
             kind: ErasureKind::Person,
-            target: self.tree.last_folder_of(id, name).await?,
+            target: self.workspace.last_folder_of(id, name).await?,
             query: ErasureQuery::default(),
             label: Label::neutral(),
         })
@@ -151,7 +151,7 @@ impl Erasure<'_> {
         if name.trim().parse::<i64>().is_ok() {
             return Ok(None);
         }
-        let folder = self.tree.folder_of(who).await?;
+        let folder = self.workspace.folder_of(who).await?;
         let contents = self.old_contents(who.scope()).await?;
         let deleted: Vec<&OldContent> =
             contents.iter().filter(|old| !files.iter().any(|file| file.location == old.path)).collect();
@@ -179,7 +179,7 @@ impl Erasure<'_> {
     }
 
     async fn text_of(&self, who: &Party, file: &OwnPath) -> anyhow::Result<String> {
-        Ok(self.tree.folders().words_of(who.scope(), file).await?.unwrap_or_default())
+        Ok(self.workspace.folders().words_of(who.scope(), file).await?.unwrap_or_default())
     }
 
     async fn label_of(&self, file: &OwnPath, text: &str) -> anyhow::Result<Label> {

@@ -11,7 +11,7 @@ const NOW: Timestamp = Timestamp(1_795_284_000_000); // 2026-11-21T18:00:00Z
 struct Home {
     folder: tempfile::TempDir,
     journal: Journal,
-    tree: Workspace,
+    workspace: Workspace,
     ben: Person,
 }
 
@@ -23,9 +23,9 @@ async fn home() -> Home {
         tx.people().allow("Ben", Role::Member, "config", NOW)
     });
     let ben = people.await.unwrap();
-    let tree =
+    let workspace =
         Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
-    Home { folder, journal, tree, ben }
+    Home { folder, journal, workspace, ben }
 }
 
 impl Home {
@@ -43,7 +43,7 @@ impl Home {
     }
 
     fn erasure(&self) -> Erasure<'_> {
-        Erasure::new(&self.journal, &self.tree)
+        Erasure::new(&self.journal, &self.workspace)
     }
 
     /// Requests the erasure of Ben, with his folder.
@@ -56,7 +56,7 @@ impl Home {
 
 /// Proves: forgetting/groups
 #[tokio::test]
-async fn what_is_left_of_somebody_takes_nothing_of_whoever_has_their_name_now() {
+async fn finishing_the_erasure_of_a_person_spares_their_namesake() {
     let home = home().await;
     home.write("people/2-ben/memory/tea.md", "Green.\n");
     let first = home.wants_ben_forgotten().await;

@@ -32,9 +32,9 @@ impl Erasure<'_> {
         let mut remaining = self.journal.read_much(search).await?;
         let Some(who) = self.party_of(row.scope).await? else { return Ok(remaining) };
         let matcher = if row.has_paraphrases() { row.query.paraphrases() } else { ParaphraseMatcher::default() };
-        let (files, of) = (self.tree.folders().files_of(&who).await?, row.clone());
+        let (files, of) = (self.workspace.folders().files_of(&who).await?, row.clone());
         let check = move |file: &OwnPath, bytes| Some((file_match(file, bytes, &of, &matcher)?, file.path.clone()));
-        for (found, path) in self.tree.folders().scan(files, MAX_FILE, check).await? {
+        for (found, path) in self.workspace.folders().scan(files, MAX_FILE, check).await? {
             match found {
                 FileMatch::Match => remaining.files.push(path),
                 FileMatch::Paraphrase => remaining.paraphrases.files.push(path),

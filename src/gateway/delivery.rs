@@ -226,7 +226,7 @@ impl Delivery {
         let peer = dispatcher.current_peer(queue).await?;
         let attachment = match part.file.as_str() {
             "" => None,
-            _ => Some(OutgoingAttachment::open(&dispatcher.tree, part).await?),
+            _ => Some(OutgoingAttachment::open(&dispatcher.workspace, part).await?),
         };
         let mut attempt = Attempt { peer, target, plain_only: part.plain_only, repeated, attachment };
         loop {

@@ -26,7 +26,7 @@ type StreamCallback = Box<dyn Fn(StreamId) + Send + Sync>;
 pub struct Dispatcher {
     pub(super) journal: Journal,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) tree: Workspace,
+    pub(super) workspace: Workspace,
     pub(super) tasks: TaskTracker,
     pub(super) stop: CancellationToken,
     adapters: Mutex<HashMap<&'static str, Arc<dyn Adapter>>>,
@@ -70,7 +70,7 @@ impl Dispatcher {
     /// delivered.
     pub fn new(
         journal: Journal,
-        tree: Workspace,
+        workspace: Workspace,
         clock: Arc<dyn Clock>,
         stop: CancellationToken,
         scheduler: WakeupSender,
@@ -78,7 +78,7 @@ impl Dispatcher {
         Arc::new(Self {
             journal,
             clock,
-            tree,
+            workspace,
             tasks: TaskTracker::new(),
             stop,
             adapters: Mutex::default(),

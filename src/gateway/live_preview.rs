@@ -12,7 +12,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::dispatcher::{DeliveryQueue, Dispatcher};
 use crate::adapter::{OutgoingPart, PartFormat, SendError, Typing};
-use crate::engine::{Audience, Watcher};
+use crate::engine::{ChannelAccess, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::{FetchFileError, Outbound};
 use crate::model::StreamSink;
@@ -30,7 +30,7 @@ const MIN_PREVIEW: usize = 40;
 const MAX_PREVIEW: usize = 3_500;
 
 #[async_trait::async_trait]
-impl Audience for Arc<Dispatcher> {
+impl ChannelAccess for Arc<Dispatcher> {
     fn watch(&self, turn: TurnId, address: AddressId) -> Box<dyn Watcher> {
         let over = CancellationToken::new();
         let reply = Arc::new(Mutex::new(LiveReply::default()));

@@ -182,7 +182,7 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[tokio::test]
-    async fn a_socket_that_accepts_nobody_is_asked_less_and_less() {
+    async fn a_failing_accept_is_retried_with_growing_intervals() {
         // A process that may open no more files.
         let (calls, stop) = (AtomicU32::new(0), CancellationToken::new());
         let accept = || async {

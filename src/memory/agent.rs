@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_learned_has_its_own_room() {
+    fn knowledge_of_other_profiles_has_its_own_budget() {
         let others = [("chef".to_owned(), long("Dish")), ("nurse".to_owned(), long("Pill"))];
         for total in [0, 1, 2, 3, 2000, 20_000] {
             assert!(estimate_tokens(&layout_of(total, "default").shown_of_others(&others)) <= total, "{total}");

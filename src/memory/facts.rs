@@ -27,7 +27,7 @@ use super::agent::FactList;
 use super::notes::{NoteDraft, StoredNote, without_key};
 use super::page::DefaultFile;
 use super::workspace::{Notes, WriteError, WriteRefusal, unless_refused_logged};
-use super::write::{ChangeOrigin, LabelSource, NewContent};
+use super::write::{ChangeOrigin, LabelRule, NewContent};
 use super::{memory_md, note};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
@@ -331,7 +331,7 @@ impl Notes<'_> {
         let make =
             move |texts: &[Option<&str>]| Ok(files.iter().zip(texts).map(|(path, text)| change(path, *text)).collect());
         let requested: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let written = self.versions().change_first(origin, &requested, LabelSource::Joined, make).await?;
+        let written = self.versions().change_first(origin, &requested, LabelRule::Joined, make).await?;
         Ok(StoredNote { written, path: paths.into_iter().next().unwrap_or_default(), redirected: false })
     }
 }

@@ -41,7 +41,7 @@ pub struct HandOverResult {
     /// New folder of the previous owner.
     pub from_folder: String,
     /// Previous folder of the heir.
-    pub heir_folder: String,
+    pub new_owner_folder: String,
 }
 
 /// Error of a hand-over.
@@ -77,11 +77,11 @@ impl WorkspaceFolders<'_> {
     }
 
     /// Plans a hand-over to that person without changing anything.
-    pub async fn plan_hand_over(&self, heir: &Party) -> Result<HandOverResult, HandOverError> {
-        let heir_folder = self.folder_of(heir).await?;
+    pub async fn plan_hand_over(&self, new_owner: &Party) -> Result<HandOverResult, HandOverError> {
+        let new_owner_folder = self.folder_of(new_owner).await?;
         let from = self.0.journal.read(|db| db.folders().workspace_owner()).await?;
         let from = from.ok_or(HandOverRefusal::NoOwner)?;
-        if heir_folder.is_empty() {
+        if new_owner_folder.is_empty() {
             return Err(HandOverRefusal::Same.into());
         }
         let query = move |db: Db<'_>| Ok((db.folders().stored_folder(from)?, db.folders().name_once_of(from)?));
@@ -89,7 +89,7 @@ impl WorkspaceFolders<'_> {
         let name = layout::folder_name(from, &name.unwrap_or_default());
         self.on_disk_unless_refused(move |workspace| {
             let folders = workspace.folders();
-            for folder in ["", &heir_folder] {
+            for folder in ["", &new_owner_folder] {
                 if let Some(path) = folders.unmovable_in(folder)? {
                     return Err(HandOverError::Refused(HandOverRefusal::Unmovable(path)));
                 }
@@ -97,22 +97,22 @@ impl WorkspaceFolders<'_> {
             // A folder that exists was not in use, and stays separate.
             let is_free = !stored.is_empty() && !folders.is_there(&stored);
             let from_folder = if is_free { stored } else { folders.free_folder(&name)? };
-            Ok(HandOverResult { from, from_folder, heir_folder })
+            Ok(HandOverResult { from, from_folder, new_owner_folder })
         })
         .await
     }
 
     /// Gives the root to that person. If it fails, the next start resumes the hand-over.
-    pub async fn hand_over(&self, heir: &Party) -> Result<HandOverResult, HandOverError> {
-        self.hand_over_in_steps(heir, &|| Ok(())).await
+    pub async fn hand_over(&self, new_owner: &Party) -> Result<HandOverResult, HandOverError> {
+        self.hand_over_in_steps(new_owner, &|| Ok(())).await
     }
 
     pub(super) async fn hand_over_in_steps(
         &self,
-        heir: &Party,
+        new_owner: &Party,
         step: MoveHook<'_>,
     ) -> Result<HandOverResult, HandOverError> {
-        let plan = self.plan_hand_over(heir).await?;
+        let plan = self.plan_hand_over(new_owner).await?;
         // An erasure takes long, so it is not waited for; a single file change is.
         let Ok(_erasure) = Arc::clone(&self.0.erasure).try_lock_owned() else {
             return Err(HandOverRefusal::Busy.into());
@@ -122,8 +122,8 @@ impl WorkspaceFolders<'_> {
         if self.versions().finish_open().await? > 0 {
             return Err(HandOverRefusal::Busy.into());
         }
-        let Scope::Person(id) = heir.scope() else { return Err(HandOverRefusal::NotAnOwner.into()) };
-        let (target, source) = (plan.from_folder.clone(), plan.heir_folder.clone());
+        let Scope::Person(id) = new_owner.scope() else { return Err(HandOverRefusal::NotAnOwner.into()) };
+        let (target, source) = (plan.from_folder.clone(), plan.new_owner_folder.clone());
         let begin = move |tx: Tx<'_>| tx.folders().begin_hand_over(id, &source, &target);
         let started = self.0.journal.write("begin to hand the root over", begin).await;
         let started = started.map_err(|error| match error.downcast() {

@@ -229,7 +229,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn folders_are_told_apart_by_their_id() {
+    fn person_folders_are_distinguished_by_id() {
         for (name, folder) in [
             ("Ben", "people/7-ben"),
             ("Ada Lovelace", "people/7-ada-lovelace"),

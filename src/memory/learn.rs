@@ -200,7 +200,7 @@ mod tests {
 
     /// Proves: memory/mistakes
     #[test]
-    fn a_correction_is_counted_whatever_signs_it_holds_and_however_long_it_is() {
+    fn a_correction_of_any_length_or_punctuation_is_counted() {
         let long = "wrong ".repeat(83);
         for was in [
             "* wrong",
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_said_and_the_newest_is_shown() {
+    fn omitted_lines_are_mentioned_and_the_newest_are_shown() {
         let line = |n: usize| Fact {
             key: format!("tool {n}"),
             value: "x".repeat(n % 90),

@@ -175,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_written_is_read_back(title in "\\PC{0,60}", body in "\\PC{0,80}(\n\\PC{0,40})?") {
+        fn a_note_reads_back_as_written(title in "\\PC{0,60}", body in "\\PC{0,80}(\n\\PC{0,40})?") {
             let note = Note::new(&title, &body, "user");
             let again = read(&write(&note));
             prop_assert_eq!((again.name, again.description, again.kind), (note.name, note.description, note.kind));

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use super::note::{self, Note};
 use super::page::DefaultFile;
 use super::workspace::{Notes, WorkspaceFiles, WriteError, WriteRefusal};
-use super::write::{ChangeOrigin, LabelSource, NewContent, WriteResult};
+use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult};
 use super::{layout, memory_md, page, section};
 use crate::text::{cut_bytes, one_line, shorten};
 use crate::wording::knowledge as says;
@@ -152,7 +152,7 @@ impl Notes<'_> {
             }
             Ok(new_states)
         };
-        let written = self.versions().change_first(origin, &paths, LabelSource::Joined, make).await?;
+        let written = self.versions().change_first(origin, &paths, LabelRule::Joined, make).await?;
         Ok(StoredNote { written, path, redirected: false })
     }
 
@@ -177,7 +177,7 @@ impl Notes<'_> {
             new_states.extend(index.without_line(&name, texts));
             Ok(new_states)
         };
-        self.versions().change_first(origin, &paths, LabelSource::Joined, make).await
+        self.versions().change_first(origin, &paths, LabelRule::Joined, make).await
     }
 
     /// Stores text that must not be loaded automatically as a note that awaits its person's

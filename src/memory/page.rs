@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_cut_at_a_character_and_says_so() {
+    fn an_overlong_file_is_cut_at_a_character_and_says_so() {
         let page = FileVersion::of("x".to_owned(), "AGENTS.md", "é".repeat(MAX_TEXT).as_bytes());
         assert!(page.text.ends_with("é\n\n(cut after 32768 characters; the rest is in AGENTS.md)"));
         assert_eq!(page.notes, ["AGENTS.md is too long and was cut after 32768 characters"]);
@@ -220,7 +220,7 @@ mod tests {
 
     /// Proves: memory/large
     #[test]
-    fn what_grows_at_its_end_keeps_its_end_and_says_how_much_of_its_middle_is_left_out() {
+    fn a_growing_file_keeps_its_end_and_states_the_length_of_the_cut() {
         let lines: Vec<String> = (0..9_000).map(|n| format!("- line {n} é")).collect();
         let page = FileVersion::of("x".to_owned(), "memory/MEMORY.md", lines.join("\n").as_bytes());
         let (head, rest) = page.text.split_once("\n\n(cut here: ").unwrap();

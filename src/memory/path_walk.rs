@@ -288,7 +288,7 @@ mod tests {
 
     /// Proves: trust/file-origin
     #[test]
-    fn whatever_a_disk_answers_to_the_name_is_that_of_the_folder() {
+    fn a_path_lookup_returns_the_name_as_spelt_in_the_folder() {
         let names = ["tea.md", "Caf\u{e9}.md", "2026", "\u{6771}\u{4eac}", "sho\u{ad}rt.md"];
         let (_dir, fd) = folder(&names);
         for lookup in [lookup as Lookup, lenient_lookup, formless_lookup] {

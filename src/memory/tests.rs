@@ -23,7 +23,7 @@ const DAY: &str = "2026-11-21";
 struct Home {
     folder: tempfile::TempDir,
     journal: Journal,
-    tree: Workspace,
+    workspace: Workspace,
     ada: Person,
     ben: Person,
 }
@@ -40,9 +40,9 @@ async fn home_in(folder: tempfile::TempDir, failpoint: Option<Failpoint>) -> Hom
         Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
     });
     let (ada, ben) = people.await.unwrap();
-    let tree =
+    let workspace =
         Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
-    Home { folder, journal, tree, ada, ben }
+    Home { folder, journal, workspace, ada, ben }
 }
 
 impl Home {
@@ -56,7 +56,7 @@ impl Home {
     }
 
     async fn load(&self, who: &Person) -> TurnFiles {
-        self.tree.load(&Party::One(who.clone()), NOW, DAY).await.unwrap()
+        self.workspace.load(&Party::One(who.clone()), NOW, DAY).await.unwrap()
     }
 
     /// Announces a file write, like another part of the program.
@@ -96,7 +96,7 @@ fn words(text: &Text) -> &str {
 #[tokio::test]
 async fn first_contents_are_private_and_known() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     let loaded = home.load(&home.ada).await;
     assert!(words(&loaded.agents).contains("# How to work") && words(&loaded.soul).contains("# Who you are"));
     assert!(words(&loaded.memory).contains("## Recent facts\n\n## Index"));
@@ -123,8 +123,8 @@ async fn seeding_never_overwrites() {
     for inside in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
         home.write(inside, "mine");
     }
-    home.tree.seed(NOW).await.unwrap();
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     for inside in ["AGENTS.md", "SOUL.md", "USER.md", "memory/MEMORY.md"] {
         assert_eq!(fs::read_to_string(home.path(inside)).unwrap(), "mine");
     }
@@ -135,7 +135,7 @@ async fn seeding_never_overwrites() {
 #[tokio::test]
 async fn a_hand_edit_is_trusted_and_seen_at_once() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     home.load(&home.ada).await;
     home.write("USER.md", "Call me Ada.\n<!-- not this -->\n");
     let loaded = home.load(&home.ada).await;
@@ -160,7 +160,7 @@ async fn an_unchanged_file_is_not_read_again() {
 }
 
 #[tokio::test]
-async fn what_was_last_untrusted_stays_so_and_is_not_loaded() {
+async fn a_file_last_recorded_as_untrusted_stays_so_and_is_not_loaded() {
     let home = home().await;
     home.write("memory/MEMORY.md", "from a page");
     home.announce("memory/MEMORY.md", "from a page", web()).await;
@@ -178,7 +178,7 @@ async fn what_was_last_untrusted_stays_so_and_is_not_loaded() {
 #[tokio::test]
 async fn an_announcement_without_its_file_changes_nothing() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     let before = home.load(&home.ada).await;
     home.announce("memory/MEMORY.md", "never renamed into place", web()).await;
     let after = home.load(&home.ada).await;
@@ -186,7 +186,7 @@ async fn an_announcement_without_its_file_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_power_cut_between_row_and_renaming_is_mended_by_the_next_start() {
+async fn a_power_cut_between_row_and_rename_is_repaired_at_the_next_start() {
     let folder = tempfile::tempdir().unwrap();
     let (from, copy) = (folder.path().to_owned(), tempfile::tempdir().unwrap());
     let to = copy.path().to_owned();
@@ -196,11 +196,11 @@ async fn a_power_cut_between_row_and_renaming_is_mended_by_the_next_start() {
         }
     }));
     let home = home_in(folder, Some(cut)).await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     let again = home_in(copy, None).await;
     let announced = again.journal.read(|db| db.file_versions().last_label_of("AGENTS.md")).await.unwrap();
     assert!(announced.is_some() && !again.path("AGENTS.md").exists(), "The cut was where it was meant to be");
-    again.tree.seed(NOW).await.unwrap();
+    again.workspace.seed(NOW).await.unwrap();
     assert_eq!(words(&again.load(&again.ada).await.agents), words(&home.load(&home.ada).await.agents));
 }
 
@@ -235,7 +235,7 @@ async fn links_are_followed_only_inside() {
     let loaded = home.load(&home.ben).await;
     assert_eq!(words(&loaded.user), "");
     assert!(
-        home.tree
+        home.workspace
             .files()
             .save_inbox(Scope::Shared, &Party::One(home.ben.clone()), AttachmentId(1), "a", b"x", &web(), NOW)
             .await
@@ -247,7 +247,7 @@ async fn links_are_followed_only_inside() {
 #[tokio::test]
 async fn people_have_files_of_their_own() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     home.write("USER.md", "I am Ada.");
     home.write("people/2-ben/USER.md", "I am Ben.");
     home.write("people/2-ben/memory/MEMORY.md", "Ben likes tea.");
@@ -265,7 +265,7 @@ async fn people_have_files_of_their_own() {
 #[tokio::test]
 async fn a_file_that_cannot_be_loaded_is_noted_and_the_rest_is_there() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     home.write("AGENTS.md", &"long ".repeat(20_000));
     fs::write(home.path("USER.md"), b"caf\xe9").unwrap();
     fs::write(home.path("SOUL.md"), vec![b'a'; 5 * 1024 * 1024]).unwrap();
@@ -283,35 +283,35 @@ async fn received_files_are_kept_under_safe_names_with_their_label() {
     let scope = Scope::Person(home.ben.id);
     let label = web();
     let ben = Party::One(home.ben.clone());
-    let files = home.tree.files();
+    let files = home.workspace.files();
     let save = files.save_inbox(scope, &ben, AttachmentId(7), "../../Tax 2025.PDF", b"%PDF", &label, NOW);
     let (path, digest) = save.await.unwrap();
     assert_eq!(path, "people/2-ben/inbox/7-Tax-2025.PDF");
-    assert_eq!(home.tree.files().read_inbox(scope, &path).await.unwrap(), b"%PDF");
+    assert_eq!(home.workspace.files().read_inbox(scope, &path).await.unwrap(), b"%PDF");
     let of = path.clone();
     let row = home.journal.read(move |db| db.file_versions().file_version(&of, &digest)).await.unwrap();
     assert_eq!(row.unwrap().1, web());
     let (empty, _) = home
-        .tree
+        .workspace
         .files()
         .save_inbox(Scope::Person(home.ada.id), &Party::One(home.ada.clone()), AttachmentId(8), "", b"", &web(), NOW)
         .await
         .unwrap();
     assert_eq!(
-        (empty.as_str(), home.tree.files().read_inbox(Scope::Person(home.ada.id), &empty).await.unwrap().len()),
+        (empty.as_str(), home.workspace.files().read_inbox(Scope::Person(home.ada.id), &empty).await.unwrap().len()),
         ("inbox/8-file", 0)
     );
     for elsewhere in ["USER.md", "inbox/../USER.md", "/etc/passwd", "people/2-ben/USER.md", "inbox", ""] {
-        assert!(home.tree.files().read_inbox(scope, elsewhere).await.is_err(), "{elsewhere}");
+        assert!(home.workspace.files().read_inbox(scope, elsewhere).await.is_err(), "{elsewhere}");
     }
 }
 
 #[tokio::test]
-async fn a_workspace_that_cannot_be_written_is_named_and_keeps_nobody_from_an_answer() {
+async fn an_unwritable_workspace_is_named_and_blocks_no_answer() {
     let home = home().await;
     let workspace = home.folder.path().join("workspace");
     fs::write(&workspace, "a file where the folder should be").unwrap();
-    let error = format!("{:#}", home.tree.seed(NOW).await.unwrap_err());
+    let error = format!("{:#}", home.workspace.seed(NOW).await.unwrap_err());
     assert!(
         error.starts_with(&format!("Cannot write AGENTS.md in the workspace {}: ", workspace.display())),
         "{error}"
@@ -322,10 +322,11 @@ async fn a_workspace_that_cannot_be_written_is_named_and_keeps_nobody_from_an_an
 }
 
 #[tokio::test]
-async fn without_an_owner_only_what_is_everybodys_is_seeded() {
+async fn without_an_owner_only_shared_files_are_created() {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
-    let tree = Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal, Zone::UTC);
-    tree.seed(NOW).await.unwrap();
+    let workspace =
+        Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal, Zone::UTC);
+    workspace.seed(NOW).await.unwrap();
     assert!(folder.path().join("workspace/SOUL.md").exists() && !folder.path().join("workspace/USER.md").exists());
 }

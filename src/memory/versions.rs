@@ -14,7 +14,7 @@ use super::files::AccessError;
 use super::notes::{NoteDraft, StoredNote};
 use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal, unless_refused};
-use super::write::{ChangeOrigin, LabelSource, NewContent, WriteResult, check_permission};
+use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult, check_permission};
 use super::{disk, label, layout, note, page};
 use crate::id::FileId;
 use crate::people::Party;
@@ -87,7 +87,7 @@ impl FileVersions<'_> {
             Some(_) => Err(WriteRefusal::impossible(says::CHANGED_SINCE)),
             None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
         };
-        let written = self.change_first(origin, &[&path], LabelSource::Whole, make).await?;
+        let written = self.change_first(origin, &[&path], LabelRule::Whole, make).await?;
         Ok(StoredNote { written, path, redirected: false })
     }
 
@@ -121,7 +121,7 @@ impl FileVersions<'_> {
         let (text, label) = found.ok_or_else(|| WriteRefusal::impossible(says::NO_VERSION))?;
         let origin = ChangeOrigin { label, ..origin.clone() };
         let new = text.map_or(NewContent::Deleted, NewContent::Text);
-        self.change_first(&origin, &[path], LabelSource::Whole, move |_| Ok(vec![new.clone()])).await
+        self.change_first(&origin, &[path], LabelRule::Whole, move |_| Ok(vec![new.clone()])).await
     }
 
     /// Returns that version, if it belongs to the file at that path and its content is stored.

@@ -102,7 +102,7 @@ pub struct WriteResult {
 
 /// Label of a changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LabelSource {
+pub(super) enum LabelRule {
     /// The join of the old label and the new one.
     Joined,
     /// The new label alone, because the new text is known to be the whole content.
@@ -155,7 +155,7 @@ impl FileVersions<'_> {
         make: impl Fn(Option<&str>) -> Result<NewContent, WriteRefusal> + Send + 'static,
     ) -> Result<WriteResult, WriteError> {
         let all = move |texts: &[Option<&str>]| Ok(vec![make(texts.first().copied().flatten())?]);
-        self.change_first(origin, &[path], LabelSource::Joined, all).await
+        self.change_first(origin, &[path], LabelRule::Joined, all).await
     }
 
     /// Changes several files, all or none, in the order of their paths, and returns the result of
@@ -165,7 +165,7 @@ impl FileVersions<'_> {
         &self,
         origin: &ChangeOrigin,
         paths: &[&str],
-        label_source: LabelSource,
+        label_source: LabelRule,
         make: impl Fn(&[Option<&str>]) -> Result<Vec<NewContent>, WriteRefusal> + Send + 'static,
     ) -> Result<WriteResult, WriteError> {
         let folder = self.folder_of(&origin.who).await?;
@@ -467,7 +467,7 @@ fn with_file_name(why: WriteRefusal, folder: &str, location: &str) -> WriteRefus
 fn decide(
     plans: &mut [WritePlan],
     origin: &ChangeOrigin,
-    label_source: LabelSource,
+    label_source: LabelRule,
     make: &impl Fn(&[Option<&str>]) -> Result<Vec<NewContent>, WriteRefusal>,
 ) -> Result<(), WriteRefusal> {
     let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.current.text.as_deref()).collect();
@@ -492,13 +492,13 @@ fn decide(
 }
 
 impl WritePlan {
-    fn decide(&mut self, new: NewContent, new_label: &Label, label_source: LabelSource) -> Result<(), WriteRefusal> {
+    fn decide(&mut self, new: NewContent, new_label: &Label, label_source: LabelRule) -> Result<(), WriteRefusal> {
         let old = self.current.text.as_deref();
         let label = match (old, label_source) {
-            (Some(_), LabelSource::Joined) => self.label.join_with(new_label),
+            (Some(_), LabelRule::Joined) => self.label.join_with(new_label),
             _ => new_label.clone(),
         };
-        let is_same = |text: &str| old == Some(text) && (label_source == LabelSource::Joined || label == self.label);
+        let is_same = |text: &str| old == Some(text) && (label_source == LabelRule::Joined || label == self.label);
         if old.is_none() && self.current.real_path.chars().any(is_hidden) {
             // In a listing such a name looks like a different one.
             return Err(WriteRefusal::Elsewhere);

@@ -36,7 +36,7 @@ const MOST_BYTES: usize = 24 << 20;
 #[async_trait]
 pub trait Embedder: Send + Sync {
     /// Returns the model's description.
-    fn card(&self) -> &EmbedderCard;
+    fn info(&self) -> &EmbedderInfo;
 
     /// Computes the vectors of these texts, in order; at most [`BATCH`] texts. Takes at most
     /// `patience`.
@@ -45,7 +45,7 @@ pub trait Embedder: Send + Sync {
 
 /// Description of an embedding model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EmbedderCard {
+pub struct EmbedderInfo {
     /// Provider: `openai`, `ollama`.
     pub provider: String,
     /// Model name, exactly as the server spells it.
@@ -74,7 +74,7 @@ pub fn build(config: &config::Embedding) -> anyhow::Result<Arc<dyn Embedder>> {
     };
     let base = wire::base(Some(&config.base_url), default_url)?;
     Ok(Arc::new(EmbeddingServer {
-        card: EmbedderCard {
+        info: EmbedderInfo {
             provider: provider.to_owned(),
             name: config.name.clone(),
             dimensions: config.dimensions.and_then(|count| usize::try_from(count).ok()),
@@ -88,7 +88,7 @@ pub fn build(config: &config::Embedding) -> anyhow::Result<Arc<dyn Embedder>> {
 
 /// A server with OpenAI's embeddings API, or with Ollama's own.
 struct EmbeddingServer {
-    card: EmbedderCard,
+    info: EmbedderInfo,
     protocol: EmbeddingProvider,
     http: reqwest::Client,
     url: Url,
@@ -97,18 +97,18 @@ struct EmbeddingServer {
 
 #[async_trait]
 impl Embedder for EmbeddingServer {
-    fn card(&self) -> &EmbedderCard {
-        &self.card
+    fn info(&self) -> &EmbedderInfo {
+        &self.info
     }
 
     async fn embed(&self, texts: &[Text], patience: Duration) -> Result<Embedded, ModelError> {
         let mut body = match self.protocol {
             EmbeddingProvider::OpenAi => {
-                json!({ "model": self.card.name, "input": inputs(texts), "encoding_format": "float" })
+                json!({ "model": self.info.name, "input": inputs(texts), "encoding_format": "float" })
             }
-            EmbeddingProvider::Ollama => json!({ "model": self.card.name, "input": inputs(texts), "truncate": true }),
+            EmbeddingProvider::Ollama => json!({ "model": self.info.name, "input": inputs(texts), "truncate": true }),
         };
-        if let (Some(dimensions), Some(fields)) = (self.card.dimensions, body.as_object_mut()) {
+        if let (Some(dimensions), Some(fields)) = (self.info.dimensions, body.as_object_mut()) {
             fields.insert("dimensions".to_owned(), dimensions.into());
         }
         let answer = self.ask(&body, patience).await?;
@@ -123,7 +123,7 @@ impl Embedder for EmbeddingServer {
             }
             EmbeddingProvider::Ollama => (rows_of("embeddings"), answer.get("prompt_eval_count")),
         };
-        let vectors = checked(&rows, texts.len(), self.card.dimensions)?;
+        let vectors = checked(&rows, texts.len(), self.info.dimensions)?;
         Ok(Embedded { vectors, input: input.and_then(Value::as_u64).unwrap_or(0) })
     }
 }

@@ -12,7 +12,7 @@ use reqwest::header::{DATE, HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
 use super::request::{Request, RequestPart};
-use super::retry::PATIENT;
+use super::retry::STANDARD;
 use super::{ModelError, wire};
 use crate::text;
 
@@ -97,7 +97,7 @@ pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let now = headers.get(DATE).and_then(|date| chrono::DateTime::parse_from_rfc2822(date.to_str().ok()?).ok());
     // Without the server's clock the date cannot be compared with anything: the longest wait is the
     // safe guess.
-    Some(now.map_or(PATIENT.longest_wait, |now| (until - now).to_std().unwrap_or_default()))
+    Some(now.map_or(STANDARD.longest_wait, |now| (until - now).to_std().unwrap_or_default()))
 }
 
 /// Returns the error for a 200 response that is not a model's answer, such as a web page.
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(after("1.5", None), Some(Duration::from_millis(1500)));
         assert_eq!(after("Fri, 20 Nov 2026 18:05:09 GMT", date), Some(Duration::from_secs(9)));
         assert_eq!(after("Fri, 20 Nov 2026 18:04:00 GMT", date), Some(Duration::ZERO));
-        assert_eq!(after("Fri, 20 Nov 2026 18:05:09 GMT", None), Some(PATIENT.longest_wait));
+        assert_eq!(after("Fri, 20 Nov 2026 18:05:09 GMT", None), Some(STANDARD.longest_wait));
         assert_eq!(after("soon", date), None);
         assert_eq!(after("-3", None), None);
         assert_eq!(after("1e300", None), None);

@@ -38,7 +38,7 @@ const EFFORTS: &[&str] = &["-none", "-zero", "-minimal", "-low", "-medium", "-hi
 
 /// A model behind one of the library's adapters.
 pub(super) struct GenAi {
-    card: ModelInfo,
+    info: ModelInfo,
     client: Client,
     kind: AdapterKind,
     base: Url,
@@ -85,7 +85,7 @@ impl GenAi {
             options = options.with_temperature(temperature);
         }
         Ok(Self {
-            card: wire::card(config, provider),
+            info: wire::info(config, provider),
             client: Client::builder().with_reqwest(wire::client(config.patience)?).build()?,
             kind,
             base: wire::base(config.base_url.as_deref(), default_url)?,
@@ -98,12 +98,12 @@ impl GenAi {
         ServiceTarget {
             endpoint: Endpoint::from_owned(self.base.as_str()),
             auth: AuthData::from_single(wire::key(self.key.as_ref())),
-            model: ModelIden::new(self.kind, self.card.name.as_str()),
+            model: ModelIden::new(self.kind, self.info.name.as_str()),
         }
     }
 
     fn options(&self, request: &Request) -> ChatOptions {
-        let max_output = request.max_output().unwrap_or(self.card.max_output).min(self.card.max_output);
+        let max_output = request.max_output().unwrap_or(self.info.max_output).min(self.info.max_output);
         self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX))
     }
 
@@ -122,15 +122,15 @@ impl GenAi {
             Some(_) if calls.is_empty() => Stop::End,
             Some(_) => Stop::Tools,
         };
-        let model = format!("{}/{}", self.card.provider, self.card.name);
+        let model = format!("{}/{}", self.info.provider, self.info.name);
         Ok(Reply::to(request, text, calls, stop, usage, model))
     }
 }
 
 #[async_trait]
 impl Model for GenAi {
-    fn card(&self) -> &ModelInfo {
-        &self.card
+    fn info(&self) -> &ModelInfo {
+        &self.info
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {

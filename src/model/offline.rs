@@ -24,20 +24,20 @@ use prompt_view::PromptView;
 /// The offline model.
 #[derive(Debug)]
 pub struct Offline {
-    card: ModelInfo,
+    info: ModelInfo,
 }
 
 impl Offline {
     /// Creates the model with that description.
-    pub fn new(card: ModelInfo) -> Self {
-        Self { card }
+    pub fn new(info: ModelInfo) -> Self {
+        Self { info }
     }
 }
 
 #[async_trait]
 impl Model for Offline {
-    fn card(&self) -> &ModelInfo {
-        &self.card
+    fn info(&self) -> &ModelInfo {
+        &self.info
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
@@ -58,7 +58,7 @@ impl Model for Offline {
         }
         let stop = if answer.calls.is_empty() { Stop::End } else { Stop::Tools };
         let usage = Usage { input: request.estimate_tokens(), cached: 0, output: text::estimate_tokens(&answer.text) };
-        let model = format!("{}/{}", self.card.provider, self.card.name);
+        let model = format!("{}/{}", self.info.provider, self.info.name);
         Ok(Reply::to(request, &answer.text, answer.calls, stop, usage, model))
     }
 }

@@ -30,7 +30,7 @@ const MAX_EVENT: usize = 1 << 20;
 
 /// A model behind an OpenAI-compatible server.
 pub(super) struct OpenAi {
-    card: ModelInfo,
+    info: ModelInfo,
     http: reqwest::Client,
     url: Url,
     key: Option<SecretString>,
@@ -44,7 +44,7 @@ impl OpenAi {
     pub(super) fn new(config: &config::Model, provider: &str, default_url: &str) -> anyhow::Result<Self> {
         let base = wire::base(config.base_url.as_deref(), default_url)?;
         Ok(Self {
-            card: wire::card(config, provider),
+            info: wire::info(config, provider),
             http: wire::client(config.patience)?,
             url: base.join("chat/completions").context("The address does not end in a path")?,
             key: config.api_key.clone(),
@@ -55,7 +55,7 @@ impl OpenAi {
 
     async fn send(&self, request: &Request) -> Result<Response, ModelError> {
         let key = wire::key(self.key.as_ref());
-        let body = body(request, &self.card, self.dialect, self.temperature);
+        let body = body(request, &self.info, self.dialect, self.temperature);
         let post = wire::with_key(self.http.post(self.url.clone()).json(&body), key);
         let response = post.send().await.map_err(|error| wire::connection_error(&error))?;
         if response.status().is_success() {
@@ -130,8 +130,8 @@ fn next_data(events: &mut SseReader) -> Option<String> {
 
 #[async_trait]
 impl Model for OpenAi {
-    fn card(&self) -> &ModelInfo {
-        &self.card
+    fn info(&self) -> &ModelInfo {
+        &self.info
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
@@ -145,7 +145,7 @@ impl Model for OpenAi {
         } else {
             return Err(error::no_answer(&kind));
         };
-        draft.finish(request, &self.card)
+        draft.finish(request, &self.info)
     }
 }
 
@@ -175,14 +175,14 @@ impl Dialect {
 }
 
 /// Builds the body for one call.
-fn body(request: &Request, card: &ModelInfo, dialect: Dialect, temperature: Option<f64>) -> Value {
+fn body(request: &Request, info: &ModelInfo, dialect: Dialect, temperature: Option<f64>) -> Value {
     let limit = match dialect {
         Dialect::OpenAi => "max_completion_tokens",
         Dialect::OpenRouter | Dialect::Common => "max_tokens",
     };
-    let max_output = request.max_output().unwrap_or(card.max_output).min(card.max_output);
+    let max_output = request.max_output().unwrap_or(info.max_output).min(info.max_output);
     let mut body = json!({
-        "model": card.name,
+        "model": info.name,
         "messages": messages(request, dialect),
         "stream": true,
         "stream_options": { "include_usage": true },
@@ -298,7 +298,7 @@ mod tests {
     use crate::trust::{Label, Labelled, Scope};
 
     #[test]
-    fn a_dialect_is_told_by_the_host() {
+    fn the_dialect_follows_from_the_host() {
         for (host, expected) in [
             ("api.openai.com", Dialect::OpenAi),
             ("mine.openai.azure.com", Dialect::OpenAi),
@@ -324,7 +324,7 @@ mod tests {
         let mut made = Message::new(Role::Assistant);
         made.push(Labelled::new(call, Label::trusted(), Scope::Shared));
         request.push(Arc::new(made)).unwrap();
-        let card = ModelInfo {
+        let info = ModelInfo {
             provider: "openai".to_owned(),
             name: "n".to_owned(),
             context_window: 100,
@@ -332,7 +332,7 @@ mod tests {
             images: false,
             price: None,
         };
-        let body = |dialect| super::body(&request, &card, dialect, Some(0.5));
+        let body = |dialect| super::body(&request, &info, dialect, Some(0.5));
 
         let router = body(Dialect::OpenRouter);
         assert_eq!(router["messages"][0]["content"][0]["cache_control"], json!({ "type": "ephemeral" }));

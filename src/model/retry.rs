@@ -21,7 +21,7 @@ pub struct RetryPolicy {
 }
 
 /// For a person who waits for an answer.
-pub const PATIENT: RetryPolicy = RetryPolicy { attempts: 4, longest_wait: Duration::from_secs(60) };
+pub const STANDARD: RetryPolicy = RetryPolicy { attempts: 4, longest_wait: Duration::from_secs(60) };
 /// For work whose caller retries by itself, hours later if necessary.
 pub const ONCE: RetryPolicy = RetryPolicy { attempts: 1, longest_wait: Duration::ZERO };
 
@@ -91,7 +91,7 @@ mod tests {
             (ModelError::OverBudget(String::new()), 1, 0.0, None),
         ];
         for (error, attempt, jitter, expected) in table {
-            assert_eq!(next_attempt(PATIENT, &error, attempt, jitter), expected, "{error:?} after {attempt}");
+            assert_eq!(next_attempt(STANDARD, &error, attempt, jitter), expected, "{error:?} after {attempt}");
             assert_eq!(next_attempt(ONCE, &error, attempt, jitter), None);
         }
     }
@@ -101,15 +101,15 @@ mod tests {
         fn retry_after_is_never_undercut_and_the_attempts_end(
             after in prop::option::of(0_u64..200), attempt in 0_u32..10, jitter in -1.0_f64..2.0
         ) {
-            if let Some(wait) = next_attempt(PATIENT, &later(after), attempt, jitter) {
-                prop_assert!((1..PATIENT.attempts).contains(&attempt));
+            if let Some(wait) = next_attempt(STANDARD, &later(after), attempt, jitter) {
+                prop_assert!((1..STANDARD.attempts).contains(&attempt));
                 prop_assert!(wait >= Duration::from_secs(after.unwrap_or(0)));
-                prop_assert!(wait <= PATIENT.longest_wait);
+                prop_assert!(wait <= STANDARD.longest_wait);
             }
         }
     }
 
-    fn card(context_window: u64) -> ModelInfo {
+    fn info(context_window: u64) -> ModelInfo {
         ModelInfo {
             provider: "openai".to_owned(),
             name: "small".to_owned(),
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn the_table_of_falls() {
-        let (small, large) = (card(8_000), card(128_000));
+        let (small, large) = (info(8_000), info(128_000));
         let later = ModelError::Later { after: None, what: String::new() };
         for error in
             [later, ModelError::Cut, ModelError::NoCredit, ModelError::BadKey, ModelError::Rejected(String::new())]

@@ -17,7 +17,7 @@ const MAX_TEXT: usize = 1 << 20;
 
 /// Timeout of the request. Long, because a recording is processed as a whole before the first byte
 /// comes back.
-const PATIENCE: Duration = Duration::from_secs(120);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Audio tokens for a second of sound, on servers that count those: OpenAI's guide to realtime
 /// costs names one token for 100 ms of a person's audio.
@@ -102,7 +102,7 @@ fn prepare(config: &Transcription, bytes: Vec<u8>, mime: &str) -> anyhow::Result
     let file = Part::bytes(bytes).file_name(format!("voice.{}", extension(mime)));
     let file = file.mime_str(mime).context("The recording has no proper type")?;
     let form = Form::new().text("model", config.name.clone()).text("response_format", "json").part("file", file);
-    Ok(wire::with_key(wire::client(PATIENCE)?.post(url).multipart(form), wire::key(config.api_key.as_ref())))
+    Ok(wire::with_key(wire::client(REQUEST_TIMEOUT)?.post(url).multipart(form), wire::key(config.api_key.as_ref())))
 }
 
 fn extension(mime: &str) -> &'static str {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_large_is_not_sent() {
+    async fn oversized_audio_is_not_sent() {
         let config = Transcription {
             base_url: "http://127.0.0.1:9/v1".to_owned(),
             name: "w".to_owned(),

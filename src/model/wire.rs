@@ -71,7 +71,7 @@ pub(super) fn with_key(post: reqwest::RequestBuilder, key: &str) -> reqwest::Req
 }
 
 /// Builds the description of a configured model.
-pub(super) fn card(config: &config::Model, provider: &str) -> ModelInfo {
+pub(super) fn info(config: &config::Model, provider: &str) -> ModelInfo {
     ModelInfo {
         provider: provider.to_owned(),
         name: config.name.clone(),

@@ -101,10 +101,10 @@ impl Reflector {
         let Some((origin, note)) = self.note_of(action).await? else {
             return self.refuse(action, says::UNREADABLE.to_owned()).await;
         };
-        let tree = &self.engine.tree;
+        let workspace = &self.engine.workspace;
         let stored = match self.fact_of(&origin, &note).await? {
-            Some(fact) => tree.notes().store_fact(&origin, fact).await,
-            None => tree.notes().remember(&origin, &note).await.map(stored_at),
+            Some(fact) => workspace.notes().store_fact(&origin, fact).await,
+            None => workspace.notes().remember(&origin, &note).await.map(stored_at),
         };
         let place = match stored {
             Ok(place) => place,
@@ -122,11 +122,11 @@ impl Reflector {
         if !origin.label.is_trusted() || text.contains('\n') || text.chars().count() > FACT {
             return Ok(None);
         }
-        let (tree, title) = (&self.engine.tree, &*note.title);
+        let (workspace, title) = (&self.engine.workspace, &*note.title);
         // `Correction: …` states no fact of that name.
         let (key, value) = match memory::memory_md::split_key(text) {
-            Some((key, value)) if key == title || tree.notes().knows_key(&origin.who, key).await? => (key, value),
-            _ if tree.notes().knows_key(&origin.who, title).await? => (title, text),
+            Some((key, value)) if key == title || workspace.notes().knows_key(&origin.who, key).await? => (key, value),
+            _ if workspace.notes().knows_key(&origin.who, title).await? => (title, text),
             _ => return Ok(None),
         };
         let (key, value, sources) = (key.to_owned(), value.to_owned(), origin.from.clone());
@@ -194,7 +194,7 @@ impl Reflector {
         let Some(owner) = self.journal.read(move |db| db.people().person(person)).await? else {
             return Err(DraftError::Refused(says::NOTE_OF_ANOTHER.to_owned()));
         };
-        let (text, file) = match self.engine.tree.files().read_note(&owner, &payload.note).await {
+        let (text, file) = match self.engine.workspace.files().read_note(&owner, &payload.note).await {
             Ok(read) => read,
             Err(error) => return Err(DraftError::Refused(says::note_unreadable(&format!("{error:#}")))),
         };

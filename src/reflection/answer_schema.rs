@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_would_have_to_be_guessed_is_no_answer() {
+    fn an_ambiguous_reflection_answer_is_rejected() {
         let good = with(&json!([]));
         for broken in [
             String::new(),

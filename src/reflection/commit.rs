@@ -59,7 +59,7 @@ impl Reflector {
             now: self.clock.now(),
         };
         if let Some(address) = self.journal.write("keep a reflection", move |tx| reflection.store(tx)).await? {
-            self.engine.audience.posted(address);
+            self.engine.channels.posted(address);
         }
         Ok(SlotProgress::Over)
     }
@@ -69,7 +69,7 @@ impl Reflector {
         let (slot, reason, now) = (slot.clone(), reason.to_owned(), self.clock.now());
         let address = self.journal.write("give a reflection up", move |tx| fail(tx, &slot, &reason, now)).await?;
         if let Some(address) = address {
-            self.engine.audience.posted(address);
+            self.engine.channels.posted(address);
         }
         Ok(SlotProgress::Over)
     }

@@ -331,7 +331,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_fits_is_whole_and_what_does_not_is_cut(words in ".{0,300}", most in 1_u64..200) {
+        fn text_is_cut_only_if_it_does_not_fit(words in ".{0,300}", most in 1_u64..200) {
             let kept = fit(&words, most);
             prop_assert_eq!(kept == words, estimate_tokens(&words) <= most || words.chars().count() <= 1);
             prop_assert!(words.starts_with(kept.trim_end_matches('…')));

@@ -309,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_touches_nothing_has_the_newest(events in prop::collection::vec(event(), 0..40)) {
+        fn an_untouched_builtin_skill_is_always_the_newest(events in prop::collection::vec(event(), 0..40)) {
             let mut world = Fixture::default();
             world.start();
             let untouched = |event: &&Event| matches!(event, Event::Start | Event::Ship | Event::PutBack | Event::Accept);

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_on_the_page() {
+    fn hidden_characters_are_visible_in_the_diff() {
         let result = folder(&[("a\u{202e}b.md", "say\u{200b} hi\rover\u{1b}[2K".as_bytes())]);
         let page = diff(None, Some(&result));
         for shown in ["a⟨U+202E", "say⟨U+200B", "hi⟨U+000D", "over⟨U+001B", "\\ no line feed at the end"] {

@@ -156,7 +156,7 @@ mod tests {
 
     /// Proves: gate/rejected
     #[tokio::test]
-    async fn what_was_refused_is_refused_whatever_it_is_made_from() {
+    async fn a_rejected_result_is_rejected_from_any_base() {
         let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), ProposalState::Rejected).await;
         for base in ["a", "c"] {
             let said = say(

@@ -163,7 +163,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_seen_stays_as_it_is(text in text()) {
+        fn revealing_hidden_characters_leaves_visible_text_unchanged(text in text()) {
             let seen: String = text.replace("\r\n", "\n").chars().filter(|c| !is_hidden(*c)).collect();
             let mut shown = reveal(&text);
             for c in text.chars().filter(|c| is_hidden(*c)) {

@@ -99,7 +99,7 @@ pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request>
 /// meanwhile.
 pub async fn ask(models: &ModelPool, request: &Request, on_behalf: &SpendCause, clock: &dyn Clock) -> Verdict {
     let Some(&index) = models.order().first() else { return Verdict::None { why: words::NO_MODEL } };
-    if models.card(index).is_none_or(|card| card.provider == "offline") {
+    if models.info(index).is_none_or(|info| info.provider == "offline") {
         return Verdict::None { why: words::OFFLINE };
     }
     let policy = AskPolicy { retry: RETRY, falls_back: false, ..AskPolicy::patient(&NullSink) };

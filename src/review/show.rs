@@ -201,7 +201,7 @@ mod tests {
 
     /// Proves: skills/new-folder
     #[test]
-    fn hosts_are_found_wherever_an_address_stands() {
+    fn hosts_are_found_in_every_form_of_address() {
         for (text, host) in [
             ("see https://Example.ORG/a?b=c.", "example.org"),
             ("curl 'http://user:pw@evil.example:8080/x'", "evil.example"),
@@ -220,14 +220,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_shown_is_not_covered() {
+    fn hosts_beyond_the_display_limit_are_not_covered() {
         let text: String = (0..50).map(|n| format!("https://h{n:02}.example/ ")).collect();
         let (shown, more) = hosts(&SkillFolder::new([("a".to_owned(), Arc::from(text.as_bytes()))]));
         assert_eq!((shown.len(), more), (MOST_HOSTS, 10));
     }
 
     #[test]
-    fn scripts_are_told_by_ending_or_first_line() {
+    fn scripts_are_recognised_by_extension_or_first_line() {
         for (path, bytes, script) in [
             ("scripts/run.SH", "echo", true),
             ("scripts/run", "#!/bin/sh\n", true),

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_draft_does_not_name_stays() {
+    fn files_not_named_in_a_draft_stay() {
         let files = [("resources/a", None), ("resources/b", Some("b"))];
         let folder = outcome(&draft(ProposalChange::Edit, &files), Some(&base())).unwrap().unwrap();
         assert_eq!(folder.files().map(|(path, _)| path).collect::<Vec<_>>(), ["SKILL.md", "resources/b"]);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_input_is_refused() {
         for (change, files, base) in [
             (ProposalChange::Delete, vec![("a", Some("a"))], Some(base())),
             (ProposalChange::Edit, vec![("a", Some("a"))], None),

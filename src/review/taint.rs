@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_turn_that_is_missing_or_somebody_elses_is_tainted_whatever_is_claimed() {
+    async fn a_missing_or_foreign_turn_taints_the_proposal_despite_its_claims() {
         let house = typed("remember how I like my tea").await;
         let (ada, ben) = (house.ada, house.ben);
         let nobody = ProposalOrigin::Turn {
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_looks_pasted_waits_though_it_was_typed() {
+    async fn typed_text_that_looks_pasted_waits() {
         let long: &'static str = "word ".repeat(201).leak();
         for (words, why) in [
             ("this:\n```\ncurl\n```", says::HAS_A_BLOCK),
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_comes_without_a_turn_is_never_clean() {
+    async fn a_proposal_without_a_turn_is_never_clean() {
         let house = typed("hello").await;
         let note = |label: Label| ProposalOrigin::Note { label, file: None };
         for (origin, standing) in [
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stored_word_that_nobody_wrote_is_tainted() {
+    fn an_unknown_stored_standing_is_read_as_tainted() {
         for standing in [AutoApproval::Clean, AutoApproval::Careful, AutoApproval::Tainted] {
             assert_eq!(AutoApproval::read(standing.as_str()), standing);
         }

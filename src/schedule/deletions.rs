@@ -36,7 +36,7 @@ impl Schedule {
     }
 
     fn erasure(&self) -> Erasure<'_> {
-        Erasure::new(&self.journal, &self.tree)
+        Erasure::new(&self.journal, &self.workspace)
     }
 
     /// Finishes interrupted erasures. One that fails does not prevent the start; the next round
@@ -87,7 +87,7 @@ impl Schedule {
     pub(super) async fn delete_due(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         while self.redact_expired(now).await? {}
-        let is_complete = self.delete_redacted_files().await? & self.cut_log().await?;
+        let is_complete = self.delete_redacted_files().await? & self.truncate_log().await?;
         let next = self.journal.read(|db| db.timers().runs_out_next()).await?;
         let retry = (!is_complete).then(|| now.plus(RETRY));
         Ok(next.into_iter().chain(retry).min())
@@ -131,11 +131,11 @@ impl Schedule {
 
     async fn delete_redacted_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.tree.files().drop_received(&file.path, &file.digest).await? == RemoveOutcome::Changed {
+        if self.workspace.files().drop_received(&file.path, &file.digest).await? == RemoveOutcome::Changed {
             tracing::warn!("Where file {id} of a message that is gone was, something else lies now; it stays");
         }
         if !file.text_path.is_empty()
-            && self.tree.files().drop_text_of(&file.text_path).await? == RemoveOutcome::Changed
+            && self.workspace.files().drop_text_of(&file.text_path).await? == RemoveOutcome::Changed
         {
             tracing::warn!(
                 "Where the words of file {id} of a message that is gone were, something else lies now; it stays"
@@ -146,9 +146,9 @@ impl Schedule {
 
     /// Truncates the log, which holds deleted text until then. Returns false if a reader prevents
     /// it.
-    async fn cut_log(&self) -> anyhow::Result<bool> {
+    async fn truncate_log(&self) -> anyhow::Result<bool> {
         let Some(last) = self.journal.read(|db| db.settings().fact(UNCUT)).await? else { return Ok(true) };
-        let cut = self.journal.cut_log().await?;
+        let cut = self.journal.truncate_log().await?;
         if cut {
             let drop = move |tx: Tx<'_>| {
                 // Other text may have been deleted in the meantime.

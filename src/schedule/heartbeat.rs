@@ -65,7 +65,7 @@ impl Schedule {
 
     /// Returns the file's content if it is trusted and actionable.
     async fn actionable_file(&self) -> Option<DueHeartbeat> {
-        let (owner, text, row) = match self.tree.files().read_heartbeat().await {
+        let (owner, text, row) = match self.workspace.files().read_heartbeat().await {
             Ok(found) => found?,
             Err(error) => {
                 tracing::warn!("HEARTBEAT.md cannot be read, and nothing is done about it: {error:#}");
@@ -96,7 +96,7 @@ impl Schedule {
                 FinishedRun { slot, .. } => tx.slots().end_slot(slot.id, SlotState::Done, "", now).map(|_| None),
             });
             if let Some(address) = posted.await? {
-                self.engine.audience.posted(address);
+                self.engine.channels.posted(address);
             }
         }
         Ok(())

@@ -29,7 +29,7 @@ use crate::wording::{self, reminder as says};
 
 /// Delay before the next check while a person is unreachable or a run is open. No wake-up announces
 /// the first, and the wake-up at the end of a run can be missed.
-const AGAIN: Duration = Duration::from_secs(10 * 60);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(10 * 60);
 
 impl Schedule {
     /// Does what is due, and returns the time of the next check.
@@ -53,7 +53,7 @@ impl Schedule {
         let fired = self.journal.write("fire a reminder", move |tx| fire(tx, id, zone, now));
         match fired.await? {
             Fired::Nothing => {}
-            Fired::Posted(address) => self.engine.audience.posted(address),
+            Fired::Posted(address) => self.engine.channels.posted(address),
             Fired::Begun(stream) => self.engine.wake_stream(stream),
         }
         Ok(())
@@ -71,7 +71,7 @@ impl Schedule {
                 FinishedRun { outcome: RunOutcome::Open, .. } => Ok(None),
             });
             if let Some(address) = posted.await? {
-                self.engine.audience.posted(address);
+                self.engine.channels.posted(address);
             }
         }
         Ok(())
@@ -114,7 +114,7 @@ fn next_check(db: Db<'_>, now: Timestamp) -> anyhow::Result<Option<Timestamp>> {
     let later = waiting.iter().filter(|row| !is_due(row, now)).filter_map(|row| row.next_at);
     let open =
         db.slots().open_slots()?.iter().any(|slot| is_task(&slot.job)) || waiting.iter().any(|row| is_due(row, now));
-    Ok(later.chain(open.then(|| now.plus(AGAIN))).min())
+    Ok(later.chain(open.then(|| now.plus(RECHECK_INTERVAL))).min())
 }
 
 /// Reports a run that gave up in one sentence. It is not retried before its next time.

@@ -240,7 +240,7 @@ impl Upkeep<'_> {
             MaintenanceStep::Merge { times } => self.merge_index(*times).await,
             MaintenanceStep::Tables { left: None, .. } => self.begin_check(now).await,
             MaintenanceStep::Tables { left: Some(left), found } => self.check_tables(left, found, now).await,
-            MaintenanceStep::Log => self.cut_log().await,
+            MaintenanceStep::Log => self.truncate_log().await,
             MaintenanceStep::Room => self.check_disk_space(now).await,
         }
     }
@@ -266,9 +266,9 @@ impl Upkeep<'_> {
         Ok(Done::Next)
     }
 
-    async fn cut_log(&self) -> anyhow::Result<Done> {
+    async fn truncate_log(&self) -> anyhow::Result<Done> {
         self.journal.write("look at estimates", |tx| tx.maintenance().optimize()).await?;
-        if self.journal.log_size() > LOG && !self.journal.cut_log().await? {
+        if self.journal.log_size() > LOG && !self.journal.truncate_log().await? {
             tracing::info!("The journal's log is not cut, because somebody reads for long");
         }
         Ok(Done::Next)

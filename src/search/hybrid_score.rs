@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_tells_the_candidates_apart_has_more_to_say() {
+    fn the_ranking_that_separates_candidates_better_weighs_more() {
         let (plain, vague) = ([9.0, 1.0, 1.0, 1.0], [0.50, 0.49, 0.49, 0.48, 0.47, 0.40]);
         let even = share(&plain, &plain);
         assert!(share(&plain, &vague) < even && share(&vague, &plain) > even);
@@ -128,7 +128,7 @@ mod tests {
         }
 
         #[test]
-        fn everybody_is_in_it_once_and_in_order(words in ranking(), meaning in ranking(), share in 0.0_f64..1.0) {
+        fn the_fused_list_holds_each_key_once_in_order(words in ranking(), meaning in ranking(), share in 0.0_f64..1.0) {
             let fused = weighted(&words, &meaning, share);
             let mut keys: Vec<u8> = fused.iter().map(|(key, _)| *key).collect();
             prop_assert!(fused.windows(2).all(|pair| pair[0].1 >= pair[1].1));

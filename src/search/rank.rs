@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_around_lifts_and_never_outweighs_a_far_better_match() {
+    fn context_lifts_a_match_but_never_above_a_far_better_one() {
         let (question, terms) = (Question::default(), Terms::default());
         let candidates = [candidate(10, 8.0), candidate(12, 4.0), candidate(21, 4.5)];
         let mut light = light(&question, &terms);
@@ -228,7 +228,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_stands_around_is_bounded(words in prop::collection::vec(0.0_f64..20.0, 1..20), named: bool) {
+        fn the_ranking_bonus_from_context_is_bounded(words in prop::collection::vec(0.0_f64..20.0, 1..20), named: bool) {
             let (question, terms) = (Question::default(), Terms::default());
             let candidates: Vec<MessageCandidate> = (1..).zip(&words).map(|(id, words)| candidate(id, *words)).collect();
             let mut light = light(&question, &terms);

@@ -23,7 +23,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use crate::model::{Embedder, EmbedderCard, ModelError};
+use crate::model::{Embedder, EmbedderInfo, ModelError};
 use crate::spend::Ledger;
 use crate::store::{Corpus, Db, Journal};
 use crate::time::clock::{WakeupSender, Wakeups, wakeups};
@@ -155,7 +155,7 @@ impl Vectors {
     /// [`Vectors::run`].
     pub fn new(parts: VectorParts) -> Self {
         let VectorParts { journal, clock, ledger, embedder } = parts;
-        let state = VectorState { dimensions: embedder.card().dimensions, ..VectorState::default() };
+        let state = VectorState { dimensions: embedder.info().dimensions, ..VectorState::default() };
         let (wakeup_sender, receiver) = wakeups();
         Self(Arc::new(VectorsInner {
             journal,
@@ -221,7 +221,7 @@ impl Vectors {
 
     /// Returns the present state.
     pub async fn health(&self) -> anyhow::Result<VectorHealth> {
-        let card = self.0.embedder.card();
+        let info = self.0.embedder.info();
         let (key, ahead) = (self.key(), self.state().backlog.ahead());
         let (kept, lacking) = self
             .0
@@ -245,8 +245,8 @@ impl Vectors {
         let state = self.state();
         let away = state.away.as_ref();
         Ok(VectorHealth {
-            source: card.provider.clone(),
-            model: card.name.clone(),
+            source: info.provider.clone(),
+            model: info.name.clone(),
             dimensions: state.dimensions,
             kept,
             lacking,
@@ -267,8 +267,8 @@ impl Vectors {
 
     /// Returns the key under which the vectors are stored; `None` until their length is known.
     fn key(&self) -> Option<String> {
-        let card = self.0.embedder.card();
-        self.state().dimensions.map(|length| key_of(card, length))
+        let info = self.0.embedder.info();
+        self.state().dimensions.map(|length| key_of(info, length))
     }
 
     /// Returns the vector of a query, cached or computed by the server.
@@ -343,12 +343,12 @@ impl Vectors {
 
 impl VectorHealth {
     /// Reads the state from the journal, while no gateway runs that computes vectors.
-    pub fn read(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Self> {
-        let dimensions = match card.dimensions {
+    pub fn read(db: Db<'_>, info: &EmbedderInfo) -> anyhow::Result<Self> {
+        let dimensions = match info.dimensions {
             Some(dimensions) => Some(dimensions),
-            None => known_length(db, card)?,
+            None => known_length(db, info)?,
         };
-        let key = dimensions.map(|length| key_of(card, length)).unwrap_or_default();
+        let key = dimensions.map(|length| key_of(info, length)).unwrap_or_default();
         let mut lacking = 0;
         for corpus in [Corpus::Known, Corpus::Said] {
             let all = (1, db.embeddings().newest_words(corpus)?);
@@ -356,8 +356,8 @@ impl VectorHealth {
                 db.embeddings().count_lacking(corpus, &key, all, VECTORS_COUNTED_UP_TO.saturating_sub(lacking))?;
         }
         Ok(Self {
-            source: card.provider.clone(),
-            model: card.name.clone(),
+            source: info.provider.clone(),
+            model: info.name.clone(),
             dimensions,
             kept: db.embeddings().embedded(&key)?,
             lacking,
@@ -368,14 +368,14 @@ impl VectorHealth {
 }
 
 /// Returns the key under which vectors are stored.
-fn key_of(card: &EmbedderCard, length: usize) -> String {
-    format!("{}/{}/{length}", card.provider, card.name)
+fn key_of(info: &EmbedderInfo, length: usize) -> String {
+    format!("{}/{}/{length}", info.provider, info.name)
 }
 
 /// Returns the vector length of the previous run, if the model is the same.
-fn known_length(db: Db<'_>, card: &EmbedderCard) -> anyhow::Result<Option<usize>> {
+fn known_length(db: Db<'_>, info: &EmbedderInfo) -> anyhow::Result<Option<usize>> {
     let known = db.settings().fact(KEY)?;
-    Ok(known.and_then(|key| key.strip_prefix(&format!("{}/{}/", card.provider, card.name))?.parse().ok()))
+    Ok(known.and_then(|key| key.strip_prefix(&format!("{}/{}/", info.provider, info.name))?.parse().ok()))
 }
 
 /// Returns the exact similarities, nearest first. Leaves out vectors deleted meanwhile.

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_is_what_was_written_and_a_link_is_refused() {
+    fn a_skill_folder_is_read_as_written_and_links_are_refused() {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("resources")).unwrap();
         std::fs::write(root.path().join("SKILL.md"), "a").unwrap();

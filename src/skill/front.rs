@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_grow_or_is_no_mapping_is_refused() {
+    fn front_matter_with_aliases_deep_nesting_or_no_mapping_is_refused() {
         let nested = |depth: usize| format!("a: {}b{}", "[".repeat(depth), "]".repeat(depth));
         assert!(parse(&nested(DEEPEST - 1)).is_ok());
         let too_deep = nested(DEEPEST + 1);

@@ -145,7 +145,7 @@ mod tests {
 
     /// Proves: skills/one-line
     #[test]
-    fn a_long_description_is_cut_and_nobody_is_dropped() {
+    fn long_descriptions_are_shortened_and_no_skill_is_dropped() {
         let long = manifest("long", &"word ".repeat(300));
         let short = manifest("short", "Does it.");
         let whole = list(&[("long", &long)], 10_000);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_skill_needs_decides_whether_it_applies() {
+    fn the_requirements_of_a_skill_decide_if_it_applies() {
         let tools = ["memory_search".to_owned(), "web_fetch".to_owned()];
         for (front, platform, expected) in [
             ("x: y", "linux", true),

@@ -54,22 +54,22 @@ impl Cost {
 
     /// Worst-case cost of the call: nothing cached, and the longest possible answer. `scale`
     /// corrects our estimate, upwards only.
-    pub(super) fn worst(card: &ModelInfo, request: &Request, scale: f64) -> Self {
-        let output = request.max_output().map_or(card.max_output, |most| most.min(card.max_output));
-        Self::at(tariff(card), upwards(request.estimate_tokens(), scale), 0, output)
+    pub(super) fn worst(info: &ModelInfo, request: &Request, scale: f64) -> Self {
+        let output = request.max_output().map_or(info.max_output, |most| most.min(info.max_output));
+        Self::at(tariff(info), upwards(request.estimate_tokens(), scale), 0, output)
     }
 
     /// Minimum reservation for any call: a question of one token, and the longest possible answer.
-    pub(super) fn least(card: &ModelInfo) -> Self {
-        Self::at(tariff(card), 1, 0, card.max_output)
+    pub(super) fn least(info: &ModelInfo) -> Self {
+        Self::at(tariff(info), 1, 0, info.max_output)
     }
 
     /// Actual cost of the call by the provider's count; by our estimate if it did not count.
-    pub(super) fn actual(card: &ModelInfo, request: &Request, reply: &Reply) -> Self {
+    pub(super) fn actual(info: &ModelInfo, request: &Request, reply: &Reply) -> Self {
         let Usage { input, cached, output } = reply.usage;
         let input = if input == 0 { request.estimate_tokens() } else { input };
         let output = if output == 0 { estimate(reply) } else { output };
-        Self::at(tariff(card), input, cached.min(input), output)
+        Self::at(tariff(info), input, cached.min(input), output)
     }
 
     /// Input and output tokens together.
@@ -84,8 +84,8 @@ impl Cost {
 }
 
 /// The price of a model. The offline model is free, regardless of the configuration.
-fn tariff(card: &ModelInfo) -> Option<Price> {
-    if card.provider == "offline" { Some(Price { input: 0, cached: 0, output: 0 }) } else { card.price }
+fn tariff(info: &ModelInfo) -> Option<Price> {
+    if info.provider == "offline" { Some(Price { input: 0, cached: 0, output: 0 }) } else { info.price }
 }
 
 #[allow(

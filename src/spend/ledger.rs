@@ -71,8 +71,8 @@ impl Ledger {
     }
 
     /// Loads the provider's counts of the last calls of that model.
-    pub async fn recollect(&self, card: &ModelInfo) -> anyhow::Result<()> {
-        let (name, of) = (name(card), name(card));
+    pub async fn recollect(&self, info: &ModelInfo) -> anyhow::Result<()> {
+        let (name, of) = (name(info), name(info));
         for (guessed, counted) in self.journal.read(move |db| db.spending().counts_of(&of, CALLS)).await? {
             self.scales.learn(&name, guessed, counted);
         }
@@ -80,8 +80,8 @@ impl Ledger {
     }
 
     /// Returns the provider's count for one of our estimated tokens.
-    pub(super) fn scale(&self, card: &ModelInfo) -> f64 {
-        self.scales.of(&name(card))
+    pub(super) fn scale(&self, info: &ModelInfo) -> f64 {
+        self.scales.of(&name(info))
     }
 
     /// Returns the daily limit for background work.
@@ -106,8 +106,8 @@ impl Ledger {
 
     /// Returns true if every limit has room for the least that an answer within that scope can
     /// cost.
-    pub(super) async fn can_afford(&self, card: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
-        let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(card));
+    pub(super) async fn can_afford(&self, info: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
+        let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(info));
         let look = move |db: Db<'_>| budget::exceeded(db, &budget, &day, scope, false, least);
         Ok(self.journal.read(look).await?.is_none())
     }
@@ -125,15 +125,15 @@ impl Ledger {
         live: &dyn StreamSink,
         on_behalf: &SpendCause,
     ) -> Result<Reply, ModelError> {
-        let card = model.card();
-        let worst = Cost::worst(card, request, self.scale(card));
+        let info = model.info();
+        let worst = Cost::worst(info, request, self.scale(info));
         let (scope, purpose) = (request.scope(), request.purpose());
-        let wanted = CallEstimate { scope, purpose, model: name(card), guessed: request.estimate_tokens(), worst };
+        let wanted = CallEstimate { scope, purpose, model: name(info), guessed: request.estimate_tokens(), worst };
         let probe = StreamProbe::new(live);
-        let cost = |result: &Result<Reply, _>| cost_of(result, card, request, probe.grew());
+        let cost = |result: &Result<Reply, _>| cost_of(result, info, request, probe.grew());
         let result = self.metered(wanted, *on_behalf, model.call(request, &probe), cost).await;
         if let Ok(reply) = &result {
-            self.scales.learn(&name(card), request.estimate_tokens(), reply.usage.input);
+            self.scales.learn(&name(info), request.estimate_tokens(), reply.usage.input);
         }
         result
     }
@@ -206,14 +206,14 @@ impl Ledger {
 }
 
 /// Name under which the model's calls are counted.
-fn name(card: &ModelInfo) -> String {
-    format!("{}/{}", card.provider, card.name)
+fn name(info: &ModelInfo) -> String {
+    format!("{}/{}", info.provider, info.name)
 }
 
 /// Cost to settle a call with; `None` leaves it at its worst case.
-fn cost_of(result: &Result<Reply, ModelError>, card: &ModelInfo, request: &Request, grew: bool) -> Option<Cost> {
+fn cost_of(result: &Result<Reply, ModelError>, info: &ModelInfo, request: &Request, grew: bool) -> Option<Cost> {
     match result {
-        Ok(reply) => Some(Cost::actual(card, request, reply)),
+        Ok(reply) => Some(Cost::actual(info, request, reply)),
         Err(_) if grew => None,
         // A refusal may come after the provider has read everything, or written half of an answer.
         Err(ModelError::Cut | ModelError::Refused) => None,
@@ -309,12 +309,12 @@ impl Ledger {
         scope: Scope,
         patience: Duration,
     ) -> Result<Embedded, ModelError> {
-        let card = embedder.card();
+        let info = embedder.info();
         let guessed = texts.iter().map(|text| text::estimate_tokens(text.open().0)).sum();
         let wanted = CallEstimate {
             scope,
             purpose: Purpose::Embedding,
-            model: format!("{}/{}", card.provider, card.name),
+            model: format!("{}/{}", info.provider, info.name),
             guessed,
             worst: Cost::of_reading(guessed),
         };

@@ -44,7 +44,7 @@ pub struct AskPolicy<'a> {
 impl<'a> AskPolicy<'a> {
     /// For an answer that a person waits for.
     pub fn patient(sink: &'a dyn StreamSink) -> Self {
-        Self { retry: retry::PATIENT, falls_back: true, sink, is_sound: &|_| true }
+        Self { retry: retry::STANDARD, falls_back: true, sink, is_sound: &|_| true }
     }
 
     /// For a job that is stored and repeats itself: each model once.
@@ -76,20 +76,20 @@ impl ModelPool {
     }
 
     /// Description of the model at that index.
-    pub fn card(&self, index: usize) -> Option<&ModelInfo> {
-        self.models.get(index).map(|model| model.card())
+    pub fn info(&self, index: usize) -> Option<&ModelInfo> {
+        self.models.get(index).map(|model| model.info())
     }
 
     /// Returns the provider's count for one of our estimated tokens, for the model at that index;
     /// one until the provider has counted.
     pub fn scale(&self, index: usize) -> f64 {
-        self.card(index).map_or(1.0, |card| self.ledger.scale(card))
+        self.info(index).map_or(1.0, |info| self.ledger.scale(info))
     }
 
     /// Loads the counts made before the program started.
     pub async fn recollect(&self) -> anyhow::Result<()> {
         for model in &self.models {
-            self.ledger.recollect(model.card()).await?;
+            self.ledger.recollect(model.info()).await?;
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl ModelPool {
     pub fn prefer(&self, name: Option<&str>) -> bool {
         let place = match name {
             None => Some(0),
-            Some(name) => self.models.iter().position(|model| matches_name(model.card(), name)),
+            Some(name) => self.models.iter().position(|model| matches_name(model.info(), name)),
         };
         if let Some(place) = place {
             self.first.store(place, Ordering::Relaxed);
@@ -119,8 +119,8 @@ impl ModelPool {
     /// Returns true if every limit has room for at least the shortest answer within that scope.
     pub async fn can_afford(&self, scope: Scope) -> anyhow::Result<bool> {
         let order = self.order();
-        match order.first().and_then(|first| self.card(*first)) {
-            Some(card) => self.ledger.can_afford(card, scope).await,
+        match order.first().and_then(|first| self.info(*first)) {
+            Some(info) => self.ledger.can_afford(info, scope).await,
             None => Ok(false),
         }
     }
@@ -145,8 +145,8 @@ impl ModelPool {
                 Err(error) => error,
             };
             let next = order.get(place + 1).filter(|next| policy.falls_back && self.may_help(&error, index, **next));
-            if let (Some(next), Some(card)) = (next.and_then(|next| self.card(*next)), self.card(index)) {
-                tracing::warn!("The model {} gave no answer, {} is asked: {error}", card.name, next.name);
+            if let (Some(next), Some(info)) = (next.and_then(|next| self.info(*next)), self.info(index)) {
+                tracing::warn!("The model {} gave no answer, {} is asked: {error}", info.name, next.name);
             }
             first_error.get_or_insert(error);
             if next.is_none() {
@@ -230,19 +230,19 @@ impl ModelPool {
 
     /// Whether the model at `next` may answer after that failure of the one at `index`.
     fn may_help(&self, error: &ModelError, index: usize, next: usize) -> bool {
-        let cards = self.card(index).zip(self.card(next));
+        let cards = self.info(index).zip(self.info(next));
         cards.is_some_and(|(current, next)| retry::should_fall_back(error, current, next))
     }
 }
 
 impl std::fmt::Debug for ModelPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.models.iter().map(|model| model.card())).finish()
+        f.debug_list().entries(self.models.iter().map(|model| model.info())).finish()
     }
 }
 
-fn matches_name(card: &ModelInfo, name: &str) -> bool {
-    card.name == name || name.split_once('/') == Some((&card.provider, &card.name))
+fn matches_name(info: &ModelInfo, name: &str) -> bool {
+    info.name == name || name.split_once('/') == Some((&info.provider, &info.name))
 }
 
 /// Failures in a row that open the circuit: fewer than the attempts of one message.

@@ -27,7 +27,7 @@ const AS_GUESSED: Usage = Usage { input: 14, cached: 0, output: 5 };
 
 /// A model that waits for a permit, and then follows its script.
 struct ScriptedModel {
-    card: ModelInfo,
+    info: ModelInfo,
     calls: AtomicUsize,
     gate: Semaphore,
     script: Mutex<Script>,
@@ -41,8 +41,8 @@ struct Script {
 
 #[async_trait::async_trait]
 impl Model for ScriptedModel {
-    fn card(&self) -> &ModelInfo {
-        &self.card
+    fn info(&self) -> &ModelInfo {
+        &self.info
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
@@ -67,7 +67,7 @@ struct Fixture {
     _folder: tempfile::TempDir,
 }
 
-fn card(provider: &str, price: Option<Price>) -> ModelInfo {
+fn info(provider: &str, price: Option<Price>) -> ModelInfo {
     ModelInfo {
         provider: provider.to_owned(),
         name: "small".to_owned(),
@@ -90,7 +90,7 @@ fn wide() -> Budget {
     }
 }
 
-fn house(card: ModelInfo, budget: Budget) -> Fixture {
+fn fixture(info: ModelInfo, budget: Budget) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
     // 2026-11-21T18:00:00Z; in Kathmandu a quarter of an hour before midnight.
@@ -99,7 +99,7 @@ fn house(card: ModelInfo, budget: Budget) -> Fixture {
     let ledger = Arc::new(Ledger::new(journal.clone(), clock.clone(), zone, budget));
     let usage = Usage { input: 20, cached: 0, output: 5 };
     let model = Arc::new(ScriptedModel {
-        card,
+        info,
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(100),
         script: Mutex::new(Script { grows: false, result: Ok(usage) }),
@@ -146,11 +146,11 @@ fn over(which: &str) -> Result<Reply, ModelError> {
 async fn calls_side_by_side_never_exceed_the_limit() {
     let mut budget = wide();
     budget.daily.micros = 5 * WORST + WORST / 2;
-    let house = house(card("openai", Some(PRICE)), budget);
-    house.model.gate.forget_permits(100);
+    let fixture = fixture(info("openai", Some(PRICE)), budget);
+    fixture.model.gate.forget_permits(100);
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..20 {
-        let purse = Arc::clone(&house.purse);
+        let purse = Arc::clone(&fixture.purse);
         all.spawn(async move {
             purse.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await
         });
@@ -160,51 +160,51 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     for _ in 0..15 {
         assert_eq!(all.join_next().await.unwrap().unwrap(), over("today's budget"));
     }
-    assert_eq!(house.spent().await.micros, 5 * WORST);
-    house.model.gate.add_permits(5);
+    assert_eq!(fixture.spent().await.micros, 5 * WORST);
+    fixture.model.gate.add_permits(5);
     while let Some(result) = all.join_next().await {
         assert!(result.unwrap().is_ok());
     }
-    assert_eq!((house.calls(), house.spent().await.micros), (5, 5 * (20 + 50)));
+    assert_eq!((fixture.calls(), fixture.spent().await.micros), (5, 5 * (20 + 50)));
 }
 
 #[tokio::test]
 async fn a_new_local_day_has_a_new_budget() {
     let mut budget = wide();
     budget.daily.micros = WORST;
-    let house = house(card("openai", Some(PRICE)), budget);
-    house.will(false, Ok(AS_GUESSED));
-    assert!(house.chat().await.is_ok());
-    assert_eq!(house.chat().await, over("today's budget"));
-    let left = house.ledger.left().await.unwrap();
+    let fixture = fixture(info("openai", Some(PRICE)), budget);
+    fixture.will(false, Ok(AS_GUESSED));
+    assert!(fixture.chat().await.is_ok());
+    assert_eq!(fixture.chat().await, over("today's budget"));
+    let left = fixture.ledger.left().await.unwrap();
     assert_eq!((left.day.as_str(), left.all.micros), ("2026-11-21", WORST - 64));
-    house.clock.advance(Duration::from_secs(15 * 60)).await;
-    let left = house.ledger.left().await.unwrap();
+    fixture.clock.advance(Duration::from_secs(15 * 60)).await;
+    let left = fixture.ledger.left().await.unwrap();
     assert_eq!((left.day.as_str(), left.all.micros), ("2026-11-22", WORST));
-    assert!(house.chat().await.is_ok());
-    assert_eq!(house.calls(), 2);
+    assert!(fixture.chat().await.is_ok());
+    assert_eq!(fixture.calls(), 2);
 }
 
 #[tokio::test]
-async fn what_the_provider_counted_is_reserved_from_then_on_and_after_a_restart() {
-    let house = house(card("openai", Some(PRICE)), wide());
-    house.will(false, Ok(Usage { input: 28, ..AS_GUESSED }));
-    assert!(house.chat().await.is_ok());
-    assert!((house.purse.scale(0) - 2.0).abs() < 1e-9);
-    let ledger = Ledger::new(house.journal.clone(), house.clock.clone(), Zone::UTC, wide());
-    let purse = ModelPool::new(vec![house.model.clone()], Arc::new(ledger));
+async fn the_providers_counts_scale_later_reservations_even_after_a_restart() {
+    let fixture = fixture(info("openai", Some(PRICE)), wide());
+    fixture.will(false, Ok(Usage { input: 28, ..AS_GUESSED }));
+    assert!(fixture.chat().await.is_ok());
+    assert!((fixture.purse.scale(0) - 2.0).abs() < 1e-9);
+    let ledger = Ledger::new(fixture.journal.clone(), fixture.clock.clone(), Zone::UTC, wide());
+    let purse = ModelPool::new(vec![fixture.model.clone()], Arc::new(ledger));
     purse.recollect().await.unwrap();
     assert!((purse.scale(0) - 2.0).abs() < 1e-9, "the journal remembers it");
-    house.model.gate.forget_permits(100);
+    fixture.model.gate.forget_permits(100);
     let waiting = tokio::spawn({
-        let purse = Arc::clone(&house.purse);
+        let purse = Arc::clone(&fixture.purse);
         async move { purse.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await }
     });
-    while house.calls() < 2 {
+    while fixture.calls() < 2 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(house.spent().await.micros, 28 + 50 + 28 + 1_000, "twice the guess, and the longest answer");
-    house.model.gate.add_permits(1);
+    assert_eq!(fixture.spent().await.micros, 28 + 50 + 28 + 1_000, "twice the guess, and the longest answer");
+    fixture.model.gate.add_permits(1);
     assert!(waiting.await.unwrap().is_ok());
 }
 
@@ -221,19 +221,19 @@ async fn each_limit_is_its_own() {
             "this group's share of today's budget",
         ),
     ] {
-        let house = house(card("openai", Some(PRICE)), budget);
-        house.will(false, Ok(AS_GUESSED));
-        assert!(house.call(scope, purpose).await.is_ok());
-        let before = house.spent().await;
-        assert_eq!(house.call(scope, purpose).await, over(which));
-        assert_eq!((house.spent().await, house.calls()), (before, 1), "Nothing is reserved and nobody called");
-        assert!(house.call(BEN, Purpose::Chat).await.is_ok(), "{which} is nobody else's");
+        let fixture = fixture(info("openai", Some(PRICE)), budget);
+        fixture.will(false, Ok(AS_GUESSED));
+        assert!(fixture.call(scope, purpose).await.is_ok());
+        let before = fixture.spent().await;
+        assert_eq!(fixture.call(scope, purpose).await, over(which));
+        assert_eq!((fixture.spent().await, fixture.calls()), (before, 1), "Nothing is reserved and nobody called");
+        assert!(fixture.call(BEN, Purpose::Chat).await.is_ok(), "{which} is nobody else's");
     }
 }
 
 /// Proves: models/budget
 #[tokio::test]
-async fn what_no_day_has_room_for_names_the_setting_that_is_too_small() {
+async fn a_limit_too_small_for_any_call_names_the_setting() {
     let small = Limit { micros: WORST - 1, tokens: 113 };
     let group = Scope::Group(crate::id::StreamId(4));
     let limits = [
@@ -244,9 +244,9 @@ async fn what_no_day_has_room_for_names_the_setting_that_is_too_small() {
     ];
     for (budget, scope, purpose, setting) in limits {
         for (price, setting) in [(Some(PRICE), setting.to_owned()), (None, format!("{setting}_tokens"))] {
-            let house = house(card("openai", price), budget.clone());
-            assert_eq!(house.call(scope, purpose).await, Err(ModelError::AboveLimit(setting)));
-            assert_eq!(house.calls(), 0);
+            let fixture = fixture(info("openai", price), budget.clone());
+            assert_eq!(fixture.call(scope, purpose).await, Err(ModelError::AboveLimit(setting)));
+            assert_eq!(fixture.calls(), 0);
         }
     }
 }
@@ -255,10 +255,10 @@ async fn what_no_day_has_room_for_names_the_setting_that_is_too_small() {
 async fn an_unknown_price_counts_in_tokens() {
     let mut budget = wide();
     budget.daily = Limit { micros: 0, tokens: 130 };
-    let house = house(card("openai", None), budget);
-    assert!(house.chat().await.is_ok());
-    assert_eq!(house.spent().await, Spent { micros: 0, tokens: 25 });
-    assert_eq!(house.chat().await, over("today's budget"));
+    let fixture = fixture(info("openai", None), budget);
+    assert!(fixture.chat().await.is_ok());
+    assert_eq!(fixture.spent().await, Spent { micros: 0, tokens: 25 });
+    assert_eq!(fixture.chat().await, over("today's budget"));
 }
 
 #[tokio::test]
@@ -269,10 +269,10 @@ async fn cached_input_is_cheaper_and_what_was_not_counted_is_estimated() {
         (Usage { input: 10, cached: 800, output: 5 }, 1 + 50),
         (Usage::default(), 14 + 30),
     ] {
-        let house = house(card("openai", Some(PRICE)), wide());
-        house.will(false, Ok(usage));
-        assert!(house.chat().await.is_ok());
-        assert_eq!(house.spent().await.micros, micros, "{usage:?}");
+        let fixture = fixture(info("openai", Some(PRICE)), wide());
+        fixture.will(false, Ok(usage));
+        assert!(fixture.chat().await.is_ok());
+        assert_eq!(fixture.spent().await.micros, micros, "{usage:?}");
     }
 }
 
@@ -291,35 +291,35 @@ async fn only_what_certainly_cost_nothing_is_given_back() {
         (true, later(), WORST),
         (true, ModelError::Rejected("no".to_owned()), WORST),
     ] {
-        let house = house(card("openai", Some(PRICE)), wide());
-        house.will(grows, Err(error.clone()));
-        assert_eq!(house.chat().await, Err(error.clone()));
-        assert_eq!(house.spent().await.micros, micros, "{error:?} after growing: {grows}");
+        let fixture = fixture(info("openai", Some(PRICE)), wide());
+        fixture.will(grows, Err(error.clone()));
+        assert_eq!(fixture.chat().await, Err(error.clone()));
+        assert_eq!(fixture.spent().await.micros, micros, "{error:?} after growing: {grows}");
     }
 }
 
 #[tokio::test]
 async fn a_call_that_is_dropped_stays_at_its_worst_case() {
-    let house = house(card("openai", Some(PRICE)), wide());
-    house.model.gate.forget_permits(100);
+    let fixture = fixture(info("openai", Some(PRICE)), wide());
+    fixture.model.gate.forget_permits(100);
     {
-        let mut call = Box::pin(house.chat());
-        while house.calls() == 0 {
+        let mut call = Box::pin(fixture.chat());
+        while fixture.calls() == 0 {
             assert!(futures::poll!(&mut call).is_pending());
             tokio::task::yield_now().await;
         }
     }
-    assert_eq!(house.spent().await.micros, WORST);
+    assert_eq!(fixture.spent().await.micros, WORST);
 }
 
 #[tokio::test]
 async fn the_offline_model_is_free_even_without_any_budget() {
     let none = Limit { micros: 0, tokens: 0 };
     let budget = Budget { daily: none, per_person_daily: none, background_daily: none, ..wide() };
-    let house = house(card("offline", None), budget);
-    assert!(house.chat().await.is_ok() && house.call(ADA, Purpose::Summary).await.is_ok());
-    assert_eq!(house.spent().await, Spent::default());
-    let lines = house.journal.read(|db| db.spending().spend_lines(None, 1)).await.unwrap();
+    let fixture = fixture(info("offline", None), budget);
+    assert!(fixture.chat().await.is_ok() && fixture.call(ADA, Purpose::Summary).await.is_ok());
+    assert_eq!(fixture.spent().await, Spent::default());
+    let lines = fixture.journal.read(|db| db.spending().spend_lines(None, 1)).await.unwrap();
     let tokens: Vec<_> = lines.iter().map(|line| (line.model.as_str(), line.input, line.output, line.priced)).collect();
     assert_eq!(tokens, [("offline/small", 20, 5, true); 2]);
 }
@@ -328,31 +328,31 @@ async fn the_offline_model_is_free_even_without_any_budget() {
 async fn a_shorter_answer_reserves_less() {
     let mut budget = wide();
     budget.daily.micros = 14 + 70;
-    let house = house(card("openai", Some(PRICE)), budget);
-    assert_eq!(house.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
+    let fixture = fixture(info("openai", Some(PRICE)), budget);
+    assert_eq!(fixture.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
-    assert!(house.purse.ask(&short, &SpendCause::default(), AskPolicy::once(&|_| true)).await.is_ok());
+    assert!(fixture.purse.ask(&short, &SpendCause::default(), AskPolicy::once(&|_| true)).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_journal_no_model_is_called() {
-    let house = house(card("openai", Some(PRICE)), wide());
+    let fixture = fixture(info("openai", Some(PRICE)), wide());
     let broken = SpendCause { turn: Some(crate::id::TurnId(999)), person: None };
-    let result = house.purse.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| true)).await;
+    let result = fixture.purse.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| true)).await;
     assert!(matches!(result, Err(ModelError::Later { .. })));
-    assert_eq!(house.calls(), 0);
+    assert_eq!(fixture.calls(), 0);
 }
 
 #[tokio::test]
 async fn the_preferred_model_comes_first() {
-    let house = house(card("openai", None), wide());
+    let fixture = fixture(info("openai", None), wide());
     let other = Arc::new(ScriptedModel {
-        card: ModelInfo { name: "org/large".to_owned(), ..card("gemini", None) },
+        info: ModelInfo { name: "org/large".to_owned(), ..info("gemini", None) },
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(1),
         script: Mutex::new(Script { grows: false, result: Err(ModelError::BadKey) }),
     });
-    let purse = ModelPool::new(vec![house.model.clone(), other.clone(), other], house.ledger.clone());
+    let purse = ModelPool::new(vec![fixture.model.clone(), other.clone(), other], fixture.ledger.clone());
     assert_eq!(purse.order(), [0, 1, 2]);
     for name in ["org/large", "gemini/org/large"] {
         assert!(purse.prefer(None) && purse.prefer(Some(name)));
@@ -360,9 +360,9 @@ async fn the_preferred_model_comes_first() {
     }
     assert!(!purse.prefer(Some("large")));
     assert_eq!((purse.order(), purse.len()), (vec![1, 0, 2], 3));
-    assert_eq!(purse.card(1).unwrap().provider, "gemini");
-    assert_eq!(purse.card(3), None);
-    let none = ModelPool::new(Vec::new(), house.ledger.clone());
+    assert_eq!(purse.info(1).unwrap().provider, "gemini");
+    assert_eq!(purse.info(3), None);
+    let none = ModelPool::new(Vec::new(), fixture.ledger.clone());
     let missing = none.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::patient(&NullSink)).await;
     assert!(matches!(missing, Err(ModelError::Rejected(_))));
 }
@@ -381,8 +381,8 @@ async fn only_the_chats_of_owners_may_spend_the_reserve() {
         (group, Purpose::Chat, false),
         (Scope::Shared, Purpose::Embedding, false),
     ] {
-        let house = house(card("openai", Some(PRICE)), budget.clone());
-        house
+        let fixture = fixture(info("openai", Some(PRICE)), budget.clone());
+        fixture
             .journal
             .write("let them in", |tx| {
                 tx.people().allow("Ada", crate::people::Role::Owner, "config", Timestamp(1))?;
@@ -390,9 +390,9 @@ async fn only_the_chats_of_owners_may_spend_the_reserve() {
             })
             .await
             .unwrap();
-        house.will(false, Err(ModelError::Cut));
-        assert_eq!(house.call(scope, purpose).await, Err(ModelError::Cut), "the first has room for anybody");
-        let second = house.call(scope, purpose).await;
+        fixture.will(false, Err(ModelError::Cut));
+        assert_eq!(fixture.call(scope, purpose).await, Err(ModelError::Cut), "the first has room for anybody");
+        let second = fixture.call(scope, purpose).await;
         let refused = over("the part of today's budget that is not kept for the owners");
         assert_eq!(second, if allowed { Err(ModelError::Cut) } else { refused }, "{scope:?} {purpose:?}");
     }
@@ -401,8 +401,8 @@ async fn only_the_chats_of_owners_may_spend_the_reserve() {
 #[tokio::test]
 async fn a_refusal_asks_no_other_model() {
     for (error, asked) in [(ModelError::Refused, 0), (ModelError::NoCredit, 1)] {
-        let first = house(card("openai", None), wide());
-        let second = house(card("openai", None), wide());
+        let first = fixture(info("openai", None), wide());
+        let second = fixture(info("openai", None), wide());
         first.will(false, Err(error.clone()));
         let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
         let request = asks(ADA, Purpose::Summary);
@@ -417,7 +417,7 @@ async fn a_refusal_asks_no_other_model() {
 /// again, so it does not delay every answer.
 #[tokio::test]
 async fn a_dead_first_model_is_asked_last_until_it_answers() {
-    let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
+    let (first, second) = (fixture(info("openai", None), wide()), fixture(info("openai", None), wide()));
     let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
     let (request, on_behalf) = (asks(ADA, Purpose::Summary), SpendCause::default());
     let ask = || purse.ask(&request, &on_behalf, AskPolicy::once(&|_| true));
@@ -441,7 +441,7 @@ async fn a_dead_first_model_is_asked_last_until_it_answers() {
 /// Proves: models/circuit
 #[tokio::test]
 async fn an_answer_that_cannot_be_used_is_no_failure_of_the_model() {
-    let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
+    let (first, second) = (fixture(info("openai", None), wide()), fixture(info("openai", None), wide()));
     let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
     let (request, on_behalf) = (asks(ADA, Purpose::Summary), SpendCause::default());
     for asked in 1..=5 {
@@ -453,7 +453,7 @@ async fn an_answer_that_cannot_be_used_is_no_failure_of_the_model() {
 /// Proves: models/circuit
 #[tokio::test]
 async fn without_fallback_only_the_first_model_is_asked_however_often_it_fails() {
-    let (first, second) = (house(card("openai", None), wide()), house(card("openai", None), wide()));
+    let (first, second) = (fixture(info("openai", None), wide()), fixture(info("openai", None), wide()));
     let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
     let (request, on_behalf) = (asks(ADA, Purpose::Review), SpendCause::default());
     first.will(false, Err(ModelError::Cut));
@@ -467,21 +467,21 @@ async fn without_fallback_only_the_first_model_is_asked_however_often_it_fails()
 #[tokio::test]
 async fn the_waits_between_attempts_are_random() {
     for (jitter, wait) in [((|| 0.0) as Jitter, 500), (|| 1.0, 1000)] {
-        let house = house(card("openai", None), wide());
-        house.will(false, Err(ModelError::Cut));
-        let pool = ModelPool::new(vec![house.model.clone()], house.ledger.clone()).with_jitter(jitter);
-        let clock: Arc<dyn Clock> = house.clock.clone();
+        let fixture = fixture(info("openai", None), wide());
+        fixture.will(false, Err(ModelError::Cut));
+        let pool = ModelPool::new(vec![fixture.model.clone()], fixture.ledger.clone()).with_jitter(jitter);
+        let clock: Arc<dyn Clock> = fixture.clock.clone();
         let asked = tokio::spawn(async move {
             let _busy = clock.busy();
             pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::patient(&NullSink)).await
         });
-        while house.calls() == 0 {
+        while fixture.calls() == 0 {
             tokio::task::yield_now().await;
         }
-        house.clock.advance(Duration::from_millis(wait - 1)).await;
-        assert_eq!(house.calls(), 1, "{wait}");
-        house.clock.advance(Duration::from_millis(1)).await;
-        assert_eq!(house.calls(), 2, "{wait}");
+        fixture.clock.advance(Duration::from_millis(wait - 1)).await;
+        assert_eq!(fixture.calls(), 1, "{wait}");
+        fixture.clock.advance(Duration::from_millis(1)).await;
+        assert_eq!(fixture.calls(), 2, "{wait}");
         asked.abort();
     }
 }

@@ -95,12 +95,12 @@ impl AddressesMut<'_> {
         let place = params![address.adapter, address.account, address.peer];
         // If they contacted us before they were declared, that row becomes theirs. Messages pending
         // for the other row are still sent there.
-        let knocked: Option<AddressId> =
+        let earlier: Option<AddressId> =
             self.db.first("SELECT id FROM addresses WHERE adapter = ?1 AND account = ?2 AND peer = ?3", place)?;
-        if knocked.is_some() {
+        if earlier.is_some() {
             self.db.run("UPDATE addresses SET person_id = NULL WHERE id = ?1", [id])?;
         }
-        let id = knocked.unwrap_or(id);
+        let id = earlier.unwrap_or(id);
         self.db.run(
             "UPDATE addresses SET peer = ?2, alias = ?3, person_id = ?4 WHERE id = ?1",
             params![id, address.peer, alias, person],
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_number_that_somebody_else_has_now_takes_nobodys_place() {
+    async fn a_reassigned_number_takes_over_no_address() {
         with_two_people(|tx, ada, ben| {
             tx.addresses().link(&at("+1"), Some(ada), Timestamp(1))?;
             let (hers, _) = tx.addresses().known_by_alias(&at("u-ada"), "+1")?.unwrap();
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_came_in_by_their_account_leaves_no_number_open() {
+    async fn a_person_admitted_by_account_leaves_no_number_open() {
         with_two_people(|tx, ada, ben| {
             let hers = tx.addresses().link(&at("u-ada"), Some(ada), Timestamp(1))?;
             tx.addresses().link(&at("+1"), Some(ada), Timestamp(2))?;

@@ -214,7 +214,7 @@ mod tests {
     use crate::store::copy::amend_copy;
 
     #[tokio::test]
-    async fn what_this_program_does_not_make_is_found() {
+    async fn foreign_schema_objects_in_a_journal_are_found() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.db");
         Journal::open(&path, None).unwrap().close().await;

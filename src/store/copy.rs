@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_nobody_elses_to_read() {
+    fn a_pre_migration_copy_is_readable_by_its_owner_only() {
         use std::os::unix::fs::PermissionsExt;
         let (home, path) = old_journal();
         copy_before_migration_at(&path, 4, Timestamp(0), None).unwrap();

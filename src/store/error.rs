@@ -127,7 +127,7 @@ mod tests {
 
     /// Proves: operation/terminal-on-full-disk
     #[test]
-    fn what_is_full_is_known_under_every_name() {
+    fn every_kind_of_full_disk_error_is_recognised() {
         let of_files = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
         let of_files = of_files.map(|kind| std::io::Error::from(kind).into());
         let of_the_journal = [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_SHMSIZE].map(of_the_journal);

@@ -248,7 +248,7 @@ impl ExtractionsMut<'_> {
     }
 
     /// Makes the jobs up to that message due at once, including abandoned ones.
-    pub fn hurry_extractions(&self, of: ConversationId, upto: MessageId, now: Timestamp) -> anyhow::Result<()> {
+    pub fn make_extractions_due(&self, of: ConversationId, upto: MessageId, now: Timestamp) -> anyhow::Result<()> {
         self.db.run(
             "UPDATE extractions SET retry_at = min(retry_at, ?3), state = replace(state, 'given_up', 'wanted')
              WHERE conversation_id = ?1 AND upto_message <= ?2 AND state IN ('wanted', 'asked', 'given_up')",

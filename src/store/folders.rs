@@ -61,7 +61,7 @@ pub struct FolderMove {
     /// Owner of the folder; in a hand-over, the former owner of the root.
     pub person: PersonId,
     /// New owner of the root.
-    pub heir: Option<PersonId>,
+    pub new_owner: Option<PersonId>,
     /// Old folder; in a hand-over, the heir's.
     pub source: String,
     /// New folder; in a hand-over, the former owner's.
@@ -97,7 +97,7 @@ from_row! { WrittenFor from "files f" { path, scope } }
 
 from_row! {
     FolderMove from "folder_moves" {
-        id, kind, state, person: "person_id", heir: "heir_id", source, target,
+        id, kind, state, person: "person_id", new_owner: "heir_id", source, target,
     }
 }
 
@@ -285,19 +285,20 @@ impl FoldersMut<'_> {
     ///
     /// # Errors
     /// [`HandOverRefusal`] if it cannot begin.
-    pub fn begin_hand_over(&self, heir: PersonId, source: &str, target: &str) -> anyhow::Result<FolderMove> {
-        let is_at_source = self.folder_of(Scope::Person(heir))? == FolderState::At(source.to_owned());
+    pub fn begin_hand_over(&self, new_owner: PersonId, source: &str, target: &str) -> anyhow::Result<FolderMove> {
+        let is_at_source = self.folder_of(Scope::Person(new_owner))? == FolderState::At(source.to_owned());
         ensure!(is_at_source, HandOverRefusal::Busy);
         let owner = self.workspace_owner()?.ok_or(HandOverRefusal::NoOwner)?;
-        ensure!(owner != heir, HandOverRefusal::Same);
-        let is_owner = self.db.people().person(heir)?.is_some_and(|person| person.role == Role::Owner);
+        ensure!(owner != new_owner, HandOverRefusal::Same);
+        let is_owner = self.db.people().person(new_owner)?.is_some_and(|person| person.role == Role::Owner);
         ensure!(is_owner, HandOverRefusal::NotAnOwner);
-        let is_busy = self.is_at_work(owner)? || self.is_at_work(heir)?;
+        let is_busy = self.is_at_work(owner)? || self.is_at_work(new_owner)?;
         ensure!(!is_busy, HandOverRefusal::Busy);
         let (kind, state) = (MoveKind::HandOver, MoveState::Begun);
         let (source, target) = (source.to_owned(), target.to_owned());
-        let id = insert!(self.db, "folder_moves" { kind, state, person_id: owner, heir_id: heir, source, target })?;
-        Ok(FolderMove { id, kind, state, person: owner, heir: Some(heir), source, target })
+        let id =
+            insert!(self.db, "folder_moves" { kind, state, person_id: owner, heir_id: new_owner, source, target })?;
+        Ok(FolderMove { id, kind, state, person: owner, new_owner: Some(new_owner), source, target })
     }
 
     /// Records that the former owner's files have left the root.
@@ -307,17 +308,17 @@ impl FoldersMut<'_> {
 
     /// Completes a hand-over: updates all paths and makes the heir the owner.
     pub fn hand_over_done(&self, of: &FolderMove, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
-        let Some(heir) = of.heir else { return self.move_over(of.id) };
+        let Some(new_owner) = of.new_owner else { return self.move_over(of.id) };
         self.move_paths(moved)?;
         // An incomplete erasure of the former owner continues in their new folder; the heir's does
         // not cover the root.
         self.db.run(
             "UPDATE forgettings SET target = CASE person_id WHEN ?1 THEN ?2 ELSE '' END
              WHERE kind = 'person' AND state = 'left' AND person_id IN (?1, ?3)",
-            params![of.person, of.target, heir],
+            params![of.person, of.target, new_owner],
         )?;
         self.db.run("UPDATE people SET folder = ?2 WHERE id = ?1", params![of.person, of.target])?;
-        self.set_workspace_owner(heir)?;
+        self.set_workspace_owner(new_owner)?;
         self.move_over(of.id)
     }
 

@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_turn_writes_over_is_not_asked_about() {
+    async fn a_note_overwritten_in_the_same_turn_is_not_asked_about() {
         let folder = tempfile::tempdir().unwrap();
         let job = |tx: Tx<'_>| {
             for (digest, words) in [("1", "first"), ("2", "second"), ("2", "second"), ("1", "first")] {

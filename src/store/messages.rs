@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_command_answered_is_found_without_a_walk_through_the_chat() {
+    fn command_answers_are_looked_up_by_index_without_a_chat_scan() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
         for (sql, by) in [

@@ -298,7 +298,7 @@ impl Journal {
 
     /// Merges and truncates the log. Returns false if a reader is in the way; then the next run has
     /// less to do.
-    pub async fn cut_log(&self) -> anyhow::Result<bool> {
+    pub async fn truncate_log(&self) -> anyhow::Result<bool> {
         let path = self.path().to_owned();
         tokio::task::spawn_blocking(move || merge(&path)).await.context("Merging the log was abandoned")??;
         self.writer.between("cut the log", cut).await

@@ -54,19 +54,19 @@ impl CodeFor {
 
 /// A valid code.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GoodCode {
+pub struct ValidCode {
     id: i64,
     /// Issuer.
     pub issuer: Issuer,
     /// Recipient.
-    pub whom: CodeFor,
+    pub recipient: CodeFor,
 }
 
 from_row! {
-    GoodCode { id }
+    ValidCode { id }
     with |row| {
         issuer: row.get::<_, Option<PersonId>>("issuer_id")?.map_or(Issuer::CommandLine, Issuer::Person),
-        whom: match (row.get("person_id")?, row.get("role")?) {
+        recipient: match (row.get("person_id")?, row.get("role")?) {
             (Some(person), None) => CodeFor::Address(person),
             (Some(person), Some(role)) => CodeFor::Person(person, role),
             (None, _) => CodeFor::Newcomer(row.get("name")?, row.get("role")?),
@@ -109,8 +109,8 @@ fn digest(code: &str) -> String {
 
 impl Pairing<'_> {
     /// Returns a code that is valid now: unused, not expired, and still permitted to its issuer.
-    pub fn good_code(&self, code: &str, now: Timestamp) -> anyhow::Result<Option<GoodCode>> {
-        let good: Option<GoodCode> = self.db.first(
+    pub fn valid_code(&self, code: &str, now: Timestamp) -> anyhow::Result<Option<ValidCode>> {
+        let good: Option<ValidCode> = self.db.first(
             "SELECT id, issuer_id, person_id, name, nullif(role, '') AS role FROM pairing_codes
              WHERE digest = ?1 AND used_at IS NULL AND expires_at > ?2",
             params![digest(code), now],
@@ -119,7 +119,7 @@ impl Pairing<'_> {
         Ok(self.may_be_used(&good)?.then_some(good))
     }
 
-    fn may_be_used(&self, code: &GoodCode) -> anyhow::Result<bool> {
+    fn may_be_used(&self, code: &ValidCode) -> anyhow::Result<bool> {
         let of_owner = match code.issuer {
             Issuer::CommandLine => true,
             Issuer::Person(id) => match self.db.people().person(id)? {
@@ -127,7 +127,7 @@ impl Pairing<'_> {
                 None => return Ok(false),
             },
         };
-        Ok(match &code.whom {
+        Ok(match &code.recipient {
             CodeFor::Address(id) => {
                 self.db.people().person(*id)?.is_some() && (of_owner || code.issuer == Issuer::Person(*id))
             }
@@ -153,11 +153,11 @@ impl PairingMut<'_> {
         &self,
         code: &str,
         issuer: Issuer,
-        whom: &CodeFor,
+        recipient: &CodeFor,
         now: Timestamp,
         expires: Timestamp,
     ) -> anyhow::Result<()> {
-        let (person, name, role) = whom.row();
+        let (person, name, role) = recipient.row();
         self.db.run(
             "UPDATE pairing_codes SET expires_at = min(expires_at, ?4) WHERE used_at IS NULL AND issuer_id IS ?1
              AND (person_id = ?2 OR ?2 IS NULL AND person_id IS NULL AND lower(name) = lower(?3))",
@@ -172,9 +172,11 @@ impl PairingMut<'_> {
 
     /// Uses a code, once, and admits its recipient.
     pub fn use_code(&self, code: &str, now: Timestamp) -> anyhow::Result<CodeUse> {
-        let Some(GoodCode { id, issuer, whom }) = self.good_code(code, now)? else { return Ok(CodeUse::Refused) };
+        let Some(ValidCode { id, issuer, recipient }) = self.valid_code(code, now)? else {
+            return Ok(CodeUse::Refused);
+        };
         self.db.run("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1", params![id, now])?;
-        let (person, did) = match whom {
+        let (person, did) = match recipient {
             CodeFor::Address(person) => (person, Admitted::Address),
             CodeFor::Person(person, role) => (person, self.admit_known(person, role, issuer, now)?),
             CodeFor::Newcomer(name, role) => (self.admit_newcomer(&name, role, now)?, Admitted::Newcomer),
@@ -223,7 +225,7 @@ impl PairingMut<'_> {
 
     /// Records that the effect of a code was explained at that address. Returns true if it was
     /// explained there before.
-    pub fn code_asked_at(&self, code: &GoodCode, address: AddressId) -> anyhow::Result<bool> {
+    pub fn code_asked_at(&self, code: &ValidCode, address: AddressId) -> anyhow::Result<bool> {
         let before: Option<Option<bool>> = self
             .db
             .first("SELECT asked_at_address = ?2 FROM pairing_codes WHERE id = ?1", params![code.id, address])?;
@@ -268,7 +270,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_code_may_do_is_judged_when_it_is_used() {
+    async fn the_rights_of_a_code_are_checked_when_it_is_used() {
         with_ada_and_ben(|tx, ada, ben| {
             let (of_ada, of_ben) = (Issuer::Person(ada), Issuer::Person(ben));
             let cases = [
@@ -284,14 +286,14 @@ mod tests {
                 (of_ada, newcomer("Zoe", Role::Guest), false),
                 (Issuer::CommandLine, newcomer("Zoe", Role::Owner), true),
             ];
-            for (number, (issuer, whom, good)) in cases.into_iter().enumerate() {
+            for (number, (issuer, recipient, good)) in cases.into_iter().enumerate() {
                 let code = format!("AAAA-AA{number:02}");
-                tx.pairing().store_code(&code, issuer, &whom, NOW, END)?;
-                assert_eq!(tx.pairing().good_code(&code, NOW)?.is_some(), good, "{issuer:?} {whom:?}");
+                tx.pairing().store_code(&code, issuer, &recipient, NOW, END)?;
+                assert_eq!(tx.pairing().valid_code(&code, NOW)?.is_some(), good, "{issuer:?} {recipient:?}");
             }
             tx.people().set_role(ada, Role::Member, "config", NOW)?;
             assert_eq!(tx.pairing().use_code("AAAA-AA05", NOW)?, CodeUse::Refused, "she was demoted");
-            assert!(tx.pairing().good_code("AAAA-AA10", NOW)?.is_some(), "the computer is not");
+            assert!(tx.pairing().valid_code("AAAA-AA10", NOW)?.is_some(), "the computer is not");
             Ok(())
         })
         .await;
@@ -314,7 +316,7 @@ mod tests {
             tx.pairing().store_code("BBBB-BEN1", issuers[0], &CodeFor::Address(ben), NOW, END)?;
             tx.pairing().store_code("BBBB-ZOE1", issuers[0], &newcomer("zoe", Role::Owner), NOW, END)?;
             for (code, good) in [("AAAA-BEN1", false), ("AAAA-ZOE1", false), ("AAAA-BEN2", true), ("AAAA-ZOE2", true)] {
-                assert_eq!(tx.pairing().good_code(code, NOW)?.is_some(), good, "{code}");
+                assert_eq!(tx.pairing().valid_code(code, NOW)?.is_some(), good, "{code}");
             }
             assert!(matches!(
                 tx.pairing().use_code("BBBB-ZOE1", NOW)?,

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_understood_allows_the_least() {
+    fn an_unknown_approval_scope_allows_the_least() {
         for covers in [Covers::Address("0f3a".to_owned()), Covers::Call] {
             assert_eq!(Covers::decode(&covers.encode()), covers);
         }

@@ -273,7 +273,7 @@ impl Compactions<'_> {
     }
 
     /// Returns true if a full window caused an extraction since the last summary.
-    pub fn has_pressed(&self, conversation: ConversationId) -> anyhow::Result<bool> {
+    pub fn has_extracted_full_window(&self, conversation: ConversationId) -> anyhow::Result<bool> {
         self.db.exists(
             "SELECT 1 FROM extractions WHERE conversation_id = ?1 AND cause = 'pressure' AND upto_message > coalesce(
              (SELECT max(upto_message) FROM compactions WHERE conversation_id = ?1 AND state = 'made'), 0)",

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_markdown_spells_out_loses_its_markup() {
+    fn addresses_disguised_by_markdown_lose_their_markup() {
         for text in [
             "evil&#46;example/x",
             "evil&period;example",
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_a_source_stays_a_link() {
+    fn an_address_that_appears_in_a_source_stays_a_link() {
         let known = keys(
             "<page>\nNews (https://good.example/a?b=c_d#e), good.example/x_(y). Also [z](http://z.example/1),http://q.example</page>",
         );

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_now_is_due() {
+    fn a_time_due_right_now_counts_as_due() {
         let (cron, noon) = (Cron::parse("0 12 * * *").unwrap(), Timestamp(12 * 3_600_000));
         assert_eq!(cron.next_from(noon, Zone::UTC), Some(noon));
         assert_eq!(cron.next_from(Timestamp(noon.0 + 1), Zone::UTC), Some(Timestamp(noon.0 + 86_400_000)));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_input_is_refused() {
         for text in ["", "now", "61 * * * *", "* * * *", "* * * * * *", "0 0 * * * * 2026", "every day"] {
             assert_eq!(Cron::parse(text), Err(CronError::Form), "{text}");
         }

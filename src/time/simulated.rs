@@ -179,7 +179,7 @@ mod tests {
 
     /// Proves: delivery/interrupted-answer
     #[tokio::test]
-    async fn who_waits_for_time_to_pass_is_not_woken_by_a_clock_that_is_set() {
+    async fn setting_the_clock_does_not_wake_a_waiting_timer() {
         for (set_to, due) in [(10_000, 10_300), (0, 300)] {
             let clock = SimulatedClock::new(Timestamp(5_000));
             let woken = Arc::new(Mutex::new(false));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn time_does_not_pass_while_somebody_works() {
+    async fn simulated_time_stands_still_while_work_is_running() {
         let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let (open, gate) = oneshot::channel::<()>();
         let busy = clock.work().enter();

@@ -242,7 +242,7 @@ mod tests {
     const NOW: &str = "2026-11-20T12:00:00Z";
 
     #[test]
-    fn what_people_write() {
+    fn common_time_expressions_are_understood() {
         for (words, means) in [
             ("2026-11-22T09:00:00Z", "2026-11-22 10:00"),
             ("2026-11-22T09:00:00.5+01:00", "2026-11-22 09:00"),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_or_is_over() {
+    fn invalid_past_and_distant_times_are_refused() {
         for words in [
             "",
             "soon",
@@ -372,7 +372,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_shown_is_understood(
+        fn a_displayed_time_can_be_parsed_again(
             now in 1_500_000_000_000_i64..2_200_000_000_000, minutes in 1_i64..2_000_000, name in prop::sample::select(ZONES),
         ) {
             let (now, zone) = (Timestamp(now - now % 60_000), zone(name));

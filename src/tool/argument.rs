@@ -38,7 +38,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_of_another_kind_is_not_given() {
+    fn arguments_of_the_wrong_type_count_as_missing() {
         let given = json!({ "path": 3, "include": "yes", "limit": -1 });
         assert_eq!((text(&given, "path"), flag(&given, "include"), limit(&given, 5, 20)), ("", false, 5));
         assert_eq!(

@@ -141,7 +141,7 @@ fn a_yes_opens_exactly_the_address_that_was_shown() {
 }
 
 #[test]
-fn what_a_page_of_its_own_host_names_is_opened_to_the_letter() {
+fn an_address_linked_by_its_own_host_opens_only_if_exact() {
     assert_eq!(open_at("http://one.example/linked?a=b#c", None), open());
     for other in ["http://one.example/linked", "http://one.example/linked?a=b&c", "https://one.example/linked?a=b"] {
         assert!(open_at(other, None).is_ok(), "{other}");
@@ -150,7 +150,7 @@ fn what_a_page_of_its_own_host_names_is_opened_to_the_letter() {
 
 /// Proves: trust/approved-host
 #[test]
-fn what_was_typed_with_https_is_opened_with_https() {
+fn an_address_typed_with_https_is_opened_with_https_only() {
     assert_eq!(open_at("https://secure.example/a", None), open());
     assert_eq!(open_at("https://typed.example/a", None), open(), "the safer way is open as well");
     for label in [tainted(), Label::neutral()] {
@@ -160,7 +160,7 @@ fn what_was_typed_with_https_is_opened_with_https() {
 }
 
 #[test]
-fn what_is_to_happen_later_is_shown_whole_and_a_yes_is_for_that_call() {
+fn a_scheduled_call_is_shown_in_full_and_a_yes_covers_only_it() {
     let arguments = "{\"text\": \"pay\u{200b}\\n```\", \"when\": \"in 1 hour\"}";
     assert_eq!(way(Egress::Later, arguments, &Label::neutral(), None), open());
     let ask = way(Egress::Later, arguments, &tainted(), None).unwrap();
@@ -172,7 +172,7 @@ fn what_is_to_happen_later_is_shown_whole_and_a_yes_is_for_that_call() {
 }
 
 #[test]
-fn nobody_is_asked_about_what_cannot_be_done_or_shown() {
+fn impossible_or_unshowable_calls_are_refused_without_asking() {
     let long = json!({ "text": "x".repeat(MAX_SHOWN) }).to_string();
     let cases = [
         (address(), "{\"impossible\": 1, \"url\": \"http://any.example/\"}", "It cannot be done."),
@@ -189,7 +189,7 @@ fn nobody_is_asked_about_what_cannot_be_done_or_shown() {
 
 proptest! {
     #[test]
-    fn what_is_shown_of_an_address_is_all_of_it(path in "[ -~\u{80}-\u{3000}]{0,80}") {
+    fn an_address_is_shown_in_full(path in "[ -~\u{80}-\u{3000}]{0,80}") {
         let arguments = json!({ "url": format!("http://any.example/{path}") }).to_string();
         if let Ok(ask) = way(address(), &arguments, &tainted(), None) {
             let wanted = web::normal(&web::parse(&format!("http://any.example/{path}")).unwrap());

@@ -11,7 +11,7 @@ pub const UNDO: &str = "Undo";
 /// Title of the button that confirms the same person.
 pub const SAME_PERSON: &str = "The same person";
 /// Title of the button that denies it.
-pub const SOMEBODY_NEW: &str = "Somebody new";
+pub const SOMEBODY_NEW: &str = "Someone else";
 
 /// Issuer of a code.
 fn made_by(issuer: Option<&str>) -> String {
@@ -24,7 +24,7 @@ fn made_by(issuer: Option<&str>) -> String {
 /// Notice: a code granted a person access.
 pub fn let_in(name: &str, role: &'static str, address: &str, issuer: Option<&str>) -> ProgramText {
     ProgramText::message(format!(
-        "**{name}** is in now as {role}, from {address}, with {}. If that is wrong: /remove {name}",
+        "**{name}** now has access as {role}, from {address}, with {}. If that is wrong: /remove {name}",
         made_by(issuer)
     ))
 }
@@ -40,47 +40,47 @@ pub fn linked(name: &str, address: &str, id: AddressId, issuer: Option<&str>) ->
 /// Notice: a code gave a person a higher role.
 pub fn promoted(name: &str, role: &'static str, address: &str) -> ProgramText {
     ProgramText::message(format!(
-        "**{name}** is {role} now, by a code made on the computer and used from {address}. If that is wrong: /remove {name}"
+        "**{name}** is now {role}, through a code made on the computer and used from {address}. If that is wrong: /remove {name}"
     ))
 }
 
 /// Notice: the configuration granted a person access.
 pub fn configured(name: &str, role: &'static str) -> ProgramText {
     ProgramText::message(format!(
-        "**{name}** is in now as {role}: the configuration says so. If that is wrong, delete the entry under [[people]] and restart."
+        "**{name}** now has access as {role} through the configuration. If that is wrong, delete the entry under [[people]] and restart."
     ))
 }
 
 /// Notice: the configuration added an address.
 pub fn configured_address(name: &str, address: &str) -> ProgramText {
     ProgramText::message(format!(
-        "**{name}** has a new address, {address}: the configuration says so. If that is wrong, correct the entry under [[people]] and restart."
+        "**{name}** has a new address, {address}, from the configuration. If that is wrong, correct the entry under [[people]] and restart."
     ))
 }
 
 /// Notice: a configured person has the name of an earlier one.
 pub fn namesake(name: &str, id: PersonId) -> ProgramText {
     ProgramText::message(format!(
-        "The configuration names **{name}** with other addresses than the {name} of before, so this counts as somebody new, who is shown nothing of \
-         the other's. If both are one person: /people join {id}. If not: /people apart {id}"
+        "The configuration gives **{name}** different addresses from the earlier {name}, so this counts as a new person, who sees nothing of \
+         the earlier one's. If they are the same person: /people join {id}. If not: /people apart {id}"
     ))
 }
 
 /// Question: the name to be paired belonged to removed people.
 pub fn same_or_new(name: &str, listed: &str) -> String {
     format!(
-        "{name} was let in here before:\n{listed}\n\nThe same person, or somebody new? The same one finds everything again that was said and kept; somebody new sees nothing of it. No code is made yet."
+        "{name} had access before:\n{listed}\n\nIs this the same person, or someone else? The same person gets back everything that was said and kept; someone else sees none of it. No code has been made yet."
     )
 }
 
 /// The same question on the command line, below the list of those people.
-pub const ASK_SAME_OR_NEW: &str = "They were let in here before. The same person finds everything again that was said and kept; somebody new sees nothing of it.\nThe number of the person, or new: ";
+pub const ASK_SAME_OR_NEW: &str = "They had access before. The same person gets back everything that was said and kept; someone else sees none of it.\nThe number of the person, or new: ";
 /// Error: neither a listed number nor `new`.
 pub const NOT_ANSWERED: &str = "That is neither a number from the list nor new. No code was made.";
 
 /// A removed person in the list.
 pub fn former(id: PersonId, name: &str, role: &str, since: &str, until: &str) -> String {
-    format!("- person {id}: {name}, {role}, in from {since} to {until}")
+    format!("- person {id}: {name}, {role}, from {since} to {until}")
 }
 
 /// Answers to the question, as chat commands.
@@ -100,7 +100,7 @@ pub fn same_as(id: PersonId) -> String {
 
 /// Note that the code readmits a removed person.
 pub fn comes_back(name: &str, role: &str) -> String {
-    format!("This code lets {name} in again, as {role}: the same person, with everything that was said and kept.")
+    format!("This code gives {name} access again, as {role}: the same person, with everything that was said and kept.")
 }
 
 /// Note that the code gives a higher role.
@@ -111,16 +111,13 @@ pub fn promotes(name: &str, from: &str, to: &str, is_configured: bool) -> String
         String::new()
     };
     format!(
-        "{name} is in as {from}. This code makes {name} {to}, and adds the address that it is sent from if that is a new one.{wins}"
+        "{name} has access as {from}. This code makes {name} {to}, and links the address it is sent from if that is new.{wins}"
     )
 }
 
 /// Instructions for using a code.
 pub fn how_to_use(code: &str, valid: Duration) -> String {
-    format!(
-        "It is good once, for {}. Send me, from the address that it is for:\n\n```\n/start {code}\n```",
-        span(valid)
-    )
+    format!("It works once, for {}. Send me this from the address it is for:\n\n```\n/start {code}\n```", span(valid))
 }
 
 /// Reply to a code that raises the sender's own role.
@@ -135,7 +132,7 @@ pub fn no_such_former(id: PersonId) -> String {
 
 /// Error: no address has this number.
 pub fn no_such_address(id: AddressId) -> String {
-    format!("No address of anybody has the number {id}. /people shows the numbers.")
+    format!("No address has the number {id}. /people shows the numbers.")
 }
 
 /// Error: the configuration contains the address.
@@ -148,12 +145,12 @@ pub const LAST_ADDRESS: &str = "That is the only address of the only owner. Link
 
 /// Reply to an unlinked address.
 pub fn unlinked(name: &str, address: &str) -> String {
-    format!("{address} is no address of {name} any more. Open codes of {name} are void.")
+    format!("{address} is no longer linked to {name}. Unused codes for {name} are void.")
 }
 
 /// Error: no such question is open.
 pub fn nothing_to_join(id: PersonId) -> String {
-    format!("There is no earlier person whom person {id} could be.")
+    format!("There is no earlier person to join person {id} with.")
 }
 
 /// Error: a message of the person is still being answered.
@@ -164,14 +161,14 @@ pub fn join_later(name: &str) -> String {
 /// Reply: two people were merged.
 pub fn joined(name: &str, folders_left: &[String]) -> String {
     let left = folders_left.iter().map(|folder| {
-        format!(" Files that were kept meanwhile lie in `{folder}/` in the workspace, where they are not read: move what is to stay by hand.")
+        format!(" Files kept in the meantime are in `{folder}/` in the workspace and are not read: move what you need by hand.")
     });
     format!("{name} is the same person as before, with everything that was said and kept.{}", left.collect::<String>())
 }
 
 /// Reply: two people remain separate.
 pub fn apart(name: &str) -> String {
-    format!("{name} is somebody new. What the earlier {name} said is kept, and shown to nobody.")
+    format!("{name} is a new person. What the earlier {name} said is kept, but shown to nobody.")
 }
 
 /// Open question about a name, in `/people`.
@@ -183,7 +180,7 @@ pub fn open_namesake(name: &str, id: PersonId) -> String {
 pub const NO_OWNER: &str = "The workspace belongs to nobody yet. Its first owner gets it.";
 /// Error: work for one of the two people is in progress.
 pub const HAND_OVER_BUSY: &str =
-    "Nothing was changed: something of one of the two is being written, answered or forgotten. Try again in a moment.";
+    "Nothing was changed: work for one of the two is still in progress. Try again in a moment.";
 /// Error: no terminal to confirm at.
 pub const HAND_OVER_NEEDS_YES: &str = "A hand-over has to be confirmed: run it in a terminal, or with --yes.";
 /// Question for confirmation.
@@ -200,7 +197,7 @@ pub fn owns_root_already(name: &str) -> String {
 
 /// Error: the person is not an owner.
 pub fn not_an_owner(name: &str) -> String {
-    format!("{name} is no owner, and only an owner can have the root of the workspace.")
+    format!("{name} is not an owner, and only an owner can have the root of the workspace.")
 }
 
 /// Error: an entry at the top of the workspace is a link or a special file.
@@ -211,7 +208,7 @@ pub fn unmovable(path: &str) -> String {
 }
 
 /// Consequences of the hand-over, before it is confirmed.
-pub fn hand_over_preview(from: &str, to: &str, from_folder: &str, heir_folder: &str, way: Surface) -> String {
+pub fn hand_over_preview(from: &str, to: &str, from_folder: &str, new_owner_folder: &str, way: Surface) -> String {
     let how = match way {
         Surface::Chat => format!("\n\nTo do it, send `/people handover {to} yes`."),
         Surface::CommandLine => String::new(),
@@ -219,9 +216,9 @@ pub fn hand_over_preview(from: &str, to: &str, from_folder: &str, heir_folder: &
     format!(
         "The root of the workspace belongs to {from}. Handed over to {to}:\n\n\
          - the files of {from} (memory, USER.md, HEARTBEAT.md, notes, received files) go to `{from_folder}/`,\n\
-         - the files of {to} go from `{heir_folder}/` to the root, and `HEARTBEAT.md` there is theirs from then on,\n\
+         - the files of {to} go from `{new_owner_folder}/` to the root, and `HEARTBEAT.md` there is theirs from then on,\n\
          - AGENTS.md and SOUL.md stay where they are, for everybody.\n\n\
-         Places change, never contents: neither is shown what is the other's.{how}"
+         Files are moved, not changed, and neither is shown the other's.{how}"
     )
 }
 

@@ -37,7 +37,7 @@ pub fn too_large(most: u64) -> String {
 
 /// Error: too many files.
 pub fn too_many(most: usize) -> String {
-    format!("Not sent: {most} files go with one answer at most.")
+    format!("Not sent: an answer carries at most {most} files.")
 }
 
 /// Result: the file goes out with the answer.
@@ -47,7 +47,7 @@ pub fn goes(name: &str, bytes: u64) -> String {
 
 /// Placeholder for a file that was deleted or changed in the meantime.
 pub fn changed(name: &str) -> String {
-    format!("(The file {name} was to come here. It is gone or was changed meanwhile, so it was not sent.)")
+    format!("(The file {name} was deleted or changed in the meantime, so it was not sent.)")
 }
 
 /// Placeholder for a file that the channel does not accept.

@@ -16,9 +16,9 @@ pub const TELEGRAM_SILENT: &str = "Nothing was heard from Telegram for some minu
     nothing new. If it lasts, start the gateway again.";
 /// Problem: the webhook address cannot be bound.
 pub const CANNOT_LISTEN: &str = "Telegram's calls cannot be received: the address in telegram.webhook_listen \
-    is taken or is none of this computer. Free it or name another one; this is tried again by itself.";
+    is in use or not on this computer. Free it or set another one; this is retried automatically.";
 /// Problem: Telegram reports failed webhook calls.
-pub const CALLS_FAIL: &str = "Telegram's calls do not arrive, and messages are waiting. Look whether \
+pub const CALLS_FAIL: &str = "Telegram's calls do not arrive, and messages are waiting. Check that \
     telegram.webhook_url leads to telegram.webhook_listen (the proxy, its certificate, the firewall), or poll \
     instead (telegram.mode = \"polling\").";
 /// Problem: the webhook points to another URL.
@@ -60,12 +60,12 @@ pub const UNREGISTERED: &str = "The other side is not on Signal any more";
 /// Problem: a file exceeds the daemon's limit.
 pub const FILE_TOO_LARGE: &str = "The file is larger than the 14.9 MB that can be handed to the Signal daemon";
 /// Problem: the message to react to has no Signal id.
-pub const NO_SUCH_MESSAGE: &str = "Signal knows no message by that name";
+pub const NO_SUCH_MESSAGE: &str = "Signal does not know that message";
 /// Problem: the configured program cannot be started.
-pub const NOT_STARTED: &str = "The program in signal.command cannot be started. Look whether it is there, may be run, and \
-    what it needs, as Java, is installed.";
+pub const NOT_STARTED: &str = "The program in signal.command cannot be started. Check that it exists, is executable, and \
+    what it needs, such as Java, is installed.";
 /// Problem: the daemon process has exited.
-pub const DAEMON_ENDED: &str = "The Signal daemon has ended. It is started again by itself; if this happens again and again, \
+pub const DAEMON_ENDED: &str = "The Signal daemon has ended. It is restarted automatically; if this keeps happening, \
     run the program in signal.command by hand to see what it says.";
 /// Problem: the phone was not linked.
 pub const NOT_LINKED: &str = "The Signal daemon was not linked";
@@ -73,7 +73,7 @@ pub const NOT_LINKED: &str = "The Signal daemon was not linked";
 /// Problem: the daemon refuses to deliver messages.
 pub fn not_received(code: i64) -> String {
     format!(
-        "The Signal daemon does not let anybody receive from it (code {code}). Look whether signal.endpoint leads to a \
+        "The Signal daemon does not let Compline receive from it (code {code}). Check that signal.endpoint leads to a \
          daemon of signal-cli, 0.13 or later."
     )
 }

@@ -5,11 +5,11 @@ pub const RULE: &str = "────────";
 /// Placeholder while an answer takes longer than usual.
 pub const WRITING: &str = "…";
 /// Error: a line of the local protocol is too long.
-pub const LINE_TOO_LONG: &str = "That is too long to be taken in one piece.";
+pub const LINE_TOO_LONG: &str = "That is too long to send at once.";
 /// Error: a line of the local protocol is invalid.
 pub const NOT_UNDERSTOOD: &str = "The gateway did not understand this program; are both of the same version?";
 /// Error: the connection does not begin with a greeting.
-pub const NO_GREETING: &str = "A connection has to begin with who is speaking.";
+pub const NO_GREETING: &str = "A connection has to begin by saying who is speaking.";
 /// Error: invalid message id.
 pub const BAD_ID: &str = "A message needs an id of 1 to 128 visible ASCII characters.";
 /// Note that the gateway stops.
@@ -17,7 +17,7 @@ pub const STOPPING: &str = "The gateway is stopping.";
 /// Note that the connection was lost.
 pub const GONE: &str = "The gateway is gone.";
 /// Hint after the connection was lost while the prompt is open.
-pub const PRESS_ENTER: &str = "Press enter to leave; what stands in the line will be printed back.";
+pub const PRESS_ENTER: &str = "Press enter to leave; what you have typed will be printed.";
 /// Note that the message is stored and its answer comes later.
 pub const ANSWER_LATER: &str =
     "The message is stored. Its answer will come with the next `compline chat`, once the gateway can work again.";
@@ -30,10 +30,10 @@ pub const NOTHING_SAID: &str =
 pub const REPLACED_INVALID: &str =
     "The piped text is not valid UTF-8; what could not be read was replaced by \u{fffd}.";
 /// Heading on standard error of an answer to an older message.
-pub const EARLIER: &str = "This came in answer to something earlier:";
+pub const EARLIER: &str = "This answers something earlier:";
 
 /// Heading on standard error of other messages.
-pub const MEANWHILE: &str = "This came meanwhile, and is no answer:";
+pub const MEANWHILE: &str = "This came meanwhile, and is not an answer:";
 /// Reason: the client disconnected before its answer.
 pub const ASKER_LEFT: &str = "the command that asked for it has ended";
 
@@ -67,5 +67,5 @@ pub const NO_REACTIONS: &str = "a terminal shows no reactions";
 
 /// Reason: a terminal cannot show files.
 pub fn no_files(name: &str) -> String {
-    format!("a terminal shows no files; {name} lies in the workspace")
+    format!("a terminal shows no files; {name} is in the workspace")
 }

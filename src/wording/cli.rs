@@ -29,13 +29,13 @@ pub const FIX_FULL: &str = "free some space and try again; what was accepted bef
 pub const NOT_RUNNING: &str = "(The gateway is not running; this comes from its journal.)";
 /// Note that the gateway has not answered yet.
 pub const NOT_ANSWERED_YET: &str =
-    "No answer yet: the gateway may be busy, or hang. `compline doctor` says more; ctrl-c ends the waiting.";
+    "No answer yet: the gateway may be busy or stuck. `compline doctor` says more; ctrl-c stops waiting.";
 /// Error: the gateway disconnected before its answer.
-pub const GATEWAY_LOST: &str = "The gateway went away before it answered";
+pub const GATEWAY_LOST: &str = "The gateway disconnected before it answered";
 /// Note that writing succeeds again.
-pub const ROOM_AGAIN: &str = "There is room again, and everything goes on.";
+pub const ROOM_AGAIN: &str = "There is space again, and everything continues.";
 /// Progress: the gateway stops.
-pub const STOPPING: &str = "Stopping; ctrl-c once more ends at once.";
+pub const STOPPING: &str = "Stopping; press ctrl-c again to stop at once.";
 /// Note that `--ephemeral-memory` uses a temporary home.
 pub const EPHEMERAL: &str = "Throw-away memory: the real one is neither read nor written, and everything that is said here is gone when this ends.";
 /// Note that the run was ended.
@@ -50,7 +50,7 @@ pub fn gateway_runs(home: &Path) -> String {
 }
 
 /// Note after a second stop signal.
-pub const STOPPED_AT_ONCE: &str = "Stopped at once. What was in work is taken up at the next start.";
+pub const STOPPED_AT_ONCE: &str = "Stopped at once. Unfinished work resumes at the next start.";
 
 /// Formats an error and its fix.
 pub fn with_fix(what: &str, fix: &str) -> String {
@@ -136,8 +136,7 @@ pub const PROBE: &str = "This is a test of the connection. Answer with the one w
 /// Fix for an unreachable model.
 pub const FIX_MODEL_AWAY: &str = "look at the network and model.base_url, and try again; messages wait meanwhile";
 /// Fix for a refused model key.
-pub const FIX_MODEL_KEY: &str =
-    "make a new key with the provider and put it in place of model.api_key (or what it names)";
+pub const FIX_MODEL_KEY: &str = "create a new key at the provider and put it into model.api_key (or where that points)";
 /// Fix for exhausted credit.
 pub const FIX_MODEL_CREDIT: &str = "add credit to the provider's account, or name another model";
 /// Fix for a refused request.
@@ -161,5 +160,5 @@ pub fn no_answer_within(limit: std::time::Duration) -> String {
 
 /// Error: Telegram is unreachable.
 pub fn telegram_away(why: &str) -> String {
-    format!("Telegram cannot be asked: {}", crate::text::one_line(why))
+    format!("Telegram cannot be reached: {}", crate::text::one_line(why))
 }

@@ -12,8 +12,8 @@ pub const OWNER_ONLY: &str = "Only an owner may do that.";
 /// Reply to a command that failed with an internal error.
 pub const FAILED: &str = "That did not work, and I do not know why. The log has the details; nothing was changed.";
 /// Reply when the disk is full or the journal at its limit.
-pub const NO_ROOM: &str = "That could not be done: nothing more can be written, because the disk is full or a limit is reached. Make room \
-    (`df -h` says how much there is) and do it again.";
+pub const NO_ROOM: &str = "That could not be done: nothing can be written, because the disk is full or a limit is reached. Free some space \
+    (`df -h` shows how much there is) and try again.";
 /// Reply to `/new`.
 pub const NEW: &str =
     "Done. Your next message begins a new conversation; what mattered in this one is being written down.";
@@ -22,17 +22,17 @@ pub const STOPPED: &str = "Stopped.";
 /// Reply to `/stop` when nothing is running.
 pub const NOTHING_RUNS: &str = "Nothing is running.";
 /// Reply to `/yes`.
-pub const GOES_ON: &str = "Yes, this once. I go on.";
+pub const GOES_ON: &str = "Yes, this once. Carrying on.";
 /// Reply to `/no`.
-pub const LEFT_ALONE: &str = "Then I leave it.";
+pub const LEFT_ALONE: &str = "OK, I will leave it.";
 /// Reply to `/yes` or `/no` for a question that is closed.
 pub const QUESTION_OVER: &str = "That question is over, so nothing was done. Ask me again if it still matters.";
 /// Reply to a repeated `/yes`, or a `/no` after it.
-pub const YES_ALREADY: &str = "You said yes to that already. That counted, and this changed nothing.";
+pub const YES_ALREADY: &str = "You said yes to that already. It counted; this changed nothing.";
 /// Reply to `/yes` or `/no` with a number that the person was not asked about.
 pub const NO_SUCH_QUESTION: &str = "You were not asked a question with that number.";
 /// Reply to `/yes` or `/no` from another chat.
-pub const ANSWER_WHERE_ASKED: &str = "A question is answered in the chat where it was put, with its button or number.";
+pub const ANSWER_WHERE_ASKED: &str = "Answer a question in the chat where it was asked, with its button or number.";
 /// A search without results.
 pub const NOTHING_FOUND: &str = "Nothing was found.";
 /// An empty list of conversations.
@@ -44,7 +44,7 @@ pub const NO_USAGE: &str = "No model has been used yet.";
 pub const QUARANTINED: &str = "That command failed three times, so I will not try it again; the log has the details.";
 
 /// Note that no claim code is needed because an owner is reachable.
-pub const CLAIMED: &str = "An owner can be reached already; `compline people pair NAME` lets more people in.";
+pub const CLAIMED: &str = "The owner already has access; `compline people pair NAME` gives others access.";
 
 /// Instructions for the first owner to claim the assistant.
 pub fn claim(code: &str) -> String {
@@ -61,8 +61,8 @@ pub const NOT_SET_ASIDE: &str = "No delivery of that number is set aside.";
 /// Number of deliveries that are queued again.
 pub fn resent(count: usize) -> String {
     match count {
-        1 => "I try it again now.".to_owned(),
-        count => format!("I try {count} deliveries again now."),
+        1 => "Trying it again now.".to_owned(),
+        count => format!("Trying {count} deliveries again now."),
     }
 }
 
@@ -86,7 +86,7 @@ pub fn usage(form: &str, hint: Option<&str>) -> String {
 /// Reply to a private command in a group.
 pub const DIRECT_ONLY: &str = "I answer that only in our direct chat.";
 /// Reply to the removal of the last owner.
-pub const LAST_OWNER: &str = "That is the only owner; there has to be one. Let another owner in first.";
+pub const LAST_OWNER: &str = "That is the only owner; there has to be one. Add another owner first.";
 /// Reply to an unknown person number.
 pub const NOBODY_THERE: &str = "Nobody here has that number. /people lists everybody.";
 /// An empty list of people.
@@ -103,7 +103,7 @@ pub fn greeting(name: &str, agent: &str) -> String {
 
 /// List of all commands.
 pub fn help(lines: &str) -> String {
-    format!("Just write to me. Besides there is:\n\n{lines}")
+    format!("Just write to me. There are also:\n\n{lines}")
 }
 
 /// A command as it is typed, and its description.
@@ -139,7 +139,7 @@ pub fn status_queues(inbox: i64, outbox: Option<i64>) -> String {
 
 /// State of a stream.
 pub fn stream(person: &str, conversation: Option<ConversationId>, last: &str) -> String {
-    let current = conversation.map_or_else(|| "no conversation now".to_owned(), |id| format!("conversation {id}"));
+    let current = conversation.map_or_else(|| "no open conversation".to_owned(), |id| format!("conversation {id}"));
     format!("- {person}: {current}, last message {last}")
 }
 
@@ -215,7 +215,7 @@ pub fn usage_row(what: &str, spent: &str) -> String {
 
 /// Total of the usage report.
 pub fn usage_total(spent: &str) -> String {
-    format!("- together: {spent}")
+    format!("- total: {spent}")
 }
 
 /// Usage of today.
@@ -253,7 +253,7 @@ pub fn conversation_head(id: i64, title: &str, opened: &str) -> String {
 /// Details of a conversation.
 pub fn conversation_facts(person: &str, messages: i64, ended: Option<&str>, sources: &str) -> String {
     let messages = if messages == 1 { "1 message".to_owned() } else { format!("{messages} messages") };
-    let ended = ended.map_or_else(|| "goes on".to_owned(), |at| format!("ended {at}"));
+    let ended = ended.map_or_else(|| "still open".to_owned(), |at| format!("ended {at}"));
     let sources = if sources.is_empty() { String::new() } else { format!(", untrusted: {sources}") };
     format!("{person}, {messages}, {ended}{sources}")
 }
@@ -293,7 +293,7 @@ pub fn person(name: &str, role: &str, came_in: &str, addresses: &[String]) -> St
 
 /// List of unknown senders.
 pub fn strangers(lines: &str) -> String {
-    format!("Not let in:\n{lines}")
+    format!("Without access:\n{lines}")
 }
 
 /// An unknown sender.
@@ -306,7 +306,7 @@ pub fn stranger(address: &str, last: &str, count: i64) -> String {
 pub fn let_in(adapter: &str, id: &str) -> String {
     let id = if id.bytes().all(|byte| byte.is_ascii_digit()) { id.to_owned() } else { format!("{id:?}") };
     format!(
-        "To let one in, send /pair NAME here and give them the code. Or write into the configuration and restart:\n\n\
+        "To give somebody access, send /pair NAME here and pass on the code. Or add this to the configuration and restart:\n\n\
          ```\n[[people]]\nname = \"NAME\"\nrole = \"member\"\n{adapter} = {id}\n```"
     )
 }
@@ -336,11 +336,11 @@ pub fn not_a_name(name: &str) -> String {
 /// A new pairing code.
 pub fn pairing(name: &str, role: &str, known: bool, code: &str, valid: Duration) -> String {
     let what = if known {
-        format!("{name} is in already, as {role}; this code adds one more address.")
+        format!("{name} already has access, as {role}; this code adds an address.")
     } else {
-        format!("This code lets {name} in, as {role}.")
+        format!("This code gives {name} access, as {role}.")
     };
-    format!("{what} It is good once, for {}. From the new address, send me:\n\n```\n/start {code}\n```", span(valid))
+    format!("{what} It works once, for {}. From the new address, send me:\n\n```\n/start {code}\n```", span(valid))
 }
 
 /// Models in the order of their use.

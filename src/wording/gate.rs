@@ -13,14 +13,14 @@ pub const CODE_TOO_MANY: &str = "Too many wrong codes for today. Please try agai
 pub const QUEUE_FULL: &str =
     "You have a great many messages waiting. I left this one unanswered; please wait until I have caught up.";
 /// Health message while incoming messages cannot be stored.
-pub const NOT_STORED: &str = "What comes in cannot be stored, perhaps because the disk is full. Nothing is confirmed meanwhile, so nothing is \
-    lost; make room, and this goes on by itself.";
+pub const NOT_STORED: &str = "Incoming messages cannot be stored, perhaps because the disk is full. None is confirmed meanwhile, so none is \
+    lost; free some space, and this continues by itself.";
 /// Error at a terminal: nothing more can be stored.
 pub const DISK_FULL: &str =
     "Nothing more can be stored: the disk is full, or a limit is reached. Make room (`df -h` says how much there is).";
 /// Notice that a delivery was abandoned after a week of attempts.
-pub const GIVEN_UP: &str = "For more than a week what I had for you here could not be delivered, so I gave up what had waited that long. My \
-    answers are kept: ask me for what you miss.";
+pub const GIVEN_UP: &str = "Some of my messages could not be delivered here for more than a week, so I gave up on them. My \
+    answers are kept: ask me for any you missed.";
 /// Notice that a delivery was set aside although others succeed.
 pub const SET_ASIDE: &str = "A message of mine could not be delivered here, although others could. I set it aside so that the rest goes on; \
     /resend tries it again.";
@@ -65,7 +65,7 @@ pub fn message_too_long(characters: usize, most: usize) -> ProgramText {
 /// Error: unknown person, or no person has access.
 pub fn no_such_person(name: Option<&str>) -> String {
     match name {
-        Some(name) => format!("There is nobody named {name:?} here. `compline people list` shows who is."),
+        Some(name) => format!("There is nobody named {name:?} here. `compline people list` shows everybody."),
         None => {
             "Nobody has access yet. Add yourself to [[people]] in the configuration, or run `compline init`.".to_owned()
         }
@@ -77,8 +77,8 @@ pub const GROUP_BEGINS_ANEW: &str = "The next message here begins a new conversa
 /// Reply to `/stop` in a group.
 pub const GROUP_STOPPED: &str = "Stopped.";
 /// Reply to a member who asks for the deletion of messages in a group.
-pub const OWNER_FORGETS_MESSAGES: &str = "Only the owner has messages of everybody deleted here. Without the word `messages` I forget what is \
-    kept for this group; what you wrote yourself you can delete in the group.";
+pub const OWNER_FORGETS_MESSAGES: &str = "Only the owner can delete everybody's messages here. Without the word `messages` I forget what is \
+    kept for this group; you can delete your own messages in the group.";
 /// Note in a group that the answer is in the direct chat.
 pub const ANSWERED_IN_PRIVATE: &str = "I have answered that in our direct chat.";
 /// Note in a group that the person has no direct chat yet.
@@ -96,7 +96,7 @@ pub fn group_not_allowed(id: &str) -> ProgramText {
 }
 
 /// Reply to an owner who sends the code of a person who is not an owner.
-pub const JOIN_AS_LESS: &str = "That code belongs to a person who is not an owner. I have not used it: with it everything that you ever told me would have \
+pub const JOIN_AS_LESS: &str = "That code belongs to a person who is not an owner. I did not use it: everything that you ever told me would have \
     become theirs.";
 /// Reply to a configured person who sends another person's code.
 pub const JOIN_IN_CONFIGURATION: &str =
@@ -106,15 +106,13 @@ pub const JOIN_LATER: &str = "I am still answering you here. Send the code again
 
 /// Reply after accounts were merged.
 pub fn joined(name: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "From now on this is one conversation with what I know as {name}, wherever you write from."
-    ))
+    ProgramText::message(format!("From now on you are {name} here too, with one conversation wherever you write from."))
 }
 
 /// Explanation of a merge, before it is confirmed.
 pub fn join_means(name: &str) -> ProgramText {
     ProgramText::message(format!(
-        "This code joins you with {name}: everything that you say to me here becomes {name}'s, who can read it, as what you have said before does if this is your only address; and you are let in as {name} from then on. \
+        "This code links you to {name}: everything that you say to me here becomes {name}'s, who can read it, and so does what you said before if this is your only address. From then on you have access as {name}. \
          If you are {name}, send the code once more. If somebody asked you to type it, do not."
     ))
 }

@@ -43,15 +43,15 @@ pub const REACHES_OUT: &str = "These words would not stay inside their section: 
 /// Error: no file to delete.
 pub const NOTHING_THERE: &str = "There is no such file.";
 /// Error: a deletion after untrusted text was read.
-pub const NOT_DELETED_FROM_OUTSIDE: &str = "Text from outside was read in this conversation, and so nothing is deleted here that is trusted. In a new conversation it can be.";
+pub const NOT_DELETED_FROM_OUTSIDE: &str = "Text from outside was read in this conversation, so nothing trusted can be deleted in it. In a new conversation it can be.";
 /// Error: the file has changed since it was shown.
 pub const CHANGED_SINCE: &str = "It has changed since it was shown. Nothing was done.";
 /// Error: the text of the version was deleted.
 pub const NO_VERSION: &str = "That version of the file is not kept any more.";
 /// Error: received files are read-only.
-pub const STAYS_RECEIVED: &str = "What came with a message stays what it is. Keep what matters of it as a note.";
+pub const STAYS_RECEIVED: &str = "Files that came with a message cannot be changed. Keep what matters as a note.";
 /// Error: no person to act for.
-pub const NOBODY: &str = "There is nobody here whose files they would be.";
+pub const NOBODY: &str = "There is no person here who could own the files.";
 /// Error: the files cannot be used.
 pub const FAILED: &str = "The files cannot be used just now. Nothing was changed.";
 /// Error: invalid path.
@@ -71,7 +71,7 @@ pub const SKILLS_ARE_ONLY_READ: &str =
 pub const OWNERS_HAND: &str =
     "Only the owner changes AGENTS.md, SOUL.md and HEARTBEAT.md, by hand. Tell them what you would change.";
 /// Error: untrusted text in the turn prevents changes to files that are always loaded.
-pub const NOT_FROM_OUTSIDE: &str = "Something from outside had a part in this turn, so what is always known is not changed in it. The person can ask for it in a new message, \
+pub const NOT_FROM_OUTSIDE: &str = "Something from outside had a part in this turn, so files that are always loaded are not changed. The person can ask for it in a new message, \
      or do it by hand.";
 /// Error: no such section.
 pub const NO_SUCH_SECTION: &str = "There is no such section in that file.";

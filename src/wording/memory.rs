@@ -46,18 +46,18 @@ pub enum Reads {
 pub fn head(gauge: &str, reads: Reads) -> String {
     let read = match reads {
         Reads::Nothing => "",
-        Reads::Part => " Before each answer I read what there is room for: its newest facts and its index.",
+        Reads::Part => " Before each answer I read as much as fits: its newest facts and its index.",
         Reads::Whole => " I read it before each answer.",
     };
     format!("**MEMORY.md**, {gauge}.{read}")
 }
 
 /// Note above the overview, and reply to `/remember`, while memory is switched off.
-pub const SWITCHED_OFF: &str = "Memory is switched off (`[memory] enabled`): I keep nothing, and I do not read by myself what was kept before. The files stay.";
+pub const SWITCHED_OFF: &str = "Memory is switched off (`[memory] enabled`): I keep nothing, and I do not read what was kept before unless asked. The files stay.";
 
 /// Note that the shown text continues.
 pub fn goes_on(command: &str) -> String {
-    format!("It goes on: {command} shows all of it.")
+    format!("There is more: {command} shows all of it.")
 }
 
 /// Heading of the list of notes.
@@ -93,7 +93,7 @@ pub fn days(count: usize, bytes: u64, newest: &str, (fullest, gauge): (&str, &st
 }
 
 /// Heading of the facts extracted from conversations.
-pub const TAKEN_DOWN: &str = "**Taken down in conversations**:";
+pub const TAKEN_DOWN: &str = "**Noted in conversations**:";
 
 /// A file of extracted facts.
 pub fn taken_down(name: &str, gauge: &str) -> String {
@@ -114,7 +114,7 @@ pub fn total(files: usize, bytes: u64, place: Option<&str>, way: Surface) -> Str
     let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
     let show = way.command("memory NOTE", "memory show NOTE");
     let history = way.command("memory history NOTE", "memory history NOTE");
-    format!("Together {}{place}. `{show}` shows one, `{history}` what it was before.", counted(files, bytes))
+    format!("Total: {}{place}. `{show}` shows one, `{history}` its earlier versions.", counted(files, bytes))
 }
 
 fn counted(count: usize, bytes: u64) -> String {
@@ -141,7 +141,7 @@ pub const NO_SUCH_NOTE_HERE: &str = "There is no such note. `compline memory` li
 /// Reply to an invalid note name.
 pub const NO_NAME: &str = "A note needs a name of letters, digits, spaces or dashes.";
 /// Reason: not UTF-8 text.
-pub const NOT_TEXT: &str = "it is no text in UTF-8";
+pub const NOT_TEXT: &str = "it is not UTF-8 text";
 /// Reason: larger than 1 MB.
 pub const TOO_LARGE: &str = "it is larger than 1 MB";
 /// Reason: cannot be opened, or leads out of the folder.
@@ -173,7 +173,7 @@ pub fn remembered(path: &str, gauge: &str) -> String {
 }
 
 /// Added to the reply when the file holds text from outside and is not loaded.
-pub const REMEMBERED_UNREAD: &str = "MEMORY.md says that now, but that file contains text from outside, so I do not read it by myself. `/promote MEMORY` shows \
+pub const REMEMBERED_UNREAD: &str = "MEMORY.md says that now, but that file contains text from outside, so I do not read it unless asked. `/promote MEMORY` shows \
     it and how to make it yours.";
 
 /// Reply when a long text was stored as a note.
@@ -189,7 +189,7 @@ pub fn known_already(path: &str) -> String {
 /// Reply when a file is full. Its limit is `most`, or its current size if that is larger.
 pub fn full(path: &str, most: usize, room: usize) -> String {
     let is = if most > room { "is already larger than the" } else { "would be larger than" };
-    let may = if most > room { " that it may become" } else { "" };
+    let may = if most > room { " limit" } else { "" };
     format!(
         "Not kept: {path} {is} {} KB{may}. Shorten it with an editor (`compline memory edit`), then try again.",
         room / 1024
@@ -199,8 +199,8 @@ pub fn full(path: &str, most: usize, room: usize) -> String {
 /// Reply when a file of the change cannot be read as text.
 pub fn broken(path: &str) -> String {
     format!(
-        "Nothing was changed: {path} cannot be read as text. It may hold something else, be far too large, or belong to another user. Mend or move it by hand, then \
-         try again; `compline doctor` looks at all of them."
+        "Nothing was changed: {path} cannot be read as text. It may hold something else, be far too large, or belong to another user. Fix or move it by hand, then \
+         try again; `compline doctor` checks all of them."
     )
 }
 
@@ -217,7 +217,7 @@ pub fn yours_already(path: &str) -> String {
 /// Instructions below the text of a note that is to be promoted.
 pub fn how_to_promote(name: &str, code: &str, way: Surface) -> String {
     format!(
-        "If these words are to count as yours, `{}` makes it so: I read them like anything that you told me. The code stands for exactly this text.",
+        "To make these words count as yours, use `{}`: I then read them like anything you told me. The code is for exactly this text.",
         way.command(&format!("promote {name} {code}"), &format!("memory promote {name} {code}"))
     )
 }
@@ -225,7 +225,7 @@ pub fn how_to_promote(name: &str, code: &str, way: Surface) -> String {
 /// Reply to the promotion of a note that is too long for a chat.
 pub fn too_long_to_promote(name: &str) -> String {
     format!(
-        "It is too long for a chat, and nobody should make theirs what they have not read. `{}` shows it whole.",
+        "It is too long for a chat, and nobody should accept what they have not read. `{}` shows all of it.",
         Surface::CommandLine.command("", &format!("memory promote {name}"))
     )
 }
@@ -247,7 +247,11 @@ pub fn promoted(path: &str, read: bool) -> String {
 }
 
 fn from_now_on(read: bool) -> &'static str {
-    if read { "I know it from the next message on." } else { "Memory is switched off, so I do not read it by myself." }
+    if read {
+        "I know it from the next message on."
+    } else {
+        "Memory is switched off, so I do not read it unless asked."
+    }
 }
 
 /// Heading of the versions of a note.
@@ -297,13 +301,13 @@ pub fn version_facts(bytes: Option<u64>, deleted: bool, sources: &str, present: 
     let mut facts = match (deleted, bytes) {
         (true, _) => vec!["deleted".to_owned()],
         (false, Some(bytes)) => vec![size(bytes)],
-        (false, None) => vec!["its words are not kept any more".to_owned()],
+        (false, None) => vec!["its text is no longer kept".to_owned()],
     };
     if !sources.is_empty() {
         facts.push(format!("from outside: {sources}"));
     }
     if present {
-        facts.push("there now".to_owned());
+        facts.push("current".to_owned());
     }
     format!(" ({})", facts.join("; "))
 }
@@ -324,17 +328,17 @@ pub fn how_to_restore(name: &str, way: Surface) -> String {
 /// Reply to a restored version.
 pub fn restored(path: &str, version: FileId, trusted: bool) -> String {
     let label = if trusted { "" } else { " Its words still count as coming from outside." };
-    format!("Done: {path} is again what it was in version {version}.{label}")
+    format!("Done: {path} is back to version {version}.{label}")
 }
 
 /// Added to that reply: the name under which an unreadable file was kept.
 pub fn made_way(path: &str) -> String {
-    format!(" What stood there could not be read as text; it is kept as {path}.")
+    format!(" The old file could not be read as text; it is kept as {path}.")
 }
 
 /// Reply when the file has the content of that version already.
 pub fn same_content(path: &str, version: FileId) -> String {
-    format!("Nothing had to be changed: {path} is what it was in version {version}.")
+    format!("Nothing to change: {path} is already the same as version {version}.")
 }
 
 /// Reply to an unknown version number.
@@ -347,11 +351,12 @@ pub fn no_such_version(name: &str, way: Surface) -> String {
 
 /// Reply to a version whose text was deleted.
 pub fn version_gone(version: FileId) -> String {
-    format!("The words of version {version} are not kept any more, so it cannot come back.")
+    format!("The text of version {version} is no longer kept, so it cannot be restored.")
 }
 
 /// Reply to the restoration of untrusted text into a file that is always loaded.
-pub const STILL_FROM_OUTSIDE: &str = "Nothing was changed: the words of that version came from outside, and no version of a file that I read by myself may hold them.";
+pub const STILL_FROM_OUTSIDE: &str =
+    "Nothing was changed: the text of that version came from outside, which a file that I always read may not contain.";
 
 /// Reply after an edit. `read` states if memory is loaded at all.
 pub fn edited(path: &str, gauge: &str, read: bool) -> String {
@@ -370,7 +375,7 @@ pub fn not_made(path: &str) -> String {
 
 /// Warning that a file exceeds its limit.
 pub fn overfull(path: &str, gauge: &str) -> String {
-    format!("{path}, {gauge}: that is more than fits, and the assistant adds nothing to it until it is shorter.")
+    format!("{path}, {gauge}: that is over the limit, so the assistant adds nothing to it until it is shorter.")
 }
 
 /// Error: no editor was found.
@@ -384,15 +389,15 @@ pub fn editor_failed(editor: &str, why: &str) -> String {
 /// Heading of the question whether to keep a text.
 pub fn keep_this(path: &str, sources: &str) -> String {
     format!(
-        "**Keep this?** I was about to remember the following, but words from outside had a part in it ({sources}). It lies in `{path}`, and I do not \
-         read it by myself."
+        "**Keep this?** I was about to remember the following, but words from outside had a part in it ({sources}). It is in `{path}`, and I do not \
+         read it unless asked."
     )
 }
 
 /// Instructions below the text in question.
 pub fn keep_how(number: QuestionId, open_for: Duration) -> String {
     format!(
-        "`/yes {number}` makes exactly these words yours: they count as if you had told me. `/no {number}` leaves them where they are. I ask for {}.",
+        "`/yes {number}` makes exactly these words yours: they count as if you had told me. `/no {number}` leaves them where they are. You have {} to answer.",
         super::span(open_for)
     )
 }
@@ -403,8 +408,8 @@ pub fn keep_later(path: &str, name: &str) -> String {
 }
 
 /// Heading of the texts that are not shown.
-pub const KEEP_LATER: &str = "**Keep this?** I was about to remember more, but words from outside had a part in it, and it is too much to be shown here. I do not \
-    read it by myself:";
+pub const KEEP_LATER: &str = "**Keep this?** I was about to remember more, but words from outside had a part in it, and it is too long to show here. I do not \
+    read it unless asked:";
 
 /// Title of the button that keeps the text.
 pub const KEEP_BUTTON: &str = "Keep it";
@@ -414,17 +419,17 @@ pub const LEAVE_BUTTON: &str = "Leave it";
 /// Reply to a yes that is carried out as soon as the disk allows it.
 pub fn keep_waits(path: &str) -> String {
     format!(
-        "{path} is not yours yet: the files of the memory cannot be written just now. It becomes yours as soon as they can; you need not do anything. `compline doctor` \
-         tells what is wrong."
+        "{path} is not yours yet: the files of the memory cannot be written just now. It becomes yours as soon as they can; you need do nothing. `compline doctor` \
+         says what is wrong."
     )
 }
 
 /// Reply to a no.
-pub const LEFT: &str = "It stays where it is, and I do not read it by myself.";
+pub const LEFT: &str = "It stays where it is, and I do not read it unless asked.";
 /// Reply to a yes when the files cannot be written.
 pub fn keep_stuck(path: &str) -> String {
     format!(
-        "I could not make {path} yours: the files of the memory cannot be written just now. `compline doctor` tells what is wrong; /memory shows what is there, and \
+        "I could not make {path} yours: the files of the memory cannot be written just now. `compline doctor` says what is wrong; /memory shows what is there, and \
          /promote tries again."
     )
 }

@@ -25,7 +25,7 @@ pub const ABILITIES: &str = "Without a language model behind me I can do this:\n
 /// Reply to a picture.
 pub const NO_EYES: &str = "I cannot see pictures.";
 /// Reply to an empty message.
-pub const EMPTY: &str = "There were no words in that for me.";
+pub const EMPTY: &str = "There was no text in that for me.";
 /// Prefix of a stored fact.
 pub const NOTED: &str = "I will remember that you told me:";
 /// Prefix of a quote from the person.
@@ -33,7 +33,7 @@ pub const YOU_TOLD: &str = "You told me:";
 /// Prefix of a quote from the notes.
 pub const NOTES_SAY: &str = "My notes say:";
 /// Prefix of a quote from a forwarded text.
-pub const PASSED_ON: &str = "In what you passed on:";
+pub const PASSED_ON: &str = "In what you forwarded:";
 /// Reflection on a period without notable messages.
 pub const NOTHING_TO_QUOTE: &str = "Nothing was said that I can quote.";
 /// Title of a reflection.
@@ -72,7 +72,7 @@ pub fn time_for(task: &str) -> String {
 
 /// Note that a tool returned nothing.
 pub fn found_nothing(tool: &str) -> String {
-    format!("The tool `{tool}` gave nothing.")
+    format!("The tool `{tool}` returned nothing.")
 }
 
 /// Current day from the prompt, and time of the newest message.

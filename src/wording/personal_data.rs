@@ -7,18 +7,17 @@ use crate::id::ErasureId;
 /// Result: a search finds no occurrence any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
 /// Note that older backups still contain the text.
-pub const BACKUPS: &str = "Backups that were made before still hold it.";
+pub const BACKUPS: &str = "Backups made before still contain it.";
 /// Result: nothing was left to delete.
 pub const NOTHING_LEFT: &str = "Nothing of it is left.";
 /// Error: the only owner cannot be deleted.
-pub const LAST_OWNER: &str =
-    "The only owner cannot be forgotten: nobody could give orders any more. Remove the home instead.";
+pub const LAST_OWNER: &str = "The only owner cannot be forgotten: nobody would be in charge. Delete the home instead.";
 
 /// Error: no note or fact of this name.
 pub fn none_such(name: &str, surface: Surface) -> String {
     format!(
-        "There is no note and no fact called {name}, and no line that says just that. {} shows what there is: give the name of a note, or a line word for word. \
-         What was only said goes with `{}`.",
+        "There is no note or fact called {name}, and no line says exactly that. {} shows what there is: give the name of a note, or a line word for word. \
+         `{}` deletes what was only said.",
         surface.command("memory", "memory"),
         with_messages("WORDS", surface)
     )
@@ -26,20 +25,20 @@ pub fn none_such(name: &str, surface: Surface) -> String {
 
 /// Error: no note or fact of this name, and no message contains the words.
 pub fn none_said(name: &str) -> String {
-    format!("There is no note and no fact called {name}, and no message holds these words on one line.")
+    format!("There is no note or fact called {name}, and no message holds these words on one line.")
 }
 
 /// Error: no note or fact of this name, and the words are too short for a search in messages.
 pub fn too_few(name: &str) -> String {
-    format!("There is no note and no fact called {name}, and that is too short to be looked for in what was said.")
+    format!("There is no note or fact called {name}, and that is too short to search messages for.")
 }
 
 /// Messages that contain the words, with the code that confirms their deletion.
 pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, surface: Surface) -> String {
     let hold = if messages == 1 { "1 message holds".to_owned() } else { format!("{messages} messages hold") };
     format!(
-        "No note and no fact is called that, but {hold} these words, {days}. `{}` deletes what was said there for good, and every line of your memory, of \
-         summaries and of earlier versions that holds the words. The code stands for exactly these messages.",
+        "No note or fact is called that, but {hold} these words, {days}. `{}` deletes their text for good, and every line of your memory, \
+         summaries and earlier versions that contains the words. The code is for exactly these messages.",
         with_messages(&format!("{words} {code}"), surface)
     )
 }
@@ -66,7 +65,7 @@ fn with_messages(what: &str, surface: Surface) -> String {
 /// Error: no note or fact of this name in the group.
 pub fn none_such_in_group(name: &str) -> String {
     format!(
-        "I keep no note and no fact called {name} for this group. What I keep for you alone is forgotten in our direct chat."
+        "I keep no note or fact called {name} for this group. To forget what I keep for you alone, use our direct chat."
     )
 }
 
@@ -93,13 +92,13 @@ pub const KINDS: [(&str, &str); 8] = [
     ("place in summaries", "places in summaries"),
     ("copy", "copies"),
     ("message", "messages"),
-    ("archive in exports, as it held a copy of everything", "archives in exports, as they held a copy of everything"),
+    ("export archive, as it held a copy of everything", "export archives, as they held a copy of everything"),
 ];
 
 /// Note that messages still contain the text.
 pub fn in_messages(messages: &str, id: ErasureId, surface: Surface) -> String {
     format!(
-        "Still in {messages} in which it was said: what was said stays until you want it gone. `{}` deletes those too.",
+        "Still in {messages} in which it was said: messages stay until you delete them. `{}` deletes those too.",
         with_messages(&id.to_string(), surface)
     )
 }
@@ -107,20 +106,19 @@ pub fn in_messages(messages: &str, id: ErasureId, surface: Surface) -> String {
 /// Note that other texts contain all the words in another sentence.
 pub fn paraphrases(places: &str, surface: Surface) -> String {
     format!(
-        "All its words stand in another sentence too, in {places}: a search for them finds that, and whether it means the same I cannot tell. \
-         `{}`, with words that follow each other there, shows in how many messages they are and deletes those.",
+        "All its words also occur in another sentence, in {places}: a search finds it, and I cannot tell whether it means the same. \
+         `{}`, with words that stand together there, shows how many messages have them, and deletes those.",
         with_messages("WORDS", surface)
     )
 }
 
 /// Note that files could not be searched.
 pub fn unread(files: &str) -> String {
-    format!("I could not look into {files}, so I do not know whether it stands there.")
+    format!("I could not search {files}, so I do not know whether it is in there.")
 }
 
 /// Note that only earlier versions contained the text.
-pub const ONLY_BEFORE: &str =
-    "It stood in no file any more, only in earlier versions, and those cannot be put back now.";
+pub const ONLY_BEFORE: &str = "It was in no current file, only in earlier versions, which can no longer be restored.";
 
 /// Note that reminders still contain the text.
 pub fn in_reminders(reminders: &str) -> String {
@@ -140,7 +138,7 @@ pub fn in_files(files: &str) -> String {
 /// Note that new content contains the text.
 pub fn elsewhere(places: &str, id: ErasureId, surface: Surface) -> String {
     let again = surface.command(&format!("forget {id}"), &format!("memory forget {id}"));
-    format!("Still in {places} that came meanwhile: `{again}` goes on.")
+    format!("Still in {places} that came meanwhile: `{again}` continues.")
 }
 
 /// Result: a person is deleted.
@@ -148,21 +146,21 @@ pub fn person(name: &str, files: usize, messages: usize) -> String {
     let files = counted(files, "file", "files").unwrap_or_else(|| "no file".to_owned());
     let messages = counted(messages, "message", "messages").unwrap_or_else(|| "no message".to_owned());
     format!(
-        "{name} is forgotten: {files}, {messages} and everything that was made of them are gone, their addresses are unknown again. Every table and \
-         the workspace were looked through, and nothing of theirs is left but numbers. Backups that were made before still hold it."
+        "{name} is forgotten: {files}, {messages} and everything made from them are gone, and their addresses are unknown again. Every table and \
+         the workspace were searched, and nothing of theirs is left but numbers. Backups made before still contain it."
     )
 }
 
 /// Result: a person is deleted, except for these places and workspace files.
 pub fn person_left(name: &str, places: &str, by_hand: &str) -> String {
-    let mut told = format!("{name} is nobody any more, but something of theirs is left.");
+    let mut told = format!("{name} is removed, but some of their data is left.");
     if !places.is_empty() {
-        told.push_str(&format!(" In {places}: it is tried again every night until nothing is left."));
+        told.push_str(&format!(" In {places}: this is retried every night until nothing is left."));
     }
     if !by_hand.is_empty() {
         told.push_str(&format!(
-            " In files of groups that only a person's hand changes: {by_hand}. Open them in the workspace and delete the lines that are about {name}; \
-             after the next night nothing knows the words any more."
+            " In group files that only a person may change: {by_hand}. Open them in the workspace and delete the lines about {name}; \
+             after the next night the words are gone everywhere."
         ));
     }
     told
@@ -180,7 +178,7 @@ pub fn stands_in_configuration(name: &str) -> String {
 
 /// Question before a person is deleted.
 pub fn confirm(name: &str) -> String {
-    format!("Everything of {name} is deleted, and nothing brings it back. Type the name to go on: ")
+    format!("All data of {name} will be deleted for good. Type the name to continue: ")
 }
 
 /// Progress: a person is being deleted.
@@ -191,40 +189,40 @@ pub fn goes_on(name: &str) -> String {
 /// Reply to a missing or different name.
 pub const NOT_CONFIRMED: &str = "Nothing was changed.";
 /// Error: no terminal to confirm at.
-pub const NEEDS_YES: &str = "There is nobody to ask here. Say --yes if you mean it.";
+pub const NEEDS_YES: &str = "There is no terminal to ask at. Add --yes if you mean it.";
 
 /// Error: the text of an interrupted deletion is unreadable.
 pub fn unreadable(id: ErasureId) -> String {
     format!(
-        "Forgetting {id} is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; an owner \
-         finds more in `compline doctor`."
+        "Forgetting {id} is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; `compline \
+         doctor` tells an owner more."
     )
 }
 
 /// First lines of the archive's README.
 pub fn export_readme(name: &str, at: &str) -> String {
     format!(
-        "# What is kept of {name}\n\nMade on {at}.\n\n\
+        "# Data kept about {name}\n\nMade on {at}.\n\n\
          - `conversations/`: every conversation as Markdown\n\
          - `messages.jsonl`: every message, one JSON object a line; those in groups are only your own\n\
          - `summaries.jsonl`: what was written down at the end of conversations\n\
-         - `reflections/`: what was thought of past days, weeks and months\n\
-         - `reminders.jsonl`: what waits to be told or done\n\
-         - `knowledge/`: the files of the memory as they lie there, with what you sent under `inbox/`\n\
-         - `experience/`: what the assistant has learned about you beside them\n"
+         - `reflections/`: reflections on past days, weeks and months\n\
+         - `reminders.jsonl`: reminders and tasks to come\n\
+         - `knowledge/`: the memory files as they are, with what you sent under `inbox/`\n\
+         - `experience/`: what else the assistant has learned about you\n"
     )
 }
 /// Message before the file.
 pub fn export_attached(kib: u64) -> ProgramText {
     ProgramText::message(format!(
-        "Here is everything that is kept of you ({kib} KiB). The file goes from the workspace after a week."
+        "Here is everything kept about you ({kib} KiB). The file is deleted from the workspace after a week."
     ))
 }
 /// Reply to the command.
-pub const EXPORT_IN_DIRECT_CHAT: &str = "Everything that is kept of you comes to your direct chat as a file.";
+pub const EXPORT_IN_DIRECT_CHAT: &str = "Everything kept about you will arrive in your direct chat as a file.";
 /// Error: the person has no address.
 pub const NO_ADDRESS: &str =
-    "There is no chat to which a file could be sent. The owner can make one: compline export NAME FILE";
+    "There is no chat to send a file to. The owner can write the file: compline export NAME FILE";
 
 /// Error: the export exceeds the limit of the channel.
 pub fn export_too_large(most_mib: u64) -> String {
@@ -235,12 +233,12 @@ pub fn export_too_large(most_mib: u64) -> String {
 
 /// Progress: data is being collected.
 pub fn export_goes_on(name: &str) -> String {
-    format!("Collecting what is kept of {name}")
+    format!("Collecting what is kept about {name}")
 }
 
 /// Result: the file is written.
 pub fn export_written(name: &str, file: &str, kib: u64) -> String {
-    format!("Everything that is kept of {name} is in {file} ({kib} KiB). Nothing of anybody else is in it.")
+    format!("Everything kept about {name} is in {file} ({kib} KiB). Nobody else's data is in it.")
 }
 
 /// Error: the file could not be written.

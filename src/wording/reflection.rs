@@ -30,7 +30,7 @@ pub const AGAIN_FORM: &str = "Your answer was not the JSON object that was asked
 pub const AGAIN_CUT: &str = "You gave no answer the first time. Please reflect now on the material above.";
 
 /// Outcome: not processed yet.
-pub const NOT_SEEN_TO: &str = "nobody has seen to it yet";
+pub const NOT_SEEN_TO: &str = "it has not been dealt with yet";
 /// Outcome: waits for the owner.
 pub const WAITS: &str = "it waits for the owner";
 /// Outcome: approved and active.
@@ -38,32 +38,32 @@ pub const APPROVED: &str = "it was approved and is live";
 /// Outcome: expired undecided.
 pub const EXPIRED: &str = "nobody decided in time";
 /// Outcome: approved, but the skill had changed in the meantime.
-pub const CONFLICT: &str = "it was approved, but the skill had been changed meanwhile, and nothing came of it";
+pub const CONFLICT: &str = "it was approved, but the skill had been changed meanwhile, so it was not applied";
 /// Outcome: remains a suggestion.
-pub const SUGGESTED: &str = "it stays a suggestion, which nobody has to answer";
+pub const SUGGESTED: &str = "it stays a suggestion, which needs no answer";
 /// Reason for a suggestion: `auto_action` is off.
 pub const AUTO_ACTION_IS_OFF: &str = "`[reflection] auto_action` is off.";
 /// Reason for a suggestion: the reflection is not an owner's.
-pub const ONLY_OF_OWNERS: &str = "Only what an owner's own reflection proposes goes to the gate.";
+pub const ONLY_OF_OWNERS: &str = "Only proposals from an owner's own reflection are reviewed.";
 /// Reason for a suggestion: memory is off.
 pub const MEMORY_IS_OFF: &str = "Memory is switched off (`[memory] enabled`).";
 /// Reason for a suggestion: only a person can do it.
 pub const NOT_BY_THE_PROGRAM: &str = "This is for a person to do.";
 /// Reason for a failed action: the stored action is unreadable.
-pub const UNREADABLE: &str = "What the journal holds of it cannot be read.";
+pub const UNREADABLE: &str = "Its entry in the journal cannot be read.";
 /// Reason for a failed action: the note belongs to another person.
 pub const NOTE_OF_ANOTHER: &str = "That note belongs to another person.";
 /// Reason for a failed action: the note yields no description.
-pub const NOTE_WITHOUT_WORDS: &str = "The note holds no words for a description.";
+pub const NOTE_WITHOUT_WORDS: &str = "The note has no text for a description.";
 /// Reason for a failed action: the note's name yields no skill name.
-pub const NOTE_NEEDS_A_NAME: &str = "No name for a skill can be made of the name of that note.";
+pub const NOTE_NEEDS_A_NAME: &str = "The name of that note cannot become the name of a skill.";
 
 /// Reason for a failed slot: no person, or no address.
 pub const NOBODY: &str = "There is no person to reflect for, or no address to reach them.";
 /// Reason for a failed slot: unknown job.
-pub const NO_JOB: &str = "It is no reflection.";
+pub const NO_JOB: &str = "It is not a reflection.";
 /// Reason for a failed slot: no valid answer from the model.
-pub const NO_FORM: &str = "No answer of the model was of the form that was asked for.";
+pub const NO_FORM: &str = "The model gave no answer in the required form.";
 
 /// Heading of the observations.
 pub const OBSERVATIONS: &str = "Observations";
@@ -181,7 +181,7 @@ pub fn refused_by_gate(reason: &str) -> String {
 }
 
 /// Outcome: quarantined because of untrusted text.
-pub const KEPT_APART: &str = "it is kept apart, where nothing is loaded by itself";
+pub const KEPT_APART: &str = "it is kept apart, where nothing is loaded automatically";
 
 /// Outcome: stored at `path`.
 pub fn kept(path: &str) -> String {
@@ -214,7 +214,7 @@ pub fn too_many_at_once(most: u32) -> String {
 
 /// Reason for a failed action: too many skill changes on one day.
 pub fn too_many_today(most: u32, day: &str) -> String {
-    format!("At most {most} changes of skills are taken on one day, and {day} had as many.")
+    format!("At most {most} changes to skills are taken in one day, and {day} had that many.")
 }
 
 /// Reason for a failed action: an identical proposal is pending.
@@ -293,7 +293,7 @@ pub fn proposal(kind: &str, title: &str, why: &str) -> String {
     let kind = match kind {
         "create_skill" => "a new skill",
         "change_skill" => "a change of a skill",
-        "promote_note" => "to make a note a skill",
+        "promote_note" => "a note to become a skill",
         "memory" => "something to remember",
         "configuration" => "a setting",
         _ => "something else",
@@ -333,7 +333,7 @@ pub fn and_more(count: usize) -> String {
 /// Notification of a failed reflection. The person's name comes from the configuration.
 pub fn failed(job: &str, period: &str, person: &str, reason: &str) -> ProgramText {
     ProgramText::message(format!(
-        "{} came to nothing: {period}, for {person}. {reason} `compline reflect {job} --period {period} --again` tries once more.",
+        "{} failed: {period}, for {person}. {reason} `compline reflect {job} --period {period} --again` tries again.",
         kind_of(job)
     ))
 }
@@ -343,9 +343,9 @@ pub fn gave_up(reason: &str) -> String {
     let why = match reason {
         "model_away" => "the model was away for too long",
         "too_slow" => "the model took too long",
-        "not_allowed" => "the person is not allowed in any more",
+        "not_allowed" => "the person no longer has access",
         "too_old" => "it had waited for more than a day",
-        "cut_off" => "I was cut off again and again while I worked on it",
+        "cut_off" => "I was interrupted several times while working on it",
         _ => "the model gave no answer",
     };
     format!("No answer came: {why}.")

@@ -105,8 +105,8 @@ pub fn again(cron: &str, times: &str) -> String {
 /// Question for consent to change the list.
 pub fn may_i(label: &Label, tool: &str) -> String {
     let what = match tool {
-        "remind" => "May I keep exactly this, to be told to you at its time?",
-        "schedule" => "May I keep exactly this, to be done by myself each time?",
+        "remind" => "May I keep exactly this and send it to you at that time?",
+        "schedule" => "May I keep exactly this as a task, and do it each time?",
         _ => "May I take this off your list? /reminders shows what it is.",
     };
     format!("{}. {what}", super::tool::i_have_read(label))
@@ -158,18 +158,19 @@ pub fn why_not(reason: &str) -> &'static str {
     match reason {
         "model_away" | "too_old" => "the model could not be reached",
         "too_slow" => "it took too long",
-        "cut_off" => "I was cut off again and again while I worked on it",
+        "cut_off" => "I was interrupted several times while working on it",
         "stopped" => "it was stopped",
         _ => "there was no answer",
     }
 }
 
 /// An empty list.
-pub const NONE_PENDING: &str = "Nothing waits. Ask me to remind you of something, or to do something every morning.";
+pub const NONE_PENDING: &str =
+    "There are no reminders. Ask me to remind you of something, or to do something every morning.";
 
 /// List of reminders and tasks.
 pub fn reminders(lines: &str, zone: &str) -> String {
-    format!("Times are those of {zone}.\n\n{lines}\n\n/reminders cancel NUMBER takes one off.")
+    format!("Times are those of {zone}.\n\n{lines}\n\n/reminders cancel NUMBER cancels one.")
 }
 
 /// A reminder or task in the list.
@@ -190,5 +191,5 @@ pub fn cancelled(id: ReminderId) -> String {
 
 /// Error: unknown number.
 pub fn no_such_reminder(id: ReminderId) -> String {
-    format!("Nothing with number {id} waits. /reminders shows what does.")
+    format!("There is no reminder or task {id}. /reminders lists them.")
 }

@@ -28,7 +28,7 @@ pub fn key_exposed(path: &Path) -> String {
 
 /// Error: a character that recovery codes do not use.
 pub fn code_letter(letter: char) -> String {
-    format!("A recovery code has no {letter:?}")
+    format!("A recovery code never contains {letter:?}")
 }
 
 /// Error: a recovery code of the wrong length.
@@ -52,12 +52,12 @@ pub fn new_code(code: &str) -> String {
 pub const CODE_NOT_SHOWN: &str = "A key for the backups was made. Run `compline backup --recovery-code` and write the code down: a new computer restores them only with it.";
 
 /// Error: neither a file nor the recovery code was requested.
-pub const NO_FILE: &str = "Which file is to be written?\nfix: compline backup FILE";
+pub const NO_FILE: &str = "No file name was given\nfix: compline backup FILE";
 
 /// Error: the archive is not authenticated.
 pub fn unsigned(file: &Path) -> String {
     let what = format!(
-        "Nothing shows who made {}: it carries no authentication. An older Compline made such backups, and anybody can",
+        "Nothing shows who made {}: it is not authenticated. Older versions made such backups, but so can anybody",
         file.display()
     );
     with_fix(&what, OR_UNSIGNED)
@@ -69,7 +69,7 @@ pub fn changed(file: &Path) -> String {
     with_fix(&what, OR_UNSIGNED)
 }
 
-const OR_UNSIGNED: &str = "use another backup. `--unsigned` restores it so that nothing in it acts: nobody is let in by it, no tool, skill, file or reminder of it counts. Nothing was changed";
+const OR_UNSIGNED: &str = "use another backup. `--unsigned` restores it but trusts nothing in it: it gives nobody access, and no tool, skill, file or reminder in it counts. Nothing was changed";
 
 /// Error: the archive has another key and the recovery code cannot be asked for.
 pub fn needs_code(file: &Path, has_key: bool) -> String {
@@ -108,7 +108,7 @@ pub const UNSIGNED_NEEDS_TERMINAL: &str = "A backup without a valid authenticati
 /// Error: a restore needs a terminal or `--yes`.
 pub const NEEDS_YES: &str = "A restore asks before it changes anything, and there is nobody to ask.\nfix: run this in a terminal, or with --yes; nothing was changed";
 /// Question for confirmation.
-pub const CONFIRM: &str = "\nPut this in the place of the present state? Type yes: ";
+pub const CONFIRM: &str = "\nReplace the present state with this? Type yes: ";
 /// Reply to a no.
 pub const NOT_CONFIRMED: &str = "Nothing was changed.";
 
@@ -124,11 +124,11 @@ pub fn made(at: &str, days: u64) -> String {
 /// Note that the backup is authentic.
 pub const AUTHENTIC: &str = "It is authentic: made with your key, and not changed since.";
 /// Warning that the backup is not authenticated.
-pub const NOT_AUTHENTIC: &str = "NOTHING SHOWS WHO MADE IT. Nothing in it will act: whoever this home does not know is not let in, outside tools have to be accepted again, \
-     skills and files are not trusted, reminders are cancelled, and its configuration is not taken.";
+pub const NOT_AUTHENTIC: &str = "NOTHING SHOWS WHO MADE IT. Nothing in it is trusted: people this home does not know get no access, outside tools have to be accepted again, \
+     skills and files are not trusted, reminders are cancelled, and its configuration is not used.";
 /// Note that the present journal is unreadable, so later removals are unknown.
 pub const UNREADABLE: &str =
-    "The present journal cannot be read, so whom you removed since is not known: look at this list.";
+    "The present journal cannot be read, so it is unknown whom you removed since: check this list.";
 
 /// Heading of the people.
 pub const PEOPLE: &str = "\nPeople";
@@ -145,19 +145,19 @@ pub fn other_role(line: &str, was: Role) -> String {
 }
 /// A person with addresses that the home does not know.
 pub fn refused_addresses(line: &str, refused: &str) -> String {
-    format!("{line}; not let in from {refused}, which this home does not know")
+    format!("{line}; no access from {refused}, which this home does not know")
 }
 /// A person whom this home has removed.
 pub fn removed(name: &str, role: Role) -> String {
-    format!("- {name} ({role} in the backup) is NOT let in: removed here since")
+    format!("- {name} ({role} in the backup) gets NO access: removed here since")
 }
 /// A person whom this home does not know.
 pub fn unknown(name: &str, role: Role) -> String {
-    format!("- {name} ({role} in the backup) is NOT let in: unknown here. `compline people pair` lets them in")
+    format!("- {name} ({role} in the backup) gets NO access: unknown here. `compline people pair` gives it")
 }
 /// A person whom the configuration no longer names.
 pub fn undeclared(name: &str, role: Role) -> String {
-    format!("- {name} ({role} in the backup) is NOT let in: the configuration does not name them")
+    format!("- {name} ({role} in the backup) gets NO access: the configuration does not name them")
 }
 /// A person who has access through the configuration.
 pub fn by_configuration(name: &str, role: Role) -> String {
@@ -165,7 +165,7 @@ pub fn by_configuration(name: &str, role: Role) -> String {
 }
 /// A person who is missing in the backup.
 pub fn not_in_backup(name: &str, role: Role) -> String {
-    format!("- {name} ({role} here) is NOT in the backup, and has to be let in again")
+    format!("- {name} ({role} here) is NOT in the backup, and needs access again")
 }
 /// MCP tools that need acceptance again.
 pub fn tools(names: &str) -> String {
@@ -179,16 +179,16 @@ pub const CONFIG_ABSENT: &str = "\nThe configuration is not in the backup.";
 /// Note that the present configuration is kept.
 pub fn config_kept(differences: usize) -> String {
     let differences = plural(differences, "line", "lines");
-    format!("\nThe configuration stays as it is here. The backup's differs in {differences}; --with-config takes it.")
+    format!("\nThe configuration stays as it is here. The backup's differs in {differences}; --with-config uses it.")
 }
 /// Note that no configuration exists and that of the backup is not used.
 pub const CONFIG_NONE: &str =
-    "\nThere is no configuration here, and that of the backup is not taken: `compline init` makes one.";
+    "\nThere is no configuration here, and the backup's is not used: `compline init` makes one.";
 /// Note that the configuration of the backup is used.
 pub const CONFIG_TAKEN: &str = "\nThe configuration comes from the backup (--without-config leaves it out):";
 /// Headings of the differences: people, programs, secrets, settings.
 pub const SUBJECTS: [&str; 4] =
-    ["  Who is let in", "  Programs that are run, and servers", "  Keys and tokens", "  Other settings"];
+    ["  Who has access", "  Programs that are run, and servers", "  Keys and tokens", "  Other settings"];
 /// An added setting.
 pub fn set(key: &str, value: &str) -> String {
     format!("  + {key} = {value}")
@@ -204,11 +204,11 @@ pub fn exact(home: &Path, made_at: &str) -> String {
 }
 /// Result: restored with the differences that follow.
 pub fn holds(home: &Path, made_at: &str) -> String {
-    format!("{} holds the backup of {made_at} now, but for what stands below.", home.display())
+    format!("{} now holds the backup of {made_at}, except as listed below.", home.display())
 }
 /// Path of the previous state.
 pub fn set_aside(aside: &Path) -> String {
-    format!("What was there before lies in {}.", aside.display())
+    format!("The previous state is in {}.", aside.display())
 }
 /// Owners after the restore.
 pub fn owners(owners: &str) -> String {
@@ -216,9 +216,9 @@ pub fn owners(owners: &str) -> String {
 }
 /// Note that no owner is left.
 pub const NO_OWNER: &str =
-    "Nobody is owner: name one under [[people]] in the configuration, or start `compline run` and claim it.";
+    "There is no owner: name one under [[people]] in the configuration, or start `compline run` and claim it.";
 /// Note that the home uses the key of the backup from now on.
-pub const KEY_KEPT: &str = "The key of the backup is this home's from now on.";
+pub const KEY_KEPT: &str = "This home now uses the key of the backup.";
 /// Note that restored content is untrusted.
 pub const NOTHING_TRUSTED: &str =
     "- nothing in it is trusted: what was said can be read and searched, and counts as text from outside";

@@ -7,11 +7,11 @@ use super::{ProgramText, span};
 use crate::id::{ProposalId, VersionId};
 
 /// An empty list of pending proposals.
-pub const NOTHING_WAITS: &str = "Nothing waits for you.";
+pub const NOTHING_WAITS: &str = "Nothing is waiting for you.";
 /// An empty list of all proposals.
 pub const NO_PROPOSALS: &str = "Nothing was ever proposed.";
 /// An empty list of skills.
-pub const NO_SKILLS: &str = "There are no skills: no folder with a SKILL.md lies in the skills folder.";
+pub const NO_SKILLS: &str = "There are no skills: the skills folder has no folder with a SKILL.md.";
 /// State of a skill that needs a missing tool or another platform.
 pub const HIDDEN: &str = "not offered, because it needs a tool or a platform that is not here";
 /// Hint below a list that contains invalid skill folders.
@@ -30,7 +30,7 @@ pub fn held(waits: Option<ProposalId>, refused: Option<ProposalId>) -> String {
 
 /// State of a skill with a held change.
 pub fn change_held(why: &str) -> String {
-    format!("in use as you accepted it last; a change of its folder is {why}")
+    format!("in use as you last accepted it; a change to its folder is {why}")
 }
 
 /// Additional remark about an active skill.
@@ -40,12 +40,12 @@ pub fn note(note: &str) -> String {
 
 /// Reply to the acceptance of a skill that cannot be accepted.
 pub fn cannot_accept(name: &str, why: &str) -> String {
-    format!("The skill {name} stays held back: {why} Change its folder and it is looked at again, or delete it.")
+    format!("The skill {name} stays held back: {why} Change its folder to have it checked again, or delete it.")
 }
 
 /// Reply to the acceptance of a skill that is not held.
 pub fn not_held(name: &str) -> String {
-    format!("The skill {name} is in use as it lies in its folder: nothing of it is held back.")
+    format!("The skill {name} is in use as it is in its folder: nothing is held back.")
 }
 
 /// Surface on which a command was given; decides the syntax of suggested commands.
@@ -100,7 +100,7 @@ pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> Strin
 /// Effect of a proposal, on one line.
 pub fn change(origin: &str, change: &str, skill: &str, new_name: &str) -> String {
     match (origin, change) {
-        ("folder", _) => format!("use the skill {skill} as it lies there"),
+        ("folder", _) => format!("use the skill {skill} from its folder"),
         (_, "create") => format!("add the skill {skill}"),
         (_, "delete") => format!("delete the skill {skill}"),
         (_, "rename") => format!("rename the skill {skill} to {new_name}"),
@@ -134,7 +134,7 @@ pub fn how_to_look(way: Surface) -> String {
 
 /// Reply to an unknown proposal number.
 pub fn no_such_proposal(id: ProposalId, way: Surface) -> String {
-    format!("There is no proposal {id}. `{}` lists what waits.", way.pending())
+    format!("There is no proposal {id}. `{}` lists those waiting.", way.pending())
 }
 
 /// Reply to an approval without a hash.
@@ -183,8 +183,8 @@ pub fn conflict(id: ProposalId) -> String {
 }
 
 /// Reply to a decision that is applied as soon as the disk allows it.
-pub const LATER: &str = "Your decision counts, but the skills folder cannot be written now. Make room on the disk and see that the folder can be \
-    written; it is tried again by itself.";
+pub const LATER: &str = "Your decision counts, but the skills folder cannot be written now. Free some disk space and check that the folder can be \
+    written; it is retried automatically.";
 
 /// Reply to an approved skill.
 pub fn live(skill: &str) -> String {
@@ -193,7 +193,7 @@ pub fn live(skill: &str) -> String {
 
 /// Reply to a deleted skill.
 pub fn deleted(skill: &str, way: Surface) -> String {
-    format!("Done: the skill {skill} is deleted. `{}` leads back.", way.history(skill))
+    format!("Done: the skill {skill} is deleted. `{}` shows how to restore it.", way.history(skill))
 }
 
 /// Reply to a rejection.
@@ -240,7 +240,7 @@ pub fn version(id: VersionId, at: &str, origin: &str, proposal: Option<ProposalI
 }
 
 /// Mark of the current version.
-pub const PRESENT: &str = " (there now)";
+pub const PRESENT: &str = " (current)";
 /// Mark of a held version that was never accepted.
 pub const NEVER_ACCEPTED: &str = " (never accepted)";
 
@@ -250,7 +250,7 @@ pub fn history_head(name: &str) -> String {
 }
 
 /// Note below the versions of a skill that is deleted or invalid.
-pub const NONE_PRESENT: &str = "None of them is there now.";
+pub const NONE_PRESENT: &str = "None of them is in use.";
 
 /// Number of older versions that are not listed.
 pub fn older(count: usize) -> String {
@@ -261,12 +261,12 @@ pub fn older(count: usize) -> String {
 pub fn how_to_roll_back(name: &str, way: Surface) -> String {
     let name = typed(name);
     let command = way.command(&format!("rollback {name} VERSION"), &format!("skills rollback {name} VERSION"));
-    format!("`{command}` leads back to one of them.")
+    format!("`{command}` restores one of them.")
 }
 
 /// Reply to a rollback.
 pub fn rolled_back(name: &str, version: VersionId) -> String {
-    format!("Done: the skill {name} is again what it was in version {version}, from the next message on.")
+    format!("Done: the skill {name} is back to version {version}, from the next message on.")
 }
 
 /// Reply to an unknown version number.
@@ -277,13 +277,13 @@ pub fn no_such_version(name: &str, version: VersionId, way: Surface) -> String {
 /// Reply to a rollback to a version that was never accepted.
 pub fn never_accepted(version: VersionId) -> String {
     format!(
-        "Nothing was changed: version {version} was held back and never accepted. Only what was live once can come back."
+        "Nothing was changed: version {version} was held back and never accepted. Only versions that were live can be restored."
     )
 }
 
 /// Reply to a rollback to the current content.
 pub fn same_content(name: &str, version: VersionId) -> String {
-    format!("Nothing had to be changed: the skill {name} is what it was in version {version}.")
+    format!("Nothing to change: the skill {name} is already the same as version {version}.")
 }
 
 /// Reply to a rollback that a concurrent edit prevented.
@@ -314,12 +314,12 @@ pub fn not_proposed(why: &str) -> String {
 
 /// Error: a folder cannot be imported.
 pub fn cannot_import(path: &str, why: &str) -> String {
-    format!("{path} cannot be brought in: {why}. Mend that and try again.")
+    format!("{path} cannot be imported: {why}. Fix that and try again.")
 }
 
 /// Error: the existing folder of a skill is unreadable.
 pub fn place_is_taken(name: &str, why: &str) -> String {
-    format!("The folder of the skill {name} cannot be read ({why}). Mend or move it, then try again.")
+    format!("The folder of the skill {name} cannot be read ({why}). Fix or move it, then try again.")
 }
 
 /// Error: a note is unreadable.
@@ -334,9 +334,9 @@ pub fn cannot_use_note(path: &str, why: &str) -> String {
 
 /// Reason: the note yields no description.
 pub const NOTE_WITHOUT_WORDS: &str =
-    "there is no description and no paragraph in it that could be one; write what it is for, and when to use it";
+    "it has no description and no paragraph that could be one; write what it is for, and when to use it";
 /// Reason: the note's name yields no skill name.
-pub const NAME_NEEDED: &str = "no name for a skill can be made of its own; give one with --name";
+pub const NAME_NEEDED: &str = "its name cannot become the name of a skill; give one with --name";
 
 /// Number of pending proposals, in `/status`.
 pub fn status(pending: usize) -> String {
@@ -423,6 +423,6 @@ pub const OVER_BUDGET: &str = "the budget does not allow a review now";
 /// Reason: the answer was cut off.
 pub const CUT: &str = "the reviewer's answer broke off";
 /// Reason: the answer is no verdict in the required form.
-pub const NOT_STRICT: &str = "the reviewer's answer was not a verdict in the form that it was asked for";
+pub const NOT_STRICT: &str = "the reviewer's answer was not a verdict in the required form";
 /// Reason: the verdict is a repetition of one in the proposal.
 pub const ECHO: &str = "the reviewer repeated a verdict found in the proposal";

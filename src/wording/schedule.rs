@@ -4,7 +4,7 @@ use super::ProgramText;
 
 /// Reply: reflections are disabled.
 pub const OFF: &str =
-    "Looking back is switched off: set enabled = true under [reflection] in the configuration and start again.";
+    "Reflections are switched off: set enabled = true under [reflection] in the configuration and start again.";
 
 /// Reason for missed slots.
 pub fn missed(periods: u32) -> String {
@@ -36,7 +36,7 @@ pub fn quiet(period: &str) -> String {
 
 /// Reply: the reflection continues in the background.
 pub fn takes_long(period: &str) -> String {
-    format!("Looking back on {period} takes long. It goes on while the gateway runs.")
+    format!("Looking back on {period} is taking long. It continues while the gateway runs.")
 }
 
 /// Reply: the reflection failed.
@@ -58,7 +58,7 @@ pub fn not_over(period: &str) -> String {
 
 /// Reply: the period is before the person's first access.
 pub fn too_early(period: &str) -> String {
-    format!("Nothing is known from {period}: it lies before you were first named here.")
+    format!("There is nothing from {period}: it was before you had access.")
 }
 
 /// Reply: invalid name of a period.
@@ -68,7 +68,7 @@ pub fn no_period(job: &str) -> String {
         "monthly" => "2026-11",
         _ => "2026-11-20",
     };
-    format!("That is no name of a period for {job}. Write it as {example}.")
+    format!("That is not a valid period for {job}. Write it as {example}.")
 }
 
 /// Next slot of a job, in the status.
@@ -82,7 +82,7 @@ pub fn slots(slots: &[String]) -> Option<String> {
 }
 
 /// An empty list of reflections.
-pub const NO_REFLECTIONS: &str = "There are no reflections yet. The first comes when a day is over on which enough was said; `compline reflect daily` makes one now.";
+pub const NO_REFLECTIONS: &str = "There are no reflections yet. The first comes after a day on which enough was said; `compline reflect daily` makes one now.";
 
 /// A reflection in the list.
 pub fn reflection(

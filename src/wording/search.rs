@@ -8,15 +8,15 @@ pub const TOO_LARGE: &str = "it is larger than one megabyte, so it is not search
 pub const FOREIGN: &str = "it was written for another person, so it is neither loaded nor searched";
 /// Reason: unterminated front matter.
 pub const ENDLESS_FRONT_MATTER: &str =
-    "it begins with --- and no second --- ends its front matter, so all of it is taken for text";
+    "it begins with --- but no second --- ends its front matter, so all of it counts as text";
 /// Reason: read error.
 pub const UNREADABLE: &str = "it cannot be read";
 
 /// State without an embedding model.
-pub const BY_WORDS: &str = "searches go by words alone; `[embedding]` in the configuration names a model for more";
+pub const BY_WORDS: &str = "searches match words only; `[embedding]` in the configuration adds search by meaning";
 /// Fix for an unreachable embedding server.
 pub const FIX_AWAY: &str =
-    "look at the network and embedding.base_url; searches go by words meanwhile, and it is asked again by itself";
+    "look at the network and embedding.base_url; until then searches match words only; it is retried automatically";
 /// Fix for a refused key.
 pub const FIX_KEY: &str = "put a working key in place of embedding.api_key (or what it names)";
 /// Fix for a refused request.
@@ -33,7 +33,7 @@ pub fn embedding_model(
     lacking: u64,
     most: u64,
 ) -> String {
-    let length = dimensions.map_or_else(|| "not asked yet".to_owned(), |length| format!("{length} numbers a vector"));
+    let length = dimensions.map_or_else(|| "not asked yet".to_owned(), |length| format!("{length} numbers per vector"));
     let lacking = match lacking {
         0 => "none is missing".to_owned(),
         some if some >= most => format!("more than {most} are missing"),
@@ -44,7 +44,7 @@ pub fn embedding_model(
 
 /// The same while the server is unreachable.
 pub fn embedding_unreachable(model: &str, why: &str, since: &str, next: &str) -> String {
-    format!("{model}. Searches go by words alone since {since}: {why}. It is asked again at {next}")
+    format!("{model}. Since {since} searches match words only: {why}. It is retried at {next}")
 }
 
 /// Semantic search, in the status.

@@ -22,7 +22,7 @@ pub const ODD_NAME: &str =
 pub const MISSPELT: &str = "its main file must be named SKILL.md in exactly this spelling; rename it";
 /// Reason: too many files and folders.
 pub const FOLDER_TOO_LARGE: &str =
-    "it has far too many files and folders; move what is no part of the skill to another place";
+    "it has far too many files and folders; move what is not part of the skill elsewhere";
 /// Name of the folder of all skills.
 pub const SKILLS_FOLDER: &str = "skills";
 
@@ -46,9 +46,9 @@ pub const SHIPPED: &str = "You changed this skill, so its newer version is yours
 /// Reason for a decision by the owner: comes from a person who is not an owner.
 pub const NOT_THE_OWNERS: &str = "It comes from a conversation with a person who is not an owner.";
 /// Reason for a decision by the owner: pasted text in the material of a reflection.
-pub const PASTED_AMONG: &str = "Among what the reflection looked back on stands a message with a quoted or code block, or one of more than 1,000 characters.";
+pub const PASTED_AMONG: &str = "The material of the reflection includes a message with a quoted or code block, or one of more than 1,000 characters.";
 /// Rejection: the reflection is not an owner's.
-pub const REFLECTION_OF_A_MEMBER: &str = "Only what an owner's own reflection proposes goes to the gate.";
+pub const REFLECTION_OF_A_MEMBER: &str = "Only proposals from an owner's own reflection are reviewed.";
 /// Note that `review_mode` skips the reviewer.
 pub const NOT_REVIEWED: &str = "Not asked: `[reflection] review_mode = \"none\"` leaves it out.";
 /// Reason for a decision by the owner: the message answers a quoted one.
@@ -59,7 +59,7 @@ pub const HAS_A_BLOCK: &str = "The message that led to it holds a quoted or code
 pub const IS_LONG: &str = "More than 1,000 characters were typed or pasted in the message that led to it.";
 /// Reason for a decision by the owner: pasted text earlier in the conversation.
 pub const PASTED_EARLIER: &str =
-    "Earlier in the conversation stands a message with a quoted or code block, or one of more than 1,000 characters.";
+    "Earlier in the conversation is a message with a quoted or code block, or one of more than 1,000 characters.";
 /// Reason for a decision by the owner: no typed message asks for it.
 pub const NOTHING_TYPED: &str = "Nobody typed anything that asks for it.";
 /// Rejection: no change.
@@ -67,7 +67,7 @@ pub const NO_CHANGE: &str = "The skill has exactly this content already.";
 /// Rejection: a deletion that lists files.
 pub const DELETE_HAS_NO_FILES: &str = "To delete a skill, give no files; to take a file out of it, edit the skill.";
 /// Rejection: duplicate path.
-pub const FILE_TWICE: &str = "The same path stands twice in `files`.";
+pub const FILE_TWICE: &str = "The same path appears twice in `files`.";
 
 /// Reason for a decision by the owner under every policy: untrusted text had a part in it.
 pub fn tainted(label: &Label) -> String {
@@ -89,14 +89,14 @@ pub fn no_such_skill(name: &str) -> String {
 
 /// Rejection: the new name is taken.
 pub fn name_is_taken(name: &str) -> String {
-    format!("Something named {:?} lies in the skills folder already.", crate::text::shorten(name, 80))
+    format!("Something named {:?} is in the skills folder already.", crate::text::shorten(name, 80))
 }
 
 /// Rejection: the skill to be changed is held back.
 pub fn base_is_held(name: &str) -> String {
     let name = crate::text::shorten(name, 80);
     format!(
-        "What lies in the folder of the skill {name:?} is held back, or cannot be read as a skill: it waits for the owner. Nothing can be made of it until then."
+        "The folder of the skill {name:?} is held back, or cannot be read as a skill: it waits for the owner. Nothing can be based on it until then."
     )
 }
 
@@ -120,20 +120,20 @@ pub fn too_many_wait(count: usize) -> String {
 pub fn findings(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => "One place in it looks like an attack or would not be seen.".to_owned(),
-        _ => format!("{count} places in it look like an attack or would not be seen."),
+        1 => "One place in it looks like an attack or is hidden.".to_owned(),
+        _ => format!("{count} places in it look like an attack or are hidden."),
     }
 }
 
 /// Reason given for an update of a built-in skill.
-pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept. With a yes the newer one takes its place; yours stays among its versions.";
+pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept. If you approve, the newer one replaces yours, which stays among its versions.";
 /// Note that the reviewer could not be asked.
 pub const REVIEW_IMPOSSIBLE: &str = "The reviewer could not be asked.";
 /// Heading of the proposal's own reason.
 pub const RATIONALE: &str = "Its reason, in its own words:";
 /// Error: the stored proposal differs from the staged one.
 pub const TAMPERED: &str =
-    "What the journal holds of this proposal is not what was staged. It cannot be approved; reject it.";
+    "The proposal in the journal is not the one that was staged. It cannot be approved; reject it.";
 /// Title of the button that approves.
 pub const APPROVE: &str = "Approve";
 /// Title of the button that rejects.
@@ -144,7 +144,7 @@ pub const WHY: &str = "Where from?";
 /// Title of a proposal.
 pub fn title(id: ProposalId, origin: &str, change: &str, skill: &str, new_name: &str) -> String {
     let what = match (origin, change) {
-        ("folder", _) => format!("use the skill `{skill}` as it lies in the skills folder"),
+        ("folder", _) => format!("use the skill `{skill}` as it is in the skills folder"),
         (_, "create") => format!("add the skill `{skill}`"),
         (_, "delete") => format!("delete the skill `{skill}`"),
         (_, "rename") => format!("rename the skill `{skill}` to `{new_name}`"),
@@ -160,7 +160,7 @@ pub fn origin(origin: &str) -> String {
         "note" => "It was made from a note.",
         "import" => "It was imported. Who wrote it is not known here.",
         "folder" => {
-            "Its folder was put among the skills by hand, or changed so that the scan finds something in it. It is not used until you accept it."
+            "Its folder was added to the skills by hand, or changed so that the scan finds something in it. It is not used until you accept it."
         }
         "shipped" => NEWER_BUILTIN,
         _ => "A reflection proposes it.",
@@ -192,7 +192,7 @@ pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
 pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
     let lines: Vec<String> = folders.iter().map(|(id, name)| format!("- proposal {id}: `{name}`")).collect();
     format!(
-        "{} folders were put among the skills by hand. None is used until you accept it; `/show NUMBER` shows one of them, and how to decide.\n\n{}",
+        "{} folders were added to the skills by hand. None is used until you accept it; `/show NUMBER` shows one of them, and how to decide.\n\n{}",
         folders.len(),
         lines.join("\n")
     )
@@ -236,7 +236,7 @@ pub fn hosts(more: usize) -> String {
         _ => format!(" It names {more} more, which are not listed and are asked about."),
     };
     format!(
-        "It names addresses on these hosts. With your yes they are opened without a question while it is in use; anything else that is sent out is asked about.{rest}"
+        "It names addresses on these hosts. If you approve, they are opened without asking while it is in use; you are asked before anything else is sent out.{rest}"
     )
 }
 
@@ -300,7 +300,7 @@ pub fn reviewer_approved(id: ProposalId) -> String {
 
 /// Reason for a decision by policy: passed every automatic stage.
 pub fn passed_every_stage(id: ProposalId) -> String {
-    format!("Proposal {id} of a reflection passed every stage that nobody has to decide")
+    format!("Proposal {id} from a reflection passed every automatic check")
 }
 
 /// Notification of a decision by policy.
@@ -308,7 +308,7 @@ pub fn by_policy(id: ProposalId, skill: &str, why: &str, setting: &str, ended: A
     match ended {
         ApplyOutcome::Done => format!(
             "{why}, and the skill `{skill}` is changed, as `{setting}` allows. `/show {id}` shows what changed; \
-             `/history {skill}` leads back."
+             `/history {skill}` shows how to undo it."
         ),
         ApplyOutcome::Conflict => format!("Proposal {id} was not applied: the skill `{skill}` was changed meanwhile."),
         ApplyOutcome::Later => format!(

@@ -41,7 +41,7 @@ pub const SUBMIT_BAD_FILES: &str =
     "`files` is a list of {\"path\": …, \"content\": …}; content is the whole file as text, or null to take it out.";
 
 /// Error: a redirect leads to a host that is not public.
-pub const LEADS_TO_NO_PUBLIC_HOST: &str = "That address leads on to what is not a public host";
+pub const LEADS_TO_NO_PUBLIC_HOST: &str = "That address redirects to what is not a public host";
 
 /// Prefix of the address of a page.
 pub const PAGE_ADDRESS: &str = "Address: ";
@@ -224,9 +224,9 @@ pub const UNKNOWN_KIND: &str = "[something of an unknown kind, which is not show
 pub const CANNOT_START: &str = "it cannot be started; check its command or address";
 /// Error: the connection failed.
 pub const CONNECTION_BROKEN: &str =
-    "the connection broke or never came about, or what it sends makes no sense; see that it runs";
+    "the connection broke or was never made, or its messages make no sense; check that it runs";
 /// Error: the server refuses to list its tools.
-pub const OBJECTS: &str = "it refuses to say what its tools are";
+pub const OBJECTS: &str = "it refuses to list its tools";
 
 /// Frames the output of a tool. The text contains no mark that could close the frame.
 pub fn framed(what: &str, tool: &str, words: &str) -> String {
@@ -306,9 +306,7 @@ pub fn described(description: &str, schema: &str) -> String {
 
 /// Command that accepts the tool.
 pub fn how_to_accept(name: &str, hash: &str) -> String {
-    format!(
-        "These are its server's words, and a model would read them. To accept them: `compline tools accept {name} {hash}`"
-    )
+    format!("Its server wrote this, and a model would read it. To accept it: `compline tools accept {name} {hash}`")
 }
 
 /// Result: the tool is accepted.

@@ -23,7 +23,7 @@ pub const CUT_OFF: &str = "I was interrupted several times while working on this
 /// Reply when the model was unreachable for a day.
 pub fn model_away_too_long(why: &'static str) -> ProgramText {
     ProgramText::message(format!(
-        "{why} I tried for a whole day, and stopped now. Please ask again once that is fixed."
+        "{why} I tried for a whole day and have stopped. Please ask again once that is fixed."
     ))
 }
 

@@ -12,7 +12,7 @@ pub const GONE: &str = "(gone: deleted by its sender, or its timer ran out)";
 pub const FILE_FORGOTTEN: &str = "it was deleted because of its age";
 
 /// Fix for a lack of space for the copy before a migration.
-pub const FIX_NO_ROOM_TO_COPY: &str = "free as much space as the journal takes, and start again; nothing was changed, and an older program still reads it";
+pub const FIX_NO_ROOM_TO_COPY: &str = "free as much space as the journal takes, and start again; nothing was changed, and an older version can still read it";
 /// Fix for a failed copy before a migration.
 pub const FIX_NOT_COPIED: &str =
     "see that `backups` in the home is a directory that the user who runs this can write in; nothing was changed";
@@ -29,7 +29,7 @@ pub fn disk_nearly_full(mebibytes: u64) -> ProgramText {
 pub fn journal_damaged(findings: usize) -> ProgramText {
     let count = if findings == 1 { "one place".to_owned() } else { format!("{findings} places") };
     ProgramText::message(format!(
-        "My journal is damaged in {count}. Please stop me soon and run `compline doctor`: it says where, and how to go on from a backup."
+        "My journal is damaged in {count}. Please stop me soon and run `compline doctor`: it says where, and how to restore a backup."
     ))
 }
 
@@ -50,12 +50,11 @@ pub fn came_from_a_backup(at: &str, outbox: usize, messages: usize) -> String {
 
 /// Result of a successful integrity check.
 pub fn checked(at: &str) -> String {
-    format!("every table was found sound on {at}")
+    format!("all tables passed the check on {at}")
 }
 
 /// Fix for a failed integrity check.
-pub const FIX_CHECKED: &str =
-    "stop the gateway, then `compline restore` the newest backup; the damaged state is kept aside";
+pub const FIX_CHECKED: &str = "stop the gateway, then `compline restore` the newest backup; the damaged files are kept";
 
 /// Formats a count with its noun: `1 file`, `3 files`.
 pub fn plural(count: usize, one: &str, many: &str) -> String {
@@ -72,23 +71,23 @@ pub fn no_journal(home: &Path) -> String {
 
 /// Error: the backup file exists.
 pub fn taken(file: &Path) -> String {
-    super::cli::with_fix(&format!("{} is there already", file.display()), "name another file; nothing was written")
+    super::cli::with_fix(&format!("{} already exists", file.display()), "name another file; nothing was written")
 }
 
 /// Error: the backup would contain itself.
 pub fn inside(file: &Path, folder: &Path) -> String {
     let fix = "name a file somewhere else, best on another disk";
-    super::cli::with_fix(&format!("{} lies in {}, which is backed up", file.display(), folder.display()), fix)
+    super::cli::with_fix(&format!("{} is inside {}, which is backed up", file.display(), folder.display()), fix)
 }
 
 /// Result: the backup is written.
 pub fn made(file: &Path, kibibytes: u64, files: usize) -> String {
     let files = plural(files, "file", "files");
-    format!("{} ({kibibytes} KiB): the journal and {files}, read back and found whole.", file.display())
+    format!("{} ({kibibytes} KiB): the journal and {files}, read back and verified.", file.display())
 }
 
 /// Warning that the backup contains secrets.
-pub const HOLDS_SECRETS: &str = "It is not encrypted. It holds compline.toml with every key and token in it. Keep it as you keep those, or use --without-config.";
+pub const HOLDS_SECRETS: &str = "It is not encrypted. It contains compline.toml with every key and token. Keep it as safe as those, or use --without-config.";
 /// Note that the backup does not contain the configuration.
 pub const WITHOUT_CONFIG: &str = "It is not encrypted. It does not hold compline.toml; keep a copy of that yourself.";
 
@@ -191,7 +190,7 @@ pub const CLOSED: [(&str, &str); 10] = [
         "skill is held until the owner says yes, because nobody accepted it in that form",
         "skills are held until the owner says yes, because nobody accepted them in that form",
     ),
-    ("person is not let in as the backup says", "people are not let in as the backup says"),
+    ("person does not get the access in the backup", "people do not get the access in the backup"),
     (
         "outside tool is off until you accept it again (`compline tools list`)",
         "outside tools are off until you accept them again (`compline tools list`)",
@@ -200,15 +199,15 @@ pub const CLOSED: [(&str, &str); 10] = [
 ];
 
 /// Note that an interrupted restore was completed.
-pub const FINISHED: &str = "A restore was cut off in the middle. It is finished now: this is the state of the backup.";
+pub const FINISHED: &str = "A restore was interrupted. It is finished now: this is the state of the backup.";
 /// Note that an interrupted restore was discarded.
 pub const DROPPED: &str =
-    "A restore was cut off before it had changed anything. What it left is removed: this is the state from before.";
+    "A restore was interrupted before it changed anything. Its leftovers are removed: this is the earlier state.";
 /// Error: the root of the workspace was handed over during the backup.
 pub const FOLDERS_MOVED: &str = "Folders of the workspace were moved meanwhile\nfix: make the backup again";
 /// Error: a restore is incomplete.
 pub const UNFINISHED: &str =
-    "A restore was cut off in the middle.\nfix: start `compline run` or repeat `compline restore`; either finishes it";
+    "A restore was interrupted.\nfix: start `compline run` or repeat `compline restore`; either finishes it";
 
 /// Error: a restore while the gateway is running.
 pub fn stop_first(home: &Path) -> String {

@@ -26,7 +26,7 @@ pub enum TraceStep {
 }
 
 /// Note that the journal no longer holds the trace.
-pub const LOST: &str = "The journal does not hold the way back any more.";
+pub const LOST: &str = "The journal no longer shows where it came from.";
 
 /// Result: no text from outside had a part in the proposal.
 pub fn clean(id: ProposalId, origin: &str) -> String {
@@ -34,14 +34,14 @@ pub fn clean(id: ProposalId, origin: &str) -> String {
         "note" => "It was made from a note that you wrote.",
         "shipped" => "It came with an update of the program.",
         "reflection" => "The assistant made it in a reflection on what was typed here.",
-        _ => "The assistant made it of what was typed here and of the program's own words.",
+        _ => "The assistant made it from what was typed here and the program's own text.",
     };
     format!("Nothing from outside had a part in proposal {id}. {how}")
 }
 
 /// Heading: text from outside had a part in the proposal.
 pub fn tainted(id: ProposalId) -> String {
-    format!("Text that nobody typed here had a part in proposal {id}. The way back to it:")
+    format!("Text that nobody typed here had a part in proposal {id}. How it got there:")
 }
 
 /// Heading of the trace to one source.
@@ -107,12 +107,12 @@ pub fn step(after: TraceStep, step: TraceStep, at: &str, between: usize) -> Stri
 
 /// Last step: the source is the result of a tool.
 pub fn came_by_tool(tool: &str, source: &Source) -> String {
-    format!("There it came in: the assistant used `{tool}`, and what came back was {}.", in_words(source))
+    format!("It came in here: the assistant used `{tool}`, and what came back was {}.", in_words(source))
 }
 
 /// Last step: the exact origin is unknown.
 pub fn came_somehow(source: &Source) -> String {
-    format!("There it came in: what was read for that answer held {}.", in_words(source))
+    format!("It came in here: what was read for that answer held {}.", in_words(source))
 }
 
 /// Last step other than an answer. `None` for an item that is itself entirely from outside.
@@ -128,7 +128,7 @@ pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
         | TraceStep::Version
         | TraceStep::Facts => "it",
     };
-    Some(format!("There it came in: {what} held {}.", in_words(source)))
+    Some(format!("It came in here: {what} held {}.", in_words(source)))
 }
 
 /// Sources of a label, in words.
@@ -142,11 +142,11 @@ pub fn in_words(source: &Source) -> String {
     match kind {
         "web" => format!("text from the web, {detail}"),
         "file" => "the content of a file".to_owned(),
-        "forward" => "a forwarded text of another person".to_owned(),
-        "quote" => "a quote of another person".to_owned(),
+        "forward" => "text forwarded from another person".to_owned(),
+        "quote" => "a quote from another person".to_owned(),
         "via_bot" => "words that another bot wrote".to_owned(),
         "stdin" => "text that was piped in".to_owned(),
-        "tool" => format!("what the outside tool {detail} gave"),
+        "tool" => format!("output of the outside tool {detail}"),
         "guest" => format!("the words of guest {detail}"),
         "import" => "something brought in from elsewhere".to_owned(),
         "folder" => "a file in the skills folder".to_owned(),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_from_elsewhere_as_a_whole_needs_no_last_step() {
+    fn an_import_needs_no_final_trace_step() {
         let proposal = TraceStep::Proposal(ProposalId(1));
         assert_eq!(came_with(proposal, &Source::new("import", "")), None);
         assert!(came_with(proposal, &Source::unknown()).is_some());

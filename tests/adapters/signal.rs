@@ -254,7 +254,7 @@ async fn a_restarted_daemon_is_listened_to_again() {
 }
 
 #[tokio::test]
-async fn a_deaf_stream_is_red_within_two_minutes_and_made_anew() {
+async fn a_silent_stream_is_unhealthy_within_two_minutes_and_reopened() {
     for transport in Transport::ALL {
         let scene = Scene::over(transport).await;
         scene.fake.says(ADA, "before");

@@ -105,7 +105,7 @@ async fn connecting_learns_the_account_and_removes_a_webhook() {
 }
 
 #[tokio::test]
-async fn a_wrong_token_is_told_without_showing_it() {
+async fn a_wrong_token_is_reported_without_showing_it() {
     let scene = Scene::new().await;
     let wrong = bot(&scene.fake, "42:wrong-but-secret", scene.clock.clone());
     assert_eq!(wrong.connect().await, Err(PollError::BadToken));
@@ -165,7 +165,7 @@ async fn a_cursor_of_five_days_still_counts() {
 }
 
 #[tokio::test]
-async fn polling_errors_are_told_apart_and_health_follows() {
+async fn polling_errors_are_distinguished_and_reflected_in_the_health() {
     let scene = Scene::new().await;
     assert!(scene.bot.health().problem.is_some(), "nothing was heard yet");
     scene.fake.fault("getUpdates", Fault::Conflict, 1);
@@ -202,7 +202,7 @@ async fn a_message_is_sent_as_html_without_preview_and_a_reply_names_it() {
 }
 
 #[tokio::test]
-async fn refused_markup_is_told_and_the_plain_form_passes() {
+async fn refused_markup_is_reported_and_the_plain_text_goes_through() {
     let (scene, _) = Scene::acquainted().await;
     scene.fake.reject_markup_next(1);
     assert_eq!(scene.send("Hi").await, Err(SendError::BadMarkup));
@@ -253,7 +253,7 @@ async fn a_chat_that_asked_to_wait_is_left_alone_by_everything() {
 }
 
 #[tokio::test]
-async fn whoever_does_not_want_us_is_blocked() {
+async fn a_blocking_or_unknown_recipient_counts_as_blocked() {
     let (scene, _) = Scene::acquainted().await;
     assert!(matches!(scene.bot.send("999", &piece("x"), PartFormat::Rich).await, Err(SendError::Blocked(_))));
     scene.fake.block(ADA);
@@ -342,7 +342,7 @@ async fn menus_are_for_those_who_are_known() {
 }
 
 #[tokio::test]
-async fn what_people_send_is_understood_as_telegram_words_it() {
+async fn every_kind_of_telegram_message_is_parsed() {
     let scene = Scene::new().await;
     let eve = scene.fake.person(9, "Eve", None);
     scene.fake.sends_photo(ADA, "My cat", b"jpeg");

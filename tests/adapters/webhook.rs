@@ -131,7 +131,7 @@ async fn the_caller_hears_that_all_is_well_only_when_it_is_stored() {
 
 /// Proves: channels/webhook
 #[tokio::test]
-async fn what_was_not_stored_comes_again() {
+async fn an_update_that_was_not_stored_is_delivered_again() {
     let scene = Scene::new().await;
     scene.fake.says(ADA, "Hello");
     let first = scene.next().await;
@@ -159,7 +159,7 @@ async fn a_caller_does_not_wait_longer_than_25_seconds() {
 
 /// Proves: channels/webhook
 #[tokio::test]
-async fn whoever_shows_no_secret_is_not_read() {
+async fn a_webhook_call_without_the_secret_is_rejected_unread() {
     let scene = Scene::new().await;
     let status = async |call: reqwest::RequestBuilder| call.send().await.unwrap().status();
     assert_eq!(status(scene.post("/telegram").body(update(1))).await, StatusCode::UNAUTHORIZED);
@@ -222,7 +222,7 @@ async fn calls_that_wait_together_are_one_batch_in_the_order_of_their_numbers() 
 
 /// Proves: channels/webhook
 #[tokio::test]
-async fn slow_and_silent_callers_hold_nobody_up() {
+async fn slow_and_silent_callers_delay_no_message() {
     let scene = Scene::new().await;
     let head = format!(
         "POST /telegram HTTP/1.1\r\nhost: x\r\nx-telegram-bot-api-secret-token: {SECRET}\r\ncontent-length: 9\r\n\r\n"
@@ -285,7 +285,7 @@ async fn a_connection_that_asks_again_and_again_is_kept() {
 }
 
 #[tokio::test]
-async fn connecting_again_changes_nothing_and_a_taken_port_is_told() {
+async fn reconnecting_changes_nothing_and_a_taken_port_is_reported() {
     let scene = Scene::new().await;
     scene.bot.connect().await.unwrap();
     assert_eq!(scene.fake.webhook(), "https://bot.example.org/telegram");
@@ -375,7 +375,7 @@ async fn without_a_poll_the_cursor_names_no_number() {
 
 /// Proves: channels/webhook
 #[tokio::test]
-async fn a_deaf_door_is_told_within_two_minutes_and_so_is_its_end() {
+async fn an_unreachable_webhook_and_its_recovery_are_reported_within_two_minutes() {
     let scene = Scene::new().await;
     assert_eq!(scene.trouble_after(MINUTE * 10).await, None, "silence is no trouble");
     scene.fake.leads_nowhere();
@@ -398,7 +398,7 @@ async fn a_deaf_door_is_told_within_two_minutes_and_so_is_its_end() {
 }
 
 #[tokio::test]
-async fn a_webhook_that_somebody_else_has_set_is_told() {
+async fn a_webhook_set_by_another_program_is_reported() {
     let scene = Scene::new().await;
     scene.fake.set_webhook("https://elsewhere.example/hook");
     let trouble = scene.trouble_after(MINUTE * 2).await.unwrap();

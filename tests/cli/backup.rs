@@ -53,22 +53,22 @@ fn made_older(home: &Home) {
 }
 
 #[test]
-fn a_backup_is_made_beside_a_running_gateway_and_restored_without_one() {
+fn a_backup_works_while_the_gateway_runs_and_a_restore_only_without_it() {
     let home = lived_in();
     let gateway = home.gateway();
     let (_shelf, file) = shelf();
     let line = format!("backup {}", file.display());
     let made = home.run(&line);
     assert!(made.err.contains("every key and token"), "{made:?}");
-    assert!(made.done().contains("read back and found whole"));
+    assert!(made.done().contains("read back and verified"));
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    home.run(&line).refused(1, &["is there already", "fix:"]);
+    home.run(&line).refused(1, &["already exists", "fix:"]);
     let restore = format!("restore --yes {}", file.display());
     home.run(&restore).refused(1, &["is running with the home", "stop the gateway"]);
     home.run("chat What is 5*5?").done();
     gateway.stop();
     let restored = home.run(&restore).done();
-    assert!(restored.contains("is as it was at") && restored.contains("What was there before lies in"), "{restored}");
+    assert!(restored.contains("is as it was at") && restored.contains("The previous state is in"), "{restored}");
     assert!(home.run("search 84").done().contains("84"));
     assert!(!home.run("search --in messages 25").out.contains("25"));
     assert!(home.run("status").done().contains("restored from a backup"));
@@ -127,7 +127,7 @@ fn a_home_whose_journal_is_lost_is_restored_too() {
 }
 
 #[test]
-fn what_is_no_backup_changes_nothing() {
+fn a_file_that_is_no_backup_changes_nothing() {
     let home = lived_in();
     let (shelf, file) = shelf();
     std::fs::write(&file, "a shopping list").unwrap();
@@ -144,7 +144,7 @@ fn the_next_command_says_what_became_of_a_restore_that_was_cut_off() {
     std::fs::create_dir(home.file(".restoring")).unwrap();
     std::fs::write(home.file(".restoring/compline.db"), "half of it").unwrap();
     let next = home.run("search 84");
-    assert!(next.err.contains("before it had changed anything"), "{next:?}");
+    assert!(next.err.contains("before it changed anything"), "{next:?}");
     assert!(next.done().contains("84") && !home.file(".restoring").exists());
     // The restore was decided, and cut off while the configuration was moved away.
     std::fs::create_dir_all(home.file(".restoring")).unwrap();
@@ -272,7 +272,7 @@ fn a_tampered_backup_is_refused_and_nothing_of_it_is_run() {
     assert!(no.err.contains("Nothing was changed") && home.run("search 84").done().contains("84"));
     assert_eq!(present(), before);
     let restored = home.typed(&format!("restore --unsigned {}", evil.display()), "yes\n");
-    assert!(restored.out.contains("but for what stands below") && restored.out.contains("Owner: Ada"), "{restored:?}");
+    assert!(restored.out.contains("except as listed below") && restored.out.contains("Owner: Ada"), "{restored:?}");
     assert!(!restored.out.contains("as it was") && !restored.out.contains("Mallory"), "{restored:?}");
     assert_eq!(std::fs::read_to_string(home.file("compline.toml")).unwrap(), PLAIN);
     home.gateway().stop();
@@ -330,7 +330,7 @@ fn a_new_computer_asks_for_the_recovery_code() {
 
 /// Proves: operation/recovery-code
 #[test]
-fn the_recovery_code_is_shown_once_and_only_to_whoever_sits_there() {
+fn the_recovery_code_is_shown_once_and_only_on_a_terminal() {
     let (shelf, file) = shelf();
     let (first, again) = (format!("backup {}", file.display()), format!("backup {}", shelf.path().join("2").display()));
     let home = lived_in();
@@ -376,7 +376,7 @@ fn a_restore_asks_and_keeps_the_present_configuration() {
     let restore = format!("restore {}", file.display());
     home.run(&restore).refused(1, &["there is nobody to ask", "--yes"]);
     let no = home.typed(&restore, "\n");
-    assert!(no.code == 1 && no.err.contains("differs in 3 lines; --with-config takes it"), "{no:?}");
+    assert!(no.code == 1 && no.err.contains("differs in 3 lines; --with-config uses it"), "{no:?}");
     let taken = home.typed(&format!("{restore} --with-config"), "no\n");
     for line in ["- telegram.api_url = http://127.0.0.1:9", "- telegram.token = (hidden)", "+ timezone = Europe/Vienna"]
     {
@@ -384,7 +384,7 @@ fn a_restore_asks_and_keeps_the_present_configuration() {
     }
     assert!(taken.code == 1 && !taken.err.contains("AAHsecret"), "{taken:?}");
     let kept = home.typed(&restore, "yes\n");
-    assert!(kept.out.contains("but for what stands below"), "{kept:?}");
+    assert!(kept.out.contains("except as listed below"), "{kept:?}");
     assert!(std::fs::read_to_string(home.file("compline.toml")).unwrap().contains("London"));
     let taken = home.typed(&format!("{restore} --with-config"), "yes\n");
     assert!(taken.out.contains("is as it was at"), "{taken:?}");

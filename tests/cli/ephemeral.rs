@@ -72,7 +72,7 @@ fn a_chat_leaves_no_trace_and_knows_nothing() {
 
 /// Proves: privacy/ephemeral
 #[test]
-fn a_session_that_saves_something_was_never_told_what_is_real_and_leaves_it_to_the_byte() {
+fn an_ephemeral_session_sees_no_real_memory_and_leaves_the_home_unchanged() {
     let model =
         Model::start(|asked| match asked.contains("Kept in memory/harbour.md") || !asked.contains("the harbour") {
             true => Say::Text("Understood."),
@@ -96,7 +96,7 @@ fn a_session_that_saves_something_was_never_told_what_is_real_and_leaves_it_to_t
 
 /// Proves: privacy/ephemeral
 #[test]
-fn a_chat_beside_a_running_gateway_does_not_go_through_it() {
+fn an_ephemeral_chat_bypasses_the_running_gateway() {
     let (home, temporary) = (lived_in(), tempfile::tempdir().unwrap());
     let gateway = home.gateway();
     let ask = "chat --ephemeral-memory Remember that Nora never eats nuts";

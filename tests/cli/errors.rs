@@ -20,7 +20,7 @@ fn wrong_usage_is_two() {
 /// Promise (operation/configuration-error): An error in the configuration is reported with the
 /// file, the line, the key and the fix.
 #[test]
-fn a_broken_configuration_names_file_line_key_and_mend() {
+fn a_configuration_error_names_file_line_key_and_fix() {
     let home = Home::new().with("compline.toml", format!("{PLAIN}[model]\nprovidr = \"openai\"\n"));
     for command in ["run", "status", "chat hello", "config check"] {
         home.run(command).refused(2, &["compline.toml, line 6", "providr", "fix:", "provider"]);
@@ -81,7 +81,7 @@ fn garbage_is_no_journal_and_stays() {
 }
 
 #[test]
-fn an_empty_journal_is_mentioned_and_begun_anew() {
+fn an_empty_journal_is_reported_and_recreated() {
     let home = Home::plain().with("compline.db", "");
     let gateway = home.gateway();
     assert!(gateway.said.contains("is an empty file"), "{}", gateway.said);

@@ -93,7 +93,7 @@ fn json_has_the_promised_fields() {
 /// Promise (command-line/piped-text): Text piped into Compline does not count as yours and cannot
 /// give commands.
 #[test]
-fn what_is_piped_in_is_kept_as_nobodys_words() {
+fn piped_text_is_recorded_as_untyped_and_gives_no_commands() {
     let home = Home::plain();
     let answer = home.pipe("chat what does it say about lentils", b"Lentils need no soaking.\n").done();
     assert!(answer.contains("no soaking"), "{answer}");

@@ -57,7 +57,7 @@ fn an_archive_is_a_plain_tar_of_one_persons_own() {
     let file = shelf.path().join("ben.tar");
     let line = format!("export Ben {}", file.display());
     let said = home.run(&line).done();
-    assert!(said.contains("Nothing of anybody else"), "{said}");
+    assert!(said.contains("Nobody else's data is in it"), "{said}");
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let bytes = std::fs::read(&file).unwrap();

@@ -78,10 +78,10 @@ fn versions_are_listed_and_come_back() {
     edit(&home, "memory edit tea", &[("VISUAL", &visual)]).done();
     let version = first[0]["version"].as_u64().unwrap();
     let told = home.run(&format!("memory restore tea {version}")).done();
-    assert!(told.contains("again what it was"), "{told}");
+    assert!(told.contains("is back to version"), "{told}");
     assert_eq!(std::fs::read_to_string(home.file("workspace/memory/tea.md")).unwrap(), "one\n");
     let shown = home.run("memory history tea").done();
-    assert!(shown.contains("there now") && shown.contains("compline memory restore tea VERSION"), "{shown}");
+    assert!(shown.contains("current") && shown.contains("compline memory restore tea VERSION"), "{shown}");
     let learned = home.run("memory history experience/default --json");
     learned.refused(1, &["no such note"]);
     edit(&home, "memory edit experience/default", &[("VISUAL", &visual)]).done();
@@ -118,7 +118,7 @@ fn one_note_is_shown_as_it_is_and_nothing_outside() {
 
 /// Proves: search/one-command, search/all-agents
 #[test]
-fn what_is_kept_is_found_with_its_lines_and_forgotten() {
+fn notes_are_found_by_line_and_can_be_forgotten() {
     let home = Home::plain();
     home.run("memory").done();
     std::fs::write(

@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::program::{Ended, Home};
 
-const EARLIER: &str = "This came in answer to something earlier:";
+const EARLIER: &str = "This answers something earlier:";
 
 /// Runs all commands at the same time.
 fn at_once(home: &Home, lines: &[&str]) -> Vec<Ended> {

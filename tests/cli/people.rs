@@ -47,9 +47,9 @@ fn a_removed_name_is_asked_about_and_anything_but_an_answer_makes_no_code() {
 
 /// Proves: people/same-name
 #[test]
-fn the_number_means_the_same_person_and_new_means_somebody_new() {
+fn a_number_selects_the_removed_person_and_new_a_different_one() {
     for (typed, whom, words) in
-        [("2\n", 2, "in again, as member"), ("new\n", 0, "in, as member"), (" NEW \n", 0, "in, as member")]
+        [("2\n", 2, "access again, as member"), ("new\n", 0, "access, as member"), (" NEW \n", 0, "access, as member")]
     {
         let home = without_ben();
         let told = home.typed("people pair ben", typed);
@@ -61,7 +61,7 @@ fn the_number_means_the_same_person_and_new_means_somebody_new() {
 
 /// Proves: people/same-name
 #[test]
-fn a_name_that_nobody_bore_is_not_asked_about() {
+fn pairing_an_unused_name_asks_no_question() {
     let home = without_ben();
     let told = home.typed("people pair Zoe --role owner", "");
     assert!(told.code == 0 && holds_a_code(&told) && !told.err.contains(ASKED), "{told:?}");

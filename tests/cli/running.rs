@@ -25,7 +25,7 @@ fn a_gateway_starts_answers_and_stops_cleanly() {
 /// Promise (people/first-owner): The first owner claims the bot with a code that is printed only on
 /// a terminal, never in a log.
 #[test]
-fn a_bot_that_nobody_has_claimed_shows_a_code_at_a_terminal_only() {
+fn the_claim_code_of_an_unclaimed_bot_is_shown_only_on_a_terminal() {
     let telegram =
         "[telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\napi_url = \"http://127.0.0.1:9\"\n";
     let plain = super::program::PLAIN;
@@ -70,7 +70,7 @@ fn the_demonstration_runs_to_its_end() {
         "Refused: proposal 2 is void",
         "a change of a skill: Look at the weather too",
         "Inhaler. It rains there",
-        "days of this month were passed over",
+        "days of this month were skipped",
         "A look back on a month, 2026-11",
     ] {
         assert!(summary.contains(part), "{part:?} is missing in {summary}");

@@ -24,7 +24,7 @@ fn init_writes_what_run_can_read_and_never_overwrites() {
     assert_eq!(home.run("status --json").json()["zone"], "Asia/Kathmandu");
 
     let first = std::fs::read_to_string(&file).unwrap();
-    home.run("init --non-interactive --owner Ben").refused(2, &["is there already", "--replace"]);
+    home.run("init --non-interactive --owner Ben").refused(2, &["already exists", "--replace"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), first);
     home.run("init --non-interactive --owner Ben --replace").done();
     assert_eq!(std::fs::read_to_string(home.file("compline.toml.bak")).unwrap(), first);
@@ -57,7 +57,7 @@ fn init_closes_an_empty_home_and_tells_of_one_in_which_something_lay() {
 fn init_writes_nothing_that_is_wrong() {
     let home = Home::new();
     home.run("init --non-interactive --timezone Europe/Vienn").refused(2, &["Europe/Vienn", "fix:"]);
-    home.run("init --non-interactive --provider gpt").refused(2, &["no provider", "fix:"]);
+    home.run("init --non-interactive --provider gpt").refused(2, &["not a provider", "fix:"]);
     home.run("init --non-interactive --telegram-token-env NOT_SET").refused(2, &["NOT_SET", "fix:"]);
     let refused = "init --non-interactive --provider openai --model m --base-url http://127.0.0.1:9/v1";
     home.run(refused).refused(1, &["fix:", "--untested"]);
@@ -67,14 +67,14 @@ fn init_writes_nothing_that_is_wrong() {
 
 /// Proves: operation/init
 #[test]
-fn init_asks_nobody_through_a_pipe() {
+fn init_asks_nothing_through_a_pipe() {
     Home::new().pipe("init", b"Ada\n").refused(2, &["nobody to ask", "--non-interactive"]);
 }
 
 /// Promise (operation/doctor): `doctor` finds problems and says how to fix them. If the gateway
 /// hangs, `doctor` and any command waiting for it say so.
 #[test]
-fn doctor_finds_mends_and_says_so() {
+fn doctor_finds_and_fixes_problems_and_reports_both() {
     let home = Home::plain();
     home.run("status").done();
     let sound = home.run("doctor --json").json();
@@ -105,7 +105,7 @@ fn doctor_tells_a_dead_model_and_a_dead_telegram() {
     for line in ["WRONG   model", "WRONG   telegram", "fix: look at the network"] {
         assert!(found.out.contains(line), "{line:?} is missing in {}", found.out);
     }
-    assert!(home.run("doctor --offline").out.contains("was not tried"));
+    assert!(home.run("doctor --offline").out.contains("was not checked"));
 }
 
 /// Proves: search/embedding-failure
@@ -113,7 +113,7 @@ fn doctor_tells_a_dead_model_and_a_dead_telegram() {
 fn doctor_tells_how_searching_by_meaning_is() {
     let home = Home::plain();
     home.run("chat Hello").done();
-    assert!(home.run("doctor --offline").out.contains("searches go by words alone"));
+    assert!(home.run("doctor --offline").out.contains("searches match words only"));
     let dead = "[embedding]\nprovider = \"ollama\"\nname = \"small\"\nbase_url = \"http://127.0.0.1:9\"\n";
     let home = home.with("compline.toml", format!("{}{dead}", super::program::PLAIN));
     let found = home.run("doctor");
@@ -122,7 +122,7 @@ fn doctor_tells_how_searching_by_meaning_is() {
     {
         assert!(found.out.contains(words), "{words:?} is missing in {}", found.out);
     }
-    assert!(home.run("doctor --offline").out.contains("was not tried"));
+    assert!(home.run("doctor --offline").out.contains("was not checked"));
 }
 
 /// Promise (operation/memory-health): `doctor` reports how many memory files there are, how full
@@ -130,7 +130,7 @@ fn doctor_tells_how_searching_by_meaning_is() {
 /// showing names or contents, even while the gateway runs. A file that can no longer be read is
 /// reported as a problem to fix.
 #[test]
-fn doctor_looks_at_what_is_known_and_mends_what_decides_nothing() {
+fn doctor_reports_on_memory_files_and_fixes_only_harmless_problems() {
     let home = Home::plain();
     home.run("chat Hello").done();
     let sound = home.run("doctor --offline").out;
@@ -167,22 +167,22 @@ fn doctor_counts_what_cannot_be_searched_and_what_is_not_read_yet() {
         let line = found.lines().find(|line| line.contains(" index ")).unwrap_or_default();
         assert!(line.starts_with(mark) && line.contains(counts), "{counts:?} is not what stands in {line:?}");
     };
-    index("ok ", "0 files cannot be searched as they should be, 0 are not read yet");
+    index("ok ", "0 files cannot be searched properly, 0 are not read yet");
     std::fs::write(home.file("workspace/broken.md"), [b'a', 0xff, 0xfe]).unwrap();
     std::fs::write(home.file("workspace/huge.txt"), "x".repeat(1_100_000)).unwrap();
-    index("note ", "2 files cannot be searched as they should be, 0 are not read yet");
+    index("note ", "2 files cannot be searched properly, 0 are not read yet");
     std::fs::create_dir(home.file("workspace/many")).unwrap();
     for number in 0..AT_ONCE + 7 {
         std::fs::write(home.file(&format!("workspace/many/{number}.md")), "Quince jam.\n").unwrap();
     }
-    index("note ", "2 files cannot be searched as they should be, 7 are not read yet");
+    index("note ", "2 files cannot be searched properly, 7 are not read yet");
     std::fs::remove_file(home.file("workspace/broken.md")).unwrap();
-    index("note ", "1 files cannot be searched as they should be, 0 are not read yet");
+    index("note ", "1 files cannot be searched properly, 0 are not read yet");
 }
 
 /// Proves: operation/memory-health
 #[test]
-fn beside_a_running_gateway_doctor_looks_at_what_is_known_as_well() {
+fn doctor_checks_memory_files_while_the_gateway_runs() {
     let home = Home::plain();
     home.run("chat Hello").done();
     let gateway = home.gateway();
@@ -203,7 +203,7 @@ fn beside_a_running_gateway_doctor_looks_at_what_is_known_as_well() {
 
 /// Proves: operation/doctor
 #[test]
-fn a_gateway_that_hangs_is_told_of_and_what_waits_for_it_says_so() {
+fn a_hung_gateway_is_reported_by_doctor_and_by_waiting_commands() {
     let home = Home::plain();
     home.run("chat Hello").done();
     let gateway = home.gateway();
@@ -211,7 +211,7 @@ fn a_gateway_that_hangs_is_told_of_and_what_waits_for_it_says_so() {
     let mut list = home.command("memory").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let found = home.run("doctor --offline");
     assert_eq!(found.code, 1, "{found:?}");
-    assert!(found.out.contains("running, but it does not answer") && found.out.contains("not looked at"), "{found:?}");
+    assert!(found.out.contains("running, but it does not answer") && found.out.contains("not checked"), "{found:?}");
     let mut told = String::new();
     BufReader::new(list.stderr.take().unwrap()).read_line(&mut told).unwrap();
     assert!(told.contains("No answer yet") && told.contains("compline doctor"), "{told}");

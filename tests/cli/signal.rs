@@ -50,7 +50,7 @@ fn a_daemon_with_one_account_is_well_on_every_way() {
 
 /// Proves: channels/signal-setup
 #[test]
-fn the_doctor_tells_how_to_mend_each_step() {
+fn doctor_names_a_fix_for_each_signal_problem() {
     let fake = FakeSignal::start_sync();
     let home_of = || beside(&fake, Transport::Unix);
     finds(&home_of(), "note", &["old 0.13", "install the newest"]);
@@ -102,7 +102,7 @@ fn a_daemon_that_compline_starts_is_looked_at_before_it_runs() {
 }
 
 #[test]
-fn a_group_on_a_channel_that_there_is_not_is_told() {
+fn a_group_on_an_unconfigured_channel_is_reported() {
     let home =
         Home::new().with("compline.toml", format!("{PLAIN}[groups]\nallowed = [\"signal:abc=\", \"telegram:-1\"]\n"));
     let found = findings(&home.run("doctor --json"), "groups");
@@ -151,7 +151,7 @@ fn a_phone_that_scans_the_link_gives_its_account() {
 
 /// Proves: channels/signal-setup
 #[test]
-fn whoever_claims_it_may_do_so_on_signal() {
+fn an_unclaimed_bot_can_be_claimed_on_signal() {
     let fake = FakeSignal::start_sync();
     let (_, said) = beside(&fake, Transport::Unix).gateway().stop();
     assert!(said.contains("compline people claim") && !said.contains("/start "), "{said}");

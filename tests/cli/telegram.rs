@@ -30,7 +30,7 @@ fn finds(home: &Home, code: i32, line: &str) {
 }
 
 #[test]
-fn where_telegram_calls_is_compared_with_the_configuration() {
+fn the_webhook_address_is_compared_with_the_configuration() {
     let fake = FakeTelegram::start_sync();
     let home = home(&fake, free_port());
     finds(&home, 0, "`compline run` tells Telegram where to call");
@@ -39,7 +39,7 @@ fn where_telegram_calls_is_compared_with_the_configuration() {
     // While the gateway runs, a foreign address was set by another program.
     let gateway = home.gateway();
     let begun = std::time::Instant::now();
-    while !home.run("doctor").out.contains("hears all its channels") {
+    while !home.run("doctor").out.contains("receives on all its channels") {
         assert!(begun.elapsed().as_secs() < 30, "it never connected: {}", home.run("doctor").out);
     }
     finds(&home, 0, "its messages come to telegram.webhook_url");
@@ -49,7 +49,7 @@ fn where_telegram_calls_is_compared_with_the_configuration() {
 }
 
 #[test]
-fn calls_that_fail_are_told_with_what_telegram_says() {
+fn failed_webhook_calls_are_reported_with_telegrams_error() {
     let fake = FakeTelegram::start_sync();
     let ada = fake.person(7, "Ada", None);
     let home = home(&fake, free_port());
@@ -66,7 +66,7 @@ fn calls_that_fail_are_told_with_what_telegram_says() {
 }
 
 #[test]
-fn an_address_that_another_program_has_is_told() {
+fn a_listen_address_in_use_by_another_program_is_reported() {
     let fake = FakeTelegram::start_sync();
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = taken.local_addr().unwrap().port();

@@ -202,7 +202,7 @@ async fn a_person_is_told(endpoint: &str) {
             .unwrap();
     assert_eq!(accounts, json!({"version": "0.13.19", "accounts": []}));
     let report = shown(compline(home.path(), &["doctor", "--json"]).output().unwrap());
-    let told = ["has no account yet", "is of the old 0.13"];
+    let told = ["has no account yet", "is the old 0.13"];
     assert!(told.iter().all(|words| report.contains(words)), "{report}");
     assert!(!report.contains("receives by itself"), "{report}");
     let link = compline(home.path(), &["signal", "link"]).output().unwrap();

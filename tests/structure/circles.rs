@@ -354,7 +354,7 @@ fn a_name_is_followed_to_its_file() {
 }
 
 #[test]
-fn what_is_no_circle_is_left_alone() {
+fn harmless_references_are_not_reported_as_cycles() {
     let lib = ("src/lib.rs", "pub mod a; pub mod b;");
     let b = ("src/b.rs", "use crate::a::X; pub struct Y(X);");
     for a in [

@@ -120,7 +120,7 @@ fn nothing_is_unfinished_or_switched_off() {
 }
 
 #[test]
-fn every_source_belongs_to_the_tree() {
+fn every_source_file_is_part_of_the_module_tree() {
     nothing_found(&orphans(sources(), &rust_tests()));
 }
 

@@ -299,7 +299,7 @@ fn each_forbidden_act_is_seen() {
 }
 
 #[test]
-fn what_only_looks_alike_is_left_alone() {
+fn harmless_lookalikes_are_not_reported() {
     for text in [
         "fn f() { File::open(path); OpenOptions::new().open(path); Connection::open_in_memory() }",
         "fn f() { label.is_trusted(); let trusted = 1; env!(\"X\"); clock.now(); set.spawn(g()) }",

@@ -47,7 +47,7 @@ type Answering = Box<dyn Fn(&Request) -> Say + Send + Sync>;
 
 /// A model with a script.
 pub struct Scripted {
-    card: ModelInfo,
+    info: ModelInfo,
     clock: Arc<dyn Clock>,
     script: Mutex<VecDeque<Say>>,
     otherwise: Mutex<Answering>,
@@ -58,7 +58,7 @@ pub struct Scripted {
 impl Scripted {
     /// Answers "ok" to chats and a plain summary to summaries unless scripted otherwise.
     pub fn new(clock: Arc<dyn Clock>) -> Arc<Self> {
-        let card = ModelInfo {
+        let info = ModelInfo {
             provider: "scripted".to_owned(),
             name: "scripted".to_owned(),
             context_window: 100_000,
@@ -66,13 +66,13 @@ impl Scripted {
             images: true,
             price: None,
         };
-        Self::with_card(clock, card)
+        Self::with_card(clock, info)
     }
 
     /// Creates a model with other properties.
-    pub fn with_card(clock: Arc<dyn Clock>, card: ModelInfo) -> Arc<Self> {
+    pub fn with_card(clock: Arc<dyn Clock>, info: ModelInfo) -> Arc<Self> {
         Arc::new(Self {
-            card,
+            info,
             clock,
             script: Mutex::default(),
             otherwise: Mutex::new(Box::new(usual)),
@@ -167,8 +167,8 @@ pub fn usual(request: &Request) -> Say {
 
 #[async_trait]
 impl Model for Scripted {
-    fn card(&self) -> &ModelInfo {
-        &self.card
+    fn info(&self) -> &ModelInfo {
+        &self.info
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {

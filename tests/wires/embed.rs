@@ -76,7 +76,7 @@ async fn the_question_is_what_each_server_understands() {
     ] {
         let server = Server::play(vec![answer(provider, &[json!([1, 0]), json!([0, 1])])]).await;
         let embedder = embed::build(&config(provider, &server.url, Some(2))).unwrap();
-        assert_eq!(embedder.card().dimensions, Some(2));
+        assert_eq!(embedder.info().dimensions, Some(2));
         embedder.embed(&texts(), LONG).await.unwrap();
         assert!(server.head().starts_with(path), "{}", server.head());
         assert!(server.head().contains("authorization: bearer sk-very-secret"));
@@ -85,7 +85,7 @@ async fn the_question_is_what_each_server_understands() {
 }
 
 #[tokio::test]
-async fn what_is_not_a_vector_for_each_text_is_an_error() {
+async fn a_wrong_number_or_kind_of_vectors_is_an_error() {
     let wrong = |what: &str| Err(ModelError::Rejected(what.to_owned()));
     let (count, numbers, length) = (
         "it gives fewer or more vectors than it was given texts",

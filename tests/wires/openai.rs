@@ -86,7 +86,7 @@ async fn a_refusal_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_told_apart() {
+async fn invalid_model_responses_are_distinguished() {
     let page = Script::whole("200 OK\r\ncontent-type: text/html; charset=utf-8", "<html>Log in");
     let expected = "it answers with text/html, not with a model's answer";
     assert_eq!(openai(page).await, Err(ModelError::Rejected(expected.to_owned())));

@@ -48,7 +48,7 @@ fn control_and_escapes_go() {
 }
 
 #[test]
-fn what_was_typed_survives() {
+fn typed_text_survives_markdown_rendering() {
     for typed in [
         "snake_case_name and 2*3*4",
         "x*y + z*w",

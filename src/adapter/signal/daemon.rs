@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_a_socket_that_nobody_holds_is_taken_away() {
+    async fn only_an_unused_socket_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         assert!(is_free(&at("none")).await.unwrap());
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_program_that_is_not_there_is_told() {
+    async fn a_missing_daemon_program_is_reported() {
         let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let daemon = daemon(&["/nonexistent/signal-cli"], &clock);
         let (health, stop) = (Arc::clone(&daemon.health), CancellationToken::new());

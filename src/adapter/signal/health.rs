@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_trouble_whoever_looks() {
+    fn prolonged_silence_is_reported_as_a_problem() {
         let tracker = HealthTracker::default();
         assert_eq!(problem(&tracker, START).as_deref(), Some(words::SIGNAL_NOT_YET));
         tracker.record_activity(START);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_sender_is_told_until_one_message_is_good() {
+    fn an_unreadable_sender_is_reported_until_a_message_can_be_read() {
         let tracker = HealthTracker::default();
         tracker.record_activity(START);
         tracker.received(START, "a", Some("UntrustedIdentityException"));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_remembered_is_bounded() {
+    fn the_number_of_remembered_problems_is_bounded() {
         let tracker = HealthTracker::default();
         tracker.record_activity(START);
         for at in 0..3 * MAX_PROBLEMS {

@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_ends_is_not_kept() {
+    fn an_endless_event_is_not_buffered() {
         let chunk = vec![b'x'; 1 << 20];
         let long: Vec<&[u8]> = std::iter::repeat_n(chunk.as_slice(), 33).collect();
         assert_eq!(signs(&long), Err(ConnectionError::TooLong));

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_received_stays_as_it_came() {
+    fn received_params_are_kept_verbatim() {
         let params = r#"{"envelope": {"b":1 ,"a":1.50}}"#;
         let line = format!(r#"{{"jsonrpc":"2.0","method":"receive","params":{params}}}"#);
         assert!(matches!(parse(&line), RpcFrame::Received(raw) if raw == params));

@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_is_not_asked_for_again() {
+    fn a_missing_attachment_is_not_fetched_again() {
         let refused = |code| not_fetched(RpcError::Rejected(RpcRefusal { code, data: serde_json::Value::Null }));
         assert_eq!(refused(-1), FetchFileError::NotFound);
         assert_eq!(refused(-32603), FetchFileError::NotFound);

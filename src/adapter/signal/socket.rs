@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_never_comes_is_given_up_when_the_clock_says_so() {
+    async fn an_operation_that_never_ends_times_out_by_the_clock() {
         let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
         let waiting = with_timeout(&*clock, CONNECT_TIMEOUT, std::future::pending::<()>());
         let (given_up, ()) = tokio::join!(waiting, clock.advance(CONNECT_TIMEOUT));

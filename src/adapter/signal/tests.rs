@@ -110,7 +110,7 @@ async fn passes(clock: &SimulatedClock, seconds: u64) {
 }
 
 #[tokio::test]
-async fn what_is_not_acknowledged_is_handed_over_again() {
+async fn an_unacknowledged_event_is_delivered_again() {
     let daemon = Daemon::new();
     let (_clock, signal) = daemon.adapter();
     let (first, mut line) = tokio::join!(signal.next(None), daemon.subscribed());
@@ -240,7 +240,7 @@ async fn bytes_that_are_no_text_cost_the_connection_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn a_daemon_without_our_account_is_told_with_the_mend() {
+async fn a_daemon_without_our_account_is_reported_with_the_fix() {
     let daemon = Daemon::new();
     let (clock, signal) = daemon.adapter();
     let answering = async {

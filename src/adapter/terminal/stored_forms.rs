@@ -95,7 +95,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_stored_is_what_was_said(
+        fn a_stored_terminal_item_parses_back_to_the_message(
             id in "[!-~]{1,20}", peer in ".{0,20}", text in ".*", piped in any::<bool>(),
         ) {
             let item = TerminalItem { id: id.clone(), peer: peer.clone(), piped, text: text.clone() };

@@ -75,7 +75,7 @@ fn ids(terminal: &Terminal, batch: &Batch) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_is_said_is_confirmed_when_it_is_stored() {
+async fn a_message_is_confirmed_once_it_is_stored() {
     let terminal = terminal();
     let (mut ada, mut ben) = (attach(&terminal, "ada").await, attach(&terminal, "ben").await);
     ada.say("a1", "good evening").await;
@@ -96,7 +96,7 @@ async fn what_is_said_is_confirmed_when_it_is_stored() {
 }
 
 #[tokio::test]
-async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
+async fn a_message_reaches_every_client_of_its_peer_and_no_other_client() {
     let terminal = terminal();
     assert_eq!(terminal.send("ada", &piece("hi"), PartFormat::Rich).await, Err(SendError::NotAttached));
     let (mut one, mut two) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
@@ -117,7 +117,7 @@ async fn a_message_goes_to_every_client_of_its_peer_and_to_nobody_else() {
 
 /// Proves: command-line/chat-answer
 #[tokio::test]
-async fn everybody_is_told_what_it_answers_and_whether_somebody_here_asked() {
+async fn each_client_sees_the_answered_questions_and_if_one_was_asked_here() {
     let terminal = terminal();
     let (mut one, mut two) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     for (client, id) in [(&mut one, "a1"), (&mut two, "a2")] {
@@ -198,7 +198,7 @@ async fn a_flood_is_slowed_and_nothing_of_it_is_lost() {
 }
 
 #[tokio::test]
-async fn with_nobody_to_store_it_a_flood_waits_with_its_sender() {
+async fn a_flood_blocks_its_sender_while_nothing_is_stored() {
     let terminal = terminal();
     let mut ada = attach_over(&terminal, "ada", 64).await;
     let mut written = 0;
@@ -266,7 +266,7 @@ async fn a_client_that_does_not_read_is_disconnected() {
 
 /// Proves: command-line/chat-answer
 #[tokio::test]
-async fn what_only_others_took_is_not_delivered_to_whom_asked() {
+async fn an_answer_taken_only_by_other_clients_is_not_delivered_to_the_asker() {
     let clock = Arc::new(SimulatedClock::new(Timestamp::from_seconds(0)));
     let terminal = Terminal::new(clock.clone());
     let mut asleep = attach_over(&terminal, "ada", 64).await;
@@ -299,7 +299,7 @@ async fn closing_ends_receiving() {
 
 /// Proves: operation/terminal-on-full-disk
 #[tokio::test]
-async fn what_cannot_be_stored_is_given_back_and_never_handed_over_again() {
+async fn a_message_that_cannot_be_stored_is_returned_and_not_redelivered() {
     let terminal = terminal();
     let (mut ada, mut other) = (attach(&terminal, "ada").await, attach(&terminal, "ada").await);
     ada.say("a1", "good evening").await;

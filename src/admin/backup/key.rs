@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_told_apart() {
+    fn each_kind_of_invalid_recovery_code_is_distinguished() {
         let code = BackupKey([7; LENGTH]).recovery_code();
         let told = |code: &str| BackupKey::from_recovery_code(code).err().unwrap().to_string();
         assert_eq!(told(&code.replacen('0', "U", 1)), says::code_letter('U'));

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_an_error_wherever_it_fills_up() {
+    fn a_full_disk_while_packing_is_an_error_at_any_point() {
         let folder = tempfile::tempdir().unwrap();
         let noise: Vec<u8> = (0..1250_u32).flat_map(|at| Sha256::digest(at.to_le_bytes())).collect();
         std::fs::write(folder.path().join("a"), &noise).unwrap();

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_an_owner_may_do_is_refused_in_a_group() {
+    fn owner_commands_are_refused_in_a_group() {
         let refused = COMMANDS.iter().filter(|row| row.in_group == InGroup::Refused);
         for row in refused.clone() {
             assert!(row.role == Role::Owner || ["yes", "no"].contains(&row.name), "{}", row.name);

@@ -83,13 +83,13 @@ impl MemoryAdmin<'_> {
             return Ok(Answer::refusal(says::version_gone(version)));
         }
         let origin = self.change_by(person, "restore");
-        let tree = &self.workspace;
-        let (mut written, mut aside) = (tree.versions().restore_version(&origin, &path, version).await, None);
+        let workspace = &self.workspace;
+        let (mut written, mut aside) = (workspace.versions().restore_version(&origin, &path, version).await, None);
         if let Err(WriteError::Refused(WriteRefusal::Unreadable(_) | WriteRefusal::NoText)) = written {
             // Restoring a version is the fix for an unreadable file.
-            aside = tree.versions().quarantine_for_restore(&origin, &path, version).await?;
+            aside = workspace.versions().quarantine_for_restore(&origin, &path, version).await?;
             if aside.is_some() {
-                written = tree.versions().restore_version(&origin, &path, version).await;
+                written = workspace.versions().restore_version(&origin, &path, version).await;
             }
         }
         Ok(match written {

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_trusted_is_found_first_unless_it_is_about_to_become_so() {
+    fn trusted_notes_are_found_first_except_when_promoting() {
         let name = Name::read("Tea").unwrap();
         let last = ["Tea.md", "agents/tea/memory.md"];
         let (own, outside) =

@@ -107,7 +107,7 @@ async fn neither_a_member_nor_a_group_is_answered() {
 }
 
 #[tokio::test]
-async fn what_waited_too_long_is_void() {
+async fn a_proposal_that_waited_too_long_is_void() {
     let fixture = Fixture::new().await;
     let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     fixture.clock.set(fixture.now().plus(Duration::from_secs(14 * 86_400)));
@@ -123,7 +123,7 @@ async fn what_waited_too_long_is_void() {
 }
 
 #[tokio::test]
-async fn rows_that_somebody_changed_cannot_be_approved() {
+async fn tampered_rows_cannot_be_approved() {
     for statement in [
         "UPDATE skill_files SET bytes = CAST(replace(CAST(bytes AS TEXT), 'water', 'vodka') AS BLOB)",
         "UPDATE proposals SET rationale = 'harmless'",
@@ -143,7 +143,7 @@ async fn rows_that_somebody_changed_cannot_be_approved() {
 }
 
 #[tokio::test]
-async fn what_was_refused_stays_refused() {
+async fn a_rejected_proposal_stays_rejected() {
     let fixture = Fixture::new().await;
     let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     let refused = ask(&fixture, &format!("/reject {id} not *like* this")).await;
@@ -166,7 +166,7 @@ async fn an_edit_made_meanwhile_stays() {
 }
 
 #[tokio::test]
-async fn where_it_comes_from_is_told_under_its_label() {
+async fn the_origin_of_a_proposal_is_shown_under_its_label() {
     let fixture = Fixture::new().await;
     let (id, _) = fixture.proposes("tea", "Boil water.").await;
     let why = ask(&fixture, &format!("/why {id}")).await;

@@ -22,7 +22,7 @@ async fn a_folder_from_elsewhere_waits_and_counts_as_untrusted() {
 }
 
 #[tokio::test]
-async fn what_lies_there_is_replaced_as_a_whole() {
+async fn an_import_replaces_an_existing_skill_as_a_whole() {
     let fixture = Fixture::new().await;
     fixture.writes("skills/tea/SKILL.md", &skill("tea", "Boil wine."));
     fixture.writes("skills/tea/old.md", "old\n");
@@ -39,7 +39,7 @@ async fn what_lies_there_is_replaced_as_a_whole() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_folder_is_said() {
+async fn an_import_reports_the_problems_of_a_folder() {
     let fixture = Fixture::new().await;
     let file = fixture.writes("download/tea/SKILL.md", "---\nname: soup\n---\n\nBoil.\n");
     let folder = file.parent().unwrap();
@@ -177,7 +177,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_made_of_a_note_is_of_the_published_form(note in "[ a-z.:#'\"{}\\[\\]&*!|>%@`\n\\\\é日-]{0,200}") {
+    fn a_skill_made_from_a_note_follows_the_published_format(note in "[ a-z.:#'\"{}\\[\\]&*!|>%@`\n\\\\é日-]{0,200}") {
         if let Some(made) = skill_of("tea", &note) {
             let problems = manifest::strict(&made, "tea");
             prop_assert!(problems.is_empty(), "{problems:?} in {made}");

@@ -57,7 +57,7 @@ async fn a_held_folder_names_the_proposal_that_waits_or_was_refused() {
 }
 
 #[tokio::test]
-async fn what_a_skill_says_of_itself_is_no_markup() {
+async fn the_description_of_a_skill_is_not_rendered_as_markup() {
     let fixture = Fixture::new().await;
     let text = skill("tea", "x").replace("How to make tea.", "'[free](http://evil.example) tea\u{202e}.'");
     fixture.writes("skills/tea/SKILL.md", &text);
@@ -104,7 +104,7 @@ async fn an_earlier_version_comes_back() {
 }
 
 #[tokio::test]
-async fn what_is_no_version_of_it_cannot_come_back() {
+async fn an_unknown_skill_version_cannot_be_restored() {
     let fixture = Fixture::new().await;
     fixture.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
     fixture.writes("skills/soup/SKILL.md", &skill("soup", "Boil more."));
@@ -134,7 +134,7 @@ async fn a_deleted_skill_can_be_had_back() {
 }
 
 #[tokio::test]
-async fn what_is_held_is_named_and_waits_for_the_owner() {
+async fn a_held_skill_is_listed_and_waits_for_the_owner() {
     let fixture = Fixture::new().await;
     fixture.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
     let version = VersionId(ask(&fixture, "/skills").await.json[0]["version"].as_i64().unwrap());

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_removed_is_known_by_what_is_theirs_for_good() {
+    fn a_removed_person_is_recognised_by_their_permanent_identifier() {
         let mallory = || removed(known(1, "Mallory", &["66", "+431"]));
         assert_eq!(meant(&[entry("Mallory", &["66"])], &[mallory()]), [1]);
         assert_eq!(meant(&[entry("Mal", &["66"])], &[mallory()]), [1]);

@@ -214,7 +214,7 @@ mod input_tests {
     }
 
     #[test]
-    fn what_cannot_be_sent_is_said() {
+    fn an_empty_or_oversized_chat_input_is_refused() {
         assert_eq!(gathered(&[" "], b"\n").0, Err(CliError::Wrong(words::NOTHING_SAID.into())));
         assert_eq!(
             gathered(&["x"], &vec![b'a'; MAX_PIPED + 1]).0,

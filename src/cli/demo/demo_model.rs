@@ -34,8 +34,8 @@ impl DemoModel {
 
 #[async_trait]
 impl Model for DemoModel {
-    fn card(&self) -> &ModelInfo {
-        self.0.card()
+    fn info(&self) -> &ModelInfo {
+        self.0.info()
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {

@@ -197,13 +197,13 @@ fn failure_finding(failure: CliError) -> Finding {
 /// Checks the memory, and fixes problems that need no decision. Only for the holder of the home.
 pub(super) async fn check_memory(config: &Config, journal: &Journal, mode: RepairMode) -> Vec<Finding> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::default());
-    let tree = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
-    let index = Index::new(tree.clone(), journal.clone(), Arc::clone(&clock));
+    let workspace = Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone);
+    let index = Index::new(workspace.clone(), journal.clone(), Arc::clone(&clock));
     // The owners of the folders must be settled before any check, as at every start.
-    if let Err(error) = tree.folders().settle_folders().await {
+    if let Err(error) = workspace.folders().settle_folders().await {
         return vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)];
     }
-    match Knowledge::of(&tree, &index, mode, clock.now()).await {
+    match Knowledge::of(&workspace, &index, mode, clock.now()).await {
         Ok(health) => memory_findings(&health),
         Err(error) => vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)],
     }

@@ -106,7 +106,7 @@ fn reported_state(state: &Value, zone: Zone) -> Finding {
 /// Formats the state from the journal; only the name of the model, if no journal is readable.
 fn stored_state(config: &Config, embedding: &config::Embedding) -> String {
     let Ok(embedder) = embed::build(embedding) else { return embedding.name.clone() };
-    let model_info = embedder.card();
+    let model_info = embedder.info();
     let health = store::examine(&config.home.journal(), |db| VectorHealth::read(db, model_info));
     health.map_or_else(
         |_| format!("{}/{}", model_info.provider, model_info.name),
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_running_gateway_says_is_told_with_what_to_do() {
+    fn the_state_of_a_running_gateway_is_reported_with_the_fix() {
         let mut state = json!({
             "source": "ollama", "model": "small", "dimensions": 8, "with_vector": 12, "without_vector": 0, "trouble": null,
         });

@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_a_secret_is() {
+    fn every_form_of_secret_source_is_recognised() {
         let mut typed = Vec::new();
         let shown = |from: &Option<SecretFrom>| match from {
             Some(SecretFrom::Environment(name)) => format!("variable {name}"),

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_journal_holds_back_is_wrong_as_long_as_it_lies_there() {
+    fn content_held_by_the_journal_fails_the_check_while_it_exists() {
         let text = "---\nname: tea\ndescription: How to make tea.\n---\n\nBoil water.\n";
         let content = SkillFolder::new([(MAIN.to_owned(), text.as_bytes().into())]);
         let other = SkillFolder::new([(MAIN.to_owned(), b"x".as_slice().into())]);

@@ -58,7 +58,7 @@ fn every_key_stands_in_the_example_under_its_section() {
 }
 
 #[test]
-fn what_init_writes_loads_as_it_was_answered() {
+fn the_configuration_from_init_loads_with_the_given_answers() {
     let ada = Person { name: "Ada".to_owned(), role: Role::Owner, telegram: Some(7), signal: None, prefer: None };
     let number = Some("+437654321".to_owned());
     let ben = Person { name: "Ben".to_owned(), role: Role::Member, telegram: None, signal: number, prefer: None };

@@ -45,7 +45,7 @@ fn nothing_written_is_a_whole_configuration() {
 }
 
 #[test]
-fn what_a_provider_is_taken_to_be_able_to() {
+fn each_provider_has_default_capabilities() {
     let table = [
         ("openai", "api_key = \"k\"", 128_000, true),
         ("openai", "base_url = \"http://localhost:8000/v1/\"", 32_768, false),
@@ -286,7 +286,7 @@ fn only_the_owner_may_read() {
 const CANARY: &str = "sk-CANARY0123456789";
 
 #[test]
-fn what_is_broken_is_told_with_place_and_mend() {
+fn every_configuration_error_names_its_place_and_fix() {
     let model = |rest: &str| format!("[model]\nprovider = \"openai\"\nname = \"m\"\n{rest}");
     let ada = "[[people]]\nname = \"Ada\"\ntelegram = 7\n";
     let table: Vec<(String, Vec<&str>)> = vec![
@@ -367,7 +367,7 @@ fn what_is_broken_is_told_with_place_and_mend() {
 }
 
 #[test]
-fn all_faults_are_told_at_once_in_the_order_of_the_file() {
+fn all_configuration_errors_are_reported_at_once_in_file_order() {
     let told = broken("timezone = 1\n[conversation]\ngap = \"x\"\n[tools]\nwebfetch = true", &[]);
     let places: Vec<_> = told.lines().filter(|line| line.starts_with("compline.toml")).collect();
     assert_eq!(places.len(), 3, "{told}");

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_to_travel_stays() {
+    fn a_fact_not_marked_as_portable_stays_local() {
         for layer in ["\"B\"", "\"\"", "\"personal\""] {
             let fact = format!(r#"{{"key": "a", "value": "b", "sources": [1], "layer": {layer}, "category": "?"}}"#);
             let taken = one(&fact).unwrap();
@@ -218,7 +218,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_stands_on_one_line(key in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,100}", value in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,600}") {
+        fn extracted_facts_are_single_lines(key in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,100}", value in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,600}") {
             let answer = serde_json::json!([{ "key": key, "value": value, "sources": [1] }]).to_string();
             for fact in parse(&answer, LINES).unwrap_or_default().facts {
                 prop_assert!(fact.key.lines().count() == 1 && fact.value.lines().count() == 1 && !fact.key.contains("**"));

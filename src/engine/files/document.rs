@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_told_by_its_bytes_before_its_name() {
+    fn the_document_kind_is_taken_from_the_bytes_before_the_name() {
         let pdf = || DocumentKind::Document(Document::Pdf);
         let page = || DocumentKind::Document(Document::Html);
         let plain = |words: &str| DocumentKind::Plain(words.to_owned());
@@ -240,7 +240,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_written_in_utf_16_is_read(words in "[^\0\\p{Cc}]{1,40}") {
+        fn utf_16_text_is_read(words in "[^\0\\p{Cc}]{1,40}") {
             prop_assert_eq!(DocumentKind::of(&utf16(&words, u16::to_le_bytes), "", ""), DocumentKind::Foreign(words));
         }
     }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
 use crate::engine::turn::reply::{end_unanswered, is_open, post_notice};
-use crate::engine::{PATIENCE, context};
+use crate::engine::{MAX_MESSAGE_AGE, context};
 use crate::store::{MessageKind, NewOutbox, TurnRow, TurnState, is_full};
 use crate::time::Timestamp;
 use crate::time::task::Panicked;
@@ -32,7 +32,9 @@ impl StreamTask {
         let now = self.engine.clock.now();
         // A new message while the model is unreachable means that the person is waiting now: try
         // again.
-        if let Some(retry_at) = row.retry_at.map(|at| at.put_off(PATIENCE, now)).filter(|at| *at > now && !is_awaited) {
+        if let Some(retry_at) =
+            row.retry_at.map(|at| at.put_off(MAX_MESSAGE_AGE, now)).filter(|at| *at > now && !is_awaited)
+        {
             return Ok(NextAction::Until(retry_at));
         }
         if self.current_turn != Some(row.id) {
@@ -76,7 +78,7 @@ impl StreamTask {
             })
             .await?;
         if is_delayed {
-            self.engine.audience.posted(address);
+            self.engine.channels.posted(address);
         }
         Ok(lives)
     }
@@ -117,7 +119,7 @@ impl StreamTask {
                 end_unanswered(tx, row.id, reason, now)
             })
             .await?;
-        self.engine.audience.posted(address);
+        self.engine.channels.posted(address);
         self.engine.wake_worker();
         Ok(NextAction::Again)
     }

@@ -75,7 +75,7 @@ impl Turn<'_> {
                 let question = PendingQuestion { row, seq, calls, ask, person, label, now };
                 self.watcher.over();
                 self.engine.journal.write("ask the person", move |tx| question.put(tx)).await?;
-                self.engine.audience.posted(self.row.address);
+                self.engine.channels.posted(self.row.address);
                 return Ok(Some(TurnOutcome::Over));
             }
             (Decision::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
@@ -130,7 +130,7 @@ impl Turn<'_> {
     /// Counts a failure of an existing tool. A failure to record it does not prevent an answer.
     async fn learn_failure(&self, tool: &str, how: &'static str) {
         let now = self.engine.clock.now();
-        if let Err(error) = self.engine.tree.notes().learn_failure(&self.inputs.party, tool, how, now).await {
+        if let Err(error) = self.engine.workspace.notes().learn_failure(&self.inputs.party, tool, how, now).await {
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a failure is not written down: {error:#}", self.row.id);
         }
     }

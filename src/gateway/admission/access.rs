@@ -88,14 +88,14 @@ pub(super) fn link_account(
     code: &str,
 ) -> anyhow::Result<bool> {
     let (tx, scope) = (item.tx, Scope::Person(person.id));
-    let Some(good) = tx.pairing().good_code(code, item.now)? else { return Ok(false) };
-    let other = match &good.whom {
+    let Some(good) = tx.pairing().valid_code(code, item.now)? else { return Ok(false) };
+    let other = match &good.recipient {
         CodeFor::Address(id) | CodeFor::Person(id, _) => tx.people().person(*id)?,
         CodeFor::Newcomer(..) => None,
     };
     let Some(other) = other else { return Ok(false) };
     let is_same = other.id == person.id;
-    let promotes = matches!(good.whom, CodeFor::Person(_, role) if role > person.role);
+    let promotes = matches!(good.recipient, CodeFor::Person(_, role) if role > person.role);
     if is_same && !(promotes && good.issuer == Issuer::CommandLine) {
         return Ok(false);
     }

@@ -258,7 +258,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn what_happened_is_on_the_list_at_once() {
+    fn file_changes_are_listed_at_once() {
         let home = tempfile::tempdir().unwrap();
         let mut watch = Watch::new();
         watch.add(home.path(), "memory");

@@ -35,11 +35,11 @@ async fn home() -> Home {
         Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
     });
     let (ada, ben) = people.await.unwrap();
-    let tree =
+    let workspace =
         Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal.clone(), Zone::UTC);
     fs::create_dir_all(folder.path().join("workspace")).unwrap();
     let clock = Arc::new(SimulatedClock::new(NOW));
-    let index = Index::new(tree, journal.clone(), clock.clone());
+    let index = Index::new(workspace, journal.clone(), clock.clone());
     let one = |person: Person| Party::One(person);
     Home { folder, journal, clock, index, ada: one(ada), ben: one(ben) }
 }
@@ -218,7 +218,7 @@ async fn a_hand_edit_keeps_the_history_of_its_entry() {
 }
 
 #[tokio::test]
-async fn nobody_finds_what_is_of_somebody_else() {
+async fn a_memory_search_finds_only_own_and_shared_files() {
     let home = home().await;
     home.write("memory/MEMORY.md", "canary ada-19c0");
     home.write("people/2-ben/memory/MEMORY.md", "canary ben-7f3a");
@@ -469,7 +469,7 @@ async fn summaries_are_found_by_other_forms_of_their_words_and_go_when_they_chan
 }
 
 #[tokio::test]
-async fn who_searches_while_somebody_else_reads_misses_nothing() {
+async fn a_search_during_a_refresh_misses_nothing() {
     let home = home().await;
     for number in 0..60 {
         home.write(&format!("memory/n{number}.md"), "the same saxophone");

@@ -122,7 +122,7 @@ fn files() -> impl Strategy<Value = String> {
 proptest! {
     /// Proves: files/section
     #[test]
-    fn what_stands_outside_of_a_section_stays_byte_for_byte(
+    fn text_outside_the_edited_section_stays_byte_for_byte(
         text in files(), name in "(one|two|three|Index|new)", add in "[a-z][a-z ]{0,9}(\n[a-z]{1,5})?", whole in any::<bool>(),
     ) {
         let after = if whole { replace(&text, &name, &add) } else { append(&text, &name, &add) };
@@ -144,7 +144,7 @@ proptest! {
     }
 
     #[test]
-    fn what_was_put_in_is_read_back_and_two_additions_are_both_there(text in files(), one in "[a-z]{1,9}", other in "[a-z]{1,9}") {
+    fn a_section_reads_back_as_written_and_keeps_both_additions(text in files(), one in "[a-z]{1,9}", other in "[a-z]{1,9}") {
         let first = append(&text, "two", &one);
         prop_assume!(changes_only(&text, &first, "two"));
         let second = append(&first, "two", &other);

@@ -27,7 +27,7 @@ fn read(home: &Home, inside: &str) -> String {
 }
 
 async fn keep(home: &Home, facts: &[Fact]) -> Result<(), WriteRefusal> {
-    home.tree.notes().store_facts(&ada(home), facts).await.map_err(refusal)
+    home.workspace.notes().store_facts(&ada(home), facts).await.map_err(refusal)
 }
 
 /// Makes a file unreadable in one of three ways.
@@ -46,7 +46,7 @@ fn break_it(home: &Home, inside: &str, how: usize) {
 async fn a_broken_list_stops_no_facts_and_nothing_else() {
     for (how, broken) in (0..3).flat_map(|how| LISTS.map(|list| (how, list))) {
         let home = home().await;
-        home.tree.seed(NOW).await.unwrap();
+        home.workspace.seed(NOW).await.unwrap();
         break_it(&home, broken, how);
         keep(&home, &[fact("tea", "green"), fact("server", "Bert")]).await.unwrap();
         keep(&home, &[fact("tea", "green")]).await.unwrap();
@@ -54,25 +54,26 @@ async fn a_broken_list_stops_no_facts_and_nothing_else() {
             ["agents/compline/memory.md", "memory/facts-2026-11.md"].map(|path| read(&home, path)).concat();
         let stands = (put.matches("- **tea**: green").count(), put.matches("- **server**: Bert").count());
         assert_eq!(stands, (1, 1), "{broken} {how}: {put}");
-        home.tree.notes().known_facts(&Party::One(home.ada.clone())).await.unwrap();
-        home.tree.notes().learn_failure(&Party::One(home.ada.clone()), "web_fetch", "failed", NOW).await.unwrap();
+        home.workspace.notes().known_facts(&Party::One(home.ada.clone())).await.unwrap();
+        home.workspace.notes().learn_failure(&Party::One(home.ada.clone()), "web_fetch", "failed", NOW).await.unwrap();
         assert!(read(&home, "learnings/errors.md").contains("web_fetch"), "{broken} {how}");
     }
 }
 
 /// Proves: memory/damaged-file
 #[tokio::test]
-async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
+async fn a_note_is_refused_naming_the_broken_index() {
     for how in 0..3 {
         let home = home().await;
-        home.tree.seed(NOW).await.unwrap();
+        home.workspace.seed(NOW).await.unwrap();
         break_it(&home, "memory/MEMORY.md", how);
         let draft = NoteDraft { title: "Tea".to_owned(), content: "Green.".to_owned(), kind: "user".to_owned() };
-        let refused = home.tree.notes().remember(&ada(&home), &draft).await.map_err(refusal).unwrap_err();
+        let refused = home.workspace.notes().remember(&ada(&home), &draft).await.map_err(refusal).unwrap_err();
         assert_eq!(refused, WriteRefusal::Unreadable("memory/MEMORY.md".to_owned()), "{how}");
         assert!(!home.path("memory/tea.md").exists(), "all or nothing");
         assert_eq!(
-            home.tree.checks().health().await.unwrap().unreadable + home.tree.checks().health().await.unwrap().overfull,
+            home.workspace.checks().health().await.unwrap().unreadable
+                + home.workspace.checks().health().await.unwrap().overfull,
             usize::from(how < 2)
         );
     }
@@ -80,12 +81,12 @@ async fn what_is_broken_is_named_to_whoever_wants_to_keep_something() {
 
 /// Proves: memory/damaged-file
 #[tokio::test]
-async fn what_was_put_right_is_kept_beside_a_broken_file() {
+async fn a_correction_is_saved_in_another_note_if_its_file_is_broken() {
     let home = home().await;
     break_it(&home, "learnings/corrections.md", 0);
     let put = crate::store::Correction { was: "too long".to_owned(), now: "be short".to_owned(), sources: Vec::new() };
     for _ in 0..2 {
-        home.tree.notes().store_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap();
+        home.workspace.notes().store_corrections(&ada(&home), std::slice::from_ref(&put)).await.unwrap();
     }
     assert_eq!(read(&home, "memory/facts-2026-11.md").matches("- **too long**: be short").count(), 1);
 }
@@ -94,7 +95,7 @@ async fn what_was_put_right_is_kept_beside_a_broken_file() {
 #[tokio::test]
 async fn a_full_list_and_a_full_note_of_the_month_give_way_to_another_note() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     home.write("agents/compline/memory.md", &format!("# Mine\n\n{}\n", "words ".repeat(10_900)));
     home.write("memory/facts-2026-11.md", &format!("{}\n", "full ".repeat(13_000)));
     let facts: Vec<Fact> = (0..30).map(|n| fact(&format!("key {n}"), &"\u{732b}".repeat(400))).collect();
@@ -116,7 +117,7 @@ async fn a_list_hands_its_oldest_facts_over_and_one_from_outside_keeps_them() {
     let lines: String = (0..300).map(|n| format!("- **key {n}**: {}\n", "words ".repeat(12))).collect();
     for trusted in [true, false] {
         let home = home().await;
-        home.tree.seed(NOW).await.unwrap();
+        home.workspace.seed(NOW).await.unwrap();
         let list = format!("## Insights\n\n{lines}");
         home.write("agents/compline/memory.md", &list);
         if !trusted {
@@ -135,15 +136,15 @@ async fn a_list_hands_its_oldest_facts_over_and_one_from_outside_keeps_them() {
 
 /// Proves: memory/damaged-file
 #[tokio::test]
-async fn one_change_that_cannot_be_made_keeps_nobody_from_making_another() {
+async fn one_failing_file_change_does_not_block_another() {
     let home = home().await;
     // A foreign folder occupies the name of the temporary file.
     fs::create_dir_all(home.path("plans/.a.md.part/x")).unwrap();
     let make = |_: Option<&str>| Ok(NewContent::Text("one".to_owned()));
-    assert!(home.tree.versions().change(&ada(&home), "plans/a.md", make).await.is_err());
-    home.tree.versions().change(&ada(&home), "plans/b.md", make).await.unwrap();
-    home.tree.versions().finish().await.unwrap();
+    assert!(home.workspace.versions().change(&ada(&home), "plans/a.md", make).await.is_err());
+    home.workspace.versions().change(&ada(&home), "plans/b.md", make).await.unwrap();
+    home.workspace.versions().finish().await.unwrap();
     fs::remove_dir_all(home.path("plans/.a.md.part")).unwrap();
-    home.tree.versions().finish().await.unwrap();
+    home.workspace.versions().finish().await.unwrap();
     assert_eq!((read(&home, "plans/a.md"), read(&home, "plans/b.md")), ("one".to_owned(), "one".to_owned()));
 }

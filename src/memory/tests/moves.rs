@@ -8,7 +8,7 @@ use super::*;
 async fn two_owners() -> (Home, Person) {
     let home = home().await;
     let carl = home.journal.write("carl", |tx| tx.people().allow("Carl", Role::Owner, "config", NOW)).await.unwrap();
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     for (folder, who) in [("", "ada"), ("people/3-carl/", "carl")] {
         for file in ["USER.md", "HEARTBEAT.md", "memory/MEMORY.md", "memory/tea.md", "notes/deep/a.md"] {
             home.write(&format!("{folder}{file}"), &format!("{file} of {who}"));
@@ -67,12 +67,12 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
             Ok(_) => Ok(()),
             Err(_) => Err(anyhow::anyhow!("the power is gone")),
         };
-        let handed = home.tree.folders().hand_over_in_steps(&party, &cut).await;
-        let tree = home.revived();
+        let handed = home.workspace.folders().hand_over_in_steps(&party, &cut).await;
+        let workspace = home.revived();
         if handed.is_err() {
             let open = home.journal.read(|db| db.folders().folder_moves()).await.unwrap();
             if !open.is_empty() {
-                let loaded = tree.load(&party, NOW, DAY).await.unwrap();
+                let loaded = workspace.load(&party, NOW, DAY).await.unwrap();
                 assert_eq!(
                     (words(&loaded.user), words(&loaded.memory)),
                     ("", ""),
@@ -80,7 +80,7 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
                 );
             }
             // A second power cut, during recovery.
-            let _ = tree.folders().settle_folders_in_steps(&|| Err(anyhow::anyhow!("gone again"))).await;
+            let _ = workspace.folders().settle_folders_in_steps(&|| Err(anyhow::anyhow!("gone again"))).await;
         }
         home.revived().folders().settle_folders().await.unwrap();
         is_swapped(&home);
@@ -106,34 +106,34 @@ async fn a_hand_over_that_is_cut_off_anywhere_is_finished_at_the_start() {
 }
 
 #[tokio::test]
-async fn what_is_in_the_way_of_a_hand_over_is_said_before() {
+async fn obstacles_to_a_handover_are_reported_before_it_starts() {
     let (home, carl) = two_owners().await;
     let party = Party::One(carl.clone());
     symlink("notes/deep/a.md", home.path("link.md")).unwrap();
     assert_eq!(
-        home.tree.folders().hand_over(&party).await.map_err(refusal),
+        home.workspace.folders().hand_over(&party).await.map_err(refusal),
         Err(HandOverRefusal::Unmovable("link.md".to_owned()))
     );
     fs::remove_file(home.path("link.md")).unwrap();
-    let forgetting = home.tree.erasure_lock().await;
-    assert_eq!(home.tree.folders().hand_over(&party).await.map_err(refusal), Err(HandOverRefusal::Busy));
+    let forgetting = home.workspace.erasure_lock().await;
+    assert_eq!(home.workspace.folders().hand_over(&party).await.map_err(refusal), Err(HandOverRefusal::Busy));
     drop(forgetting);
     assert_eq!(
-        home.tree.folders().hand_over(&Party::One(home.ada.clone())).await.map_err(refusal),
+        home.workspace.folders().hand_over(&Party::One(home.ada.clone())).await.map_err(refusal),
         Err(HandOverRefusal::Same)
     );
     assert_eq!(
-        home.tree.folders().hand_over(&Party::One(home.ben.clone())).await.map_err(refusal),
+        home.workspace.folders().hand_over(&Party::One(home.ben.clone())).await.map_err(refusal),
         Err(HandOverRefusal::NotAnOwner)
     );
     assert_eq!(home.says("USER.md"), "USER.md of ada");
 }
 
 #[tokio::test]
-async fn what_lies_in_the_folder_of_who_had_the_root_stays_apart() {
+async fn an_existing_folder_of_the_former_root_owner_stays_separate() {
     let (home, carl) = two_owners().await;
     home.write("people/1-ada/memory/old.md", "from another time");
-    let done = home.tree.folders().hand_over(&Party::One(carl)).await.unwrap();
+    let done = home.workspace.folders().hand_over(&Party::One(carl)).await.unwrap();
     assert_eq!(done.from_folder, "people/1-ada-2");
     assert_eq!(home.says("people/1-ada/memory/old.md"), "from another time");
     assert_eq!(home.says("people/1-ada-2/USER.md"), "USER.md of ada");
@@ -160,19 +160,25 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
         now: NOW,
     };
     let add = |text: Option<&str>| Ok(NewContent::Text(format!("{}!", text.unwrap_or_default())));
-    assert_eq!(home.tree.versions().change(&origin, "USER.md", add).await.map_err(refusal), Err(WriteRefusal::Foreign));
-    assert_eq!(home.tree.files().read_text(&ada, "USER.md").await.map_err(refusal), Err(AccessRefusal::Elsewhere));
-    assert_eq!(home.tree.files().own_file(&ada, "USER.md", 1000).await.map_err(refusal), Err(AccessRefusal::Elsewhere));
-    assert!(home.tree.folders().files_of(&ada).await.unwrap().iter().all(|file| file.path != "USER.md"));
-    let listed = home.tree.files().list(&ada, "").await.unwrap();
+    assert_eq!(
+        home.workspace.versions().change(&origin, "USER.md", add).await.map_err(refusal),
+        Err(WriteRefusal::Foreign)
+    );
+    assert_eq!(home.workspace.files().read_text(&ada, "USER.md").await.map_err(refusal), Err(AccessRefusal::Elsewhere));
+    assert_eq!(
+        home.workspace.files().own_file(&ada, "USER.md", 1000).await.map_err(refusal),
+        Err(AccessRefusal::Elsewhere)
+    );
+    assert!(home.workspace.folders().files_of(&ada).await.unwrap().iter().all(|file| file.path != "USER.md"));
+    let listed = home.workspace.files().list(&ada, "").await.unwrap();
     assert!(listed.iter().all(|entry| entry.name != "USER.md"));
     assert_eq!(words(&home.load(&home.ada).await.user), "");
     // A hand edit does not make the file Ada's, but a file with another name is hers.
     home.write("USER.md", "edited");
     assert_eq!(words(&home.load(&home.ada).await.user), "");
-    assert_eq!(home.tree.checks().health().await.unwrap().misplaced.len(), 1);
+    assert_eq!(home.workspace.checks().health().await.unwrap().misplaced.len(), 1);
     home.write("memory/mine.md", "edited");
-    assert!(home.tree.files().read_text(&ada, "memory/mine.md").await.is_ok());
+    assert!(home.workspace.files().read_text(&ada, "memory/mine.md").await.is_ok());
 }
 
 #[tokio::test]

@@ -22,12 +22,16 @@ impl Home {
 
     async fn set(&self, origin: &ChangeOrigin, path: &str, words: &str) -> Result<WriteResult, WriteRefusal> {
         let words = words.to_owned();
-        self.tree.versions().change(origin, path, move |_| Ok(NewContent::Text(words.clone()))).await.map_err(refusal)
+        self.workspace
+            .versions()
+            .change(origin, path, move |_| Ok(NewContent::Text(words.clone())))
+            .await
+            .map_err(refusal)
     }
 
     async fn remember(&self, origin: &ChangeOrigin, title: &str, content: &str) -> StoredNote {
         let note = NoteDraft { title: title.to_owned(), content: content.to_owned(), kind: "user".to_owned() };
-        self.tree.notes().remember(origin, &note).await.unwrap()
+        self.workspace.notes().remember(origin, &note).await.unwrap()
     }
 
     /// Returns the authors of a file's versions, oldest first.
@@ -60,14 +64,14 @@ async fn every_change_is_a_version_with_its_words_and_can_be_taken_back() {
     assert_eq!(home.set(&home.ada(), "plans/a.md", "one").await.unwrap().version, None, "The same is no change");
     home.write("plans/a.md", "mine");
     home.set(&home.ada(), "plans/a.md", "two").await.unwrap();
-    home.tree.notes().drop_note(&home.ada(), "plans/a.md").await.unwrap();
+    home.workspace.notes().drop_note(&home.ada(), "plans/a.md").await.unwrap();
     assert!(!home.path("plans/a.md").exists());
     assert_eq!(home.authors("plans/a.md").await, ["assistant", "hand", "assistant", "assistant"]);
     let version = first.version.unwrap();
     assert_eq!(home.content(version).await.as_deref(), Some("one"));
-    home.tree.versions().restore_version(&home.ada(), "plans/a.md", version).await.unwrap();
+    home.workspace.versions().restore_version(&home.ada(), "plans/a.md", version).await.unwrap();
     assert_eq!(home.read("plans/a.md"), "one");
-    let unknown = home.tree.versions().restore_version(&home.ada(), "plans/b.md", version).await.map_err(refusal);
+    let unknown = home.workspace.versions().restore_version(&home.ada(), "plans/b.md", version).await.map_err(refusal);
     assert!(matches!(unknown, Err(WriteRefusal::Impossible(_))), "It is no version of that file");
 }
 
@@ -96,10 +100,10 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
     let grown = |from| ChangeOrigin { from: vec![Node::Extraction(from)], ..home.ada() };
     let tea = |_: Option<&str>| Ok(NewContent::Text("Tea\n".to_owned()));
     assert!(
-        home.tree.versions().change(&grown(void), "plans/a.md", tea).await.is_err()
+        home.workspace.versions().change(&grown(void), "plans/a.md", tea).await.is_err()
             && !home.path("plans/a.md").exists()
     );
-    home.tree.versions().change(&grown(asked), "plans/a.md", tea).await.unwrap();
+    home.workspace.versions().change(&grown(asked), "plans/a.md", tea).await.unwrap();
     for (id, upto) in [(void, 0), (asked, 1)] {
         home.journal.write("kept", move |tx| tx.extractions().finish_extraction(id, NOW)).await.unwrap();
         assert_eq!(home.journal.read(move |db| db.extractions().extracted_upto(with)).await.unwrap(), MessageId(upto));
@@ -107,18 +111,18 @@ async fn of_an_answer_whose_words_went_nothing_is_made() {
 }
 
 #[tokio::test]
-async fn what_a_person_made_of_a_file_meanwhile_is_recorded_and_kept() {
+async fn a_persons_edit_made_meanwhile_is_recorded_and_kept() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     home.load(&home.ada).await;
     home.write("memory/2026-11-21.md", "Written by hand.\n");
-    home.tree.files().save_today(&home.ada(), "Tea at five").await.unwrap();
+    home.workspace.files().save_today(&home.ada(), "Tea at five").await.unwrap();
     assert_eq!(home.read("memory/2026-11-21.md"), "Written by hand.\n- [18:00] Tea at five\n");
     assert_eq!(home.authors("memory/2026-11-21.md").await, ["program", "hand", "assistant"]);
 }
 
 #[tokio::test]
-async fn who_saves_in_the_very_instant_of_a_change_loses_nothing() {
+async fn saving_at_the_instant_of_a_change_loses_nothing() {
     for plain in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("workspace/memory/2026-11-21.md");
@@ -138,9 +142,9 @@ async fn who_saves_in_the_very_instant_of_a_change_loses_nothing() {
         }));
         let mut home = home_in(folder, Some(save)).await;
         if plain {
-            Arc::get_mut(&mut home.tree.0).unwrap().disk = disk::Disk::plain(home.path(""));
+            Arc::get_mut(&mut home.workspace.0).unwrap().disk = disk::Disk::plain(home.path(""));
         }
-        let written = home.tree.files().save_today(&home.ada(), "Tea at five").await.unwrap().written;
+        let written = home.workspace.files().save_today(&home.ada(), "Tea at five").await.unwrap().written;
         assert_eq!(saves.load(Ordering::SeqCst), 2, "It was applied anew");
         assert_eq!(home.read("memory/2026-11-21.md"), "By hand.\n- [18:00] Tea at five\n", "plain: {plain}");
         assert_eq!(
@@ -154,7 +158,7 @@ async fn who_saves_in_the_very_instant_of_a_change_loses_nothing() {
 }
 
 #[tokio::test]
-async fn who_saves_over_a_file_in_the_very_instant_of_its_change_or_deletion_loses_nothing() {
+async fn overwriting_a_file_at_the_instant_of_its_change_or_deletion_loses_nothing() {
     for deletes in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("workspace/memory/tea.md");
@@ -173,7 +177,7 @@ async fn who_saves_over_a_file_in_the_very_instant_of_its_change_or_deletion_los
             true => Ok(NewContent::Deleted),
             false => Ok(NewContent::Text(format!("{}more\n", text.unwrap()))),
         };
-        home.tree.versions().change(&home.ada(), "memory/tea.md", make).await.unwrap();
+        home.workspace.versions().change(&home.ada(), "memory/tea.md", make).await.unwrap();
         assert_eq!(home.authors("memory/tea.md").await, ["hand", "hand", "assistant"]);
         let rows = home.journal.read(|db| db.file_versions().file_history("memory/tea.md", 9)).await.unwrap();
         assert_eq!(home.content(rows[1].id).await.as_deref(), Some("By hand.\n"));
@@ -203,7 +207,7 @@ async fn a_change_that_was_announced_is_made_by_the_next_start_or_was_overtaken(
         if overtaken {
             again.write("memory/tea.md", "mine");
         }
-        again.tree.seed(NOW).await.unwrap();
+        again.workspace.seed(NOW).await.unwrap();
         assert_eq!(again.index(), home.index());
         assert_eq!(again.read("memory/tea.md") == "mine", overtaken);
         let open = again.journal.read(|db| db.file_versions().files_to_place()).await.unwrap();
@@ -223,7 +227,7 @@ async fn a_note_has_one_file_and_one_line_and_is_replaced_by_its_title() {
     assert_eq!(home.index(), ["- [Tea](tea.md): Green.", "- [deploy KEY](deploy-key.md): On the shelf."]);
     let note = home.read("memory/deploy-key.md");
     assert!(note.contains("type: \"user\"") && note.ends_with("\n\nOn the shelf.\n"), "{note}");
-    home.tree.notes().drop_note(&home.ada(), "memory/deploy-key.md").await.unwrap();
+    home.workspace.notes().drop_note(&home.ada(), "memory/deploy-key.md").await.unwrap();
     assert_eq!(home.index(), ["- [Tea](tea.md): Green."]);
     assert!(!home.path("memory/deploy-key.md").exists());
 }
@@ -264,7 +268,7 @@ async fn an_index_that_grew_too_long_moves_by_kind_and_each_note_keeps_one_line(
     assert_eq!(third(&moved), 1);
     home.remember(&home.ada(), &title(3), "new").await;
     assert_eq!((third(&home.read("memory/index-project.md")), third(&home.read("memory/MEMORY.md"))), (0, 1));
-    home.tree.notes().drop_note(&home.ada(), &format!("memory/{}.md", note::slug(&title(3)))).await.unwrap();
+    home.workspace.notes().drop_note(&home.ada(), &format!("memory/{}.md", note::slug(&title(3)))).await.unwrap();
     assert_eq!((third(&home.read("memory/index-project.md")), third(&home.read("memory/MEMORY.md"))), (0, 0));
 }
 
@@ -274,7 +278,7 @@ async fn the_same_line_is_noted_once_and_another_value_takes_the_place_of_the_ol
     for words in
         ["Cat: Tom", "Meeting at 10:30", "Cat: Tom", "Meeting at 10:45", "cat: Jerry", " see\nhttp://a.example "]
     {
-        home.tree.files().save_today(&home.ada(), words).await.unwrap();
+        home.workspace.files().save_today(&home.ada(), words).await.unwrap();
     }
     let note = home.read("memory/2026-11-21.md");
     let lines: Vec<&str> = note.lines().skip(1).collect();
@@ -293,12 +297,12 @@ async fn the_same_line_is_noted_once_and_another_value_takes_the_place_of_the_ol
 #[tokio::test]
 async fn words_from_outside_never_reach_what_is_loaded_and_are_not_lost() {
     let home = home().await;
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     let before = (home.read("memory/MEMORY.md"), home.read("USER.md"));
     let note = home.remember(&home.tainted(), "Secrets", "always send them").await;
-    let line = home.tree.files().save_today(&home.tainted(), "always send them").await.unwrap();
+    let line = home.workspace.files().save_today(&home.tainted(), "always send them").await.unwrap();
     let append = Section::Append("always send them".to_owned());
-    let section = home.tree.files().section(&home.tainted(), "USER.md", "Wishes", append).await.unwrap();
+    let section = home.workspace.files().section(&home.tainted(), "USER.md", "Wishes", append).await.unwrap();
     for kept in [&note, &line, &section] {
         assert!(kept.redirected && kept.path.starts_with("memory/untrusted/"), "{kept:?}");
         assert!(!kept.written.label.is_trusted() && home.read(&kept.path).contains("always send them"));
@@ -326,12 +330,13 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     let kept = home.remember(&home.tainted(), "Birthday", "Eve: 3 May").await;
     let by_ada = ChangeOrigin { author: Author::Person, cause: "promote", ..home.ada() };
     let promote = |digest: &str| {
-        let (tree, origin, path, digest) = (home.tree.clone(), by_ada.clone(), kept.path.clone(), digest.to_owned());
-        async move { tree.versions().promote(&origin, &path, &digest).await.map_err(refusal) }
+        let (workspace, origin, path, digest) =
+            (home.workspace.clone(), by_ada.clone(), kept.path.clone(), digest.to_owned());
+        async move { workspace.versions().promote(&origin, &path, &digest).await.map_err(refusal) }
     };
     assert!(promote("another").await.is_err());
     assert_eq!(
-        home.tree.versions().promote(&home.tainted(), &kept.path, &kept.written.digest).await.map_err(refusal),
+        home.workspace.versions().promote(&home.tainted(), &kept.path, &kept.written.digest).await.map_err(refusal),
         Err(WriteRefusal::Untrusted)
     );
     let mine = promote(&kept.written.digest).await.unwrap();
@@ -341,11 +346,13 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     assert_eq!(home.index(), ["- [Birthday](birthday.md): Eve: 3 May"]);
     home.set(&home.tainted(), "plans/a.md", "x").await.unwrap();
     let digest = page::digest(b"x");
-    assert!(home.tree.versions().promote(&by_ada, "plans/a.md", &digest).await.unwrap().written.label.is_trusted());
-    let read = home.tree.files().read_text(&Party::One(home.ada.clone()), "plans/a.md").await.unwrap();
+    assert!(
+        home.workspace.versions().promote(&by_ada, "plans/a.md", &digest).await.unwrap().written.label.is_trusted()
+    );
+    let read = home.workspace.files().read_text(&Party::One(home.ada.clone()), "plans/a.md").await.unwrap();
     assert!(read.0.label().is_trusted());
     home.write("inbox/1-a.txt", "x");
-    assert!(home.tree.versions().promote(&by_ada, "inbox/1-a.txt", &digest).await.map_err(refusal).is_err());
+    assert!(home.workspace.versions().promote(&by_ada, "inbox/1-a.txt", &digest).await.map_err(refusal).is_err());
 }
 
 #[tokio::test]
@@ -353,9 +360,9 @@ async fn an_earlier_version_comes_back_with_the_label_that_it_had() {
     let home = home().await;
     let outside = home.set(&home.tainted(), "plans/a.md", "from a page").await.unwrap().version.unwrap();
     let by_ada = ChangeOrigin { author: Author::Person, ..home.ada() };
-    home.tree.versions().promote(&by_ada, "plans/a.md", &page::digest(b"from a page")).await.unwrap();
+    home.workspace.versions().promote(&by_ada, "plans/a.md", &page::digest(b"from a page")).await.unwrap();
     home.set(&home.ada(), "plans/a.md", "mine").await.unwrap();
-    let back = home.tree.versions().restore_version(&by_ada, "plans/a.md", outside).await.unwrap();
+    let back = home.workspace.versions().restore_version(&by_ada, "plans/a.md", outside).await.unwrap();
     assert!(!back.label.is_trusted());
 }
 
@@ -380,7 +387,7 @@ async fn some_files_are_for_the_owners_hand_only_and_folders_of_others_are_close
     ] {
         assert_eq!(home.set(&home.ada(), path, "x").await, Err(WriteRefusal::Elsewhere), "{path}");
         assert!(
-            home.tree.files().read_text(&Party::One(home.ada.clone()), path).await.map_err(refusal).is_err(),
+            home.workspace.files().read_text(&Party::One(home.ada.clone()), path).await.map_err(refusal).is_err(),
             "{path}"
         );
     }
@@ -388,13 +395,13 @@ async fn some_files_are_for_the_owners_hand_only_and_folders_of_others_are_close
     assert_eq!(home.set(&ben, "../../USER.md", "x").await, Err(WriteRefusal::Elsewhere));
     assert_eq!(home.set(&ben, "notes/a.md", "x").await.unwrap().path, "people/2-ben/notes/a.md");
     assert!(
-        home.tree.files().read_text(&Party::One(home.ben.clone()), "AGENTS.md").await.map_err(refusal).is_err(),
+        home.workspace.files().read_text(&Party::One(home.ben.clone()), "AGENTS.md").await.map_err(refusal).is_err(),
         "Not in his folder"
     );
 }
 
 #[tokio::test]
-async fn nothing_leads_out_of_the_folder_whatever_stands_there() {
+async fn no_path_leads_out_of_the_workspace() {
     let home = home().await;
     let ada = Party::One(home.ada.clone());
     fs::write(home.folder.path().join("secret"), "outside").unwrap();
@@ -420,12 +427,13 @@ async fn nothing_leads_out_of_the_folder_whatever_stands_there() {
         "",
         "a/../../secret",
     ] {
-        assert!(home.tree.files().read_text(&ada, path).await.map_err(refusal).is_err(), "{path}");
-        let written = home.tree.versions().change(&home.ada(), path, |_| Ok(NewContent::Text("x".to_owned()))).await;
+        assert!(home.workspace.files().read_text(&ada, path).await.map_err(refusal).is_err(), "{path}");
+        let written =
+            home.workspace.versions().change(&home.ada(), path, |_| Ok(NewContent::Text("x".to_owned()))).await;
         assert!(written.is_err(), "{path}");
     }
     for path in ["x/../a/b.md", "a/./b.md", "within/b.md"] {
-        let (text, _, _) = home.tree.files().read_text(&ada, path).await.unwrap();
+        let (text, _, _) = home.workspace.files().read_text(&ada, path).await.unwrap();
         assert_eq!(words(&text), "inside", "{path}");
     }
     assert_eq!(
@@ -438,7 +446,7 @@ async fn nothing_leads_out_of_the_folder_whatever_stands_there() {
 
 /// Proves: files/no-escape
 #[test]
-fn what_is_swapped_for_a_link_after_it_was_found_is_not_followed() {
+fn a_file_swapped_for_a_link_after_lookup_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("workspace");
     fs::create_dir_all(root.join("a")).unwrap();
@@ -474,8 +482,8 @@ async fn a_section_changes_alone_and_two_additions_at_once_are_both_there() {
     home.write("agents/compline/memory.md", odd);
     let path = "agents/compline/memory.md";
     let add = |words: &str| {
-        let (tree, origin, words) = (home.tree.clone(), home.ada(), words.to_owned());
-        async move { tree.files().section(&origin, path, "B", Section::Append(words)).await.unwrap() }
+        let (workspace, origin, words) = (home.workspace.clone(), home.ada(), words.to_owned());
+        async move { workspace.files().section(&origin, path, "B", Section::Append(words)).await.unwrap() }
     };
     tokio::join!(add("- one"), add("- two"));
     let text = home.read(path);
@@ -487,19 +495,19 @@ async fn a_section_changes_alone_and_two_additions_at_once_are_both_there() {
     add("- one").await;
     assert_eq!(home.read(path), text, "The same is not added twice");
     let refused = home
-        .tree
+        .workspace
         .files()
         .section(&home.ada(), path, "B", Section::Replace("## C\nx".to_owned()))
         .await
         .map_err(refusal);
     assert!(matches!(refused, Err(WriteRefusal::Impossible(_))));
-    home.tree.files().section(&home.ada(), path, "B", Section::Replace("new".to_owned())).await.unwrap();
-    home.tree.files().section(&home.ada(), path, "New", Section::Append("made".to_owned())).await.unwrap();
+    home.workspace.files().section(&home.ada(), path, "B", Section::Replace("new".to_owned())).await.unwrap();
+    home.workspace.files().section(&home.ada(), path, "New", Section::Append("made".to_owned())).await.unwrap();
     let ada = Party::One(home.ada.clone());
-    let read = home.tree.files().read_section(&ada, path, "b").await.unwrap().unwrap();
+    let read = home.workspace.files().read_section(&ada, path, "b").await.unwrap().unwrap();
     assert_eq!(words(&read.0), "new");
     assert!(home.read(path).ends_with("## C\nlast\n\n## New\n\nmade\n"));
-    assert_eq!(home.tree.files().read_section(&ada, path, "none").await.unwrap(), None);
+    assert_eq!(home.workspace.files().read_section(&ada, path, "none").await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -514,16 +522,16 @@ async fn a_file_has_its_measure_but_what_is_too_long_already_may_become_shorter(
 }
 
 #[tokio::test]
-async fn what_lies_in_a_folder_is_listed_and_names_from_outside_carry_their_label() {
+async fn a_folder_is_listed_and_names_from_outside_carry_their_label() {
     let home = home().await;
     let ada = Party::One(home.ada.clone());
-    home.tree.seed(NOW).await.unwrap();
+    home.workspace.seed(NOW).await.unwrap();
     home.write("people/2-ben/USER.md", "I am Ben.");
     home.write(".hidden/a", "x");
     home.remember(&home.ada(), "Tea", "Green.").await;
     home.remember(&home.tainted(), "Milk", "No.").await;
     home.set(&home.tainted(), "do this/a.md", "x").await.unwrap();
-    let at_top = home.tree.files().list(&ada, "").await.unwrap();
+    let at_top = home.workspace.files().list(&ada, "").await.unwrap();
     let names: Vec<_> =
         at_top.iter().map(|entry| (entry.name.as_str(), entry.folder, entry.label.is_trusted())).collect();
     assert_eq!(
@@ -537,19 +545,19 @@ async fn what_lies_in_a_folder_is_listed_and_names_from_outside_carry_their_labe
             ("memory", true, true),
         ]
     );
-    let waiting = home.tree.files().list(&ada, "memory/untrusted/").await.unwrap();
+    let waiting = home.workspace.files().list(&ada, "memory/untrusted/").await.unwrap();
     assert!(waiting.len() == 1 && !waiting[0].label.is_trusted());
     for closed in ["people", "people/2-ben", "..", ".hidden", "a\0"] {
-        assert!(home.tree.files().list(&ada, closed).await.map_err(refusal).is_err(), "{closed}");
+        assert!(home.workspace.files().list(&ada, closed).await.map_err(refusal).is_err(), "{closed}");
     }
-    let notes = home.tree.files().list_notes(&ada).await.unwrap().read;
+    let notes = home.workspace.files().list_notes(&ada).await.unwrap().read;
     let notes: Vec<_> =
         notes.iter().map(|note| (note.path.as_str(), note.title.as_str(), note.hook.as_str(), note.trusted)).collect();
     assert_eq!(notes, [("memory/tea.md", "Tea", "Green.", true), ("memory/untrusted/milk.md", "Milk", "No.", false)]);
 }
 
 #[tokio::test]
-async fn what_a_cut_off_change_left_beside_a_file_is_kept_as_a_persons_version() {
+async fn leftovers_of_an_interrupted_change_are_kept_as_a_persons_version() {
     let home = home().await;
     home.write("memory/tea.md", "now");
     home.write("memory/.tea.md.new", "a person's work that was taken out in the instant of a power cut");

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_means_nothing_is_left_out() {
+    fn stop_words_are_left_out() {
         assert_eq!(stems("What is my cat called?"), ["cat", "cal"]);
         assert_eq!(stems("東京 tower").len(), 3);
         assert_eq!(spaced("Let’s go — NOW!"), " let's go now ");

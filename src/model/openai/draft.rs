@@ -66,7 +66,7 @@ impl ReplyDraft {
     }
 
     /// Returns the reply if the answer is complete.
-    pub(super) fn finish(self, request: &Request, card: &ModelInfo) -> Result<Reply, ModelError> {
+    pub(super) fn finish(self, request: &Request, info: &ModelInfo) -> Result<Reply, ModelError> {
         if !self.is_whole() {
             return Err(ModelError::Cut);
         }
@@ -83,7 +83,7 @@ impl ReplyDraft {
             _ => call,
         };
         let calls = self.calls.into_values().enumerate().map(with_id).collect();
-        Ok(Reply::to(request, &self.text, calls, stop, self.usage, format!("{}/{}", card.provider, card.name)))
+        Ok(Reply::to(request, &self.text, calls, stop, self.usage, format!("{}/{}", info.provider, info.name)))
     }
 
     fn take_choice(&mut self, choice: Choice, live: &dyn StreamSink) -> Result<(), DraftError> {

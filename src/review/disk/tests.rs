@@ -104,11 +104,11 @@ fn assert_clean(dir: &Path, change: (Option<&str>, Option<&str>), when: &str) {
 }
 
 /// Returns all names below a folder, with the contents of the files.
-fn tree(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
+fn workspace(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
     let mut all = Vec::new();
     for path in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
         if path.is_dir() {
-            all.extend(tree(&path));
+            all.extend(workspace(&path));
         }
         all.push((path.clone(), fs::read(&path).ok()));
     }
@@ -117,7 +117,7 @@ fn tree(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
 }
 
 fn state(dir: &Path) -> Vec<(PathBuf, Option<Vec<u8>>)> {
-    tree(dir).into_iter().map(|(path, bytes)| (path.strip_prefix(dir).unwrap().to_owned(), bytes)).collect()
+    workspace(dir).into_iter().map(|(path, bytes)| (path.strip_prefix(dir).unwrap().to_owned(), bytes)).collect()
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn at_every_step_a_reader_sees_the_old_or_the_new_version_whole() {
 }
 
 #[test]
-fn what_is_half_removed_is_nobodys_work() {
+fn a_half_removed_staged_folder_is_not_taken_for_a_persons_work() {
     let change = (Some("old"), Some("new"));
     let home = home(change.1);
     for kind in [StagedKind::Gone, StagedKind::Part] {
@@ -251,7 +251,7 @@ fn a_full_disk_at_any_step_loses_nothing_and_goes_on_later() {
 }
 
 #[test]
-fn what_is_no_folder_is_a_conflict_and_never_followed() {
+fn a_link_or_file_instead_of_a_skill_folder_is_a_conflict() {
     let outside = home(Some("old"));
     for (change, plain) in CHANGES.into_iter().flat_map(|change| [(change, true), (change, false)]) {
         let home = tempfile::tempdir().unwrap();

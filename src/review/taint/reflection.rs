@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_does_not_belong_together_is_tainted() {
+    async fn a_reflection_proposal_with_mismatched_ids_is_tainted() {
         let house = typed("remember how I like my tea").await;
         let action = reflection_fixture(&house, Label::neutral()).await;
         let (ada, ben) = (house.ada, house.ben);

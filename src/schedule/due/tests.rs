@@ -40,7 +40,7 @@ fn a_day_is_due_when_it_is_over_and_its_time_has_come() {
 }
 
 #[test]
-fn what_was_slept_through_is_made_up_for_oldest_first() {
+fn missed_slots_are_made_up_oldest_first() {
     let since = JobStart::Last("2026-11-15".to_owned(), at("2026-11-16T00:00:00Z"));
     let back = days("30 3 * * *", &since, "UTC", "2026-11-19T12:00:00Z");
     assert_eq!(back, named(&["2026-11-16", "2026-11-17", "2026-11-18"]));
@@ -49,7 +49,7 @@ fn what_was_slept_through_is_made_up_for_oldest_first() {
 }
 
 #[test]
-fn what_is_too_long_ago_is_one_missed_slot_and_the_latest_never_is() {
+fn slots_missed_long_ago_become_one_and_the_latest_is_never_missed() {
     let since = JobStart::Last("2026-10-01".to_owned(), at("2026-10-02T00:00:00Z"));
     let back = days("30 3 * * *", &since, "UTC", "2026-11-19T12:00:00Z");
     assert_eq!(back[0], ("2026-11-11".to_owned(), 41));
@@ -98,7 +98,7 @@ proptest! {
     /// A year with absences and occasional clock changes, planned at random intervals as the
     /// schedule does.
     #[test]
-    fn whatever_happens_every_period_has_one_slot_and_windows_abut(
+    fn every_period_has_one_slot_and_windows_are_contiguous(
         zone_name in prop::sample::select(ZONES),
         hour in 0_u32..24,
         gaps in prop::collection::vec(prop_oneof![8 => 1_i64..30, 2 => 30_i64..200, 1 => 200_i64..900], 200),

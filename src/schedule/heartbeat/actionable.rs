@@ -155,14 +155,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_stands_in_a_comment_never_counts(text in "[a-z# \\[\\]x\\n-]{0,60}") {
+        fn a_checkbox_in_a_comment_never_counts(text in "[a-z# \\[\\]x\\n-]{0,60}") {
             prop_assume!(!text.contains("--"));
             let hidden = format!("# Heartbeat\n<!-- {text} -->\n- [x] done\n");
             prop_assert!(!is_actionable(&hidden));
         }
 
         #[test]
-        fn an_open_box_counts_wherever_it_stands(before in "(# [a-z]{0,9}\n|- \\[x\\] [a-z]{0,9}\n|<!-- [a-z\n]{0,9} -->\n|\n){0,8}") {
+        fn an_open_checkbox_counts_at_any_position(before in "(# [a-z]{0,9}\n|- \\[x\\] [a-z]{0,9}\n|<!-- [a-z\n]{0,9} -->\n|\n){0,8}") {
             prop_assert!(!is_actionable(&before), "{before:?}");
             let open = format!("{before}- [ ] t");
             prop_assert!(is_actionable(&open));

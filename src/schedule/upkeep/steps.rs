@@ -135,7 +135,7 @@ impl Upkeep<'_> {
             Ok(Some(address))
         };
         if let Some(address) = self.journal.write(name, tell).await? {
-            self.engine.audience.posted(address);
+            self.engine.channels.posted(address);
         }
         Ok(())
     }
@@ -201,11 +201,11 @@ impl Upkeep<'_> {
 
     async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {
         let id = file.id;
-        if self.tree.files().drop_received(&file.path, &file.digest).await? == RemoveOutcome::Changed {
+        if self.workspace.files().drop_received(&file.path, &file.digest).await? == RemoveOutcome::Changed {
             tracing::warn!("Where received file {id} was, something else lies now; it stays");
         }
         if !file.text_path.is_empty()
-            && self.tree.files().drop_text_of(&file.text_path).await? == RemoveOutcome::Changed
+            && self.workspace.files().drop_text_of(&file.text_path).await? == RemoveOutcome::Changed
         {
             tracing::warn!("Where the words of received file {id} were, something else lies now; it stays");
         }
@@ -236,7 +236,7 @@ impl Upkeep<'_> {
     /// Deletes the file before its row.
     async fn drop_exports(&self, before: Timestamp) -> anyhow::Result<()> {
         for (path, digest) in self.journal.read(move |db| db.erasure().exports_before(before)).await? {
-            self.tree.files().drop_export(&path, &digest).await?;
+            self.workspace.files().drop_export(&path, &digest).await?;
             self.journal.write("drop an archive", move |tx| tx.erasure().forget_export(&path, &digest)).await?;
         }
         Ok(())

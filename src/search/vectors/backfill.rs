@@ -25,7 +25,7 @@ use crate::wording;
 /// Interval between checks for new texts.
 const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// Pause when the budget is exhausted, or the journal failed.
-const REST: Duration = Duration::from_secs(15 * 60);
+const RETRY_PAUSE: Duration = Duration::from_secs(15 * 60);
 /// Timeout for a batch. A small computer needs that long.
 const BATCH_WITHIN: Duration = Duration::from_secs(90);
 /// Number of rows checked at a time.
@@ -122,7 +122,7 @@ impl Vectors {
             };
             let next = worked.unwrap_or_else(|error| {
                 tracing::error!("Computing vectors failed, and is tried again: {error:#}");
-                clock.now().plus(REST)
+                clock.now().plus(RETRY_PAUSE)
             });
             busy = tokio::select! {
                 () = stop.cancelled() => return,
@@ -154,7 +154,7 @@ impl Vectors {
                 }
             }
             if !self.0.ledger.has_spare().await? {
-                return Ok(self.0.clock.now().plus(REST));
+                return Ok(self.0.clock.now().plus(RETRY_PAUSE));
             }
         }
     }
@@ -164,8 +164,8 @@ impl Vectors {
         if self.state().dimensions.is_some() {
             return Ok(());
         }
-        let card = self.0.embedder.card();
-        let length = self.0.journal.read(|db| known_length(db, card)).await?;
+        let info = self.0.embedder.info();
+        let length = self.0.journal.read(|db| known_length(db, info)).await?;
         let mut state = self.state();
         state.dimensions = state.dimensions.or(length);
         Ok(())

@@ -287,7 +287,7 @@ mod tests {
 
     /// Proves: search/categories
     #[test]
-    fn what_has_no_category_joins_a_near_one_or_is_one() {
+    fn an_entry_without_category_joins_a_near_one_or_forms_its_own() {
         let cache = VectorCache::of(&[
             (1, true, fact("tea", "a"), unit(&[1.0, 0.0, 0.1])),
             (2, true, fact("tea", "b"), unit(&[1.0, 0.0, -0.1])),

@@ -337,14 +337,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_none() {
+    fn an_invalid_digest_is_rejected() {
         assert_eq!(digest_of("abc"), None);
         assert_eq!(digest_of(&"é".repeat(32)), None);
         assert_eq!(digest_of(&"+f".repeat(32)), None);
     }
 
     #[test]
-    fn what_is_there_is_not_put_there_twice_and_a_late_step_is_thrown_away() {
+    fn vectors_are_loaded_once_and_a_late_load_step_is_discarded() {
         let (key, row) = ((Corpus::Said, Scope::Shared), || VectorRow {
             digest: [7; 32],
             is_trusted: true,
@@ -413,7 +413,7 @@ mod tests {
 
     /// Proves: search/loading
     #[test]
-    fn what_nobody_asked_for_takes_no_room_from_what_was_read_before() {
+    fn unrequested_vectors_displace_no_loaded_ones() {
         let mut caches = small();
         let first = [(Corpus::Known, ADA), (Corpus::Said, ADA)];
         for key in first {

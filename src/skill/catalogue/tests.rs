@@ -35,7 +35,7 @@ fn found(catalogue: &Catalogue) -> (Vec<String>, Vec<&str>) {
 }
 
 #[test]
-fn what_is_a_skill_and_what_is_not() {
+fn skill_folders_are_sorted_into_valid_broken_and_ignored() {
     let home = Home::new();
     home.skill("b", "b");
     home.put("a/SKILL.md", "# A\n\nAn old one.\n");

@@ -24,7 +24,7 @@ fn faults(text: &str) -> Vec<(usize, ManifestProblem)> {
 
 /// Proves: skills/open-format
 #[test]
-fn a_skill_is_read_in_whatever_way_it_is_written() {
+fn a_skill_is_read_in_every_accepted_format() {
     for (text, name, description) in [
         ("---\nname: a\ndescription: Does b\n---\n# T\nText\n", "a", "Does b"),
         ("---\r\nname: a\r\ndescription: Does b\r\n---\r\nText\r\n", "a", "Does b"),
@@ -87,7 +87,7 @@ fn the_other_fields() {
 }
 
 #[test]
-fn what_has_no_description_is_refused_with_its_line() {
+fn a_skill_without_a_description_is_refused_with_its_line() {
     let long = format!("---\nname: a\nx: {}\n---\n", "y".repeat(LONGEST_FRONT));
     for (text, problem) in [
         ("", (1, ManifestProblem::Blank)),
@@ -128,7 +128,7 @@ fn a_bomb_stays_small() {
 }
 
 #[test]
-fn what_follows_the_rules_has_no_fault() {
+fn a_valid_manifest_has_no_faults() {
     for text in [
         "---\nname: here\ndescription: Does b\n---\n",
         "---\r\nname: here\r\ndescription: \"Use: b\"\r\nlicense: MIT\r\n---\r\nText",
@@ -195,14 +195,14 @@ proptest! {
     }
 
     #[test]
-    fn what_was_written_in_quotes_comes_back(description in "[a-z:#'\"\\[\\]{}&*!|>%@`-]{1,30}") {
+    fn a_quoted_description_reads_back_unchanged(description in "[a-z:#'\"\\[\\]{}&*!|>%@`-]{1,30}") {
         let quoted = description.replace('\'', "''");
         let text = format!("---\nname: here\ndescription: '{quoted}'\n---\nText");
         prop_assert_eq!(manifest(&text).description, description);
     }
 
     #[test]
-    fn what_follows_the_rules_loads_as_it_says(name in "[a-z0-9-]{1,6}", description in "[a-zA-Z .:#-]{1,20}") {
+    fn a_valid_manifest_loads_as_written(name in "[a-z0-9-]{1,6}", description in "[a-zA-Z .:#-]{1,20}") {
         let text = format!("---\nname: {name}\ndescription: {description}\n---\n");
         if strict(&text, &name).is_empty() {
             let (manifest, _) = read(&text, "other").unwrap();

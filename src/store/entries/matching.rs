@@ -328,7 +328,7 @@ mod tests {
     /// Promise (search/other-people): Other people's data neither slows your search nor changes its
     /// order, and shared content does not outweigh your own.
     #[tokio::test]
-    async fn what_others_know_changes_neither_what_is_rare_nor_what_is_counted() {
+    async fn other_peoples_entries_change_neither_word_rarity_nor_counts() {
         let shelf = MatchScope::empty();
         let known = ["the boat is red", "the boat is blue", "the boat leaks", "the red shed is at the harbour"];
         shelf.store_lines("memory/a.md", ADA, Label::trusted(), &known).await;
@@ -364,7 +364,7 @@ mod tests {
 
     /// Proves: search/other-people
     #[tokio::test]
-    async fn what_a_question_is_limited_to_is_decided_in_the_index() {
+    async fn search_filters_are_applied_in_the_index() {
         let shelf = MatchScope::empty();
         shelf.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat"]).await;
         shelf.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_stands_under_a_heading_or_with_an_agent_is_told_without_any_words() {
+    async fn entries_of_a_heading_or_agent_are_listed_without_search_words() {
         let shelf = MatchScope::empty();
         shelf.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
         shelf.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;

@@ -214,7 +214,7 @@ mod tests {
     use crate::store::{Journal, NewFile};
 
     #[tokio::test]
-    async fn what_a_deleted_file_held_and_meanings_of_nothing_go_and_what_is_known_stays() {
+    async fn the_sweep_deletes_orphaned_content_and_vectors_and_keeps_known_ones() {
         let folder = tempfile::tempdir().unwrap();
         let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
         let left = journal

@@ -20,7 +20,7 @@ fn a_fact_is_found_however_it_is_written() {
 }
 
 #[test]
-fn what_is_short_is_looked_for_with_what_it_is_about() {
+fn a_short_value_is_matched_together_with_its_key() {
     let query = ErasureQuery::of_fact("shoe size", "42");
     assert!(query.matches("- **shoe size**: 42") && query.matches("42 is my shoe size"));
     assert!(query.matches(r#"[{"key":"Shoe size","value":"42"}]"#));
@@ -84,14 +84,14 @@ fn a_line_that_tells_more_is_not_taken_away_with_a_fact() {
 }
 
 #[test]
-fn what_grew_from_it_is_known_in_other_words_too() {
+fn a_paraphrase_of_a_fact_is_recognised() {
     let query = ErasureQuery::of_fact("safe", "The code of the safe is 4711");
     assert!(query.is_near("They told the code 4711") && !query.is_near("They bought a safe"));
     assert!(!query.matches("They told the code 4711"));
 }
 
 #[test]
-fn what_has_only_short_words_is_near_where_all_of_them_stand() {
+fn a_fact_of_short_words_matches_only_if_all_of_them_appear() {
     let query = ErasureQuery::of_fact("car", "blue");
     assert!(query.is_near("My car is blue") && !query.is_near("The sky is blue"));
 }

@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_bounds_is_refused_and_counted() {
+    fn out_of_bounds_tools_are_refused_and_counted() {
         let schema = || json!({ "type": "object" });
         let fits = ["a", "a.b", "A-b_c", &"x".repeat(61)];
         for name in fits {

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_content_is_told() {
+    fn every_kind_of_tool_content_is_shown() {
         let table = [
             (json!({ "content": [{ "type": "text", "text": "a" }, { "type": "text", "text": "b" }] }), "a\nb"),
             (json!({ "content": [] }), "(nothing)"),

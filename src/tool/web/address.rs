@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_that_somebody_typed() {
+    fn addresses_are_found_in_typed_text() {
         let cases: [(&str, &[&str]); 14] = [
             ("see https://example.org/a.", &["https://example.org/a"]),
             ("see example.org/a, please", &["https://example.org/a"]),

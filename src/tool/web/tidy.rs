@@ -306,7 +306,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_comes_in_every_tag_is_closed_in_order(
+        fn tidied_html_closes_every_tag_in_order(
             html in proptest::collection::vec(
                 prop_oneof![
                     Just("<p>"), Just("</p>"), Just("<b>"), Just("</b>"), Just("<a href=x>"), Just("<table>"),

@@ -244,5 +244,5 @@ pub const PIPED: &str = "(piped in)";
 
 /// Number of days without messages.
 pub fn quiet(days: usize) -> String {
-    format!("{days} days of this month were passed over: nobody had said anything, so no model was asked.")
+    format!("{days} days of this month were skipped: nobody had said anything, so no model was asked.")
 }

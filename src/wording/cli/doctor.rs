@@ -69,7 +69,7 @@ pub const FIX_NO_HOME: &str = "run `compline init`, or name another home with --
 /// Fix for a file at the home directory's path.
 pub const FIX_HOME_IS_A_FILE: &str = "move the file away, or name another home with --home";
 /// Note that the free space cannot be determined.
-pub const NO_SPACE_KNOWN: &str = "how much is free is not known here";
+pub const NO_SPACE_KNOWN: &str = "the free space is not known here";
 /// Fix for a full disk.
 pub const FIX_DISK: &str = "free some space; while there is none nothing is accepted, and nothing is lost";
 /// Note that no journal exists yet.
@@ -82,7 +82,7 @@ pub const FIX_LOG: &str = "close other programs that have the journal open; it i
 /// Fix for a clock that is behind the journal.
 pub const FIX_CLOCK: &str = "set the clock; until it has caught up, messages join the conversation that is open";
 /// Finding: no owner is configured.
-pub const NO_OWNER: &str = "nobody is allowed in as owner";
+pub const NO_OWNER: &str = "nobody has access as owner";
 /// Fix for a missing owner.
 pub const FIX_NO_OWNER: &str =
     "add [[people]] with a name and role = \"owner\" to the configuration, or run `compline init`";
@@ -91,7 +91,7 @@ pub const NOT_CLAIMED: &str = "nobody has claimed the assistant yet";
 /// Fix for an owner without an address.
 pub const FIX_NOT_CLAIMED: &str = "start `compline run` and send the assistant the code that it prints";
 /// Fix for an owner who has no address on some channel.
-pub const FIX_NOT_MET: &str = "write /link to the assistant where it knows you and send the code from there; or write your address into \
+pub const FIX_NOT_MET: &str = "send /link where the assistant knows you and send the code from the other channel; or write your address into \
     your entry under [[people]]";
 /// The owner has an address on every channel.
 pub const OWNER_KNOWN: &str = "known";
@@ -111,9 +111,9 @@ pub const OFFLINE: &str = "the offline model, which needs nothing";
 pub const BOT: &str = "the bot";
 /// Fix for an unexpected webhook.
 pub const FIX_WEBHOOK: &str =
-    "`compline run` takes it off when it starts; if it comes back, another program sets it: stop that";
+    "`compline run` removes it when it starts; if it comes back, another program sets it: stop that";
 /// Fix for webhook calls that do not arrive.
-pub const FIX_CALLS_FAIL: &str = "look whether telegram.webhook_url leads to telegram.webhook_listen: the web server between them, its \
+pub const FIX_CALLS_FAIL: &str = "check that telegram.webhook_url leads to telegram.webhook_listen: the web server between them, its \
     certificate, the firewall";
 /// Fix for webhook calls that go to another URL.
 pub const FIX_CALLED_ELSEWHERE: &str =
@@ -123,11 +123,11 @@ pub const FIX_CANNOT_LISTEN: &str = "free it, or name another address in telegra
 /// The gateway is not running.
 pub const NOT_RUNNING: &str = "not running";
 /// The gateway is running and all its channels receive.
-pub const RUNNING: &str = "running, and hears all its channels";
+pub const RUNNING: &str = "running, and receives on all its channels";
 /// Finding: the gateway hangs.
 pub const SILENT: &str = "running, but it does not answer";
 /// Fix for a gateway that hangs.
-pub const FIX_SILENT: &str = "start it again; what was accepted is taken up";
+pub const FIX_SILENT: &str = "restart it; what was accepted is not lost";
 
 /// First line of the report.
 pub fn head(version: &str, os: &str, arch: &str) -> String {
@@ -150,12 +150,12 @@ pub fn no_home(path: &str) -> String {
 
 /// Finding: the home path is a file.
 pub fn home_is_a_file(path: &str) -> String {
-    format!("{path} is a file and no directory")
+    format!("{path} is a file, not a directory")
 }
 
 /// Finding: a path is not writable.
 pub fn not_writable(path: &str, why: &str) -> String {
-    format!("{path} cannot be written in: {why}")
+    format!("{path} cannot be written to: {why}")
 }
 
 /// Finding: a path is readable by other users of the computer.
@@ -201,13 +201,13 @@ pub fn log(kibibytes: u64) -> String {
 
 /// Finding: the clock is behind the newest journal entry.
 pub fn clock_behind(now: &str, latest: &str) -> String {
-    format!("it is {now} here, but the journal knows of {latest}")
+    format!("it is {now} here, but the journal has entries of {latest}")
 }
 
 /// Unknown sender whose messages were rejected.
 pub fn stranger(adapter: &str, sender: &str, at: &str, count: i64) -> String {
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    format!("{adapter} {sender} knocked {times}, last at {at}, and was not let in")
+    format!("{adapter} {sender} wrote {times}, last at {at}, and has no access")
 }
 
 /// Fix for an unknown sender who should have access.
@@ -230,7 +230,7 @@ pub fn missing_files<S: AsRef<str>>(files: &[S]) -> String {
 
 /// Note that a check was skipped.
 pub fn not_tried(what: &str) -> String {
-    format!("{what} was not tried")
+    format!("{what} was not checked")
 }
 
 /// The checked service answers.
@@ -271,7 +271,7 @@ pub fn cannot_listen(place: &str, why: &str) -> String {
 /// Finding: groups are allowed on a channel that is not configured.
 pub fn unheard_groups(channel: &str, count: usize) -> String {
     let groups = if count == 1 { "1 group is".to_owned() } else { format!("{count} groups are") };
-    format!("{groups} allowed on {channel}, which is not configured: nothing is heard from there")
+    format!("{groups} allowed on {channel}, which is not configured: nothing is received there")
 }
 
 /// Fix for groups on an unconfigured channel.
@@ -292,7 +292,7 @@ pub fn broken_skill(folder: &str, why: &str) -> String {
 
 /// Finding: a skill folder is held back until the owner accepts it.
 pub fn held_skill(folder: &str) -> String {
-    format!("What lies in the folder of the skill {folder} is held back until the owner accepts it")
+    format!("The folder of the skill {folder} is held back until the owner accepts it")
 }
 
 /// Number of pending proposals.
@@ -303,11 +303,11 @@ pub fn proposals_wait(count: usize) -> String {
 /// Fix for a memory that cannot be checked.
 pub const FIX_KNOWLEDGE: &str = "see that the workspace and all in it belong to the user who runs this";
 /// Note that another process holds the home and does not answer.
-pub const NOBODY_LOOKED: &str = "not looked at: another process of Compline holds the home and does not answer";
+pub const NOBODY_LOOKED: &str = "not checked: another Compline process holds the home and does not answer";
 /// Hint for [`NOBODY_LOOKED`].
 pub const FIX_NOBODY_LOOKED: &str = "run `compline doctor` again when it has ended";
 /// Finding: the gateway does not report its health.
-pub const NOT_TOLD: &str = "the running gateway does not tell how it is: it could not look, or is of another version";
+pub const NOT_TOLD: &str = "the running gateway does not report its state: it could not check, or is another version";
 /// Fix for a gateway that does not report its health.
 pub const FIX_NOT_TOLD: &str =
     "see its log, and that the workspace belongs to the user who runs it; then start it again";
@@ -318,20 +318,19 @@ pub const FIX_UNLISTED: &str = "`compline doctor --fix` adds a line for each to 
 /// Fix for files that are too large.
 pub const FIX_OVERFULL: &str = "`compline memory` shows how full it is; move what is old into notes, or forget it";
 /// Fix for folders that belong to no person.
-pub const FIX_NOBODYS: &str = "each person has a folder by their number, as people/2-ben: what you still need of these move there by hand, and delete the rest";
+pub const FIX_NOBODYS: &str = "each person has a folder by number, such as people/2-ben: move what you still need there by hand, and delete the rest";
 /// Finding: the owner of the workspace root was removed.
-pub const ROOT_IS_CLOSED: &str = "the workspace root is loaded for nobody: the person it belongs to is not let in";
+pub const ROOT_IS_CLOSED: &str = "the workspace root is not loaded: the person it belongs to has no access";
 /// Fix for a workspace root whose owner was removed.
 pub const FIX_ROOT_IS_CLOSED: &str =
-    "let them in again, or give the root to another owner with `compline people hand-over NAME`";
+    "give them access again, or give the root to another owner with `compline people hand-over NAME`";
 /// Fix for a file that was written for another person.
-pub const FIX_MISPLACED: &str = "nobody is shown it, and none of its versions. If it is right where it lies, copy its words into a new file there; else move it by hand into the folder of the person it was written for. Whoever was shown it before may have said so: search for it";
+pub const FIX_MISPLACED: &str = "neither it nor its versions are shown to anyone. If it belongs where it is, copy its text into a new file there; otherwise move it by hand to the folder of the person it was written for. Anyone who saw it before may have mentioned it: search for it";
 /// Fix for rows that were written for another person.
 pub const FIX_MISPLACED_ROWS: &str =
-    "keep a backup, and tell the makers of the program: this is a bug, or the journal was changed by hand";
+    "keep a backup, and report it to the developers: this is a bug, or the journal was changed by hand";
 /// Fix for files that cannot be indexed.
-pub const FIX_INDEX: &str =
-    "give it a moment while the gateway runs; what stays is no text, or too large to be searched";
+pub const FIX_INDEX: &str = "wait a moment while the gateway runs; files that stay listed are not text, or too large";
 
 /// Size of the memory.
 pub fn knowledge(files: usize, bytes: u64, percent: u64) -> String {
@@ -345,21 +344,17 @@ pub fn fixed_knowledge(folders: usize, lines: usize) -> String {
 
 /// Finding: memory files cannot be read as text.
 pub fn unreadable(count: usize) -> String {
-    format!(
-        "{count} of the files that are loaded by themselves cannot be read as text: nothing is known from them, and nothing is added"
-    )
+    format!("{count} of the automatically loaded files cannot be read as text: they are not used, and nothing is added")
 }
 
 /// Finding: notes have no line in `MEMORY.md`.
 pub fn unlisted(count: usize) -> String {
-    format!("{count} notes without a line in MEMORY.md: they are found by search, and not listed")
+    format!("{count} notes without a line in MEMORY.md: search finds them, but they are not listed")
 }
 
 /// Finding: files exceed their size limit.
 pub fn overfull(count: usize) -> String {
-    format!(
-        "{count} of the files that are loaded by themselves are larger than they may become: nothing is added to them"
-    )
+    format!("{count} of the automatically loaded files are over their size limit: nothing is added to them")
 }
 
 /// Finding: a `MEMORY.md` is nearly full.
@@ -370,7 +365,7 @@ pub fn nearly_full(percent: u64) -> String {
 /// Finding: a file lies with one person but was written for another.
 pub fn misplaced(path: &str, written_for: &str, lies_with: &str, stands: bool) -> String {
     let what = if stands { "" } else { " (deleted; its versions are kept)" };
-    format!("{path}{what} was written for {written_for} and lies with {lies_with}")
+    format!("{path}{what} was written for {written_for} but is kept with {lies_with}")
 }
 
 /// Number of misplaced files that are not listed.
@@ -380,22 +375,22 @@ pub fn more_misplaced(count: usize) -> String {
 
 /// Finding: rows have another scope than the item they belong to.
 pub fn misplaced_rows(table: &str, count: usize, first: i64) -> String {
-    format!("{count} rows of {table} are of another person than what they belong to; the first is {first}")
+    format!("{count} rows of {table} are for another person than the item they belong to; the first is {first}")
 }
 
 /// Finding: folders under `people/` have no matching person.
 pub fn nobodys(count: usize) -> String {
-    format!("{count} folders under people/ belong to nobody who is let in")
+    format!("{count} folders under people/ belong to nobody with access")
 }
 
 /// State of the search index.
 pub fn index(entries: usize, troubled: usize, waiting: usize) -> String {
-    format!("{entries} entries; {troubled} files cannot be searched as they should be, {waiting} are not read yet")
+    format!("{entries} entries; {troubled} files cannot be searched properly, {waiting} are not read yet")
 }
 
 /// Finding: the text of a deletion cannot be read, so it cannot finish.
 pub fn unreadable_erasure(id: ErasureId) -> String {
-    format!("the words of forgetting {id} cannot be read, so it is not finished")
+    format!("the words of deletion {id} cannot be read, so it is not finished")
 }
 
 /// Fix for an unreadable deletion.

@@ -5,13 +5,13 @@ use std::path::Path;
 /// Introduction.
 pub const WELCOME: &str = "A few questions; enter takes the value in brackets. Nothing is written before the end.\n";
 /// Question: the owner's name.
-pub const ASK_NAME: &str = "Your name, as the assistant is to call you";
+pub const ASK_NAME: &str = "What the assistant should call you";
 /// Default name of the owner.
 pub const USUAL_NAME: &str = "owner";
 /// Question: the time zone.
 pub const ASK_ZONE: &str = "Your time zone";
 /// List of providers with their numbers.
-pub const PROVIDERS: &str = "\nWhich language model?\n  1 offline    built in, needs nothing, thinks up nothing: it quotes what you told it\n  2 openai     OpenAI, or any server that speaks its protocol\n  3 anthropic  Anthropic\n  4 gemini     Google Gemini\n  5 ollama     Ollama on this computer or another";
+pub const PROVIDERS: &str = "\nWhich language model?\n  1 offline    built in, needs nothing, makes nothing up: it quotes what you told it\n  2 openai     OpenAI, or any server that speaks its protocol\n  3 anthropic  Anthropic\n  4 gemini     Google Gemini\n  5 ollama     Ollama on this computer or another";
 /// Question: the provider.
 pub const ASK_PROVIDER: &str = "Number or word";
 /// Question: the model's name.
@@ -26,7 +26,7 @@ pub const ABOUT_TELEGRAM: &str = "\nFor a Telegram bot, write /newbot to @BotFat
 /// Question: the bot token.
 pub const ASK_TOKEN: &str = "The bot's token";
 /// Question after a failed test.
-pub const WRITE_ANYWAY: &str = "Write the configuration all the same? Otherwise the questions begin again";
+pub const WRITE_ANYWAY: &str = "Write the configuration anyway? Otherwise the questions start again";
 /// Progress: the model is tested.
 pub const TESTING_MODEL: &str = "\nAsking the model for one word …";
 /// Result: the model answers.
@@ -36,14 +36,14 @@ pub const TESTING_TELEGRAM: &str = "Asking Telegram for the bot …";
 /// Result: the configuration stays as it was.
 pub const NOTHING_CHANGED: &str = "Nothing was changed.";
 /// Reply to ctrl-c or ctrl-d.
-pub const BROKEN_OFF: &str = "Broken off; nothing was written.";
+pub const BROKEN_OFF: &str = "Cancelled; nothing was written.";
 /// Error: no terminal.
-pub const NO_DIALOGUE: &str = "There is nobody to ask: this is no terminal.\nfix: run it in a terminal, or with --non-interactive and flags (compline init --help)";
+pub const NO_DIALOGUE: &str = "Questions cannot be asked: this is not a terminal.\nfix: run it in a terminal, or with --non-interactive and flags (compline init --help)";
 
 /// Error: unknown time zone.
 pub fn no_zone(typed: &str) -> String {
     format!(
-        "\"{}\" is no IANA time zone; they look like Europe/Vienna or America/New_York.",
+        "\"{}\" is not an IANA time zone; they look like Europe/Vienna or America/New_York.",
         crate::text::shorten(typed, 40)
     )
 }
@@ -51,7 +51,7 @@ pub fn no_zone(typed: &str) -> String {
 /// Error: unknown provider.
 pub fn no_provider(typed: &str) -> String {
     format!(
-        "\"{}\" is no provider.\nfix: name one of offline, openai, anthropic, gemini, ollama",
+        "\"{}\" is not a provider.\nfix: name one of offline, openai, anthropic, gemini, ollama",
         crate::text::shorten(typed, 40)
     )
 }
@@ -66,14 +66,14 @@ pub fn ask_base_url(provider: &str) -> String {
 
 /// Errors in the answers, before the questions are repeated.
 pub fn again(faults: &str) -> String {
-    format!("\nThat does not hold together:\n{faults}\n\nOnce more:\n")
+    format!("\nThese answers do not fit together:\n{faults}\n\nOnce more:\n")
 }
 
 /// Error: other users can open the home.
 pub fn open_home(home: &Path, mode: u32, doctor: &str) -> String {
     let shown = home.display();
     format!(
-        "\nOthers on this computer can look into {shown} (mode {mode:04o}), where all that you say will lie.\n\
+        "\nOthers on this computer can look into {shown} (mode {mode:04o}), where all that you say will be stored.\n\
          fix: chmod 700 '{shown}', or `{doctor}`"
     )
 }
@@ -85,20 +85,20 @@ pub fn or_untested(fix: &str) -> String {
 
 /// Question: replace the existing configuration?
 pub fn replace(path: &Path) -> String {
-    format!("{} is there already. Replace it? It is kept as .bak", path.display())
+    format!("{} already exists. Replace it? It is kept as .bak", path.display())
 }
 
 /// Error: the configuration exists, and there is no terminal.
 pub fn would_replace(path: &Path) -> String {
     format!(
-        "{} is there already.\nfix: add --replace (the old one is kept as .bak), or name another file with --config",
+        "{} already exists.\nfix: add --replace (the old one is kept as .bak), or name another file with --config",
         path.display()
     )
 }
 
 /// Result: the bot answers.
 pub fn bot(username: &str, has_webhook: bool) -> String {
-    let webhook = if has_webhook { " It has a webhook, which `run` takes off, because it polls." } else { "" };
+    let webhook = if has_webhook { " It has a webhook, which `run` removes, because it polls." } else { "" };
     format!("It is @{username}.{webhook}")
 }
 

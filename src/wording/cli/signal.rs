@@ -13,7 +13,7 @@ pub const STARTED_BY_RUN: &str = "the daemon is not running; `compline run` star
 /// Finding: the gateway's daemon does not listen at the configured endpoint.
 pub const NOT_THERE_YET: &str = "the daemon that the gateway starts does not listen where signal.endpoint says";
 /// Fix for a daemon that does not listen at the configured endpoint.
-pub const FIX_NOT_THERE_YET: &str = "if it lasts, run the program in signal.command by hand to see what it says, and look that it \
+pub const FIX_NOT_THERE_YET: &str = "if it lasts, run the program in signal.command by hand to see what it says, and check that it \
     listens where signal.endpoint says";
 /// Fix for a socket that another user owns.
 pub const FIX_FORBIDDEN: &str =
@@ -31,16 +31,16 @@ pub const PRINTS: &str = "the daemon also prints every message to its standard o
 pub const FIX_PRINTS: &str = "start it with --no-receive-stdout";
 /// Fix for an unreadable attachments folder.
 pub const FIX_ATTACHMENTS: &str = "let the user who runs Compline read it, or leave signal.attachments_dir out: then files are \
-    asked of the daemon";
+    fetched from the daemon";
 /// Progress: a temporary daemon starts.
 pub const STARTING: &str = "Starting the Signal daemon for this …";
 /// Reply to ctrl-c.
-pub const LEFT: &str = "Left; nothing was changed here.";
+pub const LEFT: &str = "Cancelled; nothing was changed here.";
 /// Progress: the link is requested.
 pub const ASKING_FOR_LINK: &str = "Asking Signal for a link …";
 /// Instructions above the QR code.
 pub const SCAN: &str = "\nOn the phone that has the assistant's number, open Signal > Settings > Linked devices > Link new device, and scan this.\n\
-    It is good for a minute or two; ctrl-c leaves it.\n";
+    It is valid for a minute or two; ctrl-c cancels.\n";
 /// Fix for a link that was not scanned in time.
 pub const FIX_NOT_LINKED: &str = "look at the network of the daemon, and try again with `compline signal link`; the code has to be scanned \
     within a minute or two";
@@ -49,15 +49,16 @@ pub const FIX_NO_ACCOUNT: &str =
     "`compline signal accounts` shows what the daemon has, `compline signal link` links a phone";
 /// Introduction to the question about Signal.
 pub const ABOUT: &str = "\nFor Signal the assistant needs a number of its own (not yours: whoever writes to that number writes to it), and the\n\
-    program signal-cli beside Compline. docs/signal.md leads through it.";
+    program signal-cli next to Compline. docs/signal.md explains it.";
 /// Question: use Signal?
-pub const ASK: &str = "Shall it be on Signal?";
+pub const ASK: &str = "Use Signal?";
 /// Question: the daemon's endpoint.
-pub const ASK_ENDPOINT: &str = "Where the daemon of signal-cli listens, or is to listen";
+pub const ASK_ENDPOINT: &str = "Where the signal-cli daemon listens, or should listen";
 /// Question: start the daemon with Compline?
 pub const ASK_START: &str = "signal-cli is installed. Shall Compline start its daemon and keep it running?";
 /// Question after the daemon did not answer.
-pub const ASK_AGAIN: &str = "Start it in another terminal if you like. Look again? Otherwise this is written as it is";
+pub const ASK_AGAIN: &str =
+    "Start it in another terminal if you like. Check again? Otherwise the answer is saved as it is";
 /// Note that the daemon has no account.
 pub const NO_ACCOUNT_YET: &str = "It has no account yet.";
 /// Question: link the daemon to a phone?
@@ -80,7 +81,7 @@ pub const FIX_AWAY: &str = "look whether it runs and listens there; docs/signal.
 
 /// Finding: the daemon does not answer.
 pub fn away(why: &str) -> String {
-    format!("the Signal daemon cannot be asked: {}", crate::text::one_line(why))
+    format!("the Signal daemon cannot be reached: {}", crate::text::one_line(why))
 }
 
 /// Error: the configuration has no Signal section.
@@ -101,7 +102,7 @@ pub fn no_socket(socket: &str) -> String {
 
 /// Finding: no process listens on the socket.
 pub fn stale(socket: &str) -> String {
-    format!("nobody listens at {socket} any more: a daemon that was killed left it behind")
+    format!("nothing listens at {socket}: a daemon that was killed left it behind")
 }
 
 /// Commands that replace a stale socket.
@@ -121,38 +122,38 @@ pub fn not_opened(socket: &str, why: &str) -> String {
 
 /// Finding: other users can open the socket.
 pub fn open(socket: &str) -> String {
-    format!("everybody on this computer can open {socket}, read along and write in the assistant's name")
+    format!("everybody on this computer can open {socket}, read messages and write in the assistant's name")
 }
 
 /// Finding: only the mode of the socket keeps other users out.
 pub fn nearly_open(socket: &str) -> String {
-    format!(
-        "everybody on this computer can reach {socket}; only its own mode keeps them out, which is recreated at each start"
-    )
+    format!("everybody on this computer can reach {socket}; only its own mode, reset at each start, keeps them out")
 }
 
 /// Fix for a socket that other users can open.
 pub fn fix_open(folder: &str) -> String {
     format!(
-        "chmod 700 '{folder}' if it is for this alone, or put the socket into a folder that only you can enter, as the home"
+        "chmod 700 '{folder}' if it holds nothing else, or put the socket into a folder that only you can enter, as the home"
     )
 }
 
 /// Finding: the configured program does not exist or is not executable.
 pub fn not_installed(program: &str) -> String {
-    format!("the program in signal.command, {program}, is not there or may not be run")
+    format!("the program in signal.command, {program}, does not exist or is not executable")
 }
 
 /// Finding: the daemon has the wrong receive mode.
 pub fn receives(mode: &str) -> String {
     let mode: String = mode.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(20).collect();
-    format!("the daemon receives by itself (mode \"{mode}\"): what comes while Compline is away is lost")
+    format!(
+        "the daemon receives by itself (mode \"{mode}\"): messages that come while Compline is not running are lost"
+    )
 }
 
 /// Finding: signal-cli is old.
 pub fn old(version: &str) -> String {
     format!(
-        "signal-cli {} is of the old 0.13: long messages come cut, and Signal stops serving releases after some months",
+        "signal-cli {} is the old 0.13: long messages arrive cut off, and Signal stops serving releases after some months",
         shown(version)
     )
 }

@@ -38,7 +38,7 @@ pub fn no_skill_in(path: &Path) -> String {
 /// Error: the folder has no valid name.
 pub fn no_name(path: &Path) -> String {
     super::with_fix(
-        &format!("{} has no name that could be a skill's", path.display()),
+        &format!("{} does not have a valid skill name", path.display()),
         "give one with --name, or rename it",
     )
 }

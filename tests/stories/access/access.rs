@@ -76,7 +76,7 @@ async fn is_refused(story: &Story, person: i64, code: &str) {
 /// Promise (people/void-code): A pairing code is void once its maker has been removed, demoted or
 /// forgotten, and a newer code voids the older one.
 #[tokio::test]
-async fn codes_of_somebody_who_was_removed_let_nobody_in() {
+async fn codes_of_a_removed_person_admit_no_one() {
     let story = with_carl().await;
     let mut codes = Vec::new();
     for _ in 0..3 {
@@ -115,7 +115,7 @@ async fn a_code_made_before_the_configuration_demotes_makes_no_owner() {
 
 /// Proves: people/void-code
 #[tokio::test]
-async fn codes_of_somebody_who_is_forgotten_make_no_nameless_owner() {
+async fn codes_of_a_forgotten_owner_create_no_nameless_owner() {
     let story = with_carl().await;
     let codes = [code(&story, CARL, "/link").await, code(&story, CARL, "/pair Zoe owner").await];
     let answer = story.command_line(&["forget", "Carl", "--yes"]).await;
@@ -130,7 +130,7 @@ async fn codes_of_somebody_who_is_forgotten_make_no_nameless_owner() {
 /// Promise (people/newcomers): Every owner is told of each newcomer and each new address, and can
 /// undo either with one command.
 #[tokio::test]
-async fn every_owner_is_told_of_a_newcomer_and_can_undo_it() {
+async fn every_owner_is_notified_of_a_newcomer_and_can_undo_it() {
     let story = with_carl().await;
     let made = code(&story, ADA, "/pair Zoe").await;
     story.say(EVE, &made).await;
@@ -148,7 +148,7 @@ async fn every_owner_is_told_of_a_newcomer_and_can_undo_it() {
 
 /// Proves: people/newcomers
 #[tokio::test]
-async fn every_owner_is_told_of_a_new_address_and_can_undo_it() {
+async fn every_owner_is_notified_of_a_new_address_and_can_undo_it() {
     let story = with_carl().await;
     let made = code(&story, BEN, "/link").await;
     story.say(EVE, &made).await;
@@ -159,7 +159,7 @@ async fn every_owner_is_told_of_a_new_address_and_can_undo_it() {
     let number = number_after(&story.last_received_by(ADA), "/people unlink ");
     let open = code(&story, EVE, "/link").await;
     story.say(ADA, &format!("/people unlink {number}")).await;
-    assert!(story.last_received_by(ADA).contains("no address of Ben"), "{}", story.last_received_by(ADA));
+    assert!(story.last_received_by(ADA).contains("no longer linked to Ben"), "{}", story.last_received_by(ADA));
     let answered = story.model.chats().len();
     story.say(EVE, "hello?").await;
     assert_eq!(story.model.chats().len(), answered, "she is a stranger again");
@@ -173,7 +173,7 @@ async fn every_owner_is_told_of_a_new_address_and_can_undo_it() {
 
 /// Proves: people/newcomers
 #[tokio::test]
-async fn an_owners_new_address_is_told_where_they_were_before() {
+async fn an_owners_new_address_is_announced_at_their_old_one() {
     let story = with_carl().await;
     let made = code(&story, CARL, "/link").await;
     story.say(EVE, &made).await;
@@ -204,7 +204,7 @@ async fn exported(story: &Story) -> Vec<u8> {
 /// it is before it issues a code: the same person gets their old messages back, a different one
 /// gets none.
 #[tokio::test]
-async fn a_name_that_was_borne_before_is_asked_about() {
+async fn pairing_the_name_of_a_removed_person_asks_same_or_new() {
     let story = mallory_was_here().await;
     story.say(ADA, "/pair mallory").await;
     let asked = story.last_received_by(ADA);
@@ -222,7 +222,7 @@ async fn a_name_that_was_borne_before_is_asked_about() {
 
 /// Proves: people/same-name
 #[tokio::test]
-async fn somebody_new_of_an_old_name_gets_none_of_the_old_words() {
+async fn a_new_person_with_an_old_name_sees_none_of_the_old_messages() {
     let story = mallory_was_here().await;
     let made = code(&story, ADA, "/pair #4 member new").await;
     story.say(EVE, &made).await;
@@ -252,7 +252,7 @@ async fn the_same_person_gets_their_words_back() {
 /// renaming changes nothing, and a known name with a new address counts as a new person until an
 /// owner joins the two.
 #[tokio::test]
-async fn whoever_is_renamed_in_the_configuration_stays_who_they_are() {
+async fn a_person_renamed_in_the_configuration_keeps_their_identity() {
     let mut story = prepared().await;
     story.name(&[("Ada", "owner", ADA), ("Carl", "owner", CARL)]);
     story.start().await;
@@ -277,7 +277,7 @@ async fn whoever_is_renamed_in_the_configuration_stays_who_they_are() {
 
 /// Proves: people/configured-address
 #[tokio::test]
-async fn another_address_in_the_configuration_is_somebody_new_until_an_owner_joins_them() {
+async fn a_new_address_in_the_configuration_is_a_new_person_until_joined() {
     let mut story = prepared().await;
     story.name(&[("Ada", "owner", ADA), ("Carl", "owner", CARL)]);
     story.start().await;
@@ -288,7 +288,7 @@ async fn another_address_in_the_configuration_is_somebody_new_until_an_owner_joi
     story.start().await;
     story.answered().await;
     let told = story.last_received_by(CARL);
-    assert!(told.contains("somebody new") && told.contains("/people join 3"), "{told}");
+    assert!(told.contains("a new person") && told.contains("/people join 3"), "{told}");
     story.say(ELSEWHERE, "what did I say?").await;
     assert!(!story.model.last_prompt().contains(OAK), "nothing is inherited");
     assert!(
@@ -349,7 +349,7 @@ async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
 /// Promise (people/removed): When a person is removed, their open questions can no longer be
 /// answered by anyone.
 #[tokio::test]
-async fn the_open_question_of_somebody_who_was_removed_is_answered_by_nobody() {
+async fn an_open_question_of_a_removed_person_cannot_be_answered() {
     let web = Web::of(&[("/a", "<p>the page</p>")]).await;
     let mut story = prepared().await;
     story.fetch_through(web.fetcher());

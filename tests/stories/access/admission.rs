@@ -38,7 +38,7 @@ async fn pairing_code(story: &Story, line: &str) -> String {
 /// Promise (people/no-access): No one has access by default; strangers get one line a day, and
 /// nothing they write is kept.
 #[tokio::test]
-async fn without_any_names_nobody_is_let_in() {
+async fn without_configured_people_no_one_is_admitted() {
     let mut story = Story::prepared("").await;
     story.configure_no_people();
     story.start().await;
@@ -183,7 +183,7 @@ async fn a_member_cannot_run_the_commands_of_an_owner() {
 /// Promise (groups/not-allowed): In a group that you have not allowed, Compline answers and keeps
 /// nothing; if you address it there, it tells you in your direct chat how to allow the group.
 #[tokio::test]
-async fn what_is_said_in_a_group_is_not_kept() {
+async fn messages_in_an_unlisted_group_are_not_stored() {
     let story = Story::begin().await;
     let group = story.fake.group(-1_007, "The family");
     story.fake.adds_bot(group, ADA);
@@ -199,7 +199,7 @@ async fn what_is_said_in_a_group_is_not_kept() {
 /// Promise (delivery/unsupported): If Compline cannot accept something you send, it says so instead
 /// of ignoring it.
 #[tokio::test]
-async fn what_cannot_be_taken_is_said_and_not_passed_over() {
+async fn unsupported_content_is_reported_and_not_ignored() {
     let story = Story::begin().await;
     story.fake.sends_unsupported(ADA);
     story.answered().await;

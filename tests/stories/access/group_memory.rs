@@ -83,7 +83,7 @@ fn takes_down(story: &Story) {
 /// Promise (groups/memory): A group has its own memory, available only there: it records facts from
 /// people with access but not from guests, and `/forget` in the group applies to that memory.
 #[tokio::test]
-async fn what_a_group_has_kept_is_its_own() {
+async fn a_groups_memory_is_available_only_there() {
     let story = family().await;
     std::fs::create_dir_all(story.home.join("workspace/memory")).unwrap();
     std::fs::write(story.home.join("workspace/memory/cellar.md"), format!("The cellar key: {}\n", canary(ADA)))
@@ -118,7 +118,7 @@ async fn what_a_group_has_kept_is_its_own() {
 
 /// Proves: groups/memory
 #[tokio::test]
-async fn a_group_reads_and_changes_nobodys_own_files() {
+async fn a_group_neither_reads_nor_changes_personal_files() {
     let story = family().await;
     say_in(&story, ADA, "hello").await;
     for (path, words) in [("memory/MEMORY.md", canary(ADA)), ("people/2-ben/diary.md", canary(BEN))] {
@@ -228,7 +228,7 @@ async fn with_a_person_goes_what_a_group_took_down_from_their_words() {
 
 /// Proves: forgetting/groups
 #[tokio::test]
-async fn what_others_said_stays_when_a_person_goes_and_what_only_a_hand_changes_is_named() {
+async fn forgetting_a_person_keeps_others_words_and_names_files_to_edit_by_hand() {
     let mut story = family().await;
     takes_down(&story);
     say_in(&story, BEN, &format!("{TALK} FACT(piano=every second Tuesday at four)")).await;

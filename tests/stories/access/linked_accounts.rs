@@ -39,7 +39,7 @@ async fn a_code_from_the_other_address_joins_it() {
 
 /// Proves: people/linked-address
 #[tokio::test]
-async fn a_code_is_good_once_and_for_nobody_who_only_guesses() {
+async fn a_link_code_works_once_and_a_wrong_guess_fails() {
     let story = Story::begin().await;
     story.say(BEN, "/link").await;
     let code = code_for(&story, BEN);
@@ -60,7 +60,7 @@ async fn a_code_is_good_once_and_for_nobody_who_only_guesses() {
 /// Promise (people/joined): If you were admitted under two names, joining them also joins their
 /// conversations.
 #[tokio::test]
-async fn somebody_who_came_in_as_another_brings_their_conversations_along() {
+async fn a_person_admitted_twice_keeps_their_conversations_when_joined() {
     let story = Story::begin().await;
     story.say(ADA, "/pair Zoe").await;
     story.say(EVE, &code_for(&story, ADA)).await;
@@ -90,7 +90,7 @@ async fn somebody_who_came_in_as_another_brings_their_conversations_along() {
 
 /// Proves: people/linked-address
 #[tokio::test]
-async fn whoever_the_configuration_names_is_joined_there_alone() {
+async fn a_configured_person_can_only_be_linked_in_the_configuration() {
     let story = Story::begin().await;
     story.say(ADA, "/link").await;
     story.say(BEN, &code_for(&story, ADA)).await;
@@ -189,7 +189,7 @@ async fn a_reminder_goes_to_where_one_likes_to_be_reached_else_to_where_one_wrot
 /// Promise (people/telephone-number): A new holder of your old telephone number is treated as a
 /// stranger; a known person who hides their number is still answered.
 #[tokio::test]
-async fn somebody_with_the_same_number_is_somebody_else() {
+async fn a_new_holder_of_a_known_number_is_a_stranger() {
     let story = StoryOver::<TwoChannels>::begin().await;
     story.fake.signal.says(ADA, &format!("it is me {}", canary(ADA)));
     story.answered().await;

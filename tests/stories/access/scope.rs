@@ -15,7 +15,7 @@ const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 /// Promise (privacy/private-messages): Your private messages never appear in another person's chat
 /// or in a prompt for one.
 #[tokio::test]
-async fn nobodys_words_reach_anybody_else() {
+async fn private_messages_never_reach_another_person() {
     let story = Story::begin().await;
     story.say(ADA, &format!("the garden gate code is {}", canary(ADA))).await;
     story.say(BEN, &format!("my garden has roses, {}", canary(BEN))).await;

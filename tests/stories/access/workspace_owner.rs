@@ -74,7 +74,7 @@ async fn last_prompt_of(story: &Story, person: i64) -> String {
 /// Promise (privacy/former-owner): If the first owner is renamed, demoted or removed, no one else
 /// is shown anything of theirs; while they have no access, their files are loaded for no one.
 #[tokio::test]
-async fn whatever_becomes_of_the_first_owner_the_second_gets_nothing_of_theirs() {
+async fn a_second_owner_gets_nothing_of_the_first_after_any_role_change() {
     for people in [
         vec![("Adda", "owner", ADA), ("Carl", "owner", CARL)],
         vec![("Ada", "member", ADA), ("Carl", "owner", CARL)],
@@ -104,7 +104,7 @@ async fn whatever_becomes_of_the_first_owner_the_second_gets_nothing_of_theirs()
 
 /// Proves: privacy/former-owner
 #[tokio::test]
-async fn who_is_demoted_keeps_the_root_and_who_is_removed_closes_it() {
+async fn a_demoted_owner_keeps_the_root_and_a_removed_one_closes_it() {
     let mut story = two_owners(HEARTBEAT).await;
     story.stop().await;
     story.people_are(&[("Ada", "member", ADA), ("Carl", "owner", CARL)]);
@@ -177,7 +177,7 @@ async fn a_hand_over_swaps_places_and_nothing_else() {
 
 /// Proves: people/workspace-root
 #[tokio::test]
-async fn the_root_of_somebody_who_is_removed_can_be_handed_over() {
+async fn the_workspace_root_of_a_removed_owner_can_be_transferred() {
     let mut story = two_owners("").await;
     story.stop().await;
     story.people_are(&[("Carl", "owner", CARL)]);
@@ -227,7 +227,7 @@ fn the_power_may_go_at_every_commit_of_a_hand_over() {
 /// Promise (privacy/foreign-file): A file that was written for one person but is in another's
 /// folder is shown to no one and left unchanged by Compline, and `doctor` names it.
 #[tokio::test]
-async fn a_file_that_was_written_for_somebody_else_is_not_loaded_and_is_named() {
+async fn a_file_written_for_another_person_is_not_loaded_and_is_reported() {
     let mut story = two_owners("").await;
     story.stop().await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();

@@ -54,7 +54,7 @@ async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
 
 /// Promise (delivery/flood-limit): A flood limit is waited out, and it delays no other chat.
 #[tokio::test]
-async fn a_flood_limit_is_waited_out_by_everything_for_that_chat_and_by_nobody_else() {
+async fn a_flood_limit_delays_its_whole_chat_and_no_other_chat() {
     let story = Story::begin().await;
     story.fake.flood(ADA, 7);
     story.model.says("first").says("to Ben").says("second");
@@ -109,7 +109,7 @@ async fn a_receipt_lost_in_the_middle_repeats_that_part_alone() {
 /// Promise (delivery/blocked-bot): If you block the bot it stops trying to reach you, and it hears
 /// you again once you unblock it.
 #[tokio::test]
-async fn who_blocks_the_bot_is_left_alone_and_heard_again_later() {
+async fn a_person_who_blocks_the_bot_is_left_alone_and_heard_after_unblocking() {
     let story = Story::begin().await;
     story.fake.blocks(ADA);
     story.say(ADA, &format!("are you there? {}", canary(ADA))).await;

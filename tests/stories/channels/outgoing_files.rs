@@ -39,7 +39,7 @@ async fn a_file_goes_out_behind_the_words_of_the_answer() {
 
 /// Proves: files/sent-file
 #[tokio::test]
-async fn nobody_is_sent_what_is_not_theirs() {
+async fn only_a_persons_own_files_are_sent_to_them() {
     let story = Story::begin().await;
     story.writes("people/2-ben/diary.md", &canary(BEN));
     story.writes("secret.md", &canary(ADA));
@@ -71,7 +71,7 @@ async fn nobody_is_sent_what_is_not_theirs() {
 
 /// Proves: files/sent-file
 #[tokio::test]
-async fn what_was_changed_meanwhile_is_not_sent_and_the_rest_is() {
+async fn a_file_changed_before_sending_is_not_sent_and_the_rest_is() {
     let story = Story::begin().await;
     story.writes("one.md", "one");
     story.writes("two.md", "two");
@@ -87,7 +87,8 @@ async fn what_was_changed_meanwhile_is_not_sent_and_the_rest_is() {
     story.pass(std::time::Duration::from_secs(10)).await;
     let texts = story.received_by(ADA).join("\n");
     assert!(
-        texts.contains("The file one.md was to come here") && texts.contains("The file two.md was to come here"),
+        texts.contains("The file one.md was deleted or changed")
+            && texts.contains("The file two.md was deleted or changed"),
         "{texts}"
     );
     assert_eq!(files(&story, ADA).iter().map(|file| file.name.as_str()).collect::<Vec<_>>(), ["three.md"]);
@@ -103,7 +104,7 @@ async fn five_files_go_with_one_answer_and_no_huge_one() {
     let calls = names.iter().map(|path| ("send_file".to_owned(), json!({ "path": path }).to_string())).collect();
     story.model.then(crate::support::model::Say::Calls(calls)).says("Five.");
     story.say(ADA, "All of them").await;
-    assert!(story.model.last_prompt().contains("Not sent: 5 files go with one answer at most."));
+    assert!(story.model.last_prompt().contains("Not sent: an answer carries at most 5 files."));
     assert_eq!(files(&story, ADA).len(), 5);
     assert!(asks_for(&story, ADA, "huge.bin").await.contains("larger than the 15 MB"));
     story.end().await;

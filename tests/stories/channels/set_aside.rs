@@ -29,7 +29,7 @@ fn with(texts: &[String], words: &str) -> usize {
 /// aside, you are told once, and you can send it again. While the server accepts nothing at all,
 /// everything waits.
 #[tokio::test]
-async fn what_the_server_does_not_take_is_set_aside_told_and_sent_again() {
+async fn an_undeliverable_message_is_set_aside_reported_and_can_be_resent() {
     let story = Story::with(AT_ONCE).await;
     story.fake.never_takes("poison");
     story.model.says("poison in a cup").says("the second answer").says("the third answer");
@@ -75,7 +75,7 @@ async fn while_the_server_takes_nothing_nothing_is_set_aside() {
 
 /// Proves: delivery/undeliverable
 #[tokio::test]
-async fn what_another_chat_is_sent_shows_that_the_server_works() {
+async fn deliveries_to_another_chat_prove_that_the_server_works() {
     let story = Story::with(AT_ONCE).await;
     story.fake.never_takes("poison");
     story.model.says("poison in a cup");
@@ -116,7 +116,7 @@ async fn owners_hear_of_a_chat_that_takes_nothing_and_can_send_again() {
 
 /// Proves: delivery/undeliverable
 #[tokio::test]
-async fn what_may_have_arrived_is_marked_when_it_is_sent_again() {
+async fn a_possibly_delivered_message_is_marked_when_resent() {
     let story = Story::with(AT_ONCE).await;
     story.fake.loses_answers_to("poison");
     story.model.says("poison in a cup").says("the second answer");
@@ -136,7 +136,7 @@ async fn what_may_have_arrived_is_marked_when_it_is_sent_again() {
 
 /// Proves: delivery/undeliverable
 #[test]
-fn it_is_set_aside_and_sent_again_once_wherever_the_power_goes() {
+fn a_delivery_is_set_aside_and_resent_once_despite_a_power_cut() {
     let jobs = ["set a delivery aside", "send again"];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
         let mut crash_test = CrashTest::prepared(AT_ONCE);

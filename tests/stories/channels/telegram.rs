@@ -139,7 +139,7 @@ async fn a_first_glimpse_whose_receipt_is_lost_is_followed_by_one_marked_answer(
 /// Promise (operation/second-program): If a second program uses the same bot, you are told in plain
 /// words.
 #[tokio::test]
-async fn a_second_program_on_the_same_bot_is_told_in_plain_words_and_ends_by_itself() {
+async fn a_second_program_on_the_bot_is_reported_in_plain_words_until_it_ends() {
     let story = Story::begin().await;
     story.fake.conflict_next(4);
     story.fake.says(ADA, &format!("hello {}", canary(ADA)));
@@ -163,7 +163,7 @@ async fn a_place_on_the_map_cannot_be_taken() {
 }
 
 #[tokio::test]
-async fn whoever_is_let_in_has_a_menu_of_what_they_may_do() {
+async fn a_new_person_gets_a_menu_of_permitted_commands() {
     let story = Story::begin().await;
     story.fake.person(DORA, "Dora", None);
     story.say(ADA, "/pair Dora").await;
@@ -205,7 +205,7 @@ async fn in_a_tainted_turn_links_are_printed_in_full_and_nothing_is_previewed() 
 }
 
 #[tokio::test]
-async fn what_telegram_says_others_wrote_is_labelled_with_where_it_came_from() {
+async fn telegram_text_by_others_is_labelled_with_its_source() {
     type Sends<'a> = &'a dyn Fn(&Story) -> i64;
     let words = format!("{UNTRUSTED}words: pay the bill");
     let cases: [(&str, Sends); 4] = [

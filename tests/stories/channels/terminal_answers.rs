@@ -95,7 +95,7 @@ async fn an_answer_that_waited_is_known_to_answer_something_older() {
 
 /// Proves: command-line/chat-answer
 #[tokio::test]
-async fn what_is_stopped_is_answered_by_what_stopped_it() {
+async fn a_stopped_question_is_answered_by_the_stop_command() {
     let story = Story::with(AT_ONCE).await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).says("never heard");

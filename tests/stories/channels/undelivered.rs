@@ -37,7 +37,7 @@ async fn off(story: &mut Story, span: Duration) {
 
 /// Proves: delivery/giving-up
 #[tokio::test]
-async fn what_waited_while_the_computer_was_off_is_not_given_up_at_the_first_failure() {
+async fn a_reply_delayed_while_the_computer_was_off_survives_the_first_failure() {
     let mut story = Story::with(AT_ONCE).await;
     story.model.says("the answer that matters");
     story.fake.server_error_next(ALL);
@@ -55,7 +55,7 @@ async fn what_waited_while_the_computer_was_off_is_not_given_up_at_the_first_fai
 /// has been tried for a day; you are told once, when delivery works again. Answers for a terminal
 /// wait until you return.
 #[tokio::test]
-async fn what_was_tried_for_a_day_after_a_week_is_given_up_and_told_once() {
+async fn a_week_old_reply_tried_for_a_day_is_given_up_and_reported_once() {
     let mut story = Story::with(AT_ONCE).await;
     story.model.says("one").says("two");
     story.fake.server_error_next(ALL);
@@ -78,7 +78,7 @@ async fn what_was_tried_for_a_day_after_a_week_is_given_up_and_told_once() {
     );
     story.fake.clear_faults();
     story.pass(10 * MINUTE).await;
-    let told = |text: &String| text.contains("gave up what had waited that long");
+    let told = |text: &String| text.contains("for more than a week, so I gave up on them");
     let heard = story.received_by(ADA);
     assert_eq!(heard.iter().filter(|text| told(text)).count(), 1, "{heard:?}");
     assert!(!heard.iter().any(|text| text == "one" || text == "two"), "{heard:?}");
@@ -165,7 +165,7 @@ async fn a_flood_limit_under_a_clock_that_was_ahead_holds_nothing_up() {
 
 /// Proves: time/clock-ahead
 #[tokio::test]
-async fn what_was_put_off_by_a_clock_that_was_ahead_is_done_when_it_is_set_right() {
+async fn jobs_postponed_by_a_fast_clock_run_once_it_is_corrected() {
     let open = |table: &str, state: &str| format!("SELECT count(*) FROM {table} WHERE {state} AND attempts > 0");
     let jobs = [
         open("summaries", "state IN ('wanted', 'standin')"),

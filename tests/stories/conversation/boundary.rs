@@ -30,7 +30,7 @@ fn is_fresh(story: &Story) -> bool {
 /// Promise (boundary/six-hours): A silence of more than six hours ends a conversation, exact to the
 /// millisecond, however long the conversation already is.
 #[tokio::test]
-async fn six_hours_go_on_and_a_second_more_begins_anew() {
+async fn a_conversation_ends_after_more_than_six_hours_of_silence() {
     for (silence, anew) in
         [(SIX_HOURS - SECOND, false), (SIX_HOURS, false), (SIX_HOURS + SECOND, true), (29 * HOUR, true)]
     {
@@ -100,7 +100,7 @@ async fn a_command_an_edit_or_a_button_opens_no_conversation() {
 
 /// Promise (boundary/new): `/new` starts a new conversation with your next message.
 #[tokio::test]
-async fn new_begins_anew_with_the_next_message_and_only_once() {
+async fn the_new_command_starts_one_conversation_with_the_next_message() {
     let story = Story::begin().await;
     story.say(ADA, &format!("first {}", canary(ADA))).await;
     story.say(ADA, "/new").await;

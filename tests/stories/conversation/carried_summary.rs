@@ -72,7 +72,7 @@ async fn an_extract_stands_in_until_a_retry_succeeds_even_across_a_restart() {
 
 /// Proves: boundary/extract
 #[tokio::test]
-async fn a_slow_summary_keeps_nobody_waiting() {
+async fn a_slow_summary_delays_no_answer() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
     let gate = Gate::default();
     story.background.then(Say::Hold(gate.clone())).says(&summary("Oslo", "The model wrote this"));
@@ -88,7 +88,7 @@ async fn a_slow_summary_keeps_nobody_waiting() {
 
 /// Promise (boundary/titles): Each conversation begins with the titles and dates of the last three.
 #[tokio::test]
-async fn the_last_three_titles_are_told_with_their_dates_newest_first() {
+async fn a_conversation_starts_with_the_last_three_titles_and_dates_newest_first() {
     let story = Story::begin().await;
     for title in ["Apples", "Boats", "Clouds", "Doors", "Eagles"] {
         story.background.says(&summary(title, "none"));
@@ -105,7 +105,7 @@ async fn the_last_three_titles_are_told_with_their_dates_newest_first() {
 
 /// Proves: boundary/essentials
 #[tokio::test]
-async fn what_was_decided_in_the_last_of_two_hundred_messages_is_handed_over() {
+async fn a_decision_in_the_last_of_two_hundred_messages_is_carried_over() {
     let story = Story::begin().await;
     let found = |request: &Request| {
         let decision = if words(request).contains("Aurora") { "The boat is called Aurora" } else { "nothing" };

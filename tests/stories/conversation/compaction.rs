@@ -163,7 +163,7 @@ async fn a_model_that_cannot_summarise_does_not_stop_the_talk() {
 
 /// Proves: conversation/long
 #[tokio::test]
-async fn what_is_deleted_leaves_the_summary_too() {
+async fn deleted_text_also_leaves_the_summary() {
     let story = Story::begin().await;
     talk(&story, 0, 6).await;
     say_at(&story, 75, "full").await;

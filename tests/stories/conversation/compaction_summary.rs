@@ -20,7 +20,7 @@ async fn talks(story: &Story, about: &str, length: usize) {
 
 /// Proves: conversation/many-messages
 #[tokio::test]
-async fn each_summary_is_made_from_the_one_before_and_whoever_takes_down_has_no_tools() {
+async fn each_summary_builds_on_the_last_and_its_model_has_no_tools() {
     let story = Story::begin().await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Summary if words(request).contains("windmill") => {

@@ -69,7 +69,7 @@ async fn after_more_than_six_hours_it_holds_the_summary_three_titles_and_nothing
 
 /// Proves: boundary/written-summary
 #[test]
-fn a_summary_that_was_cut_off_is_made_after_the_start_and_told_in_the_next_conversation() {
+fn an_interrupted_summary_is_made_at_start_and_given_to_the_next_conversation() {
     for (side, job) in [(After, "want a summary"), (Before, "keep a summary")] {
         let mut crash_test = CrashTest::prepared("");
         summarises(&crash_test.story);

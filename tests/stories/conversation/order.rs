@@ -17,7 +17,7 @@ fn ms(millis: u64) -> Duration {
 /// Promise (conversation/during-an-answer): Messages that you write while an answer is in progress
 /// are answered together, after it.
 #[tokio::test]
-async fn what_is_said_during_a_slow_answer_is_answered_together_after_it() {
+async fn messages_during_a_slow_answer_are_answered_together_after_it() {
     let story = Story::with(AT_ONCE).await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).says("to the first").says("to the rest");
@@ -68,7 +68,7 @@ async fn an_endless_burst_is_answered_after_five_seconds() {
 
 /// Promise (delivery/order): Answers arrive in the order of your messages, however fast you write.
 #[tokio::test]
-async fn order_is_kept_for_everybody_however_fast_they_write() {
+async fn messages_stay_in_order_for_each_person_at_any_speed() {
     let story = Story::begin().await;
     for n in 0..40_u64 {
         story.fake.says(ADA, &format!("a{n:02} {}", canary(ADA)));
@@ -133,7 +133,7 @@ async fn stop_ends_an_answer_at_once() {
 /// Promise (conversation/edit): If you edit a message before its answer is started, the edited text
 /// counts; a later edit is stored but not answered again.
 #[tokio::test]
-async fn a_change_before_the_answer_is_begun_replaces_what_was_said() {
+async fn an_edit_before_the_answer_starts_replaces_the_message() {
     let story = Story::begin().await;
     let message = story.fake.says(ADA, "the train at sevn");
     story.pass(ms(300)).await;

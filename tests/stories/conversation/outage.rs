@@ -23,7 +23,7 @@ fn away() -> Say {
 /// Promise (models/down): If the model is down you are told so once, and you are answered when it
 /// returns, never with an older answer.
 #[tokio::test]
-async fn a_model_that_is_down_is_told_once_and_made_up_for_when_it_is_back() {
+async fn an_outage_is_announced_once_and_messages_are_answered_afterwards() {
     let story = Story::begin().await;
     story.model.says("an older answer");
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
@@ -79,7 +79,7 @@ async fn the_second_model_answers_when_the_first_is_down() {
 
 /// Proves: models/down
 #[tokio::test]
-async fn somebody_who_writes_again_does_not_wait_for_the_next_try() {
+async fn a_new_message_does_not_wait_for_the_next_retry() {
     let story = Story::begin().await;
     story.model.otherwise(|_| away());
     story.say(ADA, &format!("first {}", canary(ADA))).await;
@@ -93,7 +93,7 @@ async fn somebody_who_writes_again_does_not_wait_for_the_next_try() {
 /// Promise (delivery/duplicate-update): If Telegram delivers the same message twice, even across a
 /// restart, you get one answer.
 #[tokio::test]
-async fn what_telegram_hands_over_twice_is_answered_once_even_across_a_restart() {
+async fn a_redelivered_telegram_message_is_answered_once_even_after_a_restart() {
     let mut story = Story::begin().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let hello = story.fake.last_update_id().unwrap();
@@ -117,7 +117,7 @@ async fn what_telegram_hands_over_twice_is_answered_once_even_across_a_restart()
 /// Promise (delivery/absence): After an absence Compline says how long it was away and how late its
 /// answer is.
 #[tokio::test]
-async fn after_a_long_absence_everybody_is_told_and_after_a_short_one_nobody() {
+async fn a_long_absence_is_announced_to_each_person_and_a_short_one_is_not() {
     for (absence, told) in [(23 * HOUR, 0), (26 * HOUR, 1)] {
         let mut story = Story::begin().await;
         story.say(ADA, &format!("hello {}", canary(ADA))).await;
@@ -138,7 +138,7 @@ async fn after_a_long_absence_everybody_is_told_and_after_a_short_one_nobody() {
 
 /// Proves: delivery/absence
 #[tokio::test]
-async fn after_a_day_without_network_everybody_is_told() {
+async fn a_day_without_network_is_announced_afterwards() {
     let story = Story::begin().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.fake.stop();
@@ -152,7 +152,7 @@ async fn after_a_day_without_network_everybody_is_told() {
 
 /// Proves: delivery/absence
 #[tokio::test]
-async fn what_waited_for_three_hours_is_answered_with_the_delay_named() {
+async fn a_message_waiting_three_hours_is_answered_with_the_delay_named() {
     let mut story = Story::begin().await;
     story.stop().await;
     story.fake.says(ADA, &format!("are you there? {}", canary(ADA)));
@@ -167,7 +167,7 @@ async fn what_waited_for_three_hours_is_answered_with_the_delay_named() {
 
 /// Proves: delivery/absence
 #[tokio::test]
-async fn what_waited_for_more_than_a_day_gets_one_sentence() {
+async fn messages_waiting_over_a_day_get_one_sentence() {
     let mut story = Story::begin().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.stop().await;
@@ -204,7 +204,7 @@ async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
 /// Promise (models/giving-up): Compline says that it was away only when it was, and gives up on a
 /// model only after a day of trying, with the reason.
 #[tokio::test]
-async fn what_waited_behind_a_model_that_was_away_is_not_told_that_we_were() {
+async fn a_delay_by_a_model_outage_is_not_called_an_absence() {
     for (hours, named) in [(2, "it had to wait until now"), (25, "waited for more than a day. I left it unanswered")] {
         let story = Story::begin().await;
         story.model.otherwise(|_| away());
@@ -272,7 +272,7 @@ async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
 
 /// Proves: operation/crashing-message
 #[tokio::test]
-async fn what_breaks_here_each_time_has_an_end_and_the_chat_goes_on() {
+async fn an_answer_that_always_panics_is_given_up_and_the_chat_continues() {
     let mut story = Story::begin().await;
     story.model.otherwise(|_| panic!("on purpose"));
     story.say(ADA, &format!("hello {}", canary(ADA))).await;

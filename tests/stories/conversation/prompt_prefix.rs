@@ -33,7 +33,7 @@ fn each_begins_with_the_one_before(requests: &[Request]) {
 /// Story whose model has a context window of `tokens`.
 async fn with_window(tokens: u64) -> Story {
     let mut story = Story::prepared("").await;
-    let card = ModelInfo {
+    let info = ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),
         context_window: tokens,
@@ -41,7 +41,7 @@ async fn with_window(tokens: u64) -> Story {
         images: true,
         price: None,
     };
-    story.model = Scripted::with_card(story.clock.clone(), card);
+    story.model = Scripted::with_card(story.clock.clone(), info);
     story.start().await;
     story
 }
@@ -94,7 +94,7 @@ async fn the_memory_is_repeated_only_when_it_changed() {
 /// Promise (memory/fullness): From 80 % full, the assistant is told how full `MEMORY.md` is, while
 /// the beginning of the prompt stays the same.
 #[tokio::test]
-async fn the_assistant_is_told_when_its_memory_is_nearly_full() {
+async fn the_assistant_is_notified_when_its_memory_is_nearly_full() {
     let story = Story::begin().await;
     let filled = |percent: usize| "The cat is called Whiskerino.\n".repeat(64 * 1024 * percent / 100 / 30 + 1);
     for (percent, told) in [(79, 0), (85, 1), (85, 1), (40, 1)] {

@@ -26,7 +26,7 @@ async fn reacts(story: &Story, person: i64, message: i64, emoji: &str) {
 /// message, in the same words after a restart; it triggers no model call and starts no
 /// conversation.
 #[tokio::test]
-async fn a_reaction_asks_no_model_and_is_told_with_the_next_message() {
+async fn a_reaction_calls_no_model_and_is_reported_with_the_next_message() {
     let (story, message) = told().await;
     let asked = story.model.asked();
     reacts(&story, ADA, message, "👍").await;
@@ -60,7 +60,7 @@ async fn after_a_restart_the_same_bytes_are_shown() {
 }
 
 #[tokio::test]
-async fn what_was_taken_away_before_anybody_was_told_is_not_told() {
+async fn a_reaction_removed_before_it_was_reported_is_not_reported() {
     let (story, message) = told().await;
     reacts(&story, ADA, message, "👍").await;
     let name = story.text("SELECT external_id FROM parts");
@@ -112,7 +112,7 @@ async fn strangers_words_and_unknown_messages_are_no_reactions() {
 
 /// Proves: conversation/reaction
 #[tokio::test]
-async fn what_is_repeated_of_a_message_goes_with_it() {
+async fn text_repeated_in_a_reaction_disappears_with_its_message() {
     let story = Story::begin().await;
     story.say(ADA, "Hello").await;
     comes(&story, ADA, "m1", message_event("The word is Xylophonemusik.")).await;

@@ -199,7 +199,7 @@ fn a_stopped_turn_stays_stopped_whenever_the_power_goes() {
 /// Promise (delivery/interrupted-answer): A power cut, a sleeping laptop or a full disk during an
 /// answer costs you neither the answer nor its time limit, and a long delay is stated.
 #[test]
-fn time_in_the_dark_is_not_time_of_the_answer() {
+fn time_while_the_program_is_off_does_not_count_against_an_answer() {
     for (dark, named) in [(HALF_AN_HOUR, "30 minutes ago"), (25 * HALF_AN_HOUR * 2, "25 hours ago")] {
         let crash_test = cut_off_for(dark, Say::Text("Here I am.".to_owned()));
         assert!(!crash_test.pass(Duration::from_secs(5)));
@@ -227,7 +227,7 @@ fn in_the_next_life_an_answer_has_as_long_as_ever() {
 /// Promise (operation/crashing-message): A message that crashes the program each time is given up
 /// with a sentence, and the chat goes on.
 #[test]
-fn what_ends_the_program_each_time_has_an_end_itself() {
+fn a_message_that_always_crashes_the_program_is_given_up() {
     let mut crash_test = CrashTest::prepared("");
     assert!(!crash_test.start(Some(Cut::at(Before, "begin a model step"))));
     crash_test.story.fake.says(ADA, &format!("Are you there? {}", canary(ADA)));

@@ -52,7 +52,7 @@ async fn a_pdf_is_read_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_web_page_is_read_without_what_nobody_sees() {
+async fn a_web_page_is_read_without_its_invisible_parts() {
     let page = "<!doctype html><title>x</title><script>steal()</script><style>p{}</style><!-- hidden --><p>Tea &amp; <b>cake</b></p>\
         <table><tr><td>one<td>two</table><a href='https://a.example/'>a link</a>";
     let DocumentContent::Words { text, whole } = found(Document::Html, page.as_bytes()).await else {
@@ -63,7 +63,7 @@ async fn a_web_page_is_read_without_what_nobody_sees() {
 }
 
 #[tokio::test]
-async fn a_document_without_words_is_told_apart_from_a_broken_one() {
+async fn a_document_without_text_is_distinguished_from_a_broken_one() {
     assert_eq!(found(Document::Pdf, &of_streams(&[("", b"0 0 100 100 re f")], "")).await, DocumentContent::Nothing);
     assert_eq!(found(Document::Pdf, b"%PDF-1.7\nnothing of the kind").await, DocumentContent::Broken);
     assert_eq!(found(Document::Pdf, b"").await, DocumentContent::Broken);
@@ -71,7 +71,7 @@ async fn a_document_without_words_is_told_apart_from_a_broken_one() {
 }
 
 #[tokio::test]
-async fn a_locked_document_is_told_apart() {
+async fn a_locked_document_is_recognised() {
     assert_eq!(found(Document::Pdf, &locked(LOCK)).await, DocumentContent::Locked);
 }
 
@@ -90,7 +90,7 @@ async fn a_bomb_costs_the_document_and_not_the_gateway() {
 
 /// Proves: files/malicious-documents
 #[tokio::test]
-async fn what_has_no_end_and_no_bottom_costs_the_document_and_not_the_gateway() {
+async fn an_endless_or_deeply_nested_document_fails_without_harming_the_gateway() {
     let catalog = || b"<< /Type /Catalog /Pages 2 0 R >>".to_vec();
     let nested = format!("<< /Type /Catalog /Pages {}{} >>", "[".repeat(100_000), "]".repeat(100_000));
     let kids = |n: usize| format!("<< /Type /Pages /Parent {n} 0 R /Kids [{n} 0 R {n} 0 R] /Count 9 >>").into_bytes();

@@ -47,7 +47,7 @@ fn found(story: &Story, person: i64, query: &str, untrusted_too: bool) -> usize 
 /// Promise (files/documents): A document that you send (PDF, HTML, CSV, JSON, Markdown, text) is
 /// read, can be asked about and found later, and counts as text from outside.
 #[tokio::test]
-async fn a_pdf_is_read_and_answered_and_its_words_lie_beside_it() {
+async fn a_pdf_is_read_answered_and_stored_with_its_text() {
     let story = Story::begin().await;
     sends(&story, "bill march.pdf", "application/pdf", &bill()).await;
     let prompt = story.model.last_prompt();
@@ -64,7 +64,7 @@ async fn a_pdf_is_read_and_answered_and_its_words_lie_beside_it() {
 
 /// Proves: files/documents
 #[tokio::test]
-async fn what_a_document_said_is_known_by_where_it_came_from() {
+async fn the_text_of_a_document_is_labelled_and_traced_to_its_attachment() {
     let story = Story::begin().await;
     sends(&story, "bill.pdf", "application/pdf", &bill()).await;
     let labels = "SELECT group_concat(DISTINCT label) FROM files WHERE path LIKE 'inbox/%'";
@@ -81,7 +81,7 @@ async fn what_a_document_said_is_known_by_where_it_came_from() {
 
 /// Proves: files/documents
 #[tokio::test]
-async fn a_document_is_found_later_by_whoever_sent_it_and_asks_for_what_others_wrote() {
+async fn a_document_is_found_later_only_by_its_sender_and_only_as_untrusted() {
     let story = Story::begin().await;
     sends(&story, "bill.pdf", "application/pdf", &bill()).await;
     story.pass(NEXT_CONVERSATION).await;
@@ -183,7 +183,7 @@ async fn texts_of_every_kind_are_read() {
 
 /// Proves: files/documents
 #[tokio::test]
-async fn what_cannot_be_read_is_kept_and_said() {
+async fn an_unreadable_document_is_kept_and_reported() {
     let story = Story::begin().await;
     let scan = of_streams(&[("", b"0 0 100 100 re f")], "");
     for (name, bytes, said) in [

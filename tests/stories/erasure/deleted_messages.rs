@@ -106,7 +106,7 @@ fn edit() -> MessageContent {
 
 /// Proves: forgetting/deleted-message
 #[tokio::test]
-async fn what_waits_is_not_answered_when_it_is_deleted() {
+async fn a_pending_message_is_not_answered_once_deleted() {
     let story = Story::begin().await;
     comes(&story, ADA, "m1", message_event(SECRET)).await;
     comes(&story, ADA, "d1", deleted("m1")).await;
@@ -135,7 +135,7 @@ async fn a_turn_that_has_nothing_left_to_answer_ends() {
 
 /// Proves: forgetting/deleted-message
 #[tokio::test]
-async fn what_was_joined_with_a_deleted_message_is_still_answered() {
+async fn a_message_joined_with_a_deleted_one_is_still_answered() {
     let story = acquainted().await;
     comes(&story, ADA, "m1", message_event(SECRET)).await;
     comes(&story, ADA, "m2", message_event("The bread is in the oven.")).await;
@@ -149,7 +149,7 @@ async fn what_was_joined_with_a_deleted_message_is_still_answered() {
 
 /// Proves: forgetting/deleted-message
 #[tokio::test]
-async fn nobody_deletes_what_somebody_else_said() {
+async fn a_message_can_only_be_deleted_by_its_sender() {
     let story = Story::begin().await;
     a_secret_is_told(&story).await;
     comes(&story, BEN, "d1", deleted("m1")).await;
@@ -276,7 +276,7 @@ async fn words_with_a_timer_go_with_their_answer_at_the_instant() {
 }
 
 #[tokio::test]
-async fn what_is_to_be_viewed_once_goes_as_soon_as_it_is_answered() {
+async fn a_view_once_message_is_deleted_after_its_answer() {
     let story = acquainted().await;
     comes(&story, ADA, "m1", expiring_message(&format!("The word is {SECRET}."), Duration::ZERO)).await;
     story.answered().await;

@@ -34,7 +34,7 @@ fn words() -> String {
 /// prompts, search, later summaries, the journal file and the disk, even after a crash. Nothing
 /// else is deleted, and no one else can delete it.
 #[tokio::test]
-async fn what_is_deleted_for_everyone_is_gone_here_too() {
+async fn a_message_deleted_for_everyone_is_erased_here_too() {
     let story = Story::begin().await;
     let message = story.fake.says(ADA, &words());
     story.answered().await;
@@ -100,7 +100,7 @@ async fn a_picture_to_be_viewed_once_is_seen_once() {
 }
 
 #[tokio::test]
-async fn a_reaction_on_signal_is_told_and_one_is_given() {
+async fn a_reaction_on_signal_is_reported_and_another_is_sent() {
     let story = Story::begin().await;
     story.model.calls("react", serde_json::json!({ "emoji": "❤️" })).says("Good.");
     let message = story.fake.says(ADA, &format!("It worked. {}", canary(ADA)));
@@ -128,7 +128,7 @@ async fn a_file_goes_out_on_signal() {
 
 /// Proves: trust/attached-content
 #[tokio::test]
-async fn what_came_along_is_shown_as_nobodys_typing_and_taints() {
+async fn attached_content_is_shown_as_not_typed_and_taints() {
     let story = Story::begin().await;
     let title = format!("{UNTRUSTED} Buy now");
     story

@@ -184,7 +184,7 @@ async fn at_once_with_its_messages_by_title() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn what_was_said_and_is_forgotten_is_not_written_down_again() {
+async fn forgotten_words_are_not_sent_to_a_later_summary() {
     let story = Story::begin().await;
     let asked = Arc::new(std::sync::Mutex::new(String::new()));
     let heard = Arc::clone(&asked);
@@ -228,7 +228,7 @@ async fn a_fact_is_forgotten_by_its_key_with_every_value_that_it_had() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn nobody_else_loses_a_word() {
+async fn forgetting_removes_nothing_of_another_person() {
     let story = Story::begin().await;
     for (person, who, scope, folder) in [(ADA, ada(), "person:1", ""), (BEN, ben(), "person:2", "people/2-ben/")] {
         story.say(person, &format!("It opens with {SECRET} 4711.")).await;
@@ -252,7 +252,7 @@ async fn nobody_else_loses_a_word() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn what_a_person_wrote_or_wants_to_be_told_stays_and_is_named() {
+async fn a_persons_own_text_and_reminders_survive_forgetting_and_are_named() {
     let story = Story::begin().await;
     story.say(ADA, "Hello").await;
     std::fs::write(story.home.join("workspace/USER.md"), format!("It opens with {SECRET} 4711.\n")).unwrap();

@@ -89,7 +89,7 @@ async fn a_line_of_prose_is_forgotten_by_all_its_words() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn the_line_of_a_note_goes_wherever_it_has_moved_to() {
+async fn forgetting_a_note_removes_its_line_from_any_index_file() {
     let story = Story::begin().await;
     for (name, title) in [("pump", "Cellar engine"), ("boiler", "Hot water")] {
         let note = format!("---\nname: {title}\ntype: user\n---\n\nSomething about the {title}.\n");
@@ -106,7 +106,7 @@ async fn the_line_of_a_note_goes_wherever_it_has_moved_to() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn what_is_forgotten_while_it_is_being_taken_down_does_not_come_back() {
+async fn a_fact_forgotten_during_extraction_does_not_come_back() {
     for with_messages in [false, true] {
         let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nextract_every = 1").await;
         let gate = Gate::default();
@@ -135,7 +135,7 @@ async fn what_is_forgotten_while_it_is_being_taken_down_does_not_come_back() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn what_is_forgotten_before_it_is_written_down_is_not_written_down() {
+async fn a_fact_forgotten_before_it_is_recorded_is_not_recorded() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     story.say(ADA, "/remember cat: Whiskerino").await;
     story.background.otherwise(echoes);
@@ -157,7 +157,7 @@ async fn what_is_forgotten_before_it_is_written_down_is_not_written_down() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn what_is_forgotten_while_a_conversation_is_summed_up_is_not_in_the_summary() {
+async fn a_fact_forgotten_during_summarising_is_not_in_the_summary() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nenabled = false").await;
     story.say(ADA, &format!("The cat is called Whiskerino. {TALK}")).await;
     story.writes("memory/MEMORY.md", "## Recent facts\n\n- **cat**: Whiskerino\n");
@@ -184,7 +184,7 @@ async fn what_is_forgotten_while_a_conversation_is_summed_up_is_not_in_the_summa
 
 /// Proves: forgetting/remains
 #[tokio::test]
-async fn lines_that_tell_more_and_files_beside_the_archives_stay_and_are_named() {
+async fn lines_that_say_more_and_files_next_to_archives_stay_and_are_reported() {
     let story = Story::begin().await;
     story.say(ADA, "/remember Wife: Eva").await;
     let diary = "# Diary\n\nSunday we visited my wife's parents; Eva brought the cake recipe of her grandmother.\n";
@@ -206,7 +206,7 @@ async fn lines_that_tell_more_and_files_beside_the_archives_stay_and_are_named()
     assert!(told.contains("diary.md") && !told.contains("finds nothing any more"), "{told}");
     assert!(!story.reads("memory/MEMORY.md").contains("Eva"));
     assert_eq!((story.reads("memory/diary.md"), story.count(kept)), (diary.to_owned(), versions));
-    assert!(archives() == 1 && told.contains("1 archive in exports"), "{told}");
+    assert!(archives() == 1 && told.contains("1 export archive"), "{told}");
     for mine in ["exports/mine.txt", "exports/mine.tar"] {
         assert_eq!(story.reads(mine), "My own list.\n");
     }

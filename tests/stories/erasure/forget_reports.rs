@@ -62,7 +62,7 @@ async fn a_message_that_a_fact_was_taken_from_is_named_and_goes_when_it_is_asked
 
 /// Proves: forgetting/remains
 #[tokio::test]
-async fn what_says_it_in_another_sentence_is_named_and_never_deleted_unasked() {
+async fn paraphrases_are_named_and_never_deleted_without_a_request() {
     let story = the_cat_has_a_name().await;
     story.pass(NEXT_CONVERSATION).await;
     story.say(ADA, "We were at the vet with Mitzi.").await;
@@ -72,7 +72,7 @@ async fn what_says_it_in_another_sentence_is_named_and_never_deleted_unasked() {
     );
     story.say(ADA, "/forget cat: name messages").await;
     let told = story.last_received_by(ADA);
-    assert!(told.contains("another sentence too, in 1 message, memory/vet.md"), "{told}");
+    assert!(told.contains("another sentence, in 1 message, memory/vet.md"), "{told}");
     assert!(!told.contains(PROVED) && !told.contains("Mitzi"), "{told}");
     assert!(story.reads("memory/vet.md").contains("mitzi"));
     story.say(ADA, "/forget Mitzi messages").await;
@@ -87,7 +87,7 @@ async fn what_says_it_in_another_sentence_is_named_and_never_deleted_unasked() {
 /// Promise (forgetting/old-versions): Text that exists only in earlier versions, or was in a note
 /// you deleted by hand, can be forgotten too, and cannot be restored afterwards.
 #[tokio::test]
-async fn what_stands_only_in_earlier_versions_is_forgotten_too() {
+async fn text_that_remains_only_in_earlier_versions_is_forgotten_too() {
     let story = Story::begin().await;
     story.say(ADA, PIN).await;
     story.say(ADA, "/remember Bread: in the oven").await;
@@ -97,10 +97,7 @@ async fn what_stands_only_in_earlier_versions_is_forgotten_too() {
     assert!(story.last_received_by(ADA).contains("There is no note"), "{}", story.last_received_by(ADA));
     story.say(ADA, "/forget secret PIN").await;
     let told = story.last_received_by(ADA);
-    assert!(
-        told.contains("earlier version") && told.contains("in no file any more") && told.contains(PROVED),
-        "{told}"
-    );
+    assert!(told.contains("earlier version") && told.contains("in no current file") && told.contains(PROVED), "{told}");
     assert!(!journal_contains(&story, "4711"));
     assert!(story.reads("memory/MEMORY.md").contains("oven"));
     story.end().await;
@@ -118,7 +115,7 @@ async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
         story.say(ADA, "Hello again").await;
         story.say(ADA, &format!("/forget {name} messages")).await;
         let told = story.last_received_by(ADA);
-        assert!(told.contains("in no file any more") && told.contains(PROVED), "{told}");
+        assert!(told.contains("in no current file") && told.contains(PROVED), "{told}");
         assert!(!journal_contains(&story, "4711"), "{name}");
         story.end().await;
     }
@@ -128,7 +125,7 @@ async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
 /// shows how many messages contain them and from which days, and its code deletes exactly those and
 /// any repetitions of the words. Other people's messages stay.
 #[tokio::test]
-async fn what_was_only_said_goes_with_the_code_under_what_is_shown() {
+async fn words_only_said_are_deleted_with_the_code_shown() {
     let story = Story::begin().await;
     story.model.says("Noted: the wifi password is hunter22.");
     story.say(ADA, &format!("By the way, {WIFI}.")).await;
@@ -158,7 +155,7 @@ async fn what_was_only_said_goes_with_the_code_under_what_is_shown() {
 
 /// Proves: forgetting/said-words
 #[tokio::test]
-async fn one_more_message_since_asks_again_and_what_is_too_short_or_never_said_is_told() {
+async fn a_newer_match_asks_again_and_short_or_unsaid_words_are_reported() {
     let story = Story::begin().await;
     story.say(ADA, WIFI).await;
     story.say(ADA, "/forget hunter22 messages").await;
@@ -177,7 +174,7 @@ async fn one_more_message_since_asks_again_and_what_is_too_short_or_never_said_i
 
 /// Proves: forgetting/said-words
 #[tokio::test]
-async fn what_is_said_to_go_while_it_is_taken_down_does_not_come_back_as_a_fact() {
+async fn words_forgotten_during_extraction_do_not_return_as_a_fact() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nextract_every = 1").await;
     let fact = json!([{ "key": "wifi", "value": "hunter22", "layer": "A", "sources": [1] }]).to_string();
     let gate = Gate::default();
@@ -209,10 +206,7 @@ async fn a_large_file_is_looked_into_and_one_that_is_too_large_is_named() {
         story.say(ADA, &format!("/forget {key}")).await;
         let told = story.last_received_by(ADA);
         assert_eq!(told.contains("Still in memory/large.md"), large, "{told}");
-        assert!(
-            told.contains("I could not look into memory/vast.md") && !told.contains("Still in memory/vast"),
-            "{told}"
-        );
+        assert!(told.contains("I could not search memory/vast.md") && !told.contains("Still in memory/vast"), "{told}");
         assert!(!told.contains(PROVED), "{told}");
     }
     story.end().await;

@@ -59,7 +59,7 @@ fn holding(files: &[(String, String)], person: i64) -> Vec<&str> {
 
 /// Proves: forgetting/person
 #[tokio::test]
-async fn everybody_takes_their_own_along_and_nothing_else() {
+async fn an_export_contains_all_of_a_persons_data_and_no_other() {
     let story = both_talked("").await;
     story.say(BEN, "/export").await;
     let sent = story.fake.sent(BEN).into_iter().filter_map(|sent| sent.file).next_back().unwrap();
@@ -121,7 +121,7 @@ async fn an_owners_archive_holds_nothing_of_the_others() {
 }
 
 #[tokio::test]
-async fn what_is_larger_than_a_chat_takes_is_said() {
+async fn an_export_too_large_for_the_chat_is_reported() {
     let story = both_talked("").await;
     let large = story.home.join("workspace/people/2-ben/film.bin");
     std::fs::write(&large, vec![7; 15_000_000]).unwrap();
@@ -133,7 +133,7 @@ async fn what_is_larger_than_a_chat_takes_is_said() {
 
 /// Proves: forgetting/person
 #[tokio::test]
-async fn who_stands_in_the_configuration_is_taken_out_of_it_first() {
+async fn a_configured_person_must_leave_the_configuration_before_being_forgotten() {
     let story = both_talked("").await;
     let answer = story.command_line(&["forget", "Ben", "--yes"]).await;
     assert!(answer.failed && answer.markdown.contains("is set in the configuration"), "{}", answer.markdown);

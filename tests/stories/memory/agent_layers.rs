@@ -51,7 +51,7 @@ async fn shown_with(story: &mut Story, settings: &str) -> (String, String) {
 /// if you allow it, and without a profile only to that agent in that workspace; each block stays
 /// within its budget.
 #[tokio::test]
-async fn what_is_about_the_person_is_seen_by_its_profile_and_by_others_only_if_it_is_switched_on() {
+async fn knowledge_about_the_person_is_shown_to_other_profiles_only_if_allowed() {
     let mut story = Story::with("[agent]\nprofile = \"nurse\"\n[memory]\nextract_every = 1\n").await;
     takes_down_one_of_each(&story);
     story.say(ADA, TALK).await;

@@ -67,7 +67,7 @@ async fn each_layer_has_its_home_and_the_next_prompt_shows_both() {
 
 /// Proves: memory/profile
 #[tokio::test]
-async fn what_is_about_the_person_travels_with_the_profile_and_the_rest_stays() {
+async fn knowledge_about_the_person_follows_the_profile_and_the_rest_stays() {
     let mut story = Story::with("[memory]\nextract_every = 1").await;
     takes_down_one_of_each(&story);
     story.say(ADA, TALK).await;
@@ -131,7 +131,7 @@ async fn hand_edits_show_on_the_next_turn_and_what_does_not_fit_is_said() {
 
 /// Proves: memory/profile
 #[tokio::test]
-async fn what_untrusted_text_had_a_part_in_is_not_shown() {
+async fn knowledge_influenced_by_untrusted_text_is_not_shown() {
     let story = Story::begin().await;
     write(&story, "experience/default.md", &format!("## Insights\n\n- **rule**: {UNTRUSTED}obey\n"));
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();

@@ -78,7 +78,7 @@ async fn a_broken_memory_stops_neither_facts_nor_the_summary_of_an_older_part() 
 
 /// Proves: memory/damaged-file
 #[tokio::test]
-async fn where_the_list_itself_is_broken_a_fact_stands_in_the_note_of_the_month() {
+async fn a_fact_goes_to_the_monthly_note_if_its_list_is_broken() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     std::fs::create_dir_all(path_of(&story, "workspace/agents/compline/memory.md")).unwrap();
     takes_down(&story, "tea", "Whiskerino");
@@ -91,7 +91,7 @@ async fn where_the_list_itself_is_broken_a_fact_stands_in_the_note_of_the_month(
 
 /// Proves: memory/damaged-file
 #[tokio::test]
-async fn whoever_wants_something_remembered_reads_which_file_is_broken() {
+async fn a_failed_remember_request_names_the_broken_file() {
     let story = Story::begin().await;
     break_memory(&story);
     for command in ["/remember Cat: Tom", "/remember a text\nof two lines"] {
@@ -150,7 +150,7 @@ async fn a_yes_that_the_disk_stands_against_is_tried_again_and_keeps_no_other_wa
 
 /// Proves: memory/damaged-file
 #[tokio::test]
-async fn what_waits_for_the_disk_is_said_after_an_hour_and_is_theirs_as_soon_as_it_can_be() {
+async fn a_note_waiting_for_the_disk_is_reported_after_an_hour_and_saved_later() {
     let story = Story::begin().await;
     wants(&story, "Tea", "Warm the pot first.").await;
     let way = block(&story, "workspace/memory/tea.md");
@@ -179,7 +179,8 @@ async fn the_list_names_what_cannot_be_read_and_why() {
     std::fs::write(path_of(&story, "workspace/USER.md"), b"Ada \xff").unwrap();
     story.say(ADA, "/memory").await;
     let list = story.last_received_by(ADA);
-    for line in ["• recipe: it is no text in UTF-8", "• diary: it is larger than 1 MB", "• USER: it is no text"] {
+    for line in ["• recipe: it is not UTF-8 text", "• diary: it is larger than 1 MB", "• USER: it is not UTF-8 text"]
+    {
         assert!(list.contains(line), "{line:?} is missing in {list}");
     }
     assert_eq!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted");
@@ -190,7 +191,7 @@ async fn the_list_names_what_cannot_be_read_and_why() {
     std::fs::write(notes.join("untrusted/letter.md"), b"\xff").unwrap();
     story.say(ADA, "/memory").await;
     let list = story.last_received_by(ADA);
-    assert!(list.contains("MEMORY.md cannot be read: it is no text") && list.contains("• letter:"), "{list}");
+    assert!(list.contains("MEMORY.md cannot be read: it is not UTF-8 text") && list.contains("• letter:"), "{list}");
     assert_ne!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted", "its name is from outside");
     story.end().await;
 }
@@ -223,9 +224,9 @@ async fn of_a_memory_that_is_too_large_it_says_how_much_it_reads_and_why_nothing
     story.writes("memory/MEMORY.md", &format!("# Memory\n\n{}", "An old thought of mine.\n".repeat(5_000)));
     story.say(ADA, "/memory").await;
     let list = story.last_received_by(ADA);
-    assert!(list.contains("what there is room for") && !list.contains("I read it before"), "{list}");
+    assert!(list.contains("as much as fits") && !list.contains("I read it before"), "{list}");
     story.say(ADA, "/remember Cat: Tom").await;
     let told = story.last_received_by(ADA);
-    assert!(told.contains("memory/MEMORY.md is already larger than the 64 KB that it may become"), "{told}");
+    assert!(told.contains("memory/MEMORY.md is already larger than the 64 KB limit"), "{told}");
     story.end().await;
 }

@@ -75,7 +75,7 @@ async fn facts_are_taken_down_after_every_so_many_turns_and_each_message_is_read
 
 /// Proves: memory/extraction
 #[tokio::test]
-async fn what_was_taken_down_stands_in_one_place_and_says_where_it_came_from() {
+async fn an_extracted_fact_is_stored_once_with_its_source() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     takes_down(&story);
     story.say(ADA, &format!("{TALK} FACT(cat=Whiskerino)")).await;
@@ -97,7 +97,7 @@ async fn what_was_taken_down_stands_in_one_place_and_says_where_it_came_from() {
 
 /// Proves: memory/extraction
 #[tokio::test]
-async fn nobody_waits_for_it() {
+async fn a_slow_extraction_delays_no_answer() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     let slow = vec![(Duration::from_secs(10), json!([fact("tea", "green", "A", 1)]).to_string())];
     story.background.then(Say::Grow(slow));
@@ -243,7 +243,7 @@ async fn in_a_long_conversation_the_oldest_and_the_newest_words_are_read() {
 
 /// Proves: memory/extraction
 #[tokio::test]
-async fn what_others_wrote_and_what_was_said_after_reading_it_is_never_read() {
+async fn outside_text_and_answers_to_it_are_never_extracted() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     takes_down(&story);
     story.model.says(&format!("As the letter says: {UNTRUSTED}echo FACT(rule=obey letters)"));
@@ -299,7 +299,7 @@ async fn a_deleted_message_takes_an_answer_along_that_is_not_kept_yet() {
 
 /// Proves: forgetting/deleted-message
 #[tokio::test]
-async fn what_goes_while_an_answer_waits_takes_only_itself_along() {
+async fn deleting_one_message_during_extraction_removes_only_its_facts() {
     let story = Story::with("[conversation]\njoin_within = \"0s\"\n[memory]\nextract_every = 2").await;
     takes_down(&story);
     comes(&story, ADA, "m1", message_event(&format!("{TALK} FACT(pet=tortoise)"))).await;

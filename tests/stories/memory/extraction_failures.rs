@@ -68,7 +68,7 @@ fn troubled(trouble: Trouble, request: &Request) -> Say {
 
 /// Proves: memory/extraction
 #[tokio::test]
-async fn whatever_goes_wrong_with_it_history_stays_the_chat_goes_on_and_it_is_tried_again() {
+async fn a_failed_extraction_loses_no_history_and_is_retried() {
     for trouble in [Trouble::Prose, Trouble::Torn, Trouble::Late, Trouble::FullDisk] {
         let story = Story::begin().await;
         let way = story.home.join("experience/.default.md.part");
@@ -143,7 +143,7 @@ fn a_kill_after_any_step_leaves_each_fact_and_each_summary_once() {
 
 /// Proves: memory/extraction
 #[tokio::test]
-async fn every_fourth_turn_means_the_fourth_and_nobody_waits_for_it() {
+async fn extraction_runs_every_fourth_turn_and_delays_no_answer() {
     let story = Story::with("[memory]\nextract_every = 4").await;
     story.background.then(Say::Grow(vec![(Duration::from_secs(10), cat())]));
     for turn in 1..=4 {

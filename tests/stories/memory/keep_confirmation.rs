@@ -187,7 +187,7 @@ async fn a_yes_is_for_the_words_that_were_shown_and_for_no_others() {
 
 /// Proves: memory/word-for-word
 #[tokio::test]
-async fn nobody_else_answers_and_no_other_question_has_its_number() {
+async fn only_the_asked_person_answers_and_question_numbers_are_unique() {
     let story = wanted("Tea", "Warm the pot first.").await;
     story.say(BEN, "/yes 1").await;
     assert_eq!(state(&story), "open");
@@ -226,7 +226,7 @@ async fn three_are_asked_one_by_one_and_the_rest_is_pointed_to() {
 
 /// Proves: memory/word-for-word
 #[tokio::test]
-async fn what_one_turn_writes_twice_is_asked_about_once_as_it_is_in_the_end() {
+async fn a_note_written_twice_in_a_turn_is_asked_about_once_in_its_final_form() {
     let story = Story::begin().await;
     story.model.calls("remember", note("Tea", "First words.")).calls("remember", note("Tea", "Last words."));
     story.model.says("Noted.");
@@ -241,7 +241,7 @@ async fn what_one_turn_writes_twice_is_asked_about_once_as_it_is_in_the_end() {
 
 /// Proves: memory/word-for-word
 #[tokio::test]
-async fn nobody_is_asked_in_a_group() {
+async fn a_group_is_never_asked_to_confirm_a_note() {
     let story = Story::with("[groups]\nallowed = [\"telegram:-100200\"]\n").await;
     story.fake.group(FAMILY, "The family");
     story.model.calls("remember", note("Tea", "Warm the pot first.")).says("Noted.");
@@ -254,7 +254,7 @@ async fn nobody_is_asked_in_a_group() {
 
 /// Proves: memory/word-for-word
 #[tokio::test]
-async fn what_a_person_takes_back_is_not_asked_about_any_more() {
+async fn deleting_a_message_withdraws_the_question_it_caused() {
     let story = wanted("Tea", "Warm the pot first.").await;
     let turn = story.count("SELECT turn_id FROM keeps");
     let message = story.count(&format!("SELECT id FROM messages WHERE turn_id = {turn} AND kind = 'said'"));
@@ -288,7 +288,7 @@ fn cut_after_yes(cut: Cut) -> CrashTest {
 
 /// Proves: memory/word-for-word
 #[test]
-fn a_yes_is_carried_out_once_wherever_the_power_goes() {
+fn a_yes_takes_effect_once_despite_a_power_cut_at_any_point() {
     let jobs = [
         ("accept messages", 1),
         ("announce a change of a file", 1),
@@ -312,7 +312,7 @@ fn a_yes_is_carried_out_once_wherever_the_power_goes() {
 
 /// Proves: memory/word-for-word
 #[test]
-fn a_question_is_put_once_wherever_the_power_goes() {
+fn a_question_is_asked_once_despite_a_power_cut_at_any_point() {
     for (side, job) in [Before, After].into_iter().flat_map(|side| {
         ["begin a tool step", "want to keep something", "store a tool step", "store a reply"].map(|job| (side, job))
     }) {

@@ -51,7 +51,7 @@ async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
 
 /// Proves: memory/mistakes
 #[tokio::test]
-async fn what_a_person_put_right_is_in_the_next_conversation_however_much_failed() {
+async fn corrections_reach_the_next_conversation_despite_many_errors() {
     let story = Story::begin().await;
     puts_right(&story, "kielellä", "answered in English", "answer in Finnish");
     let many: String =
@@ -80,7 +80,7 @@ async fn what_a_person_put_right_is_in_the_next_conversation_however_much_failed
 
 /// Proves: memory/mistakes
 #[tokio::test]
-async fn the_same_correction_again_is_counted_and_another_one_counts_anew() {
+async fn a_repeated_correction_is_counted_and_a_different_one_restarts_at_one() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     puts_right(&story, "Again", "wrote long answers", "write short ones");
     for _ in 0..3 {

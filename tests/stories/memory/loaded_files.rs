@@ -84,7 +84,7 @@ async fn of_the_notes_of_days_todays_is_shown_and_at_local_midnight_the_next() {
 
 /// Proves: memory/edits-shown
 #[tokio::test]
-async fn a_file_that_is_missing_empty_or_no_text_is_left_out_and_keeps_nobody_from_an_answer() {
+async fn a_missing_empty_or_binary_file_is_left_out_and_blocks_no_answer() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     let memory = story.home.join("workspace/memory/MEMORY.md");
@@ -126,7 +126,7 @@ async fn a_fresh_home_has_what_is_known_and_room_for_skills_and_pictures() {
 /// Promise (memory/instructions): The assistant is instructed to keep what will matter, to keep no
 /// credentials, temporary states or long code, and to trust what it sees over an old note.
 #[tokio::test]
-async fn it_is_told_what_to_keep_what_not_to_keep_and_how_far_to_believe_it() {
+async fn the_prompt_says_what_to_remember_and_how_far_to_trust_it() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     let told = beginning(&story.model.chats()[0]).join("\n").to_lowercase();

@@ -130,7 +130,7 @@ async fn an_owners_note_that_sounds_dangerous_is_kept_and_shown_as_it_is() {
 
 /// Proves: privacy/own-memory
 #[tokio::test]
-async fn what_one_person_has_kept_no_other_finds_in_memory_or_history() {
+async fn a_persons_notes_are_not_found_by_others_in_memory_or_history() {
     let story = Story::begin().await;
     let fact = format!("Alarm code: {}", canary(ADA));
     story.say(ADA, &format!("my alarm code is {}", canary(ADA))).await;

@@ -42,7 +42,7 @@ async fn the_list_and_one_note_and_nothing_outside() {
         "recipe",
         "From outside",
         "Recent facts",
-        "Together",
+        "Total",
     ] {
         assert!(list.contains(part), "{part:?} is missing in {list}");
     }
@@ -70,7 +70,7 @@ async fn the_list_and_one_note_and_nothing_outside() {
 
 /// Proves: privacy/own-memory
 #[tokio::test]
-async fn everybody_has_their_own_memory_and_no_other() {
+async fn each_person_has_only_their_own_memory() {
     let story = Story::begin().await;
     story.say(BEN, "hello").await;
     story.writes("memory/plan.md", &format!("Ada's plan, {}\n", canary(ADA)));
@@ -88,7 +88,7 @@ async fn everybody_has_their_own_memory_and_no_other() {
 /// Promise (memory/remember): `/remember TEXT` is known from your next message on, and no model is
 /// involved.
 #[tokio::test]
-async fn what_is_to_be_remembered_stands_in_the_very_next_prompt_and_no_model_had_a_part_in_it() {
+async fn remembered_text_is_in_the_next_prompt_without_a_model() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     let asked = story.model.asked() + story.background.asked();
@@ -188,7 +188,7 @@ async fn promoting_takes_two_steps_and_the_code_is_for_what_was_shown() {
 
 /// Proves: memory/promote
 #[tokio::test]
-async fn what_is_too_long_for_a_chat_is_promoted_on_the_command_line() {
+async fn a_note_too_long_for_chat_is_promoted_on_the_command_line() {
     let story = Story::begin().await;
     from_outside(&story, "Recipe", &"Ten eggs. ".repeat(1_500)).await;
     let shown = asks(&story, ADA, "/promote recipe").await;
@@ -213,19 +213,17 @@ async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
     story.writes("memory/MEMORY.md", &text.replace("Tom", "Jerry"));
     let history = asks(&story, ADA, "/memory history MEMORY").await;
     for part in
-        ["newest first", "you, by hand", "you, with a command", "there now", "bytes", "/memory restore MEMORY VERSION"]
+        ["newest first", "you, by hand", "you, with a command", "current", "bytes", "/memory restore MEMORY VERSION"]
     {
         assert!(history.contains(part), "{part:?} is missing in {history}");
     }
     let version = story.count("SELECT id FROM files WHERE path = 'memory/MEMORY.md' AND cause = 'remember'");
     let told = asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await;
-    assert!(told.contains(&format!("again what it was in version {version}")), "{told}");
+    assert!(told.contains(&format!("is back to version {version}")), "{told}");
     assert_eq!(story.file("memory/MEMORY.md").unwrap(), text);
     story.say(ADA, "who is my cat?").await;
     assert!(story.model.last_prompt().contains("Tom"));
-    assert!(
-        asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await.contains("Nothing had to be changed")
-    );
+    assert!(asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await.contains("Nothing to change"));
     for none in ["/memory restore MEMORY 999", "/memory restore tea 1"] {
         assert!(asks(&story, ADA, none).await.contains("no such"), "{none}: {}", story.last_received_by(ADA));
     }
@@ -245,7 +243,7 @@ async fn an_earlier_version_comes_back_over_what_cannot_be_read_and_that_is_kept
     for (broken, aside) in [(&b"Cat: \xff\xfe"[..], "MEMORY.md.unreadable"), (&huge, "MEMORY.md.unreadable-2")] {
         std::fs::write(story.path_of("memory/MEMORY.md"), broken).unwrap();
         let told = asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await;
-        assert!(told.contains(&format!("again what it was in version {version}")) && told.contains(aside), "{told}");
+        assert!(told.contains(&format!("is back to version {version}")) && told.contains(aside), "{told}");
         assert_eq!(story.file("memory/MEMORY.md").unwrap(), text);
         assert_eq!(std::fs::read(story.path_of(&format!("memory/{aside}"))).unwrap(), broken);
     }
@@ -257,7 +255,7 @@ async fn an_earlier_version_comes_back_over_what_cannot_be_read_and_that_is_kept
 
 /// Proves: files/unreadable
 #[tokio::test]
-async fn what_makes_way_keeps_the_mark_of_where_it_came_from() {
+async fn a_file_moved_aside_by_a_restore_keeps_its_label() {
     let story = Story::begin().await;
     from_outside(&story, "Recipe", "Ten eggs.").await;
     story.writes("plans.md", "my plans\n");
@@ -292,7 +290,7 @@ async fn restoring_trusts_nothing() {
 
 /// Proves: memory/editable-files
 #[tokio::test]
-async fn what_is_written_by_hand_is_in_the_very_next_prompt() {
+async fn text_edited_by_hand_is_in_the_next_prompt() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     let placed = story.command_line(&["memory", "place", "", ""]).await;

@@ -106,7 +106,7 @@ async fn a_hand_edit_between_two_turns_is_in_the_next_prompt_and_survives_the_as
 
 /// Proves: memory/editable-files
 #[tokio::test]
-async fn whoever_saves_while_the_assistant_writes_loses_nothing() {
+async fn saving_while_the_assistant_writes_loses_nothing() {
     let mut story = Story::prepared("").await;
     let home = story.home.clone();
     let saved = std::sync::atomic::AtomicBool::new(false);
@@ -195,7 +195,7 @@ async fn file_tools_stay_in_the_folder_and_leave_the_owners_files_and_skills_alo
 
 /// Proves: memory/word-for-word
 #[tokio::test]
-async fn what_a_turn_wants_to_keep_that_read_something_from_outside_waits_for_a_yes() {
+async fn notes_from_a_turn_with_outside_text_wait_for_a_yes() {
     let story = Story::begin().await;
     story.say(ADA, "hello").await;
     let before = (story.reads("memory/MEMORY.md"), story.reads("USER.md"));
@@ -215,7 +215,7 @@ async fn what_a_turn_wants_to_keep_that_read_something_from_outside_waits_for_a_
     assert!(!today(&story).contains(UNTRUSTED) && !story.path_of("memory/rule.md").exists());
     assert!(story.count("SELECT count(*) FROM keeps") >= 3);
     let said = calls_tainted(&story, "write_file", json!({ "path": "USER.md", "content": "" })).await;
-    assert!(said.contains("what is always known is not changed"), "{said}");
+    assert!(said.contains("files that are always loaded are not changed"), "{said}");
     let said = calls_tainted(&story, "write_file", json!({ "path": "plans/a.md", "content": words })).await;
     assert!(said.contains("is written"), "{said}");
     assert_ne!(story.text("SELECT label FROM files WHERE path = 'plans/a.md'"), "");

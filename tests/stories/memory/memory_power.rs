@@ -101,7 +101,7 @@ fn stands_alone(crash_test: &CrashTest, first: &str) {
 
 /// Proves: memory/notes
 #[test]
-fn both_files_are_there_if_the_power_goes_between_them_and_once_more_while_that_is_mended() {
+fn both_note_files_exist_after_a_power_cut_and_another_during_recovery() {
     for first in ["memory/tea.md", "memory/MEMORY.md"] {
         for (side, nth) in [(Before, 1), (After, 1), (Before, 2), (After, 2)] {
             let mut crash_test = dark("remember", tea(), Cut::at(After, "announce a change of a file"));
@@ -127,7 +127,7 @@ fn both_files_are_there_if_the_power_goes_between_them_and_once_more_while_that_
 
 /// Proves: memory/notes
 #[test]
-fn what_a_person_writes_while_the_power_is_away_stays() {
+fn a_persons_edit_during_a_power_cut_stays() {
     let mut crash_test = dark("remember", tea(), Cut::at(After, "announce a change of a file"));
     crash_test.bury();
     stands_alone(&crash_test, "memory/tea.md");

@@ -75,7 +75,7 @@ async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_
 
 /// Proves: memory/notes
 #[tokio::test]
-async fn titles_in_any_script_and_the_title_memory_have_files_of_their_own_beside_the_index() {
+async fn notes_titled_in_any_script_or_as_memory_get_their_own_files() {
     let story = Story::begin().await;
     let titles = ["秘密の鍵", "公開の鍵", "Memory", "MEMORY.md", "Café", "Cafë"];
     for title in titles {
@@ -95,7 +95,7 @@ async fn titles_in_any_script_and_the_title_memory_have_files_of_their_own_besid
 
 /// Proves: memory/notes
 #[tokio::test]
-async fn what_is_deleted_by_a_tool_or_by_hand_is_not_in_the_next_prompt() {
+async fn a_note_deleted_by_a_tool_or_by_hand_leaves_the_next_prompt() {
     let story = Story::begin().await;
     for (title, content) in [("Boat", "Red."), ("Tea", "Green."), ("Book", "Blue.")] {
         calls(&story, "remember", remember(title, content)).await;

@@ -50,7 +50,7 @@ fn days(story: &Story) -> Vec<String> {
 /// one wherever it was, whether it comes from `/remember`, a tool or a conversation, and the answer
 /// names the place.
 #[tokio::test]
-async fn a_new_value_is_the_only_one_whoever_says_it_and_wherever_the_old_one_stood() {
+async fn a_new_value_replaces_the_old_one_from_any_source_and_in_any_place() {
     let story = begin().await;
     story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May)")).await;
     assert!(learned(&story).contains("on 3 May"));
@@ -86,7 +86,7 @@ async fn a_new_value_is_the_only_one_whoever_says_it_and_wherever_the_old_one_st
 
 /// Proves: memory/one-place
 #[tokio::test]
-async fn what_stands_twice_stands_once_afterwards() {
+async fn a_duplicated_key_is_reduced_to_one_value() {
     let story = begin().await;
     story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May) FACT(tea=green)")).await;
     let twice = |story: &Story| {

@@ -37,7 +37,7 @@ async fn is_of_use(story: &Story, query: &str, holds: &str, times: usize) {
 
 /// Proves: search/usage
 #[tokio::test]
-async fn what_was_of_use_comes_first_among_equals_and_fades_in_thirty_days() {
+async fn useful_entries_rank_first_among_equals_and_fade_in_thirty_days() {
     let story = Story::begin().await;
     let facts = "## Recent facts\n\n- **garden one**: dahlias from Ghent\n- **garden two**: dahlias from Liege\n- **cellar**: wine from Ghent and boxes\n";
     std::fs::write(story.home.join("workspace/memory/MEMORY.md"), facts).unwrap();
@@ -67,7 +67,7 @@ async fn what_was_of_use_comes_first_among_equals_and_fades_in_thirty_days() {
 
 /// Proves: search/usage
 #[tokio::test]
-async fn only_what_was_given_to_somebody_gains_a_count() {
+async fn only_returned_entries_gain_a_usage_count() {
     let story = Story::begin().await;
     let facts = "## Recent facts\n\n- **garden**: dahlias from Ghent\n- **cellar**: wine and boxes\n";
     std::fs::write(story.home.join("workspace/memory/MEMORY.md"), facts).unwrap();

@@ -116,7 +116,7 @@ fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 /// Promise (operation/backup): A backup captures a single moment and is verified. A restore
 /// recovers all of it or nothing, sends no old messages and revives no old approvals.
 #[tokio::test]
-async fn what_was_said_and_known_is_there_again() {
+async fn messages_and_knowledge_are_restored_from_a_backup() {
     let mut story = Story::begin().await;
     std::fs::write(story.home.join("workspace/USER.md"), format!("Ada likes the colour teal. {}", canary(ADA)))
         .unwrap();
@@ -147,7 +147,7 @@ async fn what_was_said_and_known_is_there_again() {
 /// Promise (privacy/backup): A backup contains what the assistant learned about each person and
 /// restores it to that person unchanged; entries added to a backup by others are not trusted.
 #[tokio::test]
-async fn what_it_learned_about_people_comes_back_to_each_of_them_as_it_was() {
+async fn knowledge_about_each_person_is_restored_to_them_unchanged() {
     let mut story = Story::begin().await;
     story.say(ADA, "hello").await;
     story.say(BEN, "hello").await;
@@ -391,7 +391,7 @@ async fn a_restore_that_is_cut_off_leaves_the_old_state_or_the_new_one() {
 
 /// Proves: operation/backup
 #[tokio::test]
-async fn what_was_there_before_is_kept_aside() {
+async fn a_restore_keeps_the_previous_state() {
     let mut story = Story::begin().await;
     story.say(ADA, &format!("The old state {}", canary(ADA))).await;
     let (_shelf, file) = shelf();

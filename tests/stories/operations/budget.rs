@@ -11,7 +11,7 @@ use crate::support::story::{ADA, BEN};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
-fn card(price: Option<Price>) -> ModelInfo {
+fn info(price: Option<Price>) -> ModelInfo {
     ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),
@@ -27,7 +27,7 @@ fn card(price: Option<Price>) -> ModelInfo {
 async fn priced(settings: &str) -> Story {
     let mut story = Story::prepared(settings).await;
     let price = Price { input: 1_000_000, cached: 100_000, output: 10_000_000 };
-    story.model = Scripted::with_card(story.clock.clone(), card(Some(price)));
+    story.model = Scripted::with_card(story.clock.clone(), info(Some(price)));
     story.start().await;
     story
 }
@@ -45,7 +45,7 @@ async fn tokens_of_a_hello() -> u64 {
 /// any answer, you are told in one sentence without a model call; in the second case also which
 /// setting to change.
 #[tokio::test]
-async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnight() {
+async fn a_used_up_budget_is_reported_without_a_model_call_until_midnight() {
     let hello = tokens_of_a_hello().await;
     // Room for the worst case of one call, but not for a second one.
     let story = Story::with(&format!(
@@ -74,7 +74,7 @@ async fn a_used_up_day_is_told_in_one_sentence_without_a_call_and_ends_at_midnig
 
 /// Proves: models/budget
 #[tokio::test]
-async fn a_limit_that_no_answer_fits_into_is_told_as_that_and_not_as_used_up() {
+async fn a_limit_too_small_for_any_answer_is_not_reported_as_used_up() {
     let hello = tokens_of_a_hello().await;
     let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello / 2)).await;
     story.say(ADA, "hello").await;
@@ -117,7 +117,7 @@ async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on() {
 /// Promise (models/metering): Every model call is counted: an interrupted one at its worst case,
 /// one without a price in tokens.
 #[tokio::test]
-async fn what_a_turn_took_is_recorded_with_its_cached_tokens() {
+async fn the_usage_of_a_turn_is_recorded_with_its_cached_tokens() {
     let story = priced("").await;
     let usage = |input, cached, output| Usage { input, cached, output };
     story.model.then(Say::Counted("first".to_owned(), usage(1_000, 0, 50)));

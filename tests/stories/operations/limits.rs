@@ -107,7 +107,7 @@ async fn a_voice_note_over_the_budget_is_not_even_fetched() {
 
 /// Proves: models/voice-note
 #[tokio::test]
-async fn a_voice_note_on_a_used_up_day_is_not_even_fetched_and_nobody_elses_matter() {
+async fn a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else() {
     let ear = Ear::opens(true).await;
     let story = Story::with(&ear.settings()).await;
     spend(&story, 2, 1_599_900);
@@ -153,7 +153,7 @@ async fn members_leave_the_owners_their_part_of_the_day() {
 /// Promise (operation/crashing-command): A command that crashes is abandoned after three attempts,
 /// you are told, and it delays no one else.
 #[tokio::test]
-async fn a_command_that_breaks_down_holds_nobody_up_and_is_not_tried_for_ever() {
+async fn a_crashing_command_is_abandoned_and_delays_no_one_else() {
     let mut story = Story::prepared("").await;
     story.sick.store(true, Ordering::SeqCst);
     story.start().await;
@@ -173,7 +173,7 @@ async fn a_command_that_breaks_down_holds_nobody_up_and_is_not_tried_for_ever() 
 /// Promise (models/refusal): If a model refuses to write a summary or record facts, no other model
 /// is asked to do it.
 #[tokio::test]
-async fn what_a_model_declines_to_write_down_no_other_model_is_asked_for() {
+async fn a_refused_summary_or_extraction_goes_to_no_other_model() {
     for (error, asked) in [(ModelError::Refused, 0), (ModelError::NoCredit, 1)] {
         let mut story = Story::prepared("[memory]\nextract_every = 1").await;
         let second = Scripted::new(story.clock.clone());

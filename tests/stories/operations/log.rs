@@ -69,7 +69,7 @@ async fn no_level_of_the_log_holds_words_names_or_secrets() {
 
 /// Proves: memory/extraction
 #[tokio::test]
-async fn that_the_model_was_away_when_facts_were_to_be_taken_down_is_logged_and_keeps_nobody_waiting() {
+async fn a_model_outage_during_extraction_is_logged_and_delays_no_answer() {
     let paper = Paper::default();
     let _writing = paper.under_the_pen();
     let story = Story::with("[memory]\nextract_every = 4").await;
@@ -94,7 +94,7 @@ async fn that_the_model_was_away_when_facts_were_to_be_taken_down_is_logged_and_
 /// Promise (operation/logged-once): A reason why messages cannot be sent appears in the log once,
 /// not at each attempt, and so does the recovery.
 #[tokio::test]
-async fn what_keeps_deliveries_waiting_is_logged_once_and_that_they_go_on_as_well() {
+async fn a_delivery_problem_and_its_end_are_logged_once() {
     let paper = Paper::default();
     let _writing = paper.under_the_pen();
     let story = Story::begin().await;

@@ -74,7 +74,7 @@ async fn it_fetches_an_address_that_a_person_typed_and_taints() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_wrote_is_never_shown_as_what_you_said() {
+async fn text_by_others_is_never_shown_as_ones_own_words() {
     let story = without_a_key().await;
     story.fake.forwards(ADA, EVE, "The lighthouse keeper is called Bartholomew.");
     story.answered().await;

@@ -66,7 +66,7 @@ async fn only_what_is_to_do_asks_a_model() {
 /// Promise (time/intervals): The heartbeat checks every half hour unless you set another interval,
 /// and never at zero; schedules may use names, and Sunday as 0 or 7.
 #[tokio::test]
-async fn it_looks_every_half_an_hour_unless_told_otherwise_and_never_at_zero() {
+async fn the_heartbeat_runs_every_half_hour_by_default_and_never_at_zero() {
     for (settings, runs) in [("quiet_hours = \"\"", 2), ("quiet_hours = \"\"\ninterval = \"0\"", 0)] {
         let story = Story::with(&format!("[heartbeat]\n{settings}\n")).await;
         write(&story, TO_DO);
@@ -134,7 +134,7 @@ async fn a_delivery_that_fails_is_kept_and_tried_again() {
 
 /// Proves: time/heartbeat
 #[tokio::test]
-async fn a_restart_does_not_begin_to_count_anew() {
+async fn a_restart_does_not_reset_the_heartbeat_interval() {
     let mut story = Story::with(ON).await;
     write(&story, TO_DO);
     story.pass(HALF_AN_HOUR + MINUTE).await;
@@ -216,7 +216,7 @@ async fn while_other_work_runs_for_the_owner_a_look_is_left_out() {
 }
 
 #[tokio::test]
-async fn one_that_fails_is_not_told_and_comes_again_in_its_time() {
+async fn a_failed_heartbeat_is_silent_and_runs_again_at_its_next_time() {
     let story = Story::with(ON).await;
     write(&story, TO_DO);
     story.background.fails(ModelError::Refused);

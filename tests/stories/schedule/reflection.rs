@@ -153,7 +153,7 @@ async fn a_quiet_period_makes_no_model_call() {
 }
 
 #[tokio::test]
-async fn a_day_is_looked_back_on_stored_found_and_told_once() {
+async fn a_daily_reflection_is_stored_searchable_and_announced_once() {
     let story = story("").await;
     story.say(ADA, &format!("book the vet for the heron {}", canary(ADA))).await;
     story.background.says(&answer("Vet and heron", &json!([])));
@@ -251,7 +251,8 @@ async fn an_answer_that_is_none_is_asked_for_three_times_and_never_kept() {
     assert!(words(&asked(&story)[2]).contains("was not the JSON object"), "{}", words(&asked(&story)[2]));
     assert_eq!(story.clock.now().since(slot.claimed_at).as_secs() / 60, 65, "with pauses of five minutes and an hour");
     assert_eq!(story.count("SELECT count(*) FROM reflections"), 0);
-    let told: Vec<_> = story.received_by(ADA).into_iter().filter(|heard| heard.contains("came to nothing")).collect();
+    let told: Vec<_> =
+        story.received_by(ADA).into_iter().filter(|heard| heard.contains("failed: 2026-11-20")).collect();
     assert_eq!(told.len(), 1, "{:?}", story.received_by(ADA));
     story.background.says(&answer("A week", &json!([])));
     look_back(&story, WEEK).await;
@@ -282,16 +283,12 @@ async fn a_run_without_an_answer_is_tried_again_and_given_up_with_a_plain_reason
     let slot = look_back(&story, TODAY).await;
     assert_eq!((slot.state, slot.reason.as_str()), (SlotState::Failed, "No answer came: the model gave no answer."));
     assert!(words(&asked(&story)[1]).contains("You gave no answer the first time"), "{}", words(&asked(&story)[1]));
-    assert!(
-        story.last_received_by(ADA).contains("came to nothing: 2026-11-20, for Ada."),
-        "{}",
-        story.last_received_by(ADA)
-    );
+    assert!(story.last_received_by(ADA).contains("failed: 2026-11-20, for Ada."), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
 #[tokio::test]
-async fn what_went_wrong_is_counted() {
+async fn failures_are_counted_for_the_reflection() {
     let story = story("").await;
     story.model.fails(ModelError::Refused);
     story.say(ADA, "hello").await;
@@ -331,7 +328,7 @@ async fn a_slot_that_is_taken_up_twice_at_once_is_worked_on_once() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_cut_and_the_cut_is_named() {
+async fn an_oversized_day_is_cut_and_the_cut_is_named() {
     let story = story("").await;
     for number in 0..60 {
         story.say(ADA, &format!("number {number} {}", "word ".repeat(400))).await;

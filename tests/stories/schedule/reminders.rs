@@ -97,7 +97,7 @@ async fn several_that_were_missed_become_one_that_says_how_many() {
 
 /// Proves: time/reminder
 #[tokio::test]
-async fn what_comes_back_keeps_its_local_hour_when_the_clocks_change() {
+async fn recurring_reminders_keep_their_local_hour_across_clock_changes() {
     // A channel with frequent health probes makes simulated days slow, so there the hardest cases
     // suffice.
     let cases = [
@@ -201,7 +201,7 @@ async fn another_zone_in_the_configuration_is_another_hour() {
 
 /// Proves: time/reminder
 #[tokio::test]
-async fn everybody_has_their_own_list() {
+async fn each_person_has_their_own_reminder_list() {
     let story = Story::begin().await;
     remind(&story, ADA, "in 1 hour", &format!("for Ada {}", canary(ADA))).await;
     remind(&story, BEN, "in 2 hours", &format!("for Ben {}", canary(BEN))).await;
@@ -222,7 +222,7 @@ async fn everybody_has_their_own_list() {
 }
 
 #[tokio::test]
-async fn whoever_is_let_in_no_longer_is_told_nothing() {
+async fn a_removed_person_gets_no_reminders() {
     let mut story = Story::begin().await;
     remind(&story, BEN, "in 1 hour", "the boat").await;
     remind(&story, BEN, "0 * * * *", "every hour").await;
@@ -234,7 +234,7 @@ async fn whoever_is_let_in_no_longer_is_told_nothing() {
 }
 
 #[tokio::test]
-async fn in_a_clean_turn_nobody_is_asked_and_nonsense_is_answered_in_a_sentence() {
+async fn a_clean_turn_asks_nothing_and_explains_an_invalid_request() {
     let story = Story::begin().await;
     let long = "x".repeat(1_001);
     for (tool, arguments, sentence) in [

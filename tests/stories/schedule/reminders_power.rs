@@ -32,7 +32,7 @@ fn told(crash_test: &CrashTest, what: &str) -> usize {
 
 /// Proves: time/reminder
 #[test]
-fn a_reminder_is_kept_once_and_told_once() {
+fn a_reminder_is_stored_and_sent_once_despite_a_power_cut() {
     let jobs = [
         ("begin a tool step", 1),
         ("keep a reminder", 1),
@@ -51,7 +51,7 @@ fn a_reminder_is_kept_once_and_told_once() {
 
 /// Proves: time/scheduled-task
 #[test]
-fn a_task_is_run_once_and_told_once() {
+fn a_task_runs_and_answers_once_despite_a_power_cut() {
     // The chat before it commits these jobs too, so their second commit counts.
     let jobs = [
         ("keep a reminder", 1),

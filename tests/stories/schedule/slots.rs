@@ -120,7 +120,7 @@ async fn while_the_clock_is_behind_nothing_is_claimed() {
 
 /// Proves: reflection/once
 #[tokio::test]
-async fn what_a_clock_that_was_ahead_marked_is_forgotten_when_it_is_set_right() {
+async fn slots_marked_by_a_fast_clock_are_discarded_once_it_is_corrected() {
     let story = Story::with(SETTINGS).await;
     story.pass(HOUR).await;
     let there = story.clock.now();
@@ -143,7 +143,7 @@ async fn an_owner_may_ask_for_it_and_what_is_done_is_not_done_again_unless_asked
     let early = asked(&story, &["daily", "2026-11-20"]).await;
     assert!(early.failed && early.markdown.contains("2026-11-20 is not over yet"), "{}", early.markdown);
     let before = asked(&story, &["daily", "2026-11-19"]).await;
-    assert!(before.failed && before.markdown.contains("before you were first named"), "{}", before.markdown);
+    assert!(before.failed && before.markdown.contains("before you had access"), "{}", before.markdown);
     let odd = asked(&story, &["weekly", "2026-11-19"]).await;
     assert!(odd.failed && odd.markdown.contains("2026-W47"), "{}", odd.markdown);
     story.pass(HOUR * 13).await; // 01:00, before its time
@@ -203,7 +203,7 @@ async fn an_idle_month_asks_no_model_and_leaves_its_marks() {
 
 /// Proves: reflection/on-request
 #[tokio::test]
-async fn what_it_thinks_is_listed_and_shown_by_number_and_by_period() {
+async fn reflections_are_listed_and_shown_by_number_and_period() {
     let story = Story::with(SETTINGS).await;
     story.say(ADA, "a fine day").await;
     let none = story.command_line(&["reflections", "list"]).await;

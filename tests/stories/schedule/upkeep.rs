@@ -126,7 +126,7 @@ fn own(words: &str, message: i64) -> compline::trust::Text {
 
 /// Proves: privacy/retention
 #[tokio::test]
-async fn what_waits_for_an_answer_is_not_forgotten() {
+async fn unanswered_messages_are_not_deleted_by_retention() {
     let story = Story::with("[retention]\nmessages_days = 1\n").await;
     story.say(ADA, &format!("Good morning {}", canary(ADA))).await;
     let open = "UPDATE messages SET state = 'claimed' WHERE id = 1";
@@ -238,7 +238,7 @@ async fn an_index_that_lost_something_is_whole_again_within_a_week() {
 
 /// Proves: operation/maintenance
 #[tokio::test]
-async fn the_owner_is_told_once_a_day_that_the_disk_is_nearly_full() {
+async fn the_owner_is_warned_once_a_day_of_a_nearly_full_disk() {
     let mut story = Story::prepared("").await;
     story.disk_with(100 << 20);
     story.start().await;
@@ -255,7 +255,7 @@ async fn the_owner_is_told_once_a_day_that_the_disk_is_nearly_full() {
 }
 
 #[tokio::test]
-async fn status_says_when_the_house_was_kept_up_and_that_the_journal_is_sound() {
+async fn status_shows_the_last_upkeep_and_a_sound_journal() {
     let story = Story::begin().await;
     story.say(ADA, &format!("Good morning {}", canary(ADA))).await;
     story.pass(TO_THE_ROUND).await;

@@ -159,7 +159,7 @@ async fn a_turn_opens_only_what_changed_however_much_is_known() {
 
 /// Proves: memory/size
 #[tokio::test]
-async fn what_has_no_room_any_more_is_found_and_the_caps_hold() {
+async fn facts_that_no_longer_fit_are_found_and_the_size_limits_hold() {
     let mut story = Story::prepared("[memory]\nextract_every = 1").await;
     let facts: String = (1..=900).map(|n| format!("- **Thing {n}**: lies in drawer {n} (2025-01-01)\n")).collect();
     std::fs::write(memory(&story).join("MEMORY.md"), format!("## Recent facts\n\n{facts}\n## Index\n")).unwrap();

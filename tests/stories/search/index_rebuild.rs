@@ -58,7 +58,7 @@ fn journal(home: &Path) -> rusqlite::Connection {
 
 /// Proves: search/rebuild
 #[tokio::test]
-async fn whichever_derived_table_is_emptied_the_next_start_finds_the_same() {
+async fn emptying_any_derived_table_changes_no_results_after_a_restart() {
     let all = ["entries_fts", "entries", "indexed", "unindexed", "texts_fts", "text_digests"];
     let mut story = lived_in().await;
     let before = answers(&story).await;
@@ -80,7 +80,7 @@ async fn whichever_derived_table_is_emptied_the_next_start_finds_the_same() {
 
 /// Proves: search/rebuild
 #[tokio::test]
-async fn an_index_that_is_whole_is_not_made_anew_at_a_start() {
+async fn an_intact_index_is_not_rebuilt_at_start() {
     let mut story = lived_in().await;
     let before = answers(&story).await;
     // A rebuilt entry would get another number.

@@ -41,7 +41,7 @@ fn uses(story: &Story) -> i64 {
 /// Promise (search/word-forms): Memory is found by any form of a word, in any script, even without
 /// an embedding model, and no query causes an error.
 #[tokio::test]
-async fn what_was_saved_is_found_in_the_next_conversation_without_vectors() {
+async fn a_saved_fact_is_found_in_the_next_conversation_without_vectors() {
     let story = Story::begin().await;
     story.model.calls("memory_save", json!({ "content": "my cat's name is Whiskerino" })).says("Noted.");
     story.say(ADA, "my cat's name is Whiskerino").await;
@@ -134,7 +134,7 @@ async fn a_hand_edit_and_a_deletion_are_seen_without_a_restart() {
 
 /// Proves: privacy/own-memory
 #[tokio::test]
-async fn nobody_finds_what_another_person_keeps() {
+async fn a_person_finds_nothing_that_another_person_stored() {
     let story = Story::begin().await;
     story.say(BEN, "hello").await;
     story.writes("memory/MEMORY.md", &format!("- **orchard**: behind the house, {}\n", canary(ADA)));
@@ -188,7 +188,7 @@ async fn only_what_a_clean_turn_was_given_counts_as_used() {
 
 /// Proves: search/rebuild
 #[tokio::test]
-async fn made_anew_after_a_restart_it_gives_the_same_answers() {
+async fn a_memory_index_rebuilt_after_a_restart_gives_the_same_answers() {
     let mut story = Story::begin().await;
     story.say(ADA, "We deployed the gateway to the shed.").await;
     story.pass(NEXT_CONVERSATION).await;
@@ -266,7 +266,7 @@ async fn a_fact_has_a_day_and_no_time_and_flags_may_stand_behind_the_words() {
 
 /// Proves: search/word-forms
 #[tokio::test]
-async fn what_is_over_is_found_by_other_forms_of_its_words() {
+async fn a_past_conversation_is_found_by_other_word_forms() {
     let story = Story::begin().await;
     story.background.says(
         r#"{"title": "Release", "topics": ["The gateway was deployed to the shed"], "decisions": [], "preferences": [], "pending": []}"#,

@@ -90,7 +90,7 @@ async fn a_search_gives_a_model_five_facts_and_five_of_all_else() {
 
 /// Proves: search/every-file
 #[tokio::test]
-async fn what_is_taken_down_stands_in_a_file_and_is_a_row_of_the_index() {
+async fn an_extracted_fact_is_in_a_file_and_in_the_index() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => Say::Text(

@@ -105,7 +105,7 @@ async fn no_question_is_too_strange_and_none_looks_into_another_scope() {
 }
 
 #[tokio::test]
-async fn what_is_before_the_model_anyway_is_not_recalled() {
+async fn messages_already_in_the_prompt_are_not_recalled() {
     let story = Story::begin().await;
     story.say(ADA, "the heron stands in the reeds").await;
     story.pass(NEXT_CONVERSATION).await;
@@ -172,7 +172,7 @@ async fn commands_and_what_was_replaced_are_not_found() {
 /// or in part: the next start rebuilds what is missing and finds the same. The same holds for a
 /// journal from an old version; intact tables are not rebuilt.
 #[tokio::test]
-async fn an_index_built_anew_gives_the_same_answers() {
+async fn a_rebuilt_message_index_gives_the_same_answers() {
     let story = Story::begin().await;
     let early = story.fake.says(ADA, "the otter swims in the river");
     story.answered().await;

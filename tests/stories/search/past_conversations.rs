@@ -48,7 +48,7 @@ async fn conversations_and_reflections_are_found_by_other_forms_of_their_words()
 
 /// Proves: conversation/many-messages
 #[tokio::test]
-async fn what_gave_way_to_a_summary_is_found_word_for_word() {
+async fn compacted_messages_are_still_found_verbatim() {
     let story = Story::begin().await;
     for number in 0..6 {
         story.say(ADA, &format!("thing {number}: {}", "a lighthouse and its keeper ".repeat(20))).await;
@@ -72,7 +72,7 @@ async fn what_gave_way_to_a_summary_is_found_word_for_word() {
 #[tokio::test]
 async fn a_turn_that_reads_more_than_the_window_holds_is_cut_where_it_is_old_and_is_answered() {
     let mut story = Story::prepared("").await;
-    let card = ModelInfo {
+    let info = ModelInfo {
         provider: "scripted".to_owned(),
         name: "scripted".to_owned(),
         context_window: 16_000,
@@ -80,7 +80,7 @@ async fn a_turn_that_reads_more_than_the_window_holds_is_cut_where_it_is_old_and
         images: true,
         price: None,
     };
-    story.model = Scripted::with_card(story.clock.clone(), card);
+    story.model = Scripted::with_card(story.clock.clone(), info);
     story.start().await;
     for number in 0..8 {
         let words = format!("page {number} begins\n{}\npage {number} ends\n", "what stands there\n".repeat(400));

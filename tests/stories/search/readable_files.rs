@@ -56,12 +56,12 @@ async fn commands_reach_what_was_taken_down_and_files_at_the_top() {
         assert!(asks(&story, BEN, &format!("/memory {name}")).await.contains("There is no such note"), "{name}");
     }
     for name in ["experience/default", "plan"] {
-        assert!(asks(&story, ADA, &format!("/memory history {name}")).await.contains("there now"), "{name}");
+        assert!(asks(&story, ADA, &format!("/memory history {name}")).await.contains("current"), "{name}");
     }
     has_learned(&story, &insights("tea: none"));
     let versions = "SELECT id FROM files WHERE path = '//experience/default.md' ORDER BY id LIMIT 1";
     let told = asks(&story, ADA, &format!("/memory restore experience/default {}", story.count(versions))).await;
-    assert!(told.contains("again what it was"), "{told}");
+    assert!(told.contains("is back to version"), "{told}");
     assert_eq!(learned(&story), insights("tea: oolong"));
     story.end().await;
 }

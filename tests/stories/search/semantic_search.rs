@@ -106,7 +106,7 @@ async fn health(story: &Story) -> VectorHealth {
 /// Promise (search/meaning): With an embedding model, text of your own is also found by meaning,
 /// and exact matches still come first.
 #[tokio::test]
-async fn what_was_said_in_other_words_is_found_by_its_own_person_and_is_paid_for() {
+async fn paraphrased_messages_are_found_only_by_their_owner_and_are_paid_for() {
     let server = Server::start().await;
     let story = Story::with(&server.settings("small")).await;
     story.say(ADA, &format!("Our hound is called Biscuit {}", canary(ADA))).await;
@@ -153,7 +153,7 @@ async fn words_of_two_people_are_never_sent_together() {
 
 /// Proves: search/meaning
 #[tokio::test]
-async fn what_stands_there_word_for_word_is_not_buried_by_what_is_meant() {
+async fn an_exact_match_is_not_buried_by_matches_in_meaning() {
     let server = Server::start().await;
     let story = Story::with(&server.settings("small")).await;
     story.say(ADA, "physician").await;
@@ -167,7 +167,7 @@ async fn what_stands_there_word_for_word_is_not_buried_by_what_is_meant() {
 
 /// Proves: search/outside-influence
 #[tokio::test]
-async fn what_is_not_trusted_is_near_only_if_it_is_asked_for() {
+async fn untrusted_text_is_found_by_meaning_only_on_request() {
     let server = Server::start().await;
     let story = Story::with(&server.settings("small")).await;
     story.fake.from(ADA).external_quote("Mallory", "the automobile is for sale").text("look at this").send();
@@ -212,7 +212,7 @@ async fn an_outage_leaves_the_search_to_words_says_so_and_is_over_by_itself() {
 /// across restarts. Deleting a text deletes its vector, and without the setting nothing is computed
 /// or stored.
 #[tokio::test]
-async fn words_are_paid_for_once_whatever_is_restarted() {
+async fn texts_are_embedded_once_despite_restarts() {
     let server = Server::start().await;
     let mut story = Story::with(&server.settings("small")).await;
     server.falls_ill(true);
@@ -233,7 +233,7 @@ async fn words_are_paid_for_once_whatever_is_restarted() {
 
 /// Proves: search/embedding-failure
 #[tokio::test]
-async fn another_model_or_length_begins_anew_and_the_old_vectors_go() {
+async fn a_new_model_or_vector_length_replaces_the_old_vectors() {
     let server = Server::start().await;
     let mut story = Story::with(&server.settings("small")).await;
     story.say(ADA, "The hound sleeps").await;
@@ -332,7 +332,7 @@ async fn calls(story: &Story, tool: &str, arguments: Value) -> String {
 
 /// Proves: search/categories
 #[tokio::test]
-async fn what_was_taken_down_is_found_by_meaning_in_the_category_it_was_given() {
+async fn an_extracted_fact_is_found_by_meaning_in_its_category() {
     let server = Server::start().await;
     let story = Story::with(&format!("{}[memory]\nextract_every = 1\n", server.settings("small"))).await;
     story.background.otherwise(|request| match request.purpose() {
@@ -364,13 +364,13 @@ async fn status_says_how_it_is_why_it_is_away_and_when_it_is_asked_again() {
     story.pass(SOON).await;
     story.say(ADA, "/status").await;
     let well = story.last_received_by(ADA);
-    assert!(well.contains("ollama/small, 8 numbers a vector") && well.contains("none is missing"), "{well}");
+    assert!(well.contains("ollama/small, 8 numbers per vector") && well.contains("none is missing"), "{well}");
     server.falls_ill(true);
     story.say(ADA, "The automobile is red").await;
     story.pass(SOON).await;
     story.say(ADA, "/status").await;
     let ill = story.last_received_by(ADA);
-    assert!(ill.contains("words alone") && ill.contains("HTTP 500") && ill.contains("asked again at"), "{ill}");
+    assert!(ill.contains("words only") && ill.contains("HTTP 500") && ill.contains("retried at"), "{ill}");
     let json = story.command_line(&["status"]).await.json["embeddings"].clone();
     let now = story.app().clock.now().rfc3339();
     assert!(
@@ -387,7 +387,7 @@ async fn status_says_how_it_is_why_it_is_away_and_when_it_is_asked_again() {
 
 /// Proves: search/loading
 #[tokio::test]
-async fn after_a_restart_vectors_are_in_memory_before_anybody_asks() {
+async fn vectors_are_in_memory_after_a_restart_before_the_first_query() {
     let server = Server::start().await;
     let mut story = Story::with(&server.settings("small")).await;
     story.say(ADA, "The hound sleeps").await;

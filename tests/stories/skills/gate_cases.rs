@@ -75,7 +75,7 @@ async fn a_clean_proposal_passes_every_stage_before_the_reviewer_makes_it_live()
 // for byte.
 /// Proves: gate/exact-version
 #[tokio::test]
-async fn what_fails_a_stage_leaves_everything_as_it_was() {
+async fn a_proposal_that_fails_a_check_changes_nothing() {
     let wrong = |key: &str, value: Value| {
         let mut arguments = submit("coffee", "create", "Grind it.");
         arguments[key] = value;
@@ -120,7 +120,7 @@ async fn what_fails_a_stage_leaves_everything_as_it_was() {
 // An approval applies exactly the content with the hash that was shown.
 /// Proves: gate/exact-version
 #[tokio::test]
-async fn what_is_approved_is_what_lies_there_byte_for_byte() {
+async fn approved_content_is_installed_byte_for_byte() {
     let story = Story::begin().await;
     let odd = "A line with blanks at its end.  \r\nAnother\twith a tab.\n\n\n";
     let content = format!("---\nname: tea\ndescription: Tea.\n---\n{odd}");
@@ -210,7 +210,7 @@ async fn the_mark_travels_from_a_text_through_its_summary_to_a_proposal() {
     );
     story.say(ADA, "/why 1").await;
     assert!(
-        story.last_received_by(ADA).contains("a forwarded text of another person"),
+        story.last_received_by(ADA).contains("text forwarded from another person"),
         "{}",
         story.last_received_by(ADA)
     );
@@ -397,7 +397,7 @@ async fn a_body_is_read_in_three_stages_and_every_line_is_there_every_time() {
 // A member's skill is live for everyone only after the owner's approval; members see the same list.
 /// Proves: gate/influenced-proposal
 #[tokio::test]
-async fn what_a_member_asks_for_waits_for_the_owner() {
+async fn a_members_proposal_waits_for_the_owner() {
     let story = Story::with(BY_REVIEWER).await;
     story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("Proposed.");
     story.say(BEN, "remember how I like my tea").await;
@@ -415,7 +415,7 @@ async fn what_a_member_asks_for_waits_for_the_owner() {
 // characters; also in a folder cloned by git.
 /// Proves: gate/odd-characters
 #[tokio::test]
-async fn a_skill_that_is_malware_is_held_wherever_it_comes_from() {
+async fn a_malicious_skill_is_held_from_any_source() {
     let evils = [
         (
             "pipes",

@@ -45,7 +45,7 @@ async fn label_after(sql: &'static str, is_from_outside: bool) -> String {
 }
 
 #[tokio::test]
-async fn a_draft_is_marked_by_whatever_the_journal_and_the_turn_say() {
+async fn a_draft_carries_the_labels_of_the_journal_and_the_turn() {
     let all_trusted =
         "UPDATE turns SET label = 'trusted'; UPDATE texts SET label = 'trusted'; UPDATE steps SET label = 'trusted'";
     for (sql, is_from_outside, source) in [
@@ -61,7 +61,7 @@ async fn a_draft_is_marked_by_whatever_the_journal_and_the_turn_say() {
 }
 
 #[tokio::test]
-async fn what_is_shown_of_a_draft_has_the_labels_of_its_verdicts_and_a_held_folder_one_of_its_own() {
+async fn a_shown_draft_carries_its_verdicts_labels_and_a_held_folder_its_own() {
     let story = Story::with("[skills]\nby_hand = \"hold\"\n").await;
     story.write_skill("party", "Plans parties.", "Call everybody.");
     story.say(ADA, "hello").await;
@@ -80,12 +80,12 @@ async fn the_message_that_a_draft_came_from_is_named() {
     story.answered().await;
     story.say(ADA, "/why 1").await;
     let told = story.last_received_by(ADA);
-    assert!(told.contains("There it came in: the message"), "{told}");
+    assert!(told.contains("It came in here: the message"), "{told}");
     story.stop_here().await;
 }
 
 #[tokio::test]
-async fn what_is_too_long_to_be_asked_about_is_named_under_its_own_label() {
+async fn a_note_too_long_to_confirm_is_named_under_its_own_label() {
     let story = Story::begin().await;
     let home = story.home.clone();
     let note = json!({ "title": "Tea", "content": "Strong. ".repeat(600), "kind": "reference" });

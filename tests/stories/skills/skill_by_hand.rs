@@ -86,7 +86,7 @@ async fn a_yes_is_to_what_was_shown_and_to_nothing_that_took_its_place() {
     assert!(list_in_prompt(&story).contains("party (skills/party/SKILL.md)"), "{}", story.last_received_by(ADA));
     assert_eq!(story.text("SELECT state FROM skills WHERE name = 'party'"), "live");
     let again = story.command_line(&["skills", "accept", "party"]).await;
-    assert!(again.failed && again.markdown.contains("nothing of it is held back"), "{}", again.markdown);
+    assert!(again.failed && again.markdown.contains("nothing is held back"), "{}", again.markdown);
     story.stop_here().await;
 }
 
@@ -108,7 +108,7 @@ async fn the_command_line_shows_first_and_accepts_by_the_hash() {
 /// Promise (skills/by-hand): If you write skills by hand, one setting makes new ones live at once
 /// and treats them as your own.
 #[tokio::test]
-async fn who_writes_skills_by_hand_sets_it_so() {
+async fn the_by_hand_setting_makes_new_skills_live_as_the_owners_own() {
     let story = Story::with("[skills]\nby_hand = \"live\"\n").await;
     story.write_skill("tea", "Use when tea is to be made.", "See https://tea.example/ for more.");
     story.model.calls("load_skill", json!({ "name": "tea" })).says("ok");
@@ -154,7 +154,7 @@ async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last
     let shown = story.received_by(ADA).into_iter().find(|text| text.contains("Hash: ")).unwrap();
     assert!(shown.contains("accepted last stays in use") && shown.contains("U+202E"), "{shown}");
     let list = story.command_line(&["skills", "list"]).await;
-    assert!(list.markdown.contains("a change of its folder is held back"), "{}", list.markdown);
+    assert!(list.markdown.contains("a change to its folder is held back"), "{}", list.markdown);
     assert_eq!(list.json[0]["state"], "live");
 
     std::fs::remove_dir_all(story.home.join("skills/tea")).unwrap();
@@ -169,7 +169,7 @@ async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last
 /// Promise (skills/after-update): After an update every skill is used as before, and you are told
 /// once which were added by hand.
 #[tokio::test]
-async fn what_was_in_use_before_the_upgrade_stays_so_and_is_listed_once() {
+async fn skills_in_use_before_the_upgrade_stay_so_and_are_listed_once() {
     let mut story = Story::with("[skills]\nby_hand = \"live\"\n").await;
     story.write_skill("tea", "Use when tea is to be made.", "Warm the pot.");
     story.write_skill("soup", "Use for soup.", "Boil it.");
@@ -219,7 +219,7 @@ async fn a_new_home_lists_nothing_that_ships() {
 
 /// Proves: skills/new-folder
 #[tokio::test]
-async fn many_folders_at_once_are_told_of_in_one_message() {
+async fn many_new_skill_folders_are_announced_together() {
     let story = Story::with(HOLD).await;
     for n in 0..12 {
         story.write_skill(&format!("poison-{n}"), "Use always.", POISON);
@@ -320,7 +320,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
 
 /// Proves: skills/third-party
 #[tokio::test]
-async fn what_an_accepted_skill_has_a_part_in_is_trusted_and_keeps_its_origin() {
+async fn output_influenced_by_an_accepted_skill_is_trusted_and_keeps_its_origin() {
     let (story, _web) = accepted().await;
     let note = json!({ "title": "Swifts", "content": "Ada saw nine swifts.", "kind": "fact" });
     story.model.calls("load_skill", json!({ "name": "birds" }));

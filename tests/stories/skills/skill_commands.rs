@@ -4,7 +4,7 @@ use super::skill_gate::{shown_hash, submit};
 use crate::support::story::{ADA, BEN, Story};
 
 #[tokio::test]
-async fn what_is_shown_on_request_carries_its_buttons() {
+async fn a_proposal_shown_on_request_carries_its_buttons() {
     let story = Story::begin().await;
     story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");
     story.say(ADA, "please remember how I like my tea").await;

@@ -94,7 +94,7 @@ async fn no_path_leads_out_of_a_skill() {
 
 /// Proves: skills/open-format
 #[tokio::test]
-async fn a_broken_skill_keeps_nobody_from_anything() {
+async fn a_broken_skill_affects_nothing_else() {
     let story = Story::begin().await;
     story.write_skill("tea", "Use when tea is to be made.", "Body.");
     for (name, content) in [("empty", &b""[..]), ("bytes", &b"\xff\xfe\x00"[..]), ("open", &b"---\nname: open\n"[..])] {
@@ -196,7 +196,7 @@ async fn an_update_of_the_program_takes_nothing_away_from_a_person() {
 }
 
 #[tokio::test]
-async fn a_skill_is_for_everybody_and_says_nothing_of_anybody() {
+async fn every_person_can_load_a_skill() {
     let story = Story::begin().await;
     story.write_skill("tea", "Use when tea is to be made.", "Body.");
     for person in [ADA, BEN] {

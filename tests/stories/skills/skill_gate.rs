@@ -181,7 +181,7 @@ async fn a_refusal_leaves_nothing_behind_and_the_same_is_not_proposed_again() {
 
 /// Proves: gate/rejected
 #[tokio::test]
-async fn a_proposal_that_nobody_decides_about_expires() {
+async fn an_undecided_proposal_expires() {
     let story = proposed("").await;
     let hash = shown_hash(&story);
     story.pass(std::time::Duration::from_secs(15 * 86_400)).await;
@@ -213,7 +213,7 @@ fn kept_back(side: CommitPoint) -> CrashTest {
 
 /// Proves: gate/time-to-answer
 #[test]
-fn two_weeks_to_decide_begin_when_the_owner_was_told() {
+fn two_weeks_to_decide_start_when_the_owner_is_notified() {
     for side in [CommitPoint::Before, CommitPoint::After] {
         let crash_test = kept_back(side);
         assert!(!crash_test.pass(13 * DAY));
@@ -244,7 +244,7 @@ async fn having_it_shown_again_wins_no_time() {
 
 /// Proves: gate/exact-version
 #[tokio::test]
-async fn what_was_changed_after_it_was_shown_is_not_approved() {
+async fn a_proposal_changed_after_display_is_not_approved() {
     let story = proposed("").await;
     let hash = shown_hash(&story);
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
@@ -256,7 +256,7 @@ async fn what_was_changed_after_it_was_shown_is_not_approved() {
 
 /// Proves: skills/hand-edit
 #[tokio::test]
-async fn what_a_person_wrote_meanwhile_stays_and_the_proposal_ends_as_a_conflict() {
+async fn a_persons_edit_stays_and_ends_the_proposal_as_a_conflict() {
     let story = proposed("").await;
     let hash = shown_hash(&story);
     story.write_skill("tea", "Mine.", "My own way.");
@@ -398,7 +398,7 @@ async fn a_page_cannot_flood_the_owner_with_proposals() {
 
 /// Proves: gate/influenced-proposal
 #[tokio::test]
-async fn where_a_tainted_proposal_comes_from_is_told_step_by_step() {
+async fn the_origin_of_a_tainted_proposal_is_explained_step_by_step() {
     let story = Story::begin().await;
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}x: make a skill"));
     story.answered().await;
@@ -410,7 +410,7 @@ async fn where_a_tainted_proposal_comes_from_is_told_step_by_step() {
     for part in [
         "1. The assistant proposed it on",
         "2. That answer knew earlier ones, back to",
-        "a forwarded text of another person",
+        "text forwarded from another person",
         "12:00",
     ] {
         assert!(told.contains(part), "{part:?} is missing in {told}");

@@ -75,7 +75,7 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
     story.model.says("It says: the page.");
     story.say(ADA, "/yes 1").await;
     assert_eq!(web.asked(), ["/a"]);
-    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. I go on.", "It says: the page."]);
+    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. Carrying on.", "It says: the page."]);
     let prompt = story.model.last_prompt();
     assert_eq!(
         prompt.matches("(calls web_fetch").count(),
@@ -101,7 +101,7 @@ async fn a_button_is_a_yes_as_well_and_a_no_makes_no_call() {
     let question = story.fake.sent(ADA).last().unwrap().message_id;
     story.fake.presses(ADA, question, "/no 1");
     story.answered().await;
-    assert_eq!((state(&story, 1).as_str(), story.last_received_by(ADA).as_str()), ("refused", "Then I leave it."));
+    assert_eq!((state(&story, 1).as_str(), story.last_received_by(ADA).as_str()), ("refused", "OK, I will leave it."));
     assert_eq!(story.model.chats().len(), 2, "a no needs no model");
 
     story.model.calls("web_fetch", fetch(EVIL));
@@ -137,7 +137,7 @@ async fn one_yes_covers_one_address_for_one_turn() {
 
 /// Proves: gate/exact-approval
 #[tokio::test]
-async fn any_other_message_means_no_and_the_model_is_told_so() {
+async fn any_other_message_means_no_and_the_model_is_informed() {
     let (story, web) = asked(EVIL).await;
     story.model.says("As you like.");
     story.say(ADA, "yes").await;
@@ -184,7 +184,7 @@ async fn ten_minutes_of_silence_mean_no_without_a_model_call() {
 }
 
 #[tokio::test]
-async fn a_question_expires_also_while_the_house_is_dark() {
+async fn a_question_expires_even_while_the_program_is_off() {
     let (mut story, web) = asked(EVIL).await;
     story.stop().await;
     story.clock.set(compline::time::Clock::now(&*story.clock).plus(Duration::from_secs(3600)));
@@ -196,7 +196,7 @@ async fn a_question_expires_also_while_the_house_is_dark() {
 
 /// Promise (gate/only-you): No other person, text or program can approve anything on your behalf.
 #[tokio::test]
-async fn nobody_answers_for_somebody_else() {
+async fn a_question_cannot_be_answered_by_another_person() {
     let (story, web) = asked(EVIL).await;
     story.say(BEN, "/yes 1").await;
     let his = story.fake.sent(BEN).last().unwrap().message_id;
@@ -292,7 +292,7 @@ async fn a_yes_and_a_message_count_in_the_order_of_their_arrival() {
     story.fake.says(ADA, "hello");
     story.answered().await;
     assert_eq!((state(&story, 1).as_str(), web.connections()), ("yes", 1));
-    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. I go on.", "The page was read.", "And hello."]);
+    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. Carrying on.", "The page was read.", "And hello."]);
 
     story.model.calls("web_fetch", fetch(EVIL)).says("Hello again.");
     story.say(ADA, "once more").await;
@@ -304,7 +304,7 @@ async fn a_yes_and_a_message_count_in_the_order_of_their_arrival() {
 }
 
 #[tokio::test]
-async fn what_was_said_before_the_question_does_not_answer_it() {
+async fn a_message_sent_before_the_question_does_not_answer_it() {
     let (story, web) = asked(EVIL).await;
     let gate = crate::support::model::Gate::default();
     story.model.then(Say::Hold(gate.clone())).calls("web_fetch", fetch("http://good.example/b"));
@@ -362,7 +362,7 @@ async fn the_question_shows_all_of_the_address_and_hides_nothing() {
 }
 
 #[tokio::test]
-async fn nobody_is_asked_about_what_could_not_be_done_anyway() {
+async fn calls_that_would_fail_anyway_are_refused_without_asking() {
     let (story, web) = asked(EVIL).await;
     let cases = [
         ("web_fetch", "{\"url\": \"http://192.168.1.1/a\"}", "is not a public host"),
@@ -438,7 +438,7 @@ async fn stop_ends_what_a_yes_began() {
     assert_eq!(story.text("SELECT state FROM turns ORDER BY id DESC LIMIT 1"), "stopped");
     story.model.says("Hello.");
     story.say(ADA, "hello").await;
-    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. I go on.", "Stopped.", "Hello."]);
+    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. Carrying on.", "Stopped.", "Hello."]);
     story.end().await;
 }
 

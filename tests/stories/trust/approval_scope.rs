@@ -177,7 +177,7 @@ async fn an_address_that_only_the_assistant_made_up_is_a_copy_too() {
 
 /// Proves: trust/copied-address
 #[tokio::test]
-async fn what_was_typed_before_anybody_else_had_it_stays_typed() {
+async fn an_address_typed_before_others_sent_it_stays_typed() {
     let web = Web::of(&PAGES).await;
     let mut story = Story::prepared("").await;
     story.fetch_through(web.fetcher());

@@ -20,7 +20,7 @@ fn told(story: &Story, path: &str) -> i64 {
 
 /// Proves: trust/traceable
 #[tokio::test]
-async fn an_answer_grew_from_what_its_conversation_was_told_at_the_beginning() {
+async fn an_answer_derives_from_the_context_its_conversation_started_with() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => Say::Text(

@@ -67,7 +67,7 @@ async fn in_a_tainted_turn_only_an_address_that_a_person_typed_is_fetched() {
 
 /// Proves: trust/untyped-address
 #[tokio::test]
-async fn what_was_typed_in_another_conversation_or_stands_in_our_own_words_was_not_typed_here() {
+async fn addresses_from_other_conversations_or_our_answers_do_not_count_as_typed() {
     let (story, web) = with_web("", &[("/a", "<p>a</p>")]).await;
     story.model.says("Perhaps http://mine.example/a helps.");
     story.say(ADA, "I like http://old.example/a").await;

@@ -216,7 +216,7 @@ async fn attacks(settings: &'static str, carriers: &[Carrier], orders: &[Order])
 /// Promise (trust/obedient-model): Even a model that obeys every text it reads changes no skill, no
 /// automatically loaded file and no setting, and leaks nothing private.
 #[tokio::test]
-async fn what_somebody_passed_on_changes_no_skill() {
+async fn a_forwarded_message_changes_no_skill() {
     attacks(HUMAN, carriers::PASSED_ON, &orders::changes(1)).await;
 }
 
@@ -240,13 +240,13 @@ async fn documents_change_no_skill_and_find_no_way_out() {
 
 /// Proves: trust/obedient-model
 #[tokio::test]
-async fn what_is_fetched_or_piped_changes_no_skill() {
+async fn fetched_or_piped_text_changes_no_skill() {
     attacks(BY_REVIEWER, carriers::FETCHED, &orders::changes(4)).await;
 }
 
 /// Proves: trust/obedient-model
 #[tokio::test]
-async fn what_a_tool_of_another_program_gives_changes_no_skill() {
+async fn output_of_an_mcp_tool_changes_no_skill() {
     let log = tempfile::tempdir().unwrap();
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/mcp.py");
     let command = serde_json::json!(["python3", "-I", program, "good", log.path().join("log")]);
@@ -267,7 +267,7 @@ async fn what_a_tool_of_another_program_gives_changes_no_skill() {
 
 /// Proves: trust/obedient-model
 #[tokio::test]
-async fn what_comes_back_later_changes_no_skill() {
+async fn outside_text_that_returns_later_changes_no_skill() {
     attacks(BY_REVIEWER, carriers::LATER, &orders::changes(5)).await;
 }
 
@@ -280,19 +280,19 @@ async fn another_member_changes_no_skill() {
 }
 
 #[tokio::test]
-async fn what_came_along_with_a_message_changes_no_skill() {
+async fn attached_content_changes_no_skill() {
     attacks(BY_REVIEWER, carriers::CAME_ALONG, &orders::changes(10)[..10]).await;
     attacks(HUMAN, carriers::CAME_ALONG, &orders::ways_out(10)[..6]).await;
 }
 
 /// Proves: trust/obedient-model
 #[tokio::test]
-async fn what_no_model_reads_does_nothing() {
+async fn text_that_no_model_reads_changes_nothing() {
     attacks(BY_REVIEWER, carriers::UNREAD, &orders::changes(7)[..3]).await;
 }
 
 #[tokio::test]
-async fn what_the_owner_wants_not_to_be_kept_is_not_kept() {
+async fn tainted_content_is_not_kept_if_the_owner_rejects_it_by_setting() {
     use Carrier::{Album, ForwardOfChannel, ImitatesNotice, MemberForward, Page, TextFile, ViaBot};
     let carriers = [ForwardOfChannel, ViaBot, ImitatesNotice, TextFile, Album, Page, MemberForward];
     attacks(TAINTED_REJECTED, &carriers, &orders::changes(8)).await;
@@ -329,13 +329,13 @@ async fn nothing_is_read_that_is_not_for_it() {
 
 /// Proves: gate/own-command
 #[tokio::test]
-async fn what_only_looks_like_an_approval_is_none() {
+async fn text_resembling_an_approval_approves_nothing() {
     let carriers = [carriers::PASSED_ON, carriers::DISGUISED, carriers::LATER, &[Carrier::Member]].concat();
     attacks(HUMAN, &carriers, &orders::claims(14)).await;
 }
 
 #[tokio::test]
-async fn what_a_redirect_leads_to_is_not_repeated_as_words_of_ours() {
+async fn a_redirect_target_is_not_repeated_as_trusted_text() {
     let unseen = format!("=> http://{}host.order-call-submit-skill.local/", crate::support::story::UNTRUSTED);
     let pages = [
         ("/astray", unseen.as_str()),

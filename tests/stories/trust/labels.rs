@@ -88,7 +88,7 @@ async fn an_answer_to_a_command_is_marked_with_all_that_it_shows() {
 }
 
 #[tokio::test]
-async fn what_has_no_label_is_not_trusted() {
+async fn text_without_a_label_is_untrusted() {
     let mut story = Story::begin().await;
     story.say(ADA, &format!("{UNTRUSTED}words")).await;
     story.stop().await;

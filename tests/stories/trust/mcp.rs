@@ -194,7 +194,7 @@ async fn no_name_of_a_server_shadows_another_tool_and_what_is_out_of_bounds_is_l
 
 /// Proves: tools/exact-description
 #[tokio::test]
-async fn what_a_server_says_about_itself_is_in_no_prompt() {
+async fn an_mcp_servers_self_description_is_in_no_prompt() {
     let fake = Fake::new("good");
     let story = with(&fake, "").await;
     accept(&story, "fake__echo").await;

@@ -344,7 +344,7 @@ fn files_below(folder: &Path, stays: &mut Stays) {
 /// Promise (trust/loaded-text): Text from outside makes no difference to live skills or to anything
 /// loaded automatically.
 #[tokio::test]
-async fn whatever_comes_from_outside_what_lasts_is_the_same() {
+async fn outside_text_makes_no_difference_to_permanent_state() {
     let filler =
         "the quick brown letter runs over the lazy dog and says nothing of any weight to anybody who may read it";
     let (mut kept, mut facts) = (0, 0);

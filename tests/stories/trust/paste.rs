@@ -55,7 +55,7 @@ async fn a_pasted_text_keeps_the_label_of_where_it_came_from() {
 
 /// Proves: trust/pasted-text
 #[tokio::test]
-async fn a_paste_from_a_page_is_known_again_whatever_became_of_its_lines() {
+async fn a_paste_from_a_page_is_recognised_despite_changed_line_breaks() {
     let words = letter(600);
     let page = format!("<title>News</title><p>{words}</p>");
     let web = Web::of(&[("/", &page), ("/b", "<p>b</p>")]).await;
@@ -109,7 +109,7 @@ async fn a_changed_letter_makes_two_shorter_runs() {
 }
 
 #[tokio::test]
-async fn what_somebody_typed_themselves_may_be_typed_again() {
+async fn repeating_ones_own_typed_text_stays_trusted() {
     let story = Story::begin().await;
     let mine = letter(500).replace(UNTRUSTED, "my own ");
     story.say(ADA, &mine).await;
@@ -123,7 +123,7 @@ async fn what_somebody_typed_themselves_may_be_typed_again() {
 }
 
 #[tokio::test]
-async fn what_the_assistant_said_after_reading_untrusted_text_is_known_again_as_well() {
+async fn an_assistant_reply_to_untrusted_text_is_recognised_when_pasted() {
     let story = Story::begin().await;
     let said = letter(300);
     story.model.says(&said);
@@ -138,7 +138,7 @@ async fn what_the_assistant_said_after_reading_untrusted_text_is_known_again_as_
 }
 
 #[tokio::test]
-async fn the_text_of_somebody_else_taints_nothing() {
+async fn text_received_by_another_person_taints_no_message() {
     let words = letter(300);
     let story = passed_on(&words).await;
     story.say(BEN, &words.replace(UNTRUSTED, "")).await;

@@ -27,7 +27,7 @@ async fn text_that_imitates_our_frames_stays_inside_its_own() {
 /// Promise (trust/no-hidden-text): Nothing that Compline sends can hide text or manipulate your
 /// screen.
 #[tokio::test]
-async fn what_a_screen_would_obey_is_taken_out_on_the_way_out() {
+async fn control_and_invisible_characters_are_removed_from_replies() {
     let story = Story::begin().await;
     story.model.says("red \u{1b}[31malert\u{1b}[0m\u{7} \u{202e}desrever\u{202c} e\u{200b}nd");
     story.say(ADA, "what do you see?").await;

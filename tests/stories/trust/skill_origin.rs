@@ -126,7 +126,7 @@ async fn it_comes_to_mind_with_the_note_and_stays_with_the_turn() {
 }
 
 #[tokio::test]
-async fn a_mark_on_a_turn_holds_whatever_its_parts_say() {
+async fn a_label_on_a_turn_counts_even_if_its_parts_lack_it() {
     let story = Story::begin().await;
     story.model.otherwise(away);
     story.fake.person_says(ADA, "Look it up");
@@ -385,7 +385,7 @@ async fn the_name_of_a_folder_has_the_label_of_what_lies_in_it() {
 }
 
 #[tokio::test]
-async fn what_is_known_is_told_to_whoever_takes_facts_down_with_its_label() {
+async fn known_facts_are_given_to_the_extractor_with_their_label() {
     let story = Story::with("[memory]\nextract_every = 50").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => Say::Text(json!({ "facts": [] }).to_string()),
@@ -440,7 +440,7 @@ async fn a_yes_goes_on_under_the_label_of_what_was_shown() {
 }
 
 #[tokio::test]
-async fn what_is_not_made_yet_is_of_unknown_origin() {
+async fn a_pending_compaction_is_of_unknown_origin() {
     let story = Story::begin().await;
     story.background.otherwise(away);
     for part in 0..8 {
@@ -455,7 +455,7 @@ async fn what_is_not_made_yet_is_of_unknown_origin() {
 }
 
 #[tokio::test]
-async fn what_a_group_keeps_is_asked_about_nowhere_and_wakes_nobody() {
+async fn a_groups_note_is_confirmed_nowhere_and_sets_no_reminder() {
     const FAMILY: i64 = -100_200;
     let story = Story::with("[groups]\nallowed = [\"telegram:-100200\"]").await;
     story.fake.group(FAMILY, "The family");
@@ -481,7 +481,7 @@ async fn what_a_group_keeps_is_asked_about_nowhere_and_wakes_nobody() {
 }
 
 #[tokio::test]
-async fn a_command_about_ones_own_words_stops_nobody_elses_turn() {
+async fn a_forget_command_stops_no_other_persons_turn() {
     let story = Story::begin().await;
     story.writes("agents/compline/memory.md", "## Insights\n\n- **server**: is called Bert (2026-11-19)\n");
     story.model.otherwise(away);
@@ -494,7 +494,7 @@ async fn a_command_about_ones_own_words_stops_nobody_elses_turn() {
 }
 
 #[tokio::test]
-async fn a_folder_of_no_group_is_misplaced_with_nobody() {
+async fn a_folder_of_an_unknown_group_does_not_count_as_misplaced() {
     let story = Story::begin().await;
     story.say(ADA, "Hello").await;
     set(

@@ -29,7 +29,7 @@ fn trusted(story: &Story) -> Vec<bool> {
 /// Promise (trust/source-marked): Text that you type is trusted as yours, and text that others
 /// wrote is marked with its source.
 #[tokio::test]
-async fn what_a_person_types_is_trusted_and_so_is_the_answer() {
+async fn typed_text_and_its_answer_are_trusted() {
     let story = Story::begin().await;
     story.say(ADA, &format!("good morning, {}", canary(ADA))).await;
     story.fake.from(ADA).photo(b"png").caption("and this is my caption").send();
@@ -41,7 +41,7 @@ async fn what_a_person_types_is_trusted_and_so_is_the_answer() {
 
 /// Proves: trust/source-marked
 #[tokio::test]
-async fn what_others_wrote_is_labelled_with_where_it_came_from() {
+async fn text_by_others_is_labelled_with_its_source() {
     let words = format!("{UNTRUSTED}words: pay the bill");
     let cases: [(&str, &str, Sends); 3] = [
         (Fake::PASSED_ON_AS, Fake::PASSED_ON, &|story| {
@@ -69,7 +69,7 @@ async fn what_others_wrote_is_labelled_with_where_it_came_from() {
 
 /// Proves: trust/source-marked
 #[tokio::test]
-async fn what_comes_through_a_pipe_was_not_typed() {
+async fn piped_text_does_not_count_as_typed() {
     let story = Story::begin().await;
     let socket = tokio::net::UnixStream::connect(story.home.join("compline.sock")).await.unwrap();
     let (read, mut write) = socket.into_split();

@@ -133,7 +133,7 @@ async fn each_recipient_has_an_outcome_and_only_a_failure_for_all_is_an_error() 
 }
 
 #[tokio::test]
-async fn what_a_good_client_does_not_do_is_written_down() {
+async fn the_fake_signal_records_improper_client_behaviour() {
     let fake = fake().await;
     let mut line = Line::to(&fake).await;
     let send = |rest: Value| {

@@ -125,7 +125,7 @@ async fn numbers_that_jump_back_are_lost_below_an_old_offset() {
 }
 
 #[tokio::test]
-async fn a_redelivered_update_arrives_once_whatever_the_offset() {
+async fn a_redelivered_update_arrives_once_regardless_of_the_offset() {
     let desk = BotClient::open_with_ada().await;
     let id = ids(&desk.poll(0, 0).await)[0];
     assert!(ids(&desk.poll(id + 1, 0).await).is_empty());

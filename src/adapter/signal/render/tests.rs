@@ -159,7 +159,7 @@ fn bytes_count_and_graphemes_stay_whole() {
 }
 
 #[test]
-fn what_is_open_at_a_cut_is_open_after_it() {
+fn formatting_open_at_a_cut_continues_after_it() {
     for part in checked(&format!("**{}**", "wörd ".repeat(100).trim()), 200).unwrap() {
         let whole = StyleRange { start: 0, length: utf16_len(&part.text), style: part.styles[0].style };
         assert_eq!(part.styles, [whole]);

@@ -75,7 +75,7 @@ async fn an_end_without_an_answer_leaves_what_was_written_unclear() {
 }
 
 #[tokio::test]
-async fn what_was_never_written_is_certain() {
+async fn a_request_never_written_is_certainly_not_sent() {
     // Too small for the first request; the second one waits for it.
     let (exchange, daemon, clock) = pair(8);
     let none = Params::new();
@@ -106,7 +106,7 @@ async fn an_answer_may_take_its_time_and_no_longer() {
 }
 
 #[tokio::test]
-async fn whoever_gives_up_leaves_nothing_behind() {
+async fn an_abandoned_rpc_call_leaves_nothing_behind() {
     let (exchange, mut daemon, clock) = pair(1024);
     let none = Params::new();
     {

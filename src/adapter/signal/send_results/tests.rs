@@ -57,7 +57,7 @@ fn a_person_is_reached_or_not() {
 }
 
 #[test]
-fn a_group_is_reached_when_somebody_is() {
+fn a_group_send_succeeds_if_one_recipient_is_reached() {
     let partly = interpret(RecipientKind::Group, Ok(receipt(&[result("SUCCESS"), result("UNREGISTERED_FAILURE")])));
     let missed = vec![Some("u-UNREGISTERED_FAILURE".to_owned())];
     assert_eq!(partly, Ok(SendReceipt { timestamp: 17, missed, all: 2 }));
@@ -104,7 +104,7 @@ fn a_code_counts_when_no_outcome_explains_it() {
 }
 
 #[test]
-fn what_was_not_written_comes_later_and_what_was_lost_is_unclear() {
+fn an_unsent_message_is_retried_and_a_lost_response_is_unclear() {
     let person = |failure| why(interpret(RecipientKind::Person, Err(failure))).0;
     assert_eq!(person(RpcError::NotSent("x".to_owned())), SendError::Later("x".to_owned()));
     assert_eq!(person(RpcError::NoResponse("x".to_owned())), SendError::OutcomeUnknown("x".to_owned()));
@@ -115,7 +115,7 @@ fn what_was_not_written_comes_later_and_what_was_lost_is_unclear() {
 }
 
 #[test]
-fn what_the_daemon_calls_things_cannot_write_our_sentences() {
+fn names_from_the_daemon_cannot_inject_sentences() {
     let odd = result("SEE https://evil.example NOW");
     assert_eq!(why(person(&[odd])).0, SendError::Refused(words::not_delivered("SEENOW")));
 }

@@ -71,7 +71,7 @@ async fn stage(
 }
 
 #[tokio::test]
-async fn events_are_handed_over_one_by_one_and_silence_is_told() {
+async fn events_arrive_one_by_one_and_silence_is_reported() {
     let (clock, signal, mut opened, _serving) = stage(OURS).await;
     assert!(signal.next(None).await.unwrap().items.is_empty());
     let stream = opened.recv().await.unwrap();
@@ -114,7 +114,7 @@ async fn a_keep_alive_is_a_sign_of_life() {
 }
 
 #[tokio::test]
-async fn an_account_that_the_daemon_does_not_have_is_told() {
+async fn an_account_unknown_to_the_daemon_is_reported() {
     let (_clock, signal, _opened, _serving) = stage("+439990000").await;
     assert_eq!(signal.next(None).await, Err(PollError::BadToken));
     assert_eq!(signal.health().problem.as_deref(), Some(words::ACCOUNT_UNKNOWN));

@@ -220,7 +220,7 @@ fn cuts_prefer_paragraphs_lines_sentences_words() {
 }
 
 #[test]
-fn what_is_open_at_a_cut_is_open_after_it() {
+fn formatting_open_at_a_cut_continues_after_it() {
     let text = format!("**{}**", "word ".repeat(100).trim());
     for part in checked(&text, LinkDisplay::Embedded, 200).unwrap() {
         assert!(part.html.starts_with("<b>word") && part.html.ends_with("word</b>"), "{}", part.html);

@@ -174,7 +174,7 @@ fn quotes_of_this_chat_and_from_elsewhere() {
 }
 
 #[test]
-fn what_we_cannot_take_and_what_is_only_news() {
+fn unsupported_and_irrelevant_telegram_content_is_recognised() {
     let unsupported = |word: &str| Event::Unsupported(word.to_owned());
     let table = [
         (json!({"contact": {}}), unsupported("a contact")),
@@ -252,7 +252,7 @@ fn a_topic_is_part_of_the_address_and_not_of_the_group() {
 }
 
 #[test]
-fn in_a_group_it_is_told_who_is_meant() {
+fn a_group_message_shows_if_the_bot_is_addressed() {
     let named = json!([{"type": "mention", "offset": 0, "length": 8}]);
     let inbound = parsed("message", in_forum(json!({"text": "@our_bot hi", "entities": named})));
     assert_eq!(inbound.chat_kind, group("-1005", true));
@@ -319,7 +319,7 @@ fn a_contact_and_a_poll_are_carried_and_not_typed() {
 }
 
 #[test]
-fn a_button_is_pressed_by_whoever_pressed_it() {
+fn a_button_press_is_attributed_to_its_sender() {
     let ours =
         json!({"message_id": 3, "date": 5, "from": {"id": 42, "is_bot": true}, "chat": {"id": 7, "type": "private"}});
     let press = json!({"id": "CB", "from": {"id": 7}, "message": ours, "data": "yes 4", "chat_instance": "1"});

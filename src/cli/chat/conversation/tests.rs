@@ -97,7 +97,7 @@ fn another_answer_than_the_one_that_grew_comes_whole() {
 }
 
 #[test]
-fn a_long_wait_is_told_once() {
+fn a_long_wait_is_announced_once() {
     let mut talk = begun();
     talk.typed(line("hi"));
     let shown: Vec<ChatAction> = (0..4).map(|_| talk.handle_frame(FromGateway::Typing)).collect();

@@ -177,7 +177,7 @@ async fn a_person_sees_it_grow_and_nothing_twice() {
 }
 
 #[tokio::test]
-async fn what_was_not_stored_is_given_back() {
+async fn an_unstored_message_is_returned_to_the_user() {
     let (ending, out, notes) = asked(Some("hi"), Some("page"), SCRIPT, async |mut gateway: Gateway| {
         gateway.hears().await;
         gateway.hears().await;
@@ -188,7 +188,7 @@ async fn what_was_not_stored_is_given_back() {
 }
 
 #[tokio::test]
-async fn what_was_stored_will_be_answered_later() {
+async fn a_stored_question_is_promised_a_later_answer() {
     let (ending, _, notes) = asked(Some("hi"), None, SCRIPT, async |mut gateway: Gateway| {
         gateway.stores().await;
         gateway.says(FromGateway::Bye { why: words::STOPPING.into() }).await;

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 
 use super::*;
 use crate::config::{Budget, Limit};
-use crate::model::{Embedded, Embedder, EmbedderCard, ModelError};
+use crate::model::{Embedded, Embedder, EmbedderInfo, ModelError};
 use crate::search::VectorParts;
 use crate::spend::Ledger;
 
@@ -22,14 +22,14 @@ const MEANINGS: [&[&str]; 5] = [
 
 /// Embeds known meanings, and any other content of a text in further directions.
 struct Knowing {
-    card: EmbedderCard,
+    info: EmbedderInfo,
     is_ill: Mutex<bool>,
 }
 
 #[async_trait]
 impl Embedder for Knowing {
-    fn card(&self) -> &EmbedderCard {
-        &self.card
+    fn info(&self) -> &EmbedderInfo {
+        &self.info
     }
 
     async fn embed(&self, texts: &[Text], _: Duration) -> Result<Embedded, ModelError> {
@@ -56,8 +56,8 @@ fn meaning(text: &str) -> Vec<f32> {
 /// Creates a home with vectors and their embedder.
 async fn knowing_home() -> (Home, Vectors, Arc<Knowing>) {
     let mut home = home().await;
-    let card = EmbedderCard { provider: "here".to_owned(), name: "small".to_owned(), dimensions: None };
-    let embedder = Arc::new(Knowing { card, is_ill: Mutex::default() });
+    let info = EmbedderInfo { provider: "here".to_owned(), name: "small".to_owned(), dimensions: None };
+    let embedder = Arc::new(Knowing { info, is_ill: Mutex::default() });
     let vectors = vectors(&home, embedder.clone());
     home.index = home.index.clone().with_vectors(Some(vectors.clone()));
     (home, vectors, embedder)
@@ -93,7 +93,7 @@ impl Home {
 
 /// Proves: search/meaning
 #[tokio::test]
-async fn what_is_known_in_other_words_is_found_and_words_alone_do_without() {
+async fn paraphrases_are_found_with_vectors_and_not_by_words_alone() {
     let (home, vectors, _) = knowing_home().await;
     home.write("memory/MEMORY.md", "## Recent facts\n\n- **pet**: a hound called Biscuit\n- **train**: always late\n");
     assert_eq!(home.ada_finds("which dog?").await.len(), 0, "nothing has a vector yet");
@@ -108,7 +108,7 @@ async fn what_is_known_in_other_words_is_found_and_words_alone_do_without() {
 /// question, then everywhere; no category is too small to be found, and a rebuilt index has the
 /// same categories.
 #[tokio::test]
-async fn what_lies_inside_the_nearest_categories_comes_before_the_rest() {
+async fn entries_in_the_nearest_categories_come_before_the_rest() {
     let (home, vectors, _) = knowing_home().await;
     let drinks: String = (0..3).map(|n| format!("- **drink {n}**: infusion vaguely {n} (drinks)\n")).collect();
     home.write("memory/MEMORY.md", format!("## Recent facts\n\n{drinks}"));
@@ -170,7 +170,7 @@ async fn an_exact_match_is_not_buried_by_what_is_meant() {
 /// Promise (search/outside-influence): Text from outside does not influence where your own
 /// knowledge is searched for, and is included only on request.
 #[tokio::test]
-async fn what_is_not_trusted_decides_nothing_about_what_is() {
+async fn untrusted_text_does_not_affect_the_order_of_trusted_results() {
     let (home, vectors, _) = knowing_home().await;
     home.write(
         "memory/MEMORY.md",
@@ -192,7 +192,7 @@ async fn what_is_not_trusted_decides_nothing_about_what_is() {
 
 /// Proves: search/categories
 #[tokio::test]
-async fn made_anew_it_has_the_same_categories_and_gives_the_same_answers() {
+async fn a_rebuilt_vector_index_has_the_same_categories_and_answers() {
     let (home, vectors, embedder) = knowing_home().await;
     for (number, words) in ["a hound", "an automobile", "the vessel", "green sencha", "a physician"].iter().enumerate()
     {
@@ -267,7 +267,7 @@ async fn vectors_that_are_not_in_memory_yet_leave_it_to_words_until_they_are() {
 
 /// Proves: search/embedded-once
 #[tokio::test]
-async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
+async fn paid_vectors_survive_an_index_rebuild() {
     let (home, vectors, embedder) = knowing_home().await;
     home.write("memory/MEMORY.md", "## Recent facts\n\n- **pet**: a hound called Biscuit\n");
     home.index.refresh_all().await.unwrap();
@@ -290,7 +290,7 @@ async fn what_is_paid_for_outlives_an_index_that_is_made_anew() {
 
 /// Proves: search/categories
 #[tokio::test]
-async fn what_stands_under_a_heading_is_found_by_meaning_behind_everything_else() {
+async fn entries_under_a_heading_are_found_by_meaning_despite_better_matches() {
     let (home, vectors, _) = knowing_home().await;
     let many: String = (0..400).map(|n| format!("- **crate {n}**: sencha\n")).collect();
     home.write("memory/MEMORY.md", format!("## Cellar\n\n{many}\n## Evening\n\n- **cup**: some infusion vaguely\n"));

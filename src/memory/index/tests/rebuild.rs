@@ -99,7 +99,7 @@ proptest! {
 
     /// Proves: search/rebuild
     #[test]
-    fn made_anew_it_is_what_it_became_step_by_step(edits in prop::collection::vec(edit(), 1..25)) {
+    fn a_rebuilt_index_equals_one_updated_step_by_step(edits in prop::collection::vec(edit(), 1..25)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let home = home().await;

@@ -150,7 +150,7 @@ pub(super) async fn is_paired_for_somebody_new<C: Channel>() {
 /// demoted, removed, readmitted, linked, joined, separated or forgotten, when the workspace changes
 /// hands, or after restoring even an old backup. Open requests of people who are gone are void.
 #[tokio::test]
-async fn a_removed_name_is_paired_for_somebody_new() {
+async fn the_name_of_a_removed_person_can_be_paired_for_a_new_one() {
     is_paired_for_somebody_new::<FakeTelegram>().await;
 }
 
@@ -218,7 +218,7 @@ async fn a_member_is_joined_with_who_they_were() {
 async fn a_member_is_kept_apart_from_who_bore_the_name() {
     let (mut home, join) = comes_from_elsewhere("Ben", "Benno", "ben", ADA).await;
     home.story.say(ADA, &join.replace("join", "apart")).await;
-    assert!(home.story.last_received_by(ADA).contains("somebody new"), "{}", home.story.last_received_by(ADA));
+    assert!(home.story.last_received_by(ADA).contains("a new person"), "{}", home.story.last_received_by(ADA));
     home.story.restart().await;
     home.story.say(ADA, &join).await;
     assert!(
@@ -350,7 +350,7 @@ async fn an_old_backup_is_restored_after_the_first_owner_was_removed() {
 
 /// Proves: privacy/people-change
 #[tokio::test]
-async fn an_old_backup_is_restored_after_somebody_new_took_a_removed_name() {
+async fn restoring_an_old_backup_leaks_nothing_after_a_removed_name_is_reused() {
     let mut home = is_removed_after_the_backup("Ben", "member", ("ben", BEN), ADA).await;
     // The backup predates the new bearer of the name.
     home.is_a_stranger(DORA).await;

@@ -18,7 +18,7 @@ async fn another_owner_is_removed() {
 
 /// Proves: privacy/people-change
 #[tokio::test]
-async fn a_removed_name_is_paired_for_somebody_new() {
+async fn the_name_of_a_removed_person_can_be_paired_for_a_new_one() {
     is_paired_for_somebody_new::<FakeSignal>().await;
 }
 

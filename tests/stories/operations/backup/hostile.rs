@@ -236,7 +236,7 @@ async fn a_backup_that_is_cut_short_or_has_one_wrong_byte_is_refused() {
 }
 
 #[tokio::test]
-async fn what_the_manifest_says_is_there_and_nothing_else() {
+async fn a_restore_accepts_exactly_the_files_of_the_manifest() {
     let (story, shelf, file_name) = backed_up().await;
     let evil = shelf.path().join("evil.tar.gz");
     let good = items(&file_name);
@@ -290,7 +290,7 @@ async fn a_damaged_journal_in_a_whole_archive_is_refused() {
 
 /// Proves: operation/backup
 #[tokio::test]
-async fn a_file_that_nobody_vouches_for_is_not_trusted_until_it_is_changed_by_hand() {
+async fn an_unverified_restored_file_is_untrusted_until_edited_by_hand() {
     let (mut story, shelf, file_name) = backed_up().await;
     let evil = shelf.path().join("evil.tar.gz");
     let mut items = items(&file_name);
@@ -309,7 +309,7 @@ async fn a_file_that_nobody_vouches_for_is_not_trusted_until_it_is_changed_by_ha
 
 /// Proves: privacy/backup
 #[tokio::test]
-async fn what_a_profile_is_said_to_have_learned_is_not_believed_either() {
+async fn unverified_profile_knowledge_in_a_backup_is_not_trusted() {
     let (mut story, shelf, file_name) = backed_up().await;
     let evil = shelf.path().join("evil.tar.gz");
     let mut items = items(&file_name);
@@ -326,7 +326,7 @@ async fn what_a_profile_is_said_to_have_learned_is_not_believed_either() {
 
 /// Proves: operation/backup
 #[tokio::test]
-async fn a_skill_that_nobody_accepted_is_held() {
+async fn an_unaccepted_skill_in_a_backup_is_held_after_the_restore() {
     let (mut story, shelf, file_name) = backed_up().await;
     let evil = shelf.path().join("evil.tar.gz");
     let mut items = items(&file_name);

@@ -27,7 +27,7 @@ async fn reflect(story: &Story, meanwhile: impl Fn()) {
 
 /// Proves: trust/third-party-skill
 #[tokio::test]
-async fn what_was_looked_at_and_what_the_turn_became_mark_the_reflection() {
+async fn the_labels_of_sources_read_and_of_the_turn_mark_the_reflection() {
     let story = story("").await;
     story.say(ADA, "I like my tea strong").await;
     set(&story, &format!("UPDATE texts SET label = '{APPROVED}'"));
@@ -46,7 +46,7 @@ async fn what_was_looked_at_and_what_the_turn_became_mark_the_reflection() {
 }
 
 #[tokio::test]
-async fn a_mark_on_any_part_of_a_reflection_is_on_whatever_shows_it() {
+async fn a_label_on_any_part_of_a_reflection_reaches_every_view_of_it() {
     let text = "UPDATE texts SET label = 'trusted approved:7' WHERE message_id = (SELECT message_id FROM reflections)";
     let row = "UPDATE reflections SET label = 'trusted approved:7'";
     let action = "UPDATE actions SET label = 'trusted approved:7'";

@@ -12,7 +12,7 @@ fn remembers(title: &str, text: &str) -> Value {
 /// reflection, it is kept apart, and no one is asked at night. A wrong memory that you remove is
 /// gone for good and does not return with the next reflection.
 #[tokio::test]
-async fn what_a_tainted_reflection_wants_to_remember_waits_apart_and_nobody_is_asked() {
+async fn a_tainted_reflection_memory_is_kept_apart_and_asks_no_one() {
     let story = story("review_mode = \"none\"\n").await;
     story.say(ADA, "about tea").await;
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}tea: always add salt to tea"));
@@ -40,7 +40,7 @@ async fn what_a_tainted_reflection_wants_to_remember_waits_apart_and_nobody_is_a
 
 /// Proves: reflection/outside-influence
 #[tokio::test]
-async fn what_a_reflection_remembered_wrongly_goes_and_does_not_come_back() {
+async fn a_wrong_memory_from_a_reflection_is_forgotten_for_good() {
     let story = story("").await;
     story.say(ADA, "I like my tea strong").await;
     let wrong = "Ada only ever drinks Xylophonkaffee with salt.";
@@ -63,7 +63,7 @@ async fn what_a_reflection_remembered_wrongly_goes_and_does_not_come_back() {
 /// Promise (reflection/correction): A correction from a reflection replaces the known value of its
 /// key exactly once, even after a power cut; only text that is not a fact becomes a note.
 #[tokio::test]
-async fn what_a_reflection_corrects_takes_the_place_of_the_fact_and_makes_no_note() {
+async fn a_reflections_correction_replaces_the_fact_and_makes_no_note() {
     let story = story("").await;
     story.say(ADA, "/remember Cat: called Whiskerino").await;
     story.writes("agents/compline/memory.md", "## Insights\n\n- **Server**: Bert (2026-11-01)\n");

@@ -35,7 +35,7 @@ async fn asked_an_hour_ago() -> (Story, Web) {
 /// late question is still open when it arrives; the same holds for the two weeks to decide about a
 /// skill.
 #[tokio::test]
-async fn what_comes_late_waits_as_long_as_it_says() {
+async fn a_late_question_stays_open_as_long_as_it_says() {
     let (story, web) = asked_an_hour_ago().await;
     story.pass(9 * MINUTE).await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
@@ -49,7 +49,7 @@ async fn what_comes_late_waits_as_long_as_it_says() {
 
 /// Proves: gate/time-to-answer
 #[tokio::test]
-async fn what_comes_late_and_is_not_answered_means_no_all_the_same() {
+async fn a_late_question_left_unanswered_still_means_no() {
     let (story, web) = asked_an_hour_ago().await;
     story.pass(11 * MINUTE).await;
     assert_eq!(state(&story, 1), "expired");
@@ -74,7 +74,7 @@ async fn another_message_means_no_also_before_the_question_came() {
 
 /// Proves: gate/time-to-answer
 #[test]
-fn a_question_that_the_dark_kept_back_is_alive_when_it_comes() {
+fn a_question_delayed_by_a_power_cut_is_still_open_on_arrival() {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
     let mut crash_test = CrashTest::prepared("");

@@ -71,7 +71,7 @@ fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
         let again = usize::from(job == "store a tool step" && side == Before);
         assert_eq!(web.connections(), 1 + again, "{side:?} {job}: only an unfinished call is made again");
         let heard = story.received_by(ADA);
-        for sentence in ["May I open it", "I go on", "It says: the page."] {
+        for sentence in ["May I open it", "Carrying on", "It says: the page."] {
             let heard = || heard.iter().filter(|heard| heard.contains(sentence));
             let unmarked = heard().filter(|heard| !heard.contains("(possibly repeated)")).count();
             assert!(heard().count() > 0 && unmarked <= 1, "{side:?} {job}: {sentence} {:?}", story.received_by(ADA));

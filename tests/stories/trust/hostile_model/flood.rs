@@ -145,7 +145,7 @@ async fn an_album_without_end_is_answered_all_the_same() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn what_is_far_too_long_is_not_asked_about() {
+async fn an_overlong_message_is_not_sent_to_the_model() {
     let story = family().await;
     let long = format!("{BOT} {UNTRUSTED} {}", "x".repeat(250_000));
     story.fake.says_in(FAMILY, EVE, &long);

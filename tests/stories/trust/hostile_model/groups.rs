@@ -228,7 +228,7 @@ fn pries() -> Vec<Order> {
 /// previews, polls or names change nothing permanently, send nothing out and let no one pass for
 /// another person.
 #[tokio::test]
-async fn what_comes_into_a_group_changes_nothing() {
+async fn outside_text_in_a_group_changes_nothing() {
     let all = orders::changes(31);
     let orders: Vec<Order> = [0, 2, 10, 14].into_iter().map(|n| all[n].clone()).collect();
     attacks(super::BY_REVIEWER, READ, &orders).await;
@@ -236,7 +236,7 @@ async fn what_comes_into_a_group_changes_nothing() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn what_no_model_reads_in_a_group_does_nothing() {
+async fn group_text_that_no_model_reads_changes_nothing() {
     attacks(super::BY_REVIEWER, UNREAD, &orders::changes(32)[..1]).await;
 }
 

@@ -38,7 +38,7 @@ fn addresses(story: &Story) -> i64 {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn a_number_is_nobody_where_an_identifier_was_declared() {
+async fn a_number_alone_does_not_identify_a_person_declared_by_identifier() {
     let story = OnSignal::begin().await;
     // Ben is configured by his identifier, so his number alone means nothing, before and after his
     // first message.
@@ -75,7 +75,7 @@ async fn a_number_belongs_to_the_first_who_comes_with_it() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn a_code_from_a_number_that_is_known_takes_nobodys_place() {
+async fn a_code_from_a_known_number_takes_over_no_address() {
     let story = OnSignal::begin().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.say(ADA, "/pair Zoe").await;
@@ -122,7 +122,7 @@ async fn we_do_not_talk_to_ourselves() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn a_stranger_who_types_first_is_told_what_to_do_all_the_same() {
+async fn a_stranger_who_types_first_still_gets_the_standard_notice() {
     let story = OnSignal::begin().await;
     story.fake.types(EVE, "STARTED");
     story.answered().await;
@@ -198,7 +198,7 @@ async fn guesses_are_few_and_a_good_code_does_not_help_after_them() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn nobody_becomes_more_by_a_code_than_who_made_it() {
+async fn a_code_grants_no_more_rights_than_its_maker_has() {
     let story = Story::begin().await;
     story.say(ADA, "/pair Zoe").await;
     story.say(EVE, &code_for(&story, ADA)).await;

@@ -146,7 +146,7 @@ impl Stage {
 /// Promise (memory/outside-text): No page, document, note, list, name or search result from outside
 /// enters automatically loaded memory, regardless of its content and how the model rewrites it.
 #[tokio::test]
-async fn what_is_to_be_remembered_waits_for_its_person() {
+async fn a_memory_requested_by_outside_text_waits_for_the_persons_consent() {
     let carriers = [Carrier::ForwardOfPerson, Carrier::Page, Carrier::Pdf];
     attacks(EAGER, &carriers, &to_remember(60)).await;
 }
@@ -165,7 +165,7 @@ async fn no_path_leads_to_what_is_loaded_by_itself() {
 
 /// Proves: memory/outside-text
 #[tokio::test]
-async fn what_the_tools_take_up_again_changes_nothing_either() {
+async fn text_read_again_by_tools_changes_nothing_either() {
     let few: Vec<Order> = to_remember(63).into_iter().take(2).collect();
     attacks(EAGER, carriers::TAKEN_UP, &few).await;
     attacks(BY_REVIEWER, carriers::TAKEN_UP, &super::orders::changes(63)[..2]).await;

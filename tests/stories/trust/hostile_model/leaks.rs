@@ -44,7 +44,7 @@ async fn the_names_of_what_came_are_words_from_outside_in_every_list() {
 
 /// Proves: memory/outside-text
 #[tokio::test]
-async fn what_failed_is_counted_under_no_name_from_outside() {
+async fn failures_are_not_recorded_under_outside_names() {
     let story = eager().await;
     ObedientModel::default().speaks_for(&[&story.model, &story.background]);
     let deeds = [
@@ -72,7 +72,7 @@ async fn what_failed_is_counted_under_no_name_from_outside() {
 
 /// Proves: memory/outside-text
 #[tokio::test]
-async fn a_fact_is_one_line_of_its_list_whatever_the_model_makes_of_it() {
+async fn a_fact_stays_one_line_even_if_the_model_adds_markup() {
     let story = eager().await;
     let sources = json!([1, 2, 99, "x"]);
     let facts = json!({ "facts": [
@@ -103,7 +103,7 @@ async fn a_fact_is_one_line_of_its_list_whatever_the_model_makes_of_it() {
 
 /// Proves: memory/outside-text
 #[tokio::test]
-async fn facts_are_taken_down_from_what_was_typed_whatever_was_read_besides() {
+async fn facts_are_extracted_from_typed_text_despite_outside_text_next_to_it() {
     let story = eager().await;
     let victim = ObedientModel::default();
     victim.speaks_for(&[&story.model, &story.background]);
@@ -137,7 +137,7 @@ async fn facts_are_taken_down_from_what_was_typed_whatever_was_read_besides() {
 
 /// Proves: memory/outside-text
 #[tokio::test]
-async fn what_stands_for_older_talk_holds_nothing_from_outside_as_trusted() {
+async fn a_compaction_holds_no_outside_text_as_trusted() {
     let story = Story::begin().await;
     ObedientModel::default().speaks_for(&[&story.model, &story.background]);
     let summary = json!(format!("{UNTRUSTED}summary of all"));

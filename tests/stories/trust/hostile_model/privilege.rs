@@ -130,7 +130,7 @@ async fn a_guest_who_quotes_the_owner_or_puts_a_thumb_under_something_approves_n
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn what_an_owner_or_a_member_types_before_others_decides_nothing() {
+async fn commands_of_owners_and_members_in_a_group_decide_nothing() {
     let (story, live) = proposed().await;
     let ours = story.fake.sent(FAMILY)[0].message_id;
     for line in commands(&story).into_iter().filter(|line| !line.starts_with("/link") && !line.starts_with("/start")) {
@@ -150,7 +150,7 @@ async fn what_an_owner_or_a_member_types_before_others_decides_nothing() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn nobody_in_particular_is_nobody_known() {
+async fn an_anonymous_group_sender_passes_for_no_known_person() {
     let (story, live) = proposed().await;
     let stand_ins = [
         json!({ "id": FAMILY, "type": "supergroup", "title": "Ada" }),
@@ -200,7 +200,7 @@ async fn a_question_in_private_is_answered_there_alone() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn what_is_said_in_one_place_is_known_in_no_other() {
+async fn messages_in_one_chat_are_unknown_in_every_other() {
     let (story, _) = proposed().await;
     let says = |topic: i64, words: &str| {
         let draft = story.fake.from(BEN).in_chat(if topic == 0 { FAMILY } else { CHESS });

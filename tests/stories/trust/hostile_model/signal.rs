@@ -218,7 +218,7 @@ async fn attacks(settings: &str, ways: &[Way], orders: &[Order], leads: i64) {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn what_comes_along_on_signal_changes_no_skill() {
+async fn attached_content_on_signal_changes_no_skill() {
     let all = orders::changes(41);
     let orders: Vec<Order> = [0, 2, 10, 14].into_iter().map(|n| all[n].clone()).collect();
     attacks(super::BY_REVIEWER, READ, &orders, 1).await;
@@ -226,7 +226,7 @@ async fn what_comes_along_on_signal_changes_no_skill() {
 
 /// Proves: trust/hidden-orders
 #[tokio::test]
-async fn what_no_model_reads_on_signal_does_nothing() {
+async fn signal_text_that_no_model_reads_changes_nothing() {
     attacks(super::BY_REVIEWER, UNREAD, &orders::changes(42)[..1], 0).await;
 }
 

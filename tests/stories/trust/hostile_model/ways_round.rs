@@ -106,7 +106,7 @@ async fn changing_a_section_or_a_passage_of_a_marked_file_takes_no_mark_off() {
 
 /// Proves: trust/overwritten
 #[tokio::test]
-async fn what_the_commands_show_of_a_note_from_outside_is_quoted_as_what_it_is() {
+async fn notes_from_outside_shown_by_commands_are_untrusted_when_quoted() {
     let story = Story::begin().await;
     let note = json!({ "title": format!("{UNTRUSTED}title"), "content": format!("{UNTRUSTED}words"), "kind": "user" });
     ordered(&story, "remember", note).await;
@@ -205,7 +205,7 @@ async fn a_version_from_outside_comes_back_as_what_it_is_and_never_among_what_is
 
 /// Proves: trust/overwritten
 #[tokio::test]
-async fn what_is_taken_along_is_nobodys_word_when_it_lies_in_the_folder_again() {
+async fn exported_untrusted_text_stays_untrusted_in_the_exports_folder() {
     let story = Story::begin().await;
     let note = json!({ "title": "Recipe", "content": format!("{UNTRUSTED}recipe"), "kind": "user" });
     ordered(&story, "remember", note).await;
