@@ -9,20 +9,20 @@
 //! conversation, a cancel token) is rebuilt from the journal; a task that dies is restarted and
 //! continues from the last stored step.
 
-mod addresses;
-pub mod boundary;
-pub mod summarizer;
-pub mod compact;
-pub mod context;
-pub mod extractor;
-pub mod files;
-pub mod history;
-pub mod context_budget;
-pub mod record;
-pub mod stream;
-pub mod summary;
-pub mod turn;
-pub mod system_run;
+mod addresses; // web addresses that may be opened without a question
+pub mod boundary; // where a conversation ends
+pub mod summarizer; // summaries of ended conversations
+pub mod compact; // 60 % and 70 % of the window: facts, then a summary of older messages
+pub mod context; // the blocks of a prompt
+pub mod extractor; // facts from conversations
+pub mod files; // received files: fetch, read, transcribe
+pub mod history; // earlier exchanges of the conversation in the prompt
+pub mod context_budget; // tokens of each part of a prompt
+pub mod record; // what a step stores
+pub mod stream; // one task per stream: joins messages, starts and resumes turns
+pub mod summary; // request for a summary and its answer
+pub mod turn; // one run of the model with its tool calls
+pub mod system_run; // reflections, heartbeat and tasks as turns
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};

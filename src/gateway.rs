@@ -6,10 +6,10 @@
 //! [`live_preview`] streams replies, [`commands`] passes commands to `admin`, and [`socket`] serves
 //! local clients.
 
-pub mod admission;
-pub mod commands;
-pub mod delivery;
-pub mod dispatcher;
-pub mod intake;
-pub mod live_preview;
-pub mod socket;
+pub mod admission; // from a received item to a queued message
+pub mod commands; // chat commands in their order
+pub mod delivery; // from the outbox to the channel
+pub mod dispatcher; // one sender per address, wake-ups
+pub mod intake; // receiving loop of each channel
+pub mod live_preview; // answers that grow while they are written
+pub mod socket; // the local socket of terminal clients

@@ -9,33 +9,32 @@
 //! This module is the only writer of the skills folder. All other modules read skills through it:
 //! [`ActiveSkills`] knows holds, versions and labels.
 
-mod apply;
-pub mod approval;
+mod apply; // an approved change becomes live
+pub mod approval; // proof of an approval, consumed by applying it
 pub mod diff;
-mod disk;
-mod duplicate_check;
+mod disk; // exchange of folders on disk
+mod duplicate_check; // stage: the same content again
 mod label;
-mod active_skills;
-mod owner_decision;
+mod active_skills; // the skills in use
+mod owner_decision; // approve and reject: owners only
 pub mod proposal;
-pub mod reveal;
-pub mod reviewer;
-pub mod scan;
+pub mod reveal; // invisible and look-alike characters made visible
+pub mod reviewer; // the request to the AI reviewer
+pub mod scan; // stage: dangerous content
 pub mod show;
-pub mod structure;
-mod submit;
-mod builtin_sync;
-mod taint;
-mod unknown_skills;
-pub mod why;
-mod worker;
+pub mod structure; // stage: form of the files
+mod submit; // from a draft to a pending proposal
+mod builtin_sync; // built-in skills and their upgrades
+mod taint; // stage: origin of the text
+mod unknown_skills; // folders that were added by hand
+pub mod why; // origin of a proposal, a note, an answer
+mod worker; // the AI reviewer, approval by policy of clean proposals, notices to owners
 
 pub use active_skills::{ActiveSkills, FolderLock, LiveSkill};
 pub use disk::DiskFailpoint;
 pub use owner_decision::{Decided, DecisionError, DecisionSource};
 pub use proposal::{Proposal, ProposalDraft, ProposalOrigin};
 pub use submit::Staged;
-pub use taint::AutoApproval;
 pub use unknown_skills::{accept_shipped_only, distrust_unknown};
 
 use std::path::PathBuf;

@@ -6,12 +6,12 @@
 //! causes delay. There is no ticker: the clock wakes the task at the exact instant, and the system
 //! clock checks at least once a minute whether the time was changed.
 
-mod due;
-mod deletions;
-mod heartbeat;
-mod reminders;
-mod slots;
-mod upkeep;
+mod due; // periods of reflections that are due
+mod deletions; // files of deleted messages
+mod heartbeat; // periodic work on HEARTBEAT.md
+mod reminders; // reminders and tasks, also those missed while the program was off
+mod slots; // claims and runs of reflections
+mod upkeep; // nightly retention and checks
 
 use std::ops::Deref;
 use std::sync::Arc;

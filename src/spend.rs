@@ -11,10 +11,10 @@
 //! costs nothing and is never refused. [`ModelPool::ask`] walks through retries, fallback and the
 //! circuit breaker; what a person is told is the engine's business.
 
-mod budget;
-mod ledger;
-mod model_pool;
-mod transcription;
+mod budget; // worst-case cost of a call, and the limits
+mod ledger; // reserves and settles each call
+mod model_pool; // retries, fallback, circuit breaker
+mod transcription; // voice notes
 
 #[cfg(test)]
 mod tests;

@@ -10,41 +10,41 @@
 //! Rows that hold text have a label and a scope; neither has a default. This module makes no
 //! decisions.
 
-mod activity;
-mod addresses;
-mod after_restore;
-mod attachments;
-mod conversations;
-mod copy;
-mod derivations;
-mod embeddings;
-mod entries;
-mod erasure;
+mod activity; // use of tools, skills, models in a period
+mod addresses; // addresses, strangers, groups, inbox, cursors
+mod after_restore; // who keeps access after a restore; parked work
+mod attachments; // received files, files of a reply, reactions
+mod conversations; // streams, conversations, openings
+mod copy; // copies of the journal: backup, before a migration
+mod derivations; // what a text was made from; fingerprints of untrusted text
+mod embeddings; // vectors of texts
+mod entries; // index of the workspace
+mod erasure; // `/forget`: plans, blanked columns, deleted messages
 mod error;
-mod extractions;
-mod file_versions;
-mod folders;
-mod handles;
-mod keep_requests;
-mod maintenance;
-mod merge_people;
-mod message_search;
-mod messages;
+mod extractions; // jobs of the fact extractor
+mod file_versions; // files of the workspace: versions, labels, open writes
+mod folders; // folders of people and their moves
+mod handles; // one handle per table family
+mod keep_requests; // "Keep this?": untrusted notes that wait for a yes
+mod maintenance; // retention, settings of the journal, checks
+mod merge_people; // two people become one
+mod message_search; // index of messages
+mod messages; // messages and their texts
 mod open;
-mod outbox;
-mod pairing;
-mod people;
-mod proposals;
-mod questions;
-mod reflections;
-mod reminders;
-mod rows;
-mod skills;
-mod slots;
-mod spending;
-mod summaries;
-mod turns;
-mod writer;
+mod outbox; // deliveries and their parts; set aside ones
+mod pairing; // pairing codes
+mod people; // people, roles, revoked access
+mod proposals; // proposed skill changes and verdicts
+mod questions; // a yes before text leaves the program
+mod reflections; // reflections and their actions
+mod reminders; // reminders and tasks
+mod rows; // rows as structs, words as enums
+mod skills; // versions and states of skills, accepted MCP tools
+mod slots; // occurrences of scheduled jobs
+mod spending; // reserved and settled costs
+mod summaries; // summaries; compactions of long conversations
+mod turns; // turns and their steps
+mod writer; // the thread that writes
 
 pub use activity::{ModelUse, SkillUse, ToolUse};
 pub use addresses::{InboxItem, InboxOutcome};
@@ -75,8 +75,8 @@ pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, 
 pub use pairing::{Admitted, CodeFor, CodeUse, Issuer, ValidCode};
 pub use people::{FormerPerson, KnownPerson};
 pub use proposals::{
-    NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage, StageOutcome,
-    VerdictRow,
+    Clearance, NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage,
+    StageOutcome, VerdictRow,
 };
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};

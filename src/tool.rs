@@ -333,13 +333,6 @@ impl Toolbox {
         Self { tools, specs, outside: None, joined: Arc::new(Mutex::new(joined)) }
     }
 
-    /// Adds these tools.
-    #[must_use]
-    pub fn and(mut self, more: Vec<Arc<dyn Tool>>) -> Self {
-        self.tools.extend(more);
-        Self { outside: self.outside, ..Self::new(self.tools) }
-    }
-
     /// Adds the tools of these servers.
     #[must_use]
     pub fn with_outside(mut self, servers: Arc<Servers>) -> Self {

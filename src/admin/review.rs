@@ -151,7 +151,7 @@ pub(super) fn change_of(row: &ProposalRow) -> String {
 
 /// The reason why a proposal waits, on one line of Markdown.
 pub(super) fn standing_of(row: &ProposalRow) -> String {
-    says::standing(&row.standing, &plain(&all_in_words(&row.label)))
+    says::standing(row.clearance.as_str(), &plain(&all_in_words(&row.label)))
 }
 
 fn refused(id: ProposalId, refusal: &DecisionError, surface: Surface) -> Answer {
@@ -197,7 +197,7 @@ fn row_json(row: &ProposalRow) -> Value {
         "change": row.change,
         "new_name": row.new_name,
         "state": row.state.as_str(),
-        "standing": row.standing,
+        "standing": row.clearance.as_str(),
         "tainted": !row.label.is_trusted(),
         "sources": sources(&row.label),
         "hash": row.digest,

@@ -263,12 +263,12 @@ mod tests {
 
     #[tokio::test]
     async fn hits_have_the_promised_shape() {
-        let house = Fixture::new().await;
-        let said = house.says("Ada", "The red shoes are at the cobbler").await;
-        let answer = house
+        let fixture = Fixture::new().await;
+        let said = fixture.says("Ada", "The red shoes are at the cobbler").await;
+        let answer = fixture
             .admin
             .finder()
-            .search(&house.ada().person, &of("shoe", &[SearchKind::Message, SearchKind::Conversation]))
+            .search(&fixture.ada().person, &of("shoe", &[SearchKind::Message, SearchKind::Conversation]))
             .await
             .unwrap();
         assert_eq!(answer.json.as_array().unwrap().len(), 2);
@@ -287,26 +287,26 @@ mod tests {
 
     #[tokio::test]
     async fn a_search_never_shows_another_persons_text() {
-        let house = Fixture::new().await;
-        house.says("Ben", "canary ben-7f3a").await;
-        house.says("Ada", "canary ada-19c0").await;
+        let fixture = Fixture::new().await;
+        fixture.says("Ben", "canary ben-7f3a").await;
+        fixture.says("Ada", "canary ada-19c0").await;
         for (mine, theirs, caller) in
-            [("ada-19c0", "ben-7f3a", house.ada().person), ("ben-7f3a", "ada-19c0", house.ben().person)]
+            [("ada-19c0", "ben-7f3a", fixture.ada().person), ("ben-7f3a", "ada-19c0", fixture.ben().person)]
         {
-            let answer = house.admin.finder().search(&caller, &SearchQuery::of("canary")).await.unwrap();
+            let answer = fixture.admin.finder().search(&caller, &SearchQuery::of("canary")).await.unwrap();
             let all = format!("{}{}", answer.markdown, answer.json).replace("**", "");
             assert!(all.contains("canary") && !all.contains(theirs), "{mine}: {all}");
         }
-        let owner = house.admin.chat(&house.ada(), "/search canary").await;
+        let owner = fixture.admin.chat(&fixture.ada(), "/search canary").await;
         assert!(!owner.markdown.contains("7f3a"), "{}", owner.markdown);
     }
 
     #[tokio::test]
     async fn untrusted_hits_are_marked_and_label_the_answer() {
-        let house = Fixture::new().await;
-        house.says("Ada", "about lighthouses").await;
-        house.receives("Ada", "lighthouses, see [here](http://evil.example)", Source::web("example.org")).await;
-        let answer = house.admin.chat(&house.ada(), "/search lighthouses").await;
+        let fixture = Fixture::new().await;
+        fixture.says("Ada", "about lighthouses").await;
+        fixture.receives("Ada", "lighthouses, see [here](http://evil.example)", Source::web("example.org")).await;
+        let answer = fixture.admin.chat(&fixture.ada(), "/search lighthouses").await;
         let tainted: Vec<bool> = answer.json.as_array().unwrap().iter().map(|hit| hit["tainted"] == true).collect();
         assert_eq!(tainted.iter().filter(|tainted| **tainted).count(), 1);
         assert!(
@@ -319,8 +319,8 @@ mod tests {
 
     #[tokio::test]
     async fn nothing_found_is_said() {
-        let house = Fixture::new().await;
-        let answer = house.admin.chat(&house.ada(), "/search ???").await;
+        let fixture = Fixture::new().await;
+        let answer = fixture.admin.chat(&fixture.ada(), "/search ???").await;
         assert_eq!((answer.markdown.as_str(), answer.json, answer.failed), (says::NOTHING_FOUND, json!([]), false));
     }
 }

@@ -257,7 +257,8 @@ impl SkillsAdmin<'_> {
             anyhow::bail!("A new proposal vanished");
         };
         shown.also(&row.label);
-        let json = json!({ "proposal": id, "skill": row.skill, "change": row.change, "standing": row.standing });
+        let json =
+            json!({ "proposal": id, "skill": row.skill, "change": row.change, "standing": row.clearance.as_str() });
         Ok(Answer::showing(shown, says::staged(id, &change_of(&row), &standing_of(&row)), json))
     }
 }

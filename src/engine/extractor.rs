@@ -1,7 +1,7 @@
 //! Extracts facts and corrections from conversations, in the background and exactly once.
 //!
 //! There is one extractor, and each conversation has a watermark up to which it was read. Jobs are
-//! rows, requested after a number of turns, when a prompt gets full, before a conversation is
+//! rows, requested after a number of turns, when a prompt gets full ([`super::compact`] notices), before a conversation is
 //! compacted, and when it is over; the first of these moves the watermark for all. A job goes from
 //! `wanted` through `asked` (the model's answer is stored) to `kept` (its facts are in the files),
 //! each in its own commit. Storing a fact is idempotent, so a power cut between any two steps

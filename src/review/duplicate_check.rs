@@ -99,7 +99,7 @@ mod tests {
                     origin: OriginKind::Turn,
                     turn: None,
                     person: None,
-                    standing: "tainted",
+                    clearance: crate::store::Clearance::Tainted,
                     label: &Label::untrusted(Source::unknown()),
                     scope: Scope::Shared,
                     files: &[],

@@ -12,11 +12,11 @@ use super::disk::is_name;
 use super::duplicate_check::{self, DuplicateState};
 use super::proposal::{self, DigestInput, ProposalDraft, ProposalOrigin};
 use super::structure::{self, Bounds};
-use super::taint::{self, AutoApproval, TaintVerdict};
+use super::taint::{self, TaintVerdict};
 use super::{Finding, ProposalChange, Refused, Review, scan};
 use crate::id::ProposalId;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{NewProposal, Node, ReviewStage, StageOutcome, Tx, VerdictRow};
+use crate::store::{Clearance, NewProposal, Node, ReviewStage, StageOutcome, Tx, VerdictRow};
 use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::skill as says;
@@ -30,7 +30,7 @@ const MOST_TAINTED: usize = 5;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Staged {
     /// Stored, and waiting for the next stage.
-    New(ProposalId, AutoApproval),
+    New(ProposalId, Clearance),
     /// The same proposal already waits.
     Known(ProposalId),
     /// Refused by a stage. Nothing was stored.
@@ -189,13 +189,12 @@ fn refusal_of(
             return Ok(None);
         }
     }
-    let tainted = verdict.standing == AutoApproval::Tainted;
+    let tainted = verdict.clearance == Clearance::Tainted;
     if tainted && refuse_tainted {
         return Ok(Some(Refused::because(&says::tainted_refused(&verdict.label))));
     }
     let waiting: Vec<_> = tx.proposals().pending_proposals()?.into_iter().filter(|row| row.turn.is_some()).collect();
-    let alike =
-        waiting.iter().filter(|row| (AutoApproval::read(&row.standing) == AutoApproval::Tainted) == tainted).count();
+    let alike = waiting.iter().filter(|row| (row.clearance == Clearance::Tainted) == tainted).count();
     let most = if tainted { MOST_TAINTED } else { MOST_WAITING };
     Ok((alike >= most).then(|| Refused::because(&says::too_many_wait(alike))))
 }
@@ -208,9 +207,9 @@ fn store(
     now: Timestamp,
 ) -> anyhow::Result<Staged> {
     let ExaminedDraft { draft, base_digest, result, findings } = examined;
-    // A clean draft with a finding waits for the owner; a finding never improves the standing.
-    let standing = match verdict.standing {
-        AutoApproval::Clean if !findings.is_empty() => AutoApproval::Careful,
+    // A clean draft with a finding waits for the owner; a finding never improves the clearance.
+    let clearance = match verdict.clearance {
+        Clearance::Clean if !findings.is_empty() => Clearance::Careful,
         other => other,
     };
     let content = result.as_ref().map(SkillFolder::digest);
@@ -237,7 +236,7 @@ fn store(
         origin: draft.origin.kind(),
         turn,
         person: person.flatten(),
-        standing: standing.as_str(),
+        clearance,
         label: &verdict.label,
         scope: verdict.scope,
         files: &result.as_ref().map(proposal::rows).unwrap_or_default(),
@@ -255,7 +254,7 @@ fn store(
             "Action {action} is not to be proposed any more"
         );
     }
-    Ok(Staged::New(id, standing))
+    Ok(Staged::New(id, clearance))
 }
 
 /// Returns the verdicts of the first four stages.
@@ -274,7 +273,7 @@ fn verdict_rows(verdict: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<
         ..row(ReviewStage::Scan, findings.is_empty(), &says::findings(findings.len()), &verdict.label)
     };
     Ok([
-        row(ReviewStage::Taint, verdict.standing == AutoApproval::Clean, &verdict.note, &ours),
+        row(ReviewStage::Taint, verdict.clearance == Clearance::Clean, &verdict.note, &ours),
         row(ReviewStage::Hash, true, "", &ours),
         row(ReviewStage::Structure, true, "", &ours),
         scan,

@@ -14,41 +14,17 @@ use std::collections::BTreeSet;
 use super::proposal::ProposalOrigin;
 use crate::id::PersonId;
 use crate::people::Role;
-use crate::store::{Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
+use crate::store::{Clearance, Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::skill as says;
 
 /// The number of typed characters in one turn above which they are more than a request.
 const LONG: usize = 1_000;
 
-/// The degree to which a proposal can proceed without its owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr)]
-#[strum(serialize_all = "lowercase")]
-pub enum AutoApproval {
-    /// A reviewer may approve it, if the owner's policy allows it.
-    Clean,
-    /// Made of trusted text, but waits for the owner.
-    Careful,
-    /// Influenced by untrusted text: the owner decides, regardless of the policy.
-    Tainted,
-}
-
-impl AutoApproval {
-    /// Returns the stored word.
-    pub fn as_str(self) -> &'static str {
-        self.into()
-    }
-
-    /// Parses the stored word; unknown words are tainted.
-    pub fn read(word: &str) -> Self {
-        word.parse().unwrap_or(Self::Tainted)
-    }
-}
-
 /// The verdict of the stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TaintVerdict {
-    pub standing: AutoApproval,
+    pub clearance: Clearance,
     pub label: Label,
     pub scope: Scope,
     /// The reason why it is not clean; blank if it is.
@@ -96,7 +72,7 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Tain
     };
     match why {
         Some(why) => Ok(careful(&label, row.scope, why)),
-        None => Ok(TaintVerdict { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }),
+        None => Ok(TaintVerdict { clearance: Clearance::Clean, label, scope: row.scope, note: String::new() }),
     }
 }
 
@@ -171,11 +147,11 @@ fn has_quoted_line(words: &str) -> bool {
 
 fn tainted(label: Label, scope: Scope) -> TaintVerdict {
     let note = says::tainted(&label);
-    TaintVerdict { standing: AutoApproval::Tainted, label, scope, note }
+    TaintVerdict { clearance: Clearance::Tainted, label, scope, note }
 }
 
 fn careful(label: &Label, scope: Scope, why: &str) -> TaintVerdict {
-    TaintVerdict { standing: AutoApproval::Careful, label: label.clone(), scope, note: why.to_owned() }
+    TaintVerdict { clearance: Clearance::Careful, label: label.clone(), scope, note: why.to_owned() }
 }
 
 #[cfg(test)]
@@ -285,25 +261,25 @@ mod tests {
         ProposalOrigin::Turn { turn, conversation, person: Some(person), label: Label::neutral() }
     }
 
-    pub(super) async fn judged(house: &Fixture, origin: ProposalOrigin) -> TaintVerdict {
-        house.journal.read(move |db| judge(db, &origin)).await.unwrap()
+    pub(super) async fn judged(fixture: &Fixture, origin: ProposalOrigin) -> TaintVerdict {
+        fixture.journal.read(move |db| judge(db, &origin)).await.unwrap()
     }
 
     #[tokio::test]
     async fn the_owners_own_request_is_clean_and_a_members_is_not() {
-        let house = typed("remember how I like my tea").await;
-        let (own, bens) = (judged(&house, origin(house.ada)).await, judged(&house, origin(house.ben)).await);
+        let fixture = typed("remember how I like my tea").await;
+        let (own, bens) = (judged(&fixture, origin(fixture.ada)).await, judged(&fixture, origin(fixture.ben)).await);
         assert_eq!(
-            (own.standing, own.note.as_str(), own.scope),
-            (AutoApproval::Clean, "", Scope::Person(house.ada.person))
+            (own.clearance, own.note.as_str(), own.scope),
+            (Clearance::Clean, "", Scope::Person(fixture.ada.person))
         );
-        assert_eq!((bens.standing, bens.note.as_str()), (AutoApproval::Careful, says::NOT_THE_OWNERS));
+        assert_eq!((bens.clearance, bens.note.as_str()), (Clearance::Careful, says::NOT_THE_OWNERS));
     }
 
     #[tokio::test]
     async fn a_missing_or_foreign_turn_taints_the_proposal_despite_its_claims() {
-        let house = typed("remember how I like my tea").await;
-        let (ada, ben) = (house.ada, house.ben);
+        let fixture = typed("remember how I like my tea").await;
+        let (ada, ben) = (fixture.ada, fixture.ben);
         let nobody = ProposalOrigin::Turn {
             turn: ada.turn,
             conversation: ada.conversation,
@@ -321,10 +297,10 @@ mod tests {
             origin(SkillLocation { turn: ada.turn, ..ben }),
             nobody,
         ] {
-            let judged = judged(&house, forged.clone()).await;
+            let judged = judged(&fixture, forged.clone()).await;
             assert_eq!(
-                (judged.standing, judged.label.encode().as_str()),
-                (AutoApproval::Tainted, "unknown"),
+                (judged.clearance, judged.label.encode().as_str()),
+                (Clearance::Tainted, "unknown"),
                 "{forged:?}"
             );
         }
@@ -332,8 +308,8 @@ mod tests {
 
     #[tokio::test]
     async fn the_journal_and_the_caller_can_only_make_it_worse() {
-        let house = typed("remember how I like my tea").await;
-        let ada = house.ada;
+        let fixture = typed("remember how I like my tea").await;
+        let ada = fixture.ada;
         let claimed = Label::untrusted(Source::web("evil.example"));
         let tainted = ProposalOrigin::Turn {
             turn: ada.turn,
@@ -341,7 +317,7 @@ mod tests {
             person: Some(ada.person),
             label: claimed,
         };
-        assert_eq!(judged(&house, tainted).await.standing, AutoApproval::Tainted, "what the caller knows counts");
+        assert_eq!(judged(&fixture, tainted).await.clearance, Clearance::Tainted, "what the caller knows counts");
         let read = move |tx: Tx<'_>| {
             let label = Label::untrusted(Source::web("evil.example"));
             let (scope, at) = (Scope::Person(ada.person), Timestamp(1));
@@ -358,11 +334,11 @@ mod tests {
             let step = tx.turns().begin_step(&step)?;
             tx.turns().finish_step(step, &text("a page", label, ada.person), None, "", at)
         };
-        house.journal.write("read a page", read).await.unwrap();
-        let judged = judged(&house, origin(ada)).await;
+        fixture.journal.write("read a page", read).await.unwrap();
+        let judged = judged(&fixture, origin(ada)).await;
         assert_eq!(
-            (judged.standing, judged.label.encode().as_str()),
-            (AutoApproval::Tainted, "web:evil.example"),
+            (judged.clearance, judged.label.encode().as_str()),
+            (Clearance::Tainted, "web:evil.example"),
             "so does each step"
         );
     }
@@ -371,8 +347,8 @@ mod tests {
     async fn text_from_outside_in_the_turn_taints_though_its_row_says_nothing() {
         for kind in [TextKind::Said, TextKind::Quote, TextKind::File, TextKind::Transcript] {
             let letter = (kind, "a letter", Label::untrusted(Source::forward()));
-            let house = fixture(vec![(TextKind::Said, "make it a skill", Label::neutral()), letter]).await;
-            assert_eq!(judged(&house, origin(house.ada)).await.standing, AutoApproval::Tainted, "{kind:?}");
+            let fixture = fixture(vec![(TextKind::Said, "make it a skill", Label::neutral()), letter]).await;
+            assert_eq!(judged(&fixture, origin(fixture.ada)).await.clearance, Clearance::Tainted, "{kind:?}");
         }
     }
 
@@ -388,42 +364,32 @@ mod tests {
             (long, says::IS_LONG),
         ] {
             let judged = judged_alone(typed(words).await).await;
-            assert_eq!((judged.standing, judged.note.as_str()), (AutoApproval::Careful, why), "{words:?}");
+            assert_eq!((judged.clearance, judged.note.as_str()), (Clearance::Careful, why), "{words:?}");
         }
         let exactly: &'static str = "x".repeat(1_000).leak();
-        assert_eq!(judged_alone(typed(exactly).await).await.standing, AutoApproval::Clean);
+        assert_eq!(judged_alone(typed(exactly).await).await.clearance, Clearance::Clean);
         assert_eq!(judged_alone(fixture(Vec::new()).await).await.note, says::NOTHING_TYPED);
         let quoted = (TextKind::Quote, "my own words", Label::neutral());
-        let house = fixture(vec![(TextKind::Said, "make it a skill", Label::neutral()), quoted]).await;
-        assert_eq!(judged_alone(house).await.note, says::HAS_A_QUOTE);
+        let fixture = fixture(vec![(TextKind::Said, "make it a skill", Label::neutral()), quoted]).await;
+        assert_eq!(judged_alone(fixture).await.note, says::HAS_A_QUOTE);
     }
 
-    async fn judged_alone(house: Fixture) -> TaintVerdict {
-        judged(&house, origin(house.ada)).await
+    async fn judged_alone(fixture: Fixture) -> TaintVerdict {
+        judged(&fixture, origin(fixture.ada)).await
     }
 
     #[tokio::test]
     async fn a_proposal_without_a_turn_is_never_clean() {
-        let house = typed("hello").await;
+        let fixture = typed("hello").await;
         let note = |label: Label| ProposalOrigin::Note { label, file: None };
-        for (origin, standing) in [
-            (ProposalOrigin::Import, AutoApproval::Tainted),
-            (ProposalOrigin::Folder, AutoApproval::Tainted),
-            (ProposalOrigin::Shipped, AutoApproval::Careful),
-            (note(Label::neutral()), AutoApproval::Careful),
-            (note(Label::untrusted(Source::web("evil.example"))), AutoApproval::Tainted),
+        for (origin, clearance) in [
+            (ProposalOrigin::Import, Clearance::Tainted),
+            (ProposalOrigin::Folder, Clearance::Tainted),
+            (ProposalOrigin::Shipped, Clearance::Careful),
+            (note(Label::neutral()), Clearance::Careful),
+            (note(Label::untrusted(Source::web("evil.example"))), Clearance::Tainted),
         ] {
-            assert_eq!(judged(&house, origin.clone()).await.standing, standing, "{origin:?}");
-        }
-    }
-
-    #[test]
-    fn an_unknown_stored_standing_is_read_as_tainted() {
-        for standing in [AutoApproval::Clean, AutoApproval::Careful, AutoApproval::Tainted] {
-            assert_eq!(AutoApproval::read(standing.as_str()), standing);
-        }
-        for word in ["", "Clean", "clean ", "trusted", "ok"] {
-            assert_eq!(AutoApproval::read(word), AutoApproval::Tainted, "{word:?}");
+            assert_eq!(judged(&fixture, origin.clone()).await.clearance, clearance, "{origin:?}");
         }
     }
 }

@@ -18,7 +18,6 @@ use super::owner_decision;
 use super::proposal::Proposal;
 use super::reveal::reveal;
 use super::reviewer::{self, ReviewSubject, Verdict};
-use super::taint::AutoApproval;
 use super::{Review, diff, label, show, unknown_skills};
 use crate::config::ReflectionReview;
 use crate::id::{AddressId, ProposalId};
@@ -26,8 +25,8 @@ use crate::people::Role;
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
 use crate::store::{
-    Db, NewDecision, NewOutbox, OriginKind, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage,
-    StageOutcome, Tx, VerdictRow,
+    Clearance, Db, NewDecision, NewOutbox, OriginKind, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
+    ReviewStage, StageOutcome, Tx, VerdictRow,
 };
 use crate::text::one_line;
 use crate::time::Timestamp;
@@ -336,7 +335,7 @@ fn reviewer_row(outcome: StageOutcome, note: &str, label: Label) -> VerdictRow {
 /// Returns whether the proposal is clean in every respect: no text from outside, nothing that looks
 /// pasted, no finding.
 fn is_clean(proposal: &Proposal) -> bool {
-    AutoApproval::read(&proposal.row.standing) == AutoApproval::Clean
+    proposal.row.clearance == Clearance::Clean
         && !proposal.row.label.asks_before_leaving()
         && !proposal.third_party
         && proposal.findings().is_empty()

@@ -1,4 +1,5 @@
-//! Pairing codes: shown once, stored as a digest, used once, and expiring.
+//! Pairing codes: shown once, stored as a digest, used once, and expiring (lifetimes are in
+//! `admin::pairing`).
 //!
 //! A code names a known person or describes a newcomer, and records its issuer. Its permission is
 //! checked at use: by then the issuer may be removed or demoted, or the newcomer's name taken.

@@ -69,6 +69,18 @@ pub enum ReviewStage {
     Person,
 }
 
+/// The degree to which a proposal can proceed without its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Clearance {
+    /// A reviewer may approve it, if the owner's policy allows it.
+    Clean,
+    /// Made of trusted text, but waits for the owner.
+    Careful,
+    /// Influenced by untrusted text: the owner decides, regardless of the policy.
+    Tainted,
+}
+
 /// Outcome of a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -85,7 +97,7 @@ pub enum StageOutcome {
     Refused,
 }
 
-stored_word!(ProposalState, OriginKind, ReviewStage, StageOutcome);
+stored_word!(Clearance, ProposalState, OriginKind, ReviewStage, StageOutcome);
 
 /// A proposal to store.
 #[derive(Debug, Clone)]
@@ -112,8 +124,8 @@ pub struct NewProposal<'a> {
     pub turn: Option<TurnId>,
     /// Person of that turn.
     pub person: Option<PersonId>,
-    /// `clean`, `careful` or `tainted`.
-    pub standing: &'a str,
+    /// Degree to which it can proceed without the owner.
+    pub clearance: Clearance,
     /// Trust label.
     pub label: &'a Label,
     /// Scope of the proposing turn.
@@ -151,8 +163,8 @@ pub struct ProposalRow {
     pub turn: Option<TurnId>,
     /// Person of that turn.
     pub person: Option<PersonId>,
-    /// `clean`, `careful` or `tainted`.
-    pub standing: String,
+    /// Degree to which it can proceed without the owner.
+    pub clearance: Clearance,
     /// Trust label.
     pub label: Label,
     /// Scope of the proposing turn.
@@ -221,7 +233,7 @@ pub struct NewDecision<'a> {
 from_row! {
     ProposalRow from "proposals" {
         id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn: "turn_id",
-        person: "person_id", standing, label, scope, state, reviewed, told, created_at,
+        person: "person_id", clearance: "standing", label, scope, state, reviewed, told, created_at,
         // An owner counts as notified only once the notice has left the outbox.
         expires_at = "CASE WHEN told = 1 AND NOT EXISTS (
             SELECT 1 FROM outbox o WHERE o.state = 'pending' AND o.kind = 'notice'
@@ -293,7 +305,7 @@ impl ProposalsMut<'_> {
         let id: ProposalId = insert!(self.db, "proposals" {
             skill: new.skill, change: new.change, new_name: new.new_name, base: new.base, content: new.content,
             nonce: new.nonce, digest: new.digest, rationale: new.rationale, origin: new.origin, turn_id: new.turn,
-            person_id: new.person, standing: new.standing, label: new.label, scope: new.scope, state: "pending",
+            person_id: new.person, standing: new.clearance, label: new.label, scope: new.scope, state: "pending",
             created_at: new.at, expires_at: new.at.plus(PROPOSAL_WAITS),
         })?;
         self.tx().skills().add_skill_files("proposal_id", id.0, new.files, new.label, new.scope)?;

@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 use super::knowledge::{failed, not_given};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{AccessRefusal, digest};
-use crate::review::{ActiveSkills, AutoApproval, LiveSkill, ProposalChange, ProposalDraft, ProposalOrigin};
+use crate::review::{ActiveSkills, LiveSkill, ProposalChange, ProposalDraft, ProposalOrigin};
 use crate::review::{Review, Staged};
 use crate::skill::MAIN;
 use crate::skill::name::path_problem;
-use crate::store::Node;
+use crate::store::{Clearance, Node};
 use crate::trust::Label;
 use crate::wording::tool as says;
 
@@ -140,7 +140,7 @@ impl Tool for SubmitSkill {
         let text = match staged {
             Staged::Refused(refused) => return Err(ToolError::Refused(says::submit_refused(&refused.0))),
             Staged::Known(id) => says::submit_known(id),
-            Staged::New(id, AutoApproval::Tainted) => says::submit_tainted(id),
+            Staged::New(id, Clearance::Tainted) => says::submit_tainted(id),
             Staged::New(id, _) => says::submitted(id),
         };
         Ok(call.own_words(text))

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{AutoApproval, TaintVerdict, careful, is_owner, may_be_pasted, read_in, tainted};
+use super::{Clearance, TaintVerdict, careful, is_owner, may_be_pasted, read_in, tainted};
 use crate::id::{ActionId, MessageId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, ReflectionRow};
 use crate::trust::{Label, Scope, Source};
@@ -46,7 +46,7 @@ pub(super) fn judge(
     } else if pasted_among(db, reflection)? {
         careful(&label, row.scope, says::PASTED_AMONG)
     } else {
-        TaintVerdict { standing: AutoApproval::Clean, label, scope: row.scope, note: String::new() }
+        TaintVerdict { clearance: Clearance::Clean, label, scope: row.scope, note: String::new() }
     })
 }
 
@@ -132,8 +132,8 @@ mod tests {
 
     /// Creates a reflection of Ada's with one action. The turn in which she typed doubles as the
     /// reflection's turn.
-    async fn reflection_fixture(house: &Fixture, label: Label) -> ActionId {
-        let (ada, at) = (house.ada, Timestamp(2));
+    async fn reflection_fixture(fixture: &Fixture, label: Label) -> ActionId {
+        let (ada, at) = (fixture.ada, Timestamp(2));
         let scope = Scope::Person(ada.person);
         let job = move |tx: Tx<'_>| {
             let slot = tx.slots().claim_slot(&NewSlot {
@@ -189,7 +189,7 @@ mod tests {
                 at,
             })
         };
-        house.journal.write("look back", job).await.unwrap()
+        fixture.journal.write("look back", job).await.unwrap()
     }
 
     fn origin(action: ActionId, turn: TurnId, person: PersonId) -> ProposalOrigin {
@@ -198,17 +198,17 @@ mod tests {
 
     #[tokio::test]
     async fn an_owners_reflection_on_trusted_text_is_clean() {
-        let house = typed("remember how I like my tea").await;
-        let action = reflection_fixture(&house, Label::neutral()).await;
-        let judged = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
-        assert_eq!((judged.standing, judged.scope), (AutoApproval::Clean, Scope::Person(house.ada.person)));
+        let fixture = typed("remember how I like my tea").await;
+        let action = reflection_fixture(&fixture, Label::neutral()).await;
+        let judged = judged(&fixture, origin(action, fixture.ada.turn, fixture.ada.person)).await;
+        assert_eq!((judged.clearance, judged.scope), (Clearance::Clean, Scope::Person(fixture.ada.person)));
     }
 
     #[tokio::test]
     async fn a_reflection_proposal_with_mismatched_ids_is_tainted() {
-        let house = typed("remember how I like my tea").await;
-        let action = reflection_fixture(&house, Label::neutral()).await;
-        let (ada, ben) = (house.ada, house.ben);
+        let fixture = typed("remember how I like my tea").await;
+        let action = reflection_fixture(&fixture, Label::neutral()).await;
+        let (ada, ben) = (fixture.ada, fixture.ben);
         for forged in [
             origin(ActionId(99), ada.turn, ada.person),
             origin(action, TurnId(99), ada.person),
@@ -216,10 +216,10 @@ mod tests {
             origin(action, ben.turn, ada.person),
             origin(action, ada.turn, ben.person),
         ] {
-            let judged = judged(&house, forged.clone()).await;
+            let judged = judged(&fixture, forged.clone()).await;
             assert_eq!(
-                (judged.standing, judged.label.encode().as_str()),
-                (AutoApproval::Tainted, "unknown"),
+                (judged.clearance, judged.label.encode().as_str()),
+                (Clearance::Tainted, "unknown"),
                 "{forged:?}"
             );
         }
@@ -228,16 +228,18 @@ mod tests {
     #[tokio::test]
     async fn a_mark_anywhere_counts() {
         let page = || Label::untrusted(Source::web("evil.example"));
-        let house = typed("hello").await;
-        let action = reflection_fixture(&house, page()).await;
-        let of_row = judged(&house, origin(action, house.ada.turn, house.ada.person)).await;
-        let house = typed("hello").await;
-        let action = reflection_fixture(&house, Label::neutral()).await;
+        let fixture = typed("hello").await;
+        let action = reflection_fixture(&fixture, page()).await;
+        let of_row = judged(&fixture, origin(action, fixture.ada.turn, fixture.ada.person)).await;
+        let fixture = typed("hello").await;
+        let action = reflection_fixture(&fixture, Label::neutral()).await;
         let note = Some((page(), None));
-        let of_note =
-            judged(&house, ProposalOrigin::Reflection { action, turn: house.ada.turn, person: house.ada.person, note })
-                .await;
-        let (ada, words) = (house.ada, text("a page", page(), house.ada.person));
+        let of_note = judged(
+            &fixture,
+            ProposalOrigin::Reflection { action, turn: fixture.ada.turn, person: fixture.ada.person, note },
+        )
+        .await;
+        let (ada, words) = (fixture.ada, text("a page", page(), fixture.ada.person));
         let read = move |tx: Tx<'_>| {
             let (scope, at) = (Scope::Person(ada.person), Timestamp(3));
             let label = Label::neutral();
@@ -254,21 +256,21 @@ mod tests {
             let step = tx.turns().begin_step(&step)?;
             tx.turns().finish_step(step, &words, None, "", at)
         };
-        house.journal.write("read a page", read).await.unwrap();
-        let of_step = judged(&house, origin(action, ada.turn, ada.person)).await;
+        fixture.journal.write("read a page", read).await.unwrap();
+        let of_step = judged(&fixture, origin(action, ada.turn, ada.person)).await;
         for judged in [of_row, of_note, of_step] {
-            assert_eq!((judged.standing, judged.label.encode().as_str()), (AutoApproval::Tainted, "web:evil.example"));
+            assert_eq!((judged.clearance, judged.label.encode().as_str()), (Clearance::Tainted, "web:evil.example"));
         }
     }
 
     #[tokio::test]
     async fn a_paste_among_what_was_looked_at_waits_and_so_does_what_was_forgotten() {
-        for (words, standing) in
-            [("short", AutoApproval::Clean), ("so:\n```\nx\n```", AutoApproval::Careful), ("", AutoApproval::Careful)]
+        for (words, clearance) in
+            [("short", Clearance::Clean), ("so:\n```\nx\n```", Clearance::Careful), ("", Clearance::Careful)]
         {
-            let house = typed("look back").await;
-            let action = reflection_fixture(&house, Label::neutral()).await;
-            let ada = house.ada;
+            let fixture = typed("look back").await;
+            let action = reflection_fixture(&fixture, Label::neutral()).await;
+            let ada = fixture.ada;
             let saw = move |tx: Tx<'_>| {
                 let turn = tx.turns().turn(ada.turn)?.unwrap();
                 let message = tx.messages().add_message(&NewMessage {
@@ -294,9 +296,9 @@ mod tests {
                 tx.turns().end_turn(ada.turn, TurnState::Done, "", Timestamp(2))?;
                 tx.derivations().derive(Node::Message(asked[0].id), Node::Message(message))
             };
-            house.journal.write("see", saw).await.unwrap();
-            let judged = judged(&house, origin(action, ada.turn, ada.person)).await;
-            assert_eq!(judged.standing, standing, "{words:?}");
+            fixture.journal.write("see", saw).await.unwrap();
+            let judged = judged(&fixture, origin(action, ada.turn, ada.person)).await;
+            assert_eq!(judged.clearance, clearance, "{words:?}");
         }
     }
 }
