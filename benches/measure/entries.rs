@@ -35,8 +35,8 @@ pub async fn measure() {
     let [ada, ben, cy] = people.await.unwrap().map(Party::One);
     let workspace = folder.path().join("workspace");
     write(&workspace, 0);
-    let workspace = Workspace::new(workspace.clone(), folder.path().join("experience"), journal.clone(), Zone::UTC);
-    let index = Index::new(workspace, journal.clone(), clock);
+    let files = Workspace::new(workspace.clone(), folder.path().join("experience"), journal.clone(), Zone::UTC);
+    let index = Index::new(files, journal.clone(), clock);
     let began = Instant::now();
     index.refresh(&ada).await.unwrap();
     figure(&format!("  reading {} points of daily notes took", DAYS * POINTS), format!("{:.0?}", began.elapsed()));

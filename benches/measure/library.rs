@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use compline::adapter::terminal::Connection;
 use compline::adapter::terminal::protocol::{FromClient, FromGateway};
+use compline::adapter::terminal::{Connection, Frame};
 use compline::app::{App, Overrides};
 use compline::config::Home;
 use compline::id::PersonId;
@@ -96,7 +96,7 @@ impl Seat {
     }
 
     async fn until(&mut self, wanted: impl Fn(&FromGateway) -> bool) {
-        while let Some(Ok(frame)) = self.connection.reader.next::<FromGateway>().await.unwrap() {
+        while let Frame::Message(frame) = self.connection.reader.next::<FromGateway>().await.unwrap() {
             if wanted(&frame) {
                 return;
             }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use compline::review::scan::{scan, scan_text};
 use compline::skill::{MAIN, SkillFolder};
 
-use crate::support::saved::saved;
+use crate::support::saved_texts::saved;
 use crate::{figure, line};
 
 /// Findings in one skill.

@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn it_says_how_much_is_there_why_it_is_away_and_when_it_is_asked_again() {
         let well = embedding_line(&health(), Zone::UTC);
-        assert_eq!(well, "- search by meaning: ollama/small, 8 numbers a vector; 120 texts have one, 3 are missing");
+        assert_eq!(well, "- search by meaning: ollama/small, 8 numbers per vector; 120 texts have one, 3 are missing");
         let at = |minutes: i64| Timestamp(1_795_251_600_000 + minutes * 60_000);
         let away = VectorOutage { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
         let failed = Some((away.why.clone(), at(5)));

@@ -68,9 +68,9 @@ impl AfterRestore<'_> {
 impl AfterRestoreMut<'_> {
     /// Closes all pending work.
     pub fn park(&self, now: Timestamp) -> anyhow::Result<ParkedWork> {
-        let over = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.execute(sql, params![REASON, now])?) };
-        let because = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.execute(sql, [REASON])?) };
-        let at = |sql: &str| -> anyhow::Result<usize> { Ok(self.db.execute(sql, [now])?) };
+        let over = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, params![REASON, now]) };
+        let because = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, [REASON]) };
+        let at = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, [now]) };
         // Runs before the skill changes are closed: approved proposals whose change was not yet
         // made are void as well.
         over(

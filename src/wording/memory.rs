@@ -217,7 +217,7 @@ pub fn yours_already(path: &str) -> String {
 /// Instructions below the text of a note that is to be promoted.
 pub fn how_to_promote(name: &str, code: &str, way: Surface) -> String {
     format!(
-        "To make these words count as yours, use `{}`: I then read them like anything you told me. The code is for exactly this text.",
+        "`{}` makes these words count as yours: I then read them like anything you told me. The code is for exactly this text.",
         way.command(&format!("promote {name} {code}"), &format!("memory promote {name} {code}"))
     )
 }

@@ -68,7 +68,7 @@ fn init_writes_nothing_that_is_wrong() {
 /// Proves: operation/init
 #[test]
 fn init_asks_nothing_through_a_pipe() {
-    Home::new().pipe("init", b"Ada\n").refused(2, &["nobody to ask", "--non-interactive"]);
+    Home::new().pipe("init", b"Ada\n").refused(2, &["this is not a terminal", "--non-interactive"]);
 }
 
 /// Promise (operation/doctor): `doctor` finds problems and says how to fix them. If the gateway
@@ -144,7 +144,7 @@ fn doctor_reports_on_memory_files_and_fixes_only_harmless_problems() {
     std::fs::create_dir_all(home.file("workspace/people/zoe/memory")).unwrap();
     std::fs::remove_dir_all(home.file("workspace/inbox")).ok();
     let found = home.run("doctor --offline").out;
-    for words in ["notes without a line", "no text", "belong to nobody", "missing: inbox"] {
+    for words in ["notes without a line", "not text", "belong to nobody", "missing: inbox"] {
         assert!(found.contains(words), "{words:?} is missing in {found}");
     }
     assert!(!found.contains("quince") && !found.contains("zoe"), "a report may be pasted anywhere: {found}");

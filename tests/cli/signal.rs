@@ -75,8 +75,8 @@ fn doctor_names_a_fix_for_each_signal_problem() {
     finds(&home_of(), "wrong", &["left it behind", "rm '", "signal-cli daemon --socket"]);
     fake.stop_cleanly();
     finds(&home_of(), "wrong", &["no daemon runs", "--receive-mode=manual --no-receive-stdout"]);
-    finds(&home("endpoint = \"tcp:127.0.0.1:9\""), "wrong", &["cannot be asked", "--tcp 127.0.0.1:9"]);
-    finds(&home("endpoint = \"http://127.0.0.1:9\""), "wrong", &["cannot be asked", "--http 127.0.0.1:9"]);
+    finds(&home("endpoint = \"tcp:127.0.0.1:9\""), "wrong", &["cannot be reached", "--tcp 127.0.0.1:9"]);
+    finds(&home("endpoint = \"http://127.0.0.1:9\""), "wrong", &["cannot be reached", "--http 127.0.0.1:9"]);
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn a_daemon_that_compline_starts_is_looked_at_before_it_runs() {
     let found =
         doctor(&home("command = [\"signal-cli-that-is-not-there\", \"daemon\"]\nattachments_dir = \"/nowhere\""));
     for (state, words) in [
-        ("wrong", "signal-cli-that-is-not-there, is not there"),
+        ("wrong", "signal-cli-that-is-not-there, does not exist"),
         ("wrong", "/nowhere cannot be read"),
         ("wrong", "mode \"on-start\""),
         ("note", "--no-receive-stdout"),
@@ -126,7 +126,7 @@ fn the_accounts_of_a_daemon_are_listed() {
         })
     );
     fake.stop();
-    home.run("signal accounts").refused(1, &["cannot be asked", "fix: start it"]);
+    home.run("signal accounts").refused(1, &["cannot be reached", "fix: start it"]);
     Home::plain().run("signal accounts").refused(2, &["Signal is not configured", "fix:"]);
 }
 
@@ -181,7 +181,7 @@ fn init_takes_signal_from_flags_and_tries_it() {
     init("--replace --owner-signal 0664").refused(2, &["is no Signal account"]);
     init("--replace --signal-account +49111111111 --untested").done();
     fake.stop();
-    init("--replace").refused(1, &["cannot be asked", "signal-cli daemon --socket"]);
+    init("--replace").refused(1, &["cannot be reached", "signal-cli daemon --socket"]);
 }
 
 /// Proves: channels/signal-setup

@@ -91,7 +91,7 @@ async fn an_earlier_version_comes_back() {
     let present: Vec<_> = history.json.as_array().unwrap().iter().map(|version| &version["present"]).collect();
     assert_eq!(present, [true, false]);
     assert_eq!(history.json[1]["version"], version);
-    assert!(history.markdown.contains("written by hand (there now)"), "{}", history.markdown);
+    assert!(history.markdown.contains("written by hand (current)"), "{}", history.markdown);
 
     let back = ask(&fixture, &format!("/rollback tea {version}")).await;
     assert!(!back.failed && back.markdown.contains("version"), "{}", back.markdown);

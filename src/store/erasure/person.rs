@@ -149,7 +149,7 @@ impl ErasureMut<'_> {
                 format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
             }
         };
-        Ok(self.db.execute(&sql, these)?)
+        self.db.execute(&sql, these)
     }
 
     /// Ends a person's pending work and removes every reference that names them. Their text is
