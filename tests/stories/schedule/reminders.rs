@@ -210,7 +210,7 @@ async fn each_person_has_their_own_reminder_list() {
     calls(&story, BEN, "cancel_scheduled", json!({ "id": 1 })).await;
     assert!(gave(&story).contains("Nothing with number 1 waits for this person"), "{}", gave(&story));
     story.say(BEN, "/reminders cancel 1").await;
-    assert!(story.last_received_by(BEN).contains("Nothing with number 1 waits"));
+    assert!(story.last_received_by(BEN).contains("There is no reminder or task 1"));
     story.say(ADA, "/reminders").await;
     let list = story.last_received_by(ADA);
     assert!(list.contains("UTC") && list.contains("2026-11-20 13:00") && !list.contains("Ben"), "{list}");
