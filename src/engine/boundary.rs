@@ -1,11 +1,11 @@
 //! Decides where one conversation ends and the next begins.
 //!
 //! A pure function of a person's messages, their times, `/new` and `[conversation] gap` (six hours;
-//! defaults of all settings are in `config::keys::table`). Nothing else moves the
-//! boundary: no command, button, edit, reminder or restart. The effective time is never before that
-//! of the previous message and never after the arrival, so neither wrong server timestamps nor a
-//! clock that jumps can split a conversation; while our own clock is behind stored messages,
-//! messages join the current conversation, and `doctor` reports why.
+//! defaults of all settings are in `config::keys::table`). Nothing else moves the boundary: no
+//! command, button, edit, reminder or restart. The effective time is never before that of the
+//! previous message and never after the arrival, so neither wrong server timestamps nor a clock
+//! that jumps can split a conversation; while our own clock is behind stored messages, messages
+//! join the current conversation, and `doctor` reports why.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
 //! Extracts facts and corrections from conversations, in the background and exactly once.
 //!
 //! There is one extractor, and each conversation has a watermark up to which it was read. Jobs are
-//! rows, requested after a number of turns, when a prompt gets full ([`super::compact`] notices), before a conversation is
-//! compacted, and when it is over; the first of these moves the watermark for all. A job goes from
-//! `wanted` through `asked` (the model's answer is stored) to `kept` (its facts are in the files),
-//! each in its own commit. Storing a fact is idempotent, so a power cut between any two steps
-//! neither loses nor duplicates a fact.
+//! rows, requested after a number of turns, when a prompt gets full ([`super::compact`] notices),
+//! before a conversation is compacted, and when it is over; the first of these moves the watermark
+//! for all. A job goes from `wanted` through `asked` (the model's answer is stored) to `kept` (its
+//! facts are in the files), each in its own commit. Storing a fact is idempotent, so a power cut
+//! between any two steps neither loses nor duplicates a fact.
 //!
 //! Only the trusted projection is read: the messages that people typed, and the assistant's replies
 //! before their turn had read anything untrusted; no tool results. The model sees all of it, in

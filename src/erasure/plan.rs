@@ -57,7 +57,8 @@ impl Erasure<'_> {
         if plan.query.is_empty() {
             return Ok(None);
         }
-        // A row as if the erasure had begun, so that the plan uses the same search as the execution.
+        // A row as if the erasure had begun, so that the plan uses the same search as the
+        // execution.
         let row = ErasureRow {
             id: ErasureId(0),
             person: None,

@@ -413,8 +413,8 @@ async fn a_refusal_asks_no_other_model() {
     }
 }
 
-/// Promise (models/circuit): A model that keeps failing is asked after your fallback until it answers
-/// again, so it does not delay every answer.
+/// Promise (models/circuit): A model that keeps failing is asked after your fallback until it
+/// answers again, so it does not delay every answer.
 #[tokio::test]
 async fn a_dead_first_model_is_asked_last_until_it_answers() {
     let (first, second) = (fixture(info("openai", None), wide()), fixture(info("openai", None), wide()));

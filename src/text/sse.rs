@@ -1,9 +1,9 @@
 //! Reader of server-sent events, regardless of how the network splits the bytes. Pure.
 //!
 //! Pieces may end anywhere, within a character too; lines may end in LF, CRLF or CR. Of the
-//! format's fields only `event` and `data` are read; comments are passed on, since servers send them as
-//! keep-alives. Data is bytes: one caller refuses what is not UTF-8, another repairs it. A line
-//! and an event together are bounded, so that a server cannot exhaust memory.
+//! format's fields only `event` and `data` are read; comments are passed on, since servers send
+//! them as keep-alives. Data is bytes: one caller refuses what is not UTF-8, another repairs it. A
+//! line and an event together are bounded, so that a server cannot exhaust memory.
 
 use std::collections::VecDeque;
 

@@ -72,8 +72,8 @@ impl<L: Markup> Flow<L> {
         }
     }
 
-    /// Splits the text into parts of at most `limit`, none of them blank. If a style leaves no space
-    /// for text, a part holds one character of it.
+    /// Splits the text into parts of at most `limit`, none of them blank. If a style leaves no
+    /// space for text, a part holds one character of it.
     pub fn split(&self, limit: usize) -> Vec<Vec<Fragment<'_, L>>> {
         let mut source = Fragments::new(self, limit).peekable();
         let mut window = VecDeque::new();

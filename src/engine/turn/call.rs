@@ -66,8 +66,8 @@ impl Turn<'_> {
         } else {
             toolbox.decide(&call.name, &call.arguments, &about)
         };
-        // The owner of the chat can be asked. In a system run there is nobody, and the answer is no at
-        // once.
+        // The owner of the chat can be asked. In a system run there is nobody, and the answer is no
+        // at once.
         let person = self.row.person.filter(|_| !self.kind().is_run());
         let sentence = match (decision, person) {
             (Decision::Ask(ask), Some(person)) => {
