@@ -6,26 +6,26 @@
 //! because anyone who can open the home has them. Every command may be run twice: an interrupted
 //! one is simply run again.
 
-mod answer;
-pub mod backup;
-pub mod command;
-pub mod export;
-mod erasure;
-mod jobs;
-mod keep_confirmed;
-mod memory;
-mod models;
-pub mod owner_notice;
-mod pairing;
-mod people;
-pub mod restore;
-mod review;
-mod run;
-mod search;
-mod skills;
-mod status;
-mod tools;
-mod transcript;
+mod answer; // what a command returns: Markdown and JSON
+pub mod backup; // backups and their key
+pub mod command; // commands as data: table, parsers
+pub mod export; // export of a person
+mod erasure; // /forget
+mod jobs; // commands that run for long
+mod keep_confirmed; // "Keep this?" answered with yes
+mod memory; // files, history, /remember, /promote
+mod models; // use of models
+pub mod owner_notice; // notices to all owners
+mod pairing; // /pair and the claim of the first owner
+mod people; // /people: roles, addresses, same persons
+pub mod restore; // restore of a backup
+mod review; // proposals: list, show, approve, reject
+mod run; // from a command to its answer
+mod search; // /search
+mod skills; // skills: list, import, versions
+mod status; // /status
+mod tools; // tools of MCP servers: list, accept
+mod transcript; // /conversations
 
 #[cfg(test)]
 mod test_support;

@@ -386,7 +386,7 @@ async fn warn_of_full_disk(terminal: Arc<Terminal>, mut space: watch::Receiver<D
         }
         let is_none = space.borrow_and_update().is_none;
         if is_none {
-            terminal.warn_waiting(wording::gate::DISK_FULL);
+            terminal.warn_waiting(wording::gateway::DISK_FULL);
         }
         match (was_none, is_none) {
             (false, true) => tracing::error!("Nothing more can be written: the disk is full, or a limit is reached"),

@@ -3,30 +3,30 @@
 //! Short and plain: what happened, and what to do. The assistant's program speaks in the first
 //! person. Nothing here makes a decision.
 
-pub mod access;
-pub mod agent_memory;
-pub mod attachments;
-pub mod channel;
-pub mod chat;
-pub mod cli;
-pub mod command;
-pub mod gate;
-pub mod knowledge;
-pub mod memory;
-pub mod offline;
-pub mod personal_data;
-pub mod prompt;
-pub mod reflection;
-pub mod reminder;
-pub mod restore;
-pub mod review;
-pub mod schedule;
-pub mod search;
-pub mod skill;
-pub mod tool;
-pub mod turn;
-pub mod upkeep;
-pub mod why;
+pub mod access; // people, pairing codes, roles
+pub mod agent_memory; // the agent's own memory in a prompt
+pub mod attachments; // files in and out
+pub mod channel; // Telegram, Signal, terminal
+pub mod chat; // the interactive chat
+pub mod cli; // the command line
+pub mod command; // /help, lists, errors of commands
+pub mod gateway; // admission and delivery: strangers, limits, waits
+pub mod knowledge; // results of the knowledge tools
+pub mod memory; // /memory, /remember, /promote
+pub mod offline; // the offline model
+pub mod personal_data; // export and /forget
+pub mod prompt; // system prompt, frames around texts
+pub mod reflection; // reflections and their notices
+pub mod reminder; // reminders and tasks
+pub mod restore; // backup and restore
+pub mod review; // proposals: lists and decisions
+pub mod schedule; // heartbeat, reflections on demand
+pub mod search; // search and embeddings
+pub mod skill; // skills and the notices about them
+pub mod tool; // results and errors of tools
+pub mod turn; // a turn that cannot be answered
+pub mod upkeep; // retention, disk, backups
+pub mod why; // /why
 
 use std::borrow::Cow;
 use std::ops::Deref;

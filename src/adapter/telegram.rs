@@ -319,7 +319,8 @@ impl Telegram {
 /// Chats that are rate limited after a 429, with their deadlines: until then nothing is sent there.
 ///
 /// Telegram extends the ban of a bot that keeps sending, so sends, edits and typing all check here
-/// first. After a restart the first attempt learns the deadline again.
+/// first. The gateway also stores the wait of the address that met the limit (`gateway::delivery`);
+/// this map covers the other topics of the chat, edits and typing.
 #[derive(Debug, Default)]
 struct RateLimits(Mutex<HashMap<String, RateLimit>>);
 

@@ -15,7 +15,7 @@ use crate::review::DecisionSource;
 use crate::store::Issuer;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
-use crate::wording::{gate, memory};
+use crate::wording::{gateway, memory};
 
 /// Number of days of `/usage`, including today.
 const DAYS_IN_CHAT: u32 = 7;
@@ -191,7 +191,7 @@ impl Admin {
             return origin.person().cloned();
         }
         let person = self.person_named(name).await?;
-        Ok(person.ok_or_else(|| Answer::refusal(gate::no_such_person(Some(name))))?)
+        Ok(person.ok_or_else(|| Answer::refusal(gateway::no_such_person(Some(name))))?)
     }
 }
 

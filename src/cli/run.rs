@@ -20,7 +20,7 @@ use crate::config::{Config, Home};
 use crate::message::ChannelKind;
 use crate::store::DiskSpace;
 use crate::wording::cli as says;
-use crate::wording::gate;
+use crate::wording::gateway;
 
 /// Number of worker threads. The program mostly waits for the model and the network.
 const THREADS: usize = 2;
@@ -117,7 +117,7 @@ async fn report_disk_space(mut room: watch::Receiver<DiskSpace>) {
         let now = *room.borrow_and_update();
         // A smaller write may have succeeded again before this task ran.
         if !before.is_none && now.failures > before.failures {
-            print::print_remark(gate::DISK_FULL);
+            print::print_remark(gateway::DISK_FULL);
         }
         if !now.is_none && (before.is_none || now.failures > before.failures) {
             print::print_remark(says::ROOM_AGAIN);

@@ -22,7 +22,7 @@ use crate::time::{Backoff, Timestamp};
 use crate::trust::Labelled;
 use crate::wording::prompt;
 
-/// Number of newest messages that stay verbatim: the second seed's figure.
+/// Number of newest messages that stay verbatim.
 const KEPT: usize = 4;
 /// Characters of a tool result that the summary uses.
 const RESULT: usize = 2_000;

@@ -4,7 +4,7 @@
 //! give a scale that corrects every further estimate ([`crate::spend::ModelPool::scale`]). Without
 //! counts the estimate is used alone; it errs upwards.
 //!
-//! The thresholds are shares of the window, after DESIGN and the second seed: at 60 % facts are
+//! The thresholds are shares of the window: at 60 % facts are
 //! extracted, at 70 % the older part is compacted into its summary. If the answer may take so much
 //! of a small window that these thresholds come too late, they are lowered. At most 90 % of the
 //! window without the answer is sent: beyond that, the oldest exchanges are dropped, and long
@@ -37,8 +37,7 @@ pub struct ContextBudget {
     scale: f64,
 }
 
-/// Files with a budget of their own. The figures are those of the second seed (characters divided
-/// by four).
+/// Files with a budget of their own. The figures are characters divided by four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
     /// AGENTS.md.

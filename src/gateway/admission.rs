@@ -6,10 +6,10 @@
 //! of the quoted message if we know it, and a recognised paste the label of its source. All else is
 //! untrusted.
 
-mod access;
-mod consent;
-mod group;
-mod messages;
+mod access; // strangers, pairing codes, new addresses
+mod consent; // answers to questions: yes, no, buttons
+mod group; // allowed groups, guests
+mod messages; // sender, label, conversation of a message
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::people::{Address, Person, Role};
 use crate::store::{InboxItem, InboxOutcome, MessageKind, NewOutbox, StoredMessage, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Scope, Source};
-use crate::wording::{self, ProgramText, gate};
+use crate::wording::{self, ProgramText, gateway};
 
 /// Maximum number of waiting messages per person.
 pub const MAX_WAITING: i64 = 100;
@@ -183,7 +183,7 @@ impl Item<'_> {
                 self.after.callbacks.push(callback.clone());
                 if data.starts_with('/') { messages::admit_command(self, &sender, person.id, data) } else { Ok(()) }
             }
-            Event::Unsupported(what) => self.post_notice(address, scope, gate::unsupported(what)),
+            Event::Unsupported(what) => self.post_notice(address, scope, gateway::unsupported(what)),
             _ => messages::admit(self, &sender),
         }
     }

@@ -8,7 +8,8 @@
 //! A message that keeps failing although others get through is [set aside](set_aside), and the
 //! queue goes on. A message is never given up for its age alone, since a computer that was off has
 //! tried nothing: it must also have been tried for about a day, and the address is then told once.
-//! A message waits without limit for a client to attach, or because the server asks to wait.
+//! A message waits without limit for a client to attach, or because the server asks to
+//! wait; that time is stored with the address.
 
 mod attachments;
 mod set_aside;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::attachments::OutgoingAttachment;
-use super::dispatcher::{DeliveryQueue, Dispatcher, QueueBlock};
+use super::dispatcher::{DeliveryQueue, Dispatcher, FailureLog};
 use crate::adapter::{MAX_SERVER_WAIT, OutgoingPart, PartFormat, SendError};
 use crate::id::{AddressId, ProposalId, QuestionId, StreamId, TurnId};
 use crate::message::{Outbound, chat_of};
@@ -27,7 +28,7 @@ use crate::time::clock::{Wakeups, wakeups};
 use crate::time::task::{guarded, lock};
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Scope, Text};
-use crate::wording::{self, gate};
+use crate::wording::{self, gateway};
 
 /// Age after which an undeliverable message may be given up.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -50,7 +51,7 @@ impl Dispatcher {
         let mut queues = lock(&self.queues);
         let queue = queues.entry(id).or_insert_with(|| {
             let (waker, wakeups) = wakeups();
-            let (sending, failure_log) = (tokio::sync::Mutex::new(()), QueueBlock::default());
+            let (sending, failure_log) = (tokio::sync::Mutex::new(()), FailureLog::default());
             let queue = Arc::new(DeliveryQueue { id, address, adapter, sending, waker, failure_log });
             let delivery = Delivery { dispatcher: Arc::clone(self), queue: Arc::clone(&queue) };
             self.tasks.spawn(delivery.run(wakeups));
@@ -147,7 +148,7 @@ impl Delivery {
                 AttemptResult::Absent => return Ok(None),
                 AttemptResult::Failed(why) => self.give_up(&row, why, None).await?,
                 AttemptResult::GivenUp => {
-                    let notice = wording::own(gate::GIVEN_UP, row.text.scope());
+                    let notice = wording::own(gateway::GIVEN_UP, row.text.scope());
                     self.give_up(&row, "could not be delivered for a week".to_owned(), Some(notice)).await?;
                 }
             }
@@ -191,7 +192,7 @@ impl Delivery {
         let mut pieces = self.queue.adapter.render(&Outbound { text: row.text.clone(), buttons: row.buttons.clone() });
         if pieces.is_empty() {
             let buttons = row.buttons.clone();
-            pieces.push(OutgoingPart { buttons, ..attachments::plain_part(gate::BLANK) });
+            pieces.push(OutgoingPart { buttons, ..attachments::plain_part(gateway::BLANK) });
         }
         let text = |OutgoingPart { rich, plain, buttons, .. }| NewPart { rich, plain, buttons, ..NewPart::default() };
         let mut rows: Vec<NewPart> = pieces.into_iter().map(text).collect();
@@ -389,7 +390,7 @@ impl Attempt {
             }
             None => (OutgoingPart { rich, plain, buttons, reply_to: reply_to(row, part), answers }, self.plain_only),
         };
-        let piece = if self.repeated { queue.adapter.with_prefix(&piece, gate::POSSIBLY_REPEATED) } else { piece };
+        let piece = if self.repeated { queue.adapter.with_prefix(&piece, gateway::POSSIBLY_REPEATED) } else { piece };
         let form = if is_plain { PartFormat::Plain } else { PartFormat::Rich };
         match &self.target {
             Some(external_id) => {

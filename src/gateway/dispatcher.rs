@@ -62,7 +62,7 @@ pub struct DeliveryQueue {
     /// Wakes the delivery task.
     pub waker: WakeupSender,
     /// Throttle for log lines about failed deliveries.
-    pub failure_log: QueueBlock,
+    pub failure_log: FailureLog,
 }
 
 impl Dispatcher {
@@ -199,7 +199,7 @@ impl HealthSource for Dispatcher {
         let state = |adapter: Arc<dyn Adapter>| {
             let mut health = adapter.health();
             if blocked.contains(adapter.name()) {
-                health.problem = Some(crate::wording::gate::NOT_STORED.to_owned());
+                health.problem = Some(crate::wording::gateway::NOT_STORED.to_owned());
             }
             (adapter.name().to_owned(), health)
         };
@@ -210,9 +210,9 @@ impl HealthSource for Dispatcher {
 /// Log throttle for failed deliveries: the log names the cause once, and again when it changes or
 /// the delivery works again. A line per attempt would hide everything else for days.
 #[derive(Debug, Default)]
-pub struct QueueBlock(Mutex<Option<String>>);
+pub struct FailureLog(Mutex<Option<String>>);
 
-impl QueueBlock {
+impl FailureLog {
     /// Records a failure. Returns true if its cause is new.
     pub fn record_failure(&self, error: &SendError) -> bool {
         // The wait that a server asks for differs each time.
@@ -238,7 +238,7 @@ mod tests {
     /// Proves: operation/logged-once
     #[test]
     fn a_reason_is_news_once_and_again_after_another_or_after_it_was_over() {
-        let held = QueueBlock::default();
+        let held = FailureLog::default();
         assert!(!held.record_success());
         assert!(held.record_failure(&SendError::Wait(Duration::from_secs(3))));
         assert!(!held.record_failure(&SendError::Wait(Duration::from_secs(4))));

@@ -20,7 +20,7 @@ use crate::store::{Db, Journal, is_full};
 use crate::time::clock::WakeupSender;
 use crate::time::task::guarded;
 use crate::time::{ActivityGuard, Clock, Zone};
-use crate::wording::gate;
+use crate::wording::gateway;
 
 /// Receive loop of one adapter.
 pub struct Intake {
@@ -149,7 +149,7 @@ impl Intake {
                 *failures += 1;
                 self.dispatcher.set_storage_state(name, StorageState::Fails);
                 if is_full(&error) {
-                    self.adapter.reject_batch(gate::DISK_FULL).await;
+                    self.adapter.reject_batch(gateway::DISK_FULL).await;
                 }
                 tracing::error!(
                     "Cannot store what {name} received; it is not acknowledged and will come again: {error:#}"

@@ -20,7 +20,7 @@ use crate::admin::Admin;
 use crate::people::{Address, Person};
 use crate::store::{Journal, is_full};
 use crate::time::{Backoff, Clock};
-use crate::wording::gate;
+use crate::wording::gateway;
 
 /// Maximum number of simultaneous connections.
 const CONNECTIONS: usize = 32;
@@ -143,13 +143,13 @@ impl LocalServer {
             })
             .await?;
         let Some(person) = person else {
-            let why = gate::no_such_person(name.as_deref());
+            let why = gateway::no_such_person(name.as_deref());
             connection.writer.write(&FromGateway::Refused { why }).await?;
             return Ok(());
         };
         let peer = match self.terminal_address(&person).await {
             Err(error) if is_full(&error) => {
-                connection.writer.write(&FromGateway::Refused { why: gate::DISK_FULL.to_owned() }).await?;
+                connection.writer.write(&FromGateway::Refused { why: gateway::DISK_FULL.to_owned() }).await?;
                 return Err(error);
             }
             address => address?,

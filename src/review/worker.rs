@@ -300,8 +300,8 @@ impl ReviewWorker<'_> {
 
 /// Returns the unannounced held folders, if there are too many for a message each.
 fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
-    let owner_notice_pending = pending.iter().filter(|row| !row.told && row.origin == OriginKind::Folder);
-    let folders: Vec<_> = owner_notice_pending.map(|row| (row.id, row.skill.clone())).collect();
+    let unannounced = pending.iter().filter(|row| !row.told && row.origin == OriginKind::Folder);
+    let folders: Vec<_> = unannounced.map(|row| (row.id, row.skill.clone())).collect();
     (folders.len() > MOST_ONE_BY_ONE).then_some(folders)
 }
 

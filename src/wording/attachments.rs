@@ -57,7 +57,7 @@ pub fn not_taken(name: &str, path: &str) -> String {
 
 /// Mark of a file that may have been sent before.
 pub fn possibly_repeated(name: &str) -> String {
-    format!("{} {name}:", super::gate::POSSIBLY_REPEATED)
+    format!("{} {name}:", super::gateway::POSSIBLY_REPEATED)
 }
 
 /// Reason: too large.

@@ -17,7 +17,7 @@ use crate::people::{Address, Person, Role};
 use crate::store::{Admitted, CodeFor, CodeUse, InboxOutcome, Issuer, NewOutbox};
 use crate::trust::Scope;
 use crate::wording::access as of_access;
-use crate::wording::{self, gate};
+use crate::wording::{self, gateway};
 
 /// Maximum number of wrong codes per stranger and day.
 const MAX_WRONG_CODES: i64 = 5;
@@ -52,11 +52,11 @@ pub(super) fn admit_unknown(item: &mut Item<'_>) -> anyhow::Result<()> {
             Some(used) => return grant_access(item, &from, &used),
             None => {
                 tx.addresses().stranger_guessed(&from, &day)?;
-                Some(gate::CODE_REFUSED)
+                Some(gateway::CODE_REFUSED)
             }
         },
-        Some(_) if may_be_told => Some(gate::CODE_TOO_MANY),
-        None if may_be_told => Some(gate::STRANGER),
+        Some(_) if may_be_told => Some(gateway::CODE_TOO_MANY),
+        None if may_be_told => Some(gateway::STRANGER),
         _ => None,
     };
     let Some(answer) = answer else { return Ok(()) };
@@ -71,7 +71,7 @@ fn grant_access(item: &mut Item<'_>, from: &Address, used: &UsedCode) -> anyhow:
     let owners = tx.people().reachable_owners()?;
     let address = tx.addresses().link(from, Some(person.id), item.now)?;
     notify_of_code(item, &owners, used, from, address)?;
-    let welcome = gate::welcome(&person.name, person.role.as_str(), &item.settings.agent);
+    let welcome = gateway::welcome(&person.name, person.role.as_str(), &item.settings.agent);
     item.post_notice(address, Scope::Person(person.id), welcome)?;
     greet_owner(item, person, address)?;
     tx.addresses().record_contact(address, item.now)?;
@@ -105,14 +105,14 @@ pub(super) fn link_account(
     let is_only = !is_same && tx.addresses().addresses_of(person.id)?.len() == 1;
     if !is_same {
         let refusal = if !tx.people().was_paired(person.id)? {
-            Some(gate::JOIN_IN_CONFIGURATION.into())
+            Some(gateway::JOIN_IN_CONFIGURATION.into())
         } else if person.role == Role::Owner && other.role != Role::Owner {
-            Some(gate::JOIN_AS_LESS.into())
+            Some(gateway::JOIN_AS_LESS.into())
         } else if is_only && !tx.people().is_at_rest(person.id)? {
-            Some(gate::JOIN_LATER.into())
+            Some(gateway::JOIN_LATER.into())
         } else if !tx.pairing().code_asked_at(&good, address)? {
             // A sender tricked into typing a code first learns who will read their messages.
-            Some(gate::join_means(&other.name))
+            Some(gateway::join_means(&other.name))
         } else {
             None
         };
@@ -134,7 +134,7 @@ pub(super) fn link_account(
     item.after.access_granted = true;
     let confirmation = match is_same {
         true => of_access::you_are(used.person.role.as_str()),
-        false => gate::joined(&used.person.name),
+        false => gateway::joined(&used.person.name),
     };
     item.post_notice(address, Scope::Person(used.person.id), confirmation).map(|()| true)
 }

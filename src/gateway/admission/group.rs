@@ -14,7 +14,7 @@ use crate::message::{Event, Quote};
 use crate::people::{Person, Role};
 use crate::store::InboxOutcome;
 use crate::trust::Scope;
-use crate::wording::gate;
+use crate::wording::gateway;
 
 /// Stream and address of a group.
 #[derive(Clone, Copy)]
@@ -79,7 +79,7 @@ fn not_allowed(item: &mut Item<'_>, chat: &str, addressed: bool) -> anyhow::Resu
     if !addresses.record_stranger(&item.address_of(chat), item.now, &item.settings.zone.day(item.now))? {
         return Ok(());
     }
-    let sentence = gate::group_not_allowed(&format!("{}:{chat}", item.settings.adapter));
+    let sentence = gateway::group_not_allowed(&format!("{}:{chat}", item.settings.adapter));
     item.post_notice(direct, Scope::Person(person.id), sentence)
 }
 
@@ -124,14 +124,14 @@ fn admit_known(item: &mut Item<'_>, group: Group, direct: AddressId, person: &Pe
     match command::parse(text) {
         Some(Command::Act(Action::New)) => {
             messages::start_new_conversation(item, stream)?;
-            return item.post_notice(address, group_scope, gate::GROUP_BEGINS_ANEW);
+            return item.post_notice(address, group_scope, gateway::GROUP_BEGINS_ANEW);
         }
         Some(Command::Act(Action::Stop)) => {
             item.after.stop.push(stream);
-            return item.post_notice(address, group_scope, gate::GROUP_STOPPED);
+            return item.post_notice(address, group_scope, gateway::GROUP_STOPPED);
         }
         Some(Command::Act(Action::Forget { messages: SourceMessages::Delete, .. })) if person.role != Role::Owner => {
-            return item.post_notice(address, group_scope, gate::OWNER_FORGETS_MESSAGES);
+            return item.post_notice(address, group_scope, gateway::OWNER_FORGETS_MESSAGES);
         }
         _ if in_group == InGroup::ActsOnGroup => {
             let sender = Sender { address, speaker, stream, scope: group_scope, inbox };
@@ -141,16 +141,16 @@ fn admit_known(item: &mut Item<'_>, group: Group, direct: AddressId, person: &Pe
     }
     // Never write first: on Telegram a bot cannot.
     if !tx.addresses().has_written_from(direct)? {
-        return item.post_notice(address, group_scope, gate::WRITE_TO_ME_FIRST);
+        return item.post_notice(address, group_scope, gateway::WRITE_TO_ME_FIRST);
     }
     let scope = Scope::Person(person.id);
     if in_group == InGroup::Refused {
-        return item.post_notice(direct, scope, gate::ONLY_HERE);
+        return item.post_notice(direct, scope, gateway::ONLY_HERE);
     }
     let own_stream = tx.conversations().stream_for(person.id)?;
     let sender = Sender { address: direct, speaker, stream: own_stream, scope, inbox };
     messages::admit_command(item, &sender, person.id, text)?;
-    item.post_notice(address, group_scope, gate::ANSWERED_IN_PRIVATE)
+    item.post_notice(address, group_scope, gateway::ANSWERED_IN_PRIVATE)
 }
 
 fn admit_guest(item: &mut Item<'_>, group: Group) -> anyhow::Result<()> {

@@ -20,7 +20,7 @@ use crate::store::{
 use crate::text::is_emoji;
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Source, Text};
-use crate::wording::{self, ProgramText, gate};
+use crate::wording::{self, ProgramText, gateway};
 
 /// Admits a message, edit, deletion or reaction.
 pub(super) fn admit(item: &mut Item<'_>, sender: &Sender<'_>) -> anyhow::Result<()> {
@@ -115,7 +115,7 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
     let characters = content.text.chars().count();
     if characters > MAX_CHARACTERS {
         tx.messages().settle_message(id, MessageState::Closed, "too_long")?;
-        let why = gate::message_too_long(characters, MAX_CHARACTERS);
+        let why = gateway::message_too_long(characters, MAX_CHARACTERS);
         return post_quoting(item, sender, OutboxKind::Notice, why);
     }
     if waiting >= limit {
@@ -125,7 +125,7 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
         return if has_begun {
             Ok(())
         } else {
-            post_quoting(item, sender, OutboxKind::Notice, gate::QUEUE_FULL.into())
+            post_quoting(item, sender, OutboxKind::Notice, gateway::QUEUE_FULL.into())
         };
     }
     item.after.streams.push(stream);

@@ -13,7 +13,7 @@ use crate::people::Role;
 use crate::store::{Db, NewOutbox, OutboxRow, PartState, Tx};
 use crate::time::Timestamp;
 use crate::trust::Scope;
-use crate::wording::{self, gate};
+use crate::wording::{self, gateway};
 
 /// Number of failures in a row before a message is judged.
 pub(super) const FAILURES: u32 = 5;
@@ -83,7 +83,7 @@ impl Delivery {
 /// Posts one notice to its own address, for everything set aside until it is delivered.
 fn notify_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<()> {
     let scope = row.text.scope();
-    let words = if matches!(scope, Scope::Group(_)) { gate::SET_ASIDE_IN_GROUP } else { gate::SET_ASIDE };
+    let words = if matches!(scope, Scope::Group(_)) { gateway::SET_ASIDE_IN_GROUP } else { gateway::SET_ASIDE };
     let notice = wording::own(words, scope);
     if tx.outbox().says_soon(row.address, &notice)? {
         return Ok(());
@@ -96,7 +96,7 @@ fn notify_owners(tx: Tx<'_>, about: OutboxId, now: Timestamp) -> anyhow::Result<
     let (addresses, failing) = (tx.addresses(), tx.outbox().outbox_address(about)?);
     let Some(address) = addresses.address(failing)? else { return Ok(Vec::new()) };
     let person = addresses.who_is(&address)?.map(|(_, person)| tx.people().person(person)).transpose()?.flatten();
-    let text = gate::set_aside_of(person.as_ref().map(|person| &*person.name), &address.adapter, about);
+    let text = gateway::set_aside_of(person.as_ref().map(|person| &*person.name), &address.adapter, about);
     let mut notified = Vec::new();
     for owner in tx.people().people()?.into_iter().filter(|person| person.role == Role::Owner) {
         let known = addresses.addresses_of(owner.id)?.into_iter().map(|known| known.id);

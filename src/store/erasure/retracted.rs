@@ -1,4 +1,4 @@
-//! Deletes message text when its sender deletes it or its timer expires.
+//! Deletes message text when its sender deletes it, its timer expires or `/forget` covers it.
 //!
 //! The row and position of the message stay, so that an exchange keeps its order and derived rows
 //! their origin. Its texts are blanked, along with every copy: the search index and the

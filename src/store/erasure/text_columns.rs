@@ -3,7 +3,7 @@
 //! A test reads the schema: every column that can hold text is in this list, or in the test's list
 //! of columns that hold none.
 
-/// ColumnRedaction of a column that contains erased words.
+/// Redaction of a column that contains erased words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnRedaction {
     /// Deletes matching lines.
