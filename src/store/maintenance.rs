@@ -155,13 +155,15 @@ impl MaintenanceMut<'_> {
         Ok(0)
     }
 
-    /// Reopens cleared conversations in which a message was edited since.
-    pub fn remember_edited(&self) -> anyhow::Result<usize> {
+    /// Reopens cleared conversations in which a message was edited since, or whose turns still hold
+    /// recalled memory, which earlier versions left there.
+    pub fn reopen_cleared(&self) -> anyhow::Result<usize> {
         self.db.execute(
-            "UPDATE conversations SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND id IN
+            "UPDATE conversations SET forgotten_at = NULL WHERE forgotten_at IS NOT NULL AND (id IN
+             (SELECT conversation_id FROM turns WHERE recalled <> '') OR id IN
              (SELECT m.conversation_id FROM messages m JOIN conversations c ON c.id = m.conversation_id
              WHERE m.edited_at IS NOT NULL AND m.edited_at >= c.forgotten_at
-             AND EXISTS (SELECT 1 FROM texts t WHERE t.message_id = m.id AND t.text <> ''))",
+             AND EXISTS (SELECT 1 FROM texts t WHERE t.message_id = m.id AND t.text <> '')))",
             [],
         )
     }

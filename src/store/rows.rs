@@ -232,6 +232,7 @@ mod tests {
         words::<OriginKind>("OriginKind", "turn reflection note import folder shipped");
         words::<OutboxKind>("OutboxKind", "reply notice answer reaction");
         words::<PartState>("PartState", "waiting sending sent failed");
+        words::<Clearance>("Clearance", "clean careful tainted");
         words::<ProposalState>("ProposalState", "pending approved rejected expired conflict");
         words::<QuestionState>("QuestionState", "open yes refused expired");
         words::<ReminderKind>("ReminderKind", "reminder task");

@@ -81,15 +81,16 @@ impl Zone {
     }
 
     /// Parses a local date, or a local date with time. Returns the instant at which it begins, and
-    /// the one at which it ends: for a time, the same. A time that the clocks skip is invalid.
+    /// the one at which it ends: for a time, the same, or the second one if the clocks show it
+    /// twice. A time that the clocks skip is invalid.
     pub fn parse_local(self, text: &str) -> Option<TimeRange> {
         if let Some(day) = Period::named(Span::Day, text) {
             return Some(TimeRange { since: day.begins(self), until: day.ends(self) });
         }
         let forms = ["%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M"];
         let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())?;
-        let at = self.instants(local).earliest()?;
-        Some(TimeRange { since: at, until: at })
+        let instants = self.instants(local);
+        Some(TimeRange { since: instants.earliest()?, until: instants.latest()? })
     }
 
     /// Returns the first instant that has this local date or a later one.
@@ -232,6 +233,14 @@ mod tests {
         let beirut = Zone::named("Asia/Beirut").unwrap(); // 2026-03-29 begins at 01:00
         let begins = beirut.first_instant("2026-03-29".parse().unwrap());
         assert_eq!(beirut.show_short(begins), "2026-03-29 01:00");
+    }
+
+    #[test]
+    fn a_typed_time_in_a_repeated_hour_covers_both() {
+        let vienna = Zone::named("Europe/Vienna").unwrap();
+        let range = vienna.parse_local("2026-10-25 02:30").unwrap();
+        assert_eq!(range.until.since(range.since), std::time::Duration::from_secs(3600));
+        assert_eq!(vienna.parse_local("2026-03-29 02:30"), None, "that time is skipped");
     }
 
     #[test]

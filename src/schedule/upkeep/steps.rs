@@ -169,7 +169,7 @@ impl Upkeep<'_> {
     pub(super) async fn forget_commands(&self, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.messages_days) else { return Ok(Done::Next) };
         let forget = move |tx: Tx<'_>| {
-            let edited = tx.maintenance().remember_edited()?;
+            let edited = tx.maintenance().reopen_cleared()?;
             Ok(edited
                 + tx.maintenance().forget_commands(before, ROWS)?
                 + tx.maintenance().forget_notices(before, ROWS)?)

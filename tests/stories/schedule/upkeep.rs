@@ -74,6 +74,11 @@ async fn old_words_go_younger_ones_and_every_row_stay() {
     );
     let shown = story.command_line(&["conversations", "show", "1"]).await;
     assert!(shown.markdown.contains("(forgotten)") && !shown.markdown.contains("How do I water"), "{}", shown.markdown);
+    // A row as an earlier version left it: forgotten, but for what came to mind.
+    let recalled = "UPDATE turns SET recalled = 'Orchids stand on the window sill.' WHERE conversation_id = 1";
+    rusqlite::Connection::open(story.home.join("compline.db")).unwrap().execute(recalled, []).unwrap();
+    rounds(&story, 2).await;
+    assert_eq!(story.count("SELECT count(*) FROM turns WHERE recalled <> '' AND conversation_id = 1"), 0);
     assert!(shown.json["summary"]["topics"].is_array() && !shown.json["title"].as_str().unwrap().is_empty());
     story.end().await;
 }
