@@ -1,6 +1,6 @@
 //! The configuration: as written, and as interpreted ([`Config`]).
 //!
-//! [`load`] reads the TOML file key by key and records the source of each value (file,
+//! [`load()`] reads the TOML file key by key and records the source of each value (file,
 //! environment, default). The rest of the program sees only `Config`: validated, with units, with
 //! secrets that never print, and without optional values that have a default.
 

@@ -2,7 +2,7 @@
 //! returned only on request.
 //!
 //! The journal returns candidates by words, and those whose vectors are near the query. Then all of
-//! them are ranked together with their context ([`rank`](super::rank)). Texts that contain the
+//! them are ranked together with their context ([`rank`]). Texts that contain the
 //! query verbatim come first.
 //!
 //! The names of the participants are removed from a query before the comparison by meaning: with a

@@ -2,7 +2,7 @@
 //!
 //! An erasure is stored as a row before anything is deleted, and each of its steps is idempotent,
 //! so it is resumed after a crash. [`text_columns`] lists every column that holds text, and how
-//! each is redacted. [`matches`](self::matches) applies the list to the words of one note,
+//! each is redacted. [`mod@matches`] applies the list to the words of one note,
 //! [`person`] to a person. The same list is used for the check afterwards. While rows outside the
 //! request still contain the words, the erasure keeps them: new text is written without them, and
 //! the person can extend the erasure by its number. After that it keeps no words.

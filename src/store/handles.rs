@@ -5,7 +5,7 @@
 //! [`Db::prepare_cached`], where tests can make a scope check permissive.
 //!
 //! [`Db::one`], [`Db::first`] and [`Db::all`] read whatever type the caller expects: a value, a
-//! tuple, or a struct with a [`from_row!`] declaration. [`Db::row`] and [`Db::rows`] read structs
+//! tuple, or a struct with a `from_row!` declaration. [`Db::row`] and [`Db::rows`] read structs
 //! that are declared with their table, and take only the rest of the query.
 
 use std::ops::Deref;

@@ -341,7 +341,7 @@ async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
     assert!(story.model.last_prompt().contains(OAK));
     let made = story.command_line(&["people", "pair", "Zoe", "owner"]).await;
     story.say(EVE, &code_in(&made.markdown).unwrap()).await;
-    assert!(story.last_received_by(EVE).contains("has access as owner"), "{}", story.last_received_by(EVE));
+    assert!(story.last_received_by(EVE).contains("in as owner"), "{}", story.last_received_by(EVE));
     assert!(story.last_received_by(ELSEWHERE).contains("on the computer"), "{}", story.last_received_by(ELSEWHERE));
     story.end().await;
 }
