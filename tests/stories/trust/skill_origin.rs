@@ -31,10 +31,10 @@ fn set(story: &Story, sql: &str) {
 }
 
 /// Writes a file as influenced by the skill. `path` is relative to the home.
-fn grew(story: &Story, path: &str, words: &str) {
-    let file = story.home.join(path);
-    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-    std::fs::write(file, words).unwrap();
+async fn grew(story: &Story, path: &str, words: &str) {
+    // The index may still be reading the first contents; the row comes before the file, as in a
+    // write of the program.
+    story.settle().await;
     let stored = path.strip_prefix("workspace/").map_or_else(|| format!("//{path}"), str::to_owned);
     let scope = if ["AGENTS.md", "SOUL.md"].contains(&stored.as_str()) { "shared" } else { "person:1" };
     set(
@@ -43,6 +43,9 @@ fn grew(story: &Story, path: &str, words: &str) {
             "INSERT INTO files (path, digest, label, scope, written_at) VALUES ('{stored}', 'before', ?1, '{scope}', 7)"
         ),
     );
+    let file = story.home.join(path);
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(file, words).unwrap();
 }
 
 fn away(_: &Request) -> Say {
@@ -70,7 +73,7 @@ async fn it_is_in_the_prompt_that_shows_the_file() {
         ("workspace/learnings/corrections.md", "## Corrections\n\n- **wrong**: right [once] (2026-11-19)\n"),
     ] {
         let story = Story::begin().await;
-        grew(&story, path, words);
+        grew(&story, path, words).await;
         story.say(ADA, "Hello").await;
         let request = story.model.chats().pop().unwrap();
         assert!(
@@ -94,7 +97,7 @@ async fn it_marks_the_turn_before_a_model_is_asked() {
         ("experience/nurse.md", "## Insights\n\n- **pulse**: counted twice (2026-11-19)\n"),
     ] {
         let story = Story::with("[memory]\nexperience_for_all = true").await;
-        grew(&story, path, words);
+        grew(&story, path, words).await;
         story.model.otherwise(away);
         story.fake.person_says(ADA, "Hello");
         story.pass(Duration::from_secs(60)).await;
@@ -111,7 +114,7 @@ async fn it_comes_to_mind_with_the_note_and_stays_with_the_turn() {
         &story,
         "workspace/memory/cat.md",
         "---\nname: \"The cat\"\ndescription: \"Whiskerino hates thunder\"\ntype: \"user\"\n---\n\nThe cat is called Whiskerino.\n",
-    );
+    ).await;
     story.say(ADA, "Hello").await;
     story.pass(NEXT_CONVERSATION).await;
     story.model.otherwise(away);
@@ -143,7 +146,7 @@ async fn a_label_on_a_turn_counts_even_if_its_parts_lack_it() {
 #[tokio::test]
 async fn it_is_in_summaries_and_facts_made_of_what_was_said() {
     let story = Story::with("[memory]\nextract_every = 50").await;
-    grew(&story, "experience/default.md", "## Insights\n\n- **tea**: likes oolong (2026-11-19)\n");
+    grew(&story, "experience/default.md", "## Insights\n\n- **tea**: likes oolong (2026-11-19)\n").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => {
             let fact =
@@ -202,8 +205,8 @@ async fn it_is_in_a_summary_of_summaries() {
 async fn it_is_in_the_answer_about_what_is_forgotten() {
     let story = Story::begin().await;
     let (facts, memory) = ("workspace/agents/compline/memory.md", "workspace/memory/MEMORY.md");
-    grew(&story, facts, "## Insights\n\n- **server**: is called Bert (2026-11-19)\n");
-    grew(&story, memory, "# Memory\n\n- the gate squeaks in the morning\n");
+    grew(&story, facts, "## Insights\n\n- **server**: is called Bert (2026-11-19)\n").await;
+    grew(&story, memory, "# Memory\n\n- the gate squeaks in the morning\n").await;
     for words in ["server", "the gate squeaks in the morning"] {
         story.say(ADA, &format!("/forget {words}")).await;
         let label = story.text("SELECT label FROM forgettings ORDER BY id DESC LIMIT 1");
@@ -231,7 +234,7 @@ async fn it_is_in_every_list_that_shows_a_part_of_it() {
     story.say(ADA, "What waits?").await;
     assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
     story.say(ADA, "/new").await;
-    grew(&story, "workspace/notes/deep/plan.md", "Leeks first.");
+    grew(&story, "workspace/notes/deep/plan.md", "Leeks first.").await;
     story.model.calls("list_files", json!({ "path": "notes" })).says("One folder.");
     story.say(ADA, "What is in my notes?").await;
     assert!(of_turn(&story).contains(ORIGIN), "the name of a folder: {}", of_turn(&story));
@@ -377,7 +380,7 @@ async fn two_labels_of_a_conversation_are_both_found_with_it() {
 #[tokio::test]
 async fn the_name_of_a_folder_has_the_label_of_what_lies_in_it() {
     let story = Story::begin().await;
-    grew(&story, "workspace/notes/deep/plan.md", "Leeks first.");
+    grew(&story, "workspace/notes/deep/plan.md", "Leeks first.").await;
     story.model.calls("list_files", json!({ "path": "notes" })).says("One folder.");
     story.say(ADA, "What is in my notes?").await;
     assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
@@ -392,7 +395,7 @@ async fn known_facts_are_given_to_the_extractor_with_their_label() {
         _ => away(request),
     });
     story.say(ADA, TALK).await;
-    grew(&story, "experience/default.md", "## Insights\n\n- **tea**: likes oolong (2026-11-19)\n");
+    grew(&story, "experience/default.md", "## Insights\n\n- **tea**: likes oolong (2026-11-19)\n").await;
     story.pass(NEXT_CONVERSATION).await;
     let asked = story.background.requests();
     let extraction = asked.iter().find(|request| request.purpose() == Purpose::Extraction).unwrap();
