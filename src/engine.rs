@@ -173,7 +173,7 @@ impl Engine {
     }
 
     /// Wakes the schedule: a system run is over, or deletions are pending.
-    pub fn wake_worker(&self) {
+    pub fn wake_schedule(&self) {
         self.runtime.scheduler.wake(&*self.clock);
     }
 

@@ -153,7 +153,7 @@ impl Review {
     }
 
     /// Wakes the worker.
-    fn wake_worker(&self) {
+    fn wake_schedule(&self) {
         if let Some(sender) = &*lock(&self.0.wakeups) {
             sender.wake(&*self.0.clock);
         }

@@ -191,7 +191,7 @@ async fn store_file(
         })
         .await?;
     if is_gone {
-        engine.wake_worker();
+        engine.wake_schedule();
     }
     Ok(())
 }

@@ -372,7 +372,7 @@ impl StreamTask {
                 compact::request_if_full(&self.engine, id).await?;
                 self.engine.wake_summarizer();
                 self.engine.wake_extractor();
-                self.engine.wake_worker();
+                self.engine.wake_schedule();
                 Ok(NextAction::Again)
             }
         }

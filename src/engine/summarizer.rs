@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 /// Starts the task.
 pub fn start(engine: &Arc<Engine>) {
     let failed = "Writing down the end of a conversation failed";
-    engine.runtime.summarizer.start(engine, "The closer", failed, |engine| async move { work(&engine).await });
+    engine.runtime.summarizer.start(engine, "The summarizer", failed, |engine| async move { work(&engine).await });
 }
 
 /// Processes due jobs and returns the time of the next one.

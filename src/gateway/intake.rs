@@ -239,7 +239,7 @@ impl Intake {
             }
         }
         if wake.deletions_pending {
-            self.engine.wake_worker();
+            self.engine.wake_schedule();
         }
         for stream in wake.streams {
             self.engine.wake_stream(stream);

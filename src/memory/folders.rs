@@ -8,7 +8,7 @@
 //! free name.
 //!
 //! A hand-over swaps locations, never contents: the files of the previous owner move to a folder of
-//! their own, those of the heir to the root, and every version keeps the scope it was written for.
+//! their own, those of the new owner to the root, and every version keeps the scope it was written for.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -40,7 +40,7 @@ pub struct HandOverResult {
     pub from: PersonId,
     /// New folder of the previous owner.
     pub from_folder: String,
-    /// Previous folder of the heir.
+    /// Previous folder of the new owner.
     pub new_owner_folder: String,
 }
 

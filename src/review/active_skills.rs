@@ -105,7 +105,7 @@ impl Review {
         let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         if self.0.owner_notice_pending.swap(false, Ordering::Relaxed) {
             // The owner may be reachable now.
-            self.wake_worker();
+            self.wake_schedule();
         }
         self.scan_locked().await
     }
@@ -194,7 +194,7 @@ impl Review {
         };
         let staged = self.stage(draft).await?;
         if !matches!(staged, Staged::Refused(_)) {
-            self.wake_worker();
+            self.wake_schedule();
         }
         Ok(staged)
     }

@@ -133,7 +133,7 @@ impl Review {
                     origin: ProposalOrigin::Shipped,
                 };
                 if let Staged::New(..) = self.stage(draft).await? {
-                    self.wake_worker();
+                    self.wake_schedule();
                 }
                 Ok(Some(SyncedSkill { name, shipped, is_installed: false }))
             }

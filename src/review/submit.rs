@@ -50,7 +50,7 @@ impl Review {
         let staged = self.stage(draft).await;
         drop(guard);
         if let Ok(Staged::New(..)) = staged {
-            self.wake_worker();
+            self.wake_schedule();
         }
         staged
     }

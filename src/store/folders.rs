@@ -62,7 +62,7 @@ pub struct FolderMove {
     pub person: PersonId,
     /// New owner of the root.
     pub new_owner: Option<PersonId>,
-    /// Old folder; in a hand-over, the heir's.
+    /// Old folder; in a hand-over, the new owner's.
     pub source: String,
     /// New folder; in a hand-over, the former owner's.
     pub target: String,
@@ -74,9 +74,9 @@ pub struct FolderMove {
 pub enum HandOverRefusal {
     /// The root has no owner yet.
     NoOwner,
-    /// The root already belongs to the heir.
+    /// The root already belongs to the new owner.
     Same,
-    /// The heir is not an admitted owner.
+    /// The new owner is not an admitted owner.
     NotAnOwner,
     /// A write, a turn, an erasure or a move of one of the two is in progress.
     Busy,
@@ -306,12 +306,12 @@ impl FoldersMut<'_> {
         self.db.run("UPDATE folder_moves SET state = 'cleared' WHERE id = ?1", [id])
     }
 
-    /// Completes a hand-over: updates all paths and makes the heir the owner.
+    /// Completes a hand-over: updates all paths and changes the owner.
     pub fn hand_over_done(&self, of: &FolderMove, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
         let Some(new_owner) = of.new_owner else { return self.move_over(of.id) };
         self.move_paths(moved)?;
-        // An incomplete erasure of the former owner continues in their new folder; the heir's does
-        // not cover the root.
+        // An incomplete erasure of the former owner continues in their new folder; that of the new
+        // owner does not cover the root.
         self.db.run(
             "UPDATE forgettings SET target = CASE person_id WHEN ?1 THEN ?2 ELSE '' END
              WHERE kind = 'person' AND state = 'left' AND person_id IN (?1, ?3)",

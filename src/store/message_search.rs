@@ -243,29 +243,8 @@ impl MessageSearch<'_> {
 
     /// Returns the best texts by BM25, with half weight for matches in the date.
     fn texts_by_rank(&self, expression: &str, query: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
-        // The inner query ranks by the index alone; only the best rows are query up.
-        let sql = format!(
-            "{CANDIDATE} -f.score AS score
-             FROM (SELECT rowid, rank AS score FROM texts_fts
-                   WHERE texts_fts MATCH ?1 AND rank MATCH 'bm25(1.0, 0.5)' AND {IN_TIME} ORDER BY rank LIMIT ?2) f
-             JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
-             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY f.score, m.id DESC",
-            Label::is_trusted_sql("t.label")
-        );
-        let enough = self.enough_texts(query)?;
-        self.db.all(
-            &sql,
-            params![
-                expression,
-                enough,
-                query.before(),
-                query.scope,
-                query.untrusted_too,
-                query.time == TimeRange::ALL,
-                query.time.since,
-                query.time.until
-            ],
-        )
+        let by_rank = "rank AS score FROM texts_fts WHERE rank MATCH 'bm25(1.0, 0.5)'";
+        self.matching_texts(expression, query, by_rank, "rank")
     }
 
     /// Returns the newest matching texts, all with the same score.
@@ -275,28 +254,32 @@ impl MessageSearch<'_> {
         query: &MessageQuery<'_>,
         words: f64,
     ) -> anyhow::Result<Vec<MessageCandidate>> {
+        let mut newest =
+            self.matching_texts(expression, query, "0.0 AS score FROM texts_fts WHERE true", "rowid DESC")?;
+        newest.iter_mut().for_each(|candidate| candidate.words = words);
+        Ok(newest)
+    }
+
+    /// Returns the matching texts that come first in the index by that score and order.
+    fn matching_texts(
+        &self,
+        expression: &str,
+        query: &MessageQuery<'_>,
+        score: &str,
+        order: &str,
+    ) -> anyhow::Result<Vec<MessageCandidate>> {
+        // The inner query reads the index alone; only the rows that come first are looked up.
         let sql = format!(
-            "{CANDIDATE} ?9 AS score
-             FROM (SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 AND {IN_TIME} ORDER BY rowid DESC LIMIT ?2) f
+            "{CANDIDATE} -f.score AS score
+             FROM (SELECT rowid, {score} AND texts_fts MATCH ?1 AND {IN_TIME} ORDER BY {order} LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
-             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY m.id DESC",
+             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY f.score, m.id DESC",
             Label::is_trusted_sql("t.label")
         );
-        let enough = self.enough_texts(query)?;
-        self.db.all(
-            &sql,
-            params![
-                expression,
-                enough,
-                query.before(),
-                query.scope,
-                query.untrusted_too,
-                query.time == TimeRange::ALL,
-                query.time.since,
-                query.time.until,
-                words
-            ],
-        )
+        let TimeRange { since, until } = query.time;
+        let (enough, before, any_time) = (self.enough_texts(query)?, query.before(), query.time == TimeRange::ALL);
+        let limits = params![expression, enough, before, query.scope, query.untrusted_too, any_time, since, until];
+        self.db.all(&sql, limits)
     }
 
     /// Number of index rows that yield enough candidates, so that excluded newer texts do not crowd

@@ -44,7 +44,7 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         engine.cut(stream).await.unwrap();
     }
     if wake.deletions_pending {
-        engine.wake_worker();
+        engine.wake_schedule();
     }
     for stream in wake.streams {
         engine.wake_stream(stream);

@@ -120,7 +120,7 @@ impl StreamTask {
             })
             .await?;
         self.engine.channels.posted(address);
-        self.engine.wake_worker();
+        self.engine.wake_schedule();
         Ok(NextAction::Again)
     }
 }
