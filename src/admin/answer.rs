@@ -10,8 +10,10 @@ use serde_json::{Value, json};
 use crate::people::Address;
 use crate::store::is_full;
 pub(super) use crate::text::escape_markdown as plain;
+use crate::time::Zone;
 use crate::trust::{Label, Labelled};
 use crate::wording::command as says;
+use crate::wording::review::Surface;
 
 /// The answer of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +41,14 @@ impl Answer {
         Self { markdown: markdown.into(), label: shown.0, json, failed: false, buttons: Vec::new() }
     }
 
+    /// The answer that renders the result of a query.
+    pub(super) fn rendering(result: &impl Render, context: &RenderContext<'_>) -> Self {
+        let mut shown = ShownLabel::nothing();
+        let json = result.json(context, &mut shown);
+        let markdown = result.markdown(context, &mut shown);
+        Self::showing(shown, markdown, json).with_buttons(result.buttons())
+    }
+
     /// A refusal, with the reason in one sentence.
     pub(super) fn refusal(sentence: impl Into<String>) -> Self {
         let sentence = sentence.into();
@@ -59,6 +69,33 @@ impl Answer {
     /// Adds buttons to the answer.
     pub(super) fn with_buttons(self, buttons: Vec<(String, String)>) -> Self {
         Self { buttons, ..self }
+    }
+}
+
+/// Data that every rendering may need.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RenderContext<'a> {
+    /// The assistant's name.
+    pub(super) agent: &'a str,
+    /// The zone in which times are shown.
+    pub(super) zone: Zone,
+    /// Where the reader types commands.
+    pub(super) surface: Surface,
+}
+
+/// The typed result of a query, rendered as Markdown for people and as JSON for programs.
+///
+/// Both renderings add the label of each labelled text that they show.
+pub(super) trait Render {
+    /// Text for a person.
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String;
+
+    /// Data for a program, with the fields that the contract promises.
+    fn json(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value;
+
+    /// Buttons below the text: title and command.
+    fn buttons(&self) -> Vec<(String, String)> {
+        Vec::new()
     }
 }
 

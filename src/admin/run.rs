@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::answer::{Answer, CommandError, plain};
+use super::answer::{Answer, CommandError, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
 use super::people::HandOverStep;
 use super::{Admin, RepairMode, help};
@@ -80,17 +80,23 @@ impl Admin {
         done.or_else(CommandError::into_answer)
     }
 
+    /// The context of what a reader on that surface sees.
+    pub(super) fn render_context(&self, surface: Surface) -> RenderContext<'_> {
+        RenderContext { agent: &self.agent, zone: self.zone, surface }
+    }
+
     async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
         let (only, surface) = (origin.only(), origin.surface);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
+        let context = &self.render_context(surface);
         let answer = match query {
             Query::Start => {
                 let person = origin.person()?;
                 Ok(Answer::ours(says::greeting(&person.name, &self.agent), json!({})))
             }
             Query::Help => Ok(help(origin.person()?.role)),
-            Query::Whoami => self.reports().whoami(origin.person()?).await,
-            Query::Status => self.reports().status(only).await,
+            Query::Whoami => Ok(Answer::rendering(&self.reports().whoami(origin.person()?).await?, context)),
+            Query::Status => Ok(Answer::rendering(&self.reports().status(only).await?, context)),
             Query::Usage => {
                 let days = if surface == Surface::Chat { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
                 self.reports().usage(only, days).await

@@ -1,19 +1,24 @@
 //! `/status`, `/whoami` and `/resend`: the program's status, the caller's account, and new attempts
 //! for failed deliveries.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::ReportsAdmin;
-use super::answer::{Answer, address_in_words, amount, plain};
+use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words, amount, plain};
+use super::people::address_json;
+use super::tools::{server_lines, servers_json};
 use crate::engine::boundary;
 use crate::id::{OutboxId, PersonId};
 use crate::message::Health;
-use crate::people::Person;
+use crate::people::{Address, Person};
 use crate::schedule::{Checked, UpcomingReflection};
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::spend::RemainingBudget;
 use crate::store::{Conversation, Db, ParkedWork, RESTORED_AT, SlotState, Tx};
 use crate::time::{Timestamp, Zone};
+use crate::tool::mcp::Condition;
 use crate::trust::Scope;
 use crate::wording::{
     command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search, upkeep as of_upkeep,
@@ -21,6 +26,35 @@ use crate::wording::{
 
 /// Number of upcoming slots shown.
 const SLOTS: usize = 3;
+
+/// The status, as far as its reader may see it.
+pub(super) struct StatusReport {
+    at: Timestamp,
+    version: String,
+    /// Number of messages that wait for an answer.
+    inbox: i64,
+    /// Failed deliveries.
+    set_aside: Vec<OutboxId>,
+    streams: Vec<StreamStatus>,
+    model: Option<String>,
+    /// `None` if the reader is a member.
+    program: Option<ProgramStatus>,
+}
+
+/// The part of the status that only owners see.
+struct ProgramStatus {
+    adapters: Vec<(String, Health)>,
+    servers: BTreeMap<String, Condition>,
+    /// Number of messages to be delivered.
+    outbox: i64,
+    /// Number of proposals that wait for a decision.
+    pending: usize,
+    upkeep: Upkeep,
+    /// `None` if no vectors are computed.
+    embedding: Option<VectorHealth>,
+    upcoming: Vec<UpcomingReflection>,
+    budget: RemainingBudget,
+}
 
 /// The state of a stream.
 struct StreamStatus {
@@ -38,102 +72,66 @@ impl StreamStatus {
     }
 }
 
+/// A person's account.
+pub(super) struct AccountReport {
+    person: Person,
+    addresses: Vec<Address>,
+    /// The conversation that continues.
+    current: Option<Conversation>,
+}
+
 impl ReportsAdmin<'_> {
-    /// Shows the status; with `only`, as far as it concerns that person.
-    pub async fn status(&self, only: Option<PersonId>) -> anyhow::Result<Answer> {
+    /// The status; with `only`, as far as it concerns that person.
+    pub(super) async fn status(&self, only: Option<PersonId>) -> anyhow::Result<StatusReport> {
         let ends = self.ends();
-        let (streams, outbox) = self
-            .journal
-            .read(move |db| {
-                Ok((streams(db, only, &ends)?, if only.is_some() { 0 } else { db.outbox().waiting_outbox()? }))
-            })
-            .await?;
-        let set_aside = self.journal.read(move |db| db.outbox().set_aside(only)).await?;
-        let inbox: i64 = streams.iter().map(|stream| stream.waiting).sum();
-        let adapters = if only.is_some() { Vec::new() } else { self.health.adapters() };
-        let pending = if only.is_some() { 0 } else { self.review.pending().await?.len() };
-        let budget = if only.is_some() { None } else { Some(self.ledger.left().await?) };
-        let upkeep = if only.is_some() { None } else { Some(self.journal.read(Upkeep::read).await?) };
-        let embedding = match self.index.vectors().filter(|_| only.is_none()) {
+        let (streams, set_aside) =
+            self.journal.read(move |db| Ok((streams(db, only, &ends)?, db.outbox().set_aside(only)?))).await?;
+        Ok(StatusReport {
+            at: ends.now,
+            version: self.version.clone(),
+            inbox: streams.iter().map(|stream| stream.waiting).sum(),
+            set_aside: set_aside.iter().map(|row| row.id).collect(),
+            streams,
+            model: self.model_in_use(),
+            program: if only.is_some() { None } else { Some(self.program_status().await?) },
+        })
+    }
+
+    async fn program_status(&self) -> anyhow::Result<ProgramStatus> {
+        let (outbox, upkeep) = self.journal.read(|db| Ok((db.outbox().waiting_outbox()?, Upkeep::read(db)?))).await?;
+        let embedding = match self.index.vectors() {
             Some(vectors) => Some(vectors.health().await?),
             None => None,
         };
-        let servers = if only.is_some() { Vec::new() } else { self.mcp.conditions() };
-        let servers = servers.into_iter().collect();
-        let mut upcoming = if only.is_some() { Vec::new() } else { self.schedule.coming().await? };
+        let mut upcoming = self.schedule.coming().await?;
         upcoming.truncate(SLOTS);
-        let mut lines = vec![says::status_head(&self.agent, &self.version, self.zone.name())];
-        lines.extend(adapters.iter().map(|(name, health)| self.adapter_line(name, health)));
-        lines.extend(Some(self.servers(&servers)).filter(|servers| !servers.is_empty()));
-        lines.push(says::status_queues(inbox, only.is_none().then_some(outbox)));
-        let numbers: Vec<String> = set_aside.iter().map(|row| row.id.to_string()).collect();
-        lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers)));
-        lines.extend(only.is_none().then(|| says_of_gate::status(pending)));
-        lines.extend(upkeep.as_ref().map(|upkeep| upkeep.lines(self.zone)).unwrap_or_default());
-        lines.extend(embedding.as_ref().map(|health| embedding_line(health, self.zone)));
-        lines.extend(streams.iter().map(|stream| self.stream_line(stream)));
-        let times =
-            upcoming.iter().map(|next| says_of_time::slot(next.job.as_str(), &next.period, &self.zone.show(next.at)));
-        lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
-        lines.push(says::status_model(&plain(&self.model_in_use().unwrap_or_default())));
-        lines.extend(budget.as_ref().map(|left| says::left(left.all.micros, left.all.tokens)));
-        let json = json!({
-            "version": self.version,
-            "zone": self.zone.name(),
-            "adapters": adapters.iter().map(adapter_json).collect::<Value>(),
-            "servers": super::tools::servers_json(&servers),
-            "queues": { "inbox": inbox, "outbox": outbox, "set_aside": set_aside.len() },
-            "streams": streams.iter().map(stream_json).collect::<Value>(),
-            "slots": upcoming.iter().map(slot_json).collect::<Value>(),
-            "proposals": { "pending": pending },
-            "upkeep": upkeep.as_ref().map_or_else(|| json!({}), Upkeep::json),
-            "embeddings": embedding_json(embedding.as_ref()),
-            "budget": budget.as_ref().map_or_else(|| json!({}), budget_json),
-            "model": self.model_in_use(),
-        });
-        Ok(Answer::ours(lines.join("\n"), json))
+        Ok(ProgramStatus {
+            adapters: self.health.adapters(),
+            servers: self.mcp.conditions().into_iter().collect(),
+            outbox,
+            pending: self.review.pending().await?.len(),
+            upkeep,
+            embedding,
+            upcoming,
+            budget: self.ledger.left().await?,
+        })
     }
 
-    /// Shows a person's account.
-    pub async fn whoami(&self, person: &Person) -> anyhow::Result<Answer> {
+    /// A person's account.
+    pub(super) async fn whoami(&self, person: &Person) -> anyhow::Result<AccountReport> {
         let (id, ends) = (person.id, self.ends());
         let (addresses, streams) =
             self.journal.read(move |db| Ok((db.addresses().addresses_of(id)?, streams(db, Some(id), &ends)?))).await?;
-        let current = streams.first().and_then(StreamStatus::current);
-        let since = current.map(|conversation| self.zone.show(conversation.opened_at));
-        let reached: Vec<String> = addresses.iter().map(|known| address_in_words(&known.address)).collect();
-        let lines = [
-            says::whoami(&person.name, person.role.as_str()),
-            says::reached(&reached),
-            says::since(since.as_deref()),
-            says::MEMORY_SCOPE.to_owned(),
-        ];
-        let json = json!({
-            "name": person.name,
-            "role": person.role,
-            "addresses": addresses.iter().map(|known| super::people::address_json(&known.address)).collect::<Value>(),
-            "conversation": current.map(|conversation| conversation.id),
-            "since": current.map(|conversation| conversation.opened_at.rfc3339()),
-            "scope": crate::trust::Scope::Person(person.id).encode(),
-        });
-        Ok(Answer::ours(lines.join("\n"), json))
+        Ok(AccountReport {
+            person: person.clone(),
+            addresses: addresses.into_iter().map(|known| known.address).collect(),
+            current: streams.first().and_then(StreamStatus::current).cloned(),
+        })
     }
 
     /// The parameters for computing the end of a conversation.
     pub(super) fn ends(&self) -> ConversationEnds {
         ConversationEnds { gap: self.engine.conversation.gap, now: self.clock.now() }
-    }
-
-    fn adapter_line(&self, name: &str, health: &Health) -> String {
-        let ago = |at: Option<Timestamp>| at.map(|at| self.clock.now().since(at));
-        let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
-        says::adapter(name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
-    }
-
-    fn stream_line(&self, stream: &StreamStatus) -> String {
-        let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
-        let last = self.zone.show_short(newest.last_at);
-        says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
     }
 
     /// Resends one failed delivery, or all; with `only`, only those addressed to that person.
@@ -193,6 +191,94 @@ fn streams(db: Db<'_>, only: Option<PersonId>, ends: &ConversationEnds) -> anyho
         found.push(StreamStatus { with, waiting: db.messages().waiting_in(id)?, newest, goes_on });
     }
     Ok(found)
+}
+
+impl Render for StatusReport {
+    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let (zone, program) = (context.zone, self.program.as_ref());
+        let mut lines = vec![says::status_head(context.agent, &self.version, zone.name())];
+        if let Some(program) = program {
+            lines.extend(program.adapters.iter().map(|(name, health)| adapter_line(name, health, self.at)));
+            lines.extend(Some(server_lines(&program.servers, zone)).filter(|servers| !servers.is_empty()));
+        }
+        lines.push(says::status_queues(self.inbox, program.map(|program| program.outbox)));
+        let numbers: Vec<String> = self.set_aside.iter().map(ToString::to_string).collect();
+        lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers)));
+        if let Some(program) = program {
+            lines.push(says_of_gate::status(program.pending));
+            lines.extend(program.upkeep.lines(zone));
+            lines.extend(program.embedding.as_ref().map(|health| embedding_line(health, zone)));
+        }
+        lines.extend(self.streams.iter().map(|stream| stream_line(stream, zone)));
+        if let Some(program) = program {
+            let times = program.upcoming.iter();
+            let times = times.map(|next| says_of_time::slot(next.job.as_str(), &next.period, &zone.show(next.at)));
+            lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
+        }
+        lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default())));
+        lines.extend(program.map(|program| says::left(program.budget.all.micros, program.budget.all.tokens)));
+        lines.join("\n")
+    }
+
+    fn json(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        let program = self.program.as_ref();
+        let list = |make: fn(&ProgramStatus) -> Value| program.map_or_else(|| json!([]), make);
+        json!({
+            "version": self.version,
+            "zone": context.zone.name(),
+            "adapters": list(|program| program.adapters.iter().map(adapter_json).collect()),
+            "servers": list(|program| servers_json(&program.servers)),
+            "queues": {
+                "inbox": self.inbox,
+                "outbox": program.map_or(0, |program| program.outbox),
+                "set_aside": self.set_aside.len(),
+            },
+            "streams": self.streams.iter().map(stream_json).collect::<Value>(),
+            "slots": list(|program| program.upcoming.iter().map(slot_json).collect()),
+            "proposals": { "pending": program.map_or(0, |program| program.pending) },
+            "upkeep": program.map_or_else(|| json!({}), |program| program.upkeep.json()),
+            "embeddings": embedding_json(program.and_then(|program| program.embedding.as_ref())),
+            "budget": program.map_or_else(|| json!({}), |program| budget_json(&program.budget)),
+            "model": self.model,
+        })
+    }
+}
+
+impl Render for AccountReport {
+    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let since = self.current.as_ref().map(|conversation| context.zone.show(conversation.opened_at));
+        let reached: Vec<String> = self.addresses.iter().map(address_in_words).collect();
+        let lines = [
+            says::whoami(&self.person.name, self.person.role.as_str()),
+            says::reached(&reached),
+            says::since(since.as_deref()),
+            says::MEMORY_SCOPE.to_owned(),
+        ];
+        lines.join("\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        json!({
+            "name": self.person.name,
+            "role": self.person.role,
+            "addresses": self.addresses.iter().map(address_json).collect::<Value>(),
+            "conversation": self.current.as_ref().map(|conversation| conversation.id),
+            "since": self.current.as_ref().map(|conversation| conversation.opened_at.rfc3339()),
+            "scope": Scope::Person(self.person.id).encode(),
+        })
+    }
+}
+
+fn adapter_line(name: &str, health: &Health, now: Timestamp) -> String {
+    let ago = |at: Option<Timestamp>| at.map(|at| now.since(at));
+    let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
+    says::adapter(name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
+}
+
+fn stream_line(stream: &StreamStatus, zone: Zone) -> String {
+    let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
+    let last = zone.show_short(newest.last_at);
+    says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
 }
 
 fn adapter_json((name, health): &(String, Health)) -> Value {
@@ -317,7 +403,7 @@ mod tests {
     async fn status_has_the_promised_shape() {
         let fixture = Fixture::new().await;
         let said = fixture.says("Ada", "good morning").await;
-        let json = fixture.admin.reports().status(None).await.unwrap().json;
+        let json = fixture.admin.chat(&fixture.ada(), "/status").await.json;
         assert_eq!(
             keys(&json),
             [
@@ -363,9 +449,9 @@ mod tests {
         let fixture = Fixture::new().await;
         fixture.says("Ada", "good morning").await;
         fixture.clock.set(START.plus(Duration::from_secs(6 * 3600)));
-        assert!(fixture.admin.reports().status(None).await.unwrap().json["streams"][0]["conversation"].is_number());
+        assert!(fixture.admin.chat(&fixture.ada(), "/status").await.json["streams"][0]["conversation"].is_number());
         fixture.clock.set(START.plus(Duration::from_millis(6 * 3_600_000 + 1)));
-        let json = fixture.admin.reports().status(None).await.unwrap().json;
+        let json = fixture.admin.chat(&fixture.ada(), "/status").await.json;
         assert!(json["streams"][0]["conversation"].is_null() && json["streams"][0]["last_message_at"].is_string());
     }
 

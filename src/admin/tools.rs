@@ -13,7 +13,7 @@ use super::answer::{Answer, ShownLabel, plain};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::OutsideToolRow;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Zone};
 use crate::tool::mcp::{Condition, offered_name};
 use crate::wording::tool as says;
 
@@ -65,7 +65,7 @@ impl ReportsAdmin<'_> {
         let conditions: BTreeMap<String, Condition> = self.mcp.conditions().into_iter().collect();
         let state = |row: &OutsideToolRow| ToolState::of(row, conditions.get(&row.server));
         let mut shown = ShownLabel::nothing();
-        let mut parts = vec![self.servers(&conditions)];
+        let mut parts = vec![server_lines(&conditions, self.zone)];
         for row in &rows {
             shown.also(&row.seen.label);
             parts.push(page(row, state(row)));
@@ -92,16 +92,16 @@ impl ReportsAdmin<'_> {
         }
         Ok(Answer::ours(says::tool_accepted(name), json!({ "accepted": name, "hash": hash(row) })))
     }
+}
 
-    /// One line per server.
-    pub(super) fn servers(&self, conditions: &BTreeMap<String, Condition>) -> String {
-        let line = |(name, condition): (&String, &Condition)| {
-            let Condition { since, trouble, restarts, refused, .. } = condition;
-            let since = since.map(|since| self.zone.show_short(since));
-            says::mcp_server(name, since.as_deref(), trouble.as_deref(), *restarts, *refused)
-        };
-        conditions.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
+/// One line per server.
+pub(super) fn server_lines(conditions: &BTreeMap<String, Condition>, zone: Zone) -> String {
+    let line = |(name, condition): (&String, &Condition)| {
+        let Condition { since, trouble, restarts, refused, .. } = condition;
+        let since = since.map(|since| zone.show_short(since));
+        says::mcp_server(name, since.as_deref(), trouble.as_deref(), *restarts, *refused)
+    };
+    conditions.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The state of each server, for a program.

@@ -328,7 +328,7 @@ impl<C: Channel> StoryOver<C> {
     /// Returns the status report of the gateway; empty if none runs.
     pub async fn status(&self) -> String {
         let Some(app) = &self.app else { return String::new() };
-        app.admin.reports().status(None).await.map(|answer| answer.markdown).unwrap_or_default()
+        app.admin.command_line(&["status".to_owned()]).await.markdown
     }
 
     /// Takes the gateway out of the story, as when its process is gone.

@@ -222,5 +222,6 @@ async fn the_command_line_has_the_promised_fields() {
         !fixture.admin.skills_and_proposals().approve(id, &digest, DecisionSource::CommandLine).await.unwrap().failed
     );
     assert_eq!(fixture.admin.skills_and_proposals().proposals().await.unwrap().json[0]["state"], "approved");
-    assert_eq!(fixture.admin.reports().status(None).await.unwrap().json["proposals"], json!({ "pending": 0 }));
+    let status = fixture.admin.chat(&fixture.ada(), "/status").await;
+    assert_eq!(status.json["proposals"], json!({ "pending": 0 }));
 }

@@ -27,7 +27,7 @@ async fn looked_up(story: &Story, person: i64, arguments: serde_json::Value) -> 
 }
 
 async fn status(story: &Story) -> String {
-    story.app().admin.reports().status(None).await.unwrap().markdown
+    story.app().admin.command_line(&["status".to_owned()]).await.markdown
 }
 
 /// Twenty pieces of about sixty letters in eight seconds.
