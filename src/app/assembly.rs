@@ -155,9 +155,10 @@ impl Components {
             index: self.index.clone(),
             review: self.review.clone(),
             toolbox,
+            transcription: transcription
+                .map(|config| Transcriber::new(config, Arc::clone(&self.ledger), chat.jitter())),
             chat,
             background,
-            transcription: transcription.map(|config| Transcriber::new(config, Arc::clone(&self.ledger))),
             channels: Arc::new(Arc::clone(&self.dispatcher)),
             reader: DocumentReader::new(&reader.or_else(|| std::env::current_exe().ok()).unwrap_or_default()),
             runtime: Runtime::new(self.clock.now(), self.stop.clone(), self.scheduler.clone()),

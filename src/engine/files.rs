@@ -283,7 +283,7 @@ async fn transcribe_note(
             }
         },
     };
-    let Ok(words) = transcriber.transcribe(reserved, bytes, &file.remote.mime).await else {
+    let Ok(words) = transcriber.transcribe(reserved, &bytes, &file.remote.mime).await else {
         return refuse(engine, file, prompt::NOT_HEARD).await.map(|_| None);
     };
     let text = Labelled::new(Arc::from(words.trim()), file.label.clone(), turn.scope);

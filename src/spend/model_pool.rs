@@ -9,7 +9,7 @@ use crate::model::retry::RetryPolicy;
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, StreamSink, retry};
 use crate::time::clock::suspend_activity;
 use crate::time::task::lock;
-use crate::time::{Backoff, Timestamp};
+use crate::time::{Backoff, Clock, Timestamp};
 use crate::trust::{Scope, Text};
 use crate::wording;
 
@@ -63,6 +63,11 @@ impl ModelPool {
     /// The pool with another source of randomness.
     pub fn with_jitter(self, jitter: Jitter) -> Self {
         Self { jitter, ..self }
+    }
+
+    /// The source of randomness.
+    pub fn jitter(&self) -> Jitter {
+        self.jitter
     }
 
     /// Number of models.
@@ -189,7 +194,7 @@ impl ModelPool {
             return Err(ModelError::Rejected("there is no such model".to_owned()));
         };
         let has_others = policy.falls_back && self.models.len() > 1;
-        let mut attempt = 1;
+        let mut attempts = Attempts::new(self.ledger.clock(), policy.retry, self.jitter);
         loop {
             let result = self.ledger.call(&**model, request, policy.sink, on_behalf).await;
             let circuit = self.record(index, result.as_ref().err());
@@ -200,14 +205,9 @@ impl ModelPool {
                 Err(error) => error,
             };
             policy.sink.restart();
-            if circuit.has_opened() && has_others {
+            if (circuit.has_opened() && has_others) || !attempts.wait_after(&error).await {
                 return Err(error);
             }
-            let Some(pause) = retry::next_attempt(policy.retry, &error, attempt, (self.jitter)()) else {
-                return Err(error);
-            };
-            attempt += 1;
-            suspend_activity(self.ledger.clock(), pause).await;
         }
     }
 
@@ -238,6 +238,31 @@ impl ModelPool {
 impl std::fmt::Debug for ModelPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.models.iter().map(|model| model.info())).finish()
+    }
+}
+
+/// The attempts of one request at one model or endpoint.
+pub(super) struct Attempts<'a> {
+    clock: &'a dyn Clock,
+    policy: RetryPolicy,
+    jitter: Jitter,
+    failed: u32,
+}
+
+impl<'a> Attempts<'a> {
+    /// With more than one attempt, the caller has to be counted as working.
+    pub(super) fn new(clock: &'a dyn Clock, policy: RetryPolicy, jitter: Jitter) -> Self {
+        Self { clock, policy, jitter, failed: 0 }
+    }
+
+    /// Waits until the next attempt is due. Returns false at once if there is none.
+    pub(super) async fn wait_after(&mut self, error: &ModelError) -> bool {
+        self.failed += 1;
+        let pause = retry::next_attempt(self.policy, error, self.failed, (self.jitter)());
+        if let Some(pause) = pause {
+            suspend_activity(self.clock, pause).await;
+        }
+        pause.is_some()
     }
 }
 

@@ -9,10 +9,11 @@ use std::sync::Arc;
 
 use super::budget::Cost;
 use super::ledger::{CallEstimate, Ledger, SpendCause};
+use super::model_pool::{Attempts, Jitter};
 use crate::config;
 use crate::id::SpendId;
 use crate::model::transcribe::{Transcript, transcribe};
-use crate::model::{ModelError, Purpose};
+use crate::model::{ModelError, Purpose, retry};
 use crate::trust::Scope;
 
 /// Minimum number of bytes in a second of sound: 6 kbit/s, the lowest bitrate of Opus (RFC 6716,
@@ -27,6 +28,7 @@ const LEAST_SIZE: u64 = 16 << 10;
 pub struct Transcriber {
     config: config::Transcription,
     ledger: Arc<Ledger>,
+    jitter: Jitter,
 }
 
 /// A transcription whose worst case is reserved.
@@ -36,12 +38,14 @@ pub struct ReservedTranscription {
     id: SpendId,
     /// Maximum number of bytes that the reservation covers.
     pub most: u64,
+    scope: Scope,
+    on_behalf: SpendCause,
 }
 
 impl Transcriber {
     /// Creates the configured endpoint, metered by `ledger`.
-    pub fn new(config: config::Transcription, ledger: Arc<Ledger>) -> Self {
-        Self { config, ledger }
+    pub fn new(config: config::Transcription, ledger: Arc<Ledger>, jitter: Jitter) -> Self {
+        Self { config, ledger, jitter }
     }
 
     /// Reserves the worst case of a recording of that size, if every limit has room for it.
@@ -60,7 +64,7 @@ impl Transcriber {
         // The calibration must not learn from this estimate, which is of a size and not of a text.
         let wanted = CallEstimate { scope, purpose: Purpose::Transcription, model, guessed: 0, worst };
         let id = self.ledger.reserve(wanted, on_behalf).await?;
-        Ok(ReservedTranscription { id, most })
+        Ok(ReservedTranscription { id, most, scope, on_behalf })
     }
 
     /// Releases a reservation: nothing was sent.
@@ -68,26 +72,37 @@ impl Transcriber {
         self.ledger.settle(reserved.id, Cost::nothing()).await;
     }
 
-    /// Transcribes a recording that is no larger than the reserved size.
+    /// Transcribes a recording that is no larger than the reserved size, with retries. Each further
+    /// attempt is reserved anew. The caller has to be counted as working.
     ///
     /// # Errors
     /// As for a model. A recording that is larger than it was said to be is
     /// [`ModelError::TooLong`], and not sent.
     pub async fn transcribe(
         &self,
-        reserved: ReservedTranscription,
-        bytes: Vec<u8>,
+        mut reserved: ReservedTranscription,
+        bytes: &[u8],
         mime: &str,
     ) -> Result<String, ModelError> {
         if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > reserved.most {
             self.release(reserved).await;
             return Err(ModelError::TooLong);
         }
-        let result = transcribe(&self.config, bytes, mime).await;
-        if let Some(cost) = self.cost_of(&result) {
-            self.ledger.settle(reserved.id, cost).await;
+        let mut attempts = Attempts::new(self.ledger.clock(), retry::STANDARD, self.jitter);
+        loop {
+            let result = transcribe(&self.config, bytes.to_vec(), mime).await;
+            if let Some(cost) = self.cost_of(&result) {
+                self.ledger.settle(reserved.id, cost).await;
+            }
+            let error = match result {
+                Ok(transcript) => return Ok(transcript.text),
+                Err(error) => error,
+            };
+            if !attempts.wait_after(&error).await {
+                return Err(error);
+            }
+            reserved = self.reserve(Some(reserved.most), reserved.scope, reserved.on_behalf).await?;
         }
-        result.map(|transcript| transcript.text)
     }
 
     /// Cost by the server's count; `None` leaves the call at its worst case.

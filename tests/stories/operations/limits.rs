@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use axum::routing::post;
 use compline::model::{ModelError, Purpose};
 
@@ -24,6 +25,11 @@ struct Ear {
 
 impl Ear {
     async fn opens(counts: bool) -> Self {
+        Self::failing_first(0, counts).await
+    }
+
+    /// A server whose first answers are errors that pass.
+    async fn failing_first(failures: usize, counts: bool) -> Self {
         let asked = Arc::new(AtomicUsize::new(0));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -31,9 +37,9 @@ impl Ear {
         let answer = format!("{{\"text\":\"Good morning, house\"{usage}}}");
         let heard = Arc::clone(&asked);
         let hear = move || {
-            heard.fetch_add(1, Ordering::SeqCst);
+            let has_failed = heard.fetch_add(1, Ordering::SeqCst) < failures;
             let answer = answer.clone();
-            async move { answer }
+            async move { if has_failed { Err(StatusCode::SERVICE_UNAVAILABLE) } else { Ok(answer) } }
         };
         let routes = axum::Router::new().route("/v1/audio/transcriptions", post(hear));
         tokio::spawn(async move { axum::serve(listener, routes).await.unwrap() });
@@ -85,6 +91,24 @@ async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
             "{}",
             story.last_received_by(ADA)
         );
+        story.end().await;
+    }
+}
+
+/// Promise (models/voice-note-retry): A voice note is sent to its server up to four times before it
+/// counts as not understood, and each attempt is charged to the budget.
+#[tokio::test]
+async fn a_voice_note_is_sent_again_after_an_error_that_passes() {
+    for (failures, attempts) in [(2, 3), (usize::MAX, 4)] {
+        let ear = Ear::failing_first(failures, true).await;
+        let story = Story::with(&ear.settings()).await;
+        story.fake.sends_voice(ADA, 3, b"la la la");
+        heard_out(&story, 1).await;
+        assert_eq!(ear.asked(), attempts);
+        let heard = story.model.last_prompt().contains("Good morning, house");
+        assert_eq!(heard, failures < attempts, "{}", story.model.last_prompt());
+        let rows = story.count("SELECT count(*) FROM spending WHERE purpose = 'transcription' AND state = 'spent'");
+        assert_eq!(rows, i64::try_from(attempts).unwrap());
         story.end().await;
     }
 }
