@@ -1,14 +1,15 @@
 //! Token budget of each part of a prompt within a model's window.
 //!
 //! Token counts follow the provider: its counts for the last calls, compared with our estimates,
-//! give a scale that corrects every further estimate ([`crate::spend::ModelPool::scale`]). Without
-//! counts the estimate is used alone; it errs upwards.
+//! give a ratio that corrects every further estimate
+//! ([`token_ratio`](crate::spend::ModelPool::token_ratio)). Without counts the estimate is used
+//! alone; it errs upwards.
 //!
-//! The thresholds are shares of the window: at 60 % facts are
-//! extracted, at 70 % the older part is compacted into its summary. If the answer may take so much
-//! of a small window that these thresholds come too late, they are lowered. At most 90 % of the
-//! window without the answer is sent: beyond that, the oldest exchanges are dropped, and long
-//! results of the running turn are shortened.
+//! The thresholds are shares of the window: at 60 % facts are extracted, at 70 % the older part is
+//! compacted into its summary. If the answer may take so much of a small window that these
+//! thresholds come too late, they are lowered. At most 90 % of the window without the answer is
+//! sent: beyond that, the oldest exchanges are dropped, and long results of the running turn are
+//! shortened.
 //!
 //! A file is truncated to its share. The text says where it was cut, and no line that fits is cut
 //! in the middle. Instructions are kept from their beginning; files that grow at their end are kept
@@ -34,7 +35,7 @@ const FILES: f64 = 0.30;
 pub struct ContextBudget {
     window: u64,
     output: u64,
-    scale: f64,
+    token_ratio: f64,
 }
 
 /// Files with a budget of their own. The figures are characters divided by four.
@@ -66,16 +67,16 @@ impl Block {
 }
 
 impl ContextBudget {
-    /// Creates the budget of a model; `scale` is the provider's count for one of our estimated
+    /// Creates the budget of a model; `token_ratio` is the provider's count for one of our estimated
     /// tokens.
-    pub fn of(info: Option<&ModelInfo>, scale: f64) -> Self {
+    pub fn of(info: Option<&ModelInfo>, token_ratio: f64) -> Self {
         let (window, output) = info.map_or((16_384, 2_048), |info| (info.context_window, info.max_output));
-        Self { window, output, scale: scale.clamp(0.25, 6.0) }
+        Self { window, output, token_ratio: token_ratio.clamp(0.25, 6.0) }
     }
 
-    /// Corrects an estimate by the scale.
+    /// Corrects an estimate by the ratio.
     pub fn counted(&self, guess: u64) -> u64 {
-        times(guess, self.scale)
+        times(guess, self.token_ratio)
     }
 
     /// Number of tokens from which facts are extracted.
@@ -90,7 +91,7 @@ impl ContextBudget {
 
     /// Maximum size of a whole request, in estimated tokens.
     pub fn most_guessed(&self) -> u64 {
-        times(times(self.without_answer(), SEND_UP_TO), 1.0 / self.scale)
+        times(times(self.without_answer(), SEND_UP_TO), 1.0 / self.token_ratio)
     }
 
     /// Maximum size of the exchanges, in estimated tokens, if the rest of the prompt is estimated
@@ -104,7 +105,7 @@ impl ContextBudget {
 
     /// Half of the window, in estimated tokens: the limit for the part that compaction keeps.
     pub fn half(&self) -> u64 {
-        times(self.window / 2, 1.0 / self.scale)
+        times(self.window / 2, 1.0 / self.token_ratio)
     }
 
     /// Maximum size of a file, in estimated tokens.
@@ -214,7 +215,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn budget(window: u64, output: u64) -> ContextBudget {
-        ContextBudget { window, output, scale: 1.0 }
+        ContextBudget { window, output, token_ratio: 1.0 }
     }
 
     /// Proves: conversation/long
@@ -230,7 +231,7 @@ mod tests {
     /// provider's own counts, recent calls most, and implausible figures do not distort it.
     #[test]
     fn the_providers_counts_adjust_the_size_of_requests() {
-        let twice = ContextBudget { scale: 2.0, ..budget(100_000, 10_000) };
+        let twice = ContextBudget { token_ratio: 2.0, ..budget(100_000, 10_000) };
         assert_eq!((twice.counted(10), twice.most_guessed()), (20, 40_500));
     }
 

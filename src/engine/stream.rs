@@ -474,7 +474,7 @@ impl Engine {
     /// Context budget of the first model of a pool.
     pub(super) fn context_budget(&self, pool: &ModelPool) -> ContextBudget {
         let first = pool.order().first().copied().unwrap_or_default();
-        ContextBudget::of(pool.info(first), pool.scale(first))
+        ContextBudget::of(pool.info(first), pool.token_ratio(first))
     }
 
     /// Display settings of a conversation's history, given the estimated tokens of the rest of the

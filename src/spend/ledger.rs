@@ -21,7 +21,7 @@ pub struct Ledger {
     clock: Arc<dyn Clock>,
     zone: Zone,
     budget: Budget,
-    scales: Scales,
+    ratios: TokenRatios,
 }
 
 /// Cause of a call, as `usage` shows it later.
@@ -67,21 +67,21 @@ pub struct RemainingBudget {
 impl Ledger {
     /// Creates a ledger that is kept in the journal.
     pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, budget: Budget) -> Self {
-        Self { journal, clock, zone, budget, scales: Scales::default() }
+        Self { journal, clock, zone, budget, ratios: TokenRatios::default() }
     }
 
     /// Loads the provider's counts of the last calls of that model.
     pub async fn recollect(&self, info: &ModelInfo) -> anyhow::Result<()> {
         let (name, of) = (name(info), name(info));
         for (guessed, counted) in self.journal.read(move |db| db.spending().counts_of(&of, CALLS)).await? {
-            self.scales.learn(&name, guessed, counted);
+            self.ratios.learn(&name, guessed, counted);
         }
         Ok(())
     }
 
     /// Returns the provider's count for one of our estimated tokens.
-    pub(super) fn scale(&self, info: &ModelInfo) -> f64 {
-        self.scales.of(&name(info))
+    pub(super) fn token_ratio(&self, info: &ModelInfo) -> f64 {
+        self.ratios.of(&name(info))
     }
 
     /// Returns the daily limit for background work.
@@ -126,14 +126,14 @@ impl Ledger {
         on_behalf: &SpendCause,
     ) -> Result<Reply, ModelError> {
         let info = model.info();
-        let worst = Cost::worst(info, request, self.scale(info));
+        let worst = Cost::worst(info, request, self.token_ratio(info));
         let (scope, purpose) = (request.scope(), request.purpose());
         let wanted = CallEstimate { scope, purpose, model: name(info), guessed: request.estimate_tokens(), worst };
         let probe = StreamProbe::new(live);
         let cost = |result: &Result<Reply, _>| cost_of(result, info, request, probe.grew());
         let result = self.metered(wanted, *on_behalf, model.call(request, &probe), cost).await;
         if let Ok(reply) = &result {
-            self.scales.learn(&name(info), request.estimate_tokens(), reply.usage.input);
+            self.ratios.learn(&name(info), request.estimate_tokens(), reply.usage.input);
         }
         result
     }
@@ -258,11 +258,11 @@ impl StreamSink for StreamProbe<'_> {
     }
 }
 
-/// Number of newest calls that determine the scale after a restart.
+/// Number of newest calls that determine the ratio after a restart.
 pub(super) const CALLS: u32 = 16;
 /// Weight of a newer call against all older ones.
 const WEIGHT: f64 = 0.25;
-/// Bounds of a plausible scale; a figure beyond them is a mistake.
+/// Bounds of a plausible ratio; a figure beyond them is a mistake.
 const LEAST: f64 = 0.25;
 const MOST: f64 = 6.0;
 
@@ -273,10 +273,10 @@ const MOST: f64 = 6.0;
 /// Newer calls weigh more. The counts are kept in the journal per call, so a restart begins with
 /// the known ratio.
 #[derive(Debug, Default)]
-pub(super) struct Scales(Mutex<HashMap<String, f64>>);
+pub(super) struct TokenRatios(Mutex<HashMap<String, f64>>);
 
-impl Scales {
-    /// Returns the scale of a model; one if nothing was counted yet.
+impl TokenRatios {
+    /// Returns the ratio of a model; one if nothing was counted yet.
     pub(super) fn of(&self, model: &str) -> f64 {
         lock(&self.0).get(model).copied().unwrap_or(1.0)
     }
@@ -285,8 +285,8 @@ impl Scales {
     /// zero.
     pub(super) fn learn(&self, model: &str, guessed: u64, counted: u64) {
         let Some(ratio) = ratio(guessed, counted) else { return };
-        let mut scales = lock(&self.0);
-        let known = scales.entry(model.to_owned()).or_insert(ratio);
+        let mut ratios = lock(&self.0);
+        let known = ratios.entry(model.to_owned()).or_insert(ratio);
         *known = *known * (1.0 - WEIGHT) + ratio * WEIGHT;
     }
 }
@@ -345,24 +345,24 @@ mod tests {
     /// Proves: models/window-estimate
     #[test]
     fn the_provider_is_believed_and_newer_calls_more() {
-        let scales = Scales::default();
-        assert!((scales.of("a/b") - 1.0).abs() < f64::EPSILON);
-        scales.learn("a/b", 100, 150);
-        assert!((scales.of("a/b") - 1.5).abs() < 1e-9, "the first count stands");
+        let ratios = TokenRatios::default();
+        assert!((ratios.of("a/b") - 1.0).abs() < f64::EPSILON);
+        ratios.learn("a/b", 100, 150);
+        assert!((ratios.of("a/b") - 1.5).abs() < 1e-9, "the first count stands");
         for _ in 0..20 {
-            scales.learn("a/b", 100, 80);
+            ratios.learn("a/b", 100, 80);
         }
-        assert!((scales.of("a/b") - 0.8).abs() < 0.01 && (scales.of("a/c") - 1.0).abs() < f64::EPSILON);
+        assert!((ratios.of("a/b") - 0.8).abs() < 0.01 && (ratios.of("a/c") - 1.0).abs() < f64::EPSILON);
     }
 
     /// Proves: models/window-estimate
     #[test]
     fn a_figure_that_cannot_be_is_bounded_and_none_is_none() {
-        let scales = Scales::default();
-        scales.learn("a/b", 10, 0);
-        scales.learn("a/b", 0, 10);
-        assert!((scales.of("a/b") - 1.0).abs() < f64::EPSILON);
-        scales.learn("a/b", 1, 1_000_000);
-        assert!((scales.of("a/b") - MOST).abs() < 1e-9);
+        let ratios = TokenRatios::default();
+        ratios.learn("a/b", 10, 0);
+        ratios.learn("a/b", 0, 10);
+        assert!((ratios.of("a/b") - 1.0).abs() < f64::EPSILON);
+        ratios.learn("a/b", 1, 1_000_000);
+        assert!((ratios.of("a/b") - MOST).abs() < 1e-9);
     }
 }

@@ -87,8 +87,8 @@ impl ModelPool {
 
     /// Returns the provider's count for one of our estimated tokens, for the model at that index;
     /// one until the provider has counted.
-    pub fn scale(&self, index: usize) -> f64 {
-        self.info(index).map_or(1.0, |info| self.ledger.scale(info))
+    pub fn token_ratio(&self, index: usize) -> f64 {
+        self.info(index).map_or(1.0, |info| self.ledger.token_ratio(info))
     }
 
     /// Loads the counts made before the program started.
@@ -230,8 +230,8 @@ impl ModelPool {
 
     /// Whether the model at `next` may answer after that failure of the one at `index`.
     fn may_help(&self, error: &ModelError, index: usize, next: usize) -> bool {
-        let cards = self.info(index).zip(self.info(next));
-        cards.is_some_and(|(current, next)| retry::should_fall_back(error, current, next))
+        let infos = self.info(index).zip(self.info(next));
+        infos.is_some_and(|(current, next)| retry::should_fall_back(error, current, next))
     }
 }
 

@@ -63,7 +63,7 @@ struct Fixture {
     journal: Journal,
     ledger: Arc<Ledger>,
     model: Arc<ScriptedModel>,
-    purse: Arc<ModelPool>,
+    pool: Arc<ModelPool>,
     _folder: tempfile::TempDir,
 }
 
@@ -104,8 +104,8 @@ fn fixture(info: ModelInfo, budget: Budget) -> Fixture {
         gate: Semaphore::new(100),
         script: Mutex::new(Script { grows: false, result: Ok(usage) }),
     });
-    let purse = Arc::new(ModelPool::new(vec![model.clone()], ledger.clone()));
-    Fixture { clock, journal, ledger, model, purse, _folder: folder }
+    let pool = Arc::new(ModelPool::new(vec![model.clone()], ledger.clone()));
+    Fixture { clock, journal, ledger, model, pool, _folder: folder }
 }
 
 fn asks(scope: Scope, purpose: Purpose) -> Request {
@@ -117,7 +117,7 @@ fn asks(scope: Scope, purpose: Purpose) -> Request {
 
 impl Fixture {
     async fn call(&self, scope: Scope, purpose: Purpose) -> Result<Reply, ModelError> {
-        self.purse.ask(&asks(scope, purpose), &SpendCause::default(), AskPolicy::once(&|_| true)).await
+        self.pool.ask(&asks(scope, purpose), &SpendCause::default(), AskPolicy::once(&|_| true)).await
     }
 
     async fn chat(&self) -> Result<Reply, ModelError> {
@@ -150,9 +150,9 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     fixture.model.gate.forget_permits(100);
     let mut all = tokio::task::JoinSet::new();
     for _ in 0..20 {
-        let purse = Arc::clone(&fixture.purse);
+        let pool = Arc::clone(&fixture.pool);
         all.spawn(async move {
-            purse.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await
+            pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await
         });
     }
     // The five admitted calls wait at the semaphore, so the first fifteen to end are the refused
@@ -190,15 +190,15 @@ async fn the_providers_counts_scale_later_reservations_even_after_a_restart() {
     let fixture = fixture(info("openai", Some(PRICE)), wide());
     fixture.will(false, Ok(Usage { input: 28, ..AS_GUESSED }));
     assert!(fixture.chat().await.is_ok());
-    assert!((fixture.purse.scale(0) - 2.0).abs() < 1e-9);
+    assert!((fixture.pool.token_ratio(0) - 2.0).abs() < 1e-9);
     let ledger = Ledger::new(fixture.journal.clone(), fixture.clock.clone(), Zone::UTC, wide());
-    let purse = ModelPool::new(vec![fixture.model.clone()], Arc::new(ledger));
-    purse.recollect().await.unwrap();
-    assert!((purse.scale(0) - 2.0).abs() < 1e-9, "the journal remembers it");
+    let pool = ModelPool::new(vec![fixture.model.clone()], Arc::new(ledger));
+    pool.recollect().await.unwrap();
+    assert!((pool.token_ratio(0) - 2.0).abs() < 1e-9, "the journal remembers it");
     fixture.model.gate.forget_permits(100);
     let waiting = tokio::spawn({
-        let purse = Arc::clone(&fixture.purse);
-        async move { purse.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await }
+        let pool = Arc::clone(&fixture.pool);
+        async move { pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await }
     });
     while fixture.calls() < 2 {
         tokio::task::yield_now().await;
@@ -331,14 +331,14 @@ async fn a_shorter_answer_reserves_less() {
     let fixture = fixture(info("openai", Some(PRICE)), budget);
     assert_eq!(fixture.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
-    assert!(fixture.purse.ask(&short, &SpendCause::default(), AskPolicy::once(&|_| true)).await.is_ok());
+    assert!(fixture.pool.ask(&short, &SpendCause::default(), AskPolicy::once(&|_| true)).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_journal_no_model_is_called() {
     let fixture = fixture(info("openai", Some(PRICE)), wide());
     let broken = SpendCause { turn: Some(crate::id::TurnId(999)), person: None };
-    let result = fixture.purse.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| true)).await;
+    let result = fixture.pool.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| true)).await;
     assert!(matches!(result, Err(ModelError::Later { .. })));
     assert_eq!(fixture.calls(), 0);
 }
@@ -352,16 +352,16 @@ async fn the_preferred_model_comes_first() {
         gate: Semaphore::new(1),
         script: Mutex::new(Script { grows: false, result: Err(ModelError::BadKey) }),
     });
-    let purse = ModelPool::new(vec![fixture.model.clone(), other.clone(), other], fixture.ledger.clone());
-    assert_eq!(purse.order(), [0, 1, 2]);
+    let pool = ModelPool::new(vec![fixture.model.clone(), other.clone(), other], fixture.ledger.clone());
+    assert_eq!(pool.order(), [0, 1, 2]);
     for name in ["org/large", "gemini/org/large"] {
-        assert!(purse.prefer(None) && purse.prefer(Some(name)));
-        assert_eq!(purse.order(), [1, 0, 2], "{name}");
+        assert!(pool.prefer(None) && pool.prefer(Some(name)));
+        assert_eq!(pool.order(), [1, 0, 2], "{name}");
     }
-    assert!(!purse.prefer(Some("large")));
-    assert_eq!((purse.order(), purse.len()), (vec![1, 0, 2], 3));
-    assert_eq!(purse.info(1).unwrap().provider, "gemini");
-    assert_eq!(purse.info(3), None);
+    assert!(!pool.prefer(Some("large")));
+    assert_eq!((pool.order(), pool.len()), (vec![1, 0, 2], 3));
+    assert_eq!(pool.info(1).unwrap().provider, "gemini");
+    assert_eq!(pool.info(3), None);
     let none = ModelPool::new(Vec::new(), fixture.ledger.clone());
     let missing = none.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::patient(&NullSink)).await;
     assert!(matches!(missing, Err(ModelError::Rejected(_))));
@@ -404,11 +404,11 @@ async fn a_refusal_asks_no_other_model() {
         let first = fixture(info("openai", None), wide());
         let second = fixture(info("openai", None), wide());
         first.will(false, Err(error.clone()));
-        let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
+        let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
         let request = asks(ADA, Purpose::Summary);
-        let reply = purse.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| true)).await;
+        let reply = pool.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| true)).await;
         assert_eq!((reply.is_ok(), second.calls()), (asked == 1, asked), "{error:?}");
-        let nonsense = purse.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| false)).await;
+        let nonsense = pool.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| false)).await;
         assert!(nonsense.is_err());
     }
 }
@@ -418,9 +418,9 @@ async fn a_refusal_asks_no_other_model() {
 #[tokio::test]
 async fn a_dead_first_model_is_asked_last_until_it_answers() {
     let (first, second) = (fixture(info("openai", None), wide()), fixture(info("openai", None), wide()));
-    let purse = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
+    let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
     let (request, on_behalf) = (asks(ADA, Purpose::Summary), SpendCause::default());
-    let ask = || purse.ask(&request, &on_behalf, AskPolicy::once(&|_| true));
+    let ask = || pool.ask(&request, &on_behalf, AskPolicy::once(&|_| true));
     first.will(false, Err(ModelError::Cut));
     for asked in [1, 2, 3, 3, 3] {
         assert!(ask().await.is_ok(), "the second answers");

@@ -389,7 +389,7 @@ fn a_home_without_skills_is_left_alone() {
 
 /// A person's change to the folder of the skill.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Deed {
+enum FileOperation {
     /// Saves another file in it, creating the folder if necessary.
     Save,
     /// Replaces it with a folder of their own.
@@ -407,12 +407,12 @@ struct Person {
 }
 
 impl Person {
-    fn act(&mut self, deed: Deed, target: &Path) {
-        if matches!(deed, Deed::Replace | Deed::Delete) {
+    fn act(&mut self, operation: FileOperation, target: &Path) {
+        if matches!(operation, FileOperation::Replace | FileOperation::Delete) {
             self.texts.retain(|text| !target.join(text).exists());
             let _ = fs::remove_dir_all(target);
         }
-        if deed != Deed::Delete {
+        if operation != FileOperation::Delete {
             self.count += 1;
             let text = format!("hand-{}", self.count);
             fs::create_dir_all(target).unwrap();
@@ -432,8 +432,8 @@ fn find_all(dir: &Path, found: &mut Vec<String>) {
     }
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
-    prop_oneof![3 => Just(Deed::Save), 1 => Just(Deed::Replace), 1 => Just(Deed::Delete)]
+fn operation() -> impl Strategy<Value = FileOperation> {
+    prop_oneof![3 => Just(FileOperation::Save), 1 => Just(FileOperation::Replace), 1 => Just(FileOperation::Delete)]
 }
 
 proptest! {
@@ -447,7 +447,7 @@ proptest! {
         change in prop::sample::select(CHANGES.to_vec()),
         plain in any::<bool>(),
         plain_again in any::<bool>(),
-        deeds in prop::collection::btree_map(0_usize..14, deed(), 0..4),
+        operations in prop::collection::btree_map(0_usize..14, operation(), 0..4),
         cut in prop::option::of(0_usize..14),
     ) {
         let home = home(change.0);
@@ -455,8 +455,8 @@ proptest! {
         let (someone, target, count) = (Arc::clone(&person), home.path().join(NAME), Mutex::new(0));
         let watch = move |_| {
             let mut count = count.lock().unwrap();
-            if let Some(deed) = deeds.get(&*count) {
-                someone.lock().unwrap().act(*deed, &target);
+            if let Some(operation) = operations.get(&*count) {
+                someone.lock().unwrap().act(*operation, &target);
             }
             *count += 1;
             if cut == Some(*count) { Err(io::Error::from(ErrorKind::Interrupted)) } else { Ok(()) }

@@ -329,33 +329,34 @@ mod tests {
     /// order, and shared content does not outweigh your own.
     #[tokio::test]
     async fn other_peoples_entries_change_neither_word_rarity_nor_counts() {
-        let shelf = MatchScope::empty();
+        let fixture = MatchScope::empty();
         let known = ["the boat is red", "the boat is blue", "the boat leaks", "the red shed is at the harbour"];
-        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &known).await;
-        let before = shelf.ada_finds("boat red").await;
+        fixture.store_lines("memory/a.md", ADA, Label::trusted(), &known).await;
+        let before = fixture.ada_finds("boat red").await;
         assert_eq!(before, ["the boat is red", "the red shed is at the harbour", "the boat leaks", "the boat is blue"]);
         // For Ben, red is the common word.
         let others = vec!["a red thing of four"; 200];
-        shelf.store_lines("people/2-ben/b.md", BEN, Label::trusted(), &others).await;
-        assert_eq!(shelf.ada_finds("boat red").await, before);
-        let counted = shelf
+        fixture.store_lines("people/2-ben/b.md", BEN, Label::trusted(), &others).await;
+        assert_eq!(fixture.ada_finds("boat red").await, before);
+        let counted = fixture
             .journal
             .read(|db| Ok((db.entries().count_entries("p1tred", 999)?, db.entries().count_entries("p2tred", 999)?)));
         assert_eq!(counted.await.unwrap(), (2, 200));
-        let bare = shelf.journal.read(|db| db.entries().count_entries("red OR boat OR kindtext0", 999)).await.unwrap();
+        let bare =
+            fixture.journal.read(|db| db.entries().count_entries("red OR boat OR kindtext0", 999)).await.unwrap();
         assert_eq!(bare, 0, "no word stands there without saying whose it is");
     }
 
     /// Proves: search/other-people
     #[tokio::test]
     async fn a_word_is_not_rare_because_it_stands_in_few_shared_or_untrusted_entries() {
-        let shelf = MatchScope::empty();
+        let fixture = MatchScope::empty();
         let mut known = vec!["garden work again today"; 60];
         known.push("the quince tree grows well");
-        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &known).await;
-        shelf.store_lines("AGENTS.md", Scope::Shared, Label::trusted(), &["garden notes are dull"]).await;
-        shelf.store_lines("inbox/x.md", ADA, web(), &["garden fences are cheap"]).await;
-        let found = shelf.ada_finds("garden quince").await;
+        fixture.store_lines("memory/a.md", ADA, Label::trusted(), &known).await;
+        fixture.store_lines("AGENTS.md", Scope::Shared, Label::trusted(), &["garden notes are dull"]).await;
+        fixture.store_lines("inbox/x.md", ADA, web(), &["garden fences are cheap"]).await;
+        let found = fixture.ada_finds("garden quince").await;
         assert_eq!(found.first().map(String::as_str), Some("the quince tree grows well"));
         assert!(
             found.iter().any(|words| words.contains("notes")) && found.iter().any(|words| words.contains("fences"))
@@ -365,13 +366,13 @@ mod tests {
     /// Proves: search/other-people
     #[tokio::test]
     async fn search_filters_are_applied_in_the_index() {
-        let shelf = MatchScope::empty();
-        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat"]).await;
-        shelf.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
-        shelf.store_lines("inbox/x.md", ADA, web(), &["the red herring"]).await;
+        let fixture = MatchScope::empty();
+        fixture.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat"]).await;
+        fixture.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
+        fixture.store_lines("inbox/x.md", ADA, web(), &["the red herring"]).await;
         let of = |lookup: Lookup| {
-            let shelf = &shelf;
-            async move { shelf.finds(&lookup, "red").await }
+            let fixture = &fixture;
+            async move { fixture.finds(&lookup, "red").await }
         };
         assert_eq!(of(Lookup { agent: Some("Cook".to_owned()), ..Lookup::of(ADA) }).await, ["the red pot"]);
         assert_eq!(of(Lookup { section: Some(" recent FACTS".to_owned()), ..Lookup::of(ADA) }).await.len(), 2);
@@ -382,14 +383,14 @@ mod tests {
 
     #[tokio::test]
     async fn entries_of_a_heading_or_agent_are_listed_without_search_words() {
-        let shelf = MatchScope::empty();
-        shelf.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
-        shelf.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
-        shelf.store_lines("people/2-ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;
-        shelf.store_lines("inbox/x.md", ADA, web(), &["the red herring"]).await;
+        let fixture = MatchScope::empty();
+        fixture.store_lines("memory/a.md", ADA, Label::trusted(), &["the red boat", "a shed"]).await;
+        fixture.store_lines("agents/cook/memory.md", ADA, Label::trusted(), &["the red pot"]).await;
+        fixture.store_lines("people/2-ben/agents/cook/memory.md", BEN, Label::trusted(), &["a secret dish"]).await;
+        fixture.store_lines("inbox/x.md", ADA, web(), &["the red herring"]).await;
         let of = |lookup: Lookup, limit| {
-            let shelf = &shelf;
-            async move { shelf.journal.read(|db| db.entries().entry_digests(&lookup, limit)).await.unwrap() }
+            let fixture = &fixture;
+            async move { fixture.journal.read(|db| db.entries().entry_digests(&lookup, limit)).await.unwrap() }
         };
         let digests =
             |words: &[&str]| words.iter().map(|words| super::super::text_digest(words)).collect::<HashSet<_>>();

@@ -18,12 +18,12 @@ const SHORT_NOTE: i64 = 22 * 32;
 
 /// Transcription server that answers "Good morning" to anything and reports nearly seven seconds or
 /// no duration.
-struct Ear {
+struct TranscriptionServer {
     url: String,
     asked: Arc<AtomicUsize>,
 }
 
-impl Ear {
+impl TranscriptionServer {
     async fn opens(counts: bool) -> Self {
         Self::failing_first(0, counts).await
     }
@@ -79,12 +79,12 @@ async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
         (false, "", format!("reserved 1 {SHORT_NOTE} 0")),
         (true, "price_per_minute = 0.006\n", format!("spent 1 {} 700", 7 * 32)),
     ] {
-        let ear = Ear::opens(counts).await;
-        let story = Story::with(&format!("{}{price}", ear.settings())).await;
+        let server = TranscriptionServer::opens(counts).await;
+        let story = Story::with(&format!("{}{price}", server.settings())).await;
         story.fake.sends_voice(ADA, 3, b"la la la");
         heard_out(&story, 1).await;
         assert!(story.model.last_prompt().contains("Good morning, house"), "{}", story.model.last_prompt());
-        assert_eq!((story.text(HEARD), ear.asked()), (paid, 1));
+        assert_eq!((story.text(HEARD), server.asked()), (paid, 1));
         story.say(ADA, "/usage").await;
         assert!(
             story.last_received_by(ADA).contains("transcription, openai/whisper-1"),
@@ -100,11 +100,11 @@ async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
 #[tokio::test]
 async fn a_voice_note_is_sent_again_after_an_error_that_passes() {
     for (failures, attempts) in [(2, 3), (usize::MAX, 4)] {
-        let ear = Ear::failing_first(failures, true).await;
-        let story = Story::with(&ear.settings()).await;
+        let server = TranscriptionServer::failing_first(failures, true).await;
+        let story = Story::with(&server.settings()).await;
         story.fake.sends_voice(ADA, 3, b"la la la");
         heard_out(&story, 1).await;
-        assert_eq!(ear.asked(), attempts);
+        assert_eq!(server.asked(), attempts);
         let heard = story.model.last_prompt().contains("Good morning, house");
         assert_eq!(heard, failures < attempts, "{}", story.model.last_prompt());
         let rows = story.count("SELECT count(*) FROM spending WHERE purpose = 'transcription' AND state = 'spent'");
@@ -116,8 +116,8 @@ async fn a_voice_note_is_sent_again_after_an_error_that_passes() {
 /// Proves: models/voice-note
 #[tokio::test]
 async fn a_voice_note_over_the_budget_is_not_even_fetched() {
-    let ear = Ear::opens(true).await;
-    let story = Story::with(&format!("{}[budget]\nper_person_daily_tokens = 600\n", ear.settings())).await;
+    let server = TranscriptionServer::opens(true).await;
+    let story = Story::with(&format!("{}[budget]\nper_person_daily_tokens = 600\n", server.settings())).await;
     story.fake.sends_voice(ADA, 3, b"la la la");
     heard_out(&story, 1).await;
     let told = story.last_received_by(ADA);
@@ -125,15 +125,15 @@ async fn a_voice_note_over_the_budget_is_not_even_fetched() {
         told.starts_with("I did not listen to your voice note") && told.contains("per_person_daily_tokens"),
         "{told}"
     );
-    assert_eq!((fetched(&story), ear.asked(), story.model.asked(), story.text(HEARD)), (0, 0, 0, String::new()));
+    assert_eq!((fetched(&story), server.asked(), story.model.asked(), story.text(HEARD)), (0, 0, 0, String::new()));
     story.end().await;
 }
 
 /// Proves: models/voice-note
 #[tokio::test]
 async fn a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else() {
-    let ear = Ear::opens(true).await;
-    let story = Story::with(&ear.settings()).await;
+    let server = TranscriptionServer::opens(true).await;
+    let story = Story::with(&server.settings()).await;
     spend(&story, 2, 1_599_900);
     for (notes, person, told) in [(1, BEN, true), (2, ADA, false)] {
         story.fake.sends_voice(person, 3, b"la la la");
@@ -141,7 +141,7 @@ async fn a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else() {
         let sentence = "I did not listen to your voice note, because your share of today's budget is used up.";
         assert_eq!(story.last_received_by(person).starts_with(sentence), told, "{}", story.last_received_by(person));
     }
-    assert_eq!((fetched(&story), ear.asked()), (1, 1));
+    assert_eq!((fetched(&story), server.asked()), (1, 1));
     story.end().await;
 }
 
