@@ -26,7 +26,7 @@ use crate::engine::{Engine, system_run};
 use crate::id::{AddressId, MessageId, SlotId};
 use crate::memory::Workspace;
 use crate::reflection::Reflector;
-use crate::store::{Journal, NewOutbox, NewSlot, OutboxKind, SlotRow, SlotState, Tx};
+use crate::store::{Cause, Journal, NewOutbox, NewSlot, Node, OutboxKind, SlotRow, SlotState, Tx};
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::task::guarded;
 use crate::time::{Clock, Timestamp, Zone};
@@ -191,6 +191,7 @@ impl Schedule {
 fn post_answer(
     tx: Tx<'_>,
     slot: &SlotRow,
+    cause: Cause,
     message: MessageId,
     text: &Text,
     now: Timestamp,
@@ -202,8 +203,11 @@ fn post_answer(
     if !tx.slots().end_slot(slot.id, SlotState::Done, "", now)? {
         return Ok(None);
     }
-    let (kind, message) = (OutboxKind::Reply, Some(message));
-    tx.outbox().post(&NewOutbox { address, kind, message, text, buttons: &[], quotes: "", at: now })?;
+    let (kind, reply) = (OutboxKind::Reply, Some(message));
+    tx.outbox().post(&NewOutbox { kind, message: reply, ..NewOutbox::notice(address, text, now) })?;
+    if let Some(sent) = tx.sent().record(address, cause, text, now)? {
+        tx.derivations().derive(Node::Message(sent), Node::Message(message))?;
+    }
     Ok(Some(address))
 }
 

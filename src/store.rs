@@ -39,6 +39,7 @@ mod questions; // a yes before text leaves the program
 mod reflections; // reflections and their actions
 mod reminders; // reminders and tasks
 mod rows; // rows as structs, words as enums
+mod sent; // messages that nobody asked for
 mod skills; // versions and states of skills, accepted MCP tools
 mod slots; // occurrences of scheduled jobs
 mod spending; // reserved and settled costs
@@ -81,6 +82,7 @@ pub use proposals::{
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderKind, ReminderRow, ReminderState};
+pub use sent::{Cause, CauseKind, SentRow};
 pub use skills::{
     ChangeRow, ChangeState, NewVersion, OutsideToolRow, SeenSkill, SeenTool, SkillFile, SkillRow, SkillState,
     VersionRow,

@@ -31,7 +31,7 @@ use crate::model::{Message, RequestPart, Role};
 use crate::people::Party;
 use crate::search::{EntryHit, EntryQuery};
 use crate::store::{
-    Attachment, Conversation, Db, EntryKind, Node, OpeningState, StoredMessage, StoredText, SummaryContent,
+    Attachment, Conversation, Db, EntryKind, Node, OpeningState, SentRow, StoredMessage, StoredText, SummaryContent,
     SummaryInputs, SummaryState, TextKind,
 };
 use crate::text::{defuse, estimate_tokens, one_line, shorten};
@@ -52,6 +52,10 @@ const RELATED: usize = 3;
 const MORE_RECALLED: usize = 20;
 /// Maximum length of a line, in characters.
 const RECALL_LINE: usize = 300;
+/// Maximum number of messages shown that the person did not ask for.
+const MAX_SENT: usize = 8;
+/// Maximum number of characters shown of one of them.
+const SENT_LENGTH: usize = 600;
 /// Time limit of the search.
 const RECALL_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -367,6 +371,9 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
         let reacted = Arc::from(record.reacted.as_str());
         question.push_text(Labelled::new(reacted, record.turn.label.clone(), scope));
     }
+    if let Some(sent) = sent(&record.sent, zone, scope) {
+        question.push_text(sent);
+    }
     for message in &record.messages {
         let texts = record.texts.iter().filter(|text| text.message == message.id && text.kind != TextKind::Edit);
         let files = record.attachments.iter().filter(|file| file.message == message.id);
@@ -384,6 +391,28 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
         question.push(Labelled::new(part, picture.label.clone(), scope));
     }
     question
+}
+
+/// Renders what went to the person without being asked for, so that an answer to it is understood.
+/// A text in which something from outside had a part is only named, so that it never taints the
+/// turn; `None` if there is nothing.
+pub fn sent(rows: &[SentRow], zone: Zone, scope: Scope) -> Option<Text> {
+    let mut label = Label::neutral();
+    let left_out = rows.len().saturating_sub(MAX_SENT);
+    let mut lines: Vec<String> = (left_out > 0).then(|| prompt::sent_before(left_out)).into_iter().collect();
+    for row in rows.iter().skip(left_out) {
+        let (words, of, _) = row.text.open();
+        let (at, cause) = (zone.show_short(row.at), row.cause.to_string());
+        lines.push(match (words.is_empty(), of.is_trusted()) {
+            (true, _) => prompt::sent_and_deleted(&at, &cause),
+            (false, true) => {
+                label.absorb(of);
+                prompt::sent(&at, &cause, &defuse(&shorten(words, SENT_LENGTH), "sent"))
+            }
+            (false, false) => prompt::sent_from_outside(&at, &cause),
+        });
+    }
+    (!lines.is_empty()).then(|| Labelled::new(Arc::from(prompt::sent_block(&lines)), label, scope))
 }
 
 fn message_parts<'a>(

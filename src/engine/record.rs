@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use crate::id::{MessageId, StreamId, TurnId};
 use crate::model::ToolCall;
 use crate::store::{
-    Attachment, Db, MessageKind, QuestionRow, Reaction, StepRow, StoredMessage, StoredText, TextKind, TurnRow, Tx,
-    excerpt,
+    Attachment, Db, MessageKind, QuestionRow, Reaction, SentRow, StepRow, StoredMessage, StoredText, TextKind, TurnRow,
+    Tx, excerpt,
 };
 use crate::time::Zone;
 use crate::trust::Scope;
@@ -28,6 +28,8 @@ pub struct TurnRecord {
     pub attachments: Vec<Attachment>,
     /// Reactions that it was shown; blank if there were none.
     pub reacted: String,
+    /// Messages that it was shown and that the person had not asked for.
+    pub sent: Vec<SentRow>,
     /// Steps of the turn.
     pub steps: Vec<StepRow>,
     /// Question whose yes began the turn, if no messages did.
@@ -49,12 +51,13 @@ impl TurnRecord {
             attachments.extend(db.attachments().attachments_of(message.id)?);
         }
         let (steps, reacted) = (db.turns().steps(turn.id)?, db.reactions().reacted(turn.id)?);
+        let sent = db.sent().shown_to(turn.id)?;
         let yes_to = if messages.is_empty() { db.questions().question_before(turn.id)? } else { None };
         let first_message = match &yes_to {
             Some(question) => db.questions().first_message_of(question.turn)?,
             None => messages.first().map(|message| message.id),
         };
-        Ok(Self { turn, messages, speakers, texts, attachments, reacted, steps, yes_to, first_message })
+        Ok(Self { turn, messages, speakers, texts, attachments, reacted, sent, steps, yes_to, first_message })
     }
 }
 

@@ -66,7 +66,7 @@ struct TurnClaim {
     recalled: Text,
     label: Label,
     parents: Vec<Node>,
-    /// Zone for the times of reactions, which only people are told of.
+    /// Zone for the times of reactions and sent messages, which only chats are shown.
     zone: Option<Zone>,
     notice: Option<Text>,
 }
@@ -86,6 +86,10 @@ impl TurnClaim {
                 self.label.absorb(&file.label);
             }
         }
+        let unshown = if self.zone.is_some() { tx.sent().unshown(self.stream)? } else { Vec::new() };
+        if let Some(sent) = self.zone.and_then(|zone| context::sent(&unshown, zone, self.scope)) {
+            self.label.absorb(sent.label());
+        }
         let turn = tx.turns().begin_turn(&NewTurn {
             stream: self.stream,
             conversation: self.conversation,
@@ -100,6 +104,11 @@ impl TurnClaim {
         tx.messages().claim(turn, &ids)?;
         if let Some(zone) = self.zone {
             store_reactions(tx, self.stream, turn, zone)?;
+        }
+        let sent: Vec<MessageId> = unshown.iter().map(|row| row.message).collect();
+        tx.sent().show(turn, self.conversation, &sent)?;
+        for row in unshown.iter().filter(|row| row.text.label().is_trusted()) {
+            tx.derivations().derive(Node::Turn(turn), Node::Message(row.message))?;
         }
         for parent in self.parents {
             tx.derivations().derive(Node::Turn(turn), parent)?;

@@ -33,7 +33,7 @@ const ENTRY: usize = 300;
 pub struct SummaryLine {
     /// True if a person wrote it.
     pub by_person: bool,
-    /// Name of the speaker, in a group.
+    /// Name of the speaker, unless it is the usual one: in a group, and of what nobody asked for.
     pub speaker: Option<String>,
     /// Source: the person's message, or the turn that answered.
     pub from: Node,
@@ -49,6 +49,9 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> an
     for message in db.messages().messages_of(conversation.id)? {
         if message.kind == MessageKind::Reply {
             by_assistant.insert(message.id, message.turn.map_or(Node::Message(message.id), Node::Turn));
+        } else if message.kind == MessageKind::Sent {
+            by_assistant.insert(message.id, Node::Message(message.id));
+            speakers.insert(message.id, prompt::SENT_UNASKED.to_owned());
         } else if matches!(conversation.scope, Scope::Group(_)) {
             speakers.extend(speaker(db, &message)?.map(|name| (message.id, name)));
         }

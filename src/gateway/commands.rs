@@ -113,15 +113,9 @@ impl CommandWorker {
             .write("answer a command", move |tx| {
                 if tx.messages().settle_message(id, MessageState::Answered, "")? {
                     let quotes = &if is_private { answered_ids(tx, &command, address, stops)? } else { String::new() };
-                    tx.outbox().post(&NewOutbox {
-                        address,
-                        kind: OutboxKind::Answer,
-                        message: None,
-                        text: &text,
-                        buttons: &buttons,
-                        quotes,
-                        at: now,
-                    })?;
+                    let (kind, buttons) = (OutboxKind::Answer, &buttons[..]);
+                    let notice = NewOutbox::notice(address, &text, now);
+                    tx.outbox().post(&NewOutbox { kind, buttons, quotes, ..notice })?;
                 }
                 Ok(())
             })

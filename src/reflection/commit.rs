@@ -12,7 +12,7 @@ use crate::engine::system_run;
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, ReflectionId, TurnId};
 use crate::people::Role;
 use crate::store::{
-    ActionKind, ActionState, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow,
+    ActionKind, ActionState, Cause, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow,
     SlotState, TextKind, Tx,
 };
 use crate::time::Timestamp;
@@ -103,7 +103,8 @@ impl ValidReflection {
         let address = system_run::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
         if let Some(address) = address {
             let notice = self.text(render::notice(&self.slot, &self.form));
-            tx.outbox().post(&NewOutbox::notice(address, &notice, self.now))?;
+            let cause = Cause::reflection(reflection);
+            tx.outbox().post(&NewOutbox { cause, ..NewOutbox::notice(address, &notice, self.now) })?;
         }
         Ok(address)
     }

@@ -25,7 +25,7 @@ use crate::people::Role;
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
 use crate::store::{
-    Clearance, Db, NewDecision, NewOutbox, OriginKind, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
+    Cause, Clearance, Db, NewDecision, NewOutbox, OriginKind, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
     ReviewStage, StageOutcome, Tx, VerdictRow,
 };
 use crate::text::one_line;
@@ -256,8 +256,8 @@ impl ReviewWorker<'_> {
         let shown = show::announcement(&proposal);
         self.post_to_owner("tell of a proposal", move |tx, address, scope| {
             let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
-            let (kind, buttons) = (OutboxKind::Notice, &shown.buttons);
-            let notice = NewOutbox { address, kind, message: None, text: &text, buttons, quotes: "", at: now };
+            let buttons = &shown.buttons;
+            let notice = NewOutbox { buttons, cause: Cause::proposal(id), ..NewOutbox::notice(address, &text, now) };
             tx.outbox().post(&notice)?;
             tx.proposals().mark_notified(id, now)
         })

@@ -17,7 +17,7 @@ use anyhow::Context;
 use super::{FinishedRun, Schedule, claim_occurrence, post_answer};
 use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
 use crate::id::{PersonId, StreamId};
-use crate::store::{ConversationKind, Node, SlotState, Tx};
+use crate::store::{Cause, ConversationKind, Node, SlotState, Tx};
 use crate::time::{Cron, Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::schedule as says;
@@ -88,7 +88,7 @@ impl Schedule {
         for ended in self.ended(|job| job == JOB).await? {
             let posted = self.journal.write("end a heartbeat", move |tx| match &ended {
                 FinishedRun { slot, outcome: RunOutcome::Answered { text, message, .. } } if !is_nothing(text) => {
-                    post_answer(tx, slot, *message, text, now)
+                    post_answer(tx, slot, Cause::HEARTBEAT, *message, text, now)
                 }
                 FinishedRun { slot, outcome: RunOutcome::GaveUp { reason } } => {
                     tx.slots().end_slot(slot.id, SlotState::Failed, reason, now).map(|_| None)

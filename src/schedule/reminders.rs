@@ -21,7 +21,7 @@ use super::{FinishedRun, Schedule, address_of_slot, claim_occurrence, post_answe
 use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
 use crate::id::{AddressId, ReminderId, StreamId};
 use crate::store::{
-    ConversationKind, Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx,
+    Cause, ConversationKind, Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx,
 };
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
@@ -65,7 +65,7 @@ impl Schedule {
         for ended in self.ended(is_task).await? {
             let posted = self.journal.write("end a task", move |tx| match &ended {
                 FinishedRun { slot, outcome: RunOutcome::Answered { text, message, .. } } => {
-                    post_answer(tx, slot, *message, text, now)
+                    post_answer(tx, slot, cause_of(slot), *message, text, now)
                 }
                 FinishedRun { slot, outcome: RunOutcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
                 FinishedRun { outcome: RunOutcome::Open, .. } => Ok(None),
@@ -76,6 +76,10 @@ impl Schedule {
         }
         Ok(())
     }
+}
+
+fn cause_of(slot: &SlotRow) -> Cause {
+    task_of(&slot.job).map_or(Cause::NOTICE, Cause::task)
 }
 
 fn is_task(job: &str) -> bool {
@@ -124,7 +128,8 @@ fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp
     }
     let Some((address, id)) = address_of_slot(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
     let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
-    tx.outbox().post(&NewOutbox::notice(address, &wording::own(sentence, slot.scope), now))?;
+    let (text, cause) = (wording::own(sentence, slot.scope), Cause::task(id));
+    tx.outbox().post(&NewOutbox { cause, ..NewOutbox::notice(address, &text, now) })?;
     Ok(Some(address))
 }
 
@@ -174,7 +179,8 @@ fn notify(
     if claim_occurrence(tx, &row.job(), row.scope(), due, (SlotState::Done, ""), now)?.is_none() {
         return Ok(Fired::Nothing);
     }
-    tx.outbox().post(&NewOutbox::notice(address, &notice(&row.text, late), now))?;
+    let (text, cause) = (notice(&row.text, late), Cause::reminder(row.id));
+    tx.outbox().post(&NewOutbox { cause, ..NewOutbox::notice(address, &text, now) })?;
     Ok(Fired::Posted(address))
 }
 

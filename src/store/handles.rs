@@ -257,6 +257,8 @@ handles! {
     reflections: Reflections, ReflectionsMut;
     "Reminders and scheduled tasks."
     reminders: Reminders, RemindersMut;
+    "Messages that a person got without asking."
+    sent: Sent, SentMut;
     "Settings that the program keeps about itself."
     settings: Settings, SettingsMut;
     "Skills and their versions."

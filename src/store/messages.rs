@@ -25,6 +25,8 @@ pub enum MessageKind {
     Task,
     /// A reflection on a period.
     Reflection,
+    /// A message to a person that they did not ask for.
+    Sent,
 }
 
 /// Role of a text within its message.
@@ -287,7 +289,7 @@ impl MessagesMut<'_> {
     /// Stores a message: queued if it needs processing, done if it is ours.
     pub fn add_message(&self, new: &NewMessage<'_>) -> anyhow::Result<MessageId> {
         let state = match new.kind {
-            MessageKind::Reply | MessageKind::Reflection => MessageState::Done,
+            MessageKind::Reply | MessageKind::Reflection | MessageKind::Sent => MessageState::Done,
             MessageKind::Said | MessageKind::Command | MessageKind::Task => MessageState::Queued,
         };
         insert!(self.db, "messages" {

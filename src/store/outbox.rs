@@ -12,6 +12,7 @@ use rusqlite::{Row, params};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, MessageId, OutboxId, PartId, PersonId, TurnId};
+use crate::store::Cause;
 use crate::store::handles::{Outbox, OutboxMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
 use crate::time::Timestamp;
@@ -33,7 +34,8 @@ pub enum OutboxKind {
 
 stored_word!(OutboxKind, PartState);
 
-/// A delivery to add. The text of a reply is stored with its message; all others bring their own.
+/// A delivery to add. The text of a message is stored with it; all others bring their own.
+/// A notice to a person becomes a message of their stream ([`SentMut::record`]).
 #[derive(Debug, Clone)]
 pub struct NewOutbox<'a> {
     /// Destination.
@@ -49,6 +51,8 @@ pub struct NewOutbox<'a> {
     /// External ids of the answered messages, one per line; blank for none. In a group the first is
     /// quoted.
     pub quotes: &'a str,
+    /// Cause of a notice.
+    pub cause: Cause,
     /// Current time.
     pub at: Timestamp,
 }
@@ -56,7 +60,16 @@ pub struct NewOutbox<'a> {
 impl<'a> NewOutbox<'a> {
     /// Creates a notice by the program.
     pub fn notice(address: AddressId, text: &'a Text, at: Timestamp) -> Self {
-        Self { address, kind: OutboxKind::Notice, message: None, text, buttons: &[], quotes: "", at }
+        Self {
+            address,
+            kind: OutboxKind::Notice,
+            message: None,
+            text,
+            buttons: &[],
+            quotes: "",
+            cause: Cause::NOTICE,
+            at,
+        }
     }
 }
 
@@ -231,7 +244,8 @@ impl Outbox<'_> {
     /// Returns true if that notice is pending for that address.
     pub fn says_soon(&self, address: AddressId, what: &Text) -> anyhow::Result<bool> {
         self.db.exists(
-            "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice' AND text = ?2",
+            "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice'
+             AND (text = ?2 OR EXISTS (SELECT 1 FROM texts t WHERE t.message_id = outbox.message_id AND t.text = ?2))",
             params![address, what.open().0],
         )
     }
@@ -251,10 +265,14 @@ impl Outbox<'_> {
 impl OutboxMut<'_> {
     /// Adds a delivery.
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
+        let message = match (new.message, new.kind) {
+            (None, OutboxKind::Notice) => self.tx().sent().record(new.address, new.cause, new.text, new.at)?,
+            (message, _) => message,
+        };
         let (words, label, scope) = new.text.open();
-        let own_words: &str = if new.message.is_some() { "" } else { words };
+        let own_words: &str = if message.is_some() { "" } else { words };
         insert!(self.db, "outbox" {
-            address_id: new.address, kind: new.kind, message_id: new.message, text: own_words, label, scope,
+            address_id: new.address, kind: new.kind, message_id: message, text: own_words, label, scope,
             buttons: serde_json::to_string(new.buttons)?, state: "pending", created_at: new.at, quotes: new.quotes,
         })
     }

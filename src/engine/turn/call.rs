@@ -340,7 +340,7 @@ mod tests {
             state: QuestionState::Yes,
             expires_at: None,
         };
-        let (messages, speakers, texts, attachments, reacted, steps) = Default::default();
+        let (messages, speakers, texts, attachments, reacted, sent, steps) = Default::default();
         TurnRecord {
             turn,
             messages,
@@ -348,6 +348,7 @@ mod tests {
             texts,
             attachments,
             reacted,
+            sent,
             steps,
             yes_to: Some(question),
             first_message: None,

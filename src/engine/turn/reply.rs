@@ -16,7 +16,7 @@ use crate::model::{ModelError, Reply, Stop};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::{
-    KEEP_WAITS, KeepRow, MessageKind, MessageState, NewMessage, NewOutbox, OutboxKind, StoredMessage, TextKind,
+    Cause, KEEP_WAITS, KeepRow, MessageKind, MessageState, NewMessage, NewOutbox, OutboxKind, StoredMessage, TextKind,
     TurnRow, TurnState, Tx,
 };
 use crate::time::Timestamp;
@@ -42,7 +42,9 @@ pub(super) fn answer(
     tx.timers().inherit_timer(message, row.id)?;
     let (address, kind) = (row.address, OutboxKind::Reply);
     let quotes = answered(tx, row)?;
-    tx.outbox().post(&NewOutbox { address, kind, message: Some(message), text, buttons, quotes: &quotes, at: now })?;
+    let reply =
+        NewOutbox { kind, message: Some(message), buttons, quotes: &quotes, ..NewOutbox::notice(address, text, now) };
+    tx.outbox().post(&reply)?;
     post_reaction(tx, row, now)?;
     ask_to_keep(tx, row, now)?;
     tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
@@ -145,7 +147,8 @@ fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyho
     let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
     let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));
     let (kind, buttons) = (OutboxKind::Notice, &buttons[..]);
-    tx.outbox().post(&NewOutbox { kind, buttons, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
+    let cause = Cause::question(number);
+    tx.outbox().post(&NewOutbox { kind, buttons, cause, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
 }
 
 /// Posts a notice that names the files that are too long or too many to ask about.

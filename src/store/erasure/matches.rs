@@ -149,7 +149,7 @@ impl Erasure<'_> {
         let matcher = row.query.paraphrases();
         let (mut messages, mut summaries) = (BTreeSet::new(), BTreeSet::new());
         let sql = "SELECT m.id, m.kind = 'reflection', t.text FROM texts t JOIN messages m ON m.id = t.message_id
-             WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection')";
+             WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection', 'sent')";
         self.db.each(sql, [row.scope], |found| {
             let (id, is_reflection): (MessageId, bool) = (found.get(0)?, found.get(1)?);
             if !remaining.messages.contains(&id) && matcher.matches(&value_text(found.get_ref(2)?)) {
@@ -274,7 +274,7 @@ impl ErasureMut<'_> {
         Ok(true)
     }
 
-    /// Removes lines from a system message or reflection, whose other lines stay and remain
+    /// Removes lines from a system message, reflection or notice, whose other lines stay and remain
     /// searchable.
     fn redact_text(&self, id: i64, rest: &str) -> anyhow::Result<()> {
         let sql = "SELECT m.kind, t.label FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = ?1";
@@ -285,7 +285,7 @@ impl ErasureMut<'_> {
         }
         self.db.run("UPDATE texts SET text = ?2 WHERE id = ?1", params![id, rest])?;
         self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(id), rest, &label)?;
-        if kind == "reflection" { self.tx().message_search().index_text(id) } else { Ok(()) }
+        if matches!(&*kind, "reflection" | "sent") { self.tx().message_search().index_text(id) } else { Ok(()) }
     }
 
     /// Ends pending work that cannot continue without the erased words.
@@ -297,6 +297,10 @@ impl ErasureMut<'_> {
             }
             ("outbox", "text") => {
                 "UPDATE outbox SET state = 'failed', trouble = 'forgotten' WHERE id = ?1 AND text = '' AND state = 'pending'"
+            }
+            ("texts", "text") => {
+                "UPDATE outbox SET state = 'failed', trouble = 'forgotten' WHERE state = 'pending'
+                     AND message_id = (SELECT message_id FROM texts WHERE id = ?1 AND text = '')"
             }
             ("summaries", "title") => {
                 "UPDATE summaries SET title = '' WHERE id = ?1 AND state NOT IN ('made', 'standin')"

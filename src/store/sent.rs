@@ -1,0 +1,169 @@
+//! Messages that a person gets without asking: reminders, results of tasks, heartbeat messages,
+//! reflections, notices, questions and proposals.
+//!
+//! Each is a message of kind `sent` in the person's stream, stored in the transaction that posts
+//! it. It belongs to no conversation until a turn is shown it; then it belongs to that turn and its
+//! conversation.
+
+use rusqlite::params;
+use strum::{EnumString, IntoStaticStr};
+
+use crate::id::{
+    AddressId, ConversationId, MessageId, PersonId, ProposalId, QuestionId, ReflectionId, ReminderId, StreamId, TurnId,
+};
+use crate::store::handles::{Sent, SentMut};
+use crate::store::rows::{from_row, insert, stored_word, text};
+use crate::store::{MessageKind, MessageState, TextKind};
+use crate::time::Timestamp;
+use crate::trust::{Labelled, Scope, Text};
+
+/// Kind of cause of a message that nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum CauseKind {
+    /// A notice by the program.
+    Notice,
+    /// A question that waits for a yes or no.
+    Question,
+    /// A reminder.
+    Reminder,
+    /// The result of a scheduled task.
+    Task,
+    /// A heartbeat check.
+    Heartbeat,
+    /// A reflection.
+    Reflection,
+    /// A proposed change of a skill.
+    Proposal,
+}
+
+stored_word!(CauseKind);
+
+/// Cause of a message that nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cause {
+    /// Kind.
+    pub kind: CauseKind,
+    /// Number of the reminder, question and so on.
+    pub number: Option<i64>,
+}
+
+impl std::fmt::Display for Cause {
+    /// Kind and number: `reminder 4`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.kind.as_str())?;
+        self.number.map_or(Ok(()), |number| write!(f, " {number}"))
+    }
+}
+
+impl Cause {
+    /// A notice by the program.
+    pub const NOTICE: Self = Self { kind: CauseKind::Notice, number: None };
+    /// A heartbeat check.
+    pub const HEARTBEAT: Self = Self { kind: CauseKind::Heartbeat, number: None };
+
+    /// That reminder.
+    pub fn reminder(id: ReminderId) -> Self {
+        Self { kind: CauseKind::Reminder, number: Some(id.0) }
+    }
+
+    /// That task.
+    pub fn task(id: ReminderId) -> Self {
+        Self { kind: CauseKind::Task, number: Some(id.0) }
+    }
+
+    /// That question.
+    pub fn question(id: QuestionId) -> Self {
+        Self { kind: CauseKind::Question, number: Some(id.0) }
+    }
+
+    /// That reflection.
+    pub fn reflection(id: ReflectionId) -> Self {
+        Self { kind: CauseKind::Reflection, number: Some(id.0) }
+    }
+
+    /// That proposal.
+    pub fn proposal(id: ProposalId) -> Self {
+        Self { kind: CauseKind::Proposal, number: Some(id.0) }
+    }
+}
+
+/// A message that nobody asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentRow {
+    /// Message.
+    pub message: MessageId,
+    /// Cause.
+    pub cause: Cause,
+    /// Time of posting.
+    pub at: Timestamp,
+    /// Text; blank if it was deleted.
+    pub text: Text,
+}
+
+const SENT: &str = "SELECT m.id, m.cause, m.cause_id, m.effective_at, t.text, t.label, t.scope
+     FROM messages m JOIN texts t ON t.message_id = m.id AND t.kind = 'said'";
+
+from_row! {
+    SentRow from SENT { message: "id", at: "effective_at" }
+    with |row| {
+        cause: Cause { kind: row.get("cause")?, number: row.get("cause_id")? },
+        text: text(row, "text")?,
+    }
+}
+
+impl Sent<'_> {
+    /// Returns the messages of a stream that no turn was shown, oldest first.
+    pub fn unshown(&self, stream: StreamId) -> anyhow::Result<Vec<SentRow>> {
+        self.db.rows("WHERE m.stream_id = ?1 AND m.kind = 'sent' AND m.shown_to IS NULL ORDER BY m.id", [stream])
+    }
+
+    /// Returns the messages that a turn was shown, oldest first.
+    pub fn shown_to(&self, turn: TurnId) -> anyhow::Result<Vec<SentRow>> {
+        self.db.rows("WHERE m.shown_to = ?1 ORDER BY m.id", [turn])
+    }
+
+    /// Returns a message that nobody asked for.
+    pub fn sent(&self, message: MessageId) -> anyhow::Result<Option<SentRow>> {
+        self.db.row("WHERE m.id = ?1 AND m.kind = 'sent'", [message])
+    }
+}
+
+impl SentMut<'_> {
+    /// Stores what goes to that address. `None` if it is not a person's, if the person has never
+    /// written, or if the text belongs to somebody else.
+    pub fn record(
+        &self,
+        address: AddressId,
+        cause: Cause,
+        text: &Text,
+        at: Timestamp,
+    ) -> anyhow::Result<Option<MessageId>> {
+        let person: Option<PersonId> =
+            self.db.first("SELECT person_id FROM addresses WHERE id = ?1", [address])?.flatten();
+        let Some(person) = person else { return Ok(None) };
+        let Some(stream) = self.db.conversations().stream_of(person)? else { return Ok(None) };
+        let (words, label, of) = text.open();
+        let scope = Scope::Person(person);
+        if of != scope && of != Scope::Shared {
+            return Ok(None);
+        }
+        let message = insert!(self.db, "messages" {
+            stream_id: stream, address_id: address, kind: MessageKind::Sent, scope, received_at: at,
+            effective_at: at, state: MessageState::Done, cause: cause.kind, cause_id: cause.number,
+        })?;
+        let text = Labelled::new(words.clone(), label.clone(), scope);
+        self.tx().messages().add_text(message, TextKind::Said, &text)?;
+        Ok(Some(message))
+    }
+
+    /// Records that a turn was shown these messages, which become part of its conversation.
+    pub fn show(&self, turn: TurnId, conversation: ConversationId, messages: &[MessageId]) -> anyhow::Result<()> {
+        messages.iter().try_for_each(|message| {
+            self.db.run(
+                "UPDATE messages SET shown_to = ?2, conversation_id = ?3 WHERE id = ?1 AND kind = 'sent'",
+                params![message, turn, conversation],
+            )
+        })
+    }
+}
