@@ -42,7 +42,7 @@ impl Answer {
     }
 
     /// The answer that renders the result of a query.
-    pub(super) fn rendering(result: &impl Render, context: &RenderContext<'_>) -> Self {
+    pub(super) fn rendering(result: &dyn Render, context: &RenderContext<'_>) -> Self {
         let mut shown = ShownLabel::nothing();
         let json = result.json(context, &mut shown);
         let markdown = result.markdown(context, &mut shown);

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain, sources, with_fields};
+use super::answer::{Answer, Render, ShownLabel, plain, sources, with_fields};
 use super::{HistoryAdmin, transcript};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
@@ -23,6 +23,7 @@ use crate::store::{Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryIn
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Label, Labelled, Scope};
+use crate::wording::review::Surface;
 use crate::wording::{self, command, personal_data as says};
 
 /// Maximum size, in bytes, of one of the person's files; no channel delivers larger ones.
@@ -133,13 +134,14 @@ impl HistoryAdmin<'_> {
         archive: &mut Archive<W>,
         shown: &mut ShownLabel,
     ) -> anyhow::Result<()> {
+        let context = self.render_context(Surface::CommandLine);
         let (mut messages, mut summaries) = (Vec::new(), Vec::new());
         for id in self.conversations_of(person.id).await? {
             let (only, ends) = (person.id, self.reports().ends());
             let read = move |db: Db<'_>| Ok((transcript::read(db, id, Some(only), ends)?, summaries_of(db, id)?));
             let (whole, written) = self.journal.read_much(read).await?;
             let Some(whole) = whole else { continue };
-            let text = transcript::markdown(&whole, &self.agent, self.zone, shown);
+            let text = whole.markdown(&context, shown);
             archive.put(&format!("conversations/{:06}.md", id.0), text.as_bytes())?;
             let said = transcript::messages_json(&whole, &self.agent, shown);
             messages.extend(
@@ -151,9 +153,8 @@ impl HistoryAdmin<'_> {
         archive.put("messages.jsonl", lines(&messages).as_bytes())?;
         archive.put("summaries.jsonl", lines(&summaries).as_bytes())?;
         self.thoughts(person, archive, shown).await?;
-        let reminders = self.jobs().reminders(person).await?;
-        shown.also(&reminders.label);
-        let reminders: Vec<Value> = reminders.json.as_array().cloned().unwrap_or_default();
+        let reminders = self.jobs().reminders(person).await?.json(&context, shown);
+        let reminders: Vec<Value> = reminders.as_array().cloned().unwrap_or_default();
         archive.put("reminders.jsonl", lines(&reminders).as_bytes())
     }
 

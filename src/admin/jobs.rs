@@ -6,7 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::JobsAdmin;
-use super::answer::{Answer, ShownLabel, plain, sources, sources_in_words, with_fields};
+use super::answer::{
+    Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words, with_fields,
+};
 use super::command::ReflectionRequest;
 use crate::id::{PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
@@ -25,16 +27,11 @@ const TIMES: usize = 3;
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
 impl JobsAdmin<'_> {
-    /// Lists a person's waiting reminders and tasks.
-    pub async fn reminders(&self, person: &Person) -> anyhow::Result<Answer> {
+    /// A person's waiting reminders and tasks.
+    pub(super) async fn reminders(&self, person: &Person) -> anyhow::Result<RemindersReport> {
         let id = person.id;
         let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
-        let mut shown = ShownLabel::nothing();
-        let (lines, json): (Vec<String>, Vec<Value>) = rows.iter().map(|row| self.reminder(&mut shown, row)).unzip();
-        if lines.is_empty() {
-            return Ok(Answer::ours(reminder::NONE_PENDING, json!([])));
-        }
-        Ok(Answer::showing(shown, reminder::reminders(&lines.join("\n"), self.zone.name()), json!(json)))
+        Ok(RemindersReport { rows: rows.into_iter().map(|row| (self.times(&row), row)).collect() })
     }
 
     /// Cancels one of a person's reminders.
@@ -54,24 +51,6 @@ impl JobsAdmin<'_> {
         }
     }
 
-    fn reminder(&self, shown: &mut ShownLabel, row: &ReminderRow) -> (String, Value) {
-        let (words, label, kind) = (shown.words(&row.text), row.text.label(), row.kind.as_str());
-        let times = self.times(row);
-        let readable: Vec<String> = times.iter().map(|at| self.zone.show_short(*at)).collect();
-        let readable = readable.join(", ");
-        let when = if row.cron.is_none() { readable } else { reminder::recurring(&readable) };
-        let line = plain(&crate::text::shorten(words, MAX_CHARACTERS));
-        let json = json!({
-            "id": row.id,
-            "kind": kind,
-            "text": &**words,
-            "cron": row.cron.as_deref().unwrap_or_default(),
-            "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
-            "untrusted": sources(label),
-        });
-        (reminder::reminder(row.id, kind, &when, &line, &sources_in_words(label)), json)
-    }
-
     /// The next times, starting with the stored one.
     fn times(&self, row: &ReminderRow) -> Vec<Timestamp> {
         let later = |first| row.recurrence().map_or_else(Vec::new, |cron| cron.next_times(first, self.zone, TIMES - 1));
@@ -79,47 +58,27 @@ impl JobsAdmin<'_> {
     }
 
     /// The latest reflections, newest first.
-    pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<Answer> {
-        let all: Vec<ReflectionItem> = self
-            .journal
-            .read_much(move |db| {
-                db.reflections().reflections(None, limit)?.into_iter().map(|row| describe(db, row)).collect()
-            })
-            .await?;
-        if all.is_empty() {
-            return Ok(Answer::ours(says::NO_REFLECTIONS, json!([])));
-        }
-        let mut shown = ShownLabel::nothing();
-        let mut lines = Vec::new();
-        for item in &all {
-            shown.also(&item.row.label);
-            let at = self.zone.show_short(item.row.at);
-            let from = sources_in_words(&item.row.label);
-            let row = &item.row;
-            lines.push(says::reflection(row.id, &row.job, &row.period, &plain(&row.title), &item.person, &at, &from));
-        }
-        let json: Value = all.iter().map(fields).collect();
-        Ok(Answer::showing(shown, lines.join("\n\n"), json))
+    pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<ReflectionsReport> {
+        let list = move |db: Db<'_>| {
+            let rows = db.reflections().reflections(None, limit)?;
+            rows.into_iter().map(|row| describe(db, row)).collect::<anyhow::Result<_>>()
+        };
+        Ok(ReflectionsReport { items: self.journal.read_much(list).await? })
     }
 
     /// One reflection, by its number or by the name of its period.
-    pub(super) async fn reflection(&self, wanted: &str) -> anyhow::Result<Answer> {
+    pub(super) async fn reflection(&self, wanted: &str) -> Result<ReflectionReport, CommandError> {
         let named = wanted.to_uppercase();
-        let found: Option<(ReflectionItem, Text)> = self
-            .journal
-            .read_much(move |db| {
-                let row = match named.parse() {
-                    Ok(id) => db.reflections().reflection(ReflectionId(id))?,
-                    Err(_) => of_period(db, &named)?,
-                };
-                row.map(|row| Ok((describe(db, row.clone())?, render::page(db, &row)?))).transpose()
-            })
-            .await?;
-        let Some((item, page)) = found else { return Ok(Answer::refusal(says::no_such_reflection(&plain(wanted)))) };
-        let mut shown = ShownLabel::nothing();
-        let words = shown.words(&page).to_string();
-        let json = with_fields(fields(&item), json!({ "markdown": words }));
-        Ok(Answer::showing(shown, words, json))
+        let find = move |db: Db<'_>| {
+            let row = match named.parse() {
+                Ok(id) => db.reflections().reflection(ReflectionId(id))?,
+                Err(_) => of_period(db, &named)?,
+            };
+            row.map(|row| Ok(ReflectionReport { item: describe(db, row.clone())?, page: render::page(db, &row)? }))
+                .transpose()
+        };
+        let found = self.journal.read_much(find).await?;
+        Ok(found.ok_or_else(|| Answer::refusal(says::no_such_reflection(&plain(wanted))))?)
     }
 
     /// Starts a reflection for an owner, without waiting for it.
@@ -152,6 +111,82 @@ impl JobsAdmin<'_> {
             SlotState::Claimed | SlotState::Working => Answer::ours(says::takes_long(&slot.period), json_of(&slot)),
             SlotState::Failed | SlotState::Missed => Answer::refusal(says::failed(&slot.period, &slot.reason)),
         })
+    }
+}
+
+/// Waiting reminders and tasks.
+pub(super) struct RemindersReport {
+    /// Each with its next times.
+    rows: Vec<(Vec<Timestamp>, ReminderRow)>,
+}
+
+impl Render for RemindersReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        if self.rows.is_empty() {
+            return reminder::NONE_PENDING.to_owned();
+        }
+        let line = |(times, row): &(Vec<Timestamp>, ReminderRow)| {
+            let times: Vec<String> = times.iter().map(|at| context.zone.show_short(*at)).collect();
+            let times = times.join(", ");
+            let when = if row.cron.is_none() { times } else { reminder::recurring(&times) };
+            let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
+            reminder::reminder(row.id, row.kind.as_str(), &when, &words, &sources_in_words(row.text.label()))
+        };
+        let lines: Vec<String> = self.rows.iter().map(line).collect();
+        reminder::reminders(&lines.join("\n"), context.zone.name())
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let fields = |(times, row): &(Vec<Timestamp>, ReminderRow)| {
+            json!({
+                "id": row.id,
+                "kind": row.kind.as_str(),
+                "text": &**shown.words(&row.text),
+                "cron": row.cron.as_deref().unwrap_or_default(),
+                "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
+                "untrusted": sources(row.text.label()),
+            })
+        };
+        self.rows.iter().map(fields).collect()
+    }
+}
+
+/// The latest reflections.
+pub(super) struct ReflectionsReport {
+    items: Vec<ReflectionItem>,
+}
+
+impl Render for ReflectionsReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        if self.items.is_empty() {
+            return says::NO_REFLECTIONS.to_owned();
+        }
+        let line = |ReflectionItem { row, person, .. }: &ReflectionItem| {
+            shown.also(&row.label);
+            let (at, from) = (context.zone.show_short(row.at), sources_in_words(&row.label));
+            says::reflection(row.id, &row.job, &row.period, &plain(&row.title), person, &at, &from)
+        };
+        self.items.iter().map(line).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.items.iter().map(fields).collect()
+    }
+}
+
+/// One reflection in full.
+pub(super) struct ReflectionReport {
+    item: ReflectionItem,
+    page: Text,
+}
+
+impl Render for ReflectionReport {
+    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        shown.words(&self.page).to_string()
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        with_fields(fields(&self.item), json!({ "markdown": &**shown.words(&self.page) }))
     }
 }
 

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::MemoryAdmin;
-use super::answer::{Answer, CommandError, ShownLabel, plain, sources, sources_in_words};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
     AccessError, AccessRefusal, Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth, unless_refused,
 };
@@ -43,7 +43,7 @@ const IN_CHAT: usize = 60_000;
 const LISTED: usize = 40;
 
 /// A file of a person's memory.
-struct MemoryFile {
+pub(super) struct MemoryFile {
     /// Path as its owner sees it.
     path: String,
     text: Text,
@@ -75,13 +75,18 @@ impl MemoryAdmin<'_> {
     }
 
     /// One note, verbatim.
-    pub async fn note(&self, person: &Person, typed: &str, surface: Surface) -> anyhow::Result<Answer> {
-        let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
+    pub(super) async fn note(
+        &self,
+        person: &Person,
+        typed: &str,
+        surface: Surface,
+    ) -> Result<MemoryFile, CommandError> {
+        let Some(name) = Name::read(typed) else { return Err(no_such_note(surface).into()) };
         let who = Party::One(person.clone());
-        Ok(match self.page(&who, &name.paths()).await {
-            Ok(page) => shown_whole(&page, surface),
-            Err(error) => not_there(error.refusal()?, surface),
-        })
+        match self.page(&who, &name.paths()).await {
+            Ok(page) => Ok(page),
+            Err(error) => Err(not_there(error.refusal()?, surface).into()),
+        }
     }
 
     /// The first of those files that exists.
@@ -146,29 +151,42 @@ impl MemoryAdmin<'_> {
         }
     }
 
-    /// Reports the state of the knowledge.
-    pub(super) async fn knowledge(&self, mode: RepairMode) -> anyhow::Result<Answer> {
-        let state = Knowledge::of(&self.workspace, &self.index, mode, self.clock.now()).await?;
-        let WorkspaceHealth { files, bytes, fullest, .. } = state.files;
-        Ok(Answer::ours(wording::cli::doctor::knowledge(files, bytes, fullest), serde_json::to_value(&state)?))
+    /// The state of the knowledge.
+    pub(super) async fn knowledge(&self, mode: RepairMode) -> anyhow::Result<Knowledge> {
+        Knowledge::of(&self.workspace, &self.index, mode, self.clock.now()).await
     }
 }
 
-fn shown_whole(page: &MemoryFile, surface: Surface) -> Answer {
-    let mut shown = ShownLabel::nothing();
-    let words = page.words(&mut shown);
-    let mut lines = vec![says::note_head(name::visible_path(&page.path), &page.gauge())];
-    let label = page.text.label();
-    if !label.is_trusted() {
-        lines.push(says::from_outside(&sources_in_words(label)));
+impl Render for Knowledge {
+    fn markdown(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let WorkspaceHealth { files, bytes, fullest, .. } = self.files;
+        wording::cli::doctor::knowledge(files, bytes, fullest)
     }
-    let part = if surface == Surface::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
-    lines.push(fenced(&reveal(part)));
-    if part.len() < words.len() {
-        lines.push(says::CUT.to_owned());
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        json!(self)
     }
-    let json = page_json(page, words);
-    Answer::showing(shown, lines.join("\n\n"), json)
+}
+
+impl Render for MemoryFile {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let words = self.words(shown);
+        let mut lines = vec![says::note_head(name::visible_path(&self.path), &self.gauge())];
+        let label = self.text.label();
+        if !label.is_trusted() {
+            lines.push(says::from_outside(&sources_in_words(label)));
+        }
+        let part = if context.surface == Surface::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
+        lines.push(fenced(&reveal(part)));
+        if part.len() < words.len() {
+            lines.push(says::CUT.to_owned());
+        }
+        lines.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        page_json(self, self.words(shown))
+    }
 }
 
 fn page_json(page: &MemoryFile, words: &str) -> Value {

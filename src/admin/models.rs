@@ -7,8 +7,9 @@ use chrono::{Days, NaiveDate};
 use serde_json::{Value, json};
 
 use super::ReportsAdmin;
-use super::answer::{Answer, amount, plain};
+use super::answer::{Answer, Render, RenderContext, ShownLabel, amount, plain};
 use crate::id::PersonId;
+use crate::spend::RemainingBudget;
 use crate::store::SpendLine;
 use crate::wording::command as says;
 
@@ -17,24 +18,21 @@ const FACT: &str = "model";
 
 impl ReportsAdmin<'_> {
     /// Lists the models in the order in which they are asked.
-    pub fn models(&self) -> Answer {
-        let names = self.model_names();
-        let lines: Vec<String> =
-            names.iter().enumerate().map(|(place, name)| says::model(&plain(name), place == 0)).collect();
-        Answer::ours(says::models(&lines.join("\n")), self.models_json())
+    pub(super) fn models(&self) -> ModelsReport {
+        ModelsReport { names: self.model_names() }
     }
 
     /// Prefers a model, from now on and after a restart. An unknown name changes nothing, and the
     /// answer lists the models.
     pub async fn prefer(&self, name: &str) -> anyhow::Result<Answer> {
         if !self.engine.chat.prefer(Some(name)) {
-            let listed = self.models();
-            return Ok(Answer::refusal(says::no_such_model(&plain(name), &listed.markdown)));
+            let listed = self.models().in_words();
+            return Ok(Answer::refusal(says::no_such_model(&plain(name), &listed)));
         }
         let chosen = self.model_in_use().unwrap_or_default();
         self.journal.write("prefer a model", move |tx| tx.settings().set_fact(FACT, &chosen)).await?;
         let now_first = plain(&self.model_in_use().unwrap_or_default());
-        Ok(Answer::ours(says::preferred(&now_first), self.models_json()))
+        Ok(Answer::ours(says::preferred(&now_first), self.models().data()))
     }
 
     /// The model that is asked first.
@@ -48,34 +46,76 @@ impl ReportsAdmin<'_> {
         infos.map(|info| format!("{}/{}", info.provider, info.name)).collect()
     }
 
-    fn models_json(&self) -> Value {
-        let names = self.model_names().into_iter().enumerate();
-        names.map(|(place, name)| json!({ "name": name, "preferred": place == 0 })).collect()
-    }
-
-    /// Shows the usage of the last `days` local days, including today: everyone's, or only that of
-    /// `only`.
-    pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<Answer> {
+    /// The usage of the last `days` local days, including today: everyone's, or only that of `only`.
+    pub(super) async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<UsageReport> {
         let today = self.zone.day(self.clock.now());
         let first = first_day(&today, days);
         let mut lines = self.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
         // A journal row counts towards the local day of its reservation; days without spending
         // count as well.
         lines.retain(|line| line.day >= first);
-        let json: Value = lines.iter().map(line_json).collect();
-        if lines.is_empty() {
-            return Ok(Answer::ours(says::NO_USAGE, json));
+        let left = if only.is_none() { Some(self.ledger.left().await?) } else { None };
+        Ok(UsageReport { today, days, lines, left })
+    }
+}
+
+/// The models in the order in which they are asked.
+pub(super) struct ModelsReport {
+    names: Vec<String>,
+}
+
+impl ModelsReport {
+    fn in_words(&self) -> String {
+        let lines: Vec<String> =
+            self.names.iter().enumerate().map(|(place, name)| says::model(&plain(name), place == 0)).collect();
+        says::models(&lines.join("\n"))
+    }
+
+    fn data(&self) -> Value {
+        let names = self.names.iter().enumerate();
+        names.map(|(place, name)| json!({ "name": name, "preferred": place == 0 })).collect()
+    }
+}
+
+impl Render for ModelsReport {
+    fn markdown(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        self.in_words()
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.data()
+    }
+}
+
+/// Usage of the models.
+pub(super) struct UsageReport {
+    today: String,
+    /// Number of days, including today.
+    days: u32,
+    lines: Vec<SpendLine>,
+    /// Remaining budget, if everyone's usage is shown.
+    left: Option<RemainingBudget>,
+}
+
+impl Render for UsageReport {
+    fn markdown(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        if self.lines.is_empty() {
+            return says::NO_USAGE.to_owned();
         }
-        let (now, all): (Vec<_>, Vec<_>) =
-            (lines.iter().filter(|line| line.day == today).collect(), lines.iter().collect());
-        let mut parts = vec![says::usage_today(&section(&now, what)), says::usage_days(days, &section(&all, what))];
-        if only.is_none() {
+        let all: Vec<_> = self.lines.iter().collect();
+        let now: Vec<_> = self.lines.iter().filter(|line| line.day == self.today).collect();
+        let mut parts =
+            vec![says::usage_today(&section(&now, what)), says::usage_days(self.days, &section(&all, what))];
+        if let Some(left) = &self.left {
             parts.push(says::usage_by_day(&section(&all, |line| line.day.clone())));
             parts.push(says::usage_people(&section(&all, |line| says::spender(&line.person))));
-            let left = self.ledger.left().await?;
             parts.push(says::left(left.all.micros, left.all.tokens));
         }
-        Ok(Answer::ours(parts.join("\n\n"), json))
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.lines.iter().map(line_json).collect()
     }
 }
 
@@ -153,7 +193,10 @@ mod tests {
     async fn a_preference_is_kept_and_nonsense_changes_nothing() {
         let fixture = Fixture::new().await;
         let names = |json: &Value| json.as_array().unwrap().iter().map(|one| one["name"].clone()).collect::<Vec<_>>();
-        assert_eq!(names(&fixture.admin.reports().models().json), ["offline/first", "offline/second"]);
+        assert_eq!(
+            names(&fixture.rendering(&fixture.admin.reports().models()).json),
+            ["offline/first", "offline/second"]
+        );
         let refused = fixture.admin.chat(&fixture.ada(), "/model third").await;
         assert!(refused.failed && refused.markdown.contains("offline/second"), "{}", refused.markdown);
         assert_eq!(
@@ -184,7 +227,7 @@ mod usage_tests {
         let fixture = Fixture::new().await;
         fixture.spends("Ada", "openai/large", Some(12_300)).await;
         fixture.spends("Ada", "ollama/small", None).await;
-        let json = fixture.admin.reports().usage(None, 7).await.unwrap().json;
+        let json = fixture.rendering(&fixture.admin.reports().usage(None, 7).await.unwrap()).json;
         assert_eq!(
             keys(&json[0]),
             ["day", "person", "purpose", "model", "input_tokens", "cached_tokens", "output_tokens", "cost", "calls"]
@@ -211,7 +254,7 @@ mod usage_tests {
         let fixture = Fixture::new().await;
         fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
         fixture.clock.set(fixture.now().plus(Duration::from_secs(8 * 86_400)));
-        let answer = fixture.admin.reports().usage(None, 7).await.unwrap();
+        let answer = fixture.rendering(&fixture.admin.reports().usage(None, 7).await.unwrap());
         assert_eq!((answer.json, answer.markdown.as_str()), (json!([]), says::NO_USAGE));
     }
 }

@@ -9,7 +9,7 @@
 use serde_json::{Value, json};
 
 use super::PeopleAdmin;
-use super::answer::{Answer, address_in_words, plain};
+use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words, plain};
 use super::owner_notice::{OwnerNotice, notify_owners};
 use crate::id::{AddressId, PersonId};
 use crate::memory::{HandOverRefusal, HandOverResult};
@@ -40,42 +40,56 @@ struct ListedPerson {
     addresses: Vec<KnownAddress>,
 }
 
+/// The people with access, and the latest strangers.
+pub(super) struct PeopleReport {
+    known: Vec<ListedPerson>,
+    /// People who may be somebody of the same name from earlier.
+    namesakes: Vec<Person>,
+    strangers: Vec<Stranger>,
+}
+
+impl Render for PeopleReport {
+    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let mut parts = vec![self.known.iter().map(known_line).collect::<Vec<_>>().join("\n")];
+        if self.known.is_empty() {
+            parts = vec![says::NOBODY.to_owned()];
+        }
+        parts.extend(self.namesakes.iter().map(|person| of_access::open_namesake(&person.name, person.id)));
+        if let Some((adapter, id, ..)) = self.strangers.first() {
+            let line = |(adapter, id, last, count): &Stranger| {
+                says::stranger(&plain(&says::address(adapter, id)), &context.zone.show_short(*last), *count)
+            };
+            let lines: Vec<String> = self.strangers.iter().map(line).collect();
+            parts.push(says::strangers(&lines.join("\n")));
+            parts.push(says::let_in(adapter, id));
+        }
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        json!({
+            "people": self.known.iter().map(known_json).collect::<Value>(),
+            "strangers": self.strangers.iter().map(stranger_json).collect::<Value>(),
+        })
+    }
+}
+
 /// An unknown sender: adapter, sender, last time, number of messages.
 type Stranger = (String, String, Timestamp, i64);
 
 impl PeopleAdmin<'_> {
-    /// Lists the people with access, and the latest strangers.
-    pub async fn people(&self) -> anyhow::Result<Answer> {
-        let (known, strangers, namesakes) = self
-            .journal
-            .read(|db| {
-                let mut known = Vec::new();
-                for person in db.people().people()? {
-                    let (paired, addresses) =
-                        (db.people().was_paired(person.id)?, db.addresses().addresses_of(person.id)?);
-                    known.push(ListedPerson { person, paired, addresses });
-                }
-                Ok((known, db.addresses().strangers(STRANGERS)?, db.people().open_namesakes()?))
-            })
-            .await?;
-        let mut parts = vec![known.iter().map(known_line).collect::<Vec<_>>().join("\n")];
-        if known.is_empty() {
-            parts = vec![says::NOBODY.to_owned()];
-        }
-        parts.extend(namesakes.iter().map(|(person, _)| of_access::open_namesake(&person.name, person.id)));
-        if let Some((adapter, id, ..)) = strangers.first() {
-            let line = |(adapter, id, last, count): &Stranger| {
-                says::stranger(&plain(&says::address(adapter, id)), &self.zone.show_short(*last), *count)
-            };
-            let lines: Vec<String> = strangers.iter().map(line).collect();
-            parts.push(says::strangers(&lines.join("\n")));
-            parts.push(says::let_in(adapter, id));
-        }
-        let json = json!({
-            "people": known.iter().map(known_json).collect::<Value>(),
-            "strangers": strangers.iter().map(stranger_json).collect::<Value>(),
-        });
-        Ok(Answer::ours(parts.join("\n\n"), json))
+    /// The people with access, and the latest strangers.
+    pub(super) async fn people(&self) -> anyhow::Result<PeopleReport> {
+        let list = |db: Db<'_>| {
+            let mut known = Vec::new();
+            for person in db.people().people()? {
+                let (paired, addresses) = (db.people().was_paired(person.id)?, db.addresses().addresses_of(person.id)?);
+                known.push(ListedPerson { person, paired, addresses });
+            }
+            let namesakes = db.people().open_namesakes()?.into_iter().map(|(person, _)| person).collect();
+            Ok(PeopleReport { known, namesakes, strangers: db.addresses().strangers(STRANGERS)? })
+        };
+        self.journal.read(list).await
     }
 
     /// Revokes the access of a person who was paired, and voids everything they could still use. A
@@ -346,7 +360,13 @@ mod tests {
         assert!(fixture.admin.chat(&fixture.ada(), "/remove Zoe").await.failed);
         let removed = fixture.admin.chat(&fixture.ada(), "/remove BEN").await;
         assert_eq!((removed.failed, &removed.json), (false, &json!({ "removed": "Ben" })));
-        assert!(fixture.admin.members().people().await.unwrap().json["people"].as_array().unwrap().len() == 1);
+        assert!(
+            fixture.rendering(&fixture.admin.members().people().await.unwrap()).json["people"]
+                .as_array()
+                .unwrap()
+                .len()
+                == 1
+        );
         assert!(
             fixture.admin.chat(&fixture.ada(), "/remove Ben").await.failed,
             "A second time there is nobody to remove"

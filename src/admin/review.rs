@@ -8,12 +8,13 @@
 use crate::admin::SkillsAdmin;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain, sources, with_fields};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, with_fields};
 use crate::id::ProposalId;
 use crate::review::show::{self, DisplayedText as Page};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::{ProposalRow, ProposalState};
 use crate::time::Timestamp;
+use crate::trust::Label;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review::{self as says, Surface};
 use crate::wording::skill::TAMPERED;
@@ -25,28 +26,24 @@ const LISTED: u32 = 100;
 const MIN_DIGITS: usize = 8;
 
 impl SkillsAdmin<'_> {
-    /// Lists the proposals that wait for the owner.
-    pub async fn pending(&self) -> anyhow::Result<Answer> {
-        let rows = self.review.pending().await?;
-        Ok(self.list(&rows, Surface::Chat, says::NOTHING_WAITS))
+    /// The proposals that wait for the owner.
+    pub(super) async fn pending(&self) -> anyhow::Result<ProposalsReport> {
+        Ok(ProposalsReport { rows: self.review.pending().await?, at: self.clock.now(), only_pending: true })
     }
 
-    /// Lists the newest proposals, including decided ones.
-    pub async fn proposals(&self) -> anyhow::Result<Answer> {
-        let rows = self.review.proposals(LISTED).await?;
-        Ok(self.list(&rows, Surface::CommandLine, says::NO_PROPOSALS))
+    /// The newest proposals, including decided ones.
+    pub(super) async fn proposals(&self) -> anyhow::Result<ProposalsReport> {
+        Ok(ProposalsReport { rows: self.review.proposals(LISTED).await?, at: self.clock.now(), only_pending: false })
     }
 
-    /// Shows a proposal in full, or in chat how to view it if it is too long.
-    pub async fn show(&self, id: ProposalId, surface: Surface) -> anyhow::Result<Answer> {
-        let Some(proposal) = self.review.proposal(id).await? else { return Ok(unknown(id, surface)) };
-        Ok(page(
-            &proposal,
-            match surface {
-                Surface::Chat => show::in_chat(&proposal),
-                Surface::CommandLine => show::whole(&proposal, surface),
-            },
-        ))
+    /// A proposal in full.
+    pub(super) async fn proposal(&self, id: ProposalId, surface: Surface) -> Result<ProposalReport, CommandError> {
+        let Some(proposal) = self.review.proposal(id).await? else { return Err(unknown(id, surface).into()) };
+        let page = match surface {
+            Surface::Chat => show::in_chat(&proposal),
+            Surface::CommandLine => show::whole(&proposal, surface),
+        };
+        Ok(ProposalReport { proposal, page })
     }
 
     /// Makes a proposal live, if `hash` is that of the proposal shown.
@@ -66,40 +63,15 @@ impl SkillsAdmin<'_> {
         self.decided(id, decided, surface_of(by)).await
     }
 
-    /// Traces a proposal back to the messages where its text came in.
-    pub async fn why(&self, id: ProposalId) -> anyhow::Result<Answer> {
+    /// A proposal's origin: the messages where its text came in.
+    pub(super) async fn why(&self, id: ProposalId) -> Result<ProposalOriginReport, CommandError> {
         let zone = self.zone;
         let read = move |db: crate::store::Db<'_>| {
             let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
-            Ok(why::chains(db, id, zone)?.map(|lines| (row, lines)))
+            Ok(why::chains(db, id, zone)?.map(|lines| ProposalOriginReport { id, label: row.label, lines }))
         };
-        let Some((row, lines)) = self.journal.read_much(read).await? else { return Ok(unknown(id, Surface::Chat)) };
-        let mut shown = ShownLabel::nothing();
-        shown.also(&row.label);
-        Ok(Answer::showing(
-            shown,
-            lines.join("\n"),
-            json!({ "id": id, "lines": lines, "sources": sources(&row.label) }),
-        ))
-    }
-
-    fn list(&self, rows: &[ProposalRow], surface: Surface, empty: &str) -> Answer {
-        if rows.is_empty() {
-            return Answer::ours(empty, json!([]));
-        }
-        let mut shown = ShownLabel::nothing();
-        let mut lines: Vec<String> = rows.iter().map(|row| self.entry(row, &mut shown)).collect();
-        lines.push(format!("\n{}", says::how_to_look(surface)));
-        Answer::showing(shown, lines.join("\n"), rows.iter().map(row_json).collect())
-    }
-
-    fn entry(&self, row: &ProposalRow, shown: &mut ShownLabel) -> String {
-        shown.also(&row.label);
-        let how = match row.state {
-            ProposalState::Pending => standing_of(row),
-            state => says::ended(state.as_str()).to_owned(),
-        };
-        says::entry(row.id, &change_of(row), &how, self.clock.now().since(row.created_at))
+        let found = self.journal.read_much(read).await?;
+        Ok(found.ok_or_else(|| unknown(id, Surface::Chat))?)
     }
 
     /// Reports the result of a decision in one sentence.
@@ -168,26 +140,93 @@ fn unknown(id: ProposalId, surface: Surface) -> Answer {
     Answer::refusal(says::no_such_proposal(id, surface))
 }
 
-fn page(proposal: &Proposal, page: Page) -> Answer {
-    let mut shown = ShownLabel::nothing();
-    shown.also(&page.label);
-    let row = &proposal.row;
-    let stages = proposal.verdicts.iter();
-    let stages =
-        stages.map(|said| json!({ "stage": said.stage.as_str(), "outcome": said.outcome.as_str(), "note": said.note }));
-    let json = with_fields(
-        row_json(row),
-        json!({
-            "rationale": row.rationale,
-            "reason": row.reason,
-            "diff": diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
-            "findings": proposal.findings(),
-            "stages": stages.collect::<Value>(),
-            "intact": proposal.digest().as_str() == row.digest,
-            "page": page.markdown,
-        }),
-    );
-    Answer::showing(shown, page.markdown, json).with_buttons(page.buttons)
+/// A list of proposals.
+pub(super) struct ProposalsReport {
+    rows: Vec<ProposalRow>,
+    at: Timestamp,
+    /// False if decided ones are listed as well.
+    only_pending: bool,
+}
+
+impl Render for ProposalsReport {
+    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let (surface, empty) = match self.only_pending {
+            true => (Surface::Chat, says::NOTHING_WAITS),
+            false => (Surface::CommandLine, says::NO_PROPOSALS),
+        };
+        if self.rows.is_empty() {
+            return empty.to_owned();
+        }
+        let line = |row: &ProposalRow| {
+            shown.also(&row.label);
+            let how = match row.state {
+                ProposalState::Pending => standing_of(row),
+                state => says::ended(state.as_str()).to_owned(),
+            };
+            says::entry(row.id, &change_of(row), &how, self.at.since(row.created_at))
+        };
+        let lines: Vec<String> = self.rows.iter().map(line).collect();
+        format!("{}\n\n{}", lines.join("\n"), says::how_to_look(surface))
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.rows.iter().map(row_json).collect()
+    }
+}
+
+/// A proposal, with the page that its owner decides on.
+pub(super) struct ProposalReport {
+    proposal: Proposal,
+    page: Page,
+}
+
+impl Render for ProposalReport {
+    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        shown.also(&self.page.label);
+        self.page.markdown.clone()
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        let Self { proposal, page } = self;
+        let row = &proposal.row;
+        let stages = proposal.verdicts.iter();
+        let stages = stages
+            .map(|said| json!({ "stage": said.stage.as_str(), "outcome": said.outcome.as_str(), "note": said.note }));
+        with_fields(
+            row_json(row),
+            json!({
+                "rationale": row.rationale,
+                "reason": row.reason,
+                "diff": diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
+                "findings": proposal.findings(),
+                "stages": stages.collect::<Value>(),
+                "intact": proposal.digest().as_str() == row.digest,
+                "page": page.markdown,
+            }),
+        )
+    }
+
+    fn buttons(&self) -> Vec<(String, String)> {
+        self.page.buttons.clone()
+    }
+}
+
+/// The origin of a proposal, one line for each step.
+pub(super) struct ProposalOriginReport {
+    id: ProposalId,
+    label: Label,
+    lines: Vec<String>,
+}
+
+impl Render for ProposalOriginReport {
+    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        shown.also(&self.label);
+        self.lines.join("\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        json!({ "id": self.id, "lines": self.lines, "sources": sources(&self.label) })
+    }
 }
 
 fn row_json(row: &ProposalRow) -> Value {

@@ -5,7 +5,7 @@
 
 use serde_json::json;
 
-use super::answer::{Answer, CommandError, RenderContext, plain};
+use super::answer::{Answer, CommandError, Render, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
 use super::people::HandOverStep;
 use super::{Admin, RepairMode, help};
@@ -89,47 +89,44 @@ impl Admin {
         let (only, surface) = (origin.only(), origin.surface);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
         let context = &self.render_context(surface);
-        let answer = match query {
-            Query::Start => {
-                let person = origin.person()?;
-                Ok(Answer::ours(says::greeting(&person.name, &self.agent), json!({})))
-            }
+        let shown = |result: &dyn Render| Ok(Answer::rendering(result, context));
+        match query {
+            Query::Start => Ok(Answer::ours(says::greeting(&origin.person()?.name, &self.agent), json!({}))),
             Query::Help => Ok(help(origin.person()?.role)),
-            Query::Whoami => Ok(Answer::rendering(&self.reports().whoami(origin.person()?).await?, context)),
-            Query::Status => Ok(Answer::rendering(&self.reports().status(only).await?, context)),
+            Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE, json!({}))),
+            Query::FormerPeople(name) => Ok(self.members().former(&name).await?),
+            Query::HandOverPlan(name) => Ok(self.members().hand_over(&name, HandOverStep::Plan(surface)).await?),
+            Query::NoteLocation { person, note } => {
+                memory_files.note_location(&self.owner_of_note(origin, &person).await?, &note).await
+            }
+            Query::Whoami => shown(&self.reports().whoami(origin.person()?).await?),
+            Query::Status => shown(&self.reports().status(only).await?),
             Query::Usage => {
                 let days = if surface == Surface::Chat { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
-                self.reports().usage(only, days).await
+                shown(&self.reports().usage(only, days).await?)
             }
-            Query::Models => Ok(self.reports().models()),
-            Query::Tools => self.reports().tools().await,
-            Query::Knowledge => memory_files.knowledge(RepairMode::Check).await,
-            Query::Reminders => self.jobs().reminders(origin.person()?).await,
-            Query::Reflections(limit) => self.jobs().reflections(limit).await,
-            Query::Reflection(wanted) => self.jobs().reflection(&wanted).await,
-            Query::Conversations(limit) => self.history().conversations(only, limit).await,
-            Query::Conversation(id) => self.history().conversation(id, only).await,
-            Query::Search(query) => self.finder().search(origin.person()?, &query).await,
-            Query::People => self.members().people().await,
-            Query::FormerPeople(name) => self.members().former(&name).await,
-            Query::HandOverPlan(name) => self.members().hand_over(&name, HandOverStep::Plan(surface)).await,
-            Query::PendingProposals => skills.pending().await,
-            Query::Proposals => skills.proposals().await,
-            Query::Proposal(id) => skills.show(id, surface).await,
-            Query::ProposalOrigin(id) => skills.why(id).await,
-            Query::Skills => skills.skills().await,
-            Query::Skill(name) => skills.skill(&name).await,
-            Query::SkillHistory(name) => skills.history(&name, surface).await,
-            Query::Memory => memory_files.overview(origin.person()?, surface).await,
-            Query::SearchMemory(query) => self.finder().search_memory(origin.person()?, &query).await,
-            Query::Note(note) => memory_files.note(origin.person()?, &note, surface).await,
-            Query::NoteHistory(note) => memory_files.note_history(origin.person()?, &note, surface).await,
-            Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE, json!({}))),
-            Query::NoteLocation { person, note } => {
-                return memory_files.note_location(&self.owner_of_note(origin, &person).await?, &note).await;
-            }
-        };
-        Ok(answer?)
+            Query::Models => shown(&self.reports().models()),
+            Query::Tools => shown(&self.reports().tools().await?),
+            Query::Knowledge => shown(&memory_files.knowledge(RepairMode::Check).await?),
+            Query::Reminders => shown(&self.jobs().reminders(origin.person()?).await?),
+            Query::Reflections(limit) => shown(&self.jobs().reflections(limit).await?),
+            Query::Reflection(wanted) => shown(&self.jobs().reflection(&wanted).await?),
+            Query::Conversations(limit) => shown(&self.history().conversations(only, limit).await?),
+            Query::Conversation(id) => shown(&self.history().conversation(id, only).await?),
+            Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
+            Query::People => shown(&self.members().people().await?),
+            Query::PendingProposals => shown(&skills.pending().await?),
+            Query::Proposals => shown(&skills.proposals().await?),
+            Query::Proposal(id) => shown(&skills.proposal(id, surface).await?),
+            Query::ProposalOrigin(id) => shown(&skills.why(id).await?),
+            Query::Skills => shown(&skills.skills().await?),
+            Query::Skill(name) => shown(&skills.skill(&name).await?),
+            Query::SkillHistory(name) => shown(&skills.history(&name, surface).await?),
+            Query::Memory => shown(&memory_files.overview(origin.person()?, surface).await?),
+            Query::SearchMemory(query) => shown(&self.finder().search_memory(origin.person()?, &query).await?),
+            Query::Note(note) => shown(&memory_files.note(origin.person()?, &note, surface).await?),
+            Query::NoteHistory(note) => shown(&memory_files.note_history(origin.person()?, &note, surface).await?),
+        }
     }
 
     async fn act(&self, origin: &Origin, action: Action) -> Result<Answer, CommandError> {
@@ -151,7 +148,10 @@ impl Admin {
             },
             Action::PreferModel(name) => self.reports().prefer(&name).await,
             Action::AcceptTool { name, hash } => self.reports().accept_tool(&name, &hash).await,
-            Action::RepairKnowledge => memory_files.knowledge(RepairMode::Repair).await,
+            Action::RepairKnowledge => {
+                let repaired = memory_files.knowledge(RepairMode::Repair).await?;
+                Ok(Answer::rendering(&repaired, &self.render_context(surface)))
+            }
             Action::Claim => self.members().claim().await,
             Action::Link => self.members().link_code(origin.person()?).await,
             Action::Pair { name, role, means } => self.members().pair(issuer, &name, role, means).await,
@@ -217,7 +217,8 @@ mod tests {
         fixture.says("Ben", "No shoes at all").await;
         let show = format!("conversations show {}", said.conversation);
         fixture.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
-        let version = fixture.admin.skills_and_proposals().skills().await.unwrap().json[0]["version"].clone();
+        let version =
+            fixture.rendering(&fixture.admin.skills_and_proposals().skills().await.unwrap()).json[0]["version"].clone();
         let (_, hash) = fixture.proposes("tea", "Boil milk.").await;
         for name in ["soup", "stew"] {
             fixture.proposes(name, "Boil.").await;

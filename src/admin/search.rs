@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain, sources_in_words, with_fields};
+use super::answer::{Render, RenderContext, ShownLabel, plain, sources_in_words, with_fields};
 use crate::id::ConversationId;
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
@@ -163,8 +163,8 @@ enum HitSource {
 }
 
 impl SearchAdmin<'_> {
-    /// Searches a person's own texts, best hits first; untrusted texts are marked.
-    pub async fn search(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Answer> {
+    /// Searches a person's own texts, best hits first.
+    pub(super) async fn search(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<SearchReport> {
         let query =
             SearchQuery { limit: query.limit.clamp(1, MOST), context: query.context.min(MOST_AROUND), ..query.clone() };
         let mut rows = Vec::new();
@@ -179,46 +179,109 @@ impl SearchAdmin<'_> {
         }
         rows.sort_by(|one, other| other.score.total_cmp(&one.score));
         rows.truncate(query.limit);
-        self.shown(person, &query, rows).await
+        let mut hits = Vec::new();
+        for row in rows {
+            hits.push((self.around(person, &row).await?, row));
+        }
+        Ok(SearchReport {
+            person: person.name.clone(),
+            words: FoldedWords::new(&query.words),
+            context: query.context,
+            hits,
+        })
     }
 
     /// Searches the memory only: that of all agents, or of one.
-    pub async fn search_memory(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Answer> {
+    pub(super) async fn search_memory(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<SearchReport> {
         self.search(person, &SearchQuery { kinds: vec![SearchKind::Note], ..query.clone() }).await
     }
+}
 
-    async fn shown(&self, person: &Person, query: &SearchQuery, rows: Vec<SearchRow>) -> anyhow::Result<Answer> {
-        let (wanted, mut shown) = (FoldedWords::new(&query.words), ShownLabel::nothing());
-        let (mut lines, mut json) = (Vec::new(), Vec::new());
-        for mut row in rows {
-            let around = self.around(person, &row).await?;
-            if let (HitSource::File { line, .. }, Some(around)) = (&mut row.by, &around) {
-                *line = around.line(&mut shown, &wanted);
-            }
-            let words = shown.words::<Arc<str>>(&row.text);
-            let snippet = Snippet::new(words, &wanted);
-            let title = row.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default();
-            let around =
-                around.filter(|_| query.context > 0).map(|around| around.lines(&mut shown, &wanted, query.context));
-            let piece = around.as_ref().map_or_else(|| snippet.markdown(), |lines| FileExcerpt::markdown(lines));
-            lines.push(format!("{}\n{piece}", self.head(person, &row, title)));
-            json.push(row_json(&row, title, &snippet, around.as_deref()));
-        }
-        if lines.is_empty() {
-            lines.push(says::NOTHING_FOUND.to_owned());
-        }
-        Ok(Answer::showing(shown, lines.join("\n\n"), Value::from(json)))
+/// Hits of a search, best first. Untrusted texts are marked.
+pub(super) struct SearchReport {
+    /// Name of the person who searches.
+    person: String,
+    words: FoldedWords,
+    /// Number of context lines above and below a hit in a file.
+    context: usize,
+    /// Each with the lines of its file.
+    hits: Vec<(Option<FileExcerpt>, SearchRow)>,
+}
+
+impl SearchReport {
+    /// The line of a hit in a file, by the file's present content.
+    fn line(&self, around: Option<&FileExcerpt>, found: usize, shown: &mut ShownLabel) -> usize {
+        around.map_or(found, |around| around.line(shown, &self.words))
     }
 
-    fn head(&self, person: &Person, row: &SearchRow, title: &str) -> String {
-        let (at, sources) = (when(self.zone, row), sources_in_words(row.text.label()));
-        match (&row.by, row.kind) {
-            (HitSource::File { path, line }, _) => says::hit(&at, &plain(&format!("{path}:{line}")), &sources),
-            (_, SearchKind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
-            (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(&at, &plain(title), &sources),
-            (HitSource::Assistant(_), _) => says::hit(&at, &self.agent, &sources),
-            _ => says::hit(&at, &person.name, &sources),
+    fn lines_around(&self, around: Option<&FileExcerpt>, shown: &mut ShownLabel) -> Option<Vec<FileLine>> {
+        around.filter(|_| self.context > 0).map(|around| around.lines(shown, &self.words, self.context))
+    }
+}
+
+impl Render for SearchReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        if self.hits.is_empty() {
+            return says::NOTHING_FOUND.to_owned();
         }
+        let mut lines = Vec::new();
+        for (around, row) in &self.hits {
+            let (at, sources) = (when(context.zone, row), sources_in_words(row.text.label()));
+            let title = row.title(shown);
+            let head = match (&row.by, row.kind) {
+                (HitSource::File { path, line }, _) => {
+                    let line = self.line(around.as_ref(), *line, shown);
+                    says::hit(&at, &plain(&format!("{path}:{line}")), &sources)
+                }
+                (_, SearchKind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
+                (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(&at, &plain(title), &sources),
+                (HitSource::Assistant(_), _) => says::hit(&at, context.agent, &sources),
+                _ => says::hit(&at, &self.person, &sources),
+            };
+            let snippet = Snippet::new(shown.words::<Arc<str>>(&row.text), &self.words);
+            let piece = self.lines_around(around.as_ref(), shown);
+            let piece = piece.map_or_else(|| snippet.markdown(), |lines| FileExcerpt::markdown(&lines));
+            lines.push(format!("{head}\n{piece}"));
+        }
+        lines.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let hit = |(around, row): &(Option<FileExcerpt>, SearchRow)| {
+            let snippet = Snippet::new(shown.words::<Arc<str>>(&row.text), &self.words);
+            let json = json!({
+                "kind": row.kind.as_str(),
+                "id": row.id,
+                "at": row.at.rfc3339(),
+                "title": row.title(shown),
+                "snippet": snippet.text(),
+                "score": row.score,
+                "tainted": !row.text.label().is_trusted(),
+            });
+            let json = match &row.by {
+                HitSource::Person(conversation) | HitSource::Assistant(conversation) => {
+                    with_fields(json, json!({ "conversation": conversation }))
+                }
+                HitSource::File { path, line } => {
+                    let line = self.line(around.as_ref(), *line, shown);
+                    with_fields(json, json!({ "path": path, "line": line }))
+                }
+                HitSource::Nobody => json,
+            };
+            match self.lines_around(around.as_ref(), shown) {
+                Some(lines) => {
+                    with_fields(json, json!({ "lines": lines.iter().map(FileLine::json).collect::<Value>() }))
+                }
+                None => json,
+            }
+        };
+        self.hits.iter().map(hit).collect()
+    }
+}
+
+impl SearchRow {
+    fn title(&self, shown: &mut ShownLabel) -> &str {
+        self.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default()
     }
 }
 
@@ -226,29 +289,6 @@ impl SearchAdmin<'_> {
 fn when(zone: Zone, row: &SearchRow) -> String {
     let begins_day = zone.day(row.at) != zone.day(Timestamp(row.at.0.saturating_sub(1)));
     if begins_day && matches!(row.by, HitSource::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }
-}
-
-fn row_json(row: &SearchRow, title: &str, snippet: &Snippet, around: Option<&[FileLine]>) -> Value {
-    let json = json!({
-        "kind": row.kind.as_str(),
-        "id": row.id,
-        "at": row.at.rfc3339(),
-        "title": title,
-        "snippet": snippet.text(),
-        "score": row.score,
-        "tainted": !row.text.label().is_trusted(),
-    });
-    let json = match &row.by {
-        HitSource::Person(conversation) | HitSource::Assistant(conversation) => {
-            with_fields(json, json!({ "conversation": conversation }))
-        }
-        HitSource::File { path, line } => with_fields(json, json!({ "path": path, "line": line })),
-        HitSource::Nobody => json,
-    };
-    match around {
-        Some(lines) => with_fields(json, json!({ "lines": lines.iter().map(FileLine::json).collect::<Value>() })),
-        None => json,
-    }
 }
 
 #[cfg(test)]
@@ -265,12 +305,14 @@ mod tests {
     async fn hits_have_the_promised_shape() {
         let fixture = Fixture::new().await;
         let said = fixture.says("Ada", "The red shoes are at the cobbler").await;
-        let answer = fixture
-            .admin
-            .finder()
-            .search(&fixture.ada().person, &of("shoe", &[SearchKind::Message, SearchKind::Conversation]))
-            .await
-            .unwrap();
+        let answer = fixture.rendering(
+            &fixture
+                .admin
+                .finder()
+                .search(&fixture.ada().person, &of("shoe", &[SearchKind::Message, SearchKind::Conversation]))
+                .await
+                .unwrap(),
+        );
         assert_eq!(answer.json.as_array().unwrap().len(), 2);
         assert_eq!(keys(&answer.json[0]), ["kind", "id", "at", "title", "snippet", "score", "tainted", "conversation"],);
         let message = answer.json.as_array().unwrap().iter().find(|hit| hit["kind"] == "message").unwrap();
@@ -293,7 +335,8 @@ mod tests {
         for (mine, theirs, caller) in
             [("ada-19c0", "ben-7f3a", fixture.ada().person), ("ben-7f3a", "ada-19c0", fixture.ben().person)]
         {
-            let answer = fixture.admin.finder().search(&caller, &SearchQuery::of("canary")).await.unwrap();
+            let answer =
+                fixture.rendering(&fixture.admin.finder().search(&caller, &SearchQuery::of("canary")).await.unwrap());
             let all = format!("{}{}", answer.markdown, answer.json).replace("**", "");
             assert!(all.contains("canary") && !all.contains(theirs), "{mine}: {all}");
         }

@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::SkillsAdmin;
-use super::answer::{Answer, ShownLabel, plain, with_fields};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
 use super::review::{change_of, standing_of, surface_of};
 use crate::id::{ProposalId, VersionId};
 use crate::people::Person;
@@ -50,49 +50,28 @@ struct SkillEntry {
 }
 
 impl SkillsAdmin<'_> {
-    /// Lists all skills: the live ones, and the others with the reason.
-    pub async fn skills(&self) -> anyhow::Result<Answer> {
-        let entries = self.entries().await?;
-        if entries.is_empty() {
-            return Ok(Answer::ours(says::NO_SKILLS, json!([])));
-        }
-        let mut shown = ShownLabel::nothing();
-        let mut lines = Vec::new();
-        for entry in &entries {
-            shown.also(&entry.label);
-            let description = visible_line(&brief(&entry.description));
-            lines.push(says::skill(&plain(&entry.name), &visible_line(&entry.note), &description));
-        }
-        if entries.iter().any(|entry| entry.state == "broken") {
-            lines.push(format!("\n{}", says::CHECK_THEM));
-        }
-        Ok(Answer::showing(shown, lines.join("\n"), json!(entries)))
+    /// All skills: the live ones, and the others with the reason.
+    pub(super) async fn skills(&self) -> anyhow::Result<SkillsReport> {
+        Ok(SkillsReport { entries: self.entries().await? })
     }
 
-    /// Shows one skill in full.
-    pub async fn skill(&self, name: &str) -> anyhow::Result<Answer> {
+    /// One skill in full.
+    pub(super) async fn skill(&self, name: &str) -> Result<SkillReport, CommandError> {
         let live = self.review.live().await?;
         let folder = folder_of(&live, name);
-        let Some(entry) = self.entries().await?.into_iter().find(|entry| entry.name == folder) else {
-            return Ok(Answer::refusal(says::no_such_skill(&plain(name), Surface::CommandLine)));
-        };
-        let mut shown = ShownLabel::nothing();
-        shown.also(&entry.label);
-        match live.find(name) {
-            Some(found) => Ok(skill_answer(found, &entry, shown)),
-            None => Ok(Answer::showing(
-                shown,
-                says::not_live(&plain(&entry.name), &visible_line(&entry.note)),
-                json!(entry),
-            )),
-        }
+        let entry = self.entries().await?.into_iter().find(|entry| entry.name == folder);
+        let unknown = || Answer::refusal(says::no_such_skill(&plain(name), Surface::CommandLine));
+        Ok(SkillReport { entry: entry.ok_or_else(unknown)?, live: live.find(name).cloned() })
     }
 
     /// Shows a held folder, or accepts it if `hash` is that of the folder shown.
     pub async fn accept_skill(&self, name: &str, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         match self.review.held(name).await? {
             FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
-            FolderLock::Waits(id) => self.show(id, surface_of(by)).await,
+            FolderLock::Waits(id) => match self.proposal(id, surface_of(by)).await {
+                Ok(report) => Ok(Answer::rendering(&report, &self.render_context(surface_of(by)))),
+                Err(error) => error.into_answer(),
+            },
             FolderLock::Refused(why) => {
                 Ok(Answer::refusal(says::cannot_accept(&plain(name), &plain(&why.to_string()))))
             }
@@ -104,28 +83,14 @@ impl SkillsAdmin<'_> {
         }
     }
 
-    /// Shows a skill's versions, newest first.
-    pub async fn history(&self, name: &str, surface: Surface) -> anyhow::Result<Answer> {
+    /// A skill's versions.
+    pub(super) async fn history(&self, name: &str, surface: Surface) -> Result<SkillHistoryReport, CommandError> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
-            return Ok(Answer::refusal(says::no_such_skill(&plain(name), surface)));
+            return Err(Answer::refusal(says::no_such_skill(&plain(name), surface)).into());
         }
-        let present = present(&history);
-        let mut lines = vec![says::history_head(&plain(&folder)), String::new()];
-        let newest = || history.versions.iter().rev();
-        lines.extend(newest().take(MAX_VERSIONS).map(|version| self.version_line(version, present)));
-        if history.versions.len() > MAX_VERSIONS {
-            lines.push(says::older(history.versions.len() - MAX_VERSIONS));
-        }
-        if present.is_none() {
-            lines.push(format!("\n{}", says::NONE_PRESENT));
-        }
-        if present.is_none() || history.versions.len() > 1 {
-            lines.push(format!("\n{}", says::how_to_roll_back(&folder, surface)));
-        }
-        let json: Value = newest().map(|version| version_json(version, present)).collect();
-        Ok(Answer::ours(lines.join("\n"), json))
+        Ok(SkillHistoryReport { present: present(&history), versions: history.versions, folder })
     }
 
     /// Replaces the present version of a skill with an earlier one.
@@ -166,17 +131,6 @@ impl SkillsAdmin<'_> {
         entries.extend(live.broken.iter().map(broken_entry));
         entries.sort_by(|one, other| one.name.cmp(&other.name));
         Ok(entries)
-    }
-
-    fn version_line(&self, version: &VersionRow, present: Option<VersionId>) -> String {
-        let mark = if present == Some(version.id) {
-            says::PRESENT
-        } else if !version.accepted {
-            says::NEVER_ACCEPTED
-        } else {
-            ""
-        };
-        says::version(version.id, &self.zone.show_short(version.made_at), &version.origin, version.proposal, mark)
     }
 
     /// Proposes the skill in a folder on this computer, given by its full path.
@@ -354,22 +308,102 @@ fn unaccepted_label() -> Label {
     Label::untrusted(Source::new("folder", ""))
 }
 
-fn skill_answer(found: &LiveSkill, entry: &SkillEntry, shown: ShownLabel) -> Answer {
-    let content = &found.skill.content;
-    let mut parts =
-        vec![says::skill_head(&plain(&entry.name), found.version, &found.origin, &visible_line(&entry.description))];
-    if !entry.note.is_empty() && entry.state == "live" {
-        parts.push(says::note(&visible_line(&entry.note)));
-    } else if !entry.note.is_empty() {
-        parts.push(says::not_live(&plain(&entry.name), &visible_line(&entry.note)));
+/// All skills, live or not.
+pub(super) struct SkillsReport {
+    entries: Vec<SkillEntry>,
+}
+
+impl Render for SkillsReport {
+    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        if self.entries.is_empty() {
+            return says::NO_SKILLS.to_owned();
+        }
+        let mut lines = Vec::new();
+        for entry in &self.entries {
+            shown.also(&entry.label);
+            let description = visible_line(&brief(&entry.description));
+            lines.push(says::skill(&plain(&entry.name), &visible_line(&entry.note), &description));
+        }
+        if self.entries.iter().any(|entry| entry.state == "broken") {
+            lines.push(format!("\n{}", says::CHECK_THEM));
+        }
+        lines.join("\n")
     }
-    let files = content.files().map(|(path, bytes)| says::file(&visible_line(path), bytes.len()));
-    parts.push(files.collect::<Vec<_>>().join("\n"));
-    let text = content.text(MAIN).unwrap_or_default();
-    parts.push(diff::fenced(&reveal(text)));
-    let files = content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
-    let json = with_fields(entry, json!({ "files": files.collect::<Value>(), "text": text }));
-    Answer::showing(shown, parts.join("\n\n"), json)
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        json!(self.entries)
+    }
+}
+
+/// One skill.
+pub(super) struct SkillReport {
+    entry: SkillEntry,
+    /// Its files, if it is used.
+    live: Option<LiveSkill>,
+}
+
+impl Render for SkillReport {
+    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let entry = &self.entry;
+        shown.also(&entry.label);
+        let (name, note) = (plain(&entry.name), visible_line(&entry.note));
+        let Some(found) = &self.live else { return says::not_live(&name, &note) };
+        let content = &found.skill.content;
+        let mut parts = vec![says::skill_head(&name, found.version, &found.origin, &visible_line(&entry.description))];
+        if !entry.note.is_empty() {
+            parts.push(if entry.state == "live" { says::note(&note) } else { says::not_live(&name, &note) });
+        }
+        let files = content.files().map(|(path, bytes)| says::file(&visible_line(path), bytes.len()));
+        parts.push(files.collect::<Vec<_>>().join("\n"));
+        parts.push(diff::fenced(&reveal(content.text(MAIN).unwrap_or_default())));
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        let Some(found) = &self.live else { return json!(self.entry) };
+        let content = &found.skill.content;
+        let files = content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
+        let text = content.text(MAIN).unwrap_or_default();
+        with_fields(&self.entry, json!({ "files": files.collect::<Value>(), "text": text }))
+    }
+}
+
+/// The versions of a skill, oldest first.
+pub(super) struct SkillHistoryReport {
+    folder: String,
+    versions: Vec<VersionRow>,
+    /// The version with the folder's present content.
+    present: Option<VersionId>,
+}
+
+impl Render for SkillHistoryReport {
+    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let line = |version: &VersionRow| {
+            let mark = match version {
+                version if self.present == Some(version.id) => says::PRESENT,
+                version if !version.accepted => says::NEVER_ACCEPTED,
+                _ => "",
+            };
+            let at = context.zone.show_short(version.made_at);
+            says::version(version.id, &at, &version.origin, version.proposal, mark)
+        };
+        let mut lines = vec![says::history_head(&plain(&self.folder)), String::new()];
+        lines.extend(self.versions.iter().rev().take(MAX_VERSIONS).map(line));
+        if self.versions.len() > MAX_VERSIONS {
+            lines.push(says::older(self.versions.len() - MAX_VERSIONS));
+        }
+        if self.present.is_none() {
+            lines.push(format!("\n{}", says::NONE_PRESENT));
+        }
+        if self.present.is_none() || self.versions.len() > 1 {
+            lines.push(format!("\n{}", says::how_to_roll_back(&self.folder, context.surface)));
+        }
+        lines.join("\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.versions.iter().rev().map(|version| version_json(version, self.present)).collect()
+    }
 }
 
 /// The newest version with the folder's present content.

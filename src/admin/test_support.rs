@@ -8,7 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{Admin, Caller, HealthSource};
+use super::answer::Render;
+use super::{Admin, Answer, Caller, HealthSource};
 use crate::config::{Budget, Config, Conversation, Home, Limit};
 use crate::engine::{ChannelAccess, Engine, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
@@ -30,6 +31,7 @@ use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
 use crate::tool::Toolbox;
 use crate::tool::mcp::{Limits, Servers};
 use crate::trust::{Label, Labelled, Scope, Source};
+use crate::wording::review::Surface;
 
 /// 2026-11-21 09:00 UTC, a Saturday.
 pub(super) const START: Timestamp = Timestamp(1_795_251_600_000);
@@ -79,6 +81,11 @@ impl Fixture {
         let clock = Arc::new(SimulatedClock::new(START));
         let admin = admin(&journal, &clock, home.path()).await;
         Self { admin, clock, journal, home, people: Vec::new() }
+    }
+
+    /// Renders the result of a query as the command line shows it.
+    pub(super) fn rendering(&self, result: &dyn Render) -> Answer {
+        Answer::rendering(result, &self.admin.render_context(Surface::CommandLine))
     }
 
     pub(super) fn now(&self) -> Timestamp {

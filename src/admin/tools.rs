@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::answer::{Answer, ShownLabel, plain};
+use super::answer::{Answer, Render, RenderContext, ShownLabel, plain};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::OutsideToolRow;
@@ -59,22 +59,13 @@ impl ToolState {
 }
 
 impl ReportsAdmin<'_> {
-    /// Lists every tool of every server, and shows in full those to be accepted.
-    pub async fn tools(&self) -> anyhow::Result<Answer> {
+    /// Every tool of every server.
+    pub(super) async fn tools(&self) -> anyhow::Result<ToolsReport> {
         let rows = self.mcp.seen().await?;
-        let conditions: BTreeMap<String, Condition> = self.mcp.conditions().into_iter().collect();
-        let state = |row: &OutsideToolRow| ToolState::of(row, conditions.get(&row.server));
-        let mut shown = ShownLabel::nothing();
-        let mut parts = vec![server_lines(&conditions, self.zone)];
-        for row in &rows {
-            shown.also(&row.seen.label);
-            parts.push(page(row, state(row)));
-        }
-        if conditions.is_empty() && rows.is_empty() {
-            parts = vec![says::NO_SERVERS.to_owned()];
-        }
-        let json = rows.iter().map(|row| row_json(row, state(row))).collect();
-        Ok(Answer::showing(shown, parts.join("\n\n"), json))
+        let servers: BTreeMap<String, Condition> = self.mcp.conditions().into_iter().collect();
+        let state = |row: &OutsideToolRow| ToolState::of(row, servers.get(&row.server));
+        let tools = rows.into_iter().map(|row| (state(&row), row)).collect();
+        Ok(ToolsReport { tools, servers })
     }
 
     /// Accepts a tool in the version whose digest begins with these digits.
@@ -91,6 +82,30 @@ impl ReportsAdmin<'_> {
             return Ok(Answer::refusal(says::other_digest(name)));
         }
         Ok(Answer::ours(says::tool_accepted(name), json!({ "accepted": name, "hash": hash(row) })))
+    }
+}
+
+/// The tools of MCP servers. Those to be accepted are rendered in full.
+pub(super) struct ToolsReport {
+    servers: BTreeMap<String, Condition>,
+    tools: Vec<(ToolState, OutsideToolRow)>,
+}
+
+impl Render for ToolsReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        if self.servers.is_empty() && self.tools.is_empty() {
+            return says::NO_SERVERS.to_owned();
+        }
+        let mut parts = vec![server_lines(&self.servers, context.zone)];
+        for (state, row) in &self.tools {
+            shown.also(&row.seen.label);
+            parts.push(page(row, *state));
+        }
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.tools.iter().map(|(state, row)| row_json(row, *state)).collect()
     }
 }
 
@@ -209,7 +224,7 @@ mod tests {
     #[tokio::test]
     async fn without_servers_there_is_nothing_to_accept() {
         let fixture = Fixture::new().await;
-        let answer = fixture.admin.reports().tools().await.unwrap();
+        let answer = fixture.rendering(&fixture.admin.reports().tools().await.unwrap());
         assert_eq!((answer.markdown.as_str(), answer.json), (says::NO_SERVERS, json!([])));
         assert!(fixture.admin.reports().accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);
     }

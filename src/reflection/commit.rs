@@ -103,7 +103,7 @@ impl ValidReflection {
         let address = system_run::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
         if let Some(address) = address {
             let notice = self.text(render::notice(&self.slot, &self.form));
-            let cause = Cause::reflection(reflection);
+            let cause = Some(Cause::reflection(reflection));
             tx.outbox().post(&NewOutbox { cause, ..NewOutbox::notice(address, &notice, self.now) })?;
         }
         Ok(address)

@@ -25,15 +25,15 @@ use crate::people::Role;
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
 use crate::store::{
-    Cause, Clearance, Db, NewDecision, NewOutbox, OriginKind, OutboxKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
-    ReviewStage, StageOutcome, Tx, VerdictRow,
+    Cause, Clearance, Db, NewDecision, NewOutbox, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage,
+    StageOutcome, Tx, VerdictRow,
 };
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{self, skill as says};
+use crate::wording::{self, prompt, skill as says};
 
 /// The setting by which a reviewer approves a person's request.
 const BY_REVIEW: &str = "[skills] review = \"ai\"";
@@ -257,7 +257,10 @@ impl ReviewWorker<'_> {
         self.post_to_owner("tell of a proposal", move |tx, address, scope| {
             let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
             let buttons = &shown.buttons;
-            let notice = NewOutbox { buttons, cause: Cause::proposal(id), ..NewOutbox::notice(address, &text, now) };
+            // The page holds the digest that approves it, which no model may learn.
+            let sent = wording::own(prompt::PROPOSAL_SENT, scope);
+            tx.sent().record(address, Cause::proposal(id), &sent, now)?;
+            let notice = NewOutbox { buttons, cause: None, ..NewOutbox::notice(address, &text, now) };
             tx.outbox().post(&notice)?;
             tx.proposals().mark_notified(id, now)
         })

@@ -51,8 +51,9 @@ pub struct NewOutbox<'a> {
     /// External ids of the answered messages, one per line; blank for none. In a group the first is
     /// quoted.
     pub quotes: &'a str,
-    /// Cause of a notice.
-    pub cause: Cause,
+    /// Cause of a notice that becomes a message of its person's stream; none if its poster records
+    /// another text there.
+    pub cause: Option<Cause>,
     /// Current time.
     pub at: Timestamp,
 }
@@ -67,7 +68,7 @@ impl<'a> NewOutbox<'a> {
             text,
             buttons: &[],
             quotes: "",
-            cause: Cause::NOTICE,
+            cause: Some(Cause::NOTICE),
             at,
         }
     }
@@ -265,9 +266,9 @@ impl Outbox<'_> {
 impl OutboxMut<'_> {
     /// Adds a delivery.
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
-        let message = match (new.message, new.kind) {
-            (None, OutboxKind::Notice) => self.tx().sent().record(new.address, new.cause, new.text, new.at)?,
-            (message, _) => message,
+        let message = match (new.message, new.kind, new.cause) {
+            (None, OutboxKind::Notice, Some(cause)) => self.tx().sent().record(new.address, cause, new.text, new.at)?,
+            (message, ..) => message,
         };
         let (words, label, scope) = new.text.open();
         let own_words: &str = if message.is_some() { "" } else { words };

@@ -161,6 +161,9 @@ pub fn sent_and_deleted(at: &str, cause: &str) -> String {
     format!("[{at}] {cause} (deleted since)")
 }
 
+/// Text of a proposal in the person's stream.
+pub const PROPOSAL_SENT: &str = "A proposed change of a skill, for their decision.";
+
 /// Number of earlier ones that are left out.
 pub fn sent_before(count: usize) -> String {
     format!("({count} earlier messages of this kind are left out; `memory_search` in conversations finds them.)")

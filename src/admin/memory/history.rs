@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::name::{self, Name};
 use super::{no_such_note, promote};
 use crate::admin::MemoryAdmin;
-use crate::admin::answer::{Answer, ShownLabel, plain, sources, sources_in_words};
+use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words};
 use crate::id::FileId;
 use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
 use crate::people::Person;
@@ -20,7 +20,7 @@ use crate::wording::review::Surface;
 const MAX_VERSIONS: usize = 20;
 
 /// The versions of one path, newest first.
-struct FileHistory {
+pub(in crate::admin) struct FileHistory {
     path: String,
     versions: Vec<FileRow>,
 }
@@ -40,26 +40,42 @@ impl FileHistory {
     }
 }
 
-impl MemoryAdmin<'_> {
-    /// The history of a note, newest first.
-    pub async fn note_history(&self, person: &Person, typed: &str, surface: Surface) -> anyhow::Result<Answer> {
-        let Some(history) = self.histories(person, typed).await?.into_iter().next() else {
-            return Ok(no_such_note(surface));
-        };
-        let mut shown = ShownLabel::nothing();
-        let mut lines = vec![says::history_head(&plain(name::visible_path(&history.path))), String::new()];
-        let listed = history.listed();
+impl Render for FileHistory {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let mut lines = vec![says::history_head(&plain(name::visible_path(&self.path))), String::new()];
+        let listed = self.listed();
         for version in &listed {
             // No text is shown, but a version's sources may be untrusted information.
             shown.also(&version.label);
-            lines.push(self.past_line(version, history.present()));
+            let deleted = version.digest.is_empty();
+            let size = version.has_content.then_some(version.size);
+            let sources = sources_in_words(&version.label);
+            let facts = says::version_facts(size, deleted, &sources, self.present() == Some(version.id));
+            let (at, cause) = (context.zone.show_short(version.at), says::cause(&version.cause));
+            lines.push(says::version(version.id, &at, says::author(&version.author), &cause, &facts));
         }
-        if history.versions.len() > listed.len() {
-            lines.push(says::older(history.versions.len() - listed.len()));
+        if self.versions.len() > listed.len() {
+            lines.push(says::older(self.versions.len() - listed.len()));
         }
-        lines.push(format!("\n{}", says::how_to_restore(&name::short(&history.path), surface)));
-        let json: Value = history.versions.iter().map(|version| version_json(version, history.present())).collect();
-        Ok(Answer::showing(shown, lines.join("\n"), json))
+        lines.push(format!("\n{}", says::how_to_restore(&name::short(&self.path), context.surface)));
+        lines.join("\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.versions.iter().map(|version| version_json(version, self.present())).collect()
+    }
+}
+
+impl MemoryAdmin<'_> {
+    /// The history of a note.
+    pub(in crate::admin) async fn note_history(
+        &self,
+        person: &Person,
+        typed: &str,
+        surface: Surface,
+    ) -> Result<FileHistory, CommandError> {
+        let history = self.histories(person, typed).await?.into_iter().next();
+        Ok(history.ok_or_else(|| no_such_note(surface))?)
     }
 
     /// Restores an earlier version.
@@ -115,15 +131,6 @@ impl MemoryAdmin<'_> {
             }
         }
         Ok(histories)
-    }
-
-    fn past_line(&self, version: &FileRow, present: Option<FileId>) -> String {
-        let deleted = version.digest.is_empty();
-        let size = version.has_content.then_some(version.size);
-        let sources = sources_in_words(&version.label);
-        let facts = says::version_facts(size, deleted, &sources, present == Some(version.id));
-        let at = self.zone.show_short(version.at);
-        says::version(version.id, &at, says::author(&version.author), &says::cause(&version.cause), &facts)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{MemoryFile, gauge, listed, name};
 use crate::admin::MemoryAdmin;
-use crate::admin::answer::{Answer, ShownLabel, plain};
+use crate::admin::answer::{Render, RenderContext, ShownLabel, plain};
 use crate::memory::{AccessRefusal, NoteLine, UnreadNote, Workspace, unless_refused, without_comments};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
@@ -25,8 +25,73 @@ const BEGINNING: usize = 2_500;
 const OTHER_FILES: [&str; 6] =
     ["USER.md", "AGENTS.md", "SOUL.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"];
 
-/// Files, each with the reason.
-pub(super) struct UnreadFiles(Vec<(String, AccessRefusal)>);
+/// Unreadable files, each with the reason.
+pub(super) struct UnreadFiles {
+    files: Vec<(String, AccessRefusal)>,
+    /// The label of their names.
+    label: Label,
+}
+
+/// The overview of a person's memory.
+pub(in crate::admin) struct MemoryReport {
+    /// True if memory is enabled.
+    is_read: bool,
+    index: Result<MemoryFile, AccessRefusal>,
+    notes: SortedNotes,
+    /// Folder of the notes, for the command line.
+    folder: Option<String>,
+    /// Files of extracted facts.
+    fact_files: Vec<MemoryFile>,
+    /// Unreadable files, without the index.
+    unread: UnreadFiles,
+}
+
+impl MemoryReport {
+    /// Size of everything, in bytes.
+    fn size(&self) -> u64 {
+        self.notes.total().1 + self.index.as_ref().map_or(0, MemoryFile::size)
+    }
+}
+
+impl Render for MemoryReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let surface = context.surface;
+        let mut blocks = match &self.index {
+            Ok(page) => of_index(page, surface, self.is_read, shown),
+            Err(AccessRefusal::Missing) => vec![says::head(&gauge(INDEX, 0), reads(self.is_read, 0))],
+            Err(why) => vec![says::index_unread(reason(*why))],
+        };
+        if !self.is_read {
+            blocks.insert(0, says::SWITCHED_OFF.to_owned());
+        }
+        blocks.extend(self.notes.blocks(shown, surface));
+        let files = self.notes.total().0 + usize::from(self.index.is_ok());
+        blocks.push(says::total(files, self.size(), self.folder.as_deref(), surface));
+        blocks.extend(extracted_lines(&self.fact_files));
+        blocks.extend(self.unread.block(shown));
+        blocks.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let notes = |notes: &[NoteLine]| notes.iter().map(note_json).collect::<Value>();
+        let index_unread = self.index.as_ref().err().filter(|why| **why != AccessRefusal::Missing);
+        shown.also(&self.unread.label);
+        let unread = self.unread.files.iter().map(|(path, why)| unread_json(path, *why));
+        let unread: Value = unread.chain(index_unread.map(|why| unread_json(INDEX, *why))).collect();
+        json!({
+            "enabled": self.is_read,
+            "index": self.index.as_ref().ok().map(|page| super::page_json(page, page.words(shown))),
+            "folder": self.folder,
+            "notes": notes(&self.notes.notes),
+            "today": self.notes.today.as_ref().map(note_json),
+            "days": notes(&self.notes.days),
+            "unread": unread,
+            "taken_down": self.fact_files.iter().map(file_json).collect::<Value>(),
+            "untrusted": notes(&self.notes.outside),
+            "size": self.size(),
+        })
+    }
+}
 
 /// The notes of a memory by kind.
 #[derive(Debug, Default)]
@@ -38,12 +103,10 @@ struct SortedNotes {
 }
 
 impl MemoryAdmin<'_> {
-    /// Shows the overview.
-    pub async fn overview(&self, person: &Person, surface: Surface) -> anyhow::Result<Answer> {
+    /// The overview of a person's memory.
+    pub(in crate::admin) async fn overview(&self, person: &Person, surface: Surface) -> anyhow::Result<MemoryReport> {
         let who = Party::One(person.clone());
-        let now = self.clock.now();
         let notes = self.workspace.files().list_notes(&who).await?;
-        let sorted = sort(notes.read, &self.zone.day(now));
         let index = match self.page(&who, &[INDEX.to_owned()]).await {
             Ok(page) => Ok(page),
             Err(error) => Err(error.refusal()?),
@@ -52,40 +115,17 @@ impl MemoryAdmin<'_> {
             Surface::Chat => None,
             Surface::CommandLine => unless_refused(self.workspace.versions().disk_path(&who, INDEX).await)?,
         };
-        let place = place.and_then(|path| path.parent().map(|folder| folder.display().to_string()));
-        let mut shown = ShownLabel::nothing();
-        let is_read = self.reads_memory();
-        let mut blocks = match &index {
-            Ok(page) => of_index(page, surface, is_read, &mut shown),
-            Err(AccessRefusal::Missing) => vec![says::head(&gauge(INDEX, 0), reads(is_read, 0))],
-            Err(why) => vec![says::index_unread(reason(*why))],
-        };
-        if !is_read {
-            blocks.insert(0, says::SWITCHED_OFF.to_owned());
-        }
-        let size = index.as_ref().map_or(0, MemoryFile::size);
-        blocks.extend(sorted.blocks(&mut shown, surface));
-        let (files, all) = sorted.total();
-        blocks.push(says::total(files + usize::from(index.is_ok()), all + size, place.as_deref(), surface));
-        let mut unread = UnreadFiles::of(notes.unread, &mut shown);
+        let mut unread = UnreadFiles::of(notes.unread);
         let fact_files = self.extracted_facts(&who, &mut unread).await?;
         self.note_other_files(&who, &mut unread).await?;
-        blocks.extend(extracted_lines(&fact_files));
-        blocks.extend(unread.block());
-        unread.note(INDEX, index.as_ref().err().copied().unwrap_or(AccessRefusal::Missing));
-        let json = json!({
-            "enabled": is_read,
-            "index": index.ok().map(|page| super::page_json(&page, page.words(&mut shown))),
-            "folder": place,
-            "notes": sorted.notes.iter().map(note_json).collect::<Vec<_>>(),
-            "today": sorted.today.as_ref().map(note_json),
-            "days": sorted.days.iter().map(note_json).collect::<Vec<_>>(),
-            "unread": unread.json(),
-            "taken_down": fact_files.iter().map(file_json).collect::<Vec<_>>(),
-            "untrusted": sorted.outside.iter().map(note_json).collect::<Vec<_>>(),
-            "size": all + size,
-        });
-        Ok(Answer::showing(shown, blocks.join("\n\n"), json))
+        Ok(MemoryReport {
+            is_read: self.reads_memory(),
+            index,
+            notes: sort(notes.read, &self.zone.day(self.clock.now())),
+            folder: place.and_then(|path| path.parent().map(|folder| folder.display().to_string())),
+            fact_files,
+            unread,
+        })
     }
 
     /// Both layers of extracted facts, as far as they exist.
@@ -237,33 +277,28 @@ fn note_json(note: &NoteLine) -> Value {
 }
 
 impl UnreadFiles {
-    /// The unreadable notes; their names are shown.
-    pub(super) fn of(notes: Vec<UnreadNote>, shown: &mut ShownLabel) -> Self {
-        let named = notes.into_iter().map(|note| {
-            shown.also(&note.label);
-            (note.path, note.why)
-        });
-        Self(named.collect())
+    fn of(notes: Vec<UnreadNote>) -> Self {
+        let label = Label::join_of(notes.iter().map(|note| &note.label));
+        Self { files: notes.into_iter().map(|note| (note.path, note.why)).collect(), label }
     }
 
     /// Adds a file, unless it is merely missing.
-    pub(super) fn note(&mut self, path: &str, why: AccessRefusal) {
+    fn note(&mut self, path: &str, why: AccessRefusal) {
         if why != AccessRefusal::Missing {
-            self.0.push((path.to_owned(), why));
+            self.files.push((path.to_owned(), why));
         }
     }
 
     /// One line per file; `None` without any.
-    pub(super) fn block(&self) -> Option<String> {
+    fn block(&self, shown: &mut ShownLabel) -> Option<String> {
+        shown.also(&self.label);
         let line = |(path, why): &(String, AccessRefusal)| says::unread(&plain(&name::short(path)), reason(*why));
-        (!self.0.is_empty()).then(|| listed(says::UNREAD.to_owned(), &self.0, line))
+        (!self.files.is_empty()).then(|| listed(says::UNREAD.to_owned(), &self.files, line))
     }
+}
 
-    /// The same for a program.
-    pub(super) fn json(&self) -> Value {
-        let one = |(path, why): &(String, AccessRefusal)| json!({ "note": name::short(path), "path": path, "why": reason(*why) });
-        self.0.iter().map(one).collect()
-    }
+fn unread_json(path: &str, why: AccessRefusal) -> Value {
+    json!({ "note": name::short(path), "path": path, "why": reason(why) })
 }
 
 /// The reason in words.

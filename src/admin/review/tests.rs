@@ -202,13 +202,14 @@ async fn the_command_line_has_the_promised_fields() {
     let fixture = Fixture::new().await;
     let (id, _) = fixture.proposes("tea", "Boil water.").await;
     let promised = ["id", "skill", "change", "state", "tainted", "sources", "hash", "created_at", "from"];
-    let list = fixture.admin.skills_and_proposals().proposals().await.unwrap().json;
+    let list = fixture.rendering(&fixture.admin.skills_and_proposals().proposals().await.unwrap()).json;
     let row =
         json!({ "id": id, "skill": "tea", "change": "create", "state": "pending", "tainted": true, "from": "import" });
     for (field, value) in row.as_object().unwrap() {
         assert_eq!(&list[0][field], value, "{field}");
     }
-    let whole = fixture.admin.skills_and_proposals().show(id, Surface::CommandLine).await.unwrap();
+    let whole =
+        fixture.rendering(&fixture.admin.skills_and_proposals().proposal(id, Surface::CommandLine).await.unwrap());
     assert!(whole.markdown.contains("compline review approve"), "{}", whole.markdown);
     for field in promised {
         assert_eq!(whole.json[field], list[0][field], "{field}");
@@ -221,7 +222,10 @@ async fn the_command_line_has_the_promised_fields() {
     assert!(
         !fixture.admin.skills_and_proposals().approve(id, &digest, DecisionSource::CommandLine).await.unwrap().failed
     );
-    assert_eq!(fixture.admin.skills_and_proposals().proposals().await.unwrap().json[0]["state"], "approved");
+    assert_eq!(
+        fixture.rendering(&fixture.admin.skills_and_proposals().proposals().await.unwrap()).json[0]["state"],
+        "approved"
+    );
     let status = fixture.admin.chat(&fixture.ada(), "/status").await;
     assert_eq!(status.json["proposals"], json!({ "pending": 0 }));
 }

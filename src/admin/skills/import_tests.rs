@@ -30,11 +30,12 @@ async fn an_import_replaces_an_existing_skill_as_a_whole() {
     let answer =
         fixture.admin.skills_and_proposals().import(file.parent().unwrap().to_str().unwrap(), "tea").await.unwrap();
     assert_eq!(answer.json["change"], "edit", "{}", answer.markdown);
-    let diff =
-        fixture.admin.skills_and_proposals().show(ProposalId(1), Surface::CommandLine).await.unwrap().json["diff"]
-            .as_str()
-            .unwrap()
-            .to_owned();
+    let diff = fixture
+        .rendering(&fixture.admin.skills_and_proposals().proposal(ProposalId(1), Surface::CommandLine).await.unwrap())
+        .json["diff"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(diff.contains("-Boil wine.\n+Boil water.") && diff.contains("deleted file: old.md"), "{diff}");
 }
 
@@ -56,7 +57,14 @@ async fn an_import_reports_the_problems_of_a_folder() {
         let refused = fixture.admin.skills_and_proposals().import(folder, name).await.unwrap();
         assert!(refused.failed && refused.markdown.contains(part), "{folder} {name}: {}", refused.markdown);
     }
-    assert!(fixture.admin.skills_and_proposals().pending().await.unwrap().json.as_array().unwrap().is_empty());
+    assert!(
+        fixture
+            .rendering(&fixture.admin.skills_and_proposals().pending().await.unwrap())
+            .json
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test]
@@ -82,7 +90,9 @@ async fn a_note_becomes_a_proposal_under_its_own_label() {
     assert_eq!(answer.json["skill"], "green-tea", "{}", answer.markdown);
     assert_eq!(answer.json["standing"], "careful", "a person wrote the note, and it still waits");
     assert!(answer.label.is_trusted());
-    let shown = fixture.admin.skills_and_proposals().show(ProposalId(1), Surface::CommandLine).await.unwrap().json;
+    let shown = fixture
+        .rendering(&fixture.admin.skills_and_proposals().proposal(ProposalId(1), Surface::CommandLine).await.unwrap())
+        .json;
     let diff = shown["diff"].as_str().unwrap();
     for line in ["+name: green-tea", "+description: \"Use water at 80 degrees.\"", "+# Green tea", "+- sencha"] {
         assert!(diff.contains(line), "{line} is missing in {diff}");

@@ -70,14 +70,15 @@ async fn a_skill_is_shown_whole() {
     let fixture = Fixture::new().await;
     fixture.writes("skills/tea/SKILL.md", &skill("tea", "Boil ```water```."));
     fixture.writes("skills/tea/kinds/green.md", "80 degrees\n");
-    let answer = fixture.admin.skills_and_proposals().skill("tea").await.unwrap();
+    let answer = fixture.rendering(&fixture.admin.skills_and_proposals().skill("tea").await.unwrap());
     for part in
         ["**tea**, version", "written by hand", "kinds/green.md, 11 bytes", "````\n---\nname: tea", "Boil ```water```."]
     {
         assert!(answer.markdown.contains(part), "{part:?} is missing in {}", answer.markdown);
     }
     assert_eq!(answer.json["files"][1], json!({ "path": "kinds/green.md", "bytes": 11 }));
-    assert!(fixture.admin.skills_and_proposals().skill("coffee").await.unwrap().failed);
+    let unknown = fixture.admin.skills_and_proposals().skill("coffee").await.err().unwrap();
+    assert!(unknown.into_answer().unwrap().failed);
 }
 
 #[tokio::test]
@@ -143,7 +144,7 @@ async fn a_held_skill_is_listed_and_waits_for_the_owner() {
     let listed = ask(&fixture, "/skills").await;
     assert_eq!(states(&listed), pairs(&[("pie", "live"), ("tea", "held")]));
     assert!(listed.markdown.contains("**tea** (held back"), "{}", listed.markdown);
-    let shown = fixture.admin.skills_and_proposals().skill("tea").await.unwrap();
+    let shown = fixture.rendering(&fixture.admin.skills_and_proposals().skill("tea").await.unwrap());
     assert!(shown.markdown.contains("not used") && shown.json["text"].is_null(), "{}", shown.markdown);
     let history = ask(&fixture, "/history tea").await;
     assert_eq!((&history.json[0]["accepted"], &history.json[0]["present"]), (&json!(false), &json!(true)));

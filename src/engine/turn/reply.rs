@@ -147,7 +147,7 @@ fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyho
     let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
     let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));
     let (kind, buttons) = (OutboxKind::Notice, &buttons[..]);
-    let cause = Cause::question(number);
+    let cause = Some(Cause::question(number));
     tx.outbox().post(&NewOutbox { kind, buttons, cause, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
 }
 

@@ -41,6 +41,8 @@ mod power_cut;
 mod approval;
 #[path = "../search/messages.rs"]
 mod messages;
+#[path = "../conversation/sent.rs"]
+mod sent;
 #[path = "../schedule/reminders.rs"]
 mod reminders;
 #[path = "../conversation/restart.rs"]
