@@ -5,7 +5,7 @@ use crate::skill::manifest;
 use crate::text::{cut_bytes, one_line, shorten};
 
 /// Kinds of notes.
-pub const KINDS: [&str; 5] = ["user", "project", "simulator", "preference", "reference"];
+pub const KINDS: [&str; 4] = ["user", "project", "preference", "reference"];
 
 /// Length limit of a note's file name without `.md`, in bytes.
 const SLUG: usize = 48;
@@ -20,7 +20,7 @@ pub struct Note {
     pub name: String,
     /// Summary in one line; empty if not stated.
     pub description: String,
-    /// `user`, `project`, `simulator`, `preference`, `reference`, …; empty if not stated.
+    /// `user`, `project`, `preference`, `reference`, …; empty if not stated.
     pub kind: String,
     /// Text of the note.
     pub body: String,
@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn a_note_says_what_it_is() {
-        let note = Note::new(" Deploy\nkey ", "# Where\n\nIn the safe: \"left\" drawer.\n", "Simulator");
+        let note = Note::new(" Deploy\nkey ", "# Where\n\nIn the safe: \"left\" drawer.\n", "Preference");
         let text = write(&note);
-        let front = "---\nname: \"Deploy key\"\ndescription: \"Where\"\ntype: \"simulator\"\n---\n\n# Where\n";
+        let front = "---\nname: \"Deploy key\"\ndescription: \"Where\"\ntype: \"preference\"\n---\n\n# Where\n";
         assert!(text.starts_with(front), "{text}");
         assert_eq!(Note { body: note.body.clone(), ..read(&text) }, note);
         assert_eq!(read(&text).body.trim(), note.body);

@@ -35,7 +35,7 @@ pub struct NoteDraft {
     pub title: String,
     /// Text of the note.
     pub content: String,
-    /// `user`, `project`, `simulator`, `preference` or `reference`; any other value counts as
+    /// `user`, `project`, `preference` or `reference`; any other value counts as
     /// `project`.
     pub kind: String,
 }

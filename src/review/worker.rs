@@ -255,10 +255,10 @@ impl ReviewWorker<'_> {
         let now = self.0.clock.now();
         let shown = show::announcement(&proposal);
         self.post_to_owner("tell of a proposal", move |tx, address, scope| {
-            let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label, scope);
+            let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label.clone(), scope);
             let buttons = &shown.buttons;
             // The page holds the digest that approves it, which no model may learn.
-            let sent = wording::own(prompt::PROPOSAL_SENT, scope);
+            let sent: Text = Labelled::new(Arc::from(prompt::PROPOSAL_SENT), shown.label.clone(), scope);
             tx.sent().record(address, Cause::proposal(id), &sent, now)?;
             let notice = NewOutbox { buttons, cause: None, ..NewOutbox::notice(address, &text, now) };
             tx.outbox().post(&notice)?;

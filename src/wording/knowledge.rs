@@ -1,9 +1,8 @@
 //! Descriptions and results of the tools that store and change knowledge.
 
 /// Description of `remember`.
-pub const REMEMBER: &str = "Keep something durable and not obvious about this person or their affairs as a note: one subject under a title that \
-     stays the same. Its first line is in front of you from now on. No credentials, no passing state of a task, no long code. Check a note that \
-     looks stale: what you see now counts more.";
+pub const REMEMBER: &str = "Keep something durable about this person or their affairs as a note: one subject under a title that stays the \
+     same. Its first line is in front of you from now on. No credentials. What you see now counts more than a stale note.";
 /// Description of `memory_save`.
 pub const MEMORY_SAVE: &str = "Add a line to today's note: what happened or was decided and matters in the next days. As `key: value`, a new value \
      replaces the old one.";

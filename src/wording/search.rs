@@ -58,8 +58,8 @@ pub fn embedding_answers(model: &str, dimensions: usize) -> String {
 }
 
 /// Description of `memory_search`.
-pub const MEMORY_SEARCH: &str = "Search everything that is kept about this person and their things: facts, notes, files, and what past conversations \
-     were about; with in: conversations, what was said in them, when they refer to something that is not in front of you.";
+pub const MEMORY_SEARCH: &str = "Search what is kept about this person: facts, notes, files and past conversations; with in: conversations, every \
+     message that was said or sent.";
 /// Description of `memory_search` if the memory is switched off.
 pub const CONVERSATIONS_ONLY: &str = "Search what was said in past conversations with this person, when they refer to something that is not in front of you.";
 /// Description of `memory_recall`.
@@ -68,8 +68,7 @@ pub const MEMORY_RECALL: &str =
 /// Description of the argument `category`.
 pub const CATEGORY: &str = "preference, decision, fact, context, or a note's type";
 /// Description of the argument `since`, which says what both ends do.
-pub const TIME: &str = "Only what is from then on, and with until only up to then: a date (2026-11-02) or date with time (2026-11-02 14:30), in the \
-     person's time zone. The day that until names is included";
+pub const TIME: &str = "From then on; with until, up to then and that day: a date (2026-11-02) or date with time (2026-11-02 14:30), local";
 /// Error: the limits of time exclude each other.
 pub const EMPTY_TIME: &str = "Nothing lies between `since` and `until`: `since` must be earlier.";
 /// Description of the argument `include_untrusted`.

@@ -50,7 +50,7 @@ async fn a_used_up_budget_is_reported_without_a_model_call_until_midnight() {
     // Room for the worst case of one call, but not for a second one.
     let story = Story::with(&format!(
         "[budget]\nowner_reserve = 0\ndaily_tokens = {0}\nper_person_daily_tokens = {0}",
-        hello + 1_050
+        hello + 1_150
     ))
     .await;
     story.say(ADA, "hello").await;

@@ -323,7 +323,7 @@ async fn a_slot_that_is_taken_up_twice_at_once_is_worked_on_once() {
     let (one, two) = tokio::join!(reflector.take_up(&row), reflector.take_up(&row));
     assert_eq!((one.unwrap(), two.unwrap()), (SlotProgress::Over, SlotProgress::Over));
     assert_eq!((asked(&story).len(), story.count("SELECT count(*) FROM reflections")), (1, 1));
-    assert_eq!(story.count("SELECT count(*) FROM outbox WHERE text LIKE '%A look back on a day%'"), 1);
+    assert_eq!(story.count("SELECT count(*) FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.kind = 'sent' AND t.text LIKE '%A look back on a day%'"), 1);
     story.end().await;
 }
 

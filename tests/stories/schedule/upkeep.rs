@@ -36,7 +36,9 @@ async fn rounds(story: &Story, count: u32) {
 }
 
 fn blank(story: &Story) -> i64 {
-    story.count("SELECT count(*) FROM texts WHERE text = ''")
+    story.count(
+        "SELECT count(*) FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.text = '' AND m.kind <> 'sent'",
+    )
 }
 
 async fn found(story: &Story, words: &str) -> usize {

@@ -98,7 +98,9 @@ async fn a_note_too_long_to_confirm_is_named_under_its_own_label() {
     });
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}words"));
     story.answered().await;
-    let label = story.text("SELECT label FROM outbox WHERE text LIKE '%Keep this?%'");
+    let label = story.text(
+        "SELECT o.label FROM outbox o JOIN texts t ON t.message_id = o.message_id WHERE t.text LIKE '%Keep this?%'",
+    );
     assert!(label.contains("web:evil.example"), "{label}");
     story.stop_here().await;
 }
