@@ -130,8 +130,8 @@ impl Sent<'_> {
 }
 
 impl SentMut<'_> {
-    /// Stores what goes to that address. `None` if it is not a person's, if the person has never
-    /// written, or if the text belongs to somebody else.
+    /// Stores what goes to that address. `None` if it is not a person's, or if the person has never
+    /// written.
     pub fn record(
         &self,
         address: AddressId,
@@ -143,11 +143,8 @@ impl SentMut<'_> {
             self.db.first("SELECT person_id FROM addresses WHERE id = ?1", [address])?.flatten();
         let Some(person) = person else { return Ok(None) };
         let Some(stream) = self.db.conversations().stream_of(person)? else { return Ok(None) };
-        let (words, label, of) = text.open();
+        let (words, label, _) = text.open();
         let scope = Scope::Person(person);
-        if of != scope && of != Scope::Shared {
-            return Ok(None);
-        }
         let message = insert!(self.db, "messages" {
             stream_id: stream, address_id: address, kind: MessageKind::Sent, scope, received_at: at,
             effective_at: at, state: MessageState::Done, cause: cause.kind, cause_id: cause.number,

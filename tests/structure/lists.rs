@@ -113,6 +113,7 @@ const RULES: &[Rule] = &[
             ("src/store/extractions.rs", "stores words, label and scope side by side"),
             ("src/store/keep_requests.rs", "stores words, label and scope side by side"),
             ("src/store/reminders.rs", "stores words, label and scope side by side"),
+            ("src/store/sent.rs", "stores words, label and scope side by side"),
             ("src/store/summaries.rs", "stores words, label and scope side by side"),
             ("src/store/turns.rs", "stores words, label and scope side by side"),
             ("src/store/erasure/matches.rs", "looks whether words are to be forgotten, and shows them to nobody"),

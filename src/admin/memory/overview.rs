@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{MemoryFile, gauge, listed, name};
 use crate::admin::MemoryAdmin;
-use crate::admin::answer::{Render, RenderContext, ShownLabel, plain};
+use crate::admin::answer::{Render, RenderContext, ShownLabel, join, plain};
 use crate::memory::{AccessRefusal, NoteLine, UnreadNote, Workspace, unless_refused, without_comments};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
@@ -278,7 +278,7 @@ fn note_json(note: &NoteLine) -> Value {
 
 impl UnreadFiles {
     fn of(notes: Vec<UnreadNote>) -> Self {
-        let label = Label::join_of(notes.iter().map(|note| &note.label));
+        let label = join(notes.iter().map(|note| &note.label));
         Self { files: notes.into_iter().map(|note| (note.path, note.why)).collect(), label }
     }
 
