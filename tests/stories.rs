@@ -163,6 +163,8 @@ mod gate_labels;
 mod skill_by_hand;
 #[path = "stories/skills/skill_commands.rs"]
 mod skill_commands;
+#[path = "stories/skills/plan.rs"]
+mod plan;
 #[path = "stories/skills/skill_folder.rs"]
 mod skill_folder;
 #[path = "stories/skills/skill_forms.rs"]

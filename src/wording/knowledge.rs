@@ -2,7 +2,7 @@
 
 /// Description of `remember`.
 pub const REMEMBER: &str = "Keep something durable about this person or their affairs as a note: one subject under a title that stays the \
-     same. Its first line is in front of you from now on. No credentials. What you see now counts more than a stale note.";
+     same. Its first line is in front of you from now on. No credentials, nothing that is over today. What you see now counts more than a stale note.";
 /// Description of `memory_save`.
 pub const MEMORY_SAVE: &str = "Add a line to today's note: what happened or was decided and matters in the next days. As `key: value`, a new value \
      replaces the old one.";

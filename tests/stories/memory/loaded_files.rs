@@ -137,10 +137,9 @@ async fn the_prompt_says_what_to_remember_and_how_far_to_trust_it() {
         "what is about today with `memory_save`",
         // Content not to keep.
         "no credentials",
-        "no passing state of a task",
-        "no long code",
+        "nothing that is over today",
         // Limits of belief in it.
-        "looks stale",
+        "stale note",
         "correct a note that has become wrong",
         "what you see now counts more",
         "what the person says now counts more",

@@ -147,6 +147,17 @@ async fn the_skills_that_ship_are_there_and_the_first_request_stays_small() {
     let bytes = json!(words(request)).to_string().len() + request.tools().iter().map(framed).sum::<usize>() + 130;
     assert!(bytes < 12_000, "{bytes} bytes for a ping");
     assert!(request.label().is_trusted());
+    // What a skill names in backticks and looks like a tool is one.
+    let known: Vec<&str> = request.tools().iter().map(|tool| tool.name.as_str()).collect();
+    for builtin in compline::skill::builtin::all() {
+        for (path, text) in builtin.files {
+            let spans = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+            for word in spans.filter(|span| span.contains('_') && !span.contains(['/', '.', '<', ' '])) {
+                let is_other = ["requires_tools", "new_name"].contains(&word);
+                assert!(is_other || known.contains(&word), "{} names {word} in {path}", builtin.name);
+            }
+        }
+    }
     story.end().await;
 }
 
