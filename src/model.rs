@@ -33,6 +33,7 @@
 
 pub mod embed;
 mod error;
+pub mod json_answer;
 pub mod offline;
 mod openai;
 mod genai;
@@ -131,6 +132,9 @@ pub enum ModelError {
     /// The answer broke off: retry.
     #[error("The answer broke off")]
     Cut,
+    /// The answer came whole, and is not what was asked for.
+    #[error("The answer cannot be used: {0}")]
+    Unusable(json_answer::AnswerProblem),
     /// The request exceeds the model's limit: send less.
     #[error("The request is too long for the model")]
     TooLong,

@@ -218,8 +218,8 @@ impl Reflector {
             RunOutcome::Open => Ok(SlotProgress::Working),
             RunOutcome::GaveUp { reason } => self.postpone(slot, &says::gave_up(&reason)).await,
             RunOutcome::Answered { turn, text, .. } => match commit::read(&text) {
-                Some(form) => self.commit(slot, conversation, turn, form, text.label()).await,
-                None => self.postpone(slot, says::NO_FORM).await,
+                Ok(form) => self.commit(slot, conversation, turn, form, text.label()).await,
+                Err(_) => self.postpone(slot, says::NO_FORM).await,
             },
         }
     }

@@ -61,6 +61,7 @@ fn fix_of(error: &ModelError) -> &'static str {
         ModelError::BadKey => says::FIX_MODEL_KEY,
         ModelError::NoCredit => says::FIX_MODEL_CREDIT,
         ModelError::TooLong
+        | ModelError::Unusable(_)
         | ModelError::Refused
         | ModelError::Rejected(_)
         | ModelError::OverBudget(_)

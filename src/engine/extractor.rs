@@ -225,17 +225,17 @@ async fn extract_piece(
     scope: Scope,
 ) -> Result<(Labelled<ExtractedItems>, String), ModelError> {
     let (mut all, mut label, mut model) = (ExtractedItems::default(), known.label().clone(), String::new());
-    let is_sound = |reply: &Reply| answer::parse(reply.text().open().0, &piece.sources).is_some();
+    let problem = |reply: &Reply| answer::parse(reply.text().open().0, &piece.sources).err();
     for text in &piece.texts {
         let material = agent_memory::extraction_input(known.open().0, text.open().0);
         let joined = known.label().join_with(text.label());
         let material = Labelled::new(Arc::from(material), joined, scope);
         let (answer, by) = engine
             .background
-            .ask_once(Purpose::Extraction, MAX_ANSWER, agent_memory::EXTRACT_FACTS, material, &is_sound)
+            .ask_once(Purpose::Extraction, MAX_ANSWER, agent_memory::EXTRACT_FACTS, material, &problem)
             .await?;
         let (words, of, _) = answer.open();
-        let taken = answer::parse(words, &piece.sources).ok_or(ModelError::Cut)?;
+        let taken = answer::parse(words, &piece.sources).map_err(ModelError::Unusable)?;
         all.facts.extend(taken.facts);
         all.corrections.extend(taken.corrections);
         label.absorb(of);

@@ -6,15 +6,18 @@
 //! untrusted. The model answers in JSON; an answer that cannot be parsed is a failure, never a
 //! summary.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::record::speaker;
 use crate::id::MessageId;
+use crate::model::json_answer::{self, AnswerProblem};
 use crate::model::offline::extract::{self, LineSpeaker};
 use crate::model::{ModelError, Purpose, Reply};
 use crate::spend::ModelPool;
-use crate::store::{Conversation, Db, MessageKind, Node, StoredText, SummaryContent, SummaryInputs, TextKind};
+use crate::store::{
+    CauseKind, Conversation, Db, MessageKind, Node, StoredText, SummaryContent, SummaryInputs, TextKind,
+};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
 
@@ -26,6 +29,7 @@ const MAX_ANSWER: u64 = 1_200;
 const JOIN: usize = 8;
 /// Maximum number of entries in each list, and of characters in each entry.
 const ENTRIES: usize = 12;
+const TITLE: usize = 80;
 const ENTRY: usize = 300;
 
 /// One line of a conversation.
@@ -45,11 +49,16 @@ pub struct SummaryLine {
 
 /// Lines of a conversation in one view, in order.
 pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> anyhow::Result<Vec<SummaryLine>> {
-    let (mut by_assistant, mut speakers) = (HashMap::new(), HashMap::new());
+    let (mut by_assistant, mut speakers, mut left_out) = (HashMap::new(), HashMap::new(), HashSet::new());
     for message in db.messages().messages_of(conversation.id)? {
         if message.kind == MessageKind::Reply {
             by_assistant.insert(message.id, message.turn.map_or(Node::Message(message.id), Node::Turn));
         } else if message.kind == MessageKind::Sent {
+            // That a proposal waits says nothing of the conversation.
+            let sent = db.sent().sent(message.id)?;
+            if sent.is_some_and(|sent| sent.cause.kind == CauseKind::Proposal) {
+                left_out.insert(message.id);
+            }
             by_assistant.insert(message.id, Node::Message(message.id));
             speakers.insert(message.id, prompt::SENT_UNASKED.to_owned());
         } else if matches!(conversation.scope, Scope::Group(_)) {
@@ -63,6 +72,7 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> an
         .texts_of_conversation(conversation.id)?
         .into_iter()
         .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
+        .filter(|text| !left_out.contains(&text.message))
         .filter(|text| !erased.are_in(text.text.open().0))
         .filter(|text| view == SummaryInputs::Full || text.text.label().is_trusted())
         .map(|StoredText { message, text, .. }| {
@@ -99,19 +109,19 @@ pub async fn ask(
 ) -> Result<(Labelled<SummaryContent>, String), ModelError> {
     let mut pieces = pieces(lines, scope);
     let mut instruction = prompt::SUMMARISE;
-    let is_sound = |reply: &Reply| parse(reply.text().open().0).is_some();
+    let problem = |reply: &Reply| parse(reply.text().open().0).err();
     loop {
         let mut summaries = Vec::new();
         let mut model = String::new();
         for piece in &pieces {
-            let question = pool.ask_once(Purpose::Summary, MAX_ANSWER, instruction, piece.clone(), &is_sound);
+            let question = pool.ask_once(Purpose::Summary, MAX_ANSWER, instruction, piece.clone(), &problem);
             let (text, by) = question.await?;
             summaries.push(text);
             model = by;
         }
         if let [only] = summaries.as_slice() {
             let (words, label, _) = only.open();
-            let content = parse(words).ok_or(ModelError::Cut)?;
+            let content = parse(words).map_err(ModelError::Unusable)?;
             return Ok((Labelled::new(content, label.clone(), scope), model));
         }
         if summaries.is_empty() {
@@ -152,14 +162,29 @@ fn join(summaries: &[Text], scope: Scope) -> Text {
     Labelled::new(Arc::from(prompt::transcript(&words.join("\n\n"))), label, scope)
 }
 
-/// Parses the summary from a model's answer: its outermost JSON object, with or without a fence
-/// around it.
-pub fn parse(answer: &str) -> Option<SummaryContent> {
-    let start = answer.find('{')?;
-    let end = answer.rfind('}')?;
-    let content: SummaryContent = serde_json::from_str(answer.get(start..=end)?).ok()?;
-    let content = tidy(content);
-    (!content.title.is_empty()).then_some(content)
+/// Keys of a summary.
+const KEYS: &[&str] = &["title", "topics", "decisions", "preferences", "pending"];
+
+/// Reads the summary in a model's answer. One without a title is called by its first entry.
+///
+/// # Errors
+/// If the answer holds no summary.
+pub fn parse(answer: &str) -> Result<SummaryContent, AnswerProblem> {
+    let fields = json_answer::object(answer, KEYS)?;
+    let list = |key| json_answer::strings(&fields, key);
+    let mut content = tidy(SummaryContent {
+        title: json_answer::string(&fields, "title"),
+        topics: list("topics"),
+        decisions: list("decisions"),
+        preferences: list("preferences"),
+        pending: list("pending"),
+    });
+    if content.title.is_empty() {
+        let lists = [&content.topics, &content.decisions, &content.pending, &content.preferences];
+        let first = lists.into_iter().flatten().next().ok_or(AnswerProblem::OtherKeys)?;
+        content.title = crate::text::shorten(first, TITLE);
+    }
+    Ok(content)
 }
 
 /// Bounds the model's output: one line per entry, a bounded number of entries.
@@ -169,7 +194,7 @@ fn tidy(content: SummaryContent) -> SummaryContent {
         entries.filter(|entry| !entry.is_empty()).take(ENTRIES).collect()
     };
     SummaryContent {
-        title: crate::text::shorten(&crate::text::one_line(&content.title), 80),
+        title: crate::text::shorten(&crate::text::one_line(&content.title), TITLE),
         topics: list(content.topics),
         decisions: list(content.decisions),
         preferences: list(content.preferences),
@@ -217,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_json_with_a_title_is_a_summary() {
+    fn a_summary_is_read_whatever_stands_around_it() {
         let fenced =
             "```json\n{\"title\": \"Oslo trip\", \"topics\": [\"flights\"], \"pending\": [\"book\\n it\"]}\n```";
         let summary = parse(fenced).unwrap();
@@ -225,8 +250,9 @@ mod tests {
             (summary.title.as_str(), summary.pending.as_slice()),
             ("Oslo trip", ["book it".to_owned()].as_slice())
         );
-        for broken in ["", "Sure!", "{}", "{\"title\": 3}", "{\"title\": \"x\"", "}{", "{\"topics\": [\"a\"]}"] {
-            assert_eq!(parse(broken), None, "{broken}");
+        assert_eq!(parse("{\"topics\": \"tea\", \"pending\": null}").unwrap().title, "tea", "the first entry names it");
+        for broken in ["", "Sure!", "{}", "{\"title\": \"x\"", "}{", "{\"title\": \" \", \"topics\": [{}]}"] {
+            assert!(parse(broken).is_err(), "{broken}");
         }
     }
 

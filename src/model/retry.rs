@@ -54,6 +54,7 @@ pub fn should_fall_back(error: &ModelError, current: &ModelInfo, next: &ModelInf
         ModelError::TooLong => next.context_window > current.context_window,
         ModelError::Later { .. }
         | ModelError::Cut
+        | ModelError::Unusable(_)
         | ModelError::NoCredit
         | ModelError::BadKey
         | ModelError::Rejected(_) => true,

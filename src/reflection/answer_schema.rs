@@ -1,12 +1,13 @@
-//! Schema of a valid answer: one JSON object in a strict form, without any guessing.
+//! Reads a reflection in a model's answer, wherever its object stands.
 //!
-//! The object may stand alone or in the one fenced block of the answer; it is not searched for in
-//! prose. An invalid answer is requested again. An invalid proposed action affects only itself: it
-//! is stored with its error, so that the next reflection can be told, and never executed.
+//! An answer without a reflection is requested again. An invalid proposed action affects only
+//! itself: it is stored with its error, so that the next reflection can be told, and never
+//! executed.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::model::json_answer::{self, AnswerProblem};
 use crate::skill::{MAIN, name as names};
 use crate::store::ActionKind;
 use crate::text::{one_line, shorten};
@@ -19,7 +20,7 @@ const TITLE: usize = 100;
 /// Maximum number of characters in a reason and in a text.
 const WHY: usize = 2_000;
 const TEXT: usize = 8_000;
-/// Maximum number of actions: an answer with more is invalid.
+/// Maximum number of actions; more are ignored.
 const ACTIONS: usize = 100;
 /// Maximum number of characters kept of an invalid action.
 const MALFORMED: usize = 2_000;
@@ -68,7 +69,7 @@ pub struct Action {
 
 /// Fields of an action besides its kind and title; blank if they do not apply to its kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct Payload {
     /// Reason, for the owner.
     pub why: String,
@@ -88,7 +89,6 @@ pub struct Payload {
 
 /// A file of a skill.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct File {
     /// Path in the skill.
     pub path: String,
@@ -97,14 +97,8 @@ pub struct File {
     pub content: Option<String>,
 }
 
-/// The answer in JSON. Every key is required.
-#[derive(Deserialize)]
-struct ReflectionAnswer {
-    title: String,
-    observations: Vec<String>,
-    patterns: Vec<String>,
-    proposed_actions: Vec<Value>,
-}
+/// Keys of a reflection, without those that an action has as well.
+const KEYS: &[&str] = &["observations", "patterns", "proposed_actions"];
 
 /// Fields that every action has; the rest is its [`Payload`].
 #[derive(Deserialize)]
@@ -115,42 +109,24 @@ struct ActionHeader {
     payload: serde_json::Map<String, Value>,
 }
 
-/// Parses an answer; `None` if it is invalid or empty.
-pub fn read(answer: &str) -> Option<ReflectionForm> {
-    let answer: ReflectionAnswer = serde_json::from_str(object(answer)?).ok()?;
-    if answer.proposed_actions.len() > ACTIONS {
-        return None;
-    }
-    let form = ReflectionForm {
-        title: shorten(&one_line(&answer.title), TITLE),
-        observations: tidy(&answer.observations),
-        patterns: tidy(&answer.patterns),
-        actions: answer.proposed_actions.into_iter().map(proposed).collect(),
+/// Reads an answer. A reflection without a title is called by its first entry.
+///
+/// # Errors
+/// If the answer holds no reflection, or none that says something.
+pub fn read(answer: &str) -> Result<ReflectionForm, AnswerProblem> {
+    let fields = json_answer::object(answer, KEYS)?;
+    let actions = json_answer::items(&fields, "proposed_actions");
+    let mut form = ReflectionForm {
+        title: shorten(&one_line(&json_answer::string(&fields, "title")), TITLE),
+        observations: tidy(&json_answer::strings(&fields, "observations")),
+        patterns: tidy(&json_answer::strings(&fields, "patterns")),
+        actions: actions.into_iter().take(ACTIONS).map(proposed).collect(),
     };
-    let says_something = !form.observations.is_empty() || !form.patterns.is_empty();
-    (!form.title.is_empty() && says_something).then_some(form)
-}
-
-/// Returns the answer itself if it is an object, otherwise the content of its one fenced block. No
-/// line of JSON begins with a fence.
-fn object(answer: &str) -> Option<&str> {
-    let bare = answer.trim();
-    if bare.starts_with('{') {
-        return Some(bare);
+    let first = form.observations.iter().chain(&form.patterns).next().ok_or(AnswerProblem::OtherKeys)?;
+    if form.title.is_empty() {
+        form.title = shorten(first, TITLE);
     }
-    let mut fences = bare.match_indices("```").map(|(at, _)| at).filter(|at| begins_line(bare, *at));
-    let (open, close) = (fences.next()?, fences.next()?);
-    if fences.next().is_some() {
-        return None;
-    }
-    let block = bare.get(open + 3..close)?;
-    let (language, object) = block.split_once('\n')?;
-    let object = object.trim();
-    (matches!(language.trim(), "" | "json") && object.starts_with('{')).then_some(object)
-}
-
-fn begins_line(text: &str, at: usize) -> bool {
-    text.get(..at).is_some_and(|before| before.is_empty() || before.ends_with('\n'))
+    Ok(form)
 }
 
 fn tidy(entries: &[String]) -> Vec<String> {
@@ -180,7 +156,8 @@ fn action(given: &Value) -> Result<Action, String> {
     if title.is_empty() {
         return Err(says::ACTION_UNNAMED.to_owned());
     }
-    let payload = Payload::deserialize(Value::Object(header.payload)).map_err(|_| says::ACTION_FIELDS.to_owned())?;
+    let fields = header.payload.into_iter().filter(|(_, value)| !value.is_null()).collect();
+    let payload = Payload::deserialize(Value::Object(fields)).map_err(|_| says::ACTION_FIELDS.to_owned())?;
     let payload = Payload {
         why: shorten(payload.why.trim(), WHY),
         text: shorten(payload.text.trim(), TEXT),
@@ -227,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_counts_alone_or_in_the_one_fenced_block() {
+    fn a_reflection_is_read_whatever_stands_around_it() {
         let plain = with(&json!([]));
         let whole = read(&plain).unwrap();
         assert_eq!(
@@ -239,37 +216,33 @@ mod tests {
             format!("```json\n{plain}\n```"),
             format!("```\n{plain}\n```\n"),
             format!("Here it is:\n\n```json\n{plain}\n```\nThat was all."),
+            format!("Sure! {plain} Anything else?"),
+            format!("<think>{{it rained}}</think>{plain}"),
+            format!("```json\n{plain}"),
+            format!("[{plain}]"),
+            json!({ "title": "A day", "observations": "It rained.", "patterns": null, "mood": "wet" }).to_string(),
         ] {
-            assert_eq!(read(&same), Some(whole.clone()), "{same}");
+            assert_eq!(read(&same).as_ref(), Ok(&whole), "{same}");
         }
     }
 
     #[test]
-    fn an_ambiguous_reflection_answer_is_rejected() {
-        let good = with(&json!([]));
+    fn an_answer_without_a_reflection_is_rejected() {
         for broken in [
             String::new(),
             "I could not look back on this day.".to_owned(),
-            format!("Sure! {good}"),
-            format!("{good} Anything else?"),
-            format!("{good}{good}"),
-            format!("```json\n{good}\n```\n```json\n{good}\n```"),
-            format!("```json\n{good}"),
-            format!("```python\n{good}\n```"),
-            format!("[{good}]"),
             "{}".to_owned(),
             "[\"A day\", [], [], []]".to_owned(),
-            json!({ "title": "x", "observations": ["a"], "patterns": [] }).to_string(),
             json!({ "title": "x", "observations": [], "patterns": [], "proposed_actions": [] }).to_string(),
-            json!({ "title": " ", "observations": ["a"], "patterns": [], "proposed_actions": [] }).to_string(),
-            json!({ "title": 3, "observations": ["a"], "patterns": [], "proposed_actions": [] }).to_string(),
-            json!({ "title": "x", "observations": "a", "patterns": [], "proposed_actions": [] }).to_string(),
-            json!({ "title": "x", "observations": ["a"], "patterns": [], "proposed_actions": {} }).to_string(),
-            good.replacen("{", "{\"title\": \"another\", ", 1),
-            with(&json!(vec![json!({ "kind": "other", "title": "x" }); ACTIONS + 1])),
+            json!({ "title": "x", "observations": [{}], "patterns": null }).to_string(),
+            with(&json!([])).replace("]}", "]"),
         ] {
-            assert_eq!(read(&broken), None, "{broken}");
+            assert!(read(&broken).is_err(), "{broken}");
         }
+        let untitled = json!({ "title": " ", "observations": ["It rained.", "It stopped."] }).to_string();
+        assert_eq!(read(&untitled).unwrap().title, "It rained.", "the first entry names it");
+        let many = with(&json!(vec![json!({ "kind": "other", "title": "x" }); ACTIONS + 1]));
+        assert_eq!(read(&many).unwrap().actions.len(), ACTIONS);
     }
 
     #[test]
@@ -287,7 +260,7 @@ mod tests {
             (json!({ "kind": "promote_note", "title": "Tea", "note": "memory/tea.md" }), ActionKind::PromoteNote),
             (json!({ "kind": "memory", "title": "Tea", "text": "likes tea" }), ActionKind::Memory),
             (json!({ "kind": "configuration", "title": "Gap", "text": "a gap of 4h" }), ActionKind::Configuration),
-            (json!({ "kind": "other", "title": "Anything" }), ActionKind::Other),
+            (json!({ "kind": "other", "title": "Anything", "priority": "medium", "note": null }), ActionKind::Other),
         ] {
             let ProposedAction::Valid(read) = only(&action) else { panic!("{action}") };
             assert_eq!(read.kind, kind);
@@ -315,7 +288,6 @@ mod tests {
             json!({ "kind": "change_skill", "title": "Tea", "skill": "tea", "files": [{ "path": "SKILL.md" }] }),
             json!({ "kind": "promote_note", "title": "Tea" }),
             json!({ "kind": "memory", "title": "Tea" }),
-            json!({ "kind": "other", "title": "Tea", "approve": true }),
         ] {
             let form = read(&with(&json!([bad, { "kind": "other", "title": "Fine" }]))).unwrap();
             assert!(matches!(&form.actions[0], ProposedAction::Invalid { error, .. } if !error.is_empty()), "{bad}");
@@ -332,7 +304,7 @@ mod tests {
         ) {
             let _ = read(&answer);
             let given = json!({ "title": title, "observations": entries, "patterns": entries, "proposed_actions": [answer] });
-            if let Some(form) = read(&given.to_string()) {
+            if let Ok(form) = read(&given.to_string()) {
                 prop_assert!(form.title.chars().count() <= TITLE && !form.title.contains('\n'));
                 for list in [&form.observations, &form.patterns] {
                     prop_assert!(list.len() <= ENTRIES);

@@ -10,6 +10,7 @@ use super::answer_schema::{self, ProposedAction, ReflectionForm};
 use super::{Reflector, SlotProgress, render};
 use crate::engine::system_run;
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, ReflectionId, TurnId};
+use crate::model::json_answer::AnswerProblem;
 use crate::people::Role;
 use crate::store::{
     ActionKind, ActionState, Cause, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow,
@@ -19,8 +20,11 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, reflection as says};
 
-/// Parses the reflection in an answer, if there is one.
-pub fn read(answer: &Text) -> Option<ReflectionForm> {
+/// Reads the reflection in an answer.
+///
+/// # Errors
+/// If there is none.
+pub fn read(answer: &Text) -> Result<ReflectionForm, AnswerProblem> {
     answer_schema::read(answer.open().0)
 }
 

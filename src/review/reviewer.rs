@@ -1,10 +1,10 @@
 //! The reviewer: a model that reads a proposal as data and says whether it is safe.
 //!
 //! The request belongs to no conversation and offers no tools. The reviewed text is enclosed in
-//! boundaries that it cannot contain, because they are derived from it. The answer counts only in
-//! one strict form. Everything else is [`Verdict::None`]: an answer in other words, a second
-//! object, a verdict copied from the proposal, no answer within a minute, no model but the offline
-//! one. No verdict never counts as approval.
+//! boundaries that it cannot contain, because they are derived from it. The answer counts only if
+//! it holds exactly one verdict, whatever stands around it. Everything else is [`Verdict::None`]:
+//! other words, a second verdict, one copied from the proposal, no answer within a minute, no model
+//! but the offline one. No verdict never counts as approval.
 //!
 //! A verdict is the advice of a model that has read untrusted text: it changes no label, and
 //! nothing here approves anything.
@@ -17,6 +17,7 @@ use serde::Deserialize;
 
 use super::reveal::reveal;
 use super::{Finding, ProposalChange};
+use crate::model::json_answer;
 use crate::model::retry::RetryPolicy;
 use crate::model::{ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::skill::Digest;
@@ -118,10 +119,9 @@ pub async fn ask(models: &ModelPool, request: &Request, on_behalf: &SpendCause, 
     }
 }
 
-/// Parses the verdict of an answer. The strict form is one JSON object with exactly the two keys,
-/// surrounded only by white space and at most one fence.
+/// Reads the verdict in an answer: one JSON object with the two keys.
 pub fn read(reply: &str) -> Verdict {
-    match strict(reply) {
+    match only_verdict(reply) {
         Some(ReviewerAnswer { verdict, reasons }) if verdict == "safe" => Verdict::Safe { why: reasons },
         Some(ReviewerAnswer { verdict, reasons }) if verdict == "unsafe" => Verdict::Unsafe { why: reasons },
         _ => Verdict::None { why: words::NOT_STRICT },
@@ -202,32 +202,27 @@ fn why(error: &ModelError) -> &'static str {
         ModelError::TooLong => words::TOO_LONG,
         ModelError::Refused => words::DECLINED,
         ModelError::OverBudget(_) | ModelError::AboveLimit(_) => words::OVER_BUDGET,
-        ModelError::Cut => words::CUT,
+        ModelError::Cut | ModelError::Unusable(_) => words::CUT,
         ModelError::Later { .. } | ModelError::NoCredit | ModelError::BadKey | ModelError::Rejected(_) => {
             words::UNREACHABLE
         }
     }
 }
 
-/// The strict form. Duplicate and unknown keys are errors of the derived parser.
+/// The verdict's form. A key that stands twice is an error of the derived parser.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ReviewerAnswer {
     verdict: String,
     reasons: String,
 }
 
-fn strict(reply: &str) -> Option<ReviewerAnswer> {
-    let bare = reply.trim();
-    let bare = match bare.strip_prefix("```json\n") {
-        Some(fenced) => fenced.strip_suffix("```")?.trim(),
-        None => bare,
-    };
-    // The parser would also accept a list of two strings.
-    if !bare.starts_with('{') {
-        return None;
-    }
-    let mut answer: ReviewerAnswer = serde_json::from_str(bare).ok()?;
+/// Returns the one verdict in a reply, whatever stands around it. Of two verdicts neither counts:
+/// one may be a quotation.
+fn only_verdict(reply: &str) -> Option<ReviewerAnswer> {
+    let values = json_answer::values(reply).ok()?;
+    let mut verdicts = values.iter().filter(|(_, value)| value.get("verdict").is_some());
+    let (Some((written, _)), None) = (verdicts.next(), verdicts.next()) else { return None };
+    let mut answer: ReviewerAnswer = serde_json::from_str(written).ok()?;
     if answer.reasons.trim().is_empty() || answer.reasons.chars().count() > MAX_REASONS {
         return None;
     }

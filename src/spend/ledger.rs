@@ -219,6 +219,7 @@ fn cost_of(result: &Result<Reply, ModelError>, info: &ModelInfo, request: &Reque
         Err(ModelError::Cut | ModelError::Refused) => None,
         Err(
             ModelError::Later { .. }
+            | ModelError::Unusable(_)
             | ModelError::TooLong
             | ModelError::NoCredit
             | ModelError::BadKey

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::ledger::{Ledger, SpendCause};
+use crate::model::json_answer::AnswerProblem;
 use crate::model::retry::RetryPolicy;
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, StreamSink, retry};
 use crate::time::clock::suspend_activity;
@@ -36,20 +37,23 @@ pub struct AskPolicy<'a> {
     pub falls_back: bool,
     /// Receives the answer while it grows.
     pub sink: &'a dyn StreamSink,
-    /// Whether an answer can be used. One that cannot is a failed attempt, but no failure of the
-    /// model.
-    pub is_sound: &'a (dyn Fn(&Reply) -> bool + Sync),
+    /// Why an answer cannot be used, if so. Such an answer is a failed attempt, but no failure of
+    /// the model.
+    pub problem: Problem<'a>,
 }
+
+/// Finds out why an answer cannot be used; `None` if it can.
+pub type Problem<'a> = &'a (dyn Fn(&Reply) -> Option<AnswerProblem> + Sync);
 
 impl<'a> AskPolicy<'a> {
     /// For an answer that a person waits for.
     pub fn patient(sink: &'a dyn StreamSink) -> Self {
-        Self { retry: retry::STANDARD, falls_back: true, sink, is_sound: &|_| true }
+        Self { retry: retry::STANDARD, falls_back: true, sink, problem: &|_| None }
     }
 
     /// For a job that is stored and repeats itself: each model once.
-    pub fn once(is_sound: &'a (dyn Fn(&Reply) -> bool + Sync)) -> Self {
-        Self { retry: retry::ONCE, falls_back: true, sink: &NullSink, is_sound }
+    pub fn once(problem: Problem<'a>) -> Self {
+        Self { retry: retry::ONCE, falls_back: true, sink: &NullSink, problem }
     }
 }
 
@@ -161,8 +165,9 @@ impl ModelPool {
         Err(first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned())))
     }
 
-    /// Asks a question of the program, each model once: for a job that is stored and repeats
-    /// itself. Returns the answer and the name of its model.
+    /// Asks a question of the program, for a job that is stored and repeats itself. After an answer
+    /// that cannot be used it says what was wrong, once; then each further model is asked once.
+    /// Returns the answer and the name of its model.
     ///
     /// # Errors
     /// As [`ModelPool::ask`].
@@ -172,14 +177,24 @@ impl ModelPool {
         max_output: u64,
         instruction: &'static str,
         material: Text,
-        is_sound: &(dyn Fn(&Reply) -> bool + Sync),
+        problem: Problem<'_>,
     ) -> Result<(Text, String), ModelError> {
         let mismatch = |_| ModelError::Rejected("text of another scope".to_owned());
         let scope = material.scope();
         let mut request = Request::new(scope, purpose).with_max_output(max_output);
         request.text(Role::System, wording::own(instruction, scope)).map_err(mismatch)?;
         request.text(Role::User, material).map_err(mismatch)?;
-        let reply = self.ask(&request, &SpendCause::default(), AskPolicy::once(is_sound)).await?;
+        let cause = SpendCause::default();
+        let mut reply = self.ask(&request, &cause, AskPolicy::once(&|_| None)).await?;
+        if let Some(wrong) = problem(&reply) {
+            tracing::warn!(
+                "The answer of the model {} cannot be used, because {wrong}. It is asked again",
+                reply.model
+            );
+            let again = wording::own(wording::prompt::unusable(wrong.as_str()), scope);
+            request.text(Role::User, again).map_err(mismatch)?;
+            reply = self.ask(&request, &cause, AskPolicy::once(problem)).await?;
+        }
         Ok((reply.text().clone(), reply.model))
     }
 
@@ -199,9 +214,10 @@ impl ModelPool {
             let result = self.ledger.call(&**model, request, policy.sink, on_behalf).await;
             let circuit = self.record(index, result.as_ref().err());
             let error = match result {
-                Ok(reply) if (policy.is_sound)(&reply) => return Ok(reply),
-                // As good as no answer, and worth another attempt.
-                Ok(_) => ModelError::Cut,
+                Ok(reply) => match (policy.problem)(&reply) {
+                    None => return Ok(reply),
+                    Some(wrong) => ModelError::Unusable(wrong),
+                },
                 Err(error) => error,
             };
             policy.sink.restart();
@@ -307,7 +323,8 @@ impl Circuit {
                 }
             }
             Some(
-                ModelError::TooLong
+                ModelError::Unusable(_)
+                | ModelError::TooLong
                 | ModelError::Refused
                 | ModelError::Rejected(_)
                 | ModelError::OverBudget(_)

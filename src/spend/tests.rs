@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use super::*;
 use crate::config::{Budget, Limit, Price};
 use crate::id::PersonId;
+use crate::model::json_answer::AnswerProblem;
 use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, Stop, StreamSink, Usage};
 use crate::store::{Journal, Spent};
 use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
@@ -117,7 +118,7 @@ fn asks(scope: Scope, purpose: Purpose) -> Request {
 
 impl Fixture {
     async fn call(&self, scope: Scope, purpose: Purpose) -> Result<Reply, ModelError> {
-        self.pool.ask(&asks(scope, purpose), &SpendCause::default(), AskPolicy::once(&|_| true)).await
+        self.pool.ask(&asks(scope, purpose), &SpendCause::default(), AskPolicy::once(&|_| None)).await
     }
 
     async fn chat(&self) -> Result<Reply, ModelError> {
@@ -152,7 +153,7 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     for _ in 0..20 {
         let pool = Arc::clone(&fixture.pool);
         all.spawn(async move {
-            pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await
+            pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| None)).await
         });
     }
     // The five admitted calls wait at the semaphore, so the first fifteen to end are the refused
@@ -198,7 +199,7 @@ async fn the_providers_counts_scale_later_reservations_even_after_a_restart() {
     fixture.model.gate.forget_permits(100);
     let waiting = tokio::spawn({
         let pool = Arc::clone(&fixture.pool);
-        async move { pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| true)).await }
+        async move { pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::once(&|_| None)).await }
     });
     while fixture.calls() < 2 {
         tokio::task::yield_now().await;
@@ -331,14 +332,14 @@ async fn a_shorter_answer_reserves_less() {
     let fixture = fixture(info("openai", Some(PRICE)), budget);
     assert_eq!(fixture.chat().await, Err(ModelError::AboveLimit("daily".to_owned())));
     let short = asks(ADA, Purpose::Chat).with_max_output(7);
-    assert!(fixture.pool.ask(&short, &SpendCause::default(), AskPolicy::once(&|_| true)).await.is_ok());
+    assert!(fixture.pool.ask(&short, &SpendCause::default(), AskPolicy::once(&|_| None)).await.is_ok());
 }
 
 #[tokio::test]
 async fn without_a_journal_no_model_is_called() {
     let fixture = fixture(info("openai", Some(PRICE)), wide());
     let broken = SpendCause { turn: Some(crate::id::TurnId(999)), person: None };
-    let result = fixture.pool.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| true)).await;
+    let result = fixture.pool.ask(&asks(ADA, Purpose::Chat), &broken, AskPolicy::once(&|_| None)).await;
     assert!(matches!(result, Err(ModelError::Later { .. })));
     assert_eq!(fixture.calls(), 0);
 }
@@ -406,9 +407,10 @@ async fn a_refusal_asks_no_other_model() {
         first.will(false, Err(error.clone()));
         let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
         let request = asks(ADA, Purpose::Summary);
-        let reply = pool.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| true)).await;
+        let reply = pool.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| None)).await;
         assert_eq!((reply.is_ok(), second.calls()), (asked == 1, asked), "{error:?}");
-        let nonsense = pool.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| false)).await;
+        let nonsense =
+            pool.ask(&request, &SpendCause::default(), AskPolicy::once(&|_| Some(AnswerProblem::NoObject))).await;
         assert!(nonsense.is_err());
     }
 }
@@ -420,7 +422,7 @@ async fn a_dead_first_model_is_asked_last_until_it_answers() {
     let (first, second) = (fixture(info("openai", None), wide()), fixture(info("openai", None), wide()));
     let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
     let (request, on_behalf) = (asks(ADA, Purpose::Summary), SpendCause::default());
-    let ask = || pool.ask(&request, &on_behalf, AskPolicy::once(&|_| true));
+    let ask = || pool.ask(&request, &on_behalf, AskPolicy::once(&|_| None));
     first.will(false, Err(ModelError::Cut));
     for asked in [1, 2, 3, 3, 3] {
         assert!(ask().await.is_ok(), "the second answers");
@@ -445,7 +447,7 @@ async fn an_answer_that_cannot_be_used_is_no_failure_of_the_model() {
     let pool = ModelPool::new(vec![first.model.clone(), second.model.clone()], first.ledger.clone());
     let (request, on_behalf) = (asks(ADA, Purpose::Summary), SpendCause::default());
     for asked in 1..=5 {
-        assert!(pool.ask(&request, &on_behalf, AskPolicy::once(&|_| false)).await.is_err());
+        assert!(pool.ask(&request, &on_behalf, AskPolicy::once(&|_| Some(AnswerProblem::NoObject))).await.is_err());
         assert_eq!((first.calls(), second.calls()), (asked, asked));
     }
 }
@@ -458,7 +460,7 @@ async fn without_fallback_only_the_first_model_is_asked_however_often_it_fails()
     let (request, on_behalf) = (asks(ADA, Purpose::Review), SpendCause::default());
     first.will(false, Err(ModelError::Cut));
     for asked in 1..=5 {
-        let policy = AskPolicy { falls_back: false, ..AskPolicy::once(&|_| true) };
+        let policy = AskPolicy { falls_back: false, ..AskPolicy::once(&|_| None) };
         assert_eq!(pool.ask(&request, &on_behalf, policy).await, Err(ModelError::Cut));
         assert_eq!((first.calls(), second.calls()), (asked, 0));
     }

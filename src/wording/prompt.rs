@@ -140,6 +140,13 @@ pub fn tool_gave(tool: &str) -> String {
     format!("The tool {tool} gave")
 }
 
+/// Request for another answer after one that cannot be used.
+pub fn unusable(why: &'static str) -> ProgramText {
+    ProgramText::message(format!(
+        "Your last answer could not be used: {why}. Answer again, with the JSON object alone and all of its keys."
+    ))
+}
+
 /// Frame of what went to the person without being asked for.
 pub fn sent_block(lines: &[String]) -> String {
     format!("<sent>\n{}\n</sent>", lines.join("\n"))

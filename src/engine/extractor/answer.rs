@@ -1,9 +1,9 @@
-//! Strict parser of the model's answer: JSON with nothing around it but a fence. Prose, or an
-//! answer that was cut off, is a failure and never "nothing".
+//! Reads the facts and corrections in a model's answer. A malformed one affects only itself; an
+//! answer without any, when some were given, is a failure and never "nothing".
 
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use crate::model::json_answer::{self, AnswerProblem};
 use crate::store::{Category, Correction, ExtractedItems, Fact, Layer, Node};
 use crate::text::{one_line, shorten};
 
@@ -13,80 +13,63 @@ const MAX_VALUE: usize = 500;
 /// Maximum number of facts in one answer, and of corrections.
 const MAX_FACTS: usize = 60;
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum ExtractorAnswer {
-    Both {
-        facts: Vec<ExtractedFact>,
-        #[serde(default)]
-        corrections: Vec<CorrectionDraft>,
-    },
-    Facts(Vec<ExtractedFact>),
-}
-
-#[derive(Deserialize)]
-struct ExtractedFact {
-    key: String,
-    value: String,
-    #[serde(default)]
-    category: String,
-    #[serde(default)]
-    layer: String,
-    #[serde(default)]
-    sources: Vec<Value>,
-}
-
-#[derive(Deserialize)]
-struct CorrectionDraft {
-    was: String,
-    now: String,
-    #[serde(default)]
-    sources: Vec<Value>,
-}
-
-/// Parses an answer; `lines` are the nodes of the lines in the question. Returns `None` if the
-/// answer is malformed.
+/// Reads an answer; `lines` are the nodes of the lines in the question.
 ///
 /// Facts and corrections without a valid source line are dropped, and facts that are too long. If
 /// that drops everything, the answer is malformed. The beginning of a correction is enough to
 /// recognise it: corrections are truncated, never dropped for their length.
-pub(super) fn parse(answer: &str, lines: &[Node]) -> Option<ExtractedItems> {
-    let (facts, corrections) = match serde_json::from_str(unfenced(answer)).ok()? {
-        ExtractorAnswer::Both { facts, corrections } => (facts, corrections),
-        ExtractorAnswer::Facts(facts) => (facts, Vec::new()),
+///
+/// # Errors
+/// If the answer holds no facts, not even an empty list.
+pub(super) fn parse(answer: &str, lines: &[Node]) -> Result<ExtractedItems, AnswerProblem> {
+    let (facts, corrections) = match json_answer::object(answer, &["facts", "corrections"]) {
+        Ok(fields) => (json_answer::items(&fields, "facts"), json_answer::items(&fields, "corrections")),
+        Err(_) => (bare_facts(answer)?, Vec::new()),
     };
     let said = facts.len() + corrections.len();
-    let taken = ExtractedItems {
-        facts: facts.into_iter().filter_map(|fact| fact.read(lines)).take(MAX_FACTS).collect(),
-        corrections: corrections.into_iter().filter_map(|put| put.read(lines)).take(MAX_FACTS).collect(),
+    let fields = |items: Vec<Value>| {
+        items.into_iter().filter_map(|item| if let Value::Object(it) = item { Some(it) } else { None })
     };
-    (said == 0 || taken != ExtractedItems::default()).then_some(taken)
+    let taken = ExtractedItems {
+        facts: fields(facts).filter_map(|it| fact(&it, lines)).take(MAX_FACTS).collect(),
+        corrections: fields(corrections).filter_map(|it| correction(&it, lines)).take(MAX_FACTS).collect(),
+    };
+    if said == 0 || taken != ExtractedItems::default() { Ok(taken) } else { Err(AnswerProblem::OtherKeys) }
 }
 
-impl ExtractedFact {
-    fn read(self, lines: &[Node]) -> Option<Fact> {
-        let (key, value) = (bare(&self.key), one_line(&self.value));
-        let sources = sources(&self.sources, lines);
-        let fits = (1..=MAX_KEY).contains(&key.chars().count()) && (1..=MAX_VALUE).contains(&value.chars().count());
-        let category = match self.category.trim().to_ascii_lowercase().as_str() {
-            "preference" => Category::Preference,
-            "decision" => Category::Decision,
-            "context" => Category::Context,
-            _ => Category::Fact,
-        };
-        // Layer A, which travels, must be given explicitly.
-        let layer = if self.layer.trim().eq_ignore_ascii_case("A") { Layer::A } else { Layer::B };
-        (fits && !sources.is_empty()).then_some(Fact { key, value, category, layer, sources })
-    }
+/// The facts of an answer that is a list of them, or one alone. Other lists stand in prose.
+fn bare_facts(answer: &str) -> Result<Vec<Value>, AnswerProblem> {
+    let is_fact = |value: &Value| value.get("key").is_some();
+    let lists = json_answer::values(answer)?.into_iter().filter_map(|(_, value)| match value {
+        Value::Array(items) if items.iter().any(is_fact) || items.is_empty() => Some(items),
+        object if is_fact(&object) => Some(vec![object]),
+        _ => None,
+    });
+    lists.last().ok_or(AnswerProblem::OtherKeys)
 }
 
-impl CorrectionDraft {
-    fn read(self, lines: &[Node]) -> Option<Correction> {
-        let (was, now) = (shorten(&bare(&self.was), MAX_VALUE), shorten(&one_line(&self.now), MAX_VALUE));
-        let sources = sources(&self.sources, lines);
-        let says = |words: &str| words.contains(|c: char| !c.is_whitespace() && !matches!(c, '*' | ':'));
-        (says(&was) && says(&now) && !sources.is_empty()).then_some(Correction { was, now, sources })
-    }
+fn fact(fields: &Map<String, Value>, lines: &[Node]) -> Option<Fact> {
+    let text = |key| json_answer::string(fields, key);
+    let (key, value) = (bare(&text("key")), one_line(&text("value")));
+    let sources = sources(fields, lines);
+    let fits = (1..=MAX_KEY).contains(&key.chars().count()) && (1..=MAX_VALUE).contains(&value.chars().count());
+    let category = match text("category").trim().to_ascii_lowercase().as_str() {
+        "preference" => Category::Preference,
+        "decision" => Category::Decision,
+        "context" => Category::Context,
+        _ => Category::Fact,
+    };
+    // Layer A, which travels, must be given explicitly.
+    let layer = if text("layer").trim().eq_ignore_ascii_case("A") { Layer::A } else { Layer::B };
+    (fits && !sources.is_empty()).then_some(Fact { key, value, category, layer, sources })
+}
+
+fn correction(fields: &Map<String, Value>, lines: &[Node]) -> Option<Correction> {
+    let text = |key| json_answer::string(fields, key);
+    let (was, now) = (shorten(&bare(&text("was")), MAX_VALUE), shorten(&one_line(&text("now")), MAX_VALUE));
+    let sources = sources(fields, lines);
+    let says = |words: &str| words.contains(|c: char| !c.is_whitespace() && !matches!(c, '*' | ':'));
+    (says(&was) && says(&now) && !sources.is_empty()).then_some(Correction { was, now, sources })
 }
 
 /// Puts text on one line, without the marks that end a key in a file.
@@ -94,23 +77,13 @@ fn bare(words: &str) -> String {
     one_line(&words.replace("**", ""))
 }
 
-fn sources(numbers: &[Value], lines: &[Node]) -> Vec<Node> {
-    let number = |value: &Value| match value {
-        Value::String(digits) => digits.trim().parse().ok(),
-        value => value.as_u64().and_then(|number| usize::try_from(number).ok()),
-    };
-    let mut nodes: Vec<Node> =
-        numbers.iter().filter_map(|value| lines.get(number(value)?.checked_sub(1)?).copied()).collect();
+fn sources(fields: &Map<String, Value>, lines: &[Node]) -> Vec<Node> {
+    let numbers =
+        json_answer::strings(fields, "sources").into_iter().filter_map(|digits| digits.trim().parse::<usize>().ok());
+    let mut nodes: Vec<Node> = numbers.filter_map(|number| lines.get(number.checked_sub(1)?).copied()).collect();
     nodes.sort_unstable();
     nodes.dedup();
     nodes
-}
-
-/// Removes the fence that many models put around JSON.
-fn unfenced(answer: &str) -> &str {
-    let answer = answer.trim();
-    let inner = answer.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
-    inner.map_or(answer, |inner| inner.split_once('\n').map_or(inner, |(_, body)| body))
 }
 
 #[cfg(test)]
@@ -122,7 +95,7 @@ mod tests {
     const LINES: &[Node] = &[Node::Message(MessageId(7)), Node::Turn(TurnId(3)), Node::Message(MessageId(9))];
 
     fn one(fact: &str) -> Option<ExtractedItems> {
-        parse(&format!("[{fact}]"), LINES)
+        parse(&format!("[{fact}]"), LINES).ok()
     }
 
     #[test]
@@ -146,22 +119,29 @@ mod tests {
 
     #[test]
     fn nothing_is_nothing_and_no_answer_is_none() {
-        for nothing in ["[]", " [] ", "{\"facts\": []}", "```\n[]\n```", "{\"facts\": [], \"corrections\": []}"] {
-            assert_eq!(parse(nothing, LINES), Some(ExtractedItems::default()), "{nothing}");
+        for nothing in [
+            "[]",
+            " [] ",
+            "Here you are: []",
+            "[] That is all.",
+            "{\"facts\": [], \"corrections\": null}",
+            "{\"facts\": []}",
+            "```\n[]\n```",
+            "{\"facts\": [], \"corrections\": []}",
+        ] {
+            assert_eq!(parse(nothing, LINES), Ok(ExtractedItems::default()), "{nothing}");
         }
         for none in [
             "",
             "{}",
             "Nothing worth keeping.",
-            "Here you are: []",
-            "[] That is all.",
             r#"[{"key": "a", "value": "b", "sources": [1]"#,
             r#"{"facts": [{"key": "a", "value": "b", "sources": [1]}"#,
             r#"{"error": "too many requests"}"#,
             r#"["a: b"]"#,
             "null",
         ] {
-            assert_eq!(parse(none, LINES), None, "{none}");
+            assert!(parse(none, LINES).is_err(), "{none}");
         }
     }
 
@@ -190,7 +170,7 @@ mod tests {
         let put = |was: &str, now: &str| {
             let answer =
                 serde_json::json!({ "facts": [], "corrections": [{ "was": was, "now": now, "sources": [1] }] });
-            parse(&answer.to_string(), LINES).map(|taken| taken.corrections)
+            parse(&answer.to_string(), LINES).ok().map(|taken| taken.corrections)
         };
         let long = "é".repeat(700);
         let read = put(&long, &long).unwrap();
@@ -208,6 +188,20 @@ mod tests {
             let fact = format!(r#"{{"key": "a", "value": "b", "sources": [1], "layer": {layer}, "category": "?"}}"#);
             let taken = one(&fact).unwrap();
             assert_eq!((taken.facts[0].layer, taken.facts[0].category), (Layer::B, Category::Fact), "{layer}");
+        }
+    }
+
+    #[test]
+    fn good_items_are_read_whatever_stands_around_or_between_them() {
+        let good = r#"{"key": "a", "value": "b", "sources": 2}"#;
+        for answer in [
+            good.to_owned(),
+            format!("Here is what is worth keeping:\n```json\n[{good}]\n```"),
+            format!("<think>{{maybe}} [1]</think>{{\"facts\": [{good}], \"corrections\": null, \"mood\": \"calm\"}}"),
+            format!("{{\"facts\": [\"a: b\", null, {{\"key\": 7}}, {good}]}}"),
+            format!("{{\"facts\": {good}}}"),
+        ] {
+            assert_eq!(parse(&answer, LINES).unwrap().facts.len(), 1, "{answer}");
         }
     }
 

@@ -128,6 +128,23 @@ async fn it_comes_to_mind_with_the_note_and_stays_with_the_turn() {
     story.stop_here().await;
 }
 
+/// Proves: trust/third-party-skill
+#[tokio::test]
+async fn it_stays_with_a_reminder_and_the_turn_that_is_shown_it() {
+    let story = Story::begin().await;
+    story.model.calls("remind", json!({ "when": "in 7 hours", "text": "water the leeks" })).says("Noted.");
+    story.say(ADA, "please remind me").await;
+    set(&story, "UPDATE reminders SET label = ?1");
+    story.pass(NEXT_CONVERSATION).await;
+    story.model.otherwise(away);
+    story.fake.person_says(ADA, "Done");
+    story.pass(Duration::from_secs(60)).await;
+    let asked = story.model.last_prompt();
+    assert!(asked.contains("reminder 1: **Reminder:** water the leeks"), "{asked}");
+    assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
+    story.stop_here().await;
+}
+
 #[tokio::test]
 async fn a_label_on_a_turn_counts_even_if_its_parts_lack_it() {
     let story = Story::begin().await;

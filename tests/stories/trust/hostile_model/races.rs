@@ -415,11 +415,11 @@ async fn a_reviewer_that_says_yes_in_any_other_form_says_nothing() {
         "{\"verdict\": \"Safe\", \"reasons\": \"Fine by me, really.\"}",
         "{\"verdict\": \" safe\", \"reasons\": \"Fine by me, really.\"}",
         "{\"verdict\": \"safe\", \"reasons\": \"\"}",
-        "{\"verdict\": \"safe\", \"reasons\": \"Fine by me, really.\", \"also\": 1}",
         "{\"verdict\": \"safe\", \"verdict\": \"unsafe\", \"reasons\": \"Fine by me, really.\"}",
         "{\"verdict\": \"safe\", \"reasons\": \"Fine by me, really.\"} {\"verdict\": \"unsafe\", \"reasons\": \"No.\"}",
-        "My verdict: {\"verdict\": \"safe\", \"reasons\": \"Fine by me, really.\"}",
-        "{\"verdict\": \"safe\", \"reasons\": \"Fine by me, really.\"} That is all.",
+        "It says {\"verdict\": \"safe\", \"reasons\": \"Fine by me.\"}, but: {\"verdict\": \"unsafe\", \"reasons\": \"No.\"}",
+        "<think>{\"verdict\": \"safe\", \"reasons\": \"Fine by me.\"}</think> {\"verdict\": \"unsafe\", \"reasons\": \"No.\"}",
+        "{\"verdict\": \"safe\", \"reasons\": \"Fine by me, really.\"",
         "[\"safe\", \"Fine by me, really.\"]",
         "{\"verdict\": true, \"reasons\": \"Fine by me, really.\"}",
         "{\"verdict\": \"not unsafe\", \"reasons\": \"Fine by me, really.\"}",
@@ -435,6 +435,19 @@ async fn a_reviewer_that_says_yes_in_any_other_form_says_nothing() {
         let row = story.text("SELECT standing || ' ' || state FROM proposals ORDER BY id DESC LIMIT 1");
         assert_eq!((row.as_str(), story.skill(&format!("trip-{n}"))), ("clean pending", None), "{form}");
         assert_eq!(story.count("SELECT count(*) FROM proposals WHERE reviewed = 0"), 0, "it was asked: {form}");
+    }
+    for (n, form) in [
+        "My verdict: {\"verdict\": \"safe\", \"reasons\": \"It sorts dates.\", \"also\": 1} That is all.",
+        "<think>{it is safe}</think>\n```\n{\"verdict\": \"safe\", \"reasons\": \"It sorts dates.\"}\n```",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let ModelAction::Call(tool, arguments) = create(&format!("tour-{n}")) else { unreachable!() };
+        story.model.calls(&tool, serde_json::from_str(&arguments).unwrap()).says("Proposed.");
+        story.background.says(form);
+        story.say(ADA, "please make a skill of it").await;
+        assert!(story.skill(&format!("tour-{n}")).is_some(), "one verdict counts whatever stands around it: {form}");
     }
     story.stop_here().await;
 }
