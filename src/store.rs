@@ -39,7 +39,7 @@ mod questions; // a yes before text leaves the program
 mod reflections; // reflections and their actions
 mod reminders; // reminders and tasks
 mod rows; // rows as structs, words as enums
-mod sent; // messages that nobody asked for
+mod sent; // messages sent without being asked for
 mod skills; // versions and states of skills, accepted MCP tools
 mod slots; // occurrences of scheduled jobs
 mod spending; // reserved and settled costs

@@ -46,7 +46,8 @@ impl ReportsAdmin<'_> {
         infos.map(|info| format!("{}/{}", info.provider, info.name)).collect()
     }
 
-    /// The usage of the last `days` local days, including today: everyone's, or only that of `only`.
+    /// The usage of the last `days` local days, including today: everyone's, or only that of
+    /// `only`.
     pub(super) async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<UsageReport> {
         let today = self.zone.day(self.clock.now());
         let first = first_day(&today, days);

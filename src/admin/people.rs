@@ -43,7 +43,7 @@ struct ListedPerson {
 /// The people with access, and the latest strangers.
 pub(super) struct PeopleReport {
     known: Vec<ListedPerson>,
-    /// People who may be somebody of the same name from earlier.
+    /// People who may be the same as an earlier person of that name.
     namesakes: Vec<Person>,
     strangers: Vec<Stranger>,
 }

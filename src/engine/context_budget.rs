@@ -67,8 +67,8 @@ impl Block {
 }
 
 impl ContextBudget {
-    /// Creates the budget of a model; `token_ratio` is the provider's count for one of our estimated
-    /// tokens.
+    /// Creates the budget of a model; `token_ratio` is the provider's count for one of our
+    /// estimated tokens.
     pub fn of(info: Option<&ModelInfo>, token_ratio: f64) -> Self {
         let (window, output) = info.map_or((16_384, 2_048), |info| (info.context_window, info.max_output));
         Self { window, output, token_ratio: token_ratio.clamp(0.25, 6.0) }

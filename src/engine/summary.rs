@@ -37,7 +37,7 @@ const ENTRY: usize = 300;
 pub struct SummaryLine {
     /// True if a person wrote it.
     pub by_person: bool,
-    /// Name of the speaker, unless it is the usual one: in a group, and of what nobody asked for.
+    /// Name of the speaker, unless it is the usual one: in a group, and of unasked messages.
     pub speaker: Option<String>,
     /// Source: the person's message, or the turn that answered.
     pub from: Node,

@@ -8,7 +8,8 @@
 //! free name.
 //!
 //! A hand-over swaps locations, never contents: the files of the previous owner move to a folder of
-//! their own, those of the new owner to the root, and every version keeps the scope it was written for.
+//! their own, those of the new owner to the root, and every version keeps the scope it was written
+//! for.
 
 use std::io::{self, ErrorKind};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Tolerant reader of JSON that a model was asked for.
 //!
 //! Models put prose, fences and thinking around an answer, leave lists out, or write `null` where
-//! nothing is. Whatever stands around it, a complete object with one of the expected keys is found;
-//! of several, the last, because drafts come first. A field of another type is read where that is
+//! nothing is. A complete object with one of the expected keys is found among all of that; of
+//! several, the last, because drafts come first. A field of another type is read where that is
 //! unambiguous, and otherwise as missing, so a bad item spoils only itself. Unknown keys are
 //! ignored.
 
@@ -76,7 +76,7 @@ pub fn object(answer: &str, keys: &[&str]) -> Result<Map<String, Value>, AnswerP
         _ => None,
     });
     let has_key = |fields: &Map<String, Value>| keys.iter().any(|key| fields.get(*key).is_some_and(|it| !it.is_null()));
-    let mut fields = objects.filter(has_key).last().ok_or(AnswerProblem::OtherKeys)?;
+    let mut fields = objects.rev().find(has_key).ok_or(AnswerProblem::OtherKeys)?;
     fields.retain(|_, value| !value.is_null());
     Ok(fields)
 }

@@ -2,7 +2,7 @@
 //!
 //! The request belongs to no conversation and offers no tools. The reviewed text is enclosed in
 //! boundaries that it cannot contain, because they are derived from it. The answer counts only if
-//! it holds exactly one verdict, whatever stands around it. Everything else is [`Verdict::None`]:
+//! it holds exactly one verdict; other text around it is ignored. Everything else is [`Verdict::None`]:
 //! other words, a second verdict, one copied from the proposal, no answer within a minute, no model
 //! but the offline one. No verdict never counts as approval.
 //!
@@ -216,7 +216,7 @@ struct ReviewerAnswer {
     reasons: String,
 }
 
-/// Returns the one verdict in a reply, whatever stands around it. Of two verdicts neither counts:
+/// Returns the one verdict in a reply, ignoring other text. Of two verdicts neither counts:
 /// one may be a quotation.
 fn only_verdict(reply: &str) -> Option<ReviewerAnswer> {
     let values = json_answer::values(reply).ok()?;

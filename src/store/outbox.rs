@@ -35,7 +35,8 @@ pub enum OutboxKind {
 stored_word!(OutboxKind, PartState);
 
 /// A delivery to add. The text of a message is stored with it; all others bring their own.
-/// A notice to a person becomes a message of their stream ([`SentMut::record`]).
+/// A notice to a person becomes a message of their stream
+/// ([`record`](crate::store::handles::SentMut::record)).
 #[derive(Debug, Clone)]
 pub struct NewOutbox<'a> {
     /// Destination.

@@ -17,7 +17,7 @@ use crate::store::{MessageKind, MessageState, TextKind};
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
-/// Kind of cause of a message that nobody asked for.
+/// Kind of cause of a message that was not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum CauseKind {
@@ -39,7 +39,7 @@ pub enum CauseKind {
 
 stored_word!(CauseKind);
 
-/// Cause of a message that nobody asked for.
+/// Cause of a message that was not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cause {
     /// Kind.
@@ -88,7 +88,7 @@ impl Cause {
     }
 }
 
-/// A message that nobody asked for.
+/// A message that was not asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentRow {
     /// Message.
@@ -123,7 +123,7 @@ impl Sent<'_> {
         self.db.rows("WHERE m.shown_to = ?1 ORDER BY m.id", [turn])
     }
 
-    /// Returns a message that nobody asked for.
+    /// Returns a message that was not asked for.
     pub fn sent(&self, message: MessageId) -> anyhow::Result<Option<SentRow>> {
         self.db.row("WHERE m.id = ?1 AND m.kind = 'sent'", [message])
     }

@@ -40,12 +40,12 @@ pub(super) fn parse(answer: &str, lines: &[Node]) -> Result<ExtractedItems, Answ
 /// The facts of an answer that is a list of them, or one alone. Other lists stand in prose.
 fn bare_facts(answer: &str) -> Result<Vec<Value>, AnswerProblem> {
     let is_fact = |value: &Value| value.get("key").is_some();
-    let lists = json_answer::values(answer)?.into_iter().filter_map(|(_, value)| match value {
+    let mut lists = json_answer::values(answer)?.into_iter().rev().filter_map(|(_, value)| match value {
         Value::Array(items) if items.iter().any(is_fact) || items.is_empty() => Some(items),
         object if is_fact(&object) => Some(vec![object]),
         _ => None,
     });
-    lists.last().ok_or(AnswerProblem::OtherKeys)
+    lists.next().ok_or(AnswerProblem::OtherKeys)
 }
 
 fn fact(fields: &Map<String, Value>, lines: &[Node]) -> Option<Fact> {

@@ -149,8 +149,8 @@ fn each_sentence_about_what_is_not_possible_has_a_reason() {
         }
         let rest = known.iter().fold(words.clone(), |rest, limit| rest.replace(limit, ""));
         for word in ["cannot", "can not", "can't", "unable to", "no way to", "not possible"] {
-            let at = rest.find(word).map(|at| crate::text::shorten(&rest[at.saturating_sub(40)..], 90));
-            assert!(at.is_none(), "{}: is it true? {}", builtin.name, at.unwrap_or_default());
+            let sentence = rest.split(". ").find(|sentence| sentence.contains(word));
+            assert_eq!(sentence, None, "{}: is it true?", builtin.name);
         }
     }
 }

@@ -74,8 +74,8 @@ async fn the_newest_eight_are_shown_to_their_person_alone() {
     story.end().await;
 }
 
-/// Promise (conversation/sent-from-outside): A message sent by itself in which text from outside had
-/// a part is named to the assistant, and is read only when it looks it up.
+/// Promise (conversation/sent-from-outside): A message sent by itself in which text from outside
+/// had a part is named to the assistant, and is read only when it looks it up.
 #[tokio::test]
 async fn a_reminder_from_outside_is_named_and_taints_nothing_until_it_is_looked_up() {
     let story = Story::begin().await;

@@ -1,6 +1,7 @@
 //! A hostile model: it obeys every incoming text, with no effect but words and pending requests.
 //!
-//! The model is a perfect victim (`support/obedient_model.rs`), so every defence here is the program's.
+//! The model is a perfect victim (`support/obedient_model.rs`), so every defence here is the
+//! program's.
 //! Carriers ([`carriers`]) are combined with the attacker's goals ([`orders`]) and with the owner's
 //! settings; after each attack an oracle ([`oracle`]) compares everything live byte for byte, and
 //! checks everything sent and visited and the state of each proposal. An attack that should reach
