@@ -54,13 +54,13 @@ impl Addresses<'_> {
     }
 
     /// Returns the address for messages to a person: the preferred channel, else the one they last
-    /// wrote from. `None` if they never wrote. We do not write first, except to a preferred Signal
-    /// number, where that is usual.
+    /// wrote from, the terminal only if there is no other, because it may be closed. `None` if they
+    /// never wrote. We do not write first, except to a preferred Signal number, where that is usual.
     pub fn reached_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
         self.db.first(
             "SELECT a.id FROM addresses a JOIN people p ON p.id = a.person_id
              WHERE a.person_id = ?1 AND (a.last_heard_at > 0 OR a.adapter = 'signal' AND p.prefer = 'signal')
-             ORDER BY a.adapter = p.prefer DESC, a.last_heard_at DESC, a.id LIMIT 1",
+             ORDER BY a.adapter = p.prefer DESC, a.adapter = 'terminal', a.last_heard_at DESC, a.id LIMIT 1",
             [person],
         )
     }

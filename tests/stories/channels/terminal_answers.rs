@@ -49,6 +49,27 @@ async fn three_commands_at_once_get_three_answers_each_with_its_name() {
     story.stop_here().await;
 }
 
+/// Promise (channels/terminal-closed): A reminder does not wait in a terminal that nobody watches: it
+/// comes to the messenger that you use, unless you prefer the terminal.
+#[tokio::test]
+async fn a_reminder_asked_for_in_the_terminal_comes_to_the_messenger() {
+    for (prefer, reached) in [("", 1), ("prefer = \"terminal\"", 0)] {
+        let mut story = Story::prepared("").await;
+        story.people_also(ADA, prefer);
+        story.start().await;
+        story.say(ADA, &format!("hello {}", canary(ADA))).await;
+        let mut seat = TerminalClient::take(&story, "Ada").await;
+        story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("Noted.");
+        seat.says("q1", "remind me of the oven").await;
+        story.answered().await;
+        drop(seat);
+        story.pass(Duration::from_secs(2 * 3600)).await;
+        let told = story.received_by(ADA).iter().filter(|heard| heard.contains("the oven")).count();
+        assert_eq!(told, reached, "{prefer}: {:?}", story.received_by(ADA));
+        story.stop_here().await;
+    }
+}
+
 /// Proves: command-line/chat-answer
 #[tokio::test]
 async fn an_answer_to_joined_questions_names_each_of_them_and_so_does_its_growth() {
