@@ -70,10 +70,9 @@ fn file_match(
         Ok(Err(_)) | Err(_) => return None,
     };
     let is_in = row.query.matches(&text);
-    match () {
-        () if is_memory(&file.path) && row.matches_line(&text) => Some(FileMatch::Match),
-        () if !is_memory(&file.path) && is_in => Some(FileMatch::Match),
-        () if is_in || matcher.matches_a_line(&text) => Some(FileMatch::Paraphrase),
-        () => None,
+    let is_match = if is_memory(&file.path) { row.matches_line(&text) } else { is_in };
+    if is_match {
+        return Some(FileMatch::Match);
     }
+    (is_in || matcher.matches_a_line(&text)).then_some(FileMatch::Paraphrase)
 }

@@ -80,10 +80,12 @@ struct SearchTarget<'a> {
 
 impl SearchTarget<'_> {
     fn is_in(&self, column: &TextColumn, conversation: Option<ConversationId>, text: &str) -> bool {
-        match () {
-            () if self.is_summary_of_source(column, conversation) => self.row.query.is_near(text),
-            () if column.is_of_files() => self.row.matches_line(text),
-            () => self.row.query.matches(text),
+        if self.is_summary_of_source(column, conversation) {
+            self.row.query.is_near(text)
+        } else if column.is_of_files() {
+            self.row.matches_line(text)
+        } else {
+            self.row.query.matches(text)
         }
     }
 
