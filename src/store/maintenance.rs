@@ -168,8 +168,14 @@ impl MaintenanceMut<'_> {
         )
     }
 
-    /// Deletes the text of commands older than `before`.
+    /// Deletes the text of commands, and of notices that no turn was shown, older than `before`.
     pub fn forget_commands(&self, before: Timestamp, limit: u32) -> anyhow::Result<usize> {
+        self.db.run(
+            "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
+             (SELECT o.id FROM messages m JOIN outbox o ON o.message_id = m.id
+             WHERE m.conversation_id IS NULL AND m.received_at < ?1 AND o.state <> 'pending')",
+            [before],
+        )?;
         let texts = "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id
              WHERE m.conversation_id IS NULL AND m.received_at < ?1 AND m.state NOT IN ('queued', 'claimed') AND t.text <> '' LIMIT ?2";
         self.blank_texts(texts, params![before, limit])

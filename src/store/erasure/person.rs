@@ -180,6 +180,12 @@ impl ErasureMut<'_> {
     fn erase_identity(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let whose = "(SELECT DISTINCT a.id FROM addresses a WHERE a.person_id = ?1 OR (a.person_id IS NULL
              AND a.id IN (SELECT address_id FROM messages WHERE person_id = ?1 AND scope = 'person:' || ?1)))";
+        let notices = format!(
+            "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.kind = 'sent' AND t.text <> ''
+             AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.message_id = m.id AND o.state = 'pending')
+             AND EXISTS (SELECT 1 FROM addresses a WHERE a.id IN {whose} AND instr(t.text, a.peer) > 0)"
+        );
+        self.tx().maintenance().blank_texts(&notices, [person])?;
         for sql in [
             format!("DELETE FROM strangers WHERE (adapter, account, sender) IN (SELECT adapter, account, peer FROM addresses WHERE id IN {whose})"),
             format!("DELETE FROM deleted_ahead WHERE address_id IN {whose}"),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::injected_events::journal_contains;
 use crate::support::model::Say;
-use crate::support::story::{ADA, BEN, Story, UNTRUSTED, canary};
+use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
 const WEEK: Duration = Duration::from_secs(7 * 24 * 3600);
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
@@ -173,5 +173,26 @@ async fn a_person_is_forgotten_as_a_whole_and_it_is_proved() {
     story.say(BEN, "Do you know me?").await;
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE person_id = 2 AND received_at > (SELECT max(wanted_at) FROM forgettings)"), 0);
     assert!(!story.model.last_prompt().contains(UNTRUSTED));
+    story.end().await;
+}
+
+/// Proves: forgetting/person
+#[tokio::test]
+async fn a_notice_that_names_the_address_of_a_forgotten_person_is_deleted() {
+    let story = Story::begin().await;
+    story.say(ADA, "/pair Zoe").await;
+    let told = story.last_received_by(ADA);
+    let is_code = |word: &&str| word.len() == 9 && word.as_bytes()[4] == b'-' && word.to_uppercase() == **word;
+    let code = told.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').find(is_code).unwrap();
+    story.say(EVE, &format!("/start {code}")).await;
+    story.say(EVE, "hello").await;
+    let notice = format!(
+        "SELECT count(*) FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.kind = 'sent' AND t.text LIKE '%{EVE}%'"
+    );
+    assert!(story.count(&notice) > 0, "{:?}", story.received_by(ADA));
+    story.say(ADA, "/remove Zoe").await;
+    let answer = story.command_line(&["forget", "Zoe", "--yes"]).await;
+    assert!(!answer.failed, "{}", answer.markdown);
+    assert_eq!(story.count(&notice), 0);
     story.end().await;
 }
