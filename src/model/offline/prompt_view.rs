@@ -132,8 +132,13 @@ impl<'a> PromptView<'a> {
         }
     }
 
-    /// Strips the program's context block from a text and reads it; `None` if nothing else is left.
+    /// Strips the program's blocks from a text and reads the context; `None` if nothing else is
+    /// left.
     fn without_context(&mut self, text: &'a str) -> Option<&'a str> {
+        if let Some(sent) = text.trim_start().strip_prefix("<sent>") {
+            let rest = sent.split_once("</sent>").map_or("", |(_, rest)| rest);
+            return Some(rest).filter(|rest| !rest.trim().is_empty());
+        }
         let Some((mark, inner)) = text.trim_start().strip_prefix("<context").and_then(|rest| rest.split_once('>'))
         else {
             return Some(text);

@@ -96,6 +96,14 @@ fn it_answers_from_memory_and_summary_but_not_from_its_rules() {
 }
 
 #[test]
+fn what_was_sent_by_itself_is_no_question_of_the_person() {
+    let sent = "<sent>\n[2026-11-20 09:00] reminder 1: what time is it?\n</sent>";
+    let talk = Talk::chat().ask("My code is red").say(Role::Assistant, "ok").say(Role::User, sent);
+    let answer = talk.ask("what's my code?").answer();
+    assert_eq!(answer, "You told me:\n> My code is red");
+}
+
+#[test]
 fn it_calls_tools_for_plain_wishes() {
     let both = ["web_fetch", "memory_search"];
     let call = |question: &str| Talk::chat().ask(question).tools(&both).call();
