@@ -63,24 +63,20 @@ pub enum PreparedFiles {
     OverBudget(ModelError),
 }
 
-/// Fetches the files that are still remote.
-pub async fn prepare(engine: &Arc<Engine>, turn: &TurnRow, party: &Party) -> anyhow::Result<PreparedFiles> {
+/// Fetches those of the files of a turn that are still remote.
+pub async fn prepare(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    party: &Party,
+    files: Vec<Attachment>,
+) -> anyhow::Result<PreparedFiles> {
     let id = turn.id;
-    let (files, has_words) = engine
-        .journal
-        .read(move |db| {
-            let mut files = Vec::new();
-            for message in db.messages().messages_of_turn(id)? {
-                files.extend(db.attachments().attachments_of(message.id)?);
-            }
-            Ok((files, db.attachments().turn_has_words(id)?))
-        })
-        .await?;
+    let has_words = engine.journal.read(move |db| db.attachments().turn_has_words(id)).await?;
     let mut pictures = Vec::new();
     // Any member of a group can send files, and they are of no use without an answer: none are
     // fetched once the group's share of today is used up.
     let is_group = matches!(turn.scope, Scope::Group(_));
-    if files.is_empty() || (is_group && !engine.chat.can_afford(turn.scope).await?) {
+    if is_group && !engine.chat.can_afford(turn.scope).await? {
         return Ok(PreparedFiles::Ready(pictures));
     }
     let (mut refusal, mut has_content) = (None, has_words);

@@ -119,7 +119,11 @@ impl<'a> Turn<'a> {
 
     /// Fetching and reading files may take long too, so the time limit of the turn covers it.
     async fn prepared_steps(&mut self) -> anyhow::Result<Option<TurnOutcome>> {
-        match files::prepare(self.engine, &self.row, &self.inputs.party).await? {
+        let files = self.record().await?.attachments;
+        if files.is_empty() {
+            return self.steps(&[]).await;
+        }
+        match files::prepare(self.engine, &self.row, &self.inputs.party, files).await? {
             PreparedFiles::Ready(pictures) => self.steps(&pictures).await,
             PreparedFiles::OverBudget(error) => {
                 let sentence = match &error {

@@ -106,7 +106,7 @@ pub(super) fn message_key(chat: i64, message: i64) -> String {
 
 fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
     let origin = ChatOrigin::of(message)?;
-    let addressed = AddressedText::of(message, us, origin.is_direct());
+    let addressed = addressed(message, us, origin.is_direct());
     let event = match body_of(message) {
         _ if addressed.is_for_another => Event::Irrelevant,
         MessageBody::Message { files, carried } => {
@@ -122,7 +122,7 @@ fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
 
 fn edit(message: &Value, us: &BotIdentity) -> Option<Inbound> {
     let origin = ChatOrigin::of(message)?;
-    let addressed = AddressedText::of(message, us, origin.is_direct());
+    let addressed = addressed(message, us, origin.is_direct());
     let at = number(message, "edit_date").or_else(|| number(message, "date")).unwrap_or_default();
     let name = format!("e{}:{}:{at}", origin.chat, origin.message);
     let event = match body_of(message) {
@@ -185,6 +185,15 @@ fn irrelevant(update: &Value, id: i64) -> Inbound {
         server_at: None,
         event: Event::Irrelevant,
     }
+}
+
+/// Most messages mark no part of their text, and so have no name to remove.
+fn addressed(message: &Value, us: &BotIdentity, is_direct: bool) -> AddressedText {
+    if !list(message, "entities").is_empty() || !list(message, "caption_entities").is_empty() {
+        return AddressedText::of(message, us, is_direct);
+    }
+    let (text, is_addressed) = (visible_text(message), replies_to_us(message, us));
+    AddressedText { text, is_addressed, is_for_another: false }
 }
 
 fn content_with_marks(message: &Value, addressed: &AddressedText, files: Vec<RemoteFile>) -> MessageContent {
