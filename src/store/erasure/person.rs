@@ -182,10 +182,17 @@ impl ErasureMut<'_> {
              AND a.id IN (SELECT address_id FROM messages WHERE person_id = ?1 AND scope = 'person:' || ?1)))";
         let notices = format!(
             "SELECT t.id, t.text FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.kind = 'sent' AND t.text <> ''
-             AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.message_id = m.id AND o.state = 'pending')
              AND EXISTS (SELECT 1 FROM addresses a WHERE a.id IN {whose} AND instr(t.text, a.peer) > 0)"
         );
         self.tx().maintenance().blank_texts(&notices, [person])?;
+        let of_notice = format!(
+            "kind = 'notice' AND EXISTS (SELECT 1 FROM addresses a WHERE a.id IN {whose} AND instr(outbox.text, a.peer) > 0)"
+        );
+        // A notice about the person that still waits is of no use to anybody.
+        self.db.run(
+            &format!("UPDATE outbox SET state = 'failed', trouble = 'forgotten', ended_at = ?2 WHERE state = 'pending' AND {of_notice}"),
+            params![person, now],
+        )?;
         for sql in [
             format!("DELETE FROM strangers WHERE (adapter, account, sender) IN (SELECT adapter, account, peer FROM addresses WHERE id IN {whose})"),
             format!("DELETE FROM deleted_ahead WHERE address_id IN {whose}"),
@@ -196,10 +203,8 @@ impl ErasureMut<'_> {
                 "UPDATE inbox SET raw = '' WHERE raw <> '' AND EXISTS (SELECT 1 FROM addresses a WHERE a.id IN {whose}
                      AND a.adapter = inbox.adapter AND a.account = inbox.account AND instr(inbox.raw, a.peer) > 0)"
             ),
-            format!(
-                "UPDATE outbox SET text = '' WHERE kind = 'notice' AND state <> 'pending' AND text <> '' AND EXISTS (
-                     SELECT 1 FROM addresses a WHERE a.id IN {whose} AND instr(outbox.text, a.peer) > 0)"
-            ),
+            format!("UPDATE parts SET rich = '', plain = '' WHERE outbox_id IN (SELECT id FROM outbox WHERE {of_notice})"),
+            format!("UPDATE outbox SET text = '' WHERE {of_notice}"),
             format!("UPDATE outbox SET quotes = '' WHERE address_id IN {whose} OR scope = 'person:' || ?1"),
             "UPDATE inbox SET external_id = 'forgotten:' || id WHERE id IN (SELECT inbox_id FROM messages WHERE person_id = ?1)".to_owned(),
             "UPDATE messages SET external_id = '', also = '', album = '' WHERE person_id = ?1 OR scope = 'person:' || ?1".to_owned(),
