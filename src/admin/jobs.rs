@@ -270,7 +270,7 @@ fn refused(request: &ReflectionRequest, result: OnDemandResult) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{Fixture, keys};
+    use super::super::tests::fixture::{Fixture, keys};
     use super::*;
 
     #[tokio::test]

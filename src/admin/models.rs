@@ -187,7 +187,7 @@ fn line_json(line: &SpendLine) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::Fixture;
+    use super::super::tests::fixture::Fixture;
     use super::*;
 
     #[tokio::test]
@@ -212,7 +212,7 @@ mod tests {
 
 #[cfg(test)]
 mod usage_tests {
-    use super::super::test_support::{Fixture, keys};
+    use super::super::tests::fixture::{Fixture, keys};
     use super::*;
     use std::time::Duration;
 

@@ -270,7 +270,7 @@ fn new_code() -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::super::command;
-    use super::super::test_support::Fixture;
+    use super::super::tests::fixture::Fixture;
     use super::*;
     use crate::store::{Admitted, CodeUse};
 

@@ -328,7 +328,7 @@ fn not_done(why: &HandOverRefusal, new_owner: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{Fixture, START};
+    use super::super::tests::fixture::{Fixture, START};
     use super::*;
 
     #[tokio::test]

@@ -203,7 +203,7 @@ impl Admin {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{Fixture, keys, skill};
+    use super::super::tests::fixture::{Fixture, keys, skill};
     use super::*;
 
     fn line(words: &str) -> Vec<String> {

@@ -293,7 +293,7 @@ fn when(zone: Zone, row: &SearchRow) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{Fixture, START, keys};
+    use super::super::tests::fixture::{Fixture, START, keys};
     use super::*;
     use crate::trust::{Label, Source};
 

@@ -426,5 +426,3 @@ fn version_json(version: &VersionRow, present: Option<VersionId>) -> Value {
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod import_tests;

@@ -394,7 +394,7 @@ fn embedding_json(health: Option<&VectorHealth>) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{Fixture, START, keys};
+    use super::super::tests::fixture::{Fixture, START, keys};
     use super::*;
     use crate::search::VectorOutage;
     use std::time::Duration;

@@ -167,7 +167,7 @@ fn row_json(row: &OutsideToolRow, state: ToolState) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{Fixture, START};
+    use super::super::tests::fixture::{Fixture, START};
     use super::*;
     use crate::store::SeenTool;
     use crate::trust::{Label, Scope, Source};

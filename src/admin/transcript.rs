@@ -358,7 +358,7 @@ fn quoted(words: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test_support::{Fixture, START, keys};
+    use super::super::tests::fixture::{Fixture, START, keys};
     use super::*;
     use crate::trust::{Label, Source};
     use std::time::Duration;

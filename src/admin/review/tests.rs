@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::super::Caller;
-use super::super::test_support::{Fixture, keys, skill};
+use super::super::tests::fixture::{Fixture, keys, skill};
 use super::*;
 use crate::admin::command::find;
 use crate::id::StreamId;

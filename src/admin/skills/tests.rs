@@ -1,6 +1,8 @@
 //! The list of skills, one skill in full, and restored versions.
 
-use super::super::test_support::{Fixture, skill};
+mod import;
+
+use super::super::tests::fixture::{Fixture, skill};
 use super::*;
 
 async fn ask(fixture: &Fixture, line: &str) -> Answer {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::answer::Render;
-use super::{Admin, Answer, Caller, HealthSource};
+use super::super::answer::Render;
+use super::super::{Admin, Answer, Caller, HealthSource};
 use crate::config::{Budget, Config, Conversation, Home, Limit};
 use crate::engine::{ChannelAccess, Engine, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
@@ -34,29 +34,29 @@ use crate::trust::{Label, Labelled, Scope, Source};
 use crate::wording::review::Surface;
 
 /// 2026-11-21 09:00 UTC, a Saturday.
-pub(super) const START: Timestamp = Timestamp(1_795_251_600_000);
+pub(in crate::admin) const START: Timestamp = Timestamp(1_795_251_600_000);
 
 /// The keys of an object, in their order.
-pub(super) fn keys(json: &Value) -> Vec<&str> {
+pub(in crate::admin) fn keys(json: &Value) -> Vec<&str> {
     json.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 /// A `SKILL.md`.
-pub(super) fn skill(name: &str, words: &str) -> String {
+pub(in crate::admin) fn skill(name: &str, words: &str) -> String {
     format!("---\nname: {name}\ndescription: How to make {name}. Use when somebody wants some.\n---\n\n{words}\n")
 }
 
 /// The location of a stored message.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PostedMessage {
-    pub(super) conversation: ConversationId,
-    pub(super) message: MessageId,
+pub(in crate::admin) struct PostedMessage {
+    pub(in crate::admin) conversation: ConversationId,
+    pub(in crate::admin) message: MessageId,
 }
 
 /// The test set-up.
-pub(super) struct Fixture {
-    pub(super) admin: Admin,
-    pub(super) clock: Arc<SimulatedClock>,
+pub(in crate::admin) struct Fixture {
+    pub(in crate::admin) admin: Admin,
+    pub(in crate::admin) clock: Arc<SimulatedClock>,
     journal: Journal,
     home: tempfile::TempDir,
     people: Vec<Person>,
@@ -64,7 +64,7 @@ pub(super) struct Fixture {
 
 impl Fixture {
     /// Creates a set-up with Ada, the owner from the configuration, and Ben, a paired member.
-    pub(super) async fn new() -> Self {
+    pub(in crate::admin) async fn new() -> Self {
         let mut fixture = Self::without_people().await;
         fixture.declares("Ada", Role::Owner).await;
         fixture.pairs("Ben", Role::Member).await;
@@ -75,7 +75,7 @@ impl Fixture {
     }
 
     /// Creates a set-up without people.
-    pub(super) async fn without_people() -> Self {
+    pub(in crate::admin) async fn without_people() -> Self {
         let home = tempfile::tempdir().unwrap();
         let journal = Journal::open(&home.path().join("compline.db"), None).unwrap();
         let clock = Arc::new(SimulatedClock::new(START));
@@ -84,19 +84,19 @@ impl Fixture {
     }
 
     /// Renders the result of a query as the command line shows it.
-    pub(super) fn rendering(&self, result: &dyn Render) -> Answer {
+    pub(in crate::admin) fn rendering(&self, result: &dyn Render) -> Answer {
         Answer::rendering(result, &self.admin.render_context(Surface::CommandLine))
     }
 
-    pub(super) fn now(&self) -> Timestamp {
+    pub(in crate::admin) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    pub(super) fn ada(&self) -> Caller {
+    pub(in crate::admin) fn ada(&self) -> Caller {
         self.caller("Ada")
     }
 
-    pub(super) fn ben(&self) -> Caller {
+    pub(in crate::admin) fn ben(&self) -> Caller {
         self.caller("Ben")
     }
 
@@ -105,15 +105,15 @@ impl Fixture {
         Caller { person, group: None }
     }
 
-    pub(super) async fn declares(&self, name: &'static str, role: Role) {
+    pub(in crate::admin) async fn declares(&self, name: &'static str, role: Role) {
         self.write(move |tx| tx.people().allow(name, role, "config", START).map(drop)).await;
     }
 
-    pub(super) async fn pairs(&self, name: &'static str, role: Role) {
+    pub(in crate::admin) async fn pairs(&self, name: &'static str, role: Role) {
         self.write(move |tx| tx.people().allow(name, role, "pairing", START).map(drop)).await;
     }
 
-    pub(super) async fn links(&self, name: &'static str, adapter: &'static str, peer: &'static str) {
+    pub(in crate::admin) async fn links(&self, name: &'static str, adapter: &'static str, peer: &'static str) {
         self.write(move |tx| {
             let person = tx.people().person_named(name)?.map(|person| person.id);
             tx.addresses().link(&Address::new(adapter, "bot", peer), person, START).map(drop)
@@ -121,7 +121,7 @@ impl Fixture {
         .await;
     }
 
-    pub(super) async fn is_contacted_by(&self, adapter: &'static str, sender: &'static str) {
+    pub(in crate::admin) async fn is_contacted_by(&self, adapter: &'static str, sender: &'static str) {
         self.write(move |tx| {
             tx.addresses().record_stranger(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop)
         })
@@ -129,20 +129,25 @@ impl Fixture {
     }
 
     /// Stores a message from a person that waits for an answer.
-    pub(super) async fn says(&self, name: &'static str, words: &'static str) -> PostedMessage {
+    pub(in crate::admin) async fn says(&self, name: &'static str, words: &'static str) -> PostedMessage {
         self.write(move |tx| add(tx, name, MessageKind::Said, words, Label::trusted())).await
     }
 
     /// Stores a reply to a person, made after the assistant read untrusted text.
-    pub(super) async fn receives(&self, name: &'static str, words: &'static str, source: Source) -> PostedMessage {
+    pub(in crate::admin) async fn receives(
+        &self,
+        name: &'static str,
+        words: &'static str,
+        source: Source,
+    ) -> PostedMessage {
         self.write(move |tx| add(tx, name, MessageKind::Reply, words, Label::untrusted(source))).await
     }
 
-    pub(super) async fn closes(&self, conversation: ConversationId) {
+    pub(in crate::admin) async fn closes(&self, conversation: ConversationId) {
         self.write(move |tx| tx.conversations().close_conversation(conversation, START)).await;
     }
 
-    pub(super) async fn sums_up(&self, said: &PostedMessage, title: &'static str, decision: &'static str) {
+    pub(in crate::admin) async fn sums_up(&self, said: &PostedMessage, title: &'static str, decision: &'static str) {
         let PostedMessage { conversation, message } = *said;
         self.write(move |tx| {
             let scope = tx.conversations().conversation(conversation)?.unwrap().scope;
@@ -172,7 +177,7 @@ impl Fixture {
     }
 
     /// Records a model call for a person, with its price if known.
-    pub(super) async fn spends(&self, name: &'static str, model: &'static str, micros: Option<u64>) {
+    pub(in crate::admin) async fn spends(&self, name: &'static str, model: &'static str, micros: Option<u64>) {
         self.write(move |tx| {
             let person = tx.people().person_named(name)?.unwrap().id;
             tx.spending()
@@ -196,7 +201,7 @@ impl Fixture {
     }
 
     /// Adds a reminder that many seconds after the start, recurring if `cron` is given.
-    pub(super) async fn reminds(
+    pub(in crate::admin) async fn reminds(
         &self,
         name: &'static str,
         words: &'static str,
@@ -220,20 +225,20 @@ impl Fixture {
     }
 
     /// Uses a pairing code.
-    pub(super) async fn uses(&self, code: &str, at: Timestamp) -> CodeUse {
+    pub(in crate::admin) async fn uses(&self, code: &str, at: Timestamp) -> CodeUse {
         let code = code.to_owned();
         self.write(move |tx| tx.pairing().use_code(&code, at)).await
     }
 
     /// Number of codes created so far.
-    pub(super) async fn pairing_codes(&self) -> i64 {
+    pub(in crate::admin) async fn pairing_codes(&self) -> i64 {
         let path = self.home.path().join("compline.db");
         let connection = rusqlite::Connection::open(path).unwrap();
         connection.query_row("SELECT count(*) FROM pairing_codes", [], |row| row.get(0)).unwrap()
     }
 
     /// Writes a file in the home by hand.
-    pub(super) fn writes(&self, path: &str, text: &str) -> PathBuf {
+    pub(in crate::admin) fn writes(&self, path: &str, text: &str) -> PathBuf {
         let file = self.home.path().join(path);
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, text).unwrap();
@@ -241,13 +246,13 @@ impl Fixture {
     }
 
     /// Reads a file of the home.
-    pub(super) fn reads(&self, path: &str) -> Option<String> {
+    pub(in crate::admin) fn reads(&self, path: &str) -> Option<String> {
         std::fs::read_to_string(self.home.path().join(path)).ok()
     }
 
     /// Imports a skill whose only file ends with those words. Returns the proposal and the first
     /// digits of its digest.
-    pub(super) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
+    pub(in crate::admin) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
         let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
         let review = &self.admin.review;
         let draft = review.draft(name, &content, ProposalOrigin::Import).await.unwrap();
@@ -256,18 +261,18 @@ impl Fixture {
     }
 
     /// Changes the journal behind the program's back.
-    pub(super) fn tampers(&self, statement: &str) {
+    pub(in crate::admin) fn tampers(&self, statement: &str) {
         let connection = rusqlite::Connection::open(self.home.path().join("compline.db")).unwrap();
         assert!(connection.execute(statement, []).unwrap() > 0, "{statement}");
     }
 
     /// The bytes of the journal, with everything that was committed.
-    pub(super) fn stored(&self) -> Vec<Vec<u8>> {
+    pub(in crate::admin) fn stored(&self) -> Vec<Vec<u8>> {
         let bytes = |name: &str| std::fs::read(self.home.path().join(name)).unwrap_or_default();
         vec![bytes("compline.db"), bytes("compline.db-wal")]
     }
 
-    pub(super) async fn fact(&self, key: &'static str) -> Option<String> {
+    pub(in crate::admin) async fn fact(&self, key: &'static str) -> Option<String> {
         self.journal.read(move |db| db.settings().fact(key)).await.unwrap()
     }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::admin::test_support::{Fixture, keys, skill};
+use crate::admin::tests::fixture::{Fixture, keys, skill};
 use crate::skill::manifest::{name_for as slug, skill_of};
 
 #[tokio::test]

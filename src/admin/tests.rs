@@ -1,0 +1,51 @@
+//! Roles and places of commands, and the fixture that all tests of commands use.
+
+pub(super) mod fixture;
+
+use fixture::Fixture;
+
+use super::*;
+
+#[tokio::test]
+async fn owners_only_means_owners_only() {
+    let fixture = Fixture::new().await;
+    for entry in COMMANDS {
+        let line = format!("/{} Zoe", entry.name);
+        let refused = fixture.admin.chat(&fixture.ben(), &line).await.markdown == says::OWNER_ONLY;
+        assert_eq!(refused, entry.role == Role::Owner, "{line} by a member");
+        assert_ne!(fixture.admin.chat(&fixture.ada(), &line).await.markdown, says::OWNER_ONLY, "{line} by an owner");
+    }
+    assert_eq!(fixture.pairing_codes().await, 3, "Each may join an address to themselves, and an owner let Zoe in");
+}
+
+#[tokio::test]
+async fn in_a_group_all_commands_except_new_and_forget_are_refused() {
+    let fixture = Fixture::new().await;
+    for entry in COMMANDS {
+        let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };
+        let answer = fixture.admin.chat(&in_group, &format!("/{} Zoe", entry.name)).await;
+        let expected = !matches!(entry.name, "new" | "forget");
+        assert_eq!(answer.markdown == says::DIRECT_ONLY, expected, "/{}", entry.name);
+    }
+}
+
+#[tokio::test]
+async fn help_shows_what_one_may_use() {
+    let fixture = Fixture::new().await;
+    let (owner, member) =
+        (fixture.admin.chat(&fixture.ada(), "/help").await, fixture.admin.chat(&fixture.ben(), "/help").await);
+    assert!(owner.markdown.contains("/pair") && owner.markdown.contains("/stop"));
+    assert!(!member.markdown.contains("/pair") && member.markdown.contains("/stop"));
+    assert!(owner.label.is_trusted() && !owner.failed);
+}
+
+#[tokio::test]
+async fn nonsense_gets_one_helpful_line() {
+    let fixture = Fixture::new().await;
+    let answer = fixture.admin.chat(&fixture.ben(), "/statsu").await;
+    assert!(answer.failed && answer.markdown.contains("/status"), "{}", answer.markdown);
+    let answer = fixture.admin.chat(&fixture.ben(), "/[x](http://evil.example)").await;
+    assert!(!answer.markdown.contains("[x]("), "{}", answer.markdown);
+    assert_eq!(fixture.admin.chat(&fixture.ben(), "/new").await.markdown, says::NEW);
+    assert_eq!(fixture.admin.chat(&fixture.ben(), "/stop").await.markdown, says::NOTHING_RUNS);
+}
