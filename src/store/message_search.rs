@@ -39,10 +39,11 @@ const NEWER: i64 = 500;
 /// A longer query never occurs verbatim in a text.
 const LONGEST_PHRASE: usize = 12;
 
-/// SQL condition for a row of the index: the message belongs to the time of the query.
+/// SQL condition for a row of the index: the message belongs to the time of the query. It costs
+/// two look-ups for each match, so it is left out of queries over all times.
 const IN_TIME: &str =
-    "(?6 OR (SELECT m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = texts_fts.rowid)
-                   BETWEEN ?7 AND ?8 - 1)";
+    "AND (SELECT m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.id = texts_fts.rowid)
+                   BETWEEN ?6 AND ?7 - 1";
 
 /// Sender; none for the assistant.
 pub type Speaker = Option<PersonId>;
@@ -243,8 +244,7 @@ impl MessageSearch<'_> {
 
     /// Returns the best texts by BM25, with half weight for matches in the date.
     fn texts_by_rank(&self, expression: &str, query: &MessageQuery<'_>) -> anyhow::Result<Vec<MessageCandidate>> {
-        let by_rank = "rank AS score FROM texts_fts WHERE rank MATCH 'bm25(1.0, 0.5)'";
-        self.matching_texts(expression, query, by_rank, "rank")
+        self.matching_texts(expression, query, "rank", "AND rank MATCH 'bm25(1.0, 0.5)'", "rank")
     }
 
     /// Returns the newest matching texts, all with the same score.
@@ -254,32 +254,34 @@ impl MessageSearch<'_> {
         query: &MessageQuery<'_>,
         words: f64,
     ) -> anyhow::Result<Vec<MessageCandidate>> {
-        let mut newest =
-            self.matching_texts(expression, query, "0.0 AS score FROM texts_fts WHERE true", "rowid DESC")?;
+        let mut newest = self.matching_texts(expression, query, "0.0", "", "rowid DESC")?;
         newest.iter_mut().for_each(|candidate| candidate.words = words);
         Ok(newest)
     }
 
-    /// Returns the matching texts that come first in the index by that score and order.
+    /// Returns the matching texts that come first in the index by that score, ranking and order.
     fn matching_texts(
         &self,
         expression: &str,
         query: &MessageQuery<'_>,
         score: &str,
+        ranking: &str,
         order: &str,
     ) -> anyhow::Result<Vec<MessageCandidate>> {
+        let TimeRange { since, until } = query.time;
+        let in_time = if query.time == TimeRange::ALL { "" } else { IN_TIME };
         // The inner query reads the index alone; only the rows that come first are looked up.
         let sql = format!(
             "{CANDIDATE} -f.score AS score
-             FROM (SELECT rowid, {score} AND texts_fts MATCH ?1 AND {IN_TIME} ORDER BY {order} LIMIT ?2) f
+             FROM (SELECT rowid, {score} AS score FROM texts_fts
+                   WHERE texts_fts MATCH ?1 {ranking} {in_time} ORDER BY {order} LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
-             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) ORDER BY f.score, m.id DESC",
+             WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) AND m.effective_at >= ?6 AND m.effective_at < ?7
+             ORDER BY f.score, m.id DESC",
             Label::is_trusted_sql("t.label")
         );
-        let TimeRange { since, until } = query.time;
-        let (enough, before, any_time) = (self.enough_texts(query)?, query.before(), query.time == TimeRange::ALL);
-        let limits = params![expression, enough, before, query.scope, query.untrusted_too, any_time, since, until];
-        self.db.all(&sql, limits)
+        let (enough, before) = (self.enough_texts(query)?, query.before());
+        self.db.all(&sql, params![expression, enough, before, query.scope, query.untrusted_too, since, until])
     }
 
     /// Number of index rows that yield enough candidates, so that excluded newer texts do not crowd
