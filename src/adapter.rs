@@ -65,10 +65,19 @@ pub trait Adapter: Send + Sync {
         OutgoingPart {
             rich: format!("{words} {}", piece.rich),
             plain: format!("{words} {}", piece.plain),
-            buttons: piece.buttons.clone(),
-            reply_to: piece.reply_to.clone(),
-            answers: piece.answers.clone(),
+            ..piece.clone()
         }
+    }
+
+    /// Returns true if a message that was not asked for would be noticed there now. A messenger
+    /// keeps it; a terminal shows it only to whoever is attached.
+    fn is_attended(&self, _peer: &str) -> bool {
+        true
+    }
+
+    /// Sound with which messages arrive.
+    fn sound(&self) -> Sound {
+        Sound::Always
     }
 
     /// Sends one part and returns its external id.
@@ -125,6 +134,17 @@ pub trait Adapter: Send + Sync {
     fn health(&self) -> Health;
 }
 
+/// Sound with which the messages of a channel arrive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sound {
+    /// None: only those who look at it notice them.
+    Never,
+    /// Unless a message says otherwise.
+    Optional,
+    /// The channel has no silent messages.
+    Always,
+}
+
 /// State of the typing indicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Typing {
@@ -157,6 +177,8 @@ pub struct OutgoingPart {
     /// External ids of the messages that it answers, for channels whose clients await one reply
     /// each.
     pub answers: Vec<String>,
+    /// True if it must arrive without a sound ([`Sound::Optional`]).
+    pub silent: bool,
 }
 
 impl OutgoingPart {

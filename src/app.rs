@@ -253,7 +253,7 @@ impl App {
         }
         let listener = LocalServer::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
-        self.wake_on_attach();
+        self.wake_on_presence_change();
         self.tasks.spawn(warn_of_full_disk(
             Arc::clone(&self.local.terminal),
             self.journal.disk_space(),
@@ -285,11 +285,11 @@ impl App {
         let _ = std::fs::remove_file(self.config.home.socket());
     }
 
-    fn wake_on_attach(&self) {
+    fn wake_on_presence_change(&self) {
         // The dispatcher holds the terminal, so a strong reference back would keep the journal open
         // forever.
         let dispatcher = Arc::downgrade(&self.dispatcher);
-        self.local.terminal.on_attach(move |peer| {
+        self.local.terminal.on_presence_change(move |peer| {
             let Some(dispatcher) = dispatcher.upgrade() else { return };
             let address = Address::new(ChannelKind::Terminal.name(), "local", peer);
             if let Ok(Some((id, _))) = dispatcher.journal().read_now(|db| db.addresses().who_is(&address)) {

@@ -109,6 +109,8 @@ impl Schedule {
             self.retry_on_error("What was to go", self.delete_due()).await,
             self.retry_on_error("The upkeep", self.upkeep().upkeep()).await,
         ];
+        // The result of a run that proposed something was posted.
+        self.engine.review.retry_notices();
         self.pass_done.send_replace(());
         let now = self.clock.now();
         next.into_iter().flatten().min().map(|at| at.max(now.plus(Duration::from_millis(1))))
@@ -203,8 +205,8 @@ fn post_answer(
     if !tx.slots().end_slot(slot.id, SlotState::Done, "", now)? {
         return Ok(None);
     }
-    let (kind, reply) = (OutboxKind::Reply, Some(message));
-    tx.outbox().post(&NewOutbox { kind, message: reply, ..NewOutbox::notice(address, text, now) })?;
+    let (kind, message_of) = (OutboxKind::Reply, Some(message));
+    tx.outbox().post(&NewOutbox { kind, message: message_of, ..NewOutbox::about(cause, address, text, now) })?;
     if let Some(sent) = tx.sent().record(address, cause, text, now)? {
         tx.derivations().derive(Node::Message(sent), Node::Message(message))?;
     }

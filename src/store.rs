@@ -72,7 +72,7 @@ pub use maintenance::{IndexMismatch, OldFile};
 pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
 pub use open::{Journal, newest_version};
-pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, SetAside};
+pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, SetAside, Urgency};
 pub use pairing::{Admitted, CodeFor, CodeUse, Issuer, ValidCode};
 pub use people::{FormerPerson, KnownPerson};
 pub use proposals::{

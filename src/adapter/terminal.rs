@@ -4,7 +4,9 @@
 //! [`Terminal::attach`]. A message waits in a short queue until it is in the journal, and only then
 //! is it confirmed; a flooding client is slowed down, not dropped. A part counts as delivered once
 //! one client of the peer has received its whole line, and a client that awaits the answer if there
-//! is one; without a client it stays in the outbox until one attaches ([`Terminal::on_attach`]).
+//! is one; without a client it stays in the outbox until one attaches
+//! ([`Terminal::on_presence_change`]) or, if it answers nothing, moves to another channel
+//! ([`Adapter::is_attended`]).
 //! All clients of a peer receive every message with the ids of what it answers, and a client
 //! awaiting one answer selects it.
 //!
@@ -25,7 +27,7 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable};
+use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Sound, Typing, Unreadable};
 use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use crate::time::Clock;
 use crate::time::task::lock;
@@ -48,7 +50,7 @@ const LONGEST_ID: usize = 128;
 /// Interval at which the typing indicator is renewed.
 const TYPING_INTERVAL: Duration = Duration::from_secs(4);
 
-type OnAttach = Box<dyn Fn(&str) + Send + Sync>;
+type OnPresenceChange = Box<dyn Fn(&str) + Send + Sync>;
 
 /// All terminal clients of this home.
 pub struct Terminal {
@@ -57,7 +59,7 @@ pub struct Terminal {
     incoming: mpsc::Sender<PendingMessage>,
     inbox: tokio::sync::Mutex<mpsc::Receiver<PendingMessage>>,
     unconfirmed: Mutex<VecDeque<PendingMessage>>,
-    on_attach: OnceLock<OnAttach>,
+    on_presence_change: OnceLock<OnPresenceChange>,
     closing: CancellationToken,
     /// Distinguishes the message ids of this run from those of all others.
     run: u64,
@@ -81,29 +83,38 @@ impl Terminal {
             incoming,
             inbox: tokio::sync::Mutex::new(inbox),
             unconfirmed: Mutex::default(),
-            on_attach: OnceLock::new(),
+            on_presence_change: OnceLock::new(),
             closing: CancellationToken::new(),
             run: rand::random(),
             sent_count: AtomicU64::new(0),
         })
     }
 
-    /// Sets the callback for a newly attached client of a peer, whose pending messages can then be
-    /// delivered. Set once.
-    pub fn on_attach(&self, callback: impl Fn(&str) + Send + Sync + 'static) {
-        let _ = self.on_attach.set(Box::new(callback));
+    /// Sets the callback for a client of a peer that attached or left: pending messages can then be
+    /// delivered, or have to go elsewhere. Set once.
+    pub fn on_presence_change(&self, callback: impl Fn(&str) + Send + Sync + 'static) {
+        let _ = self.on_presence_change.set(Box::new(callback));
+    }
+
+    fn presence_changed(&self, peer: &str) {
+        if !self.closing.is_cancelled()
+            && let Some(callback) = self.on_presence_change.get()
+        {
+            callback(peer);
+        }
     }
 
     /// Serves one greeted client until it disconnects or is disconnected. May be cancelled.
     pub async fn attach(&self, peer: String, connection: Connection) {
-        let Connection { mut reader, mut writer } = connection;
-        let (guard, mut queue) = self.clients.register(peer.clone());
+        let Connection { mut reader, mut writer, once } = connection;
+        // Dropped after the client is no longer registered.
+        let _left = Departure { terminal: self, peer: &peer };
+        let (guard, mut queue) = self.clients.register(peer.clone(), once);
         // A client that attached during `close` may have been missed.
         if self.closing.is_cancelled() {
             guard.handle().send(&farewell());
-        } else if let Some(callback) = self.on_attach.get() {
-            callback(&peer);
         }
+        self.presence_changed(&peer);
         tokio::select! {
             () = guard.disconnected() => (),
             () = self.listen(&peer, &guard, &mut reader) => (),
@@ -160,6 +171,18 @@ impl Terminal {
     fn batch(&self) -> Batch {
         let items = self.unconfirmed().iter().map(|pending| pending.raw.clone()).collect();
         Batch { items, cursor: None }
+    }
+}
+
+/// Reports on drop that a client of a peer has left, also if serving it was cancelled.
+struct Departure<'a> {
+    terminal: &'a Terminal,
+    peer: &'a str,
+}
+
+impl Drop for Departure<'_> {
+    fn drop(&mut self) {
+        self.terminal.presence_changed(self.peer);
     }
 }
 
@@ -232,6 +255,14 @@ impl Adapter for Terminal {
 
     fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
         stored_forms::with_prefix(piece, words)
+    }
+
+    fn sound(&self) -> Sound {
+        Sound::Never
+    }
+
+    fn is_attended(&self, peer: &str) -> bool {
+        self.clients.has_lasting(peer)
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {

@@ -51,8 +51,7 @@ impl HistoryAdmin<'_> {
         let (file, scope) = (path.clone(), who.scope());
         let post = move |tx: Tx<'_>| {
             let text = wording::own(words.clone(), scope);
-            let new = NewOutbox { kind: OutboxKind::Answer, ..NewOutbox::notice(address, &text, now) };
-            let outbox = tx.outbox().post(&new)?;
+            let outbox = tx.outbox().post(&NewOutbox::answer(OutboxKind::Answer, address, &text, now))?;
             let said = NewPart { rich: words.to_string(), plain: words.into_string(), ..NewPart::default() };
             tx.outbox().store_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
         };

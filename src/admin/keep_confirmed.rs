@@ -146,8 +146,9 @@ impl MemoryAdmin<'_> {
             tracing::info!(turn.id = %row.turn, "What turn {} wanted to keep is settled: {state:?}", row.turn);
             match row.address {
                 Some(address) if !sentence.is_empty() => {
-                    let (kind, quotes) = (OutboxKind::Answer, &tx.keep_requests().yes_to(&row)?);
-                    tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(address, &text, now) }).map(drop)
+                    let quotes = &tx.keep_requests().yes_to(&row)?;
+                    let answer = NewOutbox::answer(OutboxKind::Answer, address, &text, now);
+                    tx.outbox().post(&NewOutbox { quotes, ..answer }).map(drop)
                 }
                 _ => Ok(()),
             }

@@ -3,7 +3,7 @@
 
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, Person, Role};
-use crate::store::{NewOutbox, Tx};
+use crate::store::{NewOutbox, Tx, Urgency};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::ProgramText;
@@ -78,7 +78,8 @@ pub fn notify_owners(
 ) -> anyhow::Result<Vec<AddressId>> {
     for (owner, address) in owners {
         let text = crate::wording::own(notice.text.clone(), Scope::Person(*owner));
-        tx.outbox().post(&NewOutbox { buttons: &notice.buttons, ..NewOutbox::notice(*address, &text, now) })?;
+        let (buttons, urgency) = (&notice.buttons[..], Urgency::Silent);
+        tx.outbox().post(&NewOutbox { buttons, urgency, ..NewOutbox::notice(*address, &text, now) })?;
     }
     Ok(owners.iter().map(|(_, address)| *address).collect())
 }

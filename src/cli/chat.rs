@@ -58,7 +58,9 @@ pub async fn run(
     options: ChatOptions,
     run_command: &RunCommand,
 ) -> anyhow::Result<Exit> {
-    let (link, person) = match GatewayLink::greet(Connection::of_client(stream), options.person).await {
+    let once = matches!(input, Input::ChatInput(_));
+    let connection = Connection { once, ..Connection::of_client(stream) };
+    let (link, person) = match GatewayLink::greet(connection, options.person).await {
         Ok(connected) => connected,
         Err(why) => {
             let why = why.as_deref().unwrap_or(words::GONE);

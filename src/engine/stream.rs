@@ -22,7 +22,9 @@ use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::ModelPool;
-use crate::store::{Conversation, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, StoredMessage, TurnRow, Tx};
+use crate::store::{
+    Conversation, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage, TurnRow, Tx,
+};
 use crate::time::clock::Wakeups;
 use crate::time::task::{guarded, lock};
 use crate::time::{Timestamp, Zone};
@@ -117,7 +119,7 @@ impl TurnClaim {
             tx.derivations().derive(Node::Turn(turn), Node::Summary(summary))?;
         }
         if let Some(notice) = self.notice {
-            tx.outbox().post(&NewOutbox::notice(self.address, &notice, self.now))?;
+            tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, self.address, &notice, self.now))?;
         }
         tx.turns().turn(turn)
     }
@@ -240,7 +242,8 @@ impl StreamTask {
                     tx.messages().settle_message(id, MessageState::Closed, "too_old")?;
                 }
                 let quotes = &quoted.join("\n");
-                tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(address, &notice, now) }).map(|_| ())
+                let answer = NewOutbox::answer(OutboxKind::Notice, address, &notice, now);
+                tx.outbox().post(&NewOutbox { quotes, ..answer }).map(drop)
             })
             .await?;
         self.engine.channels.posted(address);
@@ -382,6 +385,7 @@ impl StreamTask {
                 self.engine.wake_summarizer();
                 self.engine.wake_extractor();
                 self.engine.wake_schedule();
+                self.engine.review.retry_notices();
                 Ok(NextAction::Again)
             }
         }

@@ -21,7 +21,7 @@ use crate::admin::owner_notice::{self, OwnerNotice};
 use crate::id::{AddressId, InboxId, PersonId, StreamId};
 use crate::message::{ChatKind, Event, FileKind, Inbound, MessageContent, RemoteFile, TextOrigin};
 use crate::people::{Address, Person, Role};
-use crate::store::{InboxItem, InboxOutcome, MessageKind, NewOutbox, StoredMessage, Tx};
+use crate::store::{InboxItem, InboxOutcome, MessageKind, NewOutbox, OutboxKind, StoredMessage, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::{self, ProgramText, gateway};
@@ -205,6 +205,15 @@ impl Item<'_> {
         Address::new(self.settings.adapter, &self.settings.account, peer)
     }
 
+    /// Records that the sender wrote from that address, to which what waits in a terminal can go.
+    fn record_contact(&mut self, address: AddressId, person: Option<PersonId>) -> anyhow::Result<()> {
+        self.tx.addresses().record_contact(address, self.now)?;
+        if let Some(person) = person {
+            self.after.posted.extend(self.tx.outbox().unasked_in_terminals(person)?);
+        }
+        Ok(())
+    }
+
     fn post_notice(
         &mut self,
         address: AddressId,
@@ -212,7 +221,7 @@ impl Item<'_> {
         sentence: impl Into<ProgramText>,
     ) -> anyhow::Result<()> {
         let text = wording::own(sentence, scope);
-        self.post(&NewOutbox::notice(address, &text, self.now))
+        self.post(&NewOutbox::answer(OutboxKind::Notice, address, &text, self.now))
     }
 
     fn post(&mut self, message: &NewOutbox<'_>) -> anyhow::Result<()> {

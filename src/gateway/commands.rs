@@ -73,11 +73,8 @@ impl CommandWorker {
             let (Some(address), Some(scope)) = (command.address.filter(|_| closed), scope) else { return Ok(None) };
             let text = &wording::own(says::QUARANTINED, scope);
             let quotes = if matches!(scope, Scope::Group(_)) { "" } else { &command.external_id };
-            tx.outbox().post(&NewOutbox {
-                kind: OutboxKind::Answer,
-                quotes,
-                ..NewOutbox::notice(address, text, now)
-            })?;
+            let answer = NewOutbox::answer(OutboxKind::Answer, address, text, now);
+            tx.outbox().post(&NewOutbox { quotes, ..answer })?;
             Ok(Some(address))
         };
         if let Some(address) = self.journal.write("close a command that fails", close).await? {
@@ -113,9 +110,8 @@ impl CommandWorker {
             .write("answer a command", move |tx| {
                 if tx.messages().settle_message(id, MessageState::Answered, "")? {
                     let quotes = &if is_private { answered_ids(tx, &command, address, stops)? } else { String::new() };
-                    let (kind, buttons) = (OutboxKind::Answer, &buttons[..]);
-                    let notice = NewOutbox::notice(address, &text, now);
-                    tx.outbox().post(&NewOutbox { kind, buttons, quotes, ..notice })?;
+                    let answer = NewOutbox::answer(OutboxKind::Answer, address, &text, now);
+                    tx.outbox().post(&NewOutbox { buttons: &buttons, quotes, ..answer })?;
                 }
                 Ok(())
             })

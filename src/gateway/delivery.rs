@@ -13,17 +13,19 @@
 
 mod attachments;
 mod set_aside;
+mod unasked;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use self::attachments::OutgoingAttachment;
+use self::unasked::Decision;
 use super::dispatcher::{DeliveryQueue, Dispatcher, FailureLog};
 use crate::adapter::{MAX_SERVER_WAIT, OutgoingPart, PartFormat, SendError};
-use crate::id::{AddressId, ProposalId, QuestionId, StreamId, TurnId};
+use crate::id::{AddressId, StreamId, TurnId};
 use crate::message::{Outbound, chat_of};
 use crate::people::Address;
-use crate::store::{EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
+use crate::store::{Db, EnclosedFile, NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, Tx};
 use crate::time::clock::{Wakeups, wakeups};
 use crate::time::task::{guarded, lock};
 use crate::time::{Backoff, Timestamp};
@@ -128,10 +130,11 @@ impl Delivery {
             if dispatcher.stop.is_cancelled() {
                 return Ok(None);
             }
-            let next =
-                dispatcher.journal.read(move |db| Ok((db.outbox().next_outbox(id)?, db.addresses().wait_until(id)?)));
-            let (Some(row), wait_until) = next.await? else { return Ok(None) };
+            self.move_unasked().await?;
             let now = dispatcher.clock.now();
+            let (held, until) = self.quiet_hours(now).await?.unzip();
+            let read = move |db: Db<'_>| Ok((db.outbox().next_outbox(id, held)?, db.addresses().wait_until(id)?));
+            let (Some(row), wait_until) = dispatcher.journal.read(read).await? else { return Ok(until) };
             let not_before = row.retry_at.put_off(RETRY.longest, now).max(wait_until.put_off(MAX_SERVER_WAIT, now));
             if not_before > now {
                 return Ok(Some(not_before));
@@ -141,7 +144,7 @@ impl Delivery {
                 AttemptResult::Done => {}
                 AttemptResult::NotBefore(at) => return Ok(Some(at)),
                 AttemptResult::Later { at, attempts } => {
-                    if attempts < set_aside::FAILURES || self.has_to_wait(&row, attempts).await? {
+                    if attempts < set_aside::FAILURES || self.has_to_wait(&row, attempts, held).await? {
                         return Ok(Some(at));
                     }
                 }
@@ -160,6 +163,10 @@ impl Delivery {
         if row.kind == OutboxKind::Reaction {
             return self.react(row).await.map(|()| AttemptResult::Done);
         }
+        let decision = self.drop_if_over(row).await?;
+        if decision == Decision::Dropped {
+            return Ok(AttemptResult::Done);
+        }
         let parts = self.parts_of(row).await?;
         let preview = match row.turn {
             Some(turn) => {
@@ -174,7 +181,8 @@ impl Delivery {
                 continue;
             }
             let preview = preview.clone().filter(|_| index == 0);
-            match self.deliver_part(row, part, preview, purpose, index == last).await? {
+            let place = PartPlace { is_last: index == last, is_closed: decision == Decision::Closed };
+            match self.deliver_part(row, part, preview, purpose, place).await? {
                 AttemptResult::Done => {}
                 other => return Ok(other),
             }
@@ -213,7 +221,7 @@ impl Delivery {
         part: &PartRow,
         preview: Option<(TurnId, String)>,
         purpose: AttemptPurpose,
-        is_last: bool,
+        PartPlace { is_last, is_closed }: PartPlace,
     ) -> anyhow::Result<AttemptResult> {
         let (dispatcher, queue) = (&self.dispatcher, &self.queue);
         // Found in `sending`: an earlier attempt never learned its outcome. A preview without an id
@@ -229,7 +237,7 @@ impl Delivery {
             "" => None,
             _ => Some(OutgoingAttachment::open(&dispatcher.workspace, part).await?),
         };
-        let mut attempt = Attempt { peer, target, plain_only: part.plain_only, repeated, attachment };
+        let mut attempt = Attempt { peer, target, plain_only: part.plain_only, repeated, is_closed, attachment };
         loop {
             let (id, plain_only) = (part.id, attempt.plain_only);
             let begin = move |tx: Tx<'_>| tx.outbox().part_sending(id, plain_only, repeated);
@@ -354,13 +362,21 @@ impl Delivery {
             if let Some(notice) = notice
                 && !tx.outbox().says_soon(row.address, &notice)?
             {
-                tx.outbox().post(&NewOutbox::notice(row.address, &notice, now))?;
+                tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, row.address, &notice, now))?;
             }
             Ok(follow_up)
         };
         self.dispatcher.journal.write("give a delivery up", close).await?.wake(&self.dispatcher);
         Ok(())
     }
+}
+
+/// Place of a part in its message.
+#[derive(Debug, Clone, Copy)]
+struct PartPlace {
+    is_last: bool,
+    /// True if the message asks for a decision that is no longer possible.
+    is_closed: bool,
 }
 
 /// Form and target of an attempt.
@@ -370,13 +386,16 @@ struct Attempt {
     target: Option<String>,
     plain_only: bool,
     repeated: bool,
+    /// True if nothing is to be decided any more.
+    is_closed: bool,
     /// Content that is not text.
     attachment: Option<OutgoingAttachment>,
 }
 
 impl Attempt {
     async fn send(&self, queue: &DeliveryQueue, row: &OutboxRow, part: &PartRow) -> Result<String, SendError> {
-        let (rich, plain, buttons) = (part.rich.clone(), part.plain.clone(), part.buttons.clone());
+        let buttons = if self.is_closed { Vec::new() } else { part.buttons.clone() };
+        let (rich, plain) = (part.rich.clone(), part.plain.clone());
         let answers = row.answers().map(str::to_owned).collect();
         let (piece, is_plain) = match &self.attachment {
             Some(OutgoingAttachment::File(file)) => {
@@ -388,9 +407,16 @@ impl Attempt {
             Some(OutgoingAttachment::Notice(words)) => {
                 (OutgoingPart { answers, ..attachments::plain_part(words) }, true)
             }
-            None => (OutgoingPart { rich, plain, buttons, reply_to: reply_to(row, part), answers }, self.plain_only),
+            None => (
+                OutgoingPart { rich, plain, buttons, reply_to: reply_to(row, part), answers, silent: row.silent },
+                self.plain_only,
+            ),
         };
-        let piece = if self.repeated { queue.adapter.with_prefix(&piece, gateway::POSSIBLY_REPEATED) } else { piece };
+        let piece = match (self.is_closed && part.seq == 0, self.repeated) {
+            (true, _) => queue.adapter.with_prefix(&piece, gateway::CLOSED),
+            (false, true) => queue.adapter.with_prefix(&piece, gateway::POSSIBLY_REPEATED),
+            (false, false) => piece,
+        };
         let form = if is_plain { PartFormat::Plain } else { PartFormat::Rich };
         match &self.target {
             Some(external_id) => {
@@ -478,19 +504,14 @@ fn fail_parts(tx: Tx<'_>, row: &OutboxRow) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts the time limit of a question or proposal, recognised by its buttons, when its message was
-/// delivered or given up.
+/// Starts the time limit of a question or proposal when its message was delivered or given up.
 /// Returns the stream in which the question waits, if it was the reply of a turn.
 fn start_time_limit(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
-    let number = |command: &str| {
-        let rest = row.buttons.iter().find_map(|(_, data)| data.strip_prefix(command));
-        rest.and_then(|rest| rest.split(' ').next()?.parse().ok())
-    };
     // Only the first notice starts the limit; a proposal displayed again keeps it.
-    if let (OutboxKind::Notice, Some(proposal)) = (row.kind, number("/approve ")) {
-        tx.proposals().proposal_was_put(ProposalId(proposal), now)?;
+    if let (OutboxKind::Notice, Some(proposal)) = (row.kind, unasked::proposal_of(row)) {
+        tx.proposals().proposal_was_put(proposal, row.id, now)?;
     }
-    let Some(question) = number("/yes ") else { return Ok(None) };
-    tx.keep_requests().start_keep_limit(QuestionId(question), now)?;
+    let Some(question) = unasked::question_of(row) else { return Ok(None) };
+    tx.keep_requests().start_keep_limit(question, now)?;
     tx.questions().asked_with(row.id)
 }

@@ -16,7 +16,7 @@ use crate::engine::{ChannelAccess, Watcher};
 use crate::id::{AddressId, TurnId};
 use crate::message::{FetchFileError, Outbound};
 use crate::model::StreamSink;
-use crate::store::Tx;
+use crate::store::{Db, Tx, Urgency};
 use crate::text::links;
 use crate::time::ActivityGuard;
 use crate::time::task::lock;
@@ -272,8 +272,9 @@ impl Preview<'_> {
 
     async fn send(&mut self, piece: &OutgoingPart) -> PreviewOutcome {
         let (journal, turn, address) = (&self.dispatcher.journal, self.turn, self.queue.id);
-        // Nothing may be pending before it, or the order would change.
-        if !matches!(journal.read(move |db| db.outbox().next_outbox(address)).await, Ok(None)) {
+        // No answer may be pending before it, or the order would change.
+        let next = move |db: Db<'_>| db.outbox().next_outbox(address, Some(Urgency::Silent));
+        if !matches!(journal.read(next).await, Ok(None)) {
             return PreviewOutcome::NotYet;
         }
         let begun = journal.write("begin a preview", move |tx| tx.outbox().set_preview(turn, address, "")).await;

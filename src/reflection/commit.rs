@@ -107,8 +107,7 @@ impl ValidReflection {
         let address = system_run::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
         if let Some(address) = address {
             let notice = self.text(render::notice(&self.slot, &self.form));
-            let cause = Some(Cause::reflection(reflection));
-            tx.outbox().post(&NewOutbox { cause, ..NewOutbox::notice(address, &notice, self.now) })?;
+            tx.outbox().post(&NewOutbox::about(Cause::reflection(reflection), address, &notice, self.now))?;
         }
         Ok(address)
     }

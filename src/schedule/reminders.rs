@@ -128,8 +128,7 @@ fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp
     }
     let Some((address, id)) = address_of_slot(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
     let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
-    let (text, cause) = (wording::own(sentence, slot.scope), Some(Cause::task(id)));
-    tx.outbox().post(&NewOutbox { cause, ..NewOutbox::notice(address, &text, now) })?;
+    tx.outbox().post(&NewOutbox::about(Cause::task(id), address, &wording::own(sentence, slot.scope), now))?;
     Ok(Some(address))
 }
 
@@ -179,8 +178,7 @@ fn notify(
     if claim_occurrence(tx, &row.job(), row.scope(), due, (SlotState::Done, ""), now)?.is_none() {
         return Ok(Fired::Nothing);
     }
-    let (text, cause) = (notice(&row.text, late), Some(Cause::reminder(row.id)));
-    tx.outbox().post(&NewOutbox { cause, ..NewOutbox::notice(address, &text, now) })?;
+    tx.outbox().post(&NewOutbox::about(Cause::reminder(row.id), address, &notice(&row.text, late), now))?;
     Ok(Fired::Posted(address))
 }
 

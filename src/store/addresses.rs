@@ -65,6 +65,19 @@ impl Addresses<'_> {
         )
     }
 
+    /// Returns the other addresses at which the person of an address is reached, except terminals,
+    /// in the order of [`reached_at`](Self::reached_at).
+    pub fn next_channels(&self, address: AddressId) -> anyhow::Result<Vec<KnownAddress>> {
+        self.db.all(
+            "SELECT a.id, a.adapter, a.account, a.peer FROM addresses own JOIN people p ON p.id = own.person_id
+                 JOIN addresses a ON a.person_id = p.id
+             WHERE own.id = ?1 AND a.id <> own.id AND a.adapter <> 'terminal'
+                 AND (a.last_heard_at > 0 OR a.adapter = 'signal' AND p.prefer = 'signal')
+             ORDER BY a.adapter = p.prefer DESC, a.last_heard_at DESC, a.id",
+            [address],
+        )
+    }
+
     /// Returns true if the person ever wrote from that address.
     pub fn has_written_from(&self, id: AddressId) -> anyhow::Result<bool> {
         Ok(self.db.first("SELECT last_heard_at > 0 FROM addresses WHERE id = ?1", [id])?.unwrap_or(false))

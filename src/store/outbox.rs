@@ -32,7 +32,22 @@ pub enum OutboxKind {
     Reaction,
 }
 
-stored_word!(OutboxKind, PartState);
+/// Disturbance that a delivery may cause. All but [`Urgency::Asked`] was not asked for: while
+/// nobody is attached to a terminal, it goes to another channel of its person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Urgency {
+    /// An answer to what came from that address, for which it stays.
+    Asked,
+    /// Delivered at any time.
+    Rings,
+    /// Delivered without a sound in quiet hours; kept where the channel cannot do that.
+    Silent,
+    /// Kept until the end of the quiet hours.
+    Kept,
+}
+
+stored_word!(OutboxKind, PartState, Urgency);
 
 /// A delivery to add. The text of a message is stored with it; all others bring their own.
 /// A notice to a person becomes a message of their stream
@@ -55,6 +70,8 @@ pub struct NewOutbox<'a> {
     /// Cause of a notice that becomes a message of its person's stream; none if its poster records
     /// another text there.
     pub cause: Option<Cause>,
+    /// Disturbance that it may cause.
+    pub urgency: Urgency,
     /// Current time.
     pub at: Timestamp,
 }
@@ -62,6 +79,11 @@ pub struct NewOutbox<'a> {
 impl<'a> NewOutbox<'a> {
     /// Creates a notice by the program.
     pub fn notice(address: AddressId, text: &'a Text, at: Timestamp) -> Self {
+        Self::about(Cause::NOTICE, address, text, at)
+    }
+
+    /// Creates a notice with that cause.
+    pub fn about(cause: Cause, address: AddressId, text: &'a Text, at: Timestamp) -> Self {
         Self {
             address,
             kind: OutboxKind::Notice,
@@ -69,9 +91,15 @@ impl<'a> NewOutbox<'a> {
             text,
             buttons: &[],
             quotes: "",
-            cause: Some(Cause::NOTICE),
+            cause: Some(cause),
+            urgency: cause.kind.urgency(),
             at,
         }
+    }
+
+    /// Creates an answer to what came from that address.
+    pub fn answer(kind: OutboxKind, address: AddressId, text: &'a Text, at: Timestamp) -> Self {
+        Self { kind, urgency: Urgency::Asked, ..Self::notice(address, text, at) }
     }
 }
 
@@ -103,6 +131,8 @@ pub struct OutboxRow {
     pub failed_at: Option<Timestamp>,
     /// Delivery that this notice reports as set aside.
     pub tells_of: Option<OutboxId>,
+    /// True if it must be sent without a sound, because of quiet hours.
+    pub silent: bool,
 }
 
 /// A part to store before it is sent.
@@ -172,17 +202,20 @@ from_row! {
     with |row| { buttons: buttons(row)? }
 }
 
-/// The oldest pending row of an address after a given row, except one kind.
+/// The oldest pending row of an address after a given row, except one kind and what is held back.
 const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
          CASE WHEN o.message_id IS NULL THEN o.text
               ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END AS words, o.quotes,
-         nullif(o.failed_at, 0) AS failed_at, nullif(o.tells_of, 0) AS tells_of
+         nullif(o.failed_at, 0) AS failed_at, nullif(o.tells_of, 0) AS tells_of,
+         ?4 <> '' AND o.urgency = 'silent' AS silent
      FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
-     WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3 ORDER BY o.id LIMIT 1";
+     WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3
+         AND (?4 = '' OR o.urgency <> 'kept' AND o.urgency <> ?4) ORDER BY o.id LIMIT 1";
 
 from_row! {
     OutboxRow {
         id, address: "address_id", kind, turn: "turn_id", quotes, created_at, attempts, retry_at, failed_at, tells_of,
+        silent,
     }
     with |row| {
         text: text(row, "words")?,
@@ -219,14 +252,16 @@ impl Outbox<'_> {
         self.db.all(STOPPED_SINCE, params![from, since])
     }
 
-    /// Returns the oldest pending delivery to that address.
-    pub fn next_outbox(&self, address: AddressId) -> anyhow::Result<Option<OutboxRow>> {
-        self.db.first(NEXT, params![address, 0, ""])
+    /// Returns the oldest pending delivery to that address. In quiet hours `held` is the lesser
+    /// urgency that is held back, beside [`Urgency::Kept`].
+    pub fn next_outbox(&self, address: AddressId, held: Option<Urgency>) -> anyhow::Result<Option<OutboxRow>> {
+        self.db.first(NEXT, params![address, 0, "", held.map_or("", Urgency::as_str)])
     }
 
-    /// Returns the oldest pending delivery to the same address after that one, except reactions.
-    pub fn next_behind(&self, row: &OutboxRow) -> anyhow::Result<Option<OutboxRow>> {
-        self.db.first(NEXT, params![row.address, row.id, "reaction"])
+    /// Returns the oldest pending delivery to the same address after that one, except reactions and
+    /// what is held back.
+    pub fn next_behind(&self, row: &OutboxRow, held: Option<Urgency>) -> anyhow::Result<Option<OutboxRow>> {
+        self.db.first(NEXT, params![row.address, row.id, "reaction", held.map_or("", Urgency::as_str)])
     }
 
     /// Returns the addresses of an account with pending deliveries.
@@ -249,6 +284,24 @@ impl Outbox<'_> {
             "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND kind = 'notice'
              AND (text = ?2 OR EXISTS (SELECT 1 FROM texts t WHERE t.message_id = outbox.message_id AND t.text = ?2))",
             params![address, what.open().0],
+        )
+    }
+
+    /// Returns the addresses of a person at which something waits for somebody to attach that was
+    /// not asked for.
+    pub fn unasked_in_terminals(&self, person: PersonId) -> anyhow::Result<Vec<AddressId>> {
+        self.db.all(
+            "SELECT DISTINCT a.id FROM addresses a JOIN outbox o ON o.address_id = a.id
+             WHERE a.person_id = ?1 AND a.adapter = 'terminal' AND o.state = 'pending' AND o.urgency <> 'asked'",
+            [person],
+        )
+    }
+
+    /// Returns true if anything pending for that address was not asked for.
+    pub fn has_unasked(&self, address: AddressId) -> anyhow::Result<bool> {
+        self.db.exists(
+            "SELECT 1 FROM outbox WHERE address_id = ?1 AND state = 'pending' AND urgency <> 'asked'",
+            [address],
         )
     }
 
@@ -276,12 +329,15 @@ impl OutboxMut<'_> {
         insert!(self.db, "outbox" {
             address_id: new.address, kind: new.kind, message_id: message, text: own_words, label, scope,
             buttons: serde_json::to_string(new.buttons)?, state: "pending", created_at: new.at, quotes: new.quotes,
+            urgency: new.urgency,
         })
     }
 
     /// Stores the parts of a delivery before the first is sent.
     pub fn store_parts(&self, of: OutboxId, parts: &[NewPart]) -> anyhow::Result<()> {
-        let sql = "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, file, digest, state) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'waiting')";
+        // The first part says that the whole may be a repeat.
+        let sql = "INSERT INTO parts (outbox_id, seq, rich, plain, buttons, file, digest, state, repeated)
+             SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, 'waiting', repeated AND ?2 = 0 FROM outbox WHERE id = ?1";
         for (seq, part) in parts.iter().enumerate() {
             let buttons = serde_json::to_string(&part.buttons)?;
             let seq = i64::try_from(seq)?;
@@ -339,6 +395,31 @@ impl OutboxMut<'_> {
     ) -> anyhow::Result<()> {
         self.outbox_later(id, attempts, retry_at, trouble)?;
         self.db.run("UPDATE outbox SET failed_at = ?2 WHERE id = ?1", params![id, now])
+    }
+
+    /// Moves everything pending for an address that was not asked for to another address of the
+    /// same person. It is rendered anew there.
+    pub fn move_unasked(&self, from: AddressId, to: AddressId) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE outbox SET repeated = 1 WHERE address_id = ?1 AND state = 'pending' AND urgency <> 'asked'
+             AND EXISTS (SELECT 1 FROM parts p WHERE p.outbox_id = outbox.id AND (p.state <> 'waiting' OR p.repeated))",
+            [from],
+        )?;
+        self.db.run(
+            "DELETE FROM parts WHERE outbox_id IN
+             (SELECT id FROM outbox WHERE address_id = ?1 AND state = 'pending' AND urgency <> 'asked')",
+            [from],
+        )?;
+        self.db.run(
+            "UPDATE messages SET address_id = ?2 WHERE kind = 'sent' AND id IN
+             (SELECT message_id FROM outbox WHERE address_id = ?1 AND state = 'pending' AND urgency <> 'asked')",
+            [from, to],
+        )?;
+        self.db.run(
+            "UPDATE outbox SET address_id = ?2, attempts = 0, retry_at = 0, failed_at = 0
+             WHERE address_id = ?1 AND state = 'pending' AND urgency <> 'asked'",
+            [from, to],
+        )
     }
 
     /// Records a turn's live preview, before or after its message id is known.

@@ -13,7 +13,7 @@ use crate::id::{
 };
 use crate::store::handles::{Sent, SentMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
-use crate::store::{MessageKind, MessageState, TextKind};
+use crate::store::{MessageKind, MessageState, TextKind, Urgency};
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
@@ -38,6 +38,18 @@ pub enum CauseKind {
 }
 
 stored_word!(CauseKind);
+
+impl CauseKind {
+    /// Disturbance that a message with this cause may cause: a set time is meant, a question or a
+    /// finding can be read later, and the rest can wait until the morning.
+    pub fn urgency(self) -> Urgency {
+        match self {
+            Self::Reminder | Self::Task => Urgency::Rings,
+            Self::Question | Self::Proposal | Self::Heartbeat => Urgency::Silent,
+            Self::Notice | Self::Reflection => Urgency::Kept,
+        }
+    }
+}
 
 /// Cause of a message that was not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,9 +125,14 @@ from_row! {
 }
 
 impl Sent<'_> {
-    /// Returns the messages of a stream that no turn was shown, oldest first.
+    /// Returns the messages of a stream that no turn was shown and that their person has seen or
+    /// will see, oldest first.
     pub fn unshown(&self, stream: StreamId) -> anyhow::Result<Vec<SentRow>> {
-        self.db.rows("WHERE m.stream_id = ?1 AND m.kind = 'sent' AND m.shown_to IS NULL ORDER BY m.id", [stream])
+        self.db.rows(
+            "WHERE m.stream_id = ?1 AND m.kind = 'sent' AND m.shown_to IS NULL
+             AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.message_id = m.id AND o.state = 'failed') ORDER BY m.id",
+            [stream],
+        )
     }
 
     /// Returns the messages that a turn was shown, oldest first.

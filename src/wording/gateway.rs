@@ -40,6 +40,9 @@ pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> Progra
 
 /// Mark of a part that may have been sent before.
 pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
+/// Mark of a question that was closed before it could be delivered; not longer than the mark of a
+/// repeat, for which each part leaves room.
+pub const CLOSED: &str = "(no longer open)";
 /// Placeholder for a blank text.
 pub const BLANK: &str = "(blank)";
 

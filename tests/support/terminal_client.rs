@@ -17,12 +17,21 @@ pub struct TerminalClient {
 impl TerminalClient {
     /// Connects as a person and reads the welcome.
     pub async fn take(story: &StoryOver<impl Channel>, person: &str) -> Self {
+        Self::greet(story, serde_json::json!({ "type": "hello", "person": person })).await
+    }
+
+    /// Connects like a script that asks one question.
+    pub async fn of_a_script(story: &StoryOver<impl Channel>, person: &str) -> Self {
+        Self::greet(story, serde_json::json!({ "type": "hello", "person": person, "once": true })).await
+    }
+
+    async fn greet(story: &StoryOver<impl Channel>, hello: serde_json::Value) -> Self {
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         let local = Arc::clone(&story.app().local);
         tokio::spawn(async move { local.serve_client(theirs).await });
         let (reader, writer) = tokio::io::split(ours);
         let mut seat = Self { lines: BufReader::new(reader).lines(), writer };
-        seat.write(&serde_json::json!({ "type": "hello", "person": person })).await;
+        seat.write(&hello).await;
         seat.next("welcome").await;
         seat
     }

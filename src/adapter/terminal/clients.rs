@@ -28,6 +28,8 @@ pub(super) struct Clients(Arc<Mutex<Vec<Client>>>);
 #[derive(Clone)]
 struct Client {
     peer: String,
+    /// True if it leaves after one answer.
+    once: bool,
     queue: mpsc::Sender<OutputLine>,
     disconnect: CancellationToken,
     /// Ids of its last messages.
@@ -45,10 +47,11 @@ struct OutputLine {
 
 impl Clients {
     /// Registers a client.
-    pub fn register(&self, peer: String) -> (ClientGuard, ClientQueue) {
+    pub fn register(&self, peer: String, once: bool) -> (ClientGuard, ClientQueue) {
         let (queue, lines) = mpsc::channel(QUEUE_CAPACITY);
         let client = Client {
             peer,
+            once,
             queue,
             disconnect: CancellationToken::new(),
             recent_ids: Arc::default(),
@@ -88,6 +91,11 @@ impl Clients {
         for client in self.list().iter().filter(|client| client.peer == peer) {
             let _ = client.queue.try_send(OutputLine { frame: frame.clone(), written: None });
         }
+    }
+
+    /// Returns true if a client of that peer stays attached.
+    pub fn has_lasting(&self, peer: &str) -> bool {
+        self.list().iter().any(|client| client.peer == peer && !client.once)
     }
 
     #[cfg(test)]

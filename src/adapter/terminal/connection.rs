@@ -29,6 +29,8 @@ pub struct Connection {
     pub reader: ClientReader,
     /// Writing half.
     pub writer: ClientWriter,
+    /// True if the client leaves after one answer.
+    pub once: bool,
 }
 
 impl Connection {
@@ -45,7 +47,7 @@ impl Connection {
     fn over(stream: Box<dyn ClientStream>, longest: usize) -> Self {
         let (read, write) = tokio::io::split(stream);
         let reader = ClientReader { stream: BufReader::new(read), line: Vec::new(), longest, overlong: false };
-        Self { reader, writer: ClientWriter { stream: write } }
+        Self { reader, writer: ClientWriter { stream: write }, once: false }
     }
 }
 
@@ -74,7 +76,9 @@ pub async fn accept(
     let first = connection.reader.next().await.context("Could not read the greeting")?;
     let why = match first {
         Frame::End => bail!("The connection ended before a greeting"),
-        Frame::Message(FromClient::Hello { person }) => return Ok((Greeting::Hello { person }, connection)),
+        Frame::Message(FromClient::Hello { person, once }) => {
+            return Ok((Greeting::Hello { person }, Connection { once, ..connection }));
+        }
         Frame::Message(FromClient::Run { args, json }) => return Ok((Greeting::Run { args, json }, connection)),
         Frame::Message(FromClient::Say { .. }) => words::NO_GREETING,
         Frame::Skipped(unusable) => unusable.sentence(),
@@ -232,7 +236,7 @@ mod tests {
         };
         let ((), seen) = tokio::join!(write, read);
         let bad = || Frame::Skipped(FrameError::NotUnderstood);
-        let whole = Frame::Message(FromClient::Hello { person: None });
+        let whole = Frame::Message(FromClient::Hello { person: None, once: false });
         assert_eq!(seen, vec![Frame::Skipped(FrameError::TooLong), bad(), bad(), whole]);
     }
 }

@@ -19,6 +19,10 @@ pub enum FromClient {
         /// Name of the person; the owner if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         person: Option<String>,
+        /// True for one question, after whose answer the client leaves: messages that were not
+        /// asked for are not meant for it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        once: bool,
     },
     /// A chat message.
     Say {
@@ -113,8 +117,8 @@ mod tests {
     #[test]
     fn the_wire_form_is_a_promise() {
         let lines = [
-            (r#"{"type":"hello"}"#, FromClient::Hello { person: None }),
-            (r#"{"type":"hello","person":"ada"}"#, FromClient::Hello { person: Some("ada".into()) }),
+            (r#"{"type":"hello"}"#, FromClient::Hello { person: None, once: false }),
+            (r#"{"type":"hello","person":"ada"}"#, FromClient::Hello { person: Some("ada".into()), once: false }),
             (
                 r#"{"type":"say","id":"1","text":"hi","piped":false}"#,
                 FromClient::Say { id: "1".into(), text: "hi".into(), piped: false },

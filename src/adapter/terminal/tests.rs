@@ -223,7 +223,7 @@ async fn a_bad_line_is_refused_and_the_next_one_is_taken() {
     let mut ada = attach(&terminal, "ada").await;
     let raw = |bytes: &'static [u8]| serde_json::value::RawValue::from_string(String::from_utf8_lossy(bytes).into());
     ada.connection.writer.write(&raw(b"[1,2]").unwrap()).await.unwrap();
-    ada.connection.writer.write(&FromClient::Hello { person: None }).await.unwrap();
+    ada.connection.writer.write(&FromClient::Hello { person: None, once: false }).await.unwrap();
     ada.say("has a space", "x").await;
     ada.say("", "x").await;
     ada.say("ok", "x").await;
@@ -236,12 +236,16 @@ async fn a_bad_line_is_refused_and_the_next_one_is_taken() {
 }
 
 #[tokio::test]
-async fn attaching_wakes_the_delivery() {
+async fn attaching_and_leaving_wake_the_delivery() {
     let terminal = terminal();
     let (rung, mut heard) = mpsc::channel(4);
-    terminal.on_attach(move |peer| rung.try_send(peer.to_owned()).unwrap());
-    let _ada = attach(&terminal, "ada").await;
+    terminal.on_presence_change(move |peer| rung.try_send(peer.to_owned()).unwrap());
+    let ada = attach(&terminal, "ada").await;
     assert_eq!(heard.recv().await.as_deref(), Some("ada"));
+    assert!(terminal.is_attended("ada") && !terminal.is_attended("ben"));
+    ada.leave().await;
+    assert_eq!(heard.recv().await.as_deref(), Some("ada"));
+    assert!(!terminal.is_attended("ada"));
 }
 
 #[tokio::test]

@@ -29,9 +29,9 @@ impl GatewayLink {
     /// Sends the greeting and returns the name of the person who is talking. The error is the
     /// gateway's sentence, or `None` if it just disconnected.
     pub async fn greet(connection: Connection, person: Option<String>) -> Result<(Self, String), Option<String>> {
-        let Connection { reader, writer } = connection;
+        let Connection { reader, writer, once } = connection;
         let mut link = Self { reader, writer, unstored: Vec::new() };
-        link.write(&FromClient::Hello { person }).await;
+        link.write(&FromClient::Hello { person, once }).await;
         while let Some(frame) = link.next_frame().await {
             match frame {
                 FromGateway::Welcome { person, .. } => return Ok((link, person)),

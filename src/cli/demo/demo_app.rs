@@ -79,7 +79,7 @@ impl DemoApp {
             messages: 0,
             unsolicited_messages: Vec::new(),
         };
-        demo.connection.writer.write(&FromClient::Hello { person: None }).await?;
+        demo.connection.writer.write(&FromClient::Hello { person: None, once: false }).await?;
         match demo.next_frame().await? {
             FromGateway::Welcome { .. } => Ok(demo),
             _ => bail!("The demonstration was not let in"),

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
 use crate::engine::turn::reply::{end_unanswered, is_open, post_notice};
 use crate::engine::{MAX_MESSAGE_AGE, context};
-use crate::store::{MessageKind, NewOutbox, TurnRow, TurnState, is_full};
+use crate::store::{MessageKind, NewOutbox, OutboxKind, TurnRow, TurnState, is_full};
 use crate::time::Timestamp;
 use crate::time::task::Panicked;
 use crate::trust::Text;
@@ -72,7 +72,7 @@ impl StreamTask {
             .journal
             .write("take a turn up again", move |tx| {
                 if let Some(notice) = notice {
-                    tx.outbox().post(&NewOutbox::notice(address, &notice, now))?;
+                    tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, address, &notice, now))?;
                 }
                 tx.turns().live_again(id)
             })

@@ -16,8 +16,8 @@ use crate::model::{ModelError, Reply, Stop};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::{
-    Cause, KEEP_WAITS, KeepRow, MessageKind, MessageState, NewMessage, NewOutbox, OutboxKind, StoredMessage, TextKind,
-    TurnRow, TurnState, Tx,
+    Cause, CauseKind, KEEP_WAITS, KeepRow, MessageKind, MessageState, NewMessage, NewOutbox, OutboxKind, StoredMessage,
+    TextKind, TurnRow, TurnState, Tx,
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -40,11 +40,9 @@ pub(super) fn answer(
     let message = add_reply(tx, row, now)?;
     tx.messages().add_text(message, TextKind::Said, text)?;
     tx.timers().inherit_timer(message, row.id)?;
-    let (address, kind) = (row.address, OutboxKind::Reply);
-    let quotes = answered(tx, row)?;
-    let reply =
-        NewOutbox { kind, message: Some(message), buttons, quotes: &quotes, ..NewOutbox::notice(address, text, now) };
-    tx.outbox().post(&reply)?;
+    let quotes = &answered(tx, row)?;
+    let reply = NewOutbox::answer(OutboxKind::Reply, row.address, text, now);
+    tx.outbox().post(&NewOutbox { message: Some(message), buttons, quotes, ..reply })?;
     post_reaction(tx, row, now)?;
     ask_to_keep(tx, row, now)?;
     tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
@@ -74,7 +72,7 @@ fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
 /// Posts a notice to the person who waits for the answer.
 pub(in crate::engine) fn post_notice(tx: Tx<'_>, row: &TurnRow, notice: &Text, now: Timestamp) -> anyhow::Result<()> {
     let quotes = &asked_there(tx, row)?;
-    tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::notice(row.address, notice, now) }).map(drop)
+    tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::answer(OutboxKind::Notice, row.address, notice, now) }).map(drop)
 }
 
 /// Returns false if the turn is over: it may be stopped at any moment.
@@ -146,9 +144,8 @@ fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyho
     let text = Labelled::new(Arc::from(page.join("\n\n")), label.clone(), scope);
     let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
     let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));
-    let (kind, buttons) = (OutboxKind::Notice, &buttons[..]);
-    let cause = Some(Cause::question(number));
-    tx.outbox().post(&NewOutbox { kind, buttons, cause, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
+    let question = NewOutbox::about(Cause::question(number), row.address, &text, now);
+    tx.outbox().post(&NewOutbox { buttons: &buttons, ..question }).map(drop)
 }
 
 /// Posts a notice that names the files that are too long or too many to ask about.
@@ -162,7 +159,8 @@ fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Timestamp) -> any
     let lines = rest.iter().map(|keep| says::keep_later(&keep.path, &name(&keep.path)));
     let words: Vec<String> = std::iter::once(says::KEEP_LATER.to_owned()).chain(lines).collect();
     let text = Labelled::new(Arc::from(words.join("\n")), label, row.scope);
-    tx.outbox().post(&NewOutbox::notice(row.address, &text, now)).map(drop)
+    let urgency = CauseKind::Question.urgency();
+    tx.outbox().post(&NewOutbox { urgency, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
 }
 
 /// Posts the reaction to the last message that the turn answers and that came from the address that
@@ -175,8 +173,8 @@ fn post_reaction(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()
         return Ok(());
     };
     let text = Labelled::new(Arc::from(emoji), row.label.clone(), row.scope);
-    let (kind, quotes) = (OutboxKind::Reaction, message.external_id.as_str());
-    tx.outbox().post(&NewOutbox { kind, quotes, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
+    let (quotes, reaction) = (&*message.external_id, NewOutbox::answer(OutboxKind::Reaction, row.address, &text, now));
+    tx.outbox().post(&NewOutbox { quotes, ..reaction }).map(drop)
 }
 
 /// Returns the reply's text: a stock sentence if it is blank, with a remark if the model's limit

@@ -14,7 +14,7 @@ use crate::admin::owner_notice::{self, OwnerNotice};
 use crate::id::{AddressId, PersonId};
 use crate::message::Event;
 use crate::people::{Address, Person, Role};
-use crate::store::{Admitted, CodeFor, CodeUse, InboxOutcome, Issuer, NewOutbox};
+use crate::store::{Admitted, CodeFor, CodeUse, InboxOutcome, Issuer, NewOutbox, OutboxKind};
 use crate::trust::Scope;
 use crate::wording::access as of_access;
 use crate::wording::{self, gateway};
@@ -61,7 +61,7 @@ pub(super) fn admit_unknown(item: &mut Item<'_>) -> anyhow::Result<()> {
     };
     let Some(answer) = answer else { return Ok(()) };
     let address = tx.addresses().link(&from, None, now)?;
-    item.post(&NewOutbox::notice(address, &wording::own(answer, Scope::Shared), now))
+    item.post(&NewOutbox::answer(OutboxKind::Notice, address, &wording::own(answer, Scope::Shared), now))
 }
 
 /// Grants access by a valid code: links the address to the person and tells every owner.
@@ -74,7 +74,7 @@ fn grant_access(item: &mut Item<'_>, from: &Address, used: &UsedCode) -> anyhow:
     let welcome = gateway::welcome(&person.name, person.role.as_str(), &item.settings.agent);
     item.post_notice(address, Scope::Person(person.id), welcome)?;
     greet_owner(item, person, address)?;
-    tx.addresses().record_contact(address, item.now)?;
+    item.record_contact(address, Some(person.id))?;
     item.after.access_granted = true;
     Ok(())
 }
@@ -130,7 +130,7 @@ pub(super) fn link_account(
     if is_only {
         tx.people().absorb(person.id, used.person.id, item.now)?;
     }
-    tx.addresses().record_contact(address, item.now)?;
+    item.record_contact(address, Some(used.person.id))?;
     item.after.access_granted = true;
     let confirmation = match is_same {
         true => of_access::you_are(used.person.role.as_str()),

@@ -139,7 +139,7 @@ fn begin(item: &mut Item<'_>, sender: &Sender<'_>) -> anyhow::Result<bool> {
     if tx.redaction().was_deleted_before(sender.inbox, sender.address, &inbound.sender, &inbound.external_id)? {
         return Ok(false);
     }
-    tx.addresses().record_contact(sender.address, item.now)?;
+    item.record_contact(sender.address, sender.speaker.person())?;
     item.after.read.push((inbound.peer.clone(), inbound.external_id.clone()));
     Ok(true)
 }
@@ -346,5 +346,5 @@ fn post_quoting(
 ) -> anyhow::Result<()> {
     let text = wording::own(sentence, sender.scope);
     let quotes = if matches!(sender.scope, Scope::Group(_)) { "" } else { item.inbound.external_id.as_str() };
-    item.post(&NewOutbox { kind, quotes, ..NewOutbox::notice(sender.address, &text, item.now) })
+    item.post(&NewOutbox { quotes, ..NewOutbox::answer(kind, sender.address, &text, item.now) })
 }

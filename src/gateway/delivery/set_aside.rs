@@ -10,7 +10,7 @@
 use super::{AttemptPurpose, AttemptResult, Delivery, close_row, fail_parts};
 use crate::id::{AddressId, OutboxId};
 use crate::people::Role;
-use crate::store::{Db, NewOutbox, OutboxRow, PartState, Tx};
+use crate::store::{Db, NewOutbox, OutboxKind, OutboxRow, PartState, Tx, Urgency};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::{self, gateway};
@@ -25,11 +25,16 @@ impl Delivery {
     /// Judges a message that has failed often enough. Returns true if it has to wait, because
     /// nothing shows that the server works. Otherwise it was set aside, or its next attempt is due
     /// at once.
-    pub(super) async fn has_to_wait(&self, row: &OutboxRow, attempts: u32) -> anyhow::Result<bool> {
+    pub(super) async fn has_to_wait(
+        &self,
+        row: &OutboxRow,
+        attempts: u32,
+        held: Option<Urgency>,
+    ) -> anyhow::Result<bool> {
         let failed = row.clone();
         let read = move |db: Db<'_>| {
             let accepts = failed.failed_at.map_or(Ok(false), |since| db.outbox().others_sent_since(&failed, since))?;
-            Ok((accepts, db.outbox().next_behind(&failed)?))
+            Ok((accepts, db.outbox().next_behind(&failed, held)?))
         };
         let (accepts, next) = self.dispatcher.journal.read(read).await?;
         if accepts {
@@ -88,7 +93,7 @@ fn notify_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result
     if tx.outbox().says_soon(row.address, &notice)? {
         return Ok(());
     }
-    tx.outbox().post_about(&NewOutbox::notice(row.address, &notice, now), row.id)
+    tx.outbox().post_about(&NewOutbox::answer(OutboxKind::Notice, row.address, &notice, now), row.id)
 }
 
 /// Posts a notice to every owner who can be reached at another address.

@@ -53,5 +53,7 @@ mod scope;
 mod set_aside;
 #[path = "../trust/trust.rs"]
 mod trust;
+#[path = "../channels/unasked.rs"]
+mod unasked;
 #[path = "../access/workspace_owner.rs"]
 mod workspace_owner;

@@ -50,10 +50,11 @@ async fn three_commands_at_once_get_three_answers_each_with_its_name() {
 }
 
 /// Promise (channels/terminal-closed): A reminder does not wait in a terminal that nobody watches: it
-/// comes to the messenger that you use, unless you prefer the terminal.
+/// comes to the messenger that you use, unless you prefer the terminal and are attached to it.
 #[tokio::test]
 async fn a_reminder_asked_for_in_the_terminal_comes_to_the_messenger() {
-    for (prefer, reached) in [("", 1), ("prefer = \"terminal\"", 0)] {
+    const PREFERRED: &str = "prefer = \"terminal\"";
+    for (prefer, leaves, reached) in [("", true, 1), (PREFERRED, true, 1), (PREFERRED, false, 0)] {
         let mut story = Story::prepared("").await;
         story.people_also(ADA, prefer);
         story.start().await;
@@ -62,10 +63,13 @@ async fn a_reminder_asked_for_in_the_terminal_comes_to_the_messenger() {
         story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("Noted.");
         seat.says("q1", "remind me of the oven").await;
         story.answered().await;
-        drop(seat);
+        let seat = Some(seat).filter(|_| !leaves);
         story.pass(Duration::from_secs(2 * 3600)).await;
         let told = story.received_by(ADA).iter().filter(|heard| heard.contains("the oven")).count();
         assert_eq!(told, reached, "{prefer}: {:?}", story.received_by(ADA));
+        if let Some(mut seat) = seat {
+            while !seat.next("message").await["markdown"].as_str().unwrap().contains("the oven") {}
+        }
         story.stop_here().await;
     }
 }

@@ -14,9 +14,11 @@ const LONG: Duration = Duration::from_secs(25 * 3600);
 
 /// Jobs that other tests cut on both sides: the daily upkeep, too rare in these short stories, in
 /// `upkeep.rs`; the repair of an interrupted file change in `memory_power.rs`; deliveries set aside
-/// in `set_aside.rs`.
-pub const ELSEWHERE: [&str; 12] = [
+/// in `set_aside.rs`; what is moved or dropped in `unasked.rs`.
+pub const ELSEWHERE: [&str; 14] = [
     "an open change of a file is over",
+    "drop a delivery",
+    "move to another channel",
     "set a delivery aside",
     "send again",
     "sweep knowledge",
