@@ -38,7 +38,7 @@ pub use submit::Staged;
 pub use unknown_skills::{accept_shipped_only, distrust_unknown};
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use tokio_util::sync::CancellationToken;
@@ -111,8 +111,9 @@ struct ReviewInner {
     write_lock: Arc<tokio::sync::Mutex<()>>,
     snapshot: Mutex<active_skills::FolderSnapshot>,
     wakeups: Mutex<Option<WakeupSender>>,
-    /// Set while a proposal waits and the owner has no known address yet.
-    owner_notice_pending: AtomicBool,
+    /// Set while a notice to the owners waits for the first address of one, or for the end of a
+    /// turn.
+    notices_pending: AtomicBool,
     /// Set while an intended change could not be applied yet.
     unfinished: AtomicBool,
 }
@@ -138,7 +139,7 @@ impl Review {
             write_lock: Arc::default(),
             snapshot: Mutex::default(),
             wakeups: Mutex::default(),
-            owner_notice_pending: AtomicBool::new(false),
+            notices_pending: AtomicBool::new(false),
             unfinished: AtomicBool::new(false),
         }))
     }
@@ -156,6 +157,13 @@ impl Review {
     fn wake_schedule(&self) {
         if let Some(sender) = &*lock(&self.0.wakeups) {
             sender.wake(&*self.0.clock);
+        }
+    }
+
+    /// Retries the notices that could not be posted yet: a turn or run is over, or an owner wrote.
+    pub fn retry_notices(&self) {
+        if self.0.notices_pending.swap(false, Ordering::Relaxed) {
+            self.wake_schedule();
         }
     }
 

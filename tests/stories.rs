@@ -31,6 +31,8 @@ mod on_signal;
 mod on_telegram;
 #[path = "stories/channels/outgoing_files.rs"]
 mod outgoing_files;
+#[path = "stories/channels/quiet_hours.rs"]
+mod quiet_hours;
 #[path = "stories/channels/signal.rs"]
 mod signal;
 #[path = "stories/channels/telegram.rs"]
@@ -171,6 +173,8 @@ mod skill_folder;
 mod skill_forms;
 #[path = "stories/skills/skill_gate.rs"]
 mod skill_gate;
+#[path = "stories/skills/skill_owners.rs"]
+mod skill_owners;
 #[path = "stories/skills/skill_power.rs"]
 mod skill_power;
 #[path = "stories/skills/skill_scan.rs"]

@@ -103,10 +103,7 @@ impl Review {
     /// Returns the current skills.
     pub async fn live(&self) -> anyhow::Result<Arc<ActiveSkills>> {
         let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
-        if self.0.owner_notice_pending.swap(false, Ordering::Relaxed) {
-            // The owner may be reachable now.
-            self.wake_schedule();
-        }
+        self.retry_notices();
         self.scan_locked().await
     }
 

@@ -15,11 +15,13 @@ use super::apply;
 use super::approval::{Approval, Decider};
 use super::proposal::Proposal;
 use super::taint;
-use crate::id::{PersonId, ProposalId, VersionId};
+use crate::id::{AddressId, PersonId, ProposalId, VersionId};
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{NewDecision, OriginKind, ProposalState, Tx};
+use crate::store::{Cause, NewDecision, NewOutbox, OriginKind, ProposalState, Tx};
 use crate::time::Timestamp;
-use crate::wording::skill::ApplyOutcome;
+use crate::trust::Scope;
+use crate::wording;
+use crate::wording::skill::{self as says, ApplyOutcome};
 
 /// The decider and the channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,8 +130,9 @@ impl Review {
             let approval = Approval::new(id, digest, Decider::Owner { person: by.person() });
             take(tx, approval, present.as_ref(), attempt.at)
         };
-        let job = move |tx: Tx<'_>| attempt.decide_open(tx, id, approve);
-        let decided = self.0.journal.write("approve a proposal", job).await?;
+        let job = move |tx: Tx<'_>| attempt.decide_and_tell(tx, id, approve);
+        let (decided, told) = self.0.journal.write("approve a proposal", job).await?;
+        told.into_iter().for_each(|address| self.0.notifier.posted(address));
         self.finish(decided).await
     }
 
@@ -142,8 +145,10 @@ impl Review {
             attempt.store(tx, Some(id), &proposal.row.skill, "done")?;
             Ok(Decided::Rejected)
         };
-        let job = move |tx: Tx<'_>| attempt.decide_open(tx, id, reject);
-        self.0.journal.write("reject a proposal", job).await
+        let job = move |tx: Tx<'_>| attempt.decide_and_tell(tx, id, reject);
+        let (decided, told) = self.0.journal.write("reject a proposal", job).await?;
+        told.into_iter().for_each(|address| self.0.notifier.posted(address));
+        Ok(decided)
     }
 
     /// Replaces the present version of a skill with an earlier one.
@@ -193,6 +198,35 @@ struct DecisionAttempt {
 }
 
 impl DecisionAttempt {
+    /// Decides about the proposal like [`decide_open`](Self::decide_open), and tells the other
+    /// owners. Returns their addresses as well.
+    fn decide_and_tell(
+        self,
+        tx: Tx<'_>,
+        id: ProposalId,
+        decide: impl FnOnce(Tx<'_>, &Proposal) -> anyhow::Result<Decided>,
+    ) -> anyhow::Result<(Decided, Vec<AddressId>)> {
+        let decided = self.decide_open(tx, id, decide)?;
+        let state = match decided {
+            Decided::Live(_) | Decided::Deleted(_) | Decided::Later => "approved",
+            Decided::Rejected => "rejected",
+            Decided::Conflict | Decided::Not(_) => return Ok((decided, Vec::new())),
+        };
+        let is_told = tx.proposals().proposal(id)?.is_some_and(|row| row.told);
+        let mut others = tx.people().reachable_owners()?;
+        if !is_told || others.len() < 2 {
+            return Ok((decided, Vec::new()));
+        }
+        others.retain(|(owner, _)| Some(*owner) != self.by.person());
+        let by = self.by.person().map(|id| tx.people().person(id)).transpose()?.flatten();
+        let words = says::decided_by(id, state, by.as_ref().map(|person| &*person.name));
+        for (owner, address) in &others {
+            let text = wording::own(words.clone(), Scope::Person(*owner));
+            tx.outbox().post(&NewOutbox::about(Cause::proposal(id), *address, &text, self.at))?;
+        }
+        Ok((decided, others.into_iter().map(|(_, address)| address).collect()))
+    }
+
     /// Decides about the proposal, if this owner still can.
     fn decide_open(
         self,

@@ -1,8 +1,11 @@
 //! Processes a proposal between its staging and the owner: asks the reviewer, applies the policy,
-//! notifies the owner.
+//! notifies the owners.
 //!
 //! All state is read from the rows, so a restart continues where it stopped: an unreviewed proposal
-//! is reviewed, an unannounced one is announced, and the time to decide runs from then. The
+//! is reviewed, an unannounced one is announced once the turn that made it is over, so that it
+//! never overtakes the answer, and the time to decide runs from then. Every owner who can be reached is
+//! told; the text is shown unasked only to the one from whose conversations it comes, or to all if
+//! it is nobody's. The
 //! reviewer can only restrict what the policy allows: any answer other than its clear yes leaves
 //! the proposal waiting. Its answer is as untrusted as the text that it read. A setting that leaves
 //! out the reviewer leaves out nothing else.
@@ -20,13 +23,12 @@ use super::reveal::reveal;
 use super::reviewer::{self, ReviewSubject, Verdict};
 use super::{Review, diff, label, show, unknown_skills};
 use crate::config::ReflectionReview;
-use crate::id::{AddressId, ProposalId};
-use crate::people::Role;
+use crate::id::{AddressId, PersonId, ProposalId};
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
 use crate::store::{
     Cause, Clearance, Db, NewDecision, NewOutbox, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage,
-    StageOutcome, Tx, VerdictRow,
+    SlotRow, StageOutcome, Tx, VerdictRow,
 };
 use crate::text::one_line;
 use crate::time::Timestamp;
@@ -102,8 +104,8 @@ impl ReviewWorker<'_> {
                 true
             } else if let Some(folders) = many_folders(&pending) {
                 self.notify_of_folders(folders).await?
-            } else if let Some(new) = pending.iter().find(|row| !row.told) {
-                self.notify_pending(new.id).await?
+            } else if let Some(new) = self.announceable(&pending).await? {
+                self.notify_pending(new).await?
             } else if let Some((id, words)) = self.unannounced_outcome().await? {
                 self.notify_outcome(id, words).await?
             } else if let Some(names) = self.carried_over().await? {
@@ -112,37 +114,56 @@ impl ReviewWorker<'_> {
                 return Ok(next_expiry(&pending, now));
             };
             if !is_notified {
-                self.0.owner_notice_pending.store(true, Ordering::Relaxed);
+                self.0.notices_pending.store(true, Ordering::Relaxed);
                 return Ok(next_expiry(&pending, now));
             }
         }
     }
 
-    /// Notifies the owner of many held folders in one message. Returns false if the owner has no
+    /// Returns the first unannounced proposal whose turn, and the run that it belongs to, is over.
+    async fn announceable(&self, pending: &[ProposalRow]) -> anyhow::Result<Option<ProposalId>> {
+        let rows: Vec<_> = pending.iter().filter(|row| !row.told).map(|row| (row.id, row.turn)).collect();
+        // Set before the turns are read: one that ends meanwhile wakes the worker again.
+        self.0.notices_pending.fetch_or(!rows.is_empty(), Ordering::Relaxed);
+        let read = move |db: Db<'_>| {
+            for (id, turn) in rows {
+                let turn = turn.map(|turn| db.turns().turn(turn)).transpose()?.flatten();
+                let Some(turn) = turn else { return Ok(Some(id)) };
+                let is_unfinished = |slot: &SlotRow| slot.conversation == Some(turn.conversation);
+                if !turn.is_open() && !db.slots().open_slots()?.iter().any(is_unfinished) {
+                    return Ok(Some(id));
+                }
+            }
+            Ok(None)
+        };
+        self.0.journal.read(read).await
+    }
+
+    /// Notifies the owners of many held folders in one message. Returns false if no owner has an
     /// address yet.
     async fn notify_of_folders(&self, folders: Vec<(ProposalId, String)>) -> anyhow::Result<bool> {
         let lines: Vec<(ProposalId, String)> =
             folders.into_iter().map(|(id, name)| (id, one_line(&reveal(&name)).replace('`', "'"))).collect();
         let (words, now) = (says::many_folders(&lines), self.0.clock.now());
-        self.post_to_owner("tell of held folders", move |tx, address, scope| {
+        let post = move |tx: Tx<'_>, address, owner| {
             // The names come from folders that were never accepted.
-            let text: Text = Labelled::new(Arc::from(words), label::of_a_held_folder(), scope);
-            tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
-            lines.iter().try_for_each(|(id, _)| tx.proposals().mark_notified(*id, now))
-        })
-        .await
+            let text: Text = Labelled::new(Arc::from(&*words), label::of_a_held_folder(), Scope::Person(owner));
+            tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
+        };
+        let done = move |tx: Tx<'_>| lines.iter().try_for_each(|(id, _)| tx.proposals().mark_notified(*id, now));
+        self.post_to_owners("tell of held folders", post, done).await
     }
 
-    /// Notifies the owner of the skills that were added by hand before such folders were held.
-    /// Returns false if the owner has no address yet.
+    /// Notifies the owners of the skills that were added by hand before such folders were held.
+    /// Returns false if no owner has an address yet.
     async fn notify_carried_over(&self, names: &[String]) -> anyhow::Result<bool> {
         let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
         let (words, now) = (says::carried_over(&names), self.0.clock.now());
-        self.post_to_owner("tell of skills by hand", move |tx, address, scope| {
-            tx.outbox().post(&NewOutbox::notice(address, &wording::own(words, scope), now))?;
-            unknown_skills::record_notified(tx)
-        })
-        .await
+        let post = move |tx: Tx<'_>, address, owner| {
+            let text = wording::own(words.clone(), Scope::Person(owner));
+            tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
+        };
+        self.post_to_owners("tell of skills by hand", post, unknown_skills::record_notified).await
     }
 
     /// Returns a proposal that a policy approved without a notice so far, and the notice.
@@ -249,55 +270,65 @@ impl ReviewWorker<'_> {
         }
     }
 
-    /// Notifies the owner that a proposal waits. Returns false if the owner has no address yet.
+    /// Notifies the owners that a proposal waits. Returns false if no owner has an address yet.
     async fn notify_pending(&self, id: ProposalId) -> anyhow::Result<bool> {
         let Some(proposal) = self.0.journal.read(|db| Proposal::load(db, id)).await? else { return Ok(true) };
         let now = self.0.clock.now();
-        let shown = show::announcement(&proposal);
-        self.post_to_owner("tell of a proposal", move |tx, address, scope| {
-            let text: Text = Labelled::new(Arc::from(shown.markdown), shown.label.clone(), scope);
-            let buttons = &shown.buttons;
+        let (shown, of) = (show::announcement(&proposal), proposal.row.scope);
+        let post = move |tx: Tx<'_>, address, owner| {
+            let (scope, cause) = (Scope::Person(owner), Cause::proposal(id));
+            if of != Scope::Shared && !of.equals(scope) {
+                let from = match of {
+                    Scope::Person(person) => tx.people().person(person)?.map(|person| person.name),
+                    Scope::Group(_) | Scope::Shared => None,
+                };
+                let text = wording::own(says::waits_from(id, from.as_deref()), scope);
+                let buttons = [(says::SHOW.to_owned(), format!("/show {id}"))];
+                let notice = NewOutbox::about(cause, address, &text, now);
+                return tx.outbox().post(&NewOutbox { buttons: &buttons, ..notice }).map(drop);
+            }
+            let text: Text = Labelled::new(Arc::from(&*shown.markdown), shown.label.clone(), scope);
             // The page holds the digest that approves it, which no model may learn.
             let sent: Text = Labelled::new(Arc::from(prompt::PROPOSAL_SENT), shown.label.clone(), scope);
-            tx.sent().record(address, Cause::proposal(id), &sent, now)?;
-            let notice = NewOutbox { buttons, cause: None, ..NewOutbox::notice(address, &text, now) };
-            tx.outbox().post(&notice)?;
-            tx.proposals().mark_notified(id, now)
-        })
-        .await
+            tx.sent().record(address, cause, &sent, now)?;
+            let notice = NewOutbox::about(cause, address, &text, now);
+            tx.outbox().post(&NewOutbox { buttons: &shown.buttons, cause: None, ..notice }).map(drop)
+        };
+        self.post_to_owners("tell of a proposal", post, move |tx| tx.proposals().mark_notified(id, now)).await
     }
 
-    /// Notifies the owner of the outcome of a policy's approval. Returns false if the owner has no
+    /// Notifies the owners of the outcome of a policy's approval. Returns false if no owner has an
     /// address yet.
     async fn notify_outcome(&self, id: ProposalId, words: String) -> anyhow::Result<bool> {
         let now = self.0.clock.now();
-        self.post_to_owner("tell of a skill", move |tx, address, scope| {
-            // The skill's name is the proposal's text.
-            if let Some(row) = tx.proposals().proposal(id)? {
-                let text: Text = Labelled::new(Arc::from(words), row.label, scope);
-                tx.outbox().post(&NewOutbox::notice(address, &text, now))?;
-            }
-            tx.proposals().mark_notified(id, now)
-        })
-        .await
+        let post = move |tx: Tx<'_>, address, owner| {
+            // The skill's name is the proposal's text, and the skill is live for everybody.
+            let Some(row) = tx.proposals().proposal(id)? else { return Ok(()) };
+            let text: Text = Labelled::new(Arc::from(&*words), row.label, Scope::Person(owner));
+            tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
+        };
+        self.post_to_owners("tell of a skill", post, move |tx| tx.proposals().mark_notified(id, now)).await
     }
 
-    /// Posts a message to the owner. Returns false if the owner has no address yet.
-    async fn post_to_owner(
+    /// Posts a message to every owner who can be reached, and records it with `done`. Returns false
+    /// and does nothing if none can be.
+    async fn post_to_owners(
         &self,
         job: &'static str,
-        post: impl FnOnce(Tx<'_>, AddressId, Scope) -> anyhow::Result<()> + Send + 'static,
+        post: impl Fn(Tx<'_>, AddressId, PersonId) -> anyhow::Result<()> + Send + 'static,
+        done: impl FnOnce(Tx<'_>) -> anyhow::Result<()> + Send + 'static,
     ) -> anyhow::Result<bool> {
         let notify = move |tx: Tx<'_>| {
-            let Some((address, scope)) = owners_address(*tx)? else { return Ok(None) };
-            post(tx, address, scope)?;
-            Ok(Some(address))
+            let owners = tx.people().reachable_owners()?;
+            if !owners.is_empty() {
+                owners.iter().try_for_each(|(owner, address)| post(tx, *address, *owner))?;
+                done(tx)?;
+            }
+            Ok(owners)
         };
         let notified = self.0.journal.write(job, notify).await?;
-        if let Some(address) = notified {
-            self.0.notifier.posted(address);
-        }
-        Ok(notified.is_some())
+        notified.iter().for_each(|(_, address)| self.0.notifier.posted(*address));
+        Ok(!notified.is_empty())
     }
 }
 
@@ -306,13 +337,6 @@ fn many_folders(pending: &[ProposalRow]) -> Option<Vec<(ProposalId, String)>> {
     let unannounced = pending.iter().filter(|row| !row.told && row.origin == OriginKind::Folder);
     let folders: Vec<_> = unannounced.map(|row| (row.id, row.skill.clone())).collect();
     (folders.len() > MOST_ONE_BY_ONE).then_some(folders)
-}
-
-/// Returns the address at which the first owner was last heard.
-fn owners_address(db: Db<'_>) -> anyhow::Result<Option<(AddressId, Scope)>> {
-    let owners = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner);
-    let Some(owner) = owners.map(|person| person.id).min() else { return Ok(None) };
-    Ok(db.addresses().reached_at(owner)?.map(|address| (address, Scope::Person(owner))))
 }
 
 /// Returns the time of the next expiry. A proposal whose notice is still in delivery keeps its full

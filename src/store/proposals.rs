@@ -10,7 +10,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use super::derivations::Fingerprinted;
 use super::skills::SkillFile;
-use crate::id::{PersonId, ProposalId, TurnId};
+use crate::id::{OutboxId, PersonId, ProposalId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -234,10 +234,10 @@ from_row! {
     ProposalRow from "proposals" {
         id, skill, change, new_name, base, content, nonce, digest, rationale, origin, turn: "turn_id",
         person: "person_id", clearance: "standing", label, scope, state, reviewed, told, created_at,
-        // An owner counts as notified only once the notice has left the outbox.
-        expires_at = "CASE WHEN told = 1 AND NOT EXISTS (
-            SELECT 1 FROM outbox o WHERE o.state = 'pending' AND o.kind = 'notice'
-            AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %') THEN expires_at END",
+        // The owners count as notified only once the first notice has left the outbox.
+        expires_at = "CASE WHEN told = 1 AND coalesce((
+            SELECT max(o.state <> 'pending') FROM outbox o WHERE o.kind = 'notice'
+            AND o.buttons LIKE '%\"/approve ' || proposals.id || ' %'), 1) THEN expires_at END",
         decided_at, reason,
     }
 }
@@ -329,15 +329,19 @@ impl ProposalsMut<'_> {
 
     /// Records that a notice to the owner was posted.
     pub fn mark_notified(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
-        self.db.run("UPDATE proposals SET told = 1 WHERE id = ?1", [id])?;
-        self.proposal_was_put(id, now)
+        self.db.run(
+            "UPDATE proposals SET told = 1, expires_at = iif(state = 'pending', ?2, expires_at) WHERE id = ?1",
+            params![id, now.plus(PROPOSAL_WAITS)],
+        )
     }
 
-    /// Starts the expiry time of a pending proposal.
-    pub fn proposal_was_put(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
+    /// Starts the expiry time of a pending proposal when its first notice has left the outbox.
+    pub fn proposal_was_put(&self, id: ProposalId, notice: OutboxId, now: Timestamp) -> anyhow::Result<()> {
         self.db.run(
-            "UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending'",
-            params![id, now.plus(PROPOSAL_WAITS)],
+            "UPDATE proposals SET expires_at = ?2 WHERE id = ?1 AND state = 'pending' AND NOT EXISTS (
+                 SELECT 1 FROM outbox o WHERE o.id <> ?3 AND o.state <> 'pending' AND o.kind = 'notice'
+                 AND o.buttons LIKE '%\"/approve ' || ?1 || ' %')",
+            params![id, now.plus(PROPOSAL_WAITS), notice],
         )
     }
 

@@ -286,6 +286,24 @@ pub fn too_long_to_push(id: ProposalId) -> String {
     format!("It is too long to be sent unasked. `/show {id}` shows all of it, and how to decide.")
 }
 
+/// Title of the button that shows a proposal.
+pub const SHOW: &str = "Show it";
+
+/// Notice to an owner that a proposal waits whose text comes from somebody else's conversations; of
+/// a group if there is no name.
+pub fn waits_from(id: ProposalId, from: Option<&str>) -> ProgramText {
+    let from = from.map_or_else(|| "a group".to_owned(), ToOwned::to_owned);
+    ProgramText::message(format!(
+        "A change of a skill from the conversations of {from} waits for an owner: proposal {id}. `/show {id}` shows it, and how to decide."
+    ))
+}
+
+/// Notice to the other owners that a proposal was decided; by the command line if there is no name.
+pub fn decided_by(id: ProposalId, state: &'static str, owner: Option<&str>) -> ProgramText {
+    let by = owner.map_or_else(|| "on the command line".to_owned(), |name| format!("by {name}"));
+    ProgramText::message(format!("Proposal {id} was {state} {by}. Nothing is left to decide about it."))
+}
+
 /// Note that a proposal is too long for a chat.
 pub fn too_long_for_chat(id: ProposalId) -> String {
     format!(

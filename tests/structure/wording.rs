@@ -14,6 +14,8 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/access.rs", "configured", "the name of a person"),
     ("src/wording/access.rs", "configured_address", "the name of a person, and an address made plain"),
     ("src/wording/access.rs", "namesake", "the name of a person"),
+    ("src/wording/skill.rs", "waits_from", "the name of a person"),
+    ("src/wording/skill.rs", "decided_by", "the name of a person"),
     ("src/wording/gateway.rs", "set_aside_of", "the name of a person and of a channel"),
     ("src/wording/gateway.rs", "welcome", "the names of a person and of the assistant"),
     ("src/wording/gateway.rs", "unsupported", "an adapter's word for a kind of message"),
