@@ -322,6 +322,15 @@ pub struct Person {
     pub signal: Option<String>,
     /// Preferred adapter.
     pub prefer: Option<String>,
+    /// Own time zone; none for the one of the configuration.
+    pub zone: Option<Zone>,
+    /// Quiet hours as written, such as `22:00-07:00`; blank for none.
+    pub quiet_hours: String,
+}
+
+impl Person {
+    /// Quiet hours unless others are set.
+    pub const QUIET_HOURS: &str = "22:00-07:00";
 }
 
 impl Config {

@@ -8,6 +8,7 @@
 pub mod backoff;
 pub mod clock;
 pub mod cron;
+pub mod quiet;
 pub mod simulated;
 pub mod task;
 pub mod when;
@@ -16,6 +17,7 @@ pub mod zone;
 pub use backoff::Backoff;
 pub use clock::{ActivityGuard, Clock, SystemClock};
 pub use cron::{Cron, CronError};
+pub use quiet::{QuietHours, parse_quiet_hours, quiet_until};
 pub use simulated::SimulatedClock;
 pub use when::{Shift, TimeExpressionError, When};
 pub use zone::{Period, Span, Zone};

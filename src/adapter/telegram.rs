@@ -34,7 +34,7 @@ use webhook::WebhookReceiver;
 
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::{
-    Adapter, Batch, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Sound, Typing, Unreadable,
 };
 use crate::config::{self, TelegramDelivery};
 use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile, chat_of};
@@ -192,6 +192,10 @@ impl Adapter for Telegram {
             last.buttons.clone_from(&outbound.buttons);
         }
         pieces
+    }
+
+    fn sound(&self) -> Sound {
+        Sound::Optional
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {

@@ -308,11 +308,10 @@ fn merge_into(tx: Tx<'_>, person: &Person, earlier: PersonId, now: Timestamp) ->
         return Ok(false);
     }
     let declared = if tx.people().was_paired(person.id)? { "pairing" } else { "config" };
-    let prefer = tx.people().preferred(person.id)?;
     tx.people().revoke_access_of(earlier, now)?;
     tx.people().absorb(person.id, earlier, now)?;
     tx.people().readmit(earlier, &person.name, person.role, declared)?;
-    tx.people().set_prefer(earlier, &prefer)?;
+    tx.people().copy_preferences(person.id, earlier)?;
     Ok(true)
 }
 

@@ -14,7 +14,7 @@ use crate::message::ChannelKind;
 use crate::people::{Address, Person};
 use crate::store::{Journal, KnownPerson, NewOutbox, Tx};
 use crate::text::shorten;
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Zone};
 use crate::trust::Scope;
 use crate::{config, wording};
 use identity::{ConfiguredPerson, persons_meant};
@@ -134,6 +134,7 @@ impl Declaration<'_> {
                 }
             };
             self.tx.people().set_prefer(id, person.prefer.as_deref().unwrap_or_default())?;
+            self.tx.people().set_hours(id, person.zone.map_or("", Zone::name), &person.quiet_hours)?;
             self.tx.people().declare_addresses_of(id, &entry.addresses, self.now)?;
         }
         let owners = self.tx.people().reachable_owners()?;

@@ -11,7 +11,7 @@ use super::{
     Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models,
 };
 use crate::people::{Role, is_name};
-use crate::time::{Cron, Zone};
+use crate::time::{Cron, QuietHours, Zone, parse_quiet_hours};
 
 impl ConfigReader<'_> {
     /// Interprets the complete configuration. Values with faults are placeholders.
@@ -106,7 +106,18 @@ impl ConfigReader<'_> {
             let telegram = self.get(&at, "telegram", |text| unique_id(text, &mut ids));
             let signal = self.get(&at, "signal", |text| channels::unique_account(text, &mut accounts));
             let prefer = self.get(&at, "prefer", channels::adapter);
-            people.extend(name.zip(role).map(|(name, role)| Person { name, role, telegram, signal, prefer }));
+            let zone = self.get(&at, "zone", zone);
+            let quiet = self.get(&at, "quiet_hours", |text| quiet_hours(text).map(|_| text.trim().to_owned()));
+            let person = |(name, role)| Person {
+                name,
+                role,
+                telegram,
+                signal,
+                prefer,
+                zone,
+                quiet_hours: quiet.unwrap_or_default(),
+            };
+            people.extend(name.zip(role).map(person));
         }
         people
     }
@@ -265,22 +276,14 @@ fn interval(text: &str) -> Result<Option<Duration>, ValueError> {
     units::duration_within(text, Duration::from_mins(1), Duration::from_hours(24 * 7)).map(Some)
 }
 
-fn quiet_hours(text: &str) -> Result<Option<(u32, u32)>, ValueError> {
+fn quiet_hours(text: &str) -> Result<Option<QuietHours>, ValueError> {
     if text.trim().is_empty() {
         return Ok(None);
     }
-    let times = text.split_once('-').and_then(|(from, to)| Some((minutes(from)?, minutes(to)?)));
-    times.filter(|(from, to)| from != to).map(Some).ok_or_else(|| {
+    parse_quiet_hours(text).map(Some).ok_or_else(|| {
         let fix = "write two local times, as \"22:00-07:00\", or \"\" for none";
         wrong(text, "is no span of hours", fix)
     })
-}
-
-/// Parses a time of day into minutes since midnight.
-fn minutes(text: &str) -> Option<u32> {
-    let (hour, minute) = text.trim().split_once(':')?;
-    let (hour, minute): (u32, u32) = (hour.parse().ok()?, minute.parse().ok()?);
-    (hour < 24 && minute < 60).then_some(hour * 60 + minute)
 }
 
 const MEMORY: &str = "memory";

@@ -165,6 +165,11 @@ impl Workspace {
         Self(self.0, Arc::new(AgentLayout { agent: agent.clone(), memory: memory.clone() }))
     }
 
+    /// Returns the time zone of the home.
+    pub fn zone(&self) -> Zone {
+        self.0.zone
+    }
+
     /// Returns the size limit for the program's changes to that file, in bytes.
     pub fn size_limit(path: &str) -> usize {
         layout::most_bytes(path)

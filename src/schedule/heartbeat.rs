@@ -18,7 +18,7 @@ use super::{FinishedRun, Schedule, claim_occurrence, post_answer};
 use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
 use crate::id::{PersonId, StreamId};
 use crate::store::{Cause, ConversationKind, Node, SlotState, Tx};
-use crate::time::{Cron, Timestamp, Zone};
+use crate::time::{Timestamp, Zone, quiet_until};
 use crate::trust::{Scope, Text};
 use crate::wording::schedule as says;
 use crate::wording::{self, turn::EMPTY_ANSWER};
@@ -149,29 +149,12 @@ fn without_tags(words: &str) -> String {
     pieces.fold(first, |all, piece| all + piece.split_once('>').map_or(piece, |(_, after)| after))
 }
 
-/// The end of the quiet hours if `now` lies in them. They are given in minutes since midnight,
-/// local time, and may span midnight.
-fn quiet_until(quiet: Option<(u32, u32)>, now: Timestamp, zone: Zone) -> Option<Timestamp> {
-    let (from, to) = quiet?;
-    let time = zone.time_of_day(now);
-    let (hour, minute) = time.split_once(':')?;
-    let minutes: u32 = hour.parse::<u32>().ok()? * 60 + minute.parse::<u32>().ok()?;
-    let within = if from < to { (from..to).contains(&minutes) } else { minutes >= from || minutes < to };
-    // A cron expression handles the nights on which daylight saving time begins or ends.
-    let end = within.then(|| Cron::parse(&format!("{} {} * * *", to % 60, to / 60)).ok())??;
-    end.next_after(now, zone)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::sync::Arc;
 
     use crate::trust::{Label, Labelled};
-
-    fn at(stamp: &str) -> Timestamp {
-        Timestamp(chrono::DateTime::parse_from_rfc3339(stamp).unwrap().timestamp_millis())
-    }
 
     #[test]
     fn nothing_to_tell_in_all_its_dresses() {
@@ -196,28 +179,6 @@ mod tests {
         }
         for words in ["HEARTBEAT_OK, but the oven is on", "ok", "HEARTBEAT_NOT_OK", "Nothing to report < 3", "1"] {
             assert!(!is_nothing(words), "{words:?}");
-        }
-    }
-
-    #[test]
-    fn quiet_hours_end_on_the_local_clock() {
-        let london = Zone::named("Europe/London").unwrap();
-        let (night, noon) = (Some((22 * 60, 7 * 60)), Some((12 * 60, 13 * 60)));
-        for (quiet, now, end) in [
-            (night, "2026-11-20T21:59:59Z", None),
-            (night, "2026-11-20T22:00:00Z", Some("2026-11-21T07:00:00Z")),
-            (night, "2026-11-21T03:00:00Z", Some("2026-11-21T07:00:00Z")),
-            (night, "2026-11-21T06:59:59Z", Some("2026-11-21T07:00:00Z")),
-            (night, "2026-11-21T07:00:00Z", None),
-            (night, "2026-07-01T20:59:00Z", None),
-            (night, "2026-07-01T21:00:00Z", Some("2026-07-02T06:00:00Z")),
-            (night, "2026-03-28T23:00:00Z", Some("2026-03-29T06:00:00Z")),
-            (noon, "2026-11-20T11:59:00Z", None),
-            (noon, "2026-11-20T12:30:00Z", Some("2026-11-20T13:00:00Z")),
-            (noon, "2026-11-20T13:00:00Z", None),
-            (None, "2026-11-20T23:00:00Z", None),
-        ] {
-            assert_eq!(quiet_until(quiet, at(now), london), end.map(at), "{quiet:?} {now}");
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::id::{AddressId, PersonId};
 use crate::people::{Party, Person, Role};
 use crate::store::handles::{People, PeopleMut};
 use crate::store::rows::{from_row, insert, stored_word};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Zone, parse_quiet_hours, quiet_until};
 use crate::trust::Scope;
 
 stored_word!(foreign Role);
@@ -107,9 +107,21 @@ impl People<'_> {
         Ok(rows.into_iter().map(|(id, name, role, namesake)| (Person { id, name, role }, namesake)).collect())
     }
 
-    /// Returns a person's preferred adapter, or blank.
-    pub fn preferred(&self, id: PersonId) -> anyhow::Result<String> {
-        Ok(self.db.first("SELECT prefer FROM people WHERE id = ?1", [id])?.unwrap_or_default())
+    /// Returns the person's own zone, or `home`, in which times are shown to them and read from
+    /// them.
+    pub fn zone_of(&self, id: PersonId, home: Zone) -> anyhow::Result<Zone> {
+        let name: Option<String> = self.db.first("SELECT zone FROM people WHERE id = ?1", [id])?;
+        Ok(name.and_then(|name| Zone::named(&name)).unwrap_or(home))
+    }
+
+    /// Returns the end of the quiet hours if the person of that address has them now.
+    pub fn quiet_until(&self, address: AddressId, now: Timestamp, home: Zone) -> anyhow::Result<Option<Timestamp>> {
+        let hours: Option<(PersonId, String)> = self.db.first(
+            "SELECT p.id, p.quiet_hours FROM addresses a JOIN people p ON p.id = a.person_id WHERE a.id = ?1",
+            [address],
+        )?;
+        let Some((person, hours)) = hours else { return Ok(None) };
+        Ok(quiet_until(parse_quiet_hours(&hours), now, self.zone_of(person, home)?))
     }
 
     /// Returns the owners who can be written to, each with the address for that.
@@ -176,6 +188,20 @@ impl PeopleMut<'_> {
     /// Sets a person's preferred adapter; blank for the one they last wrote from.
     pub fn set_prefer(&self, id: PersonId, adapter: &str) -> anyhow::Result<()> {
         self.db.run("UPDATE people SET prefer = ?2 WHERE id = ?1", params![id, adapter])
+    }
+
+    /// Sets a person's own zone, blank for the one of the home, and quiet hours, blank for none.
+    pub fn set_hours(&self, id: PersonId, zone: &str, quiet_hours: &str) -> anyhow::Result<()> {
+        self.db.run("UPDATE people SET zone = ?2, quiet_hours = ?3 WHERE id = ?1", params![id, zone, quiet_hours])
+    }
+
+    /// Gives a person the preferences of another.
+    pub fn copy_preferences(&self, from: PersonId, to: PersonId) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE people SET (prefer, zone, quiet_hours) = (SELECT prefer, zone, quiet_hours FROM people WHERE id = ?1)
+             WHERE id = ?2",
+            params![from, to],
+        )
     }
 
     /// Removes a person and revokes outstanding access. Their rows stay; their addresses become

@@ -243,7 +243,12 @@ impl<C: Channel> StoryOver<C> {
             .filter(|section| !self.settings.contains(&section[..section.find(']').unwrap()]))
             .collect();
         let zone = if self.settings.contains("timezone") { "" } else { "timezone = \"UTC\"\n" };
-        let text = format!("{zone}{}\n{still}{}{}", self.settings, self.fake.settings(), self.people);
+        // Nobody has quiet hours except in the stories about them.
+        let loud = |entry: &str| if entry.contains("quiet_hours") { "" } else { "\nquiet_hours = \"\"\n" };
+        let mut entries = self.people.split("[[people]]");
+        let head = entries.next().unwrap_or_default().to_owned();
+        let people = entries.fold(head, |all, entry| format!("{all}[[people]]{entry}{}", loud(entry)));
+        let text = format!("{zone}{}\n{still}{}{people}", self.settings, self.fake.settings());
         let home = Home::at(&self.home);
         // Skills written by hand are live except in the stories about their review.
         let mut env = self.env.clone();

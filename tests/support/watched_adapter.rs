@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use compline::adapter::{
-    Adapter, Batch, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable,
+    Adapter, Batch, MenuEntry, OutgoingPart, PartFormat, PollError, SendError, Sound, Typing, Unreadable,
 };
 use compline::app::WrapAdapter;
 use compline::message::{FetchFileError, Health, Inbound, Outbound, OutgoingFile};
@@ -82,6 +82,14 @@ impl<C: Channel> Adapter for Watched<C> {
 
     fn with_prefix(&self, piece: &OutgoingPart, words: &str) -> OutgoingPart {
         self.behind.with_prefix(piece, words)
+    }
+
+    fn is_attended(&self, peer: &str) -> bool {
+        self.behind.is_attended(peer)
+    }
+
+    fn sound(&self) -> Sound {
+        self.behind.sound()
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {

@@ -101,6 +101,7 @@ pub(super) async fn send(
     let target = SendTarget::of(peer)?;
     let mut payload = SendMessage::new(target.chat, piece.text(form)).link_preview_options(no_preview());
     payload.message_thread_id = target.topic;
+    payload.disable_notification = piece.silent.then_some(true);
     // A part is sent even if the message it answers was deleted meanwhile.
     let replied = piece.reply_to.as_deref().and_then(|name| message_in(target.chat, name));
     payload.reply_parameters = replied.map(|message| ReplyParameters::new(message).allow_sending_without_reply());

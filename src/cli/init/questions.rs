@@ -138,6 +138,8 @@ fn with_flags(options: &InitArgs, name: String, zone: String, provider: Provider
         telegram: options.owner_telegram,
         signal: options.owner_signal.clone(),
         prefer: None,
+        zone: None,
+        quiet_hours: Person::QUIET_HOURS.to_owned(),
     };
     Answers {
         zone,

@@ -59,9 +59,25 @@ fn every_key_stands_in_the_example_under_its_section() {
 
 #[test]
 fn the_configuration_from_init_loads_with_the_given_answers() {
-    let ada = Person { name: "Ada".to_owned(), role: Role::Owner, telegram: Some(7), signal: None, prefer: None };
+    let ada = Person {
+        name: "Ada".to_owned(),
+        role: Role::Owner,
+        telegram: Some(7),
+        signal: None,
+        prefer: None,
+        zone: None,
+        quiet_hours: Person::QUIET_HOURS.to_owned(),
+    };
     let number = Some("+437654321".to_owned());
-    let ben = Person { name: "Ben".to_owned(), role: Role::Member, telegram: None, signal: number, prefer: None };
+    let ben = Person {
+        name: "Ben".to_owned(),
+        role: Role::Member,
+        telegram: None,
+        signal: number,
+        prefer: None,
+        zone: None,
+        quiet_hours: Person::QUIET_HOURS.to_owned(),
+    };
     let answers = Answers {
         zone: "Europe/Vienna".to_owned(),
         provider: Provider::OpenAi,

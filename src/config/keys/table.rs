@@ -139,7 +139,11 @@ const PEOPLE: &[Key] = &[
     key("telegram", Count, Nothing, "123456789", "Numeric Telegram id; @userinfobot shows it."),
     key("signal", Text, Nothing, "+431234567890", "Signal number, or the account identifier from `compline people list`."),
     key("prefer", Text, Depends("where they wrote last"), "signal",
-        "Channel for reminders and notices: \"telegram\", \"signal\" or \"terminal\"."),
+        "Channel for reminders and notices: \"telegram\", \"signal\" or \"terminal\" (while attached to it)."),
+    key("zone", Text, Depends("timezone"), "Europe/Lisbon",
+        "Their own time zone, by which quiet_hours count."),
+    key("quiet_hours", Text, Is("22:00-07:00"), "23:00-08:00",
+        "Local hours in which nothing that they did not ask for disturbs them; \"\" for none. Reminders and tasks still come at their time."),
 ];
 
 const GROUPS: &[Key] = &[
