@@ -131,7 +131,7 @@ pub enum Event {
         /// The new id.
         to: String,
     },
-    /// Unsupported content, described in a phrase for people: `a poll`, `a contact`.
+    /// Unsupported content, described in a phrase for people: `a game`, `an invoice`.
     Unsupported(String),
     /// Event that concerns no conversation: a member joined, the bot was unblocked, an unknown
     /// kind.
@@ -175,6 +175,8 @@ pub enum AttachedTextKind {
     Contact,
     /// Poll with its answers.
     Poll,
+    /// Place on the map.
+    Location,
 }
 
 impl AttachedTextKind {
@@ -184,6 +186,7 @@ impl AttachedTextKind {
             Self::Preview => "preview",
             Self::Contact => "contact",
             Self::Poll => "poll",
+            Self::Location => "location",
         }
     }
 }
@@ -259,7 +262,7 @@ pub enum FileKind {
     Photo,
     /// Voice message just recorded by the sender.
     Voice,
-    /// Audio whose speaker is unknown.
+    /// Audio or video note whose speaker is unknown.
     #[strum(serialize = "sound")]
     Audio,
     /// Any other file.

@@ -25,6 +25,7 @@ mod rpc_client;
 mod send;
 mod send_results;
 mod socket;
+mod stickers;
 mod subscription;
 
 #[cfg(test)]
@@ -146,7 +147,11 @@ impl Adapter for Signal {
     }
 
     async fn next(&self, _cursor: Option<&str>) -> Result<Batch, PollError> {
-        self.receiver.next(&self.account.name()).await
+        let Batch { mut items, cursor } = self.receiver.next(&self.account.name()).await?;
+        for item in &mut items {
+            *item = self.account.with_emoji(std::mem::take(item)).await;
+        }
+        Ok(Batch { items, cursor })
     }
 
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {

@@ -41,7 +41,7 @@ pub trait Channel: Clone + Send + Sync + 'static {
     /// Sends a message from a person; returns its number.
     fn person_says(&self, person: i64, text: &str) -> i64;
 
-    /// Sends content that no assistant can take: a location, a sticker.
+    /// Sends content that no assistant can take: a dice, a payment.
     fn sends_unsupported(&self, person: i64);
 
     /// Sends a plain text file from a person.
@@ -125,7 +125,7 @@ impl Channel for FakeTelegram {
     }
 
     fn sends_unsupported(&self, person: i64) {
-        self.from(person).location(59.9, 10.7).send();
+        self.from(person).field("dice", serde_json::json!({ "emoji": "🎲", "value": 3 })).send();
     }
 
     fn sends_file(&self, person: i64, name: &str, text: &str) {
@@ -206,7 +206,7 @@ impl Channel for FakeSignal {
     }
 
     fn sends_unsupported(&self, person: i64) {
-        self.sends_sticker(person, "🎉");
+        self.from(person).field("payment", serde_json::json!({ "note": "x", "receipt": "eA==" })).send();
     }
 
     fn sends_file(&self, person: i64, name: &str, text: &str) {

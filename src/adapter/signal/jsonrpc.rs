@@ -30,9 +30,10 @@ pub(super) mod method {
     pub(in super::super) const SEND_REACTION: &str = "sendReaction";
     pub(in super::super) const SEND_RECEIPT: &str = "sendReceipt";
     pub(in super::super) const GET_ATTACHMENT: &str = "getAttachment";
+    pub(in super::super) const LIST_STICKER_PACKS: &str = "listStickerPacks";
 
     #[cfg(test)]
-    pub(in super::super) const ALL: [&str; 10] = [
+    pub(in super::super) const ALL: [&str; 11] = [
         VERSION,
         LIST_ACCOUNTS,
         START_LINK,
@@ -43,6 +44,7 @@ pub(super) mod method {
         SEND_REACTION,
         SEND_RECEIPT,
         GET_ATTACHMENT,
+        LIST_STICKER_PACKS,
     ];
 }
 

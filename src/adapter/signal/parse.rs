@@ -1,6 +1,6 @@
 //! Conversion of the raw JSON of one notification to an [`Inbound`]: pure and total.
 //!
-//! Only the sender's own `message_key` becomes their text; attached content (previews, contacts,
+//! Only the sender's own text, or the emoji of their sticker, becomes their text; attached content (previews, contacts,
 //! polls, quotes) is marked as such, and names never appear in a text. A message has no id on the
 //! wire but its author and the author's timestamp, so every id consists of these two
 //! ([`ParsedMessage::message_key`]); ours have no author, since the daemon identifies us now by
@@ -26,6 +26,7 @@ use crate::adapter::request::{field, list};
 use crate::message::{
     Attached, AttachedTextKind, ChatKind, Event, FileKind, Inbound, MessageContent, Quote, RemoteFile, TextOrigin,
 };
+use crate::text::is_emoji;
 
 const NAME: [&str; 6] = ["prefix", "given", "middle", "family", "suffix", "nickname"];
 const ADDRESS: [&str; 7] = ["street", "pobox", "neighborhood", "postcode", "city", "region", "country"];
@@ -178,7 +179,7 @@ fn content_event(message: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     let addresses_us =
         words.mentions_us || quote.as_ref().and_then(Quote::external_id).is_some_and(|name| name.starts_with("m:"));
     let content = MessageContent {
-        text: words.text,
+        text: if words.text.is_empty() { sticker(message.data) } else { words.text },
         origin: TextOrigin::Typed,
         quote,
         carried: attached_texts(message.data),
@@ -195,6 +196,12 @@ fn content_event(message: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     } else {
         unsupported(message.data).map(|what| (Event::Unsupported(what.to_owned()), false))
     }
+}
+
+/// Emoji of a sticker, which is what its sender meant; blank if there is none.
+fn sticker(data: &Value) -> String {
+    let emoji = field(data, "sticker").map(|sticker| text(sticker, "emoji")).filter(|emoji| is_emoji(emoji));
+    emoji.unwrap_or_default().to_owned()
 }
 
 /// Description of unsupported content, if there is nothing else.
@@ -237,21 +244,17 @@ fn kind(file: &Value) -> FileKind {
         FileKind::Photo
     } else if mime.starts_with("audio/") && is_bare(file) && is_set(file, "voiceNote") {
         FileKind::Voice
-    } else if mime.starts_with("audio/") && is_bare(file) && file.get("voiceNote").is_none() && is_recorded(&mime) {
+    } else if mime.starts_with("audio/") {
         FileKind::Audio
     } else {
         FileKind::Document
     }
 }
 
-/// True for audio without name and caption. Without the sender's voice-note mark, which the daemon
-/// does not pass on so far, it may be a recording by another person.
+/// True for audio without name and caption. Only with the sender's voice-note mark, which older
+/// daemons do not pass on, it is their own voice; otherwise it may be a recording by another person.
 fn is_bare(file: &Value) -> bool {
     ["filename", "caption"].iter().all(|key| text(file, key).is_empty())
-}
-
-fn is_recorded(mime: &str) -> bool {
-    ["audio/aac", "audio/ogg"].iter().any(|kind| mime.split(';').next() == Some(kind))
 }
 
 fn timer(data: &Value) -> Option<Duration> {

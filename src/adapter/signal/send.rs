@@ -83,7 +83,7 @@ impl SignalAccount {
     }
 
     /// Common parameters of all requests for our account.
-    fn params(&self) -> Params {
+    pub(super) fn params(&self) -> Params {
         let account = Some(self.name()).filter(|account| !account.is_empty());
         account.into_iter().map(|account| ("account".to_owned(), account.into())).collect()
     }

@@ -38,9 +38,9 @@ const FILES: &[(&str, FileKind, &str)] = &[
     ("animation", FileKind::Document, "video/mp4"),
     ("document", FileKind::Document, ""),
     ("voice", FileKind::Voice, "audio/ogg"),
-    ("audio", FileKind::Document, "audio/mpeg"),
+    ("audio", FileKind::Audio, "audio/mpeg"),
     ("video", FileKind::Document, "video/mp4"),
-    ("video_note", FileKind::Document, "video/mp4"),
+    ("video_note", FileKind::Audio, "video/mp4"),
 ];
 
 /// Fields of unsupported content, with a description for people. A venue also has a location.
@@ -336,7 +336,7 @@ enum MessageBody {
 fn body_of(message: &Value) -> MessageBody {
     let text_or_caption = visible_text(message);
     let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
-    let carried: Vec<Attached> = contact(message).or_else(|| poll(message)).into_iter().collect();
+    let carried: Vec<Attached> = contact(message).or_else(|| poll(message)).or_else(|| location(message)).into_iter().collect();
     if !text_or_caption.is_empty() || !files.is_empty() || !carried.is_empty() {
         return MessageBody::Message { files, carried };
     }
@@ -378,6 +378,20 @@ fn contact(message: &Value) -> Option<Attached> {
     (!parts.is_empty()).then(|| Attached { kind: AttachedTextKind::Contact, text: parts.join(", ") })
 }
 
+/// Place on the map: name and address if it has them, and the coordinates.
+fn location(message: &Value) -> Option<Attached> {
+    let venue = field(message, "venue");
+    let place = venue.and_then(|venue| field(venue, "location")).or_else(|| field(message, "location"))?;
+    let degrees = |key| place.get(key).and_then(Value::as_f64);
+    let (latitude, longitude) = (degrees("latitude")?, degrees("longitude")?);
+    let words = ["title", "address"].iter().filter_map(|key| text(venue?, key)).filter(|words| !words.is_empty());
+    let precise = place.get("horizontal_accuracy").and_then(Value::as_f64);
+    let precise = precise.map(|metres| format!(" (within {metres:.0} m)")).unwrap_or_default();
+    let lines: Vec<String> =
+        words.map(str::to_owned).chain([format!("{latitude:.6}, {longitude:.6}{precise}")]).collect();
+    Some(Attached { kind: AttachedTextKind::Location, text: lines.join("\n") })
+}
+
 /// Question of a poll, and its options below it.
 fn poll(message: &Value) -> Option<Attached> {
     let poll = field(message, "poll")?;
@@ -406,10 +420,13 @@ fn file(message: &Value) -> Option<RemoteFile> {
 }
 
 fn remote(file: &Value, kind: FileKind, mime: &str) -> Option<RemoteFile> {
+    let mime = text(file, "mime_type").unwrap_or(mime);
+    // An audio file that is sent as a document is audio too.
+    let is_audio = kind == FileKind::Document && mime.to_ascii_lowercase().starts_with("audio/");
     Some(RemoteFile {
-        kind,
+        kind: if is_audio { FileKind::Audio } else { kind },
         reference: text(file, "file_id")?.to_owned(),
-        mime: text(file, "mime_type").unwrap_or(mime).to_owned(),
+        mime: mime.to_owned(),
         name: text(file, "file_name").unwrap_or_default().to_owned(),
         size: file_size(file),
     })

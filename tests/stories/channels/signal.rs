@@ -199,7 +199,7 @@ async fn a_restarted_daemon_loses_no_message() {
 }
 
 #[tokio::test]
-async fn a_model_failure_and_a_sticker_are_answered_in_plain_words() {
+async fn a_model_failure_and_an_unknown_sticker_are_answered_in_plain_words() {
     let story = Story::begin().await;
     story.model.fails(ModelError::BadKey);
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
@@ -208,9 +208,29 @@ async fn a_model_failure_and_a_sticker_are_answered_in_plain_words() {
         "{:?}",
         story.received_by(ADA)
     );
-    story.fake.sends_sticker(ADA, "🎉");
+    story.fake.sends_sticker(ADA, "");
     story.answered().await;
     assert!(story.last_received_by(ADA).contains("sticker"), "{:?}", story.received_by(ADA));
+    story.end().await;
+}
+
+/// Proves: files/locations
+#[tokio::test]
+async fn a_sticker_counts_as_its_emoji_and_a_contact_and_a_place_arrive_as_text() {
+    let story = Story::begin().await;
+    story.fake.sends_sticker(ADA, "🎉");
+    story.answered().await;
+    let request = story.model.chats().pop().unwrap();
+    assert!(request.label().is_trusted() && crate::support::model::words(&request).contains("🎉"));
+    // A place is a text with a link and a picture of the map.
+    let link = "https://maps.google.com/maps?q=52.4%2C0.26";
+    story.fake.from(ADA).text(&format!("1 Nave, Ely {link}")).photo(b"\xff\xd8 map").send();
+    story.answered().await;
+    assert!(story.model.last_prompt().contains(link));
+    story.fake.from(ADA).contact("Cy", "+4930123456").send();
+    story.answered().await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("+4930123456") && prompt.contains("<untrusted source=\"contact:in"), "{prompt}");
     story.end().await;
 }
 

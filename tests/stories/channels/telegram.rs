@@ -152,13 +152,47 @@ async fn a_second_program_on_the_bot_is_reported_in_plain_words_until_it_ends() 
     story.end().await;
 }
 
+/// Promise (files/locations): A location, a place or a contact that you send reaches the assistant as
+/// text, marked as text that you did not type. A sticker counts as its emoji.
 #[tokio::test]
-async fn a_place_on_the_map_cannot_be_taken() {
+async fn a_location_a_place_and_a_contact_arrive_as_text_from_outside() {
     let story = Story::begin().await;
-    story.fake.from(ADA).location(59.9, 10.7).send();
+    for (draft, source, words) in [
+        (story.fake.from(ADA).location(59.9139, 10.7522), "location", "59.913900, 10.752200"),
+        (story.fake.from(ADA).venue("Café Nave", "1 Nave, Ely", 52.4, 0.26), "location", "Café Nave\n1 Nave, Ely\n52.4"),
+        (story.fake.from(ADA).contact("Cy", "+4930123456"), "contact", "Cy, +4930123456"),
+    ] {
+        draft.send();
+        story.answered().await;
+        let request = story.model.chats().pop().unwrap();
+        let prompt = crate::support::model::words(&request);
+        let framed = format!("<untrusted source=\"{source}:in");
+        assert!(prompt.contains(words) && prompt.contains(&framed), "{prompt}");
+        assert!(!request.label().is_trusted(), "{source}");
+    }
+    let stored = "SELECT count(*) FROM texts t JOIN messages m ON m.id = t.message_id WHERE t.label = 'trusted' AND m.kind = 'said'";
+    assert_eq!(story.count(stored), 0);
+    story.say(ADA, "/new").await;
+    story.fake.sends_sticker(ADA, "🎉");
     story.answered().await;
-    assert!(story.last_received_by(ADA).starts_with("I cannot take "), "{}", story.last_received_by(ADA));
-    assert_eq!(story.model.requests().len(), 0);
+    let request = story.model.chats().pop().unwrap();
+    assert!(request.label().is_trusted() && crate::support::model::words(&request).contains("🎉"));
+    story.end().await;
+}
+
+/// Proves: files/locations
+#[tokio::test]
+async fn a_location_that_moves_is_taken_once() {
+    let story = Story::begin().await;
+    let place = story.fake.from(ADA).location(59.9139, 10.7522).send();
+    story.answered().await;
+    story.fake.update(serde_json::json!({ "edited_message": {
+        "message_id": place, "date": 1, "edit_date": 2, "chat": { "id": ADA, "type": "private" },
+        "from": { "id": ADA }, "location": { "latitude": 59.92, "longitude": 10.75 },
+    } }));
+    story.settle().await;
+    story.say(ADA, "and?").await;
+    assert!(!story.model.last_prompt().contains("59.92"), "{}", story.model.last_prompt());
     story.end().await;
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::FakeSignal;
 use super::envelope::data;
-use super::state::{ChatId, MessageId, OWN_NUMBER, OWN_UUID, State, number, uuid};
+use super::state::{ChatId, MessageId, OWN_NUMBER, OWN_UUID, STICKER_PACK, State, number, uuid};
 
 /// Placeholder of a mention in a body.
 const MENTION: char = '\u{fffc}';
@@ -99,8 +99,13 @@ impl Draft {
         self
     }
 
-    pub fn sticker(self, _emoji: &str) -> Self {
-        self.field("sticker", json!({ "packId": "ab54bd3c3f11ad0bcb4ae44ec9e5e1bf", "stickerId": 3 }))
+    /// A sticker, which the daemon reports by its number; a blank emoji is in no pack that it knows.
+    pub fn sticker(self, emoji: &str) -> Self {
+        let number = self.fake.change(|state| {
+            state.stickers.push(emoji.to_owned());
+            state.stickers.len() - 1
+        });
+        self.field("sticker", json!({ "packId": STICKER_PACK, "stickerId": number }))
     }
 
     pub fn contact(self, name: &str, phone: &str) -> Self {

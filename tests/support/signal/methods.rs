@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 
 use super::rpc::{Call, Refusal, Via};
 use super::sending;
-use super::state::{ChatId, MessageId, OWN_NUMBER, Shared, State, Subscription, group_id, number, uuid};
+use super::state::{ChatId, MessageId, OWN_NUMBER, STICKER_PACK, Shared, State, Subscription, group_id, number, uuid};
 
 pub(super) type Outcome = Result<Value, Refusal>;
 
 /// Methods of one account, with the parameters of each.
-const OF_AN_ACCOUNT: [(&str, &[&str]); 12] = [
+const OF_AN_ACCOUNT: [(&str, &[&str]); 13] = [
     (
         "send",
         &[
@@ -52,6 +52,7 @@ const OF_AN_ACCOUNT: [(&str, &[&str]); 12] = [
     ("updateProfile", &["givenName", "familyName", "about", "aboutEmoji", "avatar", "removeAvatar"]),
     ("listGroups", &["groupId", "detailed"]),
     ("getAttachment", &["id", "recipient", "groupId"]),
+    ("listStickerPacks", &[]),
     ("listIdentities", &["number"]),
     ("trust", &["recipient", "trustAllKnownKeys", "verifiedSafetyNumber"]),
     ("submitRateLimitChallenge", &["challenge", "captcha"]),
@@ -120,6 +121,7 @@ fn of_an_account(state: &mut State, call: &Call) -> Outcome {
         }
         "listGroups" => Ok(list_groups(state, call)),
         "getAttachment" => get_attachment(state, call),
+        "listStickerPacks" => Ok(list_sticker_packs(state)),
         "listIdentities" => Ok(json!([])),
         "trust" => {
             let person = call.text("recipient").and_then(|who| state.who(who));
@@ -133,6 +135,16 @@ fn of_an_account(state: &mut State, call: &Call) -> Outcome {
         }
         _ => receive(state),
     }
+}
+
+fn list_sticker_packs(state: &State) -> Value {
+    let known = state.stickers.iter().enumerate().filter(|(_, emoji)| !emoji.is_empty());
+    let stickers: Vec<Value> =
+        known.map(|(id, emoji)| json!({ "id": id, "emoji": emoji, "contentType": "image/webp" })).collect();
+    json!([{
+        "packId": STICKER_PACK, "url": "https://signal.art/addstickers/", "installed": false, "title": "Beasts",
+        "author": "Ada", "cover": stickers.first(), "stickers": stickers,
+    }])
 }
 
 /// Requires an account if there are several; with one account, counts its absence as a violation,

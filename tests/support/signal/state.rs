@@ -28,6 +28,8 @@ pub(super) type ConnectionId = u64;
 pub const OWN_NUMBER: &str = "+15550000042";
 /// Our own account identifier.
 pub const OWN_UUID: &str = "c0ffee00-0000-4000-8000-000000000042";
+/// The pack of all stickers.
+pub const STICKER_PACK: &str = "ab54bd3c3f11ad0bcb4ae44ec9e5e1bf";
 
 /// The account identifier of a person.
 pub fn uuid(person: i64) -> String {
@@ -123,6 +125,8 @@ pub(super) struct State {
     pub(super) groups: BTreeMap<ChatId, Group>,
     pub(super) links: BTreeMap<String, bool>,
     pub(super) profile: serde_json::Map<String, Value>,
+    /// Emojis of the stickers by their number.
+    pub(super) stickers: Vec<String>,
 
     // Towards us.
     pub(super) queue: VecDeque<Queued>,
@@ -185,6 +189,7 @@ impl State {
             groups: BTreeMap::new(),
             links: BTreeMap::new(),
             profile: serde_json::Map::new(),
+            stickers: Vec::new(),
             queue: VecDeque::new(),
             history: Vec::new(),
             is_holding: false,

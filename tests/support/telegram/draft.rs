@@ -68,6 +68,18 @@ impl Draft {
         self.field("voice", voice)
     }
 
+    /// An audio file, as the music player sends it.
+    pub fn audio(self, name: &str, mime: &str, bytes: &[u8]) -> Self {
+        let audio = self.file(bytes, json!({ "duration": 3, "file_name": name, "mime_type": mime }));
+        self.field("audio", audio)
+    }
+
+    /// A round video message; the server gives it no type.
+    pub fn video_note(self, bytes: &[u8]) -> Self {
+        let note = self.file(bytes, json!({ "duration": 3, "length": 240 }));
+        self.field("video_note", note)
+    }
+
     pub fn sticker(self, emoji: &str) -> Self {
         let look = json!({
             "type": "regular", "width": 512, "height": 512, "is_animated": false, "is_video": false, "emoji": emoji,
@@ -82,6 +94,13 @@ impl Draft {
 
     pub fn location(self, latitude: f64, longitude: f64) -> Self {
         self.field("location", json!({ "latitude": latitude, "longitude": longitude }))
+    }
+
+    /// A place with a name; the server repeats its coordinates as a location.
+    pub fn venue(self, title: &str, address: &str, latitude: f64, longitude: f64) -> Self {
+        let location = json!({ "latitude": latitude, "longitude": longitude });
+        self.location(latitude, longitude)
+            .field("venue", json!({ "location": location, "title": title, "address": address }))
     }
 
     pub fn poll(self, question: &str, options: &[&str]) -> Self {

@@ -162,11 +162,11 @@ fn every_attached_text_is_parsed() {
     let voice = file(FileKind::Audio, "v0ice.aac", "audio/aac", "", Some(4096));
     let marked = [
         file(FileKind::Voice, "v0ice.m4a", "audio/mp4", "", Some(4096)),
-        file(FileKind::Document, "s0ng.ogg", "audio/ogg", "", Some(4096)),
+        file(FileKind::Audio, "s0ng.ogg", "audio/ogg", "", Some(4096)),
     ];
     let documents = [
         file(FileKind::Document, "a.pdf", "application/pdf", "../../score.pdf", Some(4096)),
-        file(FileKind::Document, "b.mp3", "audio/aac", "song.aac", Some(4096)),
+        file(FileKind::Audio, "b.mp3", "audio/aac", "song.aac", Some(4096)),
         file(FileKind::Document, "c.mp4", "video/mp4", "", None),
         file(FileKind::Document, "d", "", "", Some(4096)),
     ];
@@ -187,6 +187,7 @@ fn every_attached_text_is_parsed() {
         ("contact", told(with(AttachedTextKind::Contact, card, said("")))),
         ("poll", in_choir(false, told(with(AttachedTextKind::Poll, poll, said(""))))),
         ("sticker", unsupported("a sticker")),
+        ("sticker-with-emoji", typed("🦊")),
         ("payment", unsupported("a payment")),
         ("file-not-received", unsupported("a file that did not arrive with its message")),
     ]);
@@ -314,7 +315,12 @@ fn places(value: &Value, at: &str, out: &mut Vec<String>) {
 /// Texts in the envelope that its sender wrote.
 fn written(raw: &Value) -> Vec<String> {
     let notice = raw.get("result").filter(|result| !result.is_null()).unwrap_or(raw);
-    let texts = ["/envelope/dataMessage/message", "/envelope/editMessage/dataMessage/message"];
+    let texts = [
+        "/envelope/dataMessage/message",
+        "/envelope/editMessage/dataMessage/message",
+        "/envelope/dataMessage/sticker/emoji",
+        "/envelope/editMessage/dataMessage/sticker/emoji",
+    ];
     texts.iter().filter_map(|text| notice.pointer(text)?.as_str().map(str::to_owned)).collect()
 }
 

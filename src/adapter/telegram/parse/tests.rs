@@ -86,9 +86,13 @@ fn files_of_every_kind() {
             json!({"document": {"file_id": "D", "file_name": "../a.pdf", "mime_type": "application/pdf", "file_size": 9}}),
             remote_file(FileKind::Document, "D", "application/pdf", "../a.pdf", Some(9)),
         ),
-        (json!({"audio": {"file_id": "A"}}), remote_file(FileKind::Document, "A", "audio/mpeg", "", None)),
+        (json!({"audio": {"file_id": "A"}}), remote_file(FileKind::Audio, "A", "audio/mpeg", "", None)),
         (json!({"video": {"file_id": "F"}}), remote_file(FileKind::Document, "F", "video/mp4", "", None)),
-        (json!({"video_note": {"file_id": "N"}}), remote_file(FileKind::Document, "N", "video/mp4", "", None)),
+        (json!({"video_note": {"file_id": "N"}}), remote_file(FileKind::Audio, "N", "video/mp4", "", None)),
+        (
+            json!({"document": {"file_id": "M", "file_name": "talk.m4a", "mime_type": "audio/x-m4a"}}),
+            remote_file(FileKind::Audio, "M", "audio/x-m4a", "talk.m4a", None),
+        ),
         (
             json!({"document": {"file_id": "G"}, "animation": {"file_id": "G"}}),
             remote_file(FileKind::Document, "G", "video/mp4", "", None),
@@ -96,6 +100,20 @@ fn files_of_every_kind() {
     ];
     for (fields, expected) in table {
         assert_eq!(file_of(fields), expected);
+    }
+}
+
+#[test]
+fn a_place_is_text_that_nobody_typed() {
+    let place = json!({"latitude": 59.9139, "longitude": -10.752245, "horizontal_accuracy": 12.4});
+    let venue = json!({"location": {"latitude": 1, "longitude": 2}, "title": "Café", "address": "1 Nave"});
+    for (fields, words) in [
+        (json!({"location": place}), "59.913900, -10.752245 (within 12 m)"),
+        (json!({"location": {"latitude": 1, "longitude": 2}, "venue": venue}), "Café\n1 Nave\n1.000000, 2.000000"),
+        (json!({"venue": {"location": {"latitude": 1, "longitude": 2}, "title": 7}}), "1.000000, 2.000000"),
+    ] {
+        let place = Attached { kind: AttachedTextKind::Location, text: words.to_owned() };
+        assert_eq!(said_with(fields), MessageContent { carried: vec![place], ..MessageContent::default() });
     }
 }
 
@@ -180,6 +198,7 @@ fn unsupported_and_irrelevant_telegram_content_is_recognised() {
         (json!({"contact": {}}), unsupported("a contact")),
         (json!({"location": {}, "venue": {}}), unsupported("a place")),
         (json!({"location": {}}), unsupported("a location")),
+        (json!({"location": {"latitude": "x", "longitude": 1}}), unsupported("a location")),
         (json!({"poll": {"question": 4}}), unsupported("a poll")),
         (json!({"dice": {}}), unsupported("a dice")),
         (json!({"game": {}}), unsupported("a game")),
