@@ -4,6 +4,8 @@
 //! An adapter's `parse` knows neither people nor trust: it passes on *marks* (forwarded, sent
 //! through another bot, quoted from elsewhere), from which the gateway derives labels on admission.
 
+pub mod file_type;
+
 use std::sync::Arc;
 use std::time::Duration;
 

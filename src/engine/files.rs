@@ -1,17 +1,19 @@
 //! Files attached to the messages of a turn: fetched before the first model call, stored in the
 //! inbox of the workspace, and described to the model.
 //!
-//! Pictures go to a model with vision; voice notes are transcribed if there is an endpoint; text is
-//! extracted from text files and documents ([`document`]), from documents by a separate process
-//! ([`reader`]). The beginning of the text goes into the prompt, up to the limit for any untrusted
-//! text; the workspace holds all of it, in the file itself or in a text file next to it. If a file
-//! cannot be used, the prompt says so in a plain sentence, so that the assistant can report it:
-//! nothing is dropped silently.
+//! Pictures go to a model with vision; voice notes and other recordings are transcribed if there is
+//! an endpoint; text is extracted from text files and documents ([`document`]), from documents by a
+//! separate process ([`reader`]). A picture or recording that cannot be used now is kept as well.
+//! The beginning of the text goes into the prompt, up to the limit for any untrusted text; the
+//! workspace holds all of it, in the file itself or in a text file next to it. If a file cannot be
+//! used, the prompt says so in a plain sentence, so that the assistant can report it: nothing is
+//! dropped silently.
 //!
 //! Files sent in a group are not fetched when the group has spent its share of the day. A voice
 //! note is fetched only after the worst-case cost of its transcription is reserved.
 
 pub mod document;
+mod office;
 pub mod reader;
 
 use std::sync::Arc;
@@ -20,11 +22,11 @@ use std::time::Duration;
 use anyhow::bail;
 
 use super::Engine;
-use super::context::{Picture, is_picture};
-use crate::message::{FetchFileError, FileKind};
+use super::context::Picture;
+use crate::message::{FetchFileError, FileKind, file_type};
 use crate::model::ModelError;
 use crate::people::Party;
-use crate::spend::SpendCause;
+use crate::spend::{ModelPool, SpendCause};
 use crate::store::{Attachment, AttachmentState, Node, TextKind, TurnRow, Tx};
 use crate::time::Backoff;
 use crate::time::clock::suspend_activity;
@@ -53,6 +55,20 @@ struct ExtractedText {
     is_part: bool,
     /// Reason why text is missing or incomplete.
     problem: &'static str,
+}
+
+impl ExtractedText {
+    /// Creates a missing text, with the reason.
+    fn missing(problem: &'static str) -> Self {
+        Self { problem, ..Self::default() }
+    }
+}
+
+impl Engine {
+    /// Returns true if the first model of a pool can be shown pictures.
+    pub(super) fn sees(&self, pool: &ModelPool) -> bool {
+        pool.order().first().and_then(|first| pool.info(*first)).is_some_and(|info| info.images)
+    }
 }
 
 /// Prepared files of a turn, as far as the model sees them.
@@ -102,29 +118,30 @@ async fn prepare_one(
     party: &Party,
     file: &Attachment,
 ) -> anyhow::Result<Option<Picture>> {
-    if file.state == AttachmentState::Gone {
-        return Ok(None);
-    }
-    let sees = engine.chat.order().first().and_then(|first| engine.chat.info(*first)).is_some_and(|info| info.images);
-    let picture = is_picture(file);
-    if picture && !sees {
-        return refuse(engine, file, prompt::CANNOT_SEE).await;
-    }
+    let is_picture = file_type::is_picture(&file.remote);
+    let is_shown = is_picture && engine.sees(&engine.chat);
     let bytes = match file.state {
-        AttachmentState::Here if picture => engine.workspace.files().read_inbox(file.scope, &file.path).await?,
+        AttachmentState::Here if is_shown && file.trouble.is_empty() => {
+            engine.workspace.files().read_inbox(file.scope, &file.path).await?
+        }
         // The text of any other file was stored with it.
         AttachmentState::Here | AttachmentState::Failed | AttachmentState::Gone => return Ok(None),
         AttachmentState::Remote => match fetch(engine, turn, file, MAX_FILE).await {
             Ok(bytes) => {
-                let words = if picture { ExtractedText::default() } else { read(engine, turn, file, &bytes).await };
+                let words = match (is_picture, is_shown) {
+                    (false, _) => read(engine, turn, file, &bytes).await,
+                    (true, true) => ExtractedText::default(),
+                    (true, false) => ExtractedText::missing(prompt::CANNOT_SEE),
+                };
                 store_file(engine, turn, party, file, &bytes, words).await?;
                 bytes
             }
             Err(problem) => return refuse(engine, file, problem).await,
         },
     };
-    Ok(picture.then(|| {
-        let mime = if file.remote.mime.is_empty() { "image/jpeg" } else { file.remote.mime.as_str() };
+    Ok(is_shown.then(|| {
+        let claimed = if file.remote.mime.is_empty() { "image/jpeg" } else { file.remote.mime.as_str() };
+        let mime = file_type::of_picture(&bytes).unwrap_or(claimed);
         Picture { mime: Arc::from(mime), bytes: Arc::from(bytes), label: file.label.clone(), of: file.message }
     }))
 }
@@ -162,8 +179,9 @@ async fn store_file(
     words: ExtractedText,
 ) -> anyhow::Result<()> {
     let (workspace, now) = (&engine.workspace, engine.clock.now());
+    let name = file_type::full_name(&file.remote, bytes);
     let (path, digest) =
-        workspace.files().save_inbox(turn.scope, party, file.id, &file.remote.name, bytes, &file.label, now).await?;
+        workspace.files().save_inbox(turn.scope, party, file.id, &name, bytes, &file.label, now).await?;
     let text_path = match &words.text_file {
         Some(all) => workspace.files().save_text_of(&path, all, now).await?,
         None => String::new(),
@@ -198,9 +216,26 @@ async fn refuse(engine: &Arc<Engine>, file: &Attachment, problem: &'static str) 
     Ok(None)
 }
 
+/// Keeps a recording that cannot be heard.
+async fn keep_unheard(
+    engine: &Arc<Engine>,
+    turn: &TurnRow,
+    party: &Party,
+    file: &Attachment,
+    problem: &'static str,
+) -> anyhow::Result<()> {
+    if file.state == AttachmentState::Here {
+        return Ok(());
+    }
+    match fetch(engine, turn, file, MAX_FILE).await {
+        Ok(bytes) => store_file(engine, turn, party, file, &bytes, ExtractedText::missing(problem)).await,
+        Err(problem) => refuse(engine, file, problem).await.map(drop),
+    }
+}
+
 /// Extracts the text of a file, if its format is supported.
 async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[u8]) -> ExtractedText {
-    let missing = |problem| ExtractedText { problem, ..ExtractedText::default() };
+    let missing = ExtractedText::missing;
     if bytes.is_empty() {
         return missing(says::EMPTY);
     }
@@ -213,10 +248,16 @@ async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[
                 ExtractedText { problem, ..words_of(turn, file, &text, true) }
             }
             DocumentContent::Locked => missing(says::PDF_LOCKED),
-            DocumentContent::Nothing if kind == Document::Html => missing(says::PAGE_WITHOUT_WORDS),
-            DocumentContent::Nothing => missing(says::PDF_WITHOUT_WORDS),
-            DocumentContent::Broken if kind == Document::Html => missing(says::PAGE_BROKEN),
-            DocumentContent::Broken => missing(says::PDF_BROKEN),
+            DocumentContent::Nothing => missing(match kind {
+                Document::Pdf => says::PDF_WITHOUT_WORDS,
+                Document::Html => says::PAGE_WITHOUT_WORDS,
+                Document::Office => says::DOCUMENT_WITHOUT_WORDS,
+            }),
+            DocumentContent::Broken => missing(match kind {
+                Document::Pdf => says::PDF_BROKEN,
+                Document::Html => says::PAGE_BROKEN,
+                Document::Office => says::DOCUMENT_BROKEN,
+            }),
         },
         DocumentKind::Unknown => missing(says::CANNOT_READ),
     }
@@ -235,10 +276,10 @@ fn words_of(turn: &TurnRow, file: &Attachment, words: &str, needs_file: bool) ->
     }
 }
 
-/// Transcribes a voice note. A fresh note by a known person counts as their own words; any other
-/// recording keeps the label of its file. A crash between reservation and settlement leaves the
-/// reservation, and the resumed turn makes another. Returns the refusal of the budget, if it does
-/// not allow that.
+/// Transcribes a recording. A fresh voice note by a known person counts as their own words; any
+/// other recording keeps the label of its file. A crash between reservation and settlement leaves
+/// the reservation, and the resumed turn makes another. Returns the refusal of the budget, if it
+/// does not allow that.
 async fn transcribe_note(
     engine: &Arc<Engine>,
     turn: &TurnRow,
@@ -250,7 +291,7 @@ async fn transcribe_note(
         return Ok(None);
     }
     let Some(transcriber) = &engine.transcription else {
-        return refuse(engine, file, prompt::CANNOT_HEAR).await.map(|_| None);
+        return keep_unheard(engine, turn, party, file, prompt::CANNOT_HEAR).await.map(|()| None);
     };
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return refuse(engine, file, says::TOO_LARGE).await.map(|_| None);
@@ -284,8 +325,10 @@ async fn transcribe_note(
     };
     let text = Labelled::new(Arc::from(words.trim()), file.label.clone(), turn.scope);
     let (message, id) = (file.message, file.id);
+    // What has a name is a file, and its words are what stands in it.
+    let kind = if file.remote.name.is_empty() { TextKind::Transcript } else { TextKind::File };
     let store = move |tx: Tx<'_>| {
-        tx.messages().add_text(message, TextKind::Transcript, &text)?;
+        tx.messages().add_text(message, kind, &text)?;
         tx.attachments().attachment_failed(id, prompt::WRITTEN_DOWN)
     };
     engine.journal.write("keep a transcript", store).await.map(|()| None)

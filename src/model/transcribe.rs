@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::{ModelError, error, wire};
 use crate::config::Transcription;
+use crate::message::file_type;
 
 /// Maximum size of a recording, in bytes: the limit of OpenAI's own endpoint.
 const MAX_AUDIO: usize = 25 << 20;
@@ -106,16 +107,7 @@ fn prepare(config: &Transcription, bytes: Vec<u8>, mime: &str) -> anyhow::Result
 }
 
 fn extension(mime: &str) -> &'static str {
-    let kind = mime.split(';').next().unwrap_or_default().trim();
-    match kind {
-        "audio/mpeg" | "audio/mp3" => "mp3",
-        "audio/mp4" | "audio/m4a" | "audio/x-m4a" | "audio/aac" => "m4a",
-        "audio/wav" | "audio/x-wav" | "audio/wave" => "wav",
-        "audio/webm" | "video/webm" => "webm",
-        "audio/flac" => "flac",
-        "video/mp4" => "mp4",
-        _ => "ogg",
-    }
+    file_type::extension_of(mime).unwrap_or("ogg")
 }
 
 #[cfg(test)]

@@ -27,6 +27,26 @@ pub const REACTS: &str = "It goes out with your answer.";
 /// Error: the attachment could not be stored.
 pub const NOT_KEPT: &str = "It could not be stored just now, and is not sent.";
 
+/// Result: the picture is put before the model.
+pub fn shown(path: &str, mime: &str) -> String {
+    format!("{path} is a picture ({mime}). It stands below.")
+}
+
+/// Result: a picture, and a model that cannot be shown it.
+pub fn unseen(path: &str, mime: &str) -> String {
+    format!("{path} is a picture ({mime}), and {}. Say so if it matters.", super::prompt::CANNOT_SEE)
+}
+
+/// Error: too many pictures.
+pub fn too_many_pictures(most: usize) -> String {
+    format!("Not shown: at most {most} pictures are shown in one turn.")
+}
+
+/// Name of a picture that a tool put before the model.
+pub fn picture(name: &str) -> String {
+    format!("({name}:)")
+}
+
 /// Error: the file is too large.
 pub fn too_large(most: u64) -> String {
     format!(
@@ -82,6 +102,10 @@ pub const NOT_ALL: &str = "only a part of its text could be read";
 pub const PAGE_BROKEN: &str = "the text of this web page could not be read";
 /// Reason: the web page contains only pictures or scripts.
 pub const PAGE_WITHOUT_WORDS: &str = "this web page holds no text";
+/// Reason: the reader of office documents failed.
+pub const DOCUMENT_BROKEN: &str = "the text of this document could not be read";
+/// Reason: the office document contains no text.
+pub const DOCUMENT_WITHOUT_WORDS: &str = "this document holds no text";
 
 /// A received file, as described to the assistant.
 #[derive(Debug, Clone, Copy)]

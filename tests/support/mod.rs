@@ -5,6 +5,7 @@ pub mod fake;
 pub mod injected_events;
 pub mod model;
 pub mod obedient_model;
+pub mod office;
 pub mod older_journals;
 pub mod pdf;
 pub mod power;

@@ -12,7 +12,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use pdf_extract::{Document as Pdf, PlainTextOutput, output_doc_page};
 
+use super::office;
 use super::reader::Document;
+use crate::message::file_type;
 use crate::tool::web::{self, decode};
 
 /// Maximum number of pages. Later pages are not read.
@@ -41,6 +43,10 @@ pub fn read(kind: Document, bytes: &[u8], mut each: impl FnMut(&str) -> bool) ->
             Ok(())
         }
         Document::Pdf => read_pdf(bytes, each),
+        Document::Office => {
+            let read = caught(|| office::read(bytes, &mut |words: &str| each(&plain(words))).ok());
+            read.ok_or(Unread::Broken)
+        }
     }
 }
 
@@ -106,6 +112,11 @@ const TEXT_ENDINGS: [&str; 16] = [
     "txt", "text", "md", "markdown", "csv", "tsv", "json", "jsonl", "xml", "yaml", "yml", "toml", "log", "ini", "srt",
     "ics",
 ];
+/// Parts of MIME types, and file extensions, of office documents.
+const OFFICE_TYPES: [&str; 4] = ["wordprocessingml", "spreadsheetml", "opendocument.text", "opendocument.spreadsheet"];
+const OFFICE_ENDINGS: [&str; 6] = ["docx", "docm", "xlsx", "xlsm", "odt", "ods"];
+/// Place of the name of an archive's first entry.
+const FIRST_NAME: usize = 30;
 /// Encoding assumed for text without a byte order mark that is not UTF-8.
 const WESTERN: &str = "windows-1252";
 
@@ -129,10 +140,12 @@ impl DocumentKind {
         if start.windows(5).any(|five| five == b"%PDF-") {
             return Self::Document(Document::Pdf);
         }
-        let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
+        let (mime, ending) = (file_type::bare(mime), file_type::extension(name));
         if mime == "application/pdf" || ending == "pdf" {
             return Self::Document(Document::Pdf);
+        }
+        if is_office(start, &mime, &ending) {
+            return Self::Document(Document::Office);
         }
         if is_page(start, &mime, &ending) {
             return Self::Document(Document::Html);
@@ -152,6 +165,16 @@ impl DocumentKind {
             _ => Self::Unknown,
         }
     }
+}
+
+/// Returns true for an archive that is, or claims to be, an office document with text.
+fn is_office(start: &[u8], mime: &str, ending: &str) -> bool {
+    let begins = |mark: &[u8]| start.get(FIRST_NAME..).is_some_and(|name| name.starts_with(mark));
+    start.starts_with(b"PK\x03\x04")
+        && (OFFICE_TYPES.iter().any(|kind| mime.contains(kind))
+            || OFFICE_ENDINGS.contains(&ending)
+            || begins(b"mimetypeapplication/vnd.oasis.opendocument.")
+            || begins(b"[Content_Types].xml"))
 }
 
 fn is_page(start: &[u8], mime: &str, ending: &str) -> bool {
@@ -202,6 +225,10 @@ mod tests {
             (&b"%PDF-1.7 x"[..], "text/plain", "a.txt", pdf()),
             (b"\n\n%PDF-1.4", "", "", pdf()),
             (b"no mark", "application/pdf", "", pdf()),
+            (b"PK\x03\x04 x", "", "a.docx", DocumentKind::Document(Document::Office)),
+            (b"PK\x03\x04 x", "application/vnd.oasis.opendocument.text", "", DocumentKind::Document(Document::Office)),
+            (b"PK\x03\x04 x", "application/zip", "a.zip", DocumentKind::Unknown),
+            (b"no archive", "", "a.docx", plain("no archive")),
             (b"<!DOCTYPE html><p>x", "", "", page()),
             (b"  <HTML lang=en>", "application/octet-stream", "x", page()),
             (b"hello", "text/html; charset=utf-8", "", page()),

@@ -43,6 +43,8 @@ pub enum Document {
     Pdf,
     /// Web page.
     Html,
+    /// Office document: docx, xlsx, odt, ods.
+    Office,
 }
 
 impl Document {

@@ -9,6 +9,7 @@ use compline::time::SystemClock;
 use flate2::{Compress, Compression, FlushCompress};
 use proptest::prelude::*;
 
+use crate::support::office::{Entry, archive, document, docx, docx_bomb, open_document, paragraph, xlsx};
 use crate::support::pdf::{LOCK, locked, of_objects, of_streams, pdf};
 
 /// Content that the program reads from the bytes.
@@ -62,8 +63,35 @@ async fn a_web_page_is_read_without_its_invisible_parts() {
     assert!(!text.contains("steal") && !text.contains("hidden") && !text.contains("p{"), "{text}");
 }
 
+/// Proves: files/documents
+#[tokio::test]
+async fn office_documents_are_read_with_their_tables() {
+    let cell = |text: &str| format!("<w:tc>{}</w:tc>", paragraph(text));
+    let table = format!("<w:tbl><w:tr>{}{}</w:tr><w:tr>{}</w:tr></w:tbl>", cell("Plums"), cell("3"), cell("Pears"));
+    let deleted = "<w:p><w:del><w:r><w:delText>gone</w:delText></w:r></w:del><w:r><w:t>kept &amp; &#233;<![CDATA[ <b>]]></w:t><w:tab/><w:t>x</w:t><w:br/><w:t>y</w:t></w:r></w:p>";
+    let bytes = docx(&format!("{}{table}{deleted}", paragraph("Dear Ada")));
+    assert_eq!(found(Document::Office, &bytes).await, words("Dear Ada\nPlums \t3\nPears\nkept & é <b>\tx\ny"));
+
+    let rows = "<row r=\"1\"><c r=\"A1\" t=\"s\"><v>1</v></c><c r=\"C1\" s=\"1\"><v>46350</v></c></row>\
+        <row r=\"2\"><c r=\"A2\" t=\"inlineStr\"><is><t>in\nline</t></is></c><c r=\"B2\"><f>1+1</f><v>2.5</v></c><c r=\"C2\" t=\"b\"><v>1</v></c></row>";
+    let bytes = xlsx("Prices", rows, &["Plums", "Jam"]);
+    assert_eq!(found(Document::Office, &bytes).await, words("Prices\nJam\t\t2026-11-24\nin line\t2.5\tTRUE"));
+
+    let text = "<text:tracked-changes><text:p>gone</text:p></text:tracked-changes><text:h>Title</text:h>\
+        <text:p>a<text:s text:c=\"3\"/>b<text:tab/><text:span>c</text:span><text:line-break/>d</text:p>";
+    assert_eq!(found(Document::Office, &open_document("text", text)).await, words("Title\na   b\tc\nd"));
+    let cells = "<table:table table:name=\"Sheet1\"><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell>\
+        <table:table-cell table:number-columns-repeated=\"2\"/><table:table-cell><text:p>d</text:p></table:table-cell>\
+        <table:table-cell table:number-columns-repeated=\"16000\"/></table:table-row></table:table>";
+    assert_eq!(found(Document::Office, &open_document("spreadsheet", cells)).await, words("Sheet1\na\t\t\td"));
+}
+
 #[tokio::test]
 async fn a_document_without_text_is_distinguished_from_a_broken_one() {
+    assert_eq!(found(Document::Office, &docx("")).await, DocumentContent::Nothing);
+    assert_eq!(found(Document::Office, b"PK\x03\x04").await, DocumentContent::Broken);
+    let empty = archive(&[Entry::stored("[Content_Types].xml", "<Types/>")]);
+    assert_eq!(found(Document::Office, &empty).await, DocumentContent::Broken, "an archive without a document");
     assert_eq!(found(Document::Pdf, &of_streams(&[("", b"0 0 100 100 re f")], "")).await, DocumentContent::Nothing);
     assert_eq!(found(Document::Pdf, b"%PDF-1.7\nnothing of the kind").await, DocumentContent::Broken);
     assert_eq!(found(Document::Pdf, b"").await, DocumentContent::Broken);
@@ -111,6 +139,61 @@ async fn an_endless_or_deeply_nested_document_fails_without_harming_the_gateway(
 }
 
 /// Proves: files/malicious-documents
+#[tokio::test]
+async fn a_hostile_archive_costs_the_document_and_not_the_gateway() {
+    let before = document(&paragraph("before the bomb")).replace("</w:body></w:document>", "");
+    // One text without end, elements without end, an attribute without end.
+    let element = format!("<w:p a=\"{}\"/>", "a".repeat(1_000));
+    for (start, filling) in
+        [(format!("{before}<w:p><w:t>"), "\0"), (before.clone(), element.as_str()), (format!("{before}<w:p a=\""), "a")]
+    {
+        let read = found(Document::Office, &docx_bomb(&start, filling, 3_000)).await;
+        let DocumentContent::Words { text, whole: false } = read else { panic!("{filling:?}: {read:?}") };
+        assert!(text.starts_with("before the bomb"), "{filling:?}: {text:.40}");
+    }
+    let shared = Entry::bomb("xl/sharedStrings.xml", "<sst>", &format!("<si><t>{}</t></si>", "a".repeat(1_000)), 3_000);
+    let book = [("xl/workbook.xml", "<workbook/>"), ("xl/_rels/workbook.xml.rels", "<Relationships/>")];
+    let book = book.map(|(name, text)| Entry::stored(name, text)).into_iter().chain([shared]).collect::<Vec<_>>();
+    assert_eq!(found(Document::Office, &archive(&book)).await, DocumentContent::Broken);
+}
+
+/// Proves: files/malicious-documents
+#[test]
+fn odd_xml_is_read_or_not_and_expands_nothing() {
+    let deep = "<w:p>".repeat(100_000);
+    let entities =
+        "<!DOCTYPE x [<!ENTITY a \"lol\"><!ENTITY b \"&a;&a;\">]><w:document><w:p><w:t>1&b;2</w:t></w:p></w:document>";
+    let file =
+        "<!DOCTYPE x [<!ENTITY a SYSTEM \"file:///etc/passwd\">]><w:document><w:p><w:t>1&a;2</w:t></w:p></w:document>";
+    let of = |text: &str| archive(&[Entry::stored("word/document.xml", text)]);
+    for (text, expected, is_whole) in [
+        (document(&format!("{}{deep}", paragraph("one"))), "one\n", false),
+        (entities.to_owned(), "12\n", true),
+        (file.to_owned(), "12\n", true),
+        ("not XML".to_owned(), "", true),
+        ("<w:document><w:p></w:document>".to_owned(), "", false),
+        (document("<w:p><w:t>&#0;&#xFFFFFFFF;&nothing;x</w:t></w:p>"), "x\n", true),
+    ] {
+        let (words, end) = taken(Document::Office, &of(&text));
+        assert_eq!((words.as_str(), end.is_ok()), (expected, is_whole), "{}", &text[..text.len().min(200)]);
+    }
+    let row = "<row><c r=\"XFD1048576\"><v>1</v></c><c r=\"ZZZZZZZ1\" t=\"s\"><v>99</v></c><c r=\"A1\" s=\"9\"><v>x</v></c></row>";
+    let (words, end) = taken(Document::Office, &xlsx("S", row, &[]));
+    assert!(end.is_ok() && words.starts_with("S\n\t") && words.len() < 200, "{words}");
+}
+
+/// Proves: files/malicious-documents
+#[test]
+fn an_archive_that_was_cut_anywhere_is_read_or_not() {
+    let bytes = docx(&format!("{}{}", paragraph("one"), paragraph("two")));
+    assert_eq!(taken(Document::Office, &bytes), ("one\ntwo\n".to_owned(), Ok(())));
+    for length in 0..bytes.len() {
+        let (words, _) = taken(Document::Office, &bytes[..length]);
+        assert!(words.len() <= "one\ntwo\n".len(), "{length}: {words}");
+    }
+}
+
+/// Proves: files/malicious-documents
 #[test]
 fn a_pdf_that_was_cut_anywhere_is_read_or_not() {
     let bytes = pdf(&["one", "two"]);
@@ -134,6 +217,23 @@ proptest! {
             bytes[place % length] = byte;
         }
         let (words, _) = taken(Document::Pdf, &bytes);
+        prop_assert!(words.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
+    }
+
+    /// Proves: files/malicious-documents
+    #[test]
+    fn an_archive_with_any_bytes_changed_is_read_or_not(at in prop::collection::vec((any::<usize>(), any::<u8>()), 1..20), which in 0..3_usize) {
+        let rows = "<row><c t=\"s\" s=\"1\"><v>0</v></c><c><v>1.5</v></c></row>";
+        let mut bytes = match which {
+            0 => docx(&paragraph("one &amp; two")),
+            1 => xlsx("S", rows, &["x"]),
+            _ => open_document("text", "<text:p>one<text:s text:c=\"9\"/></text:p>"),
+        };
+        for (place, byte) in at {
+            let length = bytes.len();
+            bytes[place % length] = byte;
+        }
+        let (words, _) = taken(Document::Office, &bytes);
         prop_assert!(words.chars().all(|c| c == '\n' || c == '\t' || !c.is_control()));
     }
 

@@ -8,6 +8,7 @@ use compline::trust::Scope;
 
 use super::Story;
 use crate::support::model::words;
+use crate::support::office::{docx, open_document, paragraph};
 use crate::support::pdf::{LOCK, locked, of_streams, pdf};
 use crate::support::story::{ADA, BEN, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 
@@ -44,8 +45,8 @@ fn found(story: &Story, person: i64, query: &str, untrusted_too: bool) -> usize 
         .len()
 }
 
-/// Promise (files/documents): A document that you send (PDF, HTML, CSV, JSON, Markdown, text) is
-/// read, can be asked about and found later, and counts as text from outside.
+/// Promise (files/documents): A document that you send (PDF, docx, xlsx, odt, ods, HTML, CSV, JSON,
+/// Markdown, text) is read, can be asked about and found later, and counts as text from outside.
 #[tokio::test]
 async fn a_pdf_is_read_answered_and_stored_with_its_text() {
     let story = Story::begin().await;
@@ -176,8 +177,14 @@ async fn texts_of_every_kind_are_read() {
             "{name}: {newest}"
         );
     }
+    let (letter, prices) = (docx(&paragraph("Plums for Ben")), open_document("text", "<text:p>Plums for Cy</text:p>"));
+    for (name, bytes, said) in [("letter.docx", letter, "Plums for Ben"), ("prices.odt", prices, "Plums for Cy")] {
+        sends(&story, name, "application/octet-stream", &bytes).await;
+        let line = format!("-{name}, and its text as inbox/");
+        assert!(story.model.last_prompt().contains(said) && story.model.last_prompt().contains(&line), "{name}");
+    }
     let beside: Vec<String> = inbox(&story).into_iter().filter(|name| name.matches('.').count() == 2).collect();
-    assert_eq!(beside, ["4-a.html.txt", "5-utf16.txt.txt", "6-latin.txt.txt"]);
+    assert_eq!(beside, ["4-a.html.txt", "5-utf16.txt.txt", "6-latin.txt.txt", "7-letter.docx.txt", "8-prices.odt.txt"]);
     story.end().await;
 }
 
@@ -191,6 +198,7 @@ async fn an_unreadable_document_is_kept_and_reported() {
         ("locked.pdf", &locked(LOCK), "this PDF is locked with a password, so its text could not be read"),
         ("broken.pdf", b"%PDF-1.7 or not", "the text of this PDF could not be read"),
         ("nothing.html", b"<script>x</script>", "this web page holds no text"),
+        ("broken.docx", b"PK\x03\x04 or not", "the text of this document could not be read"),
         ("archive.zip", b"PK\x03\x04\0\0\0", "files of this kind cannot be read"),
     ] {
         sends(&story, name, "application/octet-stream", bytes).await;
@@ -200,8 +208,8 @@ async fn an_unreadable_document_is_kept_and_reported() {
             "{name}: {prompt}"
         );
     }
-    assert_eq!(inbox(&story).len(), 5);
-    assert_eq!(story.received_by(ADA).len(), 5, "each was answered");
+    assert_eq!(inbox(&story).len(), 6);
+    assert_eq!(story.received_by(ADA).len(), 6, "each was answered");
     story.end().await;
 }
 

@@ -113,6 +113,34 @@ async fn a_voice_note_is_sent_again_after_an_error_that_passes() {
     }
 }
 
+/// Promise (models/recordings): Audio files are written down like voice notes, and count as text
+/// from outside. Without transcription every recording is kept, and the assistant says that it
+/// cannot hear it.
+#[tokio::test]
+async fn an_audio_file_is_written_down_or_kept() {
+    let server = TranscriptionServer::opens(true).await;
+    for (settings, heard) in [(server.settings(), true), (String::new(), false)] {
+        let story = Story::with(&settings).await;
+        story.fake.sends_document(ADA, "talk.mp3", "audio/mpeg", b"ID3 la la la");
+        story.answered().await;
+        let prompt = story.model.last_prompt();
+        let framed = "Content of a file they sent:\n<untrusted source=\"file:in1\">\nGood morning, house";
+        assert_eq!(prompt.contains(framed), heard, "{prompt}");
+        assert_eq!(prompt.contains("recordings cannot be heard here"), !heard, "{prompt}");
+        assert!(
+            prompt.contains("a recording named \"talk.mp3\"") && prompt.contains("kept as inbox/1-talk.mp3"),
+            "{prompt}"
+        );
+        assert!(!story.model.chats().pop().unwrap().label().is_trusted());
+        story.fake.sends_voice(ADA, 3, b"la la la");
+        story.answered().await;
+        let kept = story.text("SELECT path FROM attachments ORDER BY id DESC LIMIT 1");
+        assert_eq!(std::fs::read(story.path_of(&kept)).unwrap(), b"la la la", "{kept}");
+        story.end().await;
+    }
+    assert_eq!(server.asked(), 2);
+}
+
 /// Proves: models/voice-note
 #[tokio::test]
 async fn a_voice_note_over_the_budget_is_not_even_fetched() {
