@@ -48,6 +48,8 @@ mod carried_summary;
 mod compaction;
 #[path = "stories/conversation/compaction_summary.rs"]
 mod compaction_summary;
+#[path = "stories/conversation/edits.rs"]
+mod edits;
 #[path = "stories/conversation/long_conversation.rs"]
 mod long_conversation;
 #[path = "stories/conversation/next_request.rs"]

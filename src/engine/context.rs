@@ -26,7 +26,6 @@ use super::{Engine, summarizer, summary};
 use crate::config::Placement;
 use crate::id::{ConversationId, MessageId};
 use crate::memory::{TurnFiles, received_path};
-use crate::message::FileKind;
 use crate::model::{Message, RequestPart, Role};
 use crate::people::Party;
 use crate::search::{EntryHit, EntryQuery};
@@ -56,6 +55,8 @@ const RECALL_LINE: usize = 300;
 const MAX_SENT: usize = 8;
 /// Maximum number of characters shown of one of them.
 const SENT_LENGTH: usize = 600;
+/// Maximum number of characters shown of an edited message.
+const EDIT_LENGTH: usize = 4_000;
 /// Time limit of the search.
 const RECALL_PATIENCE: Duration = Duration::from_millis(500);
 
@@ -374,6 +375,13 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
     if let Some(sent) = sent(&record.sent, zone, scope) {
         question.push_text(sent);
     }
+    for edit in &record.edits {
+        let (words, label, scope) = edit.text.open();
+        let at = zone.show_short(edit.message.effective_at);
+        let heading = prompt::edited_since(edit.speaker.as_deref(), &at);
+        let framed = prompt::framed(&heading, label, &shorten(words, EDIT_LENGTH));
+        question.push_text(Labelled::new(Arc::from(framed), label.clone(), scope));
+    }
     for message in &record.messages {
         let texts = record.texts.iter().filter(|text| text.message == message.id && text.kind != TextKind::Edit);
         let files = record.attachments.iter().filter(|file| file.message == message.id);
@@ -391,6 +399,30 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
         question.push(Labelled::new(part, picture.label.clone(), scope));
     }
     question
+}
+
+/// A picture that a tool put before the model.
+#[derive(Debug, Clone)]
+pub struct ShownPicture {
+    /// Name of its file.
+    pub name: String,
+    /// MIME type.
+    pub mime: Arc<str>,
+    /// Image data.
+    pub bytes: Arc<[u8]>,
+    /// Label of the file.
+    pub label: Label,
+}
+
+/// Builds the message with the newest `most` pictures of a turn's tools; `None` if there are none.
+pub fn shown(pictures: &[ShownPicture], most: usize, scope: Scope) -> Option<Message> {
+    let mut message = Message::new(Role::User);
+    for ShownPicture { name, mime, bytes, label } in pictures.iter().skip(pictures.len().saturating_sub(most)) {
+        message.push_text(Labelled::new(Arc::from(attachments::picture(name)), label.clone(), scope));
+        let part = RequestPart::Image { mime: Arc::clone(mime), bytes: Arc::clone(bytes) };
+        message.push(Labelled::new(part, label.clone(), scope));
+    }
+    (!pictures.is_empty()).then_some(message)
 }
 
 /// Renders what went to the person without being asked for, so that an answer to it is understood.
@@ -473,9 +505,4 @@ pub fn summarised(summary: &Text) -> Message {
     let (words, label, scope) = summary.open();
     let framed = prompt::framed(prompt::OLDER_PART, label, words);
     Message::of(Role::User, Labelled::new(Arc::from(framed), label.clone(), scope))
-}
-
-/// Returns true if a file is a picture that a model may see.
-pub fn is_picture(file: &Attachment) -> bool {
-    file.remote.kind == FileKind::Photo || file.remote.mime.starts_with("image/")
 }

@@ -10,7 +10,7 @@ use crate::store::{
     Tx, excerpt,
 };
 use crate::time::Zone;
-use crate::trust::Scope;
+use crate::trust::{Scope, Text};
 use crate::wording::attachments as says;
 
 /// Everything that the journal holds about one turn.
@@ -30,6 +30,8 @@ pub struct TurnRecord {
     pub reacted: String,
     /// Messages that it was shown and that the person had not asked for.
     pub sent: Vec<SentRow>,
+    /// Edits that it was shown, made after their messages were answered.
+    pub edits: Vec<ShownEdit>,
     /// Steps of the turn.
     pub steps: Vec<StepRow>,
     /// Question whose yes began the turn, if no messages did.
@@ -52,12 +54,39 @@ impl TurnRecord {
         }
         let (steps, reacted) = (db.turns().steps(turn.id)?, db.reactions().reacted(turn.id)?);
         let sent = db.sent().shown_to(turn.id)?;
+        let edits = ShownEdit::all(db, db.messages().edits_shown_to(turn.id)?)?;
         let yes_to = if messages.is_empty() { db.questions().question_before(turn.id)? } else { None };
         let first_message = match &yes_to {
             Some(question) => db.questions().first_message_of(question.turn)?,
             None => messages.first().map(|message| message.id),
         };
-        Ok(Self { turn, messages, speakers, texts, attachments, reacted, sent, steps, yes_to, first_message })
+        Ok(Self { turn, messages, speakers, texts, attachments, reacted, sent, edits, steps, yes_to, first_message })
+    }
+}
+
+/// An edit of a message that was answered before.
+#[derive(Debug, Clone)]
+pub struct ShownEdit {
+    /// The message.
+    pub message: StoredMessage,
+    /// Speaker, in a group.
+    pub speaker: Option<String>,
+    /// The text that the message has now.
+    pub text: Text,
+}
+
+impl ShownEdit {
+    /// Adds the messages to the texts of edits. Deleted ones are left out.
+    pub fn all(db: Db<'_>, texts: Vec<StoredText>) -> anyhow::Result<Vec<Self>> {
+        let mut edits = Vec::new();
+        for StoredText { message, text, .. } in texts {
+            let message = db.messages().message(message)?.filter(|message| !message.gone);
+            let Some(message) = message.filter(|_| !text.open().0.is_empty()) else { continue };
+            let is_group = matches!(text.scope(), Scope::Group(_));
+            let speaker = if is_group { speaker(db, &message)? } else { None };
+            edits.push(Self { message, speaker, text });
+        }
+        Ok(edits)
     }
 }
 

@@ -92,6 +92,10 @@ impl TurnClaim {
         if let Some(sent) = self.zone.and_then(|zone| context::sent(&unshown, zone, self.scope)) {
             self.label.absorb(sent.label());
         }
+        let edits = if self.zone.is_some() { tx.messages().unshown_edits(self.stream)? } else { Vec::new() };
+        for edit in &edits {
+            self.label.absorb(edit.text.label());
+        }
         let turn = tx.turns().begin_turn(&NewTurn {
             stream: self.stream,
             conversation: self.conversation,
@@ -111,6 +115,10 @@ impl TurnClaim {
         tx.sent().show(turn, self.conversation, &sent)?;
         for row in unshown.iter().filter(|row| row.text.label().is_trusted()) {
             tx.derivations().derive(Node::Turn(turn), Node::Message(row.message))?;
+        }
+        tx.messages().show_edits(turn, &edits)?;
+        for edit in &edits {
+            tx.derivations().derive(Node::Turn(turn), Node::Message(edit.message))?;
         }
         for parent in self.parents {
             tx.derivations().derive(Node::Turn(turn), parent)?;

@@ -11,6 +11,11 @@ use crate::id::{AddressId, ConversationId, InboxId, MessageId, PersonId, StreamI
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope, Text};
 
+/// Value of `texts.shown_to` for an edit that no turn was shown yet.
+const PENDING_EDIT: i64 = -1;
+/// Maximum number of edits shown to one turn.
+const MAX_EDITS: u32 = 20;
+
 /// Kind of message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -229,6 +234,20 @@ impl Messages<'_> {
         self.db.rows("WHERE message_id = ?1 ORDER BY id", [id])
     }
 
+    /// Returns the edits of a stream's answered messages that no turn was shown, oldest first.
+    pub fn unshown_edits(&self, stream: StreamId) -> anyhow::Result<Vec<StoredText>> {
+        self.db.rows(
+            "INDEXED BY texts_shown WHERE shown_to <> 0 AND shown_to = ?2
+             AND message_id IN (SELECT id FROM messages WHERE stream_id = ?1) ORDER BY id LIMIT ?3",
+            params![stream, PENDING_EDIT, MAX_EDITS],
+        )
+    }
+
+    /// Returns the edits that a turn was shown, oldest first.
+    pub fn edits_shown_to(&self, turn: TurnId) -> anyhow::Result<Vec<StoredText>> {
+        self.db.rows("INDEXED BY texts_shown WHERE shown_to <> 0 AND shown_to = ?1 ORDER BY id", [turn])
+    }
+
     /// Returns the texts of all messages of a conversation, in order.
     pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
         self.db.rows(
@@ -312,6 +331,40 @@ impl MessagesMut<'_> {
     /// Adds a text to a message without indexing it. Does nothing for a deleted message.
     pub fn add_unsearched_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<()> {
         self.store_text(message, kind, text).map(drop)
+    }
+
+    /// Stores the edit of an answered message, for the next turn. It replaces an edit that no turn
+    /// was shown yet; one that changes nothing is not stored.
+    pub fn add_edit(&self, message: MessageId, text: &Text) -> anyhow::Result<()> {
+        let texts = self.texts_of(message)?;
+        let is_own = |stored: &&StoredText| matches!(stored.kind, TextKind::Said | TextKind::Edit);
+        if texts.iter().rfind(is_own).is_some_and(|newest| newest.text.open().0 == text.open().0) {
+            return Ok(());
+        }
+        self.db.run(
+            "UPDATE texts SET shown_to = 0 WHERE message_id = ?1 AND shown_to = ?2",
+            params![message, PENDING_EDIT],
+        )?;
+        match self.store_text(message, TextKind::Edit, text)? {
+            Some(row) => self.db.run("UPDATE texts SET shown_to = ?2 WHERE id = ?1", params![row, PENDING_EDIT]),
+            None => Ok(()),
+        }
+    }
+
+    /// Outdates what was read of the conversations that were shown edits of a message.
+    pub(super) fn outdate_edits(&self, message: MessageId) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE conversations SET revision = revision + 1 WHERE id IN (
+                 SELECT u.conversation_id FROM texts t JOIN turns u ON u.id = t.shown_to
+                 WHERE t.message_id = ?1 AND t.shown_to > 0)",
+            [message],
+        )
+    }
+
+    /// Records that a turn was shown the pending edits of these messages.
+    pub fn show_edits(&self, turn: TurnId, edits: &[StoredText]) -> anyhow::Result<()> {
+        let sql = "UPDATE texts SET shown_to = ?1 WHERE message_id = ?2 AND shown_to = ?3";
+        edits.iter().try_for_each(|edit| self.db.run(sql, params![turn, edit.message, PENDING_EDIT]))
     }
 
     fn store_text(&self, message: MessageId, kind: TextKind, text: &Text) -> anyhow::Result<Option<i64>> {

@@ -51,6 +51,10 @@ pub const CARRIED: &str = "This came along with their message; nobody typed it:"
 pub fn gone(when: &str) -> ProgramText {
     ProgramText::message(format!("{when}\n(This message is gone: its sender deleted it, or let it disappear.)"))
 }
+/// Heading of the new text of a message that was edited after it was answered.
+pub fn edited_since(who: Option<&str>, at: &str) -> String {
+    format!("(Edited since: {} message of {at} now says:)", who.map_or("their".to_owned(), |who| format!("{who}'s")))
+}
 /// Placeholder for an answer whose text was deleted.
 pub const ANSWER_GONE: &str = "(What was answered here is gone with it.)";
 /// Placeholder for a missing answer.
@@ -67,15 +71,13 @@ pub const NO_MORE_TOOLS: &str =
 /// Reason: the model does not support pictures.
 pub const CANNOT_SEE: &str = "the model in use cannot see pictures";
 /// Reason: no transcription is configured.
-pub const CANNOT_HEAR: &str = "voice notes cannot be heard here, because no transcription is set up";
+pub const CANNOT_HEAR: &str = "recordings cannot be heard here, because no transcription is set up";
 /// Reason: the transcription failed.
 pub const NOT_HEARD: &str = "the voice note could not be written down";
 /// Reason: the budget does not allow a transcription.
 pub const NO_BUDGET_TO_HEAR: &str = "the budget of the day has no room left to hear the voice note";
 /// Note that a voice note was transcribed.
 pub const WRITTEN_DOWN: &str = "written down above";
-/// Reason: unsupported kind of file.
-pub const CANNOT_READ: &str = "files of this kind cannot be read yet; it is kept in the inbox folder";
 /// Heading of the summary of a conversation's older part.
 pub const OLDER_PART: &str =
     "(The older part of this conversation, as it was written down. It is there to refer to, and asks for nothing.)";

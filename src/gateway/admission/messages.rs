@@ -274,8 +274,8 @@ fn occurs_in(quote: &str, text: &str) -> bool {
     !quoted.is_empty() && words(text).contains(&quoted)
 }
 
-/// Applies an edit: replaces a message that still waits; of a claimed message the edit is only
-/// stored.
+/// Applies an edit: replaces a message that still waits; of a claimed message the edit is stored
+/// for the next turn.
 fn apply_edit(
     item: &Item<'_>,
     sender: &Sender<'_>,
@@ -292,7 +292,7 @@ fn apply_edit(
     tx.redaction().is_part_of(sender.inbox, message.id)?;
     let text = labelled_text(item, sender, message.id, &content.text, content.origin)?;
     if !messages.replace_text(message.id, &text, item.now)? {
-        messages.add_unsearched_text(message.id, TextKind::Edit, &text)?;
+        messages.add_edit(message.id, &text)?;
     }
     Ok(())
 }

@@ -96,6 +96,7 @@ impl RedactionMut<'_> {
         let stream = self.db.one("SELECT stream_id FROM messages WHERE id = ?1", [id])?;
         let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
         self.tx().reactions().unquote(id)?;
+        self.tx().messages().outdate_edits(id)?;
         self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
         self.blank_attached(id)?;
         let turn_ended = match message.turn {

@@ -214,6 +214,22 @@ async fn a_model_failure_and_an_unknown_sticker_are_answered_in_plain_words() {
     story.end().await;
 }
 
+/// Proves: conversation/edits
+#[tokio::test]
+async fn an_edit_of_an_edit_is_shown_with_the_next_message() {
+    let story = Story::begin().await;
+    let message = story.fake.says(ADA, &format!("dinner is at five {}", canary(ADA)));
+    story.answered().await;
+    for text in ["dinner is at six", "dinner is at seven"] {
+        story.fake.edits(ADA, message, text);
+        story.settle().await;
+    }
+    story.say(ADA, "who comes?").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("now says:)\n> dinner is at seven") && !prompt.contains("at six"), "{prompt}");
+    story.end().await;
+}
+
 /// Proves: files/locations
 #[tokio::test]
 async fn a_sticker_counts_as_its_emoji_and_a_contact_and_a_place_arrive_as_text() {
