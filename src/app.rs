@@ -173,7 +173,7 @@ impl App {
         let skills = (overrides.builtins, overrides.disk_failpoint);
         let review = assembly::review(&config, (&journal, &clock), &background, &dispatcher, skills);
         let limits = overrides.mcp_limits.unwrap_or_default();
-        let mcp = Servers::open(&config.mcp, journal.clone(), Arc::clone(&clock), limits).await?;
+        let mcp = Servers::open(&config.mcp, journal.clone(), workspace.clone(), Arc::clone(&clock), limits).await?;
         // Before anything reads a skill. A failure does not prevent the start.
         if let Err(error) = review.start().await {
             tracing::error!("The skills cannot be brought up to date: {error:#}");

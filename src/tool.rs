@@ -13,6 +13,7 @@ pub mod files;
 pub mod knowledge;
 pub mod mcp;
 pub mod memory_search;
+pub mod pictures;
 pub mod schedule;
 pub mod skills;
 pub mod web;
@@ -198,6 +199,8 @@ pub struct AuthorizableCall<'a> {
     pub label: &'a Label,
     /// Hosts displayed to the owner on acceptance of the skills that are origins of this label.
     pub shown_hosts: &'a BTreeSet<String>,
+    /// True if the model in use can be shown pictures.
+    pub sees_pictures: bool,
 }
 
 impl AuthorizableCall<'_> {

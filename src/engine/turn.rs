@@ -15,17 +15,19 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use self::reply::{answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, why_away};
-use super::context::TurnContext;
+use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
 use super::history::{self, History};
 use super::record::{self, TurnRecord};
 use super::{Engine, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
+use crate::message::file_type;
 use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role};
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::store::{ConversationKind, NewStep, Node, StepKind, StepRow, TurnRow};
 use crate::time::{Backoff, Timestamp};
+use crate::tool::pictures::MAX_PICTURE;
 use crate::trust::{Label, Text};
 use crate::wording::{self, ProgramText};
 
@@ -56,6 +58,8 @@ pub struct Turn<'a> {
     inputs: TurnContext,
     stop: CancellationToken,
     watcher: Box<dyn Watcher>,
+    /// Pictures that the tools so far put before the model.
+    shown: Vec<ShownPicture>,
 }
 
 /// The last model step of a turn.
@@ -85,7 +89,7 @@ impl<'a> Turn<'a> {
             false => engine.channels.watch(row.id, row.address),
             true => Box::new(NullSink),
         };
-        Self { engine, history, row, inputs, stop, watcher }
+        Self { engine, history, row, inputs, stop, watcher, shown: Vec::new() }
     }
 
     fn kind(&self) -> ConversationKind {
@@ -155,6 +159,7 @@ impl<'a> Turn<'a> {
                     }
                 }
                 NextStep::AskModel { seq } => {
+                    self.shown = self.shown_pictures(&record).await?;
                     if let Some(end) = self.ask_model(&record, seq, pictures).await? {
                         return Ok(Some(end));
                     }
@@ -180,8 +185,28 @@ impl<'a> Turn<'a> {
         Ok(record)
     }
 
+    /// Loads the pictures that the turn's tools put before the model. One that was deleted or
+    /// changed since is left out.
+    async fn shown_pictures(&self, record: &TurnRecord) -> anyhow::Result<Vec<ShownPicture>> {
+        let mut shown = Vec::new();
+        if record.steps.is_empty() || !self.engine.sees(self.models()) {
+            return Ok(shown);
+        }
+        let turn = self.row.id;
+        for file in self.engine.journal.read(move |db| db.outgoing_files().shown_pictures(turn)).await? {
+            let files = self.engine.workspace.files();
+            let found = files.chosen_picture(self.row.scope, &file.path, &file.digest, MAX_PICTURE).await?;
+            let Some((bytes, label)) = found else { continue };
+            let Some(mime) = file_type::of_picture(&bytes) else { continue };
+            let name = file.path.rsplit('/').next().unwrap_or(&file.path).to_owned();
+            shown.push(ShownPicture { name, mime: Arc::from(mime), bytes: Arc::from(bytes), label });
+        }
+        Ok(shown)
+    }
+
     /// Builds the request from the blocks, the newest message and the steps so far. If it exceeds
-    /// the window, long results of this turn's earlier calls are cut.
+    /// the window, long results of this turn's earlier calls are cut, and only the newest picture
+    /// of its tools is kept.
     fn request(&self, record: &TurnRecord, pictures: &[context::Picture]) -> anyhow::Result<Request> {
         let whole = self.request_with(record, pictures, None)?;
         if whole.estimate_tokens() <= self.engine.context_budget(self.models()).most_guessed() {
@@ -215,6 +240,10 @@ impl<'a> Turn<'a> {
         request.push(Arc::new(question.cached()))?;
         for message in history::answered(&record.steps, scope, most) {
             request.push(message)?;
+        }
+        let most_pictures = if most.is_some() { 1 } else { usize::MAX };
+        if let Some(message) = context::shown(&self.shown, most_pictures, scope) {
+            request.push(Arc::new(message))?;
         }
         let rounds = record.steps.iter().filter(|step| step.kind == StepKind::Model).count();
         if rounds >= usize::try_from(self.engine.tool_rounds).unwrap_or(usize::MAX) {

@@ -14,6 +14,7 @@ use super::disk::{Disk, FolderEntry};
 use super::workspace::{Workspace, WorkspaceError, WorkspaceFiles};
 use super::{disk, label, layout, memory_md, note, page, section};
 use crate::id::PersonId;
+use crate::message::file_type;
 use crate::people::{Party, Person, Role};
 use crate::store::{Db, Node};
 use crate::time::Timestamp;
@@ -82,7 +83,7 @@ pub struct NoteList {
     pub unread: Vec<UnreadNote>,
 }
 
-/// A file that may be sent.
+/// A file of a party's own folder that may be sent or shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OwnFile {
     /// Real path, relative to the workspace.
@@ -91,6 +92,20 @@ pub struct OwnFile {
     pub digest: String,
     /// Size in bytes.
     pub size: u64,
+    /// MIME type, if it is a picture.
+    pub picture: Option<&'static str>,
+    /// Label.
+    pub label: Label,
+    /// Row of this version, if the program wrote it.
+    pub row: Option<i64>,
+}
+
+/// The same, before its label is known.
+struct FoundFile {
+    path: String,
+    digest: String,
+    size: u64,
+    picture: Option<&'static str>,
 }
 
 /// Reason for refusing a file.
@@ -252,17 +267,34 @@ impl WorkspaceFiles<'_> {
     }
 
     /// Returns the file at that path inside the folder of that person or group, of at most `max`
-    /// bytes, to send it.
+    /// bytes, to send or show it.
     pub async fn own_file(&self, who: &Party, path: &str, max: u64) -> Result<OwnFile, AccessError> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         let requested_path = path.trim().to_owned();
+        let requested_location = layout::within(&folder, &requested_path);
         let find = move |workspace: &Workspace| {
             sendable(&workspace.0.disk, &folder, &requested_path, max).map_err(AccessError::from)
         };
-        let found = self.on_disk_unless_refused(find).await?;
-        let location = found.path.clone();
-        let foreign = self.0.journal.read(move |db| label::is_foreign(db, scope, &location, &location)).await?;
-        if foreign { Err(AccessRefusal::Elsewhere.into()) } else { Ok(found) }
+        let FoundFile { path, digest, size, picture } = self.on_disk_unless_refused(find).await?;
+        let (location, of) = (path.clone(), digest.clone());
+        let query = move |db: Db<'_>| label::of_file(db, scope, &requested_location, &location, &of);
+        let (row, label) = self.0.journal.read(query).await?.ok_or(AccessRefusal::Elsewhere)?;
+        Ok(OwnFile { path, digest, size, picture, label, row })
+    }
+
+    /// Returns the bytes of a previously chosen picture and its label, if it is unchanged and may
+    /// still be read for that party.
+    pub async fn chosen_picture(
+        &self,
+        reader: Scope,
+        path: &str,
+        digest: &str,
+        max: u64,
+    ) -> anyhow::Result<Option<(Vec<u8>, Label)>> {
+        let Some(bytes) = self.chosen_file(path, digest, max).await? else { return Ok(None) };
+        let (path, digest) = (path.to_owned(), digest.to_owned());
+        let found = self.0.journal.read(move |db| label::of_file(db, reader, &path, &path, &digest)).await?;
+        Ok(found.map(|(_, label)| (bytes, label)))
     }
 
     /// Returns the bytes of a previously chosen file if they are unchanged.
@@ -398,7 +430,7 @@ fn entries_in(disk: &Disk, folder: &str, path: &str) -> Result<(String, Vec<Fold
 }
 
 /// Finds a file to be sent, by its real location.
-fn sendable(disk: &Disk, folder: &str, requested_path: &str, max: u64) -> Result<OwnFile, AccessRefusal> {
+fn sendable(disk: &Disk, folder: &str, requested_path: &str, max: u64) -> Result<FoundFile, AccessRefusal> {
     let path = layout::within(folder, requested_path);
     if !layout::is_plain(&path) || layout::is_hidden(requested_path) {
         return Err(AccessRefusal::BadPath);
@@ -411,5 +443,6 @@ fn sendable(disk: &Disk, folder: &str, requested_path: &str, max: u64) -> Result
         return Err(AccessRefusal::TooLarge);
     }
     let bytes = disk::read_up_to(file, max).map_err(|_| AccessRefusal::TooLarge)?;
-    Ok(OwnFile { path: found.real_path(), digest: page::digest(&bytes), size })
+    let picture = file_type::of_picture(&bytes);
+    Ok(FoundFile { path: found.real_path(), digest: page::digest(&bytes), size, picture })
 }

@@ -5,9 +5,11 @@
 //! filesystem reads it (`folded`): a file that does not exist yet has no spelling of its own, and a
 //! file created under a variant spelling of `HEARTBEAT.md` would be found as the original.
 
+use std::fmt::Display;
+
 use unicode_normalization::UnicodeNormalization;
 
-use crate::id::{AttachmentId, PersonId};
+use crate::id::PersonId;
 use crate::skill::name;
 use crate::text::cut_bytes;
 
@@ -63,13 +65,13 @@ fn is_no_path_of_root(own: &str) -> bool {
     is_shared(own) || ["conversations/", "reflections/", "forgotten/"].into_iter().any(numbered)
 }
 
-/// Returns the name under which a received attachment is stored.
-pub(super) fn file_name(id: AttachmentId, hint: &str) -> String {
+/// Returns the name under which a received file is stored.
+pub(super) fn file_name(prefix: impl Display, hint: &str) -> String {
     let (stem, extension) = hint.rsplit_once('.').unwrap_or((hint, ""));
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let (stem, extension) = (dashed(stem, MAX_NAME, plain), dashed(cut_bytes(extension, 10), MAX_NAME, plain));
     let stem = if stem.is_empty() { "file".to_owned() } else { stem };
-    if extension.is_empty() { format!("{id}-{stem}") } else { format!("{id}-{stem}.{extension}") }
+    if extension.is_empty() { format!("{prefix}-{stem}") } else { format!("{prefix}-{stem}.{extension}") }
 }
 
 /// Joins a folder, which may be the root (empty), and a file name.
@@ -226,6 +228,7 @@ pub(super) fn dashed(name: &str, most: usize, allowed: impl Fn(char) -> bool) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::AttachmentId;
     use proptest::prelude::*;
 
     #[test]

@@ -1,5 +1,5 @@
 //! Files that the program writes whole: initial contents, received attachments with their extracted
-//! text, and exported archives.
+//! text, files that tools of other programs gave, and exported archives.
 //!
 //! The row with path, hash and label is committed before the file gets its name. Initial contents
 //! are stored in the row, so that they can be restored; every other file is stored in its place
@@ -29,6 +29,8 @@ const MAX_FILE: u64 = 64 * 1024 * 1024;
 const MAX_TEXT: u64 = 4 * 1024 * 1024;
 /// Suffix of the file name for extracted text.
 const TEXT_SUFFIX: &str = ".txt";
+/// Number of hash digits in the name of a file that a tool gave.
+const GIVEN_DIGITS: usize = 8;
 /// Number of versions checked to recognise our own text.
 const VERSIONS: u32 = 100;
 
@@ -65,6 +67,23 @@ impl WorkspaceFiles<'_> {
     ) -> anyhow::Result<(String, String)> {
         let path = layout::within(&self.folder_of(who).await?, &format!("inbox/{}", layout::file_name(id, name_hint)));
         self.save(path, bytes.to_vec(), label, scope, now).await
+    }
+
+    /// Saves a file that a tool of another program gave, in the `inbox/` folder of the person or
+    /// group. Returns its path relative to the workspace, and its SHA-256. The same content under
+    /// the same name is the same file.
+    pub async fn save_given(
+        &self,
+        who: &Party,
+        name_hint: &str,
+        bytes: &[u8],
+        label: &Label,
+        now: Timestamp,
+    ) -> anyhow::Result<(String, String)> {
+        let digest = page::digest(bytes);
+        let name = layout::file_name(digest.get(..GIVEN_DIGITS).unwrap_or_default(), name_hint);
+        let path = layout::within(&self.folder_of(who).await?, &format!("inbox/{name}"));
+        self.save(path, bytes.to_vec(), label, who.scope(), now).await
     }
 
     /// Reads a file that [`Self::save_inbox`] saved for that party.

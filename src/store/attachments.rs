@@ -1,9 +1,11 @@
-//! Files and reactions, received and sent.
+//! Files and reactions, received, sent, and put before the model.
 //!
 //! A file that came with a message has metadata from its sender, and a path once it is fetched.
 //!
 //! The row of a file or reaction sent with a reply is written during the turn and belongs to it. It
 //! becomes part of the delivery when the reply is posted, so a turn without a reply sends nothing.
+//! A picture that a tool puts before the model has such a row too; it is shown for the rest of the
+//! turn.
 //!
 //! A reaction to a message has one row for each person and message, with the state last shown to
 //! the assistant. It is not a message: it opens no conversation and calls no model. The next turn
@@ -152,11 +154,12 @@ impl AttachmentsMut<'_> {
 enum OutgoingFileKind {
     File,
     Reaction,
+    Picture,
 }
 
 stored_word!(foreign OutgoingFileKind);
 
-/// A file or reaction sent with a reply.
+/// A file or reaction sent with a reply, or a picture shown to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Enclosure {
     kind: OutgoingFileKind,
@@ -171,13 +174,19 @@ impl Enclosure {
         Self { kind: OutgoingFileKind::File, what: path, digest }
     }
 
+    /// Creates a picture to be shown to the model, from its path relative to the workspace and the
+    /// SHA-256 of its bytes.
+    pub fn picture(path: String, digest: String) -> Self {
+        Self { kind: OutgoingFileKind::Picture, what: path, digest }
+    }
+
     /// Creates an emoji reaction.
     pub fn reaction(emoji: &str) -> Self {
         Self { kind: OutgoingFileKind::Reaction, what: emoji.to_owned(), digest: String::new() }
     }
 }
 
-/// A file sent with a reply.
+/// A file sent with a reply, or a picture shown to the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnclosedFile {
     /// Path relative to the workspace.
@@ -192,6 +201,11 @@ impl OutgoingFiles<'_> {
     /// Returns the files sent with a turn's reply, in the order in which they were added.
     pub fn enclosed_files(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
         self.db.rows("WHERE turn_id = ?1 AND kind = 'file' ORDER BY id", [turn])
+    }
+
+    /// Returns the pictures that tools put before the model in a turn, in order.
+    pub fn shown_pictures(&self, turn: TurnId) -> anyhow::Result<Vec<EnclosedFile>> {
+        self.db.rows("WHERE turn_id = ?1 AND kind = 'picture' ORDER BY id", [turn])
     }
 
     /// Returns the emoji sent with a turn's reply.

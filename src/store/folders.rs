@@ -334,7 +334,7 @@ impl FoldersMut<'_> {
             ("attachments", "path", "1"),
             ("attachments", "text_path", "1"),
             ("parts", "file", "1"),
-            ("enclosures", "what", "kind = 'file'"),
+            ("enclosures", "what", "kind IN ('file', 'picture')"),
             ("forgettings", "target", "kind IN ('note', 'person')"),
         ];
         for (table, column, which) in columns {

@@ -3,8 +3,9 @@
 //! Read text carries the file's label, written text the turn's. Tainted text does not reach files
 //! that are loaded automatically; it waits in `memory/untrusted/`. An edit requires knowledge of
 //! the present content: the file was read in this turn and is unchanged, or its hash is given. This
-//! is checked against the stored steps of the turn, so it survives a restart. Skills can only be
-//! read here; so can the experience of profiles, by its name in the prompt.
+//! is checked against the stored steps of the turn, so it survives a restart. Reading a picture
+//! puts it before the model ([`super::pictures`]). Skills can only be read here; so can the
+//! experience of profiles, by its name in the prompt.
 //!
 //! File names chosen by other people are their text, and carry their label.
 
@@ -16,11 +17,13 @@ use serde_json::{Value, json};
 use super::knowledge::{
     KnowledgeStore, failed, normal_path, refuse_skill_path, refused, short_hash, skill_path, unread,
 };
+use super::pictures::PictureStore;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument, skills};
 use crate::memory::{
     AccessError, AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, NewContent, StoredNote, WriteError, WriteRefusal,
     WriteResult, digest, note,
 };
+use crate::people::Party;
 use crate::store::{Db, Node};
 use crate::time::Zone;
 use crate::trust::Text;
@@ -48,15 +51,15 @@ struct ReadFile(KnowledgeStore);
 
 impl ReadFile {
     /// Returns a file of the party's folder; an experience by its name in the prompt.
-    async fn own_text(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<(Text, Vec<Node>, String), ToolError> {
-        let (party, files) = (self.0.party(call).await?, self.0.workspace.files());
+    async fn own_text(&self, party: &Party, path: &str) -> Result<(Text, Vec<Node>, String), AccessError> {
+        let files = self.0.workspace.files();
         if let Some(name) = path.strip_prefix("experience/") {
-            let learned = files.read_text(&party, &format!("{EXPERIENCE}{name}")).await;
+            let learned = files.read_text(party, &format!("{EXPERIENCE}{name}")).await;
             if !matches!(learned, Err(AccessError::Refused(AccessRefusal::Missing))) {
-                return learned.map_err(unread);
+                return learned;
             }
         }
-        files.read_text(&party, path).await.map_err(unread)
+        files.read_text(party, path).await
     }
 }
 
@@ -80,7 +83,13 @@ impl Tool for ReadFile {
                 from: file.from,
             });
         }
-        let (text, from, digest) = self.own_text(call, &path).await?;
+        let party = self.0.party(call).await?;
+        let (text, from, digest) = match self.own_text(&party, &path).await {
+            Err(AccessError::Refused(AccessRefusal::NoText | AccessRefusal::TooLarge)) => {
+                return PictureStore::of(&self.0).show(call, &party, &path).await;
+            }
+            read => read.map_err(unread)?,
+        };
         let (words, label, _) = text.open();
         Ok(Output { text: shown(call, &path, &digest, words), label: label.clone(), from })
     }

@@ -25,8 +25,10 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::Tool;
+use super::pictures::PictureStore;
 use crate::config::Mcp;
 use crate::id::PersonId;
+use crate::memory::Workspace;
 use crate::model::ToolSpec;
 use crate::store::{Journal, OutsideToolRow};
 use crate::time::{Clock, Timestamp};
@@ -71,24 +73,27 @@ pub struct Condition {
 pub struct Servers {
     servers: BTreeMap<String, Arc<Server>>,
     register: Arc<Register>,
+    store: PictureStore,
 }
 
 impl Servers {
-    /// Creates the configured servers, with the journal's knowledge of their tools. Starts nothing
-    /// yet.
+    /// Creates the configured servers, with the journal's knowledge of their tools. Their files go
+    /// into that workspace. Starts nothing yet.
     pub async fn open(
         configured: &[Mcp],
         journal: Journal,
+        workspace: Workspace,
         clock: Arc<dyn Clock>,
         limits: Limits,
     ) -> anyhow::Result<Arc<Self>> {
+        let store = PictureStore { journal: journal.clone(), workspace };
         let names = configured.iter().map(|server| server.name.clone()).collect();
         let register = Arc::new(Register::open(names, journal, clock).await?);
         let server = |config: &Mcp| {
             let server = Server::new(config.clone(), limits, Arc::clone(&register));
             (config.name.clone(), Arc::new(server))
         };
-        Ok(Arc::new(Self { servers: configured.iter().map(server).collect(), register }))
+        Ok(Arc::new(Self { servers: configured.iter().map(server).collect(), register, store }))
     }
 
     /// Returns the tasks of all servers, to be run until `stop`.
@@ -107,7 +112,7 @@ impl Servers {
         let offer = self.register.offer();
         let accepted = offer.tools.get(name)?;
         let server = self.servers.get(&accepted.server)?;
-        Some(Arc::new(OutsideTool::new(Arc::clone(server), accepted.clone())))
+        Some(Arc::new(OutsideTool::new(Arc::clone(server), accepted.clone(), self.store.clone())))
     }
 
     /// Returns every tool that was ever seen and not forgotten, by server and name.

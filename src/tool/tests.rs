@@ -55,6 +55,7 @@ fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) 
         granted,
         label,
         shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
+        sees_pictures: false,
     };
     match Toolbox::new(vec![Arc::new(Sends(reach))]).decide("send", arguments, &call) {
         Decision::Open(_) => Err("open".to_owned()),

@@ -14,7 +14,7 @@ pub const PATH: &str = "As memory/deploy-key.md";
 /// Description of the argument `section`.
 pub const SECTION: &str = "The heading";
 /// Description of `read_file`.
-pub const READ_FILE: &str = "Read a text file of this person's folder (memory/…, inbox/…, any other). The first line names the file and its hash.";
+pub const READ_FILE: &str = "Read a text file or picture of this person's folder (memory/…, inbox/…, any other). The first line names the file and its hash.";
 /// Description of `write_file`.
 pub const WRITE_FILE: &str = "Write a text file whole. Empty content deletes it. Earlier versions are kept. For a fact use `remember`, for a few \
      words `edit_file`.";

@@ -239,6 +239,13 @@ pub fn content_left_out(what: &str, kind: &str, bytes: usize) -> String {
     format!("[a {what}{kind} of {bytes} bytes, which is not shown]")
 }
 
+/// Line in place of a file that a tool of another program gave.
+pub fn content_kept(what: &str, kind: &str, path: &str, is_shown: bool) -> String {
+    let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
+    let shown = if is_shown { ", and stands below" } else { "" };
+    format!("[a {what}{kind}, which is kept as {path}{shown}]")
+}
+
 /// Placeholder for linked content.
 pub fn link(address: &str) -> String {
     format!("[a link to {address}]")

@@ -1,11 +1,11 @@
 //! Conversion of the raw JSON of one notification to an [`Inbound`]: pure and total.
 //!
-//! Only the sender's own text, or the emoji of their sticker, becomes their text; attached content (previews, contacts,
-//! polls, quotes) is marked as such, and names never appear in a text. A message has no id on the
-//! wire but its author and the author's timestamp, so every id consists of these two
-//! ([`ParsedMessage::message_key`]); ours have no author, since the daemon identifies us now by
-//! number, now by identifier. An event without such an id gets a digest of itself, which is unique
-//! and stable across redelivery.
+//! Only the sender's own text, or the emoji of their sticker, becomes their text; attached content
+//! (previews, contacts, polls, quotes) is marked as such, and names never appear in a text. A
+//! message has no id on the wire but its author and the author's timestamp, so every id consists of
+//! these two ([`ParsedMessage::message_key`]); ours have no author, since the daemon identifies us
+//! now by number, now by identifier. An event without such an id gets a digest of itself, which is
+//! unique and stable across redelivery.
 //!
 //! A group without a readable id is still a group: its messages never pass for direct ones.
 //!
@@ -252,7 +252,8 @@ fn kind(file: &Value) -> FileKind {
 }
 
 /// True for audio without name and caption. Only with the sender's voice-note mark, which older
-/// daemons do not pass on, it is their own voice; otherwise it may be a recording by another person.
+/// daemons do not pass on, it is their own voice; otherwise it may be a recording by another
+/// person.
 fn is_bare(file: &Value) -> bool {
     ["filename", "caption"].iter().all(|key| text(file, key).is_empty())
 }

@@ -336,7 +336,8 @@ enum MessageBody {
 fn body_of(message: &Value) -> MessageBody {
     let text_or_caption = visible_text(message);
     let files: Vec<RemoteFile> = photo(message).or_else(|| file(message)).into_iter().collect();
-    let carried: Vec<Attached> = contact(message).or_else(|| poll(message)).or_else(|| location(message)).into_iter().collect();
+    let carried: Vec<Attached> =
+        contact(message).or_else(|| poll(message)).or_else(|| location(message)).into_iter().collect();
     if !text_or_caption.is_empty() || !files.is_empty() || !carried.is_empty() {
         return MessageBody::Message { files, carried };
     }

@@ -372,8 +372,9 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
             crate::time::clock::wakeups().0,
         ),
     });
-    let mcp = Servers::open(&[], journal.clone(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
     let workspace = || Workspace::new(home.join("workspace"), home.join("experience"), journal.clone(), zone);
+    let mcp =
+        Servers::open(&[], journal.clone(), workspace(), Arc::clone(&dyn_clock), Limits::default()).await.unwrap();
     let schedule = schedule(&config, &engine, workspace());
     let index = crate::memory::Index::new(workspace(), journal.clone(), Arc::clone(&dyn_clock));
     Admin {

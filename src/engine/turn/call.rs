@@ -55,6 +55,7 @@ impl Turn<'_> {
             granted: granted(record, seq, call),
             label: &label,
             shown_hosts: &shown_hosts,
+            sees_pictures: self.engine.sees(self.models()),
         };
         let toolbox = &self.engine.toolbox;
         let conversation = self.inputs.conversation.clone();
@@ -341,6 +342,7 @@ mod tests {
             expires_at: None,
         };
         let (messages, speakers, texts, attachments, reacted, sent, steps) = Default::default();
+        let edits = Vec::new();
         TurnRecord {
             turn,
             messages,
@@ -349,6 +351,7 @@ mod tests {
             attachments,
             reacted,
             sent,
+            edits,
             steps,
             yes_to: Some(question),
             first_message: None,

@@ -9,13 +9,10 @@ use super::Delivery;
 use crate::adapter::{OutgoingPart, PartFormat};
 use crate::gateway::dispatcher::DeliveryQueue;
 use crate::memory::Workspace;
-use crate::message::{FileKind, OutgoingFile};
+use crate::message::{FileKind, OutgoingFile, file_type};
 use crate::store::{OutboxRow, PartRow, PartState};
 use crate::tool::attachments::MAX_FILE;
 use crate::wording::attachments as says;
-
-/// Largest picture that is displayed; a larger one is offered as a file.
-const MAX_PICTURE: usize = 5_000_000;
 
 /// Content of a part that is a file.
 pub(super) enum OutgoingAttachment {
@@ -69,24 +66,9 @@ impl Delivery {
 }
 
 fn outgoing(name: &str, bytes: Vec<u8>) -> OutgoingFile {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
-    let mime = match extension.as_str() {
-        "jpg" | "jpeg" => "image/jpeg",
-        "png" => "image/png",
-        "webp" => "image/webp",
-        "gif" => "image/gif",
-        "ogg" | "oga" | "opus" => "audio/ogg",
-        "mp3" => "audio/mpeg",
-        "mp4" => "video/mp4",
-        "pdf" => "application/pdf",
-        "json" => "application/json",
-        "csv" => "text/csv",
-        "md" => "text/markdown",
-        "txt" => "text/plain",
-        _ => "application/octet-stream",
-    };
+    let mime = file_type::of_picture(&bytes).unwrap_or_else(|| file_type::of_name(name));
     let kind = match mime {
-        "image/jpeg" | "image/png" | "image/webp" if bytes.len() <= MAX_PICTURE => FileKind::Photo,
+        "image/jpeg" | "image/png" | "image/webp" => FileKind::Photo,
         "audio/ogg" => FileKind::Voice,
         _ => FileKind::Document,
     };
@@ -102,12 +84,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_what_its_name_says_and_a_huge_picture_is_a_file() {
+    fn a_file_is_what_its_first_bytes_or_else_its_name_say() {
         let kind = |name, size| outgoing(name, vec![0; size]).kind;
-        assert_eq!(
-            [kind("a.JPG", 9), kind("a.png", MAX_PICTURE + 1), kind("a.opus", 9)],
-            [FileKind::Photo, FileKind::Document, FileKind::Voice]
-        );
+        assert_eq!([kind("a.JPG", 9), kind("a.opus", 9)], [FileKind::Photo, FileKind::Voice]);
+        let photo = outgoing("3-file", b"\xff\xd8\xff\xe0".to_vec());
+        assert_eq!((photo.kind, photo.mime.as_str()), (FileKind::Photo, "image/jpeg"));
         assert_eq!([kind("a.pdf", 9), kind("a", 9), kind("jpg", 9)], [FileKind::Document; 3]);
         assert_eq!(outgoing("notes.md", Vec::new()).mime, "text/markdown");
     }

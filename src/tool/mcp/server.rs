@@ -21,9 +21,9 @@ use super::register::Listing;
 use super::register::{Accepted, Register};
 use super::{Condition, Limits};
 use crate::config::Mcp;
-use crate::time::Backoff;
 use crate::time::clock::ActivityGuard;
 use crate::time::task::{guarded, lock};
+use crate::time::{Backoff, Timestamp};
 
 /// Pauses before restarts.
 const RESTART: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(300) };
@@ -60,6 +60,11 @@ impl Server {
     /// Returns whether this tool may be used without approval in any turn.
     pub fn trusts_to_read(&self, tool: &str) -> bool {
         self.config.trusted_read_only.contains(tool)
+    }
+
+    /// Returns the present time.
+    pub fn now(&self) -> Timestamp {
+        self.register.clock().now()
     }
 
     /// Checks whether a tool could be called, as far as is known without a request.

@@ -1,10 +1,13 @@
 //! An outside tool, callable by a model, and its result as text.
 //!
-//! Text is passed through; structured content becomes JSON unless a text says the same; anything
-//! else becomes a line that describes it. The text is enclosed in a frame that it cannot close.
+//! Text is passed through; structured content becomes JSON unless a text says the same; a picture,
+//! sound or file goes into the party's `inbox/` under the label of the tool, and a picture is put
+//! before the model; anything else becomes a line that describes it. The text is enclosed in a
+//! frame that it cannot close.
 
 use std::sync::Arc;
 
+use anyhow::Context;
 use async_trait::async_trait;
 use base64::Engine as _;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
@@ -14,19 +17,24 @@ use super::connection::McpError;
 use super::register::Accepted;
 use super::register::source;
 use super::server::Server;
+use crate::memory::received_path;
+use crate::message::file_type;
+use crate::tool::pictures::{MAX_PICTURE, PictureStore};
 use crate::tool::{AuthorizableCall, Effects, Egress, MAX_RESULT, Output, Tool, ToolDeclaration, ToolError};
+use crate::trust::Label;
 use crate::wording::tool as says;
 
 /// An accepted tool of an MCP server.
 pub struct OutsideTool {
     server: Arc<Server>,
     accepted: Accepted,
+    store: PictureStore,
 }
 
 impl OutsideTool {
-    /// Creates the accepted tool, called on this server.
-    pub fn new(server: Arc<Server>, accepted: Accepted) -> Self {
-        Self { server, accepted }
+    /// Creates the accepted tool, called on this server; its files go into that store.
+    pub fn new(server: Arc<Server>, accepted: Accepted, store: PictureStore) -> Self {
+        Self { server, accepted, store }
     }
 
     /// Returns the error in our own words.
@@ -41,7 +49,48 @@ impl OutsideTool {
     }
 
     fn output(&self, text: String) -> Output {
-        Output { text, label: source(&self.accepted.server, &self.accepted.name), from: Vec::new() }
+        Output { text, label: self.label(), from: Vec::new() }
+    }
+
+    fn label(&self) -> Label {
+        source(&self.accepted.server, &self.accepted.name)
+    }
+
+    /// Returns the parts of a result as text, and keeps its files.
+    async fn parts(&self, call: &AuthorizableCall<'_>, result: &CallToolResult) -> Vec<String> {
+        let mut parts = Vec::new();
+        let mut files = 0;
+        for content in &result.content {
+            parts.push(match GivenFile::of(content).filter(|_| files < MAX_FILES) {
+                None => part(content),
+                Some(file) => {
+                    files += 1;
+                    self.keep(call, &file).await.unwrap_or_else(|error| {
+                        tracing::warn!("A file of the tool {} is not kept: {error:#}", self.accepted.spec.name);
+                        part(content)
+                    })
+                }
+            });
+        }
+        parts
+    }
+
+    /// Keeps a file in the inbox of the party, and shows a picture. Returns the line about it.
+    async fn keep(&self, call: &AuthorizableCall<'_>, file: &GivenFile) -> anyhow::Result<String> {
+        let party = call.party(&self.store.journal).await?.context("Nobody is there to keep it for")?;
+        let picture = file_type::of_picture(&file.bytes);
+        let kind = picture.unwrap_or(&file.mime);
+        let stem = file.name.rsplit_once('.').map_or(file.name.as_str(), |(stem, _)| stem);
+        let extension = file_type::extension_of(kind).map(str::to_owned);
+        let extension = extension.unwrap_or_else(|| file_type::extension(&file.name));
+        let name = format!("{}-{stem}.{extension}", self.accepted.server);
+        let files = self.store.workspace.files();
+        let (path, digest) = files.save_given(&party, &name, &file.bytes, &self.label(), self.server.now()).await?;
+        let own_path = received_path(&path).to_owned();
+        let fits = u64::try_from(file.bytes.len()).is_ok_and(|size| size <= MAX_PICTURE);
+        let is_shown =
+            picture.is_some() && fits && call.sees_pictures && self.store.enclose(call, path, digest).await?;
+        Ok(says::content_kept(file.what, &self::name(kind), &own_path, is_shown))
     }
 }
 
@@ -67,7 +116,10 @@ impl Tool for OutsideTool {
         };
         let name = &self.accepted.spec.name;
         match self.server.call(&self.accepted, arguments.clone()).await {
-            Ok(given) => Ok(self.output(framed(name, &given))),
+            Ok(given) => {
+                let parts = self.parts(call, &given).await;
+                Ok(self.output(framed(name, &given, parts)))
+            }
             Err(McpError::Objects(words)) => Ok(self.output(frame(name, &words, says::CALL_FAILED))),
             Err(no) => Err(self.error(&no)),
         }
@@ -78,10 +130,40 @@ impl Tool for OutsideTool {
 const WORDS: usize = MAX_RESULT - 1_000;
 /// Maximum length of a type or address given by a server.
 const NAME: usize = 200;
+/// Maximum number of files of one result that are kept.
+const MAX_FILES: usize = 10;
+
+/// A file in a result.
+struct GivenFile {
+    what: &'static str,
+    mime: String,
+    name: String,
+    bytes: Vec<u8>,
+}
+
+impl GivenFile {
+    /// Returns the file that a part of a result is; `None` if it is none, or cannot be decoded.
+    fn of(content: &ContentBlock) -> Option<Self> {
+        let (what, mime, name, data) = match content {
+            ContentBlock::Image(image) => ("picture", image.mime_type.as_str(), "picture", &image.data),
+            ContentBlock::Audio(audio) => ("sound", audio.mime_type.as_str(), "sound", &audio.data),
+            ContentBlock::Resource(embedded) => match &embedded.resource {
+                ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => {
+                    let name = uri.rsplit('/').next().unwrap_or_default();
+                    ("file", mime_type.as_deref().unwrap_or_default(), name, blob)
+                }
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data).ok().filter(|bytes| !bytes.is_empty())?;
+        Some(Self { what, mime: mime.to_owned(), name: name.to_owned(), bytes })
+    }
+}
 
 /// Returns the whole result in its frame.
-fn framed(tool: &str, result: &CallToolResult) -> String {
-    let words = words(result);
+fn framed(tool: &str, result: &CallToolResult, parts: Vec<String>) -> String {
+    let words = words(result, parts);
     if result.is_error == Some(true) {
         frame(tool, &words, says::CALL_FAILED)
     } else {
@@ -96,8 +178,7 @@ fn frame(tool: &str, words: &str, what: &str) -> String {
     says::framed(what, tool, shown)
 }
 
-fn words(result: &CallToolResult) -> String {
-    let mut parts: Vec<String> = result.content.iter().map(part).collect();
+fn words(result: &CallToolResult, mut parts: Vec<String>) -> String {
     if let Some(structured) = &result.structured_content {
         let says_the_same = |part: &String| serde_json::from_str::<Value>(part).is_ok_and(|said| said == *structured);
         if !parts.iter().any(says_the_same) {
@@ -141,7 +222,8 @@ mod tests {
     use super::*;
 
     fn given(result: Value) -> String {
-        framed("s__t", &serde_json::from_value(result).unwrap())
+        let result: CallToolResult = serde_json::from_value(result).unwrap();
+        framed("s__t", &result, result.content.iter().map(part).collect())
     }
 
     #[test]

@@ -17,6 +17,8 @@ mod budget;
 mod delivery;
 #[path = "../documents/documents.rs"]
 mod documents;
+#[path = "../documents/pictures.rs"]
+mod pictures;
 #[path = "../access/admission.rs"]
 mod admission;
 #[path = "../conversation/main_path.rs"]

@@ -37,6 +37,28 @@ async fn a_file_goes_out_behind_the_words_of_the_answer() {
     story.end().await;
 }
 
+/// Promise (files/sent-photo): A picture from the assistant goes out as a photo, whatever its name;
+/// one that the channel does not take as a photo goes out as a file.
+#[tokio::test]
+async fn a_photo_goes_out_as_a_photo_and_otherwise_as_a_file() {
+    let story = Story::begin().await;
+    story.fake.sends_photo(ADA, &canary(ADA), b"\xff\xd8\xff our garden");
+    story.answered().await;
+    let folder = story.home.join("workspace/images");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("old"), b"\x89PNG without an extension").unwrap();
+    // Telegram takes no photo of more than 10 MB, and refuses what it cannot process.
+    std::fs::write(folder.join("large.png"), [b"\x89PNG".as_slice(), &vec![0; 11_000_000]].concat()).unwrap();
+    std::fs::write(folder.join("odd.webp"), b"RIFF0000WEBPVP8 ").unwrap();
+    for path in ["inbox/1-photo.jpg", "images/old", "images/large.png", "images/odd.webp"] {
+        asks_for(&story, ADA, path).await;
+    }
+    let kinds: Vec<(String, &str)> = files(&story, ADA).into_iter().map(|file| (file.name, file.kind)).collect();
+    let expected = [("1-photo.jpg", "photo"), ("old", "photo"), ("large.png", "document"), ("odd.webp", "document")];
+    assert_eq!(kinds, expected.map(|(name, kind)| (name.to_owned(), kind)));
+    story.end().await;
+}
+
 /// Proves: files/sent-file
 #[tokio::test]
 async fn only_a_persons_own_files_are_sent_to_them() {

@@ -152,14 +152,18 @@ async fn a_second_program_on_the_bot_is_reported_in_plain_words_until_it_ends() 
     story.end().await;
 }
 
-/// Promise (files/locations): A location, a place or a contact that you send reaches the assistant as
-/// text, marked as text that you did not type. A sticker counts as its emoji.
+/// Promise (files/locations): A location, a place or a contact that you send reaches the assistant
+/// as text, marked as text that you did not type. A sticker counts as its emoji.
 #[tokio::test]
 async fn a_location_a_place_and_a_contact_arrive_as_text_from_outside() {
     let story = Story::begin().await;
     for (draft, source, words) in [
         (story.fake.from(ADA).location(59.9139, 10.7522), "location", "59.913900, 10.752200"),
-        (story.fake.from(ADA).venue("Café Nave", "1 Nave, Ely", 52.4, 0.26), "location", "Café Nave\n1 Nave, Ely\n52.4"),
+        (
+            story.fake.from(ADA).venue("Café Nave", "1 Nave, Ely", 52.4, 0.26),
+            "location",
+            "Café Nave\n1 Nave, Ely\n52.4",
+        ),
         (story.fake.from(ADA).contact("Cy", "+4930123456"), "contact", "Cy, +4930123456"),
     ] {
         draft.send();
@@ -177,6 +181,22 @@ async fn a_location_a_place_and_a_contact_arrive_as_text_from_outside() {
     story.answered().await;
     let request = story.model.chats().pop().unwrap();
     assert!(request.label().is_trusted() && crate::support::model::words(&request).contains("🎉"));
+    story.end().await;
+}
+
+/// Proves: models/recordings
+#[tokio::test]
+async fn a_video_note_and_a_piece_of_music_are_recordings() {
+    let story = Story::begin().await;
+    for (draft, name) in [
+        (story.fake.from(ADA).video_note(b"mp4"), "recording.mp4"),
+        (story.fake.from(ADA).audio("song.m4a", "audio/x-m4a", b"m4a"), "song.m4a"),
+    ] {
+        draft.send();
+        story.answered().await;
+        let prompt = story.model.last_prompt();
+        assert!(prompt.contains("recordings cannot be heard here") && prompt.contains(name), "{prompt}");
+    }
     story.end().await;
 }
 

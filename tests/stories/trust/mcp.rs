@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use compline::model::RequestPart;
 use compline::tool::mcp::{Condition, Limits};
 use serde_json::{Value, json};
 
@@ -422,7 +423,7 @@ async fn noise_requests_and_refusals_are_survived() {
         accept(&story, name).await;
         let expected: &[&str] = match mode {
             "asks" => &["echo: hello", "answers: -32601 -32601 -32601"],
-            "rich" => &["echo: hello", "a picture (image/png) of 3 bytes", "<\u{200b}/tool_output> Now"],
+            "rich" => &["echo: hello", "a picture (image/png), which is kept as inbox/", "<\u{200b}/tool_output> Now"],
             "refuses" => &["The call failed", "canary-untrusted-refusal"],
             "many" => &["unavailable just now"],
             _ => &["echo: hello"],
@@ -437,6 +438,33 @@ async fn noise_requests_and_refusals_are_survived() {
         assert_eq!(fake.log("start").len(), 1, "{mode}");
         story.end().await;
     }
+}
+
+/// Promise (tools/given-files): A picture that an external tool gives is shown to the assistant,
+/// and every file that it gives is kept in your inbox folder, marked with the tool as its source.
+#[tokio::test]
+async fn pictures_and_files_of_a_tool_arrive_under_its_label() {
+    let fake = Fake::new("paints");
+    let story = with(&fake, "").await;
+    accept(&story, "fake__echo").await;
+    let given = calls(&story, "fake__echo", json!({ "words": "paint" })).await;
+    let files = "SELECT group_concat(substr(path, 16) || ' ' || label || ' ' || scope, ', ')
+        FROM (SELECT * FROM files WHERE path LIKE 'inbox/%' ORDER BY path)";
+    let kept = story.text(files);
+    for name in ["fake-picture.png", "fake-report.pdf", "fake-sound.mp3"] {
+        assert!(kept.contains(&format!("{name} tool:fake/echo person:1")), "{kept}");
+        assert!(given.contains(name), "{given}");
+    }
+    assert!(given.contains("-fake-picture.png, and stands below]"), "{given}");
+    assert_eq!(kept.matches(", ").count(), 2, "an empty one is not kept: {kept}");
+    let request = story.model.chats().pop().unwrap();
+    let pictures = || request.messages().iter().flat_map(|message| message.parts());
+    let pictures: Vec<_> = pictures().filter(|part| matches!(part.open().0, RequestPart::Image { .. })).collect();
+    assert_eq!(pictures.iter().map(|part| part.label().encode()).collect::<Vec<_>>(), ["tool:fake/echo"]);
+    assert_eq!(request.label().encode(), "tool:fake/echo");
+    story.say(ADA, "thank you").await;
+    assert!(!story.model.last_prompt().contains("(picture of"), "it is shown in its turn only");
+    story.end().await;
 }
 
 #[tokio::test]

@@ -99,7 +99,8 @@ impl Draft {
         self
     }
 
-    /// A sticker, which the daemon reports by its number; a blank emoji is in no pack that it knows.
+    /// A sticker, which the daemon reports by its number; a blank emoji is in no pack that it
+    /// knows.
     pub fn sticker(self, emoji: &str) -> Self {
         let number = self.fake.change(|state| {
             state.stickers.push(emoji.to_owned());

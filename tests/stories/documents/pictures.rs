@@ -1,0 +1,160 @@
+//! Pictures of earlier turns: kept under a name with an extension, shown again when the assistant
+//! reads them, to their own party alone.
+
+use compline::model::{ModelInfo, Request, RequestPart};
+use compline::trust::Scope;
+use serde_json::json;
+
+use super::Story;
+use crate::support::model::{Scripted, words};
+use crate::support::story::{ADA, BEN, canary};
+
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n a garden";
+
+/// Labels and bytes of the pictures in a request.
+fn pictures(request: &Request) -> Vec<(String, Vec<u8>)> {
+    let parts = request.messages().iter().flat_map(|message| message.parts());
+    let pictures = parts.filter_map(|part| match part.open().0 {
+        RequestPart::Image { bytes, .. } => Some((part.label().encode(), bytes.to_vec())),
+        _ => None,
+    });
+    pictures.collect()
+}
+
+/// The path under which the newest received file is kept, as its owner sees it.
+fn kept_as(story: &Story) -> String {
+    let path = story.text("SELECT path FROM attachments ORDER BY id DESC LIMIT 1");
+    path[path.find("inbox/").unwrap()..].to_owned()
+}
+
+/// Lets the assistant read a path; returns its requests and the result of the call.
+async fn reads(story: &Story, person: i64, path: &str) -> (Vec<Request>, String) {
+    let before = story.model.asked();
+    story.model.calls("read_file", json!({ "path": path })).says("I looked.");
+    story.say(person, "look at it again").await;
+    let requests = story.model.requests_since(before);
+    let prompt = words(requests.last().unwrap());
+    (requests, prompt.rsplit("tool: ").next().unwrap_or_default().to_owned())
+}
+
+/// Promise (files/pictures): A picture that you sent earlier can be shown to the assistant again,
+/// by the name under which it is kept; it is shown to no one else's assistant.
+#[tokio::test]
+async fn an_earlier_picture_is_shown_again_by_its_path() {
+    let mut story = Story::begin().await;
+    story.fake.sends_photo(ADA, &format!("our garden {}", canary(ADA)), PICTURE);
+    story.answered().await;
+    let path = kept_as(&story);
+    assert_eq!(path, "inbox/1-photo.png");
+    assert!(story.model.last_prompt().contains("It is kept as inbox/1-photo.png.)"), "{}", story.model.last_prompt());
+    story.say(ADA, "/new").await;
+    story.restart().await;
+    let (requests, given) = reads(&story, ADA, &path).await;
+    assert!(pictures(&requests[0]).is_empty() && requests[0].label().is_trusted());
+    assert_eq!(pictures(&requests[1]), [("file:in1".to_owned(), PICTURE.to_vec())]);
+    assert!(given.contains("inbox/1-photo.png is a picture (image/png). It stands below."), "{given}");
+    assert_eq!(requests[1].label().encode(), "file:in1");
+    assert!(requests[1].estimate_tokens() > requests[0].estimate_tokens() + 1_500, "it counts as any picture");
+    story.say(ADA, "thank you").await;
+    let later = story.model.chats().pop().unwrap();
+    assert!(pictures(&later).is_empty() && !later.label().is_trusted(), "its mention stays, and its mark");
+    story.end().await;
+}
+
+/// Proves: files/pictures
+#[tokio::test]
+async fn nobody_elses_picture_is_shown_and_none_that_is_gone() {
+    let story = Story::begin().await;
+    story.fake.sends_photo(ADA, &canary(ADA), PICTURE);
+    story.answered().await;
+    story.fake.sends_photo(BEN, &canary(BEN), PICTURE);
+    story.answered().await;
+    for (person, path) in [
+        (BEN, "inbox/1-photo.png"),
+        (BEN, "../../inbox/1-photo.png"),
+        (ADA, "people/2-ben/inbox/2-photo.png"),
+        (ADA, "inbox/7-photo.png"),
+    ] {
+        let (requests, given) = reads(&story, person, path).await;
+        assert!(pictures(requests.last().unwrap()).is_empty() && !given.contains("stands below"), "{path}: {given}");
+    }
+    let (requests, _) = reads(&story, BEN, "inbox/2-photo.png").await;
+    assert_eq!(pictures(requests.last().unwrap()).len(), 1);
+    // Changed between the call and the request.
+    let file = story.path_of("inbox/1-photo.png");
+    let gate = crate::support::model::Gate::default();
+    let before = story.model.asked();
+    let again = json!({ "path": "inbox/1-photo.png" }).to_string();
+    let both = [("read_file".to_owned(), again.clone()), ("read_file".to_owned(), again)];
+    story.model.then(crate::support::model::Say::Calls(both.to_vec()));
+    story.model.then(crate::support::model::Say::Hold(gate.clone())).calls("list_files", json!({})).says("Gone.");
+    story.fake.says(ADA, "once more");
+    gate.reached().await;
+    std::fs::write(&file, b"\x89PNG another").unwrap();
+    gate.open();
+    story.answered().await;
+    let shown: Vec<usize> = story.model.requests_since(before).iter().map(|request| pictures(request).len()).collect();
+    assert_eq!(shown, [0, 1, 0], "the same picture stands there once, and as it was chosen or not at all");
+    story.end().await;
+}
+
+/// Proves: files/pictures
+#[tokio::test]
+async fn at_most_five_pictures_are_shown_in_a_turn_and_no_huge_one() {
+    let story = Story::begin().await;
+    let folder = story.home.join("workspace/images");
+    std::fs::create_dir_all(&folder).unwrap();
+    for number in 0..6 {
+        std::fs::write(folder.join(format!("{number}.png")), [PICTURE, &[number]].concat()).unwrap();
+    }
+    std::fs::write(folder.join("huge.png"), [PICTURE, &vec![0; 5_000_000]].concat()).unwrap();
+    std::fs::write(folder.join("data.bin"), b"\xfe\xff\0\0").unwrap();
+    let paths = ["0", "1", "2", "3", "4", "5", "huge"].map(|name| json!({ "path": format!("images/{name}.png") }));
+    let calls = paths.map(|path| ("read_file".to_owned(), path.to_string()));
+    story.model.then(crate::support::model::Say::Calls(calls.to_vec())).says("Many.");
+    story.say(ADA, &format!("look at all of them {}", canary(ADA))).await;
+    let request = story.model.chats().pop().unwrap();
+    let prompt = words(&request);
+    assert_eq!(pictures(&request).len(), 5);
+    assert!(pictures(&request).iter().all(|(label, _)| label == "trusted"), "they are hers");
+    assert!(prompt.contains("at most 5 pictures") && prompt.contains("too large"), "{prompt}");
+    let (_, given) = reads(&story, ADA, "images/data.bin").await;
+    assert!(given.contains("no text"), "{given}");
+    story.end().await;
+}
+
+/// Promise (files/pictures-kept): A picture that the model in use cannot see is kept, you are told
+/// so, and a model that can see is shown it later.
+#[tokio::test]
+async fn a_picture_is_kept_for_a_model_that_can_see_it() {
+    let mut story = Story::prepared("").await;
+    let seeing = std::sync::Arc::clone(&story.model);
+    let info = |images| ModelInfo {
+        provider: "scripted".to_owned(),
+        name: "scripted".to_owned(),
+        context_window: 100_000,
+        max_output: 1_000,
+        images,
+        price: None,
+    };
+    story.model = Scripted::with_card(story.clock.clone(), info(false));
+    story.start().await;
+    story.fake.sends_photo(ADA, &format!("our garden {}", canary(ADA)), PICTURE);
+    story.answered().await;
+    let request = story.model.chats().pop().unwrap();
+    let prompt = words(&request);
+    assert!(pictures(&request).is_empty());
+    let line = "the model in use cannot see pictures. Say so if it matters. It is kept as inbox/1-photo.png.)";
+    assert!(prompt.contains(line), "{prompt}");
+    assert_eq!(std::fs::read(story.path_of("inbox/1-photo.png")).unwrap(), PICTURE);
+    let (requests, given) = reads(&story, ADA, "inbox/1-photo.png").await;
+    assert!(pictures(requests.last().unwrap()).is_empty() && given.contains("cannot see pictures"), "{given}");
+    story.stop().await;
+    story.model = seeing;
+    story.start().await;
+    let (requests, _) = reads(&story, ADA, "inbox/1-photo.png").await;
+    assert_eq!(pictures(requests.last().unwrap()).len(), 1);
+    let scope = Scope::Person(compline::id::PersonId(1));
+    assert!(requests.iter().all(|request| request.scope() == scope));
+    story.end().await;
+}
