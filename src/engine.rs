@@ -44,6 +44,7 @@ use crate::time::clock::{WakeupSender, wakeups};
 use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
+use crate::trust::Scope;
 
 /// The chat channels, as the engine uses them.
 #[async_trait::async_trait]
@@ -224,6 +225,13 @@ impl Engine {
         lock(&self.runtime.streams).clear();
         self.runtime.tasks.close();
         self.runtime.tasks.wait().await;
+    }
+
+    /// Returns the zone in which times are shown to the person of a scope and read from them: their
+    /// own, or that of the home.
+    pub async fn zone_of(&self, scope: Scope) -> anyhow::Result<Zone> {
+        let (Scope::Person(person), home) = (scope, self.zone) else { return Ok(self.zone) };
+        self.journal.read(move |db| db.people().zone_of(person, home)).await
     }
 
     fn start_stream(self: &Arc<Self>, stream: StreamId) -> Handle {

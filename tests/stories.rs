@@ -129,6 +129,8 @@ mod offline;
 mod heartbeat;
 #[path = "stories/schedule/idle.rs"]
 mod idle;
+#[path = "stories/schedule/person_zone.rs"]
+mod person_zone;
 #[path = "stories/schedule/reflection.rs"]
 mod reflection;
 #[path = "stories/schedule/reminders_power.rs"]

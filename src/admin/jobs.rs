@@ -15,7 +15,7 @@ use crate::people::Person;
 use crate::reflection::render;
 use crate::schedule::OnDemandResult;
 use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::{command, reminder, schedule as says};
 
@@ -31,7 +31,8 @@ impl JobsAdmin<'_> {
     pub(super) async fn reminders(&self, person: &Person) -> anyhow::Result<RemindersReport> {
         let id = person.id;
         let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
-        Ok(RemindersReport { rows: rows.into_iter().map(|row| (self.times(&row), row)).collect() })
+        let zone = self.engine.zone_of(Scope::Person(id)).await?;
+        Ok(RemindersReport { rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect() })
     }
 
     /// Cancels one of a person's reminders.
@@ -49,12 +50,6 @@ impl JobsAdmin<'_> {
             true => Ok(Answer::ours(reminder::cancelled(id), json!({ "cancelled": id }))),
             false => Ok(Answer::refusal(reminder::no_such_reminder(id))),
         }
-    }
-
-    /// The next times, starting with the stored one.
-    fn times(&self, row: &ReminderRow) -> Vec<Timestamp> {
-        let later = |first| row.recurrence().map_or_else(Vec::new, |cron| cron.next_times(first, self.zone, TIMES - 1));
-        row.next_at.into_iter().flat_map(|first| std::iter::once(first).chain(later(first))).collect()
     }
 
     /// The latest reflections, newest first.
@@ -112,6 +107,12 @@ impl JobsAdmin<'_> {
             SlotState::Failed | SlotState::Missed => Answer::refusal(says::failed(&slot.period, &slot.reason)),
         })
     }
+}
+
+/// The next times of a reminder, starting with the stored one.
+fn times(row: &ReminderRow, zone: Zone) -> Vec<Timestamp> {
+    let later = |first| row.recurrence().map_or_else(Vec::new, |cron| cron.next_times(first, zone, TIMES - 1));
+    row.next_at.into_iter().flat_map(|first| std::iter::once(first).chain(later(first))).collect()
 }
 
 /// Waiting reminders and tasks.

@@ -13,6 +13,7 @@ use crate::id::PersonId;
 use crate::people::{Person, Role};
 use crate::review::DecisionSource;
 use crate::store::Issuer;
+use crate::trust::Scope;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 use crate::wording::{gateway, memory};
@@ -85,10 +86,17 @@ impl Admin {
         RenderContext { agent: &self.agent, zone: self.zone, surface }
     }
 
+    /// The context of what the person of a command sees: times are shown in their own zone.
+    async fn context_of(&self, origin: &Origin) -> anyhow::Result<RenderContext<'_>> {
+        let context = self.render_context(origin.surface);
+        let Some(person) = origin.chat_person() else { return Ok(context) };
+        Ok(RenderContext { zone: self.engine.zone_of(Scope::Person(person.id)).await?, ..context })
+    }
+
     async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
         let (only, surface) = (origin.only(), origin.surface);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
-        let context = &self.render_context(surface);
+        let context = &self.context_of(origin).await?;
         let shown = |result: &dyn Render| Ok(Answer::rendering(result, context));
         match query {
             Query::Start => Ok(Answer::ours(says::greeting(&origin.person()?.name, &self.agent), json!({}))),

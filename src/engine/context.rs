@@ -122,7 +122,7 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
             engine.wake_summarizer();
         }
     }
-    let (of, zone) = (current.clone(), engine.zone);
+    let (of, zone) = (current.clone(), engine.zone_of(current.scope).await?);
     let (summaries, state) = engine.journal.read(move |db| compose(db, &of, zone)).await?;
     let learned = learned(engine, current.scope).await?;
     let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);

@@ -265,8 +265,8 @@ impl StreamTask {
         messages.iter().any(|m| is_delayed(m) || m.received_at < self.engine.runtime.began)
     }
 
-    fn delay_notice(&self, sent_at: Timestamp, now: Timestamp, away: bool) -> ProgramText {
-        wording::turn::late(&self.engine.zone.show_short(sent_at), now.since(sent_at), away)
+    fn delay_notice(sent_at: Timestamp, now: Timestamp, away: bool, zone: Zone) -> ProgramText {
+        wording::turn::late(&zone.show_short(sent_at), now.since(sent_at), away)
     }
 
     /// Claims the queued messages of one conversation for a new turn.
@@ -282,7 +282,8 @@ impl StreamTask {
         let inputs = self.inputs_of(party, conversation, now).await?;
         let (opening, scope) = (&inputs.conversation, inputs.conversation.scope);
         let budget = self.engine.context_budget(&self.engine.chat);
-        let block = context::dynamic(&inputs.loaded, self.engine.zone, now, scope, &budget);
+        let zone = self.engine.zone_of(scope).await?;
+        let block = context::dynamic(&inputs.loaded, zone, now, scope, &budget);
         let identity = context::identity(&inputs, &self.engine.agent, &budget);
         let others = context::guess(&[&identity, &block]);
         let history = self.history_of(opening, others).await?;
@@ -303,7 +304,7 @@ impl StreamTask {
         let first = together.first().filter(|_| is_chat).map(|message| message.effective_at);
         let delayed_since = first.filter(|sent_at| now.since(*sent_at) > DELAY_WORTH_NAMING);
         let away = self.was_away(&together);
-        let notice = delayed_since.map(|sent_at| self.notice(self.delay_notice(sent_at, now, away)));
+        let notice = delayed_since.map(|sent_at| self.notice(Self::delay_notice(sent_at, now, away, zone)));
         let claim = TurnClaim {
             stream: self.id,
             conversation,
@@ -315,7 +316,7 @@ impl StreamTask {
             recalled,
             label,
             parents,
-            zone: is_chat.then_some(self.engine.zone),
+            zone: is_chat.then_some(zone),
             notice,
         };
         let row = self.engine.journal.write("claim messages", move |tx| claim.write(tx, &ids)).await?;
@@ -442,7 +443,8 @@ impl StreamTask {
             let others = others
                 + crate::model::guess_tools(&tools)
                 + conversation.opening.iter().map(|opening| context::guess(&[opening])).sum::<u64>();
-            let shape = self.engine.shape_of(conversation, others);
+            let zone = self.engine.zone_of(conversation.scope).await?;
+            let shape = self.engine.shape_of(conversation, others, zone);
             let load = move |db: Db<'_>| History::load(db, id, tools, shape);
             self.history = Some(self.engine.journal.read_much(load).await?);
         }
@@ -500,9 +502,9 @@ impl Engine {
 
     /// Display settings of a conversation's history, given the estimated tokens of the rest of the
     /// prompt.
-    fn shape_of(&self, conversation: &Conversation, others: u64) -> HistorySettings {
+    fn shape_of(&self, conversation: &Conversation, others: u64, zone: Zone) -> HistorySettings {
         let pool = if conversation.kind.is_run() { &*self.background } else { &self.chat };
         let budget = self.context_budget(pool).history(others);
-        HistorySettings { zone: self.zone, budget, placement: self.memory.placement }
+        HistorySettings { zone, budget, placement: self.memory.placement }
     }
 }

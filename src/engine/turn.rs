@@ -236,7 +236,7 @@ impl<'a> Turn<'a> {
             Placement::System => &[record.turn.context.clone(), record.turn.recalled.clone()],
         };
         self.history.begin(&mut request, identity, self.inputs.conversation.opening.as_ref(), now)?;
-        let question = context::question(record, self.engine.zone, pictures, placement);
+        let question = context::question(record, self.history.shape().zone, pictures, placement);
         request.push(Arc::new(question.cached()))?;
         for message in history::answered(&record.steps, scope, most) {
             request.push(message)?;

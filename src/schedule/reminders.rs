@@ -7,10 +7,10 @@
 //! which says so.
 //!
 //! The stored next time of a recurring item is only a note of what the expression gives in the
-//! current zone. Where the two differ (the zone was changed, or the clock was ahead and set right)
-//! the expression wins. The exception is a clock behind the newest message, as on a computer that
-//! does not know the time yet: a time planned then would be reported as years late once the clock
-//! is right.
+//! current zone of its person. Where the two differ (the zone was changed, or the clock was ahead
+//! and set right) the expression wins. The exception is a clock behind the newest message, as on a
+//! computer that does not know the time yet: a time planned then would be reported as years late
+//! once the clock is right.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::store::{
     Cause, ConversationKind, Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx,
 };
 use crate::time::{Timestamp, Zone};
-use crate::trust::{Labelled, Text};
+use crate::trust::{Labelled, Scope, Text};
 use crate::wording::{self, reminder as says};
 
 /// Delay before the next check while a person is unreachable or a run is open. No wake-up announces
@@ -93,14 +93,14 @@ fn task_of(job: &str) -> Option<ReminderId> {
 /// Due reminders, and those whose stored time differs from their expression.
 type DueReminders = (Vec<ReminderId>, Vec<(ReminderId, Timestamp)>);
 
-fn sort(db: Db<'_>, now: Timestamp, zone: Zone) -> anyhow::Result<DueReminders> {
+fn sort(db: Db<'_>, now: Timestamp, home: Zone) -> anyhow::Result<DueReminders> {
     let (mut due, mut misplaced) = DueReminders::default();
     let is_behind = db.conversations().high_water()?.is_some_and(|mark| now < mark);
     for row in db.reminders().waiting_reminders()? {
         if is_due(&row, now) {
             due.push(row.id);
         } else if !is_behind
-            && let Some(at) = next(&row, zone, now)
+            && let Some(at) = next(&row, db.people().zone_of(row.person, home)?, now)
             && row.next_at != Some(at)
         {
             misplaced.push((row.id, at));
@@ -127,6 +127,10 @@ fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp
         return Ok(None);
     }
     let Some((address, id)) = address_of_slot(tx, slot)?.zip(task_of(&slot.job)) else { return Ok(None) };
+    let zone = match slot.scope {
+        Scope::Person(person) => tx.people().zone_of(person, zone)?,
+        Scope::Group(_) | Scope::Shared => zone,
+    };
     let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
     tx.outbox().post(&NewOutbox::about(Cause::task(id), address, &wording::own(sentence, slot.scope), now))?;
     Ok(Some(address))
@@ -147,7 +151,7 @@ pub(super) enum Fired {
 }
 
 /// Fires a reminder that is still due, if its person still has access and can be reached.
-pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> anyhow::Result<Fired> {
+pub(super) fn fire(tx: Tx<'_>, id: ReminderId, home: Zone, now: Timestamp) -> anyhow::Result<Fired> {
     let Some(row) = tx.reminders().reminder(id)?.filter(|row| row.state == ReminderState::Waiting) else {
         return Ok(Fired::Nothing);
     };
@@ -155,6 +159,7 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, zone: Zone, now: Timestamp) -> an
     let (Some(_), Some(address)) = (tx.people().person(row.person)?, address_of(*tx, row.person)?) else {
         return Ok(Fired::Nothing);
     };
+    let zone = tx.people().zone_of(row.person, home)?;
     let late = late(&row, due, zone, now);
     let fired = match row.kind {
         ReminderKind::Reminder => notify(tx, &row, due, address, &late, now)?,
@@ -240,7 +245,6 @@ mod tests {
     use super::*;
     use crate::id::{PersonId, ReminderId};
     use crate::store::{ReminderKind, ReminderState};
-    use crate::trust::Scope;
 
     fn row(cron: &str) -> ReminderRow {
         ReminderRow {

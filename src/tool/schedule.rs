@@ -66,20 +66,26 @@ impl Tool for Remind {
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
         words(arguments, "text")?;
-        self.0.plan(argument::text(arguments, "when"), self.0.clock.now()).map(drop)
+        let (when, now) = (argument::text(arguments, "when"), self.0.clock.now());
+        match When::parse(when, now, self.0.home) {
+            // Whether it is past depends on the zone of the person.
+            Ok(_) | Err(TimeExpressionError::Past) => Ok(()),
+            Err(_) => self.0.plan(when, now, self.0.home).map(drop),
+        }
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (words, turn) = (words(call.arguments, "text")?, call.turn);
         let began = self.0.journal.read(move |db| Ok(db.turns().turn(turn)?.map(|turn| turn.claimed_at))).await;
         let began = began.map_err(store_error)?.unwrap_or_else(|| self.0.clock.now());
-        let plan = self.0.plan(argument::text(call.arguments, "when"), began)?;
-        self.0.add_entry(call, ReminderKind::Reminder, words, plan).await
+        let zone = self.0.zone_of(owner(call)?).await?;
+        let plan = self.0.plan(argument::text(call.arguments, "when"), began, zone)?;
+        self.0.add_entry(call, ReminderKind::Reminder, words, plan, zone).await
     }
 }
 
 /// `schedule`: makes the assistant perform a recurring task, at times of a cron expression in the
-/// configured zone.
+/// zone of that person.
 struct ScheduleTask(ScheduleStore);
 
 impl ScheduleTask {
@@ -111,7 +117,8 @@ impl Tool for ScheduleTask {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (task, cron) = self.read(call.arguments)?;
-        self.0.add_entry(call, ReminderKind::Task, task, ScheduleSpec::Again(cron)).await
+        let zone = self.0.zone_of(owner(call)?).await?;
+        self.0.add_entry(call, ReminderKind::Task, task, ScheduleSpec::Again(cron), zone).await
     }
 }
 
@@ -119,10 +126,10 @@ impl Tool for ScheduleTask {
 struct ListScheduled(ScheduleStore);
 
 impl ListScheduled {
-    fn line(&self, row: &ReminderRow) -> String {
+    fn line(&self, row: &ReminderRow, zone: Zone) -> String {
         let (words, label, _) = row.text.open();
         let sources = if label.is_trusted() { String::new() } else { label.encode() };
-        says::line(row.id, row.kind.as_str(), &self.0.when(row), &sources, &shorten(&one_line(words), SHOWN))
+        says::line(row.id, row.kind.as_str(), &self.0.when(row, zone), &sources, &shorten(&one_line(words), SHOWN))
     }
 }
 
@@ -136,7 +143,8 @@ impl Tool for ListScheduled {
         let (owner, mut label) = (owner(call)?, call.label.clone());
         let rows = self.0.journal.read(move |db| db.reminders().reminders_of(owner)).await.map_err(store_error)?;
         rows.iter().for_each(|row| label.absorb(row.text.label()));
-        let lines: Vec<String> = rows.iter().map(|row| self.line(row)).collect();
+        let zone = self.0.zone_of(owner).await?;
+        let lines: Vec<String> = rows.iter().map(|row| self.line(row, zone)).collect();
         let text = if lines.is_empty() { says::NOTHING_WAITS.to_owned() } else { lines.join("\n") };
         Ok(Output { text, label, from: Vec::new() })
     }
@@ -190,7 +198,8 @@ fn id(arguments: &Value) -> Result<ReminderId, ToolError> {
 pub struct ScheduleStore {
     journal: Journal,
     clock: Arc<dyn Clock>,
-    zone: Zone,
+    /// Zone of everybody who has none of their own.
+    home: Zone,
     wakeup: WakeupSender,
 }
 
@@ -205,19 +214,25 @@ enum ScheduleSpec {
 
 impl ScheduleStore {
     /// Creates the lists over this journal; the schedule is woken when a list has grown.
-    pub fn new(journal: Journal, clock: Arc<dyn Clock>, zone: Zone, wakeup: WakeupSender) -> Self {
-        Self { journal, clock, zone, wakeup }
+    pub fn new(journal: Journal, clock: Arc<dyn Clock>, home: Zone, wakeup: WakeupSender) -> Self {
+        Self { journal, clock, home, wakeup }
+    }
+
+    /// Returns the zone in which a person names times.
+    async fn zone_of(&self, person: PersonId) -> Result<Zone, ToolError> {
+        let home = self.home;
+        self.journal.read(move |db| db.people().zone_of(person, home)).await.map_err(store_error)
     }
 
     /// Returns the meaning of `when`, said at that time.
-    fn plan(&self, when: &str, said_at: Timestamp) -> Result<ScheduleSpec, ToolError> {
-        let refused = match When::parse(when, said_at, self.zone) {
+    fn plan(&self, when: &str, said_at: Timestamp, zone: Zone) -> Result<ScheduleSpec, ToolError> {
+        let refused = match When::parse(when, said_at, zone) {
             Ok(when) => return Ok(ScheduleSpec::Once(when)),
             Err(TimeExpressionError::Form) => match self.cron(when) {
                 Err(_) if Cron::parse(when).is_err() => says::WHEN_FORM.to_owned(),
                 cron => return cron.map(ScheduleSpec::Again),
             },
-            Err(TimeExpressionError::Past) => says::when_past(&self.zone.show_long(self.clock.now())),
+            Err(TimeExpressionError::Past) => says::when_past(&zone.show_long(self.clock.now())),
             Err(TimeExpressionError::Far) => says::WHEN_FAR.to_owned(),
         };
         Err(ToolError::Arguments(refused))
@@ -240,6 +255,7 @@ impl ScheduleStore {
         kind: ReminderKind,
         words: String,
         plan: ScheduleSpec,
+        zone: Zone,
     ) -> Result<Output, ToolError> {
         let (person, turn, now) = (owner(call)?, Some(call.turn), self.clock.now());
         let text = Labelled::new(Arc::from(words), call.label.clone(), call.scope);
@@ -247,7 +263,7 @@ impl ScheduleStore {
             ScheduleSpec::Once(when) => (None, when.at),
             ScheduleSpec::Again(cron) => {
                 let never = || ToolError::Arguments(says::not_cron(&crate::time::CronError::Never.to_string()));
-                (Some(cron.as_str().to_owned()), cron.next_after(now, self.zone).ok_or_else(never)?)
+                (Some(cron.as_str().to_owned()), cron.next_after(now, zone).ok_or_else(never)?)
             }
         };
         let stored = self.journal.write("keep a reminder", move |tx| {
@@ -270,25 +286,25 @@ impl ScheduleStore {
                     Shift::Skipped => says::SKIPPED,
                     Shift::Twice => says::TWICE,
                 };
-                says::set(id, &self.zone.show_long(when.at), note)
+                says::set(id, &zone.show_long(when.at), note)
             }
-            ScheduleSpec::Again(cron) => says::set_again(id, &self.next_times(cron, now), self.zone.name()),
+            ScheduleSpec::Again(cron) => says::set_again(id, &next_times(cron, now, zone), zone.name()),
         };
         Ok(call.own_words(answer))
     }
 
-    fn next_times(&self, cron: &Cron, now: Timestamp) -> String {
-        let times = cron.next_times(now, self.zone, NEXT_TIMES);
-        times.into_iter().map(|at| self.zone.show_short(at)).collect::<Vec<_>>().join(", ")
-    }
-
     /// Returns the due time of a row, in words.
-    fn when(&self, row: &ReminderRow) -> String {
+    fn when(&self, row: &ReminderRow, zone: Zone) -> String {
         match row.recurrence() {
-            Some(cron) => says::again(cron.as_str(), &self.next_times(&cron, self.clock.now())),
-            None => row.next_at.map(|at| self.zone.show(at)).unwrap_or_default(),
+            Some(cron) => says::again(cron.as_str(), &next_times(&cron, self.clock.now(), zone)),
+            None => row.next_at.map(|at| zone.show(at)).unwrap_or_default(),
         }
     }
+}
+
+fn next_times(cron: &Cron, now: Timestamp, zone: Zone) -> String {
+    let times = cron.next_times(now, zone, NEXT_TIMES);
+    times.into_iter().map(|at| zone.show_short(at)).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the text of an argument, if it can be stored.

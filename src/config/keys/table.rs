@@ -141,7 +141,7 @@ const PEOPLE: &[Key] = &[
     key("prefer", Text, Depends("where they wrote last"), "signal",
         "Channel for reminders and notices: \"telegram\", \"signal\" or \"terminal\" (while attached to it)."),
     key("zone", Text, Depends("timezone"), "Europe/Lisbon",
-        "Their own time zone, by which quiet_hours count."),
+        "Their own time zone, for times that they name or are shown, and for quiet_hours."),
     key("quiet_hours", Text, Is("22:00-07:00"), "23:00-08:00",
         "Local hours in which nothing that they did not ask for disturbs them; \"\" for none. Reminders and tasks still come at their time."),
 ];

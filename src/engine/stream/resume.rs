@@ -91,7 +91,8 @@ impl StreamTask {
         let Some(first) = messages.iter().find(|message| message.kind == MessageKind::Said) else { return Ok(None) };
         let is_long = |until: Timestamp| until.since(first.effective_at) > DELAY_WORTH_NAMING;
         let was_away = claimed_at < self.engine.runtime.began;
-        let notice = || self.notice(self.delay_notice(first.effective_at, now, was_away));
+        let zone = self.engine.zone_of(row.scope).await?;
+        let notice = || self.notice(Self::delay_notice(first.effective_at, now, was_away, zone));
         Ok((is_long(now) && !is_long(claimed_at)).then(notice))
     }
 
