@@ -72,7 +72,7 @@ pub use maintenance::{IndexMismatch, OldFile};
 pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
 pub use open::{Journal, newest_version};
-pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, SetAside, Urgency};
+pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, SetAside};
 pub use pairing::{Admitted, CodeFor, CodeUse, Issuer, ValidCode};
 pub use people::{FormerPerson, KnownPerson};
 pub use proposals::{
@@ -82,7 +82,7 @@ pub use proposals::{
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderKind, ReminderRow, ReminderState};
-pub use sent::{Cause, CauseKind, SentRow};
+pub use sent::{Cause, CauseKind, SentRow, Urgency};
 pub use skills::{
     ChangeRow, ChangeState, NewVersion, OutsideToolRow, SeenSkill, SeenTool, SkillFile, SkillRow, SkillState,
     VersionRow,

@@ -12,9 +12,9 @@ use rusqlite::{Row, params};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, MessageId, OutboxId, PartId, PersonId, TurnId};
-use crate::store::Cause;
 use crate::store::handles::{Outbox, OutboxMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
+use crate::store::{Cause, Urgency};
 use crate::time::Timestamp;
 use crate::trust::Text;
 
@@ -32,22 +32,7 @@ pub enum OutboxKind {
     Reaction,
 }
 
-/// Disturbance that a delivery may cause. All but [`Urgency::Asked`] was not asked for: while
-/// nobody is attached to a terminal, it goes to another channel of its person.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum Urgency {
-    /// An answer to what came from that address, for which it stays.
-    Asked,
-    /// Delivered at any time.
-    Rings,
-    /// Delivered without a sound in quiet hours; kept where the channel cannot do that.
-    Silent,
-    /// Kept until the end of the quiet hours.
-    Kept,
-}
-
-stored_word!(OutboxKind, PartState, Urgency);
+stored_word!(OutboxKind, PartState);
 
 /// A delivery to add. The text of a message is stored with it; all others bring their own.
 /// A notice to a person becomes a message of their stream

@@ -13,7 +13,7 @@ use crate::id::{
 };
 use crate::store::handles::{Sent, SentMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
-use crate::store::{MessageKind, MessageState, TextKind, Urgency};
+use crate::store::{MessageKind, MessageState, TextKind};
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
 
@@ -37,7 +37,22 @@ pub enum CauseKind {
     Proposal,
 }
 
-stored_word!(CauseKind);
+/// Disturbance that a delivery may cause. All but [`Urgency::Asked`] was not asked for: while
+/// nobody is attached to a terminal, it goes to another channel of its person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Urgency {
+    /// An answer to what came from that address, for which it stays.
+    Asked,
+    /// Delivered at any time.
+    Rings,
+    /// Delivered without a sound in quiet hours; kept where the channel cannot do that.
+    Silent,
+    /// Kept until the end of the quiet hours.
+    Kept,
+}
+
+stored_word!(CauseKind, Urgency);
 
 impl CauseKind {
     /// Disturbance that a message with this cause may cause: a set time is meant, a question or a
