@@ -1,11 +1,11 @@
-//! Parses a point in time as people and models write it: `tomorrow 9:00`, `in 20 minutes`, `monday
-//! 18:30`, `2026-11-22 09:00`.
+//! Parses a point in time as people and models write it: `tomorrow 9:00`, `in 20 minutes`, `next
+//! friday`, `2026-11-22 09:00`, `24.12.2026`.
 //!
 //! Pure and total: the same text at the same instant in the same zone has the same meaning, and any
-//! other text is rejected instead of approximated. Text without a clock time or a span is rejected:
-//! a guess would come at the wrong hour. Local times follow the clocks: one that is skipped when
-//! they go forward is the first instant after the gap; one that occurs twice is the first
-//! occurrence still to come; and the result reports the shift ([`Shift`]). A day or a week is
+//! other text is rejected instead of approximated. A day without a clock time means [`MORNING`],
+//! and the result says so ([`When::is_bare_day`]). Local times follow the clocks: one that is
+//! skipped when they go forward is the first instant after the gap; one that occurs twice is the
+//! first occurrence still to come; and the result reports the shift ([`Shift`]). A day or a week is
 //! counted on the calendar, minutes and hours in real time.
 
 use std::time::Duration;
@@ -16,6 +16,9 @@ use super::{Timestamp, Zone};
 
 /// Maximum distance into the future; a later time in a chat is a mistyped year.
 const FURTHEST: Duration = Duration::from_secs(5 * 366 * 86_400);
+
+/// Hour of a day for which no clock time is given.
+const MORNING: u32 = 9;
 
 /// Range after a skipped local time that is searched for the next one: even a skipped date is
 /// shorter.
@@ -28,6 +31,8 @@ pub struct When {
     pub at: Timestamp,
     /// Adjustment for clock changes.
     pub shift: Shift,
+    /// True if the text names a day without a clock time.
+    pub is_bare_day: bool,
 }
 
 /// Effect of a clock change on a local time.
@@ -72,7 +77,7 @@ impl When {
     }
 
     fn exact(at: Timestamp) -> Self {
-        Self { at, shift: Shift::None }
+        Self { at, shift: Shift::None, is_bare_day: false }
     }
 }
 
@@ -135,18 +140,26 @@ fn pieces(words: &str) -> Vec<String> {
 fn local(words: &str, now: Timestamp, zone: Zone) -> Option<Result<When, TimeExpressionError>> {
     let stamped = words.split_once('t').filter(|(date, _)| date.len() == 10);
     let words = stamped.map_or_else(|| words.to_owned(), |(date, time)| format!("{date} {time}"));
-    let mut words: Vec<&str> = words.split_whitespace().filter(|word| !matches!(*word, "at" | "on" | ",")).collect();
+    let words: Vec<&str> = words.split_whitespace().filter(|word| !matches!(*word, "at" | "on" | ",")).collect();
     let today = zone.local(now).date_naive();
+    let (is_next, words) = match words.as_slice() {
+        ["next", rest @ ..] => (true, rest),
+        all => (false, all),
+    };
     let day = words.first().and_then(|word| day(word.trim_end_matches(','), today));
-    if day.is_some() {
-        words.remove(0);
-    }
-    let time = time_of_day(&words.concat())?;
-    Some(match day {
+    let (is_known, rest) = (day.is_some(), words.get(usize::from(day.is_some())..).unwrap_or_default());
+    let is_bare_day = is_known && rest.is_empty();
+    let time = if is_bare_day { NaiveTime::from_hms_opt(MORNING, 0, 0) } else { time_of_day(&rest.concat()) }?;
+    let when = match day {
+        Some(Day::Every(weekday)) => {
+            let from = if is_next { today.succ_opt()? } else { today };
+            first_to_come(from, now, zone, time, |date| date.weekday() == weekday)
+        }
+        _ if is_next => return None,
         Some(Day::On(date)) => on_the_clock(date.and_time(time), now, zone),
-        Some(Day::Every(weekday)) => first_to_come(today, now, zone, time, |date| date.weekday() == weekday),
         None => first_to_come(today, now, zone, time, |_| true),
-    })
+    };
+    Some(when.map(|when| When { is_bare_day, ..when }))
 }
 
 enum Day {
@@ -159,9 +172,16 @@ fn day(word: &str, today: NaiveDate) -> Option<Day> {
         "today" => Some(Day::On(today)),
         "tomorrow" => today.succ_opt().map(Day::On),
         // Requires four digits, so that a two-digit year is not taken for one of the first century.
-        _ if word.len() == 10 => NaiveDate::parse_from_str(word, "%Y-%m-%d").ok().map(Day::On),
+        _ if word.len() == 10 && word.contains('-') => NaiveDate::parse_from_str(word, "%Y-%m-%d").ok().map(Day::On),
+        _ if word.contains('.') => dotted(word).map(Day::On),
         _ => word.parse().ok().map(Day::Every),
     }
+}
+
+/// Parses `24.12.2026`.
+fn dotted(word: &str) -> Option<NaiveDate> {
+    let (_, year) = word.rsplit_once('.')?;
+    if year.len() == 4 { NaiveDate::parse_from_str(word, "%d.%m.%Y").ok() } else { None }
 }
 
 /// Parses `18:30`, `18:30:00`, `9am`, `9:30pm`, `noon`.
@@ -205,14 +225,15 @@ fn on_the_clock(local: NaiveDateTime, now: Timestamp, zone: Zone) -> Result<When
     match zone.instants(local) {
         MappedLocalTime::Single(at) => Ok(When::exact(at)),
         MappedLocalTime::Ambiguous(first, second) => {
-            Ok(When { at: if first > now { first } else { second }, shift: Shift::Twice })
+            Ok(When { shift: Shift::Twice, ..When::exact(if first > now { first } else { second }) })
         }
         MappedLocalTime::None => {
             let minutes = (1..=LONGEST_GAP_MINUTES).filter_map(|n| local.checked_add_signed(TimeDelta::minutes(n)));
             let first =
                 minutes.filter_map(|local| zone.instants(local).earliest()).next().ok_or(TimeExpressionError::Far)?;
             // Gaps end on whole minutes, regardless of the given seconds.
-            Ok(When { at: Timestamp(first.0 - first.0.rem_euclid(60_000)), shift: Shift::Skipped })
+            let at = Timestamp(first.0 - first.0.rem_euclid(60_000));
+            Ok(When { shift: Shift::Skipped, ..When::exact(at) })
         }
     }
 }
@@ -273,9 +294,40 @@ mod tests {
             ("in 2 hours", "2026-11-20 15:00"),
             ("in 3 days", "2026-11-23 13:00"),
             ("in a week", "2026-11-27 13:00"),
+            ("24.12.2026 09:30", "2026-12-24 09:30"),
+            ("on 1.12.2026 at 9:30", "2026-12-01 09:30"),
+            ("next monday 9:30", "2026-11-23 09:30"),
+            ("next Friday 18:30", "2026-11-27 18:30"),
+            ("Friday 10:00", "2026-11-27 10:00"),
         ] {
             assert_eq!(parse(words, NOW, "Europe/Vienna"), Ok((means.to_owned(), Shift::None)), "{words}");
+            let when = When::parse(words, at(NOW), zone("Europe/Vienna")).unwrap();
+            assert!(!when.is_bare_day, "{words}");
         }
+    }
+
+    #[test]
+    fn a_day_without_a_clock_time_means_nine_in_the_morning_and_says_so() {
+        for (words, means) in [
+            ("24.12.2026", "2026-12-24 09:00"),
+            ("2026-11-22", "2026-11-22 09:00"),
+            ("tomorrow", "2026-11-21 09:00"),
+            ("monday", "2026-11-23 09:00"),
+            ("on Friday", "2026-11-27 09:00"),
+            ("next friday", "2026-11-27 09:00"),
+            ("Next Thursday,", "2026-11-26 09:00"),
+        ] {
+            let when = When::parse(words, at(NOW), zone("Europe/Vienna")).unwrap();
+            assert_eq!(
+                (zone("Europe/Vienna").show_short(when.at).as_str(), when.is_bare_day),
+                (means, true),
+                "{words}"
+            );
+        }
+        let early = "2026-11-20T05:00:00Z";
+        assert_eq!(parse("friday", early, "Europe/Vienna").unwrap().0, "2026-11-20 09:00");
+        assert_eq!(parse("next friday", early, "Europe/Vienna").unwrap().0, "2026-11-27 09:00");
+        assert_eq!(parse("today", NOW, "Europe/Vienna"), Err(TimeExpressionError::Past));
     }
 
     #[test]
@@ -284,10 +336,13 @@ mod tests {
             "",
             "soon",
             "9",
-            "tomorrow",
-            "monday",
-            "next monday 9:00",
-            "2026-11-22",
+            "next",
+            "next 9:00",
+            "next tomorrow",
+            "next 2026-11-22",
+            "24.12.26",
+            "31.11.2026",
+            "24.12. 9:00",
             "26-11-22 09:00",
             "2026-13-22 09:00",
             "2026-11-31 09:00",
@@ -337,7 +392,7 @@ mod tests {
     fn of_a_time_that_comes_twice_the_first_to_come_is_meant() {
         let london = zone("Europe/London");
         let twice = |now| When::parse("2026-10-25 01:30", at(now), london);
-        let when = |stamp| Ok(When { at: at(stamp), shift: Shift::Twice });
+        let when = |stamp| Ok(When { shift: Shift::Twice, ..When::exact(at(stamp)) });
         assert_eq!(twice("2026-10-25T00:00:00Z"), when("2026-10-25T00:30:00Z"));
         assert_eq!(twice("2026-10-25T00:45:00Z"), when("2026-10-25T01:30:00Z"));
         assert_eq!(twice("2026-10-25T01:30:00Z"), Err(TimeExpressionError::Past));

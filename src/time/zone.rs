@@ -80,6 +80,11 @@ impl Zone {
         format!("{:02}:{:02}", local.hour(), local.minute())
     }
 
+    /// Formats the last moment of something: its day, if that is when the day ends.
+    pub fn show_end(self, at: Timestamp) -> String {
+        if self.time_of_day(at) == "23:59" { self.day(at) } else { self.show_short(at) }
+    }
+
     /// Parses a local date, or a local date with time. Returns the instant at which it begins, and
     /// the one at which it ends: for a time, the same, or the second one if the clocks show it
     /// twice. A time that the clocks skip is invalid.
