@@ -42,14 +42,18 @@ impl JobsAdmin<'_> {
             Some(row) if row.person == whose => {
                 // Every command may be run twice.
                 let was = row.state == ReminderState::Cancelled;
-                Ok(was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?)
+                let is_over = was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?;
+                Ok(is_over.then_some(row))
             }
-            _ => Ok(false),
+            _ => Ok(None),
         });
-        match cancel.await? {
-            true => Ok(Answer::ours(reminder::cancelled(id), json!({ "cancelled": id }))),
-            false => Ok(Answer::refusal(reminder::no_such_reminder(id))),
-        }
+        let Some(row) = cancel.await? else { return Ok(Answer::refusal(reminder::no_such_reminder(id))) };
+        let mut shown = ShownLabel::nothing();
+        let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
+        let zone = self.engine.zone_of(Scope::Person(whose)).await?;
+        let time = row.next_at.map(|at| zone.show_short(at)).unwrap_or_default();
+        let sentence = reminder::cancelled(row.kind.as_str(), id, &words, &time);
+        Ok(Answer::showing(shown, sentence, json!({ "cancelled": id })))
     }
 
     /// The latest reflections, newest first.
@@ -111,7 +115,7 @@ impl JobsAdmin<'_> {
 
 /// The next times of a reminder, starting with the stored one.
 fn times(row: &ReminderRow, zone: Zone) -> Vec<Timestamp> {
-    let later = |first| row.recurrence().map_or_else(Vec::new, |cron| cron.next_times(first, zone, TIMES - 1));
+    let later = |first| row.next_times(first, zone, TIMES - 1);
     row.next_at.into_iter().flat_map(|first| std::iter::once(first).chain(later(first))).collect()
 }
 
@@ -129,7 +133,8 @@ impl Render for RemindersReport {
         let line = |(times, row): &(Vec<Timestamp>, ReminderRow)| {
             let times: Vec<String> = times.iter().map(|at| context.zone.show_short(*at)).collect();
             let times = times.join(", ");
-            let when = if row.cron.is_none() { times } else { reminder::recurring(&times) };
+            let until = row.until.map(|until| context.zone.show_end(until));
+            let when = if row.cron.is_none() { times } else { reminder::recurring(&times, until.as_deref()) };
             let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
             reminder::reminder(row.id, row.kind.as_str(), &when, &words, &sources_in_words(row.text.label()))
         };
@@ -145,6 +150,7 @@ impl Render for RemindersReport {
                 "text": &**shown.words(&row.text),
                 "cron": row.cron.as_deref().unwrap_or_default(),
                 "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
+                "until": row.until.map(Timestamp::rfc3339),
                 "untrusted": sources(row.text.label()),
             })
         };
@@ -285,13 +291,14 @@ mod tests {
         assert!(list.markdown.contains("2026-11-21 11:00: call \\*mum\\*"), "{}", list.markdown);
         let times = "next 2026-11-22 10:00, 2026-11-23 10:00, 2026-11-24 10:00, and so on: water the plants";
         assert!(list.markdown.contains(times) && !list.markdown.contains("boat"), "{}", list.markdown);
-        assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "untrusted"]);
+        assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "until", "untrusted"]);
 
         let stolen = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {theirs}")).await;
         assert!(stolen.failed && stolen.markdown == reminder::no_such_reminder(theirs));
-        for _ in 0..2 {
+        for time in [", 2026-11-21 11:00", ""] {
             let cancelled = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {once}")).await;
-            assert_eq!(cancelled.markdown, reminder::cancelled(once), "also when it is run again");
+            let sentence = format!("Cancelled reminder {once}: call \\*mum\\*{time}.");
+            assert_eq!(cancelled.markdown, sentence, "also when it is run again");
         }
         assert!(!fixture.admin.chat(&fixture.ada(), "/reminders").await.markdown.contains("mum"));
         assert!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown.contains("boat"));

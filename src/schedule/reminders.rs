@@ -38,8 +38,12 @@ impl Schedule {
         let (now, zone) = (self.clock.now(), self.zone);
         let (due, misplaced) = self.journal.read(move |db| sort(db, now, zone)).await?;
         if !misplaced.is_empty() {
-            let moves =
-                move |tx: Tx<'_>| misplaced.iter().try_for_each(|(id, at)| tx.reminders().move_reminder(*id, *at));
+            let moves = move |tx: Tx<'_>| {
+                misplaced.iter().try_for_each(|(id, at)| match at {
+                    Some(at) => tx.reminders().move_reminder(*id, *at),
+                    None => tx.reminders().end_reminder(*id, ReminderState::Done, now).map(drop),
+                })
+            };
             self.journal.write("plan anew", moves).await?;
         }
         for id in due {
@@ -90,8 +94,9 @@ fn task_of(job: &str) -> Option<ReminderId> {
     job.strip_prefix("task:")?.parse().ok().map(ReminderId)
 }
 
-/// Due reminders, and those whose stored time differs from their expression.
-type DueReminders = (Vec<ReminderId>, Vec<(ReminderId, Timestamp)>);
+/// Due reminders, and recurring ones whose stored time differs from their expression, with the
+/// right one; none if it is over.
+type DueReminders = (Vec<ReminderId>, Vec<(ReminderId, Option<Timestamp>)>);
 
 fn sort(db: Db<'_>, now: Timestamp, home: Zone) -> anyhow::Result<DueReminders> {
     let (mut due, mut misplaced) = DueReminders::default();
@@ -99,11 +104,11 @@ fn sort(db: Db<'_>, now: Timestamp, home: Zone) -> anyhow::Result<DueReminders> 
     for row in db.reminders().waiting_reminders()? {
         if is_due(&row, now) {
             due.push(row.id);
-        } else if !is_behind
-            && let Some(at) = next(&row, db.people().zone_of(row.person, home)?, now)
-            && row.next_at != Some(at)
-        {
-            misplaced.push((row.id, at));
+        } else if !is_behind && row.recurrence().is_some() {
+            let at = row.next_after(now, db.people().zone_of(row.person, home)?);
+            if row.next_at != at || at.is_none() {
+                misplaced.push((row.id, at));
+            }
         }
     }
     Ok((due, misplaced))
@@ -165,7 +170,7 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, home: Zone, now: Timestamp) -> an
         ReminderKind::Reminder => notify(tx, &row, due, address, &late, now)?,
         ReminderKind::Task => begin(tx, &row, due, &late, zone, now)?,
     };
-    match next(&row, zone, now) {
+    match row.next_after(now, zone) {
         Some(next) => tx.reminders().move_reminder(id, next)?,
         None => drop(tx.reminders().end_reminder(id, ReminderState::Done, now)?),
     }
@@ -223,16 +228,12 @@ fn begin(
 const PUNCTUAL: Duration = Duration::from_secs(5 * 60);
 /// Maximum number of missed occurrences counted.
 const COUNTED: usize = 100;
-/// The first time after `now`; `None` for a one-off, or if there is none.
-pub(super) fn next(row: &ReminderRow, zone: Zone, now: Timestamp) -> Option<Timestamp> {
-    row.recurrence()?.next_after(now, zone)
-}
-
 /// Describes the delay; blank if there is none.
 pub(super) fn late(row: &ReminderRow, due: Timestamp, zone: Zone, now: Timestamp) -> String {
     let more = row.recurrence().map_or(0, |cron| {
         let times = std::iter::successors(cron.next_after(due, zone), |last| cron.next_after(*last, zone));
-        times.take_while(|at| *at <= now).take(COUNTED).count()
+        let end = row.until.map_or(now, |until| until.min(now));
+        times.take_while(|at| *at <= end).take(COUNTED).count()
     });
     if now.since(due) <= PUNCTUAL && more == 0 {
         return String::new();
@@ -254,6 +255,7 @@ mod tests {
             text: crate::wording::own("t", Scope::Person(PersonId(1))),
             cron: Some(cron.to_owned()).filter(|cron| !cron.is_empty()),
             next_at: None,
+            until: None,
             turn: None,
             created_at: Timestamp(0),
             state: ReminderState::Waiting,

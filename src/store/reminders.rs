@@ -11,7 +11,7 @@ use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{PersonId, ReminderId, TurnId};
-use crate::time::{Cron, Timestamp};
+use crate::time::{Cron, Timestamp, Zone};
 use crate::trust::{Scope, Text};
 
 /// Kind of action when due.
@@ -51,10 +51,25 @@ pub struct NewReminder<'a> {
     pub cron: Option<&'a str>,
     /// First due time.
     pub next_at: Timestamp,
+    /// Last moment at which a recurring one may be due.
+    pub until: Option<Timestamp>,
     /// Turn that creates it.
     pub turn: Option<TurnId>,
     /// Current time.
     pub at: Timestamp,
+}
+
+/// A change of a reminder or task: its whole new state.
+#[derive(Debug, Clone)]
+pub struct ReminderChange {
+    /// Text.
+    pub text: Text,
+    /// Recurrence; none for a single one.
+    pub cron: Option<String>,
+    /// Next due time.
+    pub next_at: Timestamp,
+    /// Last moment at which a recurring one may be due.
+    pub until: Option<Timestamp>,
 }
 
 /// A stored reminder or task.
@@ -72,6 +87,8 @@ pub struct ReminderRow {
     pub cron: Option<String>,
     /// Next due time.
     pub next_at: Option<Timestamp>,
+    /// Last moment at which a recurring one may be due.
+    pub until: Option<Timestamp>,
     /// Turn that created it.
     pub turn: Option<TurnId>,
     /// Creation time.
@@ -91,6 +108,17 @@ impl ReminderRow {
         Cron::parse(self.cron.as_deref()?).ok()
     }
 
+    /// Returns the first time after `now`; `None` for a single one, or if there is none.
+    pub fn next_after(&self, now: Timestamp, zone: Zone) -> Option<Timestamp> {
+        self.next_times(now, zone, 1).pop()
+    }
+
+    /// Returns the first times after `now`; none for a single one.
+    pub fn next_times(&self, now: Timestamp, zone: Zone, count: usize) -> Vec<Timestamp> {
+        let times = self.recurrence().map_or_else(Vec::new, |cron| cron.next_times(now, zone, count));
+        times.into_iter().filter(|at| self.until.is_none_or(|until| *at <= until)).collect()
+    }
+
     /// Returns the scope of its slots.
     pub fn scope(&self) -> Scope {
         Scope::Person(self.person)
@@ -99,7 +127,8 @@ impl ReminderRow {
 
 from_row! {
     ReminderRow from "reminders", "text, label, scope" {
-        id, person: "person_id", kind, cron = "nullif(cron, '')", next_at, turn: "turn_id", created_at, state }
+        id, person: "person_id", kind, cron = "nullif(cron, '')", next_at, until: "until_at", turn: "turn_id",
+        created_at, state }
     with |row| { text: text(row, "text")? }
 }
 
@@ -141,8 +170,19 @@ impl RemindersMut<'_> {
         let (words, label, scope) = new.text.open();
         insert!(self.db, "reminders" {
             person_id: new.person, kind: new.kind, text: &**words, label, scope, cron: new.cron.unwrap_or_default(),
-            next_at: new.next_at, turn_id: new.turn, created_at: new.at, state: "waiting",
+            next_at: new.next_at, until_at: new.until, turn_id: new.turn, created_at: new.at, state: "waiting",
         })
+    }
+
+    /// Changes a waiting reminder, or sets one that is done anew. Returns false if it is neither.
+    pub fn change_reminder(&self, id: ReminderId, change: &ReminderChange) -> anyhow::Result<bool> {
+        let (words, label, _) = change.text.open();
+        let cron = change.cron.as_deref().unwrap_or_default();
+        self.db.changed(
+            "UPDATE reminders SET text = ?2, label = ?3, cron = ?4, next_at = ?5, until_at = ?6, state = 'waiting',
+             ended_at = NULL WHERE id = ?1 AND state IN ('waiting', 'done')",
+            params![id, &**words, label, cron, change.next_at, change.until],
+        )
     }
 
     /// Sets the next due time.

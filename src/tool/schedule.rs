@@ -1,10 +1,11 @@
-//! Reminders and scheduled tasks: the only code that adds entries to a person's list, and removes
-//! them for a model.
+//! Reminders and scheduled tasks: the only code that adds entries to a person's list, and changes
+//! or removes them for a model.
 //!
 //! A tool only writes the row and wakes the schedule, which reads it. Every person has their own
 //! list and cannot access another. Relative times count from the start of the turn, so that a
 //! repeated call after an interruption finds its own row instead of adding a second one. The text
-//! keeps the label of the call for good: a list cannot be used to launder text.
+//! keeps the label of the call for good: a list cannot be used to launder text. Results name the
+//! entry, with its words unless these came from outside.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +15,12 @@ use serde_json::{Value, json};
 
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::{PersonId, ReminderId};
-use crate::store::{Journal, NewReminder, ReminderKind, ReminderRow, ReminderState};
+use crate::model::ToolSpec;
+use crate::store::{Journal, NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
 use crate::text::{one_line, shorten};
 use crate::time::clock::WakeupSender;
 use crate::time::{Clock, Cron, Shift, TimeExpressionError, Timestamp, When, Zone};
-use crate::trust::{Labelled, Scope};
+use crate::trust::{Labelled, Scope, Text};
 use crate::wording::reminder as says;
 
 /// Maximum number of entries waiting for one person.
@@ -40,8 +42,14 @@ pub fn tools(store: &ScheduleStore) -> Vec<Arc<dyn Tool>> {
         Arc::new(Remind(store.clone())),
         Arc::new(ScheduleTask(store.clone())),
         Arc::new(ListScheduled(store.clone())),
+        Arc::new(ChangeScheduled(store.clone())),
         Arc::new(CancelScheduled(store.clone())),
     ]
+}
+
+/// Declares a tool that changes the list. A repeated call finds its own entry as it left it.
+fn changing(spec: ToolSpec) -> ToolDeclaration {
+    ToolDeclaration { spec, effects: Effects::SCHEDULES, egress: Egress::Later, repeatable: true }
 }
 
 /// `remind`: tells a person something at a later time, in their own words and without asking a
@@ -53,33 +61,28 @@ impl Tool for Remind {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({
             "when": { "type": "string", "description": says::REMIND_WHEN },
-            "text": { "type": "string" }
+            "text": { "type": "string" },
+            "until": { "type": "string" }
         });
-        ToolDeclaration {
-            spec: argument::spec("remind", says::REMIND, properties, &["when", "text"]),
-            effects: Effects::SCHEDULES,
-            egress: Egress::Later,
-            // A repeated call finds its own entry.
-            repeatable: true,
-        }
+        changing(argument::spec("remind", says::REMIND, properties, &["when", "text"]))
     }
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
+        let (when, now, home) = (argument::text(arguments, "when"), self.0.clock.now(), self.0.home);
         words(arguments, "text")?;
-        let (when, now) = (argument::text(arguments, "when"), self.0.clock.now());
-        match When::parse(when, now, self.0.home) {
+        let end = until(arguments, now, home)?;
+        match When::parse(when, now, home) {
             // Whether it is past depends on the zone of the person.
-            Ok(_) | Err(TimeExpressionError::Past) => Ok(()),
-            Err(_) => self.0.plan(when, now, self.0.home).map(drop),
+            Err(TimeExpressionError::Past) => Ok(()),
+            _ => self.0.plan(when, now, home)?.lasting(end, now, home).map(drop),
         }
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let (words, turn) = (words(call.arguments, "text")?, call.turn);
-        let began = self.0.journal.read(move |db| Ok(db.turns().turn(turn)?.map(|turn| turn.claimed_at))).await;
-        let began = began.map_err(store_error)?.unwrap_or_else(|| self.0.clock.now());
-        let zone = self.0.zone_of(owner(call)?).await?;
-        let plan = self.0.plan(argument::text(call.arguments, "when"), began, zone)?;
+        let (words, zone) = (words(call.arguments, "text")?, self.0.zone_of(owner(call)?).await?);
+        let said_at = self.0.said_at(call).await?;
+        let plan = self.0.plan(call.text("when"), said_at, zone)?;
+        let plan = plan.lasting(until(call.arguments, said_at, zone)?, self.0.clock.now(), zone)?;
         self.0.add_entry(call, ReminderKind::Reminder, words, plan, zone).await
     }
 }
@@ -89,9 +92,10 @@ impl Tool for Remind {
 struct ScheduleTask(ScheduleStore);
 
 impl ScheduleTask {
-    fn read(&self, arguments: &Value) -> Result<(String, Cron), ToolError> {
-        let cron = argument::text(arguments, "cron");
-        Ok((words(arguments, "task")?, self.0.cron(cron)?))
+    fn read(&self, arguments: &Value, said_at: Timestamp, zone: Zone) -> Result<(String, ScheduleSpec), ToolError> {
+        let plan = ScheduleSpec::again(self.0.cron(argument::text(arguments, "cron"))?, self.0.clock.now(), zone)?;
+        let plan = plan.lasting(until(arguments, said_at, zone)?, self.0.clock.now(), zone)?;
+        Ok((words(arguments, "task")?, plan))
     }
 }
 
@@ -100,38 +104,25 @@ impl Tool for ScheduleTask {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({
             "cron": { "type": "string", "description": says::SCHEDULE_CRON },
-            "task": { "type": "string", "description": says::SCHEDULE_TASK }
+            "task": { "type": "string", "description": says::SCHEDULE_TASK },
+            "until": { "type": "string" }
         });
-        ToolDeclaration {
-            spec: argument::spec("schedule", says::SCHEDULE, properties, &["cron", "task"]),
-            effects: Effects::SCHEDULES,
-            egress: Egress::Later,
-            // A repeated call finds its own entry.
-            repeatable: true,
-        }
+        changing(argument::spec("schedule", says::SCHEDULE, properties, &["cron", "task"]))
     }
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
-        self.read(arguments).map(drop)
+        self.read(arguments, self.0.clock.now(), self.0.home).map(drop)
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let (task, cron) = self.read(call.arguments)?;
         let zone = self.0.zone_of(owner(call)?).await?;
-        self.0.add_entry(call, ReminderKind::Task, task, ScheduleSpec::Again(cron), zone).await
+        let (task, plan) = self.read(call.arguments, self.0.said_at(call).await?, zone)?;
+        self.0.add_entry(call, ReminderKind::Task, task, plan, zone).await
     }
 }
 
 /// `list_scheduled`: lists the person's own entries.
 struct ListScheduled(ScheduleStore);
-
-impl ListScheduled {
-    fn line(&self, row: &ReminderRow, zone: Zone) -> String {
-        let (words, label, _) = row.text.open();
-        let sources = if label.is_trusted() { String::new() } else { label.encode() };
-        says::line(row.id, row.kind.as_str(), &self.0.when(row, zone), &sources, &shorten(&one_line(words), SHOWN))
-    }
-}
 
 #[async_trait]
 impl Tool for ListScheduled {
@@ -141,12 +132,114 @@ impl Tool for ListScheduled {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (owner, mut label) = (owner(call)?, call.label.clone());
+        let (now, zone) = (self.0.clock.now(), self.0.zone_of(owner).await?);
         let rows = self.0.journal.read(move |db| db.reminders().reminders_of(owner)).await.map_err(store_error)?;
         rows.iter().for_each(|row| label.absorb(row.text.label()));
-        let zone = self.0.zone_of(owner).await?;
-        let lines: Vec<String> = rows.iter().map(|row| self.line(row, zone)).collect();
+        let line = |row: &ReminderRow| {
+            let (words, label, _) = row.text.open();
+            let sources = if label.is_trusted() { String::new() } else { label.encode() };
+            let when = ScheduleSpec::of(row).in_words(now, zone);
+            says::line(row.id, row.kind.as_str(), &when, &sources, &shorten(&one_line(words), SHOWN))
+        };
+        let lines: Vec<String> = rows.iter().map(line).collect();
         let text = if lines.is_empty() { says::NOTHING_WAITS.to_owned() } else { lines.join("\n") };
         Ok(Output { text, label, from: Vec::new() })
+    }
+}
+
+/// `change_scheduled`: changes one of the person's own entries. A single reminder that is done can
+/// be set anew.
+struct ChangeScheduled(ScheduleStore);
+
+impl ChangeScheduled {
+    /// Returns the new state of an entry.
+    fn changed(
+        &self,
+        call: &AuthorizableCall<'_>,
+        row: &ReminderRow,
+        said_at: Timestamp,
+        zone: Zone,
+    ) -> Result<(Text, ScheduleSpec), ToolError> {
+        let (when, now) = (call.text("when"), self.0.clock.now());
+        let text = match call.text("text").trim() {
+            "" => row.text.clone(),
+            _ => Labelled::new(Arc::from(words(call.arguments, "text")?), call.label.clone(), call.scope),
+        };
+        let plan = match (when.trim(), row.kind) {
+            ("", _) => ScheduleSpec::of(row).resumed(now, zone),
+            (when, ReminderKind::Reminder) => self.0.plan(when, said_at, zone)?,
+            (when, ReminderKind::Task) => ScheduleSpec::again(self.0.cron(when)?, now, zone)?,
+        };
+        let end = match until(call.arguments, said_at, zone)? {
+            RecurrenceEnd::Unchanged if plan.cron.is_some() => {
+                row.until.map_or(RecurrenceEnd::Unchanged, RecurrenceEnd::At)
+            }
+            end => end,
+        };
+        let plan = plan.lasting(end, now, zone)?;
+        // A time that has passed since the call was cut off must not make it due again.
+        if plan.next_at <= now {
+            return Err(ToolError::Arguments(says::when_past(&zone.show_long(now))));
+        }
+        Ok((text, plan))
+    }
+}
+
+#[async_trait]
+impl Tool for ChangeScheduled {
+    fn declaration(&self) -> ToolDeclaration {
+        let properties = json!({
+            "id": { "type": "integer" },
+            "when": { "type": "string" },
+            "text": { "type": "string" },
+            "until": { "type": "string" }
+        });
+        changing(argument::spec("change_scheduled", says::CHANGE, properties, &["id"]))
+    }
+
+    fn check(&self, arguments: &Value) -> Result<(), ToolError> {
+        let given = |name| !argument::text(arguments, name).trim().is_empty();
+        if !["when", "text", "until"].into_iter().any(given) {
+            return Err(ToolError::Arguments(says::NOTHING_TO_CHANGE.to_owned()));
+        }
+        until(arguments, self.0.clock.now(), self.0.home)?;
+        id(arguments).map(drop)
+    }
+
+    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        self.check(call.arguments)?;
+        let (id, owner) = (id(call.arguments)?, owner(call)?);
+        let zone = self.0.zone_of(owner).await?;
+        let none_such = || ToolError::Arguments(says::none_such(id));
+        let known = self.0.journal.read(move |db| db.reminders().reminder(id)).await.map_err(store_error)?;
+        let known = known.filter(|row| row.person == owner && row.state != ReminderState::Cancelled);
+        let row = known.ok_or_else(none_such)?;
+        let (text, plan) = self.changed(call, &row, self.0.said_at(call).await?, zone)?;
+        let change = ReminderChange {
+            text: text.clone(),
+            cron: plan.cron.as_ref().map(|cron| cron.as_str().to_owned()),
+            next_at: plan.next_at,
+            until: plan.until,
+        };
+        let is_over = row.state == ReminderState::Done;
+        let stored = self.0.journal.write("change a reminder", move |tx| {
+            if is_over && tx.reminders().reminders_of(owner)?.len() >= MAX_ENTRIES {
+                return Ok(None);
+            }
+            tx.reminders().change_reminder(id, &change).map(Some)
+        });
+        match stored.await.map_err(store_error)? {
+            None => return Err(ToolError::Refused(says::too_many(MAX_ENTRIES))),
+            Some(false) => return Err(none_such()),
+            Some(true) => self.0.wakeup.wake(&*self.0.clock),
+        }
+        Ok(call.own_words(says::set(
+            row.kind.as_str(),
+            id,
+            &shown_words(&text),
+            &plan.in_words_long(self.0.clock.now(), zone),
+            plan.note(),
+        )))
     }
 }
 
@@ -157,12 +250,7 @@ struct CancelScheduled(ScheduleStore);
 impl Tool for CancelScheduled {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({ "id": { "type": "integer" } });
-        ToolDeclaration {
-            spec: argument::spec("cancel_scheduled", says::CANCEL, properties, &["id"]),
-            effects: Effects::SCHEDULES,
-            egress: Egress::Later,
-            repeatable: true,
-        }
+        changing(argument::spec("cancel_scheduled", says::CANCEL, properties, &["id"]))
     }
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
@@ -175,22 +263,65 @@ impl Tool for CancelScheduled {
             Some(row) if row.person == owner => {
                 // An interrupted call may have cancelled it already.
                 let was = row.state == ReminderState::Cancelled;
-                Ok(was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?)
+                let is_over = was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?;
+                Ok(is_over.then_some(row))
             }
-            _ => Ok(false),
+            _ => Ok(None),
         });
-        match cancel.await.map_err(store_error)? {
-            true => Ok(call.own_words(says::CANCELLED)),
-            false => Err(ToolError::Arguments(says::none_such(id))),
-        }
+        let zone = self.0.zone_of(owner).await?;
+        let row = cancel.await.map_err(store_error)?.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
+        let when = row.next_at.map(|_| ScheduleSpec::of(&row).in_words(now, zone)).unwrap_or_default();
+        Ok(call.own_words(says::cancelled(row.kind.as_str(), id, &shown_words(&row.text), &when)))
     }
 }
 
-/// Some models write numbers as text.
+/// Returns the words of an entry for the result of a call, under the call's own label; blank if
+/// they came from outside.
+fn shown_words(text: &Text) -> String {
+    let (words, label, _) = text.open();
+    if label.asks_before_leaving() { String::new() } else { shorten(&one_line(words), SHOWN) }
+}
+
 fn id(arguments: &Value) -> Result<ReminderId, ToolError> {
-    let id = arguments.get("id");
-    let id = id.and_then(|id| id.as_i64().or_else(|| id.as_str()?.trim().parse().ok()));
+    let id = arguments.get("id").and_then(Value::as_i64);
     id.map(ReminderId).ok_or_else(|| ToolError::Arguments(says::WHICH.to_owned()))
+}
+
+/// Argument `until`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum RecurrenceEnd {
+    /// Not given.
+    Unchanged,
+    /// Recurs without an end.
+    Never,
+    /// Does not recur after that moment.
+    At(Timestamp),
+}
+
+/// Reads `until`, said at that time. A day is included.
+fn until(arguments: &Value, said_at: Timestamp, zone: Zone) -> Result<RecurrenceEnd, ToolError> {
+    let text = argument::text(arguments, "until").trim().to_lowercase();
+    if text.is_empty() {
+        return Ok(RecurrenceEnd::Unchanged);
+    }
+    if ["never", "none", "forever"].contains(&text.as_str()) {
+        return Ok(RecurrenceEnd::Never);
+    }
+    let end_of = |text: &str| {
+        let range = zone.parse_local(text)?;
+        Some(if range.since == range.until { range.until } else { range.until.minus(Duration::from_millis(1)) })
+    };
+    let end = match (end_of(&text), When::parse(&text, said_at, zone)) {
+        (Some(end), _) => Some(end),
+        (None, Ok(when)) if when.is_bare_day => end_of(&zone.day(when.at)),
+        (None, Ok(when)) => Some(when.at),
+        (None, Err(_)) => None,
+    };
+    match end {
+        Some(end) if end > said_at => Ok(RecurrenceEnd::At(end)),
+        Some(_) => Err(ToolError::Arguments(says::UNTIL_PAST.to_owned())),
+        None => Err(ToolError::Arguments(says::UNTIL_FORM.to_owned())),
+    }
 }
 
 /// Lists of all people.
@@ -203,13 +334,91 @@ pub struct ScheduleStore {
     wakeup: WakeupSender,
 }
 
-/// Time of a reminder or task.
+/// Times of a reminder or task.
 #[derive(Debug, Clone, PartialEq)]
-enum ScheduleSpec {
-    /// Once.
-    Once(When),
-    /// Recurring.
-    Again(Cron),
+struct ScheduleSpec {
+    /// First time.
+    next_at: Timestamp,
+    /// Recurrence; none for a single one.
+    cron: Option<Cron>,
+    /// Last moment of a recurrence.
+    until: Option<Timestamp>,
+    /// Adjustment of a single time for clock changes.
+    shift: Shift,
+    /// True if a day was named without a clock time.
+    is_bare_day: bool,
+}
+
+impl ScheduleSpec {
+    fn once(when: When) -> Self {
+        Self { next_at: when.at, cron: None, until: None, shift: when.shift, is_bare_day: when.is_bare_day }
+    }
+
+    fn again(cron: Cron, now: Timestamp, zone: Zone) -> Result<Self, ToolError> {
+        let never = || ToolError::Arguments(says::not_cron(&crate::time::CronError::Never.to_string()));
+        let next_at = cron.next_after(now, zone).ok_or_else(never)?;
+        Ok(Self { next_at, cron: Some(cron), until: None, shift: Shift::None, is_bare_day: false })
+    }
+
+    /// Returns the plan of a stored entry.
+    fn of(row: &ReminderRow) -> Self {
+        Self {
+            next_at: row.next_at.unwrap_or(Timestamp(0)),
+            cron: row.recurrence(),
+            until: row.until,
+            shift: Shift::None,
+            is_bare_day: false,
+        }
+    }
+
+    /// Returns the same recurrence without its end, from its first time after `now` on.
+    fn resumed(self, now: Timestamp, zone: Zone) -> Self {
+        let next_at = self.cron.as_ref().and_then(|cron| cron.next_after(now, zone)).unwrap_or(self.next_at);
+        Self { next_at, until: None, ..self }
+    }
+
+    /// Sets the end of the recurrence.
+    fn lasting(self, end: RecurrenceEnd, now: Timestamp, zone: Zone) -> Result<Self, ToolError> {
+        let until = match end {
+            RecurrenceEnd::Unchanged | RecurrenceEnd::Never => return Ok(self),
+            RecurrenceEnd::At(until) => until,
+        };
+        let Some(cron) = &self.cron else { return Err(ToolError::Arguments(says::UNTIL_ONCE.to_owned())) };
+        match cron.next_after(now, zone) {
+            Some(first) if first > until => Err(ToolError::Arguments(says::ends_before(&zone.show(first)))),
+            _ => Ok(Self { until: Some(until), ..self }),
+        }
+    }
+
+    fn next_times(&self, cron: &Cron, now: Timestamp, zone: Zone) -> String {
+        let times = cron.next_times(now, zone, NEXT_TIMES).into_iter();
+        let times = times.filter(|at| self.until.is_none_or(|until| *at <= until));
+        times.map(|at| zone.show_short(at)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn in_words(&self, now: Timestamp, zone: Zone) -> String {
+        match &self.cron {
+            Some(cron) => {
+                let until = self.until.map(|until| zone.show_end(until));
+                says::again(cron.as_str(), until.as_deref(), zone.name(), &self.next_times(cron, now, zone))
+            }
+            None => zone.show(self.next_at),
+        }
+    }
+
+    fn in_words_long(&self, now: Timestamp, zone: Zone) -> String {
+        if self.cron.is_some() { self.in_words(now, zone) } else { zone.show_long(self.next_at) }
+    }
+
+    /// Returns what the person has to be told about the time.
+    fn note(&self) -> &'static str {
+        match self.shift {
+            Shift::Skipped => says::SKIPPED,
+            Shift::Twice => says::TWICE,
+            Shift::None if self.is_bare_day => says::BARE_DAY,
+            Shift::None => "",
+        }
+    }
 }
 
 impl ScheduleStore {
@@ -224,13 +433,20 @@ impl ScheduleStore {
         self.journal.read(move |db| db.people().zone_of(person, home)).await.map_err(store_error)
     }
 
+    /// Returns the time from which relative times count: the start of the turn.
+    async fn said_at(&self, call: &AuthorizableCall<'_>) -> Result<Timestamp, ToolError> {
+        let turn = call.turn;
+        let began = self.journal.read(move |db| Ok(db.turns().turn(turn)?.map(|turn| turn.claimed_at))).await;
+        Ok(began.map_err(store_error)?.unwrap_or_else(|| self.clock.now()))
+    }
+
     /// Returns the meaning of `when`, said at that time.
     fn plan(&self, when: &str, said_at: Timestamp, zone: Zone) -> Result<ScheduleSpec, ToolError> {
         let refused = match When::parse(when, said_at, zone) {
-            Ok(when) => return Ok(ScheduleSpec::Once(when)),
+            Ok(when) => return Ok(ScheduleSpec::once(when)),
             Err(TimeExpressionError::Form) => match self.cron(when) {
                 Err(_) if Cron::parse(when).is_err() => says::WHEN_FORM.to_owned(),
-                cron => return cron.map(ScheduleSpec::Again),
+                cron => return ScheduleSpec::again(cron?, self.clock.now(), zone),
             },
             Err(TimeExpressionError::Past) => says::when_past(&zone.show_long(self.clock.now())),
             Err(TimeExpressionError::Far) => says::WHEN_FAR.to_owned(),
@@ -258,16 +474,12 @@ impl ScheduleStore {
         zone: Zone,
     ) -> Result<Output, ToolError> {
         let (person, turn, now) = (owner(call)?, Some(call.turn), self.clock.now());
+        let shown = shorten(&one_line(&words), SHOWN);
         let text = Labelled::new(Arc::from(words), call.label.clone(), call.scope);
-        let (cron, next_at) = match &plan {
-            ScheduleSpec::Once(when) => (None, when.at),
-            ScheduleSpec::Again(cron) => {
-                let never = || ToolError::Arguments(says::not_cron(&crate::time::CronError::Never.to_string()));
-                (Some(cron.as_str().to_owned()), cron.next_after(now, zone).ok_or_else(never)?)
-            }
-        };
+        let (cron, next_at, until) = (plan.cron.clone(), plan.next_at, plan.until);
         let stored = self.journal.write("keep a reminder", move |tx| {
-            let new = NewReminder { person, kind, text: &text, cron: cron.as_deref(), next_at, turn, at: now };
+            let cron = cron.as_ref().map(Cron::as_str);
+            let new = NewReminder { person, kind, text: &text, cron, next_at, until, turn, at: now };
             if let Some(known) = tx.reminders().same_reminder(&new)? {
                 return Ok(Some(known));
             }
@@ -279,32 +491,8 @@ impl ScheduleStore {
         let id = stored.await.map_err(store_error)?;
         let id = id.ok_or_else(|| ToolError::Refused(says::too_many(MAX_ENTRIES)))?;
         self.wakeup.wake(&*self.clock);
-        let answer = match &plan {
-            ScheduleSpec::Once(when) => {
-                let note = match when.shift {
-                    Shift::None => "",
-                    Shift::Skipped => says::SKIPPED,
-                    Shift::Twice => says::TWICE,
-                };
-                says::set(id, &zone.show_long(when.at), note)
-            }
-            ScheduleSpec::Again(cron) => says::set_again(id, &next_times(cron, now, zone), zone.name()),
-        };
-        Ok(call.own_words(answer))
+        Ok(call.own_words(says::set(kind.as_str(), id, &shown, &plan.in_words_long(now, zone), plan.note())))
     }
-
-    /// Returns the due time of a row, in words.
-    fn when(&self, row: &ReminderRow, zone: Zone) -> String {
-        match row.recurrence() {
-            Some(cron) => says::again(cron.as_str(), &next_times(&cron, self.clock.now(), zone)),
-            None => row.next_at.map(|at| zone.show(at)).unwrap_or_default(),
-        }
-    }
-}
-
-fn next_times(cron: &Cron, now: Timestamp, zone: Zone) -> String {
-    let times = cron.next_times(now, zone, NEXT_TIMES);
-    times.into_iter().map(|at| zone.show_short(at)).collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the text of an argument, if it can be stored.

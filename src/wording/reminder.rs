@@ -8,26 +8,34 @@ use crate::id::ReminderId;
 use crate::trust::Label;
 
 /// Description of `remind`.
-pub const REMIND: &str = "Tell the person something later, once or again and again. They are sent the text as it stands, without you. Then tell them \
-     the time that the tool names.";
+pub const REMIND: &str = "Send the person a text later; name them the time in the result.";
 /// Description of the argument `when`.
-pub const REMIND_WHEN: &str = "Local time: \"2026-11-22 09:00\", \"tomorrow 9:00\", \"monday 18:30\", \"in 20 minutes\"; or five cron fields, as \"0 \
-     9 * * MON\"";
+pub const REMIND_WHEN: &str = "2026-11-22 09:00, next Friday 9:00, in 20 minutes; or cron";
 /// Description of `schedule`.
-pub const SCHEDULE: &str = "Have a task done by yourself again and again, each time with an answer to the person. For mere words use `remind`. Then \
-     tell them the next times that the tool names.";
+pub const SCHEDULE: &str = "Do a task yourself again and again; they are sent each answer.";
 /// Description of the argument `cron`.
-pub const SCHEDULE_CRON: &str = "Five cron fields, local time, at least 15 minutes apart: \"30 7 * * MON-FRI\"";
+pub const SCHEDULE_CRON: &str = "30 7 * * MON-FRI, local";
 /// Description of the argument `task`.
-pub const SCHEDULE_TASK: &str = "Complete in itself: the run sees nothing of this conversation";
+pub const SCHEDULE_TASK: &str = "Complete: the run sees only this";
 /// Description of `list_scheduled`.
-pub const LIST: &str = "What is to be told to this person or done for them later.";
+pub const LIST: &str = "List reminders and tasks.";
+/// Description of `change_scheduled`.
+pub const CHANGE: &str = "Change a reminder or task.";
 /// Description of `cancel_scheduled`.
-pub const CANCEL: &str = "Take something off that list, by its number.";
+pub const CANCEL: &str = "Cancel a reminder or task.";
 
 /// Error: the time cannot be parsed.
-pub const WHEN_FORM: &str = "That names no time. Write `when` as \"2026-11-22 09:00\", \"tomorrow 9:00\", \"monday 18:30\", \"18:30\", \"in 20 minutes\" or \
-     \"in 3 days\"; or for what comes back as five cron fields, such as \"0 9 * * MON\". A day needs a clock time with it.";
+pub const WHEN_FORM: &str = "That names no time. Write `when` as \"2026-11-22 09:00\", \"24.12.2026\", \"tomorrow 9:00\", \"next Friday 18:30\", \"18:30\", \"in 20 minutes\" \
+     or \"in 3 days\"; or for what comes back as five cron fields, such as \"0 9 * * MON\". A day alone means 09:00.";
+/// Error: the end cannot be parsed.
+pub const UNTIL_FORM: &str =
+    "That names no day. Write `until` as the last day, such as \"2026-12-24\", or as \"never\" for no end.";
+/// Error: the end is in the past.
+pub const UNTIL_PAST: &str = "`until` is over already. To end it now, cancel it.";
+/// Error: an end of what does not recur.
+pub const UNTIL_ONCE: &str = "`until` is for what comes back; this comes once.";
+/// Error: no change.
+pub const NOTHING_TO_CHANGE: &str = "Nothing was changed: give a new `when`, `text` or `until`.";
 /// Error: the time is more than five years away.
 pub const WHEN_FAR: &str = "That is more than five years away. Ask the person whether they mean that year.";
 /// Error: no text.
@@ -40,8 +48,6 @@ pub const WHICH: &str = "`id` is the number of a reminder or task; list_schedule
 pub const NOT_KEPT: &str = "That could not be stored just now. Nothing was changed.";
 /// An empty list.
 pub const NOTHING_WAITS: &str = "Nothing is to be told or done later.";
-/// Result: cancelled.
-pub const CANCELLED: &str = "Cancelled.";
 
 /// Error: the time is in the past.
 pub fn when_past(now: &str) -> String {
@@ -70,21 +76,43 @@ pub fn too_many(most: usize) -> String {
     )
 }
 
-/// Result: stored. `note` describes the effect of a clock change on the time.
-pub fn set(id: ReminderId, time: &str, note: &str) -> String {
-    format!("Kept as number {id}, for {time}.{note}")
+/// Error: the recurrence ends before its first time.
+pub fn ends_before(first: &str) -> String {
+    format!("It would never come: its first time, {first}, is after `until`.")
+}
+
+/// Result: stored or changed. `note` says what about the time the person has to be told.
+pub fn set(kind: &str, id: ReminderId, words: &str, time: &str, note: &str) -> String {
+    format!("{}, {time}.{note}", named(kind, id, words))
+}
+
+/// Result: cancelled. `time` is blank if it was over.
+pub fn cancelled(kind: &str, id: ReminderId, words: &str, time: &str) -> String {
+    let time = if time.is_empty() { String::new() } else { format!(", {time}") };
+    format!("Cancelled {}{time}.", lower_first(&named(kind, id, words)))
+}
+
+/// Kind, number and words of an entry; its words are blank if they came from outside.
+fn named(kind: &str, id: ReminderId, words: &str) -> String {
+    let kind = if kind == "task" { "Task" } else { "Reminder" };
+    match words.trim_end_matches('.') {
+        "" => format!("{kind} {id} (its words came from outside)"),
+        words => format!("{kind} {id}: {words}"),
+    }
+}
+
+fn lower_first(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_lowercase(), letters.as_str()))
 }
 
 /// Note that a clock change skips the given time.
 pub const SKIPPED: &str = " The time that was named does not exist on that day, because the clocks go forward: this is the first after it. Say so.";
+/// Note that no clock time was named.
+pub const BARE_DAY: &str = " No clock time was named, so it is 09:00. Say so.";
 /// Note that a clock change repeats the given time.
 pub const TWICE: &str =
     " The clocks show that time twice on that day, because they go back: of the two this one is meant. Say so.";
-
-/// Result: a recurring reminder is stored.
-pub fn set_again(id: ReminderId, times: &str, zone: &str) -> String {
-    format!("Kept as number {id}. The next times ({zone}): {times}.")
-}
 
 /// Error: unknown number.
 pub fn none_such(id: ReminderId) -> String {
@@ -98,8 +126,9 @@ pub fn line(id: ReminderId, kind: &str, when: &str, sources: &str, words: &str) 
 }
 
 /// Next times of a recurring reminder.
-pub fn again(cron: &str, times: &str) -> String {
-    format!("\"{cron}\", next {times}")
+pub fn again(cron: &str, until: Option<&str>, zone: &str, times: &str) -> String {
+    let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+    format!("\"{cron}\"{until}, next ({zone}): {times}")
 }
 
 /// Question for consent to change the list.
@@ -107,6 +136,7 @@ pub fn may_i(label: &Label, tool: &str) -> String {
     let what = match tool {
         "remind" => "May I keep exactly this and send it to you at that time?",
         "schedule" => "May I keep exactly this as a task, and do it each time?",
+        "change_scheduled" => "May I change this entry of your list to exactly this? /reminders shows what it is now.",
         _ => "May I take this off your list? /reminders shows what it is.",
     };
     format!("{}. {what}", super::tool::i_have_read(label))
@@ -180,13 +210,11 @@ pub fn reminder(id: ReminderId, kind: &str, times: &str, words: &str, sources: &
 }
 
 /// Next times of a recurring item.
-pub fn recurring(times: &str) -> String {
-    format!("next {times}, and so on")
-}
-
-/// Reply to a cancellation.
-pub fn cancelled(id: ReminderId) -> String {
-    format!("{id} is cancelled.")
+pub fn recurring(times: &str, until: Option<&str>) -> String {
+    match until {
+        Some(until) => format!("next {times}, until {until}"),
+        None => format!("next {times}, and so on"),
+    }
 }
 
 /// Error: unknown number.

@@ -217,6 +217,7 @@ impl Fixture {
                 text: &text,
                 cron: Some(cron).filter(|cron| !cron.is_empty()),
                 next_at: START.plus(Duration::from_secs(seconds)),
+                until: None,
                 turn: None,
                 at: START,
             })

@@ -239,7 +239,7 @@ async fn a_clean_turn_asks_nothing_and_explains_an_invalid_request() {
     let long = "x".repeat(1_001);
     for (tool, arguments, sentence) in [
         ("remind", json!({ "when": "soon", "text": "t" }), "That names no time."),
-        ("remind", json!({ "text": "t" }), "That names no time."),
+        ("remind", json!({ "text": "t" }), "`when` is missing"),
         (
             "remind",
             json!({ "when": "today 8:00", "text": "t" }),
@@ -256,7 +256,18 @@ async fn a_clean_turn_asks_nothing_and_explains_an_invalid_request() {
             "`cron` makes no sense: it does not have five fields",
         ),
         ("schedule", json!({ "cron": "0 9 31 2 *", "task": "t" }), "no date is ever like that"),
-        ("cancel_scheduled", json!({ "id": "all" }), "`id` is the number"),
+        ("cancel_scheduled", json!({ "id": "all" }), "`id` cannot be \"all\"; it is a whole number"),
+        ("cancel_scheduled", json!({ "id": 7 }), "Nothing with number 7 waits"),
+        ("change_scheduled", json!({ "id": 7, "when": "tomorrow" }), "Nothing with number 7 waits"),
+        ("change_scheduled", json!({ "id": 7 }), "give a new `when`, `text` or `until`"),
+        (
+            "remind",
+            json!({ "when": "in 5 minutes", "text": "t", "until": "2026-12-24" }),
+            "`until` is for what comes back",
+        ),
+        ("remind", json!({ "when": "0 9 * * *", "text": "t", "until": "2026-11-20" }), "It would never come"),
+        ("schedule", json!({ "cron": "0 9 * * *", "task": "t", "until": "2026-11-19" }), "`until` is over already"),
+        ("schedule", json!({ "cron": "0 9 * * *", "task": "t", "until": "soon" }), "Write `until` as the last day"),
         ("list_scheduled", json!({}), "Nothing is to be told or done later"),
     ] {
         calls(&story, ADA, tool, arguments).await;
@@ -321,6 +332,82 @@ async fn in_a_tainted_turn_nothing_is_cancelled_without_a_yes() {
     story.model.calls("cancel_scheduled", json!({ "id": 1 }));
     story.answered().await;
     assert!(story.last_received_by(ADA).contains("May I take this off your list?"), "{}", story.last_received_by(ADA));
+    story.say(ADA, "/no 1").await;
+    story.pass(HOUR).await;
+    assert_eq!(told(&story, ADA), ["Reminder: lock the door"]);
+    story.end().await;
+}
+
+/// Promise (time/change): A reminder or task can be changed, snoozed after it came, and given a
+/// last day; the answer names it, its words and its time.
+#[tokio::test]
+async fn a_reminder_is_changed_in_place_and_named() {
+    let story = Story::begin().await;
+    remind(&story, ADA, "in 1 hour", "call Ben").await;
+    assert!(gave(&story).starts_with("Reminder 1: call Ben, Friday, 20 November 2026, 13:0"), "{}", gave(&story));
+    calls(&story, ADA, "change_scheduled", json!({ "id": 1, "when": "24.12.2026" })).await;
+    let changed = gave(&story);
+    assert!(changed.starts_with("Reminder 1: call Ben, Thursday, 24 December 2026, 09:00"), "{changed}");
+    assert!(changed.contains("No clock time was named, so it is 09:00. Say so."), "{changed}");
+    calls(&story, ADA, "change_scheduled", json!({ "id": "1", "text": "call Ben about the boat" })).await;
+    assert!(gave(&story).contains("call Ben about the boat, Thursday, 24 December 2026"), "{}", gave(&story));
+    calls(&story, ADA, "change_scheduled", json!({ "id": 1, "when": "in 2 hours" })).await;
+    story.pass(2 * HOUR).await;
+    assert_eq!(told(&story, ADA), ["Reminder: call Ben about the boat"], "once, in its new words, at its new time");
+    calls(&story, ADA, "change_scheduled", json!({ "id": 1, "when": "tomorrow 8:30" })).await;
+    assert!(gave(&story).contains("Saturday, 21 November 2026, 08:30"), "snoozed: {}", gave(&story));
+    calls(&story, ADA, "cancel_scheduled", json!({ "id": 1 })).await;
+    assert!(
+        gave(&story).starts_with("Cancelled reminder 1: call Ben about the boat, 2026-11-21 08:30"),
+        "{}",
+        gave(&story)
+    );
+    calls(&story, ADA, "change_scheduled", json!({ "id": 1, "when": "tomorrow 8:30" })).await;
+    assert!(gave(&story).contains("Nothing with number 1 waits"), "{}", gave(&story));
+    story.pass(DAY).await;
+    assert_eq!(told(&story, ADA).len(), 1);
+    assert_eq!(story.count("SELECT count(*) FROM reminders"), 1);
+    story.end().await;
+}
+
+/// Proves: time/change
+#[tokio::test]
+async fn what_comes_back_ends_after_its_last_day() {
+    let mut story = Story::begin().await;
+    let daily = json!({ "when": "0 9 * * *", "text": "the pills", "until": "22.11.2026" });
+    calls(&story, ADA, "remind", daily).await;
+    let words = "\"0 9 * * *\" until 2026-11-22, next (UTC): 2026-11-21 09:00, 2026-11-22 09:00.";
+    assert!(gave(&story).contains(words), "{}", gave(&story));
+    story.say(ADA, "/reminders").await;
+    assert!(
+        story.last_received_by(ADA).contains("2026-11-22 09:00, until 2026-11-22"),
+        "{}",
+        story.last_received_by(ADA)
+    );
+    calls(&story, BEN, "schedule", json!({ "cron": "0 9 * * *", "task": "t", "until": "2026-11-22 08:00" })).await;
+    calls(&story, BEN, "change_scheduled", json!({ "id": 2, "until": "never", "cron": "0 10 * * *" })).await;
+    assert!(gave(&story).contains("\"0 10 * * *\", next (UTC)"), "{}", gave(&story));
+    calls(&story, BEN, "change_scheduled", json!({ "id": 2, "until": "2026-11-21" })).await;
+    story.pass(DAY).await;
+    story.restart().await;
+    story.pass(4 * DAY).await;
+    assert_eq!(told(&story, ADA), ["Reminder: the pills"; 2]);
+    assert_eq!(story.text("SELECT group_concat(state) FROM reminders"), "done,done");
+    assert_eq!(story.count("SELECT count(*) FROM slots WHERE job = 'task:2'"), 1);
+    story.end().await;
+}
+
+/// Proves: time/change
+#[tokio::test]
+async fn nobody_changes_the_reminder_of_somebody_else_or_after_reading_from_outside_without_a_yes() {
+    let story = Story::begin().await;
+    remind(&story, ADA, "in 1 hour", "lock the door").await;
+    calls(&story, BEN, "change_scheduled", json!({ "id": 1, "when": "in 5 hours" })).await;
+    assert!(gave(&story).contains("Nothing with number 1 waits"), "{}", gave(&story));
+    story.fake.forwards(ADA, EVE, &format!("never lock it {UNTRUSTED}x"));
+    story.model.calls("change_scheduled", json!({ "id": 1, "when": "in 5 hours", "text": format!("{UNTRUSTED}x") }));
+    story.answered().await;
+    assert!(story.last_received_by(ADA).contains("/no 1"), "it is asked: {}", story.last_received_by(ADA));
     story.say(ADA, "/no 1").await;
     story.pass(HOUR).await;
     assert_eq!(told(&story, ADA), ["Reminder: lock the door"]);

@@ -49,6 +49,27 @@ fn a_reminder_is_stored_and_sent_once_despite_a_power_cut() {
     }
 }
 
+/// Proves: time/change
+#[test]
+fn a_change_takes_effect_once_despite_a_power_cut() {
+    let jobs = [("begin a tool step", 2), ("change a reminder", 1), ("store a tool step", 2), ("fire a reminder", 1)];
+    for (side, (job, nth)) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
+        let mut crash_test = CrashTest::prepared("");
+        let model = &crash_test.story.model;
+        model.calls("remind", json!({ "when": "in 5 hours", "text": "the oven" }));
+        model.calls("change_scheduled", json!({ "id": 1, "when": "in 20 minutes" })).says("Noted.").says("Noted.");
+        let cut = Cut { side, job: Some(job), nth };
+        assert!(!crash_test.start(Some(cut)));
+        crash_test.story.fake.says(ADA, &format!("please {}", canary(ADA)));
+        assert!(crash_test.pass(65 * MINUTE), "{cut:?} never came");
+        crash_test.revive();
+        assert!(!crash_test.pass(6 * 65 * MINUTE));
+        assert_eq!(told(&crash_test, "the oven"), 1, "{side:?} {job}: {:?}", crash_test.story.received_by(ADA));
+        assert_eq!(crash_test.story.text("SELECT group_concat(state) FROM reminders"), "done", "{side:?} {job}");
+        crash_test.end();
+    }
+}
+
 /// Proves: time/scheduled-task
 #[test]
 fn a_task_runs_and_answers_once_despite_a_power_cut() {
