@@ -48,7 +48,7 @@ pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
 pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
 pub use index::{Index, IndexHealth, IndexTotals};
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file};
-pub use layout::{EXPERIENCE, is_owner_only, normal as normal_path, own as path_in_folder};
+pub use layout::{EXPERIENCE, is_instruction, is_owner_only, normal as normal_path, own as path_in_folder};
 pub use notes::{NoteDraft, Section, StoredNote};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};

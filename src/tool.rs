@@ -1,14 +1,16 @@
 //! The tools that a model may call, and the rules that apply to all of them.
 //!
 //! A tool receives the label of its arguments and returns labelled text. The toolbox applies the
-//! rules in one place: unknown tools, bad arguments and failures are answered in a sentence that
-//! the model can act on; overlong results are cut and say so; and in a tainted turn nothing leaves
-//! without a person's approval ([`Egress`], [`Decision`]): not to an address that no person typed,
-//! not to a tool of another program, and not into reminders or scheduled tasks. A question is never
-//! asked about a call that would fail anyway, or that cannot be displayed whole.
+//! rules in one place: unknown tools, arguments that the declared schema does not allow, and
+//! failures are answered in a sentence that the model can act on; overlong results are cut and say
+//! so; and in a tainted turn nothing leaves without a person's approval ([`Egress`], [`Decision`]):
+//! not to an address that no person typed, not to a tool of another program, and not into reminders
+//! or scheduled tasks. A question is never asked about a call that would fail anyway, or that
+//! cannot be displayed whole.
 
 mod argument;
 pub mod attachments;
+pub mod conversation;
 pub mod files;
 pub mod knowledge;
 pub mod mcp;
@@ -22,7 +24,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use url::Url;
 
@@ -390,9 +392,9 @@ impl Toolbox {
     }
 
     fn try_decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Result<Decision, ToolError> {
-        let tool = self.find(name).ok_or_else(|| ToolError::Arguments(crate::wording::tool::unknown(name)))?;
-        let arguments = parse_arguments(arguments)?;
-        let egress = tool.declaration().egress;
+        let tool = self.find(name).ok_or_else(|| ToolError::Arguments(self.unknown(name)))?;
+        let ToolDeclaration { spec, egress, .. } = tool.declaration();
+        let arguments = argument::checked(&spec, parse_arguments(arguments)?).map_err(ToolError::Arguments)?;
         if let Egress::Address(argument) = egress
             && let Ok(url) = web::parse(argument::text(&arguments, argument))
         {
@@ -407,6 +409,11 @@ impl Toolbox {
             }
         }
         Ok(Decision::Open(AuthorizedCall { tool, arguments }))
+    }
+
+    fn unknown(&self, name: &str) -> String {
+        let names = self.names();
+        crate::wording::tool::unknown(name, &argument::nearest(name, names.iter().map(String::as_str)))
     }
 
     /// Finds a tool. The name of a built-in tool never leads to an outside tool.
@@ -484,12 +491,12 @@ fn whole(arguments: &Value) -> Result<String, ToolError> {
     Ok(reveal(&shown))
 }
 
-fn parse_arguments(text: &str) -> Result<Value, ToolError> {
+fn parse_arguments(text: &str) -> Result<Map<String, Value>, ToolError> {
     if text.trim().is_empty() {
-        return Ok(Value::Object(serde_json::Map::new()));
+        return Ok(Map::new());
     }
     match serde_json::from_str(text) {
-        Ok(Value::Object(map)) => Ok(Value::Object(map)),
+        Ok(Value::Object(map)) => Ok(map),
         _ => Err(ToolError::Arguments(crate::wording::tool::BAD_ARGUMENTS.to_owned())),
     }
 }

@@ -60,6 +60,8 @@ mod prompt_prefix;
 mod reactions;
 #[path = "stories/conversation/stop_command.rs"]
 mod stop_command;
+#[path = "stories/conversation/tool_calls.rs"]
+mod tool_calls;
 
 #[path = "stories/documents/corpus.rs"]
 mod corpus;
@@ -154,6 +156,8 @@ mod knowledge_search;
 mod memory_search;
 #[path = "stories/search/past_conversations.rs"]
 mod past_conversations;
+#[path = "stories/search/read_conversation.rs"]
+mod read_conversation;
 #[path = "stories/search/readable_files.rs"]
 mod readable_files;
 #[path = "stories/search/semantic_search.rs"]

@@ -26,9 +26,10 @@ use crate::spend::{Ledger, ModelPool, Transcriber};
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
+use crate::tool::conversation::{ReadConversation, ReadReflection};
 use crate::tool::knowledge::KnowledgeStore;
 use crate::tool::mcp::Servers;
-use crate::tool::memory_search::{MemoryRecall, MemorySearch, ReadReflection, SearchSources};
+use crate::tool::memory_search::{MemoryRecall, MemorySearch, SearchSources};
 use crate::tool::schedule::ScheduleStore;
 use crate::tool::web::{Fetcher, Limits, WebFetch};
 use crate::tool::{Tool, Toolbox, attachments, files, knowledge, schedule, skills};
@@ -131,6 +132,7 @@ impl Components {
             tools.push(Arc::new(MemoryRecall::new(sources.clone(), index.clone())));
         }
         tools.push(Arc::new(MemorySearch::new(sources)));
+        tools.push(Arc::new(ReadConversation::new(journal.clone(), zone)));
         tools
     }
 

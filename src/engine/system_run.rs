@@ -202,7 +202,7 @@ impl Allowance {
             return None;
         }
         if !self.is_run || !effects.are_within(self.effects.and(Effects::LEAVES)) {
-            return Some(says::unknown(name));
+            return Some(says::unknown(name, &[]));
         }
         (!self.names(toolbox, name)).then(|| says::not_named(name))
     }

@@ -143,6 +143,13 @@ pub fn is_owner_only(path: &str) -> bool {
     ["agents.md", "soul.md", "heartbeat.md"].contains(&folded(path).as_str())
 }
 
+/// Returns true for the files about conduct that every prompt of their owner holds anyway:
+/// identity, rules, the checklist and learnings.
+pub fn is_instruction(path: &str) -> bool {
+    let own = within_folder(path);
+    is_owner_only(own) || folded(own).starts_with("learnings/")
+}
+
 /// Returns true if the file is ever loaded automatically. The path is as its owner sees it.
 pub(super) fn is_loaded(path: &str) -> bool {
     let path = folded(path);

@@ -5,7 +5,9 @@ use crate::skill::manifest;
 use crate::text::{cut_bytes, one_line, shorten};
 
 /// Kinds of notes.
-pub const KINDS: [&str; 4] = ["user", "project", "preference", "reference"];
+pub const KINDS: [&str; 4] = ["person", "project", "preference", "reference"];
+/// Former word for `person`.
+const FORMER_PERSON: &str = "user";
 
 /// Length limit of a note's file name without `.md`, in bytes.
 const SLUG: usize = 48;
@@ -20,7 +22,7 @@ pub struct Note {
     pub name: String,
     /// Summary in one line; empty if not stated.
     pub description: String,
-    /// `user`, `project`, `preference`, `reference`, …; empty if not stated.
+    /// `person`, `project`, `preference`, `reference`, …; empty if not stated.
     pub kind: String,
     /// Text of the note.
     pub body: String,
@@ -29,7 +31,7 @@ pub struct Note {
 impl Note {
     /// Creates a note. An unknown kind becomes `project`.
     pub fn new(title: &str, content: &str, kind: &str) -> Self {
-        let kind = kind.trim().to_lowercase();
+        let kind = present_kind(kind.trim().to_lowercase());
         let kind = if KINDS.contains(&kind.as_str()) { kind } else { "project".to_owned() };
         let body = content.trim().to_owned();
         Self { name: shorten(&one_line(title), TITLE), description: hook(&body), kind, body }
@@ -67,7 +69,11 @@ pub fn read(text: &str) -> Note {
     let (pairs, body) = manifest::plain(text);
     let of =
         |key: &str| pairs.iter().find(|(name, _)| name == key).map(|(_, value)| one_line(value)).unwrap_or_default();
-    Note { name: of("name"), description: of("description"), kind: of("type"), body: body.to_owned() }
+    Note { name: of("name"), description: of("description"), kind: present_kind(of("type")), body: body.to_owned() }
+}
+
+fn present_kind(kind: String) -> String {
+    if kind == FORMER_PERSON { "person".to_owned() } else { kind }
 }
 
 /// Formats a note.
@@ -138,6 +144,7 @@ mod tests {
         assert_eq!(Note { body: note.body.clone(), ..read(&text) }, note);
         assert_eq!(read(&text).body.trim(), note.body);
         assert_eq!(Note::new("a", "b", "poem").kind, "project");
+        assert_eq!(Note::new("a", "b", "User").kind, "person");
     }
 
     #[test]
@@ -147,6 +154,7 @@ mod tests {
             (read.name.as_str(), read.description.as_str(), read.body.as_str()),
             ("Tea", "green, hot", "body\n")
         );
+        assert_eq!(super::read("---\ntype: user\n---\nb").kind, "person", "the former word");
         assert_eq!(super::read("Just words.\n").body, "Just words.\n");
         assert_eq!(super::read("---\nname: : [\n---\nx").body, "x");
         assert_eq!(super::read("---\nnever closed").body, "---\nnever closed");

@@ -77,6 +77,8 @@ pub struct EntryQuery {
     pub time: TimeRange,
     /// Maximum number of hits.
     pub limit: usize,
+    /// Paths, relative to the workspace, whose entries are left out.
+    pub without: Option<fn(&str) -> bool>,
 }
 
 impl EntryQuery {
@@ -93,6 +95,7 @@ impl EntryQuery {
             untrusted_too: false,
             time: TimeRange::ALL,
             limit: 5,
+            without: None,
         }
     }
 
@@ -330,6 +333,9 @@ fn candidates(
 
 fn fits(candidate: &HitCandidate, question: &EntryQuery) -> bool {
     let row = &candidate.row;
+    if question.without.is_some_and(|without| without(&row.path)) {
+        return false;
+    }
     let stands = |word: &str| row.text.open().0.contains(word) || row.name.open().0.contains(word);
     !question.case || question.words.open().0.split_whitespace().all(stands)
 }

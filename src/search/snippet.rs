@@ -41,10 +41,76 @@ impl FoldedWords {
         if self.0.is_empty() { 0.0 } else { count(found) / count(self.0.len()) }
     }
 
+    /// Returns which of the search words a piece of text is a form of.
+    fn forms_of(&self, piece: &str) -> Vec<usize> {
+        let words = folded_words(piece);
+        let is_found = |wanted: &String| words.iter().any(|word| is_form_of(word, wanted));
+        self.0.iter().enumerate().filter(|(_, wanted)| is_found(wanted)).map(|(at, _)| at).collect()
+    }
+
     fn matches(&self, word: &str) -> bool {
         let words = folded_words(word);
         !words.is_empty() && words.iter().all(|word| self.0.iter().any(|wanted| is_form_of(word, wanted)))
     }
+}
+
+/// A place in a text where a search word stands.
+struct WordMatch {
+    word: usize,
+    /// Characters before it.
+    at: usize,
+}
+
+/// Returns the passage of a text, in one line of at most `most` characters, that tells most about
+/// the search words: it holds as many different ones as possible, above all those that are rare in
+/// the text. A short text is returned whole.
+pub fn passage(text: &str, wanted: &FoldedWords, most: usize) -> String {
+    let line = one_line(text);
+    let (mut length, mut found, mut starts) = (0, Vec::new(), vec![0]);
+    for piece in line.split_word_bounds() {
+        found.extend(wanted.forms_of(piece).into_iter().map(|word| WordMatch { word, at: length }));
+        length += piece.chars().count();
+        starts.push(length);
+    }
+    if length <= most {
+        return line;
+    }
+    let lead = most / 4;
+    let first = best_start(&found, wanted.0.len(), most - lead).unwrap_or(0);
+    let start = starts.into_iter().find(|start| *start + lead >= first).unwrap_or(0);
+    let start = start.min(length - most + 1);
+    let rest: String = line.chars().skip(start).collect();
+    let end = if start == 0 { rest } else { format!("…{}", rest.trim_start()) };
+    shorten(&end, most)
+}
+
+/// Returns the place of the match with which the best window of that many characters begins.
+fn best_start(found: &[WordMatch], words: usize, room: usize) -> Option<usize> {
+    let mut counts = vec![0_u32; words];
+    for one in found {
+        counts.get_mut(one.word).into_iter().for_each(|count| *count += 1);
+    }
+    let worth = |first: &WordMatch, from: usize| {
+        let mut seen = vec![false; words];
+        let mut worth = 0.0;
+        for one in found.iter().skip(from).take_while(|one| one.at < first.at + room) {
+            if let (Some(seen), Some(count)) = (seen.get_mut(one.word), counts.get(one.word))
+                && !std::mem::replace(seen, true)
+            {
+                worth += 1.0 / f64::from(*count);
+            }
+        }
+        worth
+    };
+    // Of equal windows the last one: it begins nearest to what counts.
+    let mut best: Option<(f64, usize)> = None;
+    for (from, first) in found.iter().enumerate() {
+        let worth = worth(first, from);
+        if best.is_none_or(|(most, _)| worth > most - f64::EPSILON) {
+            best = Some((worth, first.at));
+        }
+    }
+    best.map(|(_, at)| at)
 }
 
 /// Part of a text, with marks.
@@ -145,6 +211,18 @@ fn are_endings(common: &str, stem: usize, ends: [&str; 2]) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Proves: search/passage
+    #[test]
+    fn a_passage_is_the_one_with_the_rarest_of_the_words() {
+        let flats: String = (1..60).map(|n| format!("Flat {n}: a flat with {n} windows, rent {}. ", 500 + n)).collect();
+        let found = passage(&flats, &FoldedWords::new("what is the rent of flat 23"), 200);
+        assert!(found.contains("Flat 23: a flat with 23 windows, rent 523.") && found.starts_with('…'), "{found}");
+        assert!(found.chars().count() <= 200 && found.ends_with('…'), "{found}");
+        assert_eq!(passage("short  text", &FoldedWords::new("text"), 200), "short text");
+        assert!(passage(&flats, &FoldedWords::new("boat"), 100).starts_with("Flat 1:"));
+        assert!(passage(&flats, &FoldedWords::new("559"), 100).contains("rent 559."));
+    }
 
     fn snippet(text: &str, question: &str) -> Snippet {
         Snippet::new(text, &FoldedWords::new(question))

@@ -37,7 +37,7 @@ struct SendFile {
 #[async_trait]
 impl Tool for SendFile {
     fn declaration(&self) -> ToolDeclaration {
-        let properties = json!({ "path": { "type": "string", "description": says::SEND_FILE_PATH } });
+        let properties = json!({ "path": { "type": "string" } });
         ToolDeclaration {
             spec: argument::spec("send_file", says::SEND_FILE, properties, &["path"]),
             effects: Effects::SHOWS,

@@ -1,11 +1,12 @@
 //! `read_file`, `write_file`, `edit_file`, `list_files`: the text files of the person's own folder.
 //!
-//! Read text carries the file's label, written text the turn's. Tainted text does not reach files
-//! that are loaded automatically; it waits in `memory/untrusted/`. An edit requires knowledge of
-//! the present content: the file was read in this turn and is unchanged, or its hash is given. This
-//! is checked against the stored steps of the turn, so it survives a restart. Reading a picture
-//! puts it before the model ([`super::pictures`]). Skills can only be read here; so can the
-//! experience of profiles, by its name in the prompt.
+//! `read_file` also reads what search results name: a file at a line (`memory/nora.md:12`), and
+//! texts of the journal; reading a picture puts it before the model ([`super::pictures`]). Read
+//! text carries the file's label, written text the turn's. Tainted text does not reach files that
+//! are loaded automatically; it waits in `memory/untrusted/`. An edit requires knowledge of the
+//! present content: the file was read in this turn and is unchanged, or its hash is given. This is
+//! checked against the stored steps of the turn, so it survives a restart. Skills can only be read
+//! here; so can the experience of profiles, by its name in the prompt.
 //!
 //! File names chosen by other people are their text, and carry their label.
 
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use super::conversation::JournalAddress;
 use super::knowledge::{
     KnowledgeStore, failed, normal_path, refuse_skill_path, refused, short_hash, skill_path, unread,
 };
@@ -61,13 +63,25 @@ impl ReadFile {
         }
         files.read_text(party, path).await
     }
+
+    /// Returns the path of a file, and the line at which it is read: a line in the path counts
+    /// unless a file has that very name.
+    async fn place(&self, call: &AuthorizableCall<'_>, path: String) -> Result<(String, Option<u64>), ToolError> {
+        let Some((file, line)) = path.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?))) else {
+            return Ok((self.0.existing_path(call, path).await?, None));
+        };
+        if skill_path(&path).is_none() && self.own_text(&self.0.party(call).await?, &path).await.is_ok() {
+            return Ok((path, None));
+        }
+        Ok((self.0.existing_path(call, file.to_owned()).await?, Some(line)))
+    }
 }
 
 #[async_trait]
 impl Tool for ReadFile {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({
-            "path": { "type": "string", "description": says::PATH },
+            "path": { "type": "string" },
             "from_line": { "type": "integer" }
         });
         ToolDeclaration::reading(argument::spec("read_file", says::READ_FILE, properties, &["path"]))
@@ -75,13 +89,15 @@ impl Tool for ReadFile {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = normal_path(call.text("path"));
+        if let Some(address) = JournalAddress::parse(&path) {
+            return address.read(&self.0.journal, self.0.zone, call).await;
+        }
+        let (path, line) = self.place(call, path).await?;
+        let line = call.arguments.get("from_line").and_then(Value::as_u64).or(line).unwrap_or(1);
         if let Some(in_skills) = skill_path(&path) {
             let file = skills::read_file(&self.0.review, in_skills).await?;
-            return Ok(Output {
-                text: shown(call, &path, &file.digest, &file.text),
-                label: file.label,
-                from: file.from,
-            });
+            let text = shown(&path, &file.digest, &file.text, line);
+            return Ok(Output { text, label: file.label, from: file.from });
         }
         let party = self.0.party(call).await?;
         let (text, from, digest) = match self.own_text(&party, &path).await {
@@ -91,13 +107,12 @@ impl Tool for ReadFile {
             read => read.map_err(unread)?,
         };
         let (words, label, _) = text.open();
-        Ok(Output { text: shown(call, &path, &digest, words), label: label.clone(), from })
+        Ok(Output { text: shown(&path, &digest, words, line), label: label.clone(), from })
     }
 }
 
-/// Returns the text of a file from the requested line on, below the line that names it.
-fn shown(call: &AuthorizableCall<'_>, path: &str, digest: &str, words: &str) -> String {
-    let first = call.arguments.get("from_line").and_then(Value::as_u64).unwrap_or(1);
+/// Returns the text of a file from that line on, below the line that names it.
+fn shown(path: &str, digest: &str, words: &str, first: u64) -> String {
     let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
     let words: String = words.split_inclusive('\n').skip(skipped).collect();
     format!("{}\n{words}", says::file_line(path, short_hash(digest)))
@@ -218,6 +233,7 @@ impl Tool for EditFile {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = normal_path(call.text("path"));
         refuse_skill_path(&path)?;
+        let path = self.0.existing_path(call, path).await?;
         let (old, new) = (call.text("old").to_owned(), call.text("new").to_owned());
         let known = self.known(call, &path).await?;
         let origin = self.0.origin(call, "edit").await?;
@@ -249,7 +265,7 @@ struct ListFiles(KnowledgeStore);
 #[async_trait]
 impl Tool for ListFiles {
     fn declaration(&self) -> ToolDeclaration {
-        let properties = json!({ "path": { "type": "string", "description": says::LIST_FILES_PATH } });
+        let properties = json!({ "path": { "type": "string" } });
         ToolDeclaration::reading(argument::spec("list_files", says::LIST_FILES, properties, &[]))
     }
 

@@ -101,7 +101,7 @@ impl Tool for MemorySection {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({
             "path": { "type": "string" },
-            "section": { "type": "string", "description": says::SECTION },
+            "section": { "type": "string" },
             "action": { "type": "string", "enum": ["read", "append", "replace"] },
             "content": { "type": "string" }
         });
@@ -118,6 +118,7 @@ impl Tool for MemorySection {
         let (path, section) = (normal_path(call.text("path")), call.text("section"));
         let words = call.text("content");
         refuse_skill_path(&path)?;
+        let path = self.0.existing_path(call, path).await?;
         let change = match call.text("action") {
             "read" => return self.read(call, &path, section).await,
             "append" if words.trim().is_empty() => return Err(ToolError::Arguments(says::NO_CONTENT.to_owned())),
@@ -151,6 +152,21 @@ impl KnowledgeStore {
     pub(super) async fn party(&self, call: &AuthorizableCall<'_>) -> Result<Party, ToolError> {
         let party = call.party(&self.journal).await.map_err(failed)?;
         party.ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))
+    }
+
+    /// Returns the path of an existing file: a bare name that is none, as in the index of notes,
+    /// means the file in `memory/`.
+    pub(super) async fn existing_path(&self, call: &AuthorizableCall<'_>, path: String) -> Result<String, ToolError> {
+        if path.is_empty() || path.contains('/') || !self.is_missing(call, &path).await? {
+            return Ok(path);
+        }
+        let in_memory = format!("memory/{path}");
+        Ok(if self.is_missing(call, &in_memory).await? { path } else { in_memory })
+    }
+
+    async fn is_missing(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<bool, ToolError> {
+        let read = self.workspace.files().read_text(&self.party(call).await?, path).await;
+        Ok(matches!(read, Err(WorkspaceError::Refused(AccessRefusal::Missing))))
     }
 
     /// Returns the origin of a change by this turn.

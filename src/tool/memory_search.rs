@@ -1,13 +1,14 @@
 //! `memory_search` searches everything known in the scope of the turn: facts, all other text in the
 //! workspace, and the messages of past conversations. `memory_recall` searches only what was stored
-//! deliberately: facts, notes, and the points of daily notes. `read_reflection` returns the
-//! assistant's reflection on a day, a week or a month.
+//! deliberately: facts, notes, and the points of daily notes.
+//!
+//! A hit is the passage around the match, in one line, so that its text cannot pass for another
+//! hit, with an address that `read_file` and `read_conversation` understand. Files that every
+//! prompt holds anyway (`SOUL.md`, `AGENTS.md`, `HEARTBEAT.md`, learnings) are no hits.
 //!
 //! The searches return trusted hits and the number of untrusted matches. Untrusted hits must be
 //! requested explicitly, and then carry their label into the turn. Only entries returned to a clean
-//! turn count as used. Each hit is one line, so that its text cannot pass for another hit. A
-//! reflection influenced by text from outside is never given to a model automatically; requesting
-//! it is explicit, and the result carries its label into the turn.
+//! turn count as used.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,15 +17,16 @@ use async_trait::async_trait;
 use serde_json::{Value, json};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
+use super::conversation::{address_of, points, speaker};
+use super::{AuthorizableCall, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::ConversationId;
-use crate::memory::Index;
-use crate::people::Party;
+use crate::memory::{EXPERIENCE, Index, is_instruction};
+use crate::search::snippet::{FoldedWords, passage};
 use crate::search::{ConversationQuery, ConversationSearch, EntryHit, EntryMatches, EntryQuery, MessageHit};
 use crate::store::{Db, EntryKind, Journal, Node, Summary, SummaryInputs};
 use crate::text::{one_line, shorten};
 use crate::time::{TimeRange, Zone};
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Text};
 use crate::wording;
 use crate::wording::search as says;
 
@@ -32,12 +34,16 @@ use crate::wording::search as says;
 const MOST: usize = 20;
 /// The default number of entries of each sort.
 const USUAL: usize = 5;
-/// The default number of messages.
+/// The default number of messages, alone and among other hits.
 const USUAL_MESSAGES: usize = 6;
+const MESSAGES_AMONG_ALL: usize = 3;
 /// The maximum number of whole conversations displayed with messages.
 const SUMMARIES: usize = 3;
 /// The maximum number of characters displayed of one hit.
-const SNIPPET: usize = 600;
+const PASSAGE: usize = 600;
+
+/// Categories of facts, and kinds of notes.
+const CATEGORIES: [&str; 7] = ["preference", "decision", "fact", "context", "person", "project", "reference"];
 
 /// Values of the argument `in`.
 #[derive(Clone, Copy, PartialEq, EnumString, IntoStaticStr, VariantArray)]
@@ -52,16 +58,21 @@ enum SearchArea {
 
 impl SearchArea {
     /// Reads the argument; none if it is not given.
-    fn read(arguments: &Value) -> Result<Option<Self>, ToolError> {
-        let invalid = |value: &str| {
-            let areas: Vec<&str> = Self::VARIANTS.iter().map(Into::into).collect();
-            ToolError::Arguments(says::unknown_area(value, &areas.join(", ")))
-        };
-        match arguments.get("in") {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(area)) if area.trim().is_empty() => Ok(None),
-            Some(Value::String(area)) => area.trim().to_lowercase().parse().map(Some).map_err(|_| invalid(area)),
-            Some(other) => Err(invalid(&other.to_string())),
+    fn read(arguments: &Value) -> Option<Self> {
+        argument::text(arguments, "in").parse().ok()
+    }
+}
+
+/// Reads the argument `category`; none if it is not given.
+fn read_category(arguments: &Value) -> Result<Option<String>, ToolError> {
+    let category = argument::text(arguments, "category").trim().to_lowercase();
+    let category = if category == "user" { "person".to_owned() } else { category };
+    match category.as_str() {
+        "" => Ok(None),
+        known if CATEGORIES.contains(&known) => Ok(Some(category)),
+        other => {
+            let shown = format!("{:?}", shorten(other, 40));
+            Err(ToolError::Arguments(wording::tool::unknown_value("category", &shown, &CATEGORIES)))
         }
     }
 }
@@ -122,26 +133,36 @@ impl Tool for MemorySearch {
     fn declaration(&self) -> ToolDeclaration {
         let mut properties = json!({
             "query": { "type": "string" },
-            "limit": { "type": "integer", "maximum": MOST },
             "since": { "type": "string", "description": says::TIME },
             "until": { "type": "string" },
+            "limit": { "type": "integer" },
             "include_untrusted": { "type": "boolean", "description": says::UNTRUSTED }
         });
         let mut description = says::CONVERSATIONS_ONLY;
-        if let (true, Some(properties)) = (self.0.index.is_some(), properties.as_object_mut()) {
-            let areas: Vec<&str> = SearchArea::VARIANTS.iter().map(Into::into).collect();
+        let areas: Vec<&str> = match self.0.index {
+            Some(_) => SearchArea::VARIANTS.iter().map(Into::into).collect(),
+            None => vec![SearchArea::Conversations.into()],
+        };
+        if let Some(properties) = properties.as_object_mut() {
             properties.insert("in".to_owned(), json!({ "type": "string", "enum": areas }));
-            properties.insert("category".to_owned(), json!({ "type": "string", "description": says::CATEGORY }));
-            description = says::MEMORY_SEARCH;
+            if self.0.index.is_some() {
+                properties.insert("category".to_owned(), json!({ "type": "string" }));
+                description = says::MEMORY_SEARCH;
+            }
         }
         ToolDeclaration::reading(argument::spec("memory_search", description, properties, &["query"]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let area = SearchArea::read(call.arguments)?;
-        let time = read_time(call.arguments, self.0.zone)?;
-        let Some(index) = self.0.index.as_ref().filter(|_| area != Some(SearchArea::Conversations)) else {
-            return self.0.messages(call, time).await;
+        let area = SearchArea::read(call.arguments);
+        let query = SearchArguments::read(call, self.0.zone)?;
+        let index = self.0.index.as_ref().filter(|_| area != Some(SearchArea::Conversations));
+        let Some(index) = index else {
+            if query.category.is_some() {
+                return Err(ToolError::Arguments(says::NO_CATEGORIES.to_owned()));
+            }
+            let found = self.0.messages(call, &query, USUAL_MESSAGES).await?;
+            return Ok(found.output(says::NOTHING_SAID));
         };
         let rest = || EntryKind::ALL.into_iter().filter(|kind| *kind != EntryKind::Fact).collect();
         let sorts = match area {
@@ -151,7 +172,12 @@ impl Tool for MemorySearch {
             Some(SearchArea::Reflections) => vec![vec![EntryKind::Reflection]],
             Some(SearchArea::Conversations) | None => vec![vec![EntryKind::Fact], rest()],
         };
-        self.0.entries(index, call, &sorts, time, argument::limit(call.arguments, USUAL, MOST)).await
+        let mut found = self.0.entries(index, call, &query, &sorts).await?;
+        if area.is_some() || query.category.is_some() {
+            return Ok(found.output(says::NOTHING));
+        }
+        found.extend(self.0.messages(call, &query, MESSAGES_AMONG_ALL).await?);
+        Ok(found.output(says::NOTHING_AT_ALL))
     }
 }
 
@@ -167,68 +193,120 @@ impl Tool for MemoryRecall {
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let query = SearchArguments::read(call, self.0.zone)?;
         let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
-        self.0.entries(&self.1, call, &[kinds], TimeRange::ALL, USUAL).await
+        let found = self.0.entries(&self.1, call, &query, &[kinds]).await?;
+        Ok(found.output(says::NOTHING))
+    }
+}
+
+/// Arguments of a search.
+struct SearchArguments {
+    /// Query text, under the label of the arguments.
+    words: Text,
+    wanted: FoldedWords,
+    category: Option<String>,
+    time: TimeRange,
+    untrusted_too: bool,
+}
+
+impl SearchArguments {
+    fn read(call: &AuthorizableCall<'_>, zone: Zone) -> Result<Self, ToolError> {
+        let words = call.text("query").trim();
+        if words.is_empty() {
+            return Err(ToolError::Arguments(says::NO_QUERY.to_owned()));
+        }
+        Ok(Self {
+            words: Labelled::new(Arc::from(words), call.label.clone(), call.scope),
+            wanted: FoldedWords::new(words),
+            category: read_category(call.arguments)?,
+            time: read_time(call.arguments, zone)?,
+            untrusted_too: argument::flag(call.arguments, "include_untrusted"),
+        })
+    }
+}
+
+/// Hits of a search, one in a line.
+#[derive(Default)]
+struct FoundLines {
+    lines: Vec<String>,
+    untrusted: usize,
+    /// Further lines, after the number of untrusted matches.
+    below: Vec<String>,
+    labels: Vec<Label>,
+    from: Vec<Node>,
+}
+
+impl FoundLines {
+    fn extend(&mut self, other: Self) {
+        self.lines.extend(other.lines);
+        self.untrusted += other.untrusted;
+        self.below.extend(other.below);
+        self.labels.extend(other.labels);
+        self.from.extend(other.from);
+    }
+
+    fn output(self, nothing: &str) -> Output {
+        let mut lines = self.lines;
+        if lines.is_empty() {
+            lines.push(nothing.to_owned());
+        }
+        if self.untrusted > 0 {
+            lines.push(says::more_untrusted(self.untrusted));
+        }
+        lines.extend(self.below);
+        Output { text: lines.join("\n"), label: Label::join_of(&self.labels), from: self.from }
     }
 }
 
 impl SearchSources {
-    /// Returns the matching entries of each of these sorts, at most `limit` of each.
+    /// Returns the matching entries of each of these sorts.
     async fn entries(
         &self,
         index: &Index,
         call: &AuthorizableCall<'_>,
+        query: &SearchArguments,
         sorts: &[Vec<EntryKind>],
-        time: TimeRange,
-        limit: usize,
-    ) -> Result<Output, ToolError> {
-        let found = self.find_entries(index, call, sorts, time, limit).await.map_err(|error| {
+    ) -> Result<FoundLines, ToolError> {
+        let found = self.find_entries(index, call, query, sorts).await.map_err(|error| {
             tracing::warn!("A search of the memory failed: {error:#}");
             ToolError::Failed(says::FAILED.to_owned())
         })?;
-        let mut lines: Vec<String> = found.hits.iter().map(|hit| self.entry_line(hit)).collect();
-        if lines.is_empty() {
-            lines.push(says::NOTHING.to_owned());
-        }
-        if found.untrusted > 0 {
-            lines.push(says::more_untrusted(found.untrusted));
-        }
-        let label = Label::join_of(found.hits.iter().map(|hit| hit.text.label()));
         // An entry counts as used only without any untrusted influence.
-        if call.label.is_trusted() && label.is_trusted() {
+        if call.label.is_trusted() && found.hits.iter().all(|hit| hit.text.label().is_trusted()) {
             let keys: Vec<String> = found.hits.iter().map(|hit| hit.key.clone()).collect();
             if let Err(error) = index.used(&keys).await {
                 tracing::warn!("The use of entries cannot be counted: {error:#}");
             }
         }
         let from = index.origins(&found.hits).await.map_err(|_| ToolError::Failed(says::FAILED.to_owned()))?;
-        Ok(Output { text: lines.join("\n"), label, from })
+        Ok(FoundLines {
+            lines: found.hits.iter().map(|hit| self.entry_line(hit, &query.wanted)).collect(),
+            untrusted: found.untrusted,
+            below: Vec::new(),
+            labels: found.hits.iter().map(|hit| hit.text.label().clone()).collect(),
+            from,
+        })
     }
 
     async fn find_entries(
         &self,
         index: &Index,
         call: &AuthorizableCall<'_>,
+        query: &SearchArguments,
         sorts: &[Vec<EntryKind>],
-        time: TimeRange,
-        limit: usize,
     ) -> anyhow::Result<EntryMatches> {
-        let party = match call.scope {
-            Scope::Group(stream) => Some(Party::Group(stream)),
-            Scope::Person(id) => self.journal.read(move |db| db.people().person(id)).await?.map(Party::One),
-            Scope::Shared => None,
-        };
-        let Some(party) = party else { return Ok(EntryMatches::default()) };
-        let category = argument::text(call.arguments, "category").trim();
+        let Some(party) = call.party(&self.journal).await? else { return Ok(EntryMatches::default()) };
         let mut all = EntryMatches::default();
         for kinds in sorts {
             let question = EntryQuery {
                 kinds: kinds.clone(),
-                category: (!category.is_empty()).then(|| category.to_owned()),
-                untrusted_too: argument::flag(call.arguments, "include_untrusted"),
-                time,
-                limit,
-                ..EntryQuery::of(&party, query_text(call))
+                category: query.category.clone(),
+                untrusted_too: query.untrusted_too,
+                time: query.time,
+                limit: argument::limit(call.arguments, USUAL, MOST),
+                without: Some(is_instruction),
+                ..EntryQuery::of(&party, query.words.clone())
             };
             let found = index.search(&question).await?;
             all.hits.extend(found.hits);
@@ -237,37 +315,39 @@ impl SearchSources {
         Ok(all)
     }
 
-    /// Returns the matching messages of past conversations.
-    async fn messages(&self, call: &AuthorizableCall<'_>, time: TimeRange) -> Result<Output, ToolError> {
-        let untrusted_too = argument::flag(call.arguments, "include_untrusted");
-        let limit = argument::limit(call.arguments, USUAL_MESSAGES, MOST);
-        let asked =
-            ConversationQuery { words: query_text(call), untrusted_too, limit, before: Some(call.before), time };
-        let (found, mut from, summaries) = self
-            .messages
-            .search(&asked, move |db, found| {
-                let nodes = found.hits.iter().map(|hit| db.derivations().node_of(hit.message));
-                let from = nodes.collect::<anyhow::Result<Vec<Node>>>()?;
-                let summaries = if untrusted_too { full_summaries(db, &found.hits)? } else { Vec::new() };
-                Ok((found, from, summaries))
-            })
-            .await
-            .map_err(|_| ToolError::Failed(says::CONVERSATIONS_FAILED.to_owned()))?;
-        let mut lines: Vec<String> = found.hits.iter().map(|hit| self.message_line(hit)).collect();
-        if lines.is_empty() {
-            lines.push(says::NOTHING_SAID.to_owned());
-        }
-        if found.untrusted > 0 {
-            lines.push(says::more_untrusted(found.untrusted));
-        }
-        lines.extend(summaries.iter().map(summary_line));
-        let labels = found.hits.iter().map(|hit| hit.text.label());
-        let label = Label::join_of(labels.chain(summaries.iter().map(|summary| summary.content.label())));
-        from.extend(summaries.iter().map(|summary| Node::Summary(summary.id)));
-        Ok(Output { text: lines.join("\n"), label, from })
+    /// Returns the matching messages of past conversations; `usual` is the default number.
+    async fn messages(
+        &self,
+        call: &AuthorizableCall<'_>,
+        query: &SearchArguments,
+        usual: usize,
+    ) -> Result<FoundLines, ToolError> {
+        let (untrusted_too, zone, wanted) = (query.untrusted_too, self.zone, query.wanted.clone());
+        let asked = ConversationQuery {
+            words: query.words.clone(),
+            untrusted_too,
+            limit: argument::limit(call.arguments, usual, MOST),
+            before: Some(call.before),
+            time: query.time,
+        };
+        let found = self.messages.search(&asked, move |db, found| {
+            let mut lines = FoundLines { untrusted: found.untrusted, ..FoundLines::default() };
+            for hit in &found.hits {
+                lines.lines.push(message_line(db, hit, &wanted, zone)?);
+                lines.labels.push(hit.text.label().clone());
+                lines.from.push(db.derivations().node_of(hit.message)?);
+            }
+            for summary in if untrusted_too { full_summaries(db, &found.hits)? } else { Vec::new() } {
+                lines.below.push(summary_line(&summary));
+                lines.labels.push(summary.content.label().clone());
+                lines.from.push(Node::Summary(summary.id));
+            }
+            Ok(lines)
+        });
+        found.await.map_err(|_| ToolError::Failed(says::CONVERSATIONS_FAILED.to_owned()))
     }
 
-    fn entry_line(&self, hit: &EntryHit) -> String {
+    fn entry_line(&self, hit: &EntryHit, wanted: &FoldedWords) -> String {
         let (words, label, _) = hit.text.open();
         let sort = if hit.category.is_empty() || hit.category == hit.kind.as_str() {
             hit.kind.as_str().to_owned()
@@ -275,22 +355,45 @@ impl SearchSources {
             format!("{}, {}", hit.kind.as_str(), one_line(&hit.category))
         };
         let sort = if label.is_trusted() { sort } else { wording::tool::from_outside(&sort, &label.encode()) };
-        let place = one_line(&format!("{}:{}", hit.path, hit.line));
-        format!("[{}] {sort}: {} ({place})", self.zone.show_short(hit.at), shorten(&one_line(words), SNIPPET))
-    }
-
-    fn message_line(&self, hit: &MessageHit) -> String {
-        let who = if hit.person.is_some() { says::THE_PERSON } else { says::THE_ASSISTANT };
-        let (words, label, _) = hit.text.open();
-        let who = if label.is_trusted() { who.to_owned() } else { wording::tool::from_outside(who, &label.encode()) };
-        format!("[{}] {who}: {}", self.zone.show_short(hit.at), shorten(&one_line(words), SNIPPET))
+        let path = hit.path.strip_prefix(EXPERIENCE).map(|name| format!("experience/{name}"));
+        let path = path.unwrap_or_else(|| hit.path.clone());
+        // A summary has no lines.
+        let place = if hit.kind == EntryKind::Conversation { path } else { format!("{path}:{}", hit.line) };
+        // What is dated by its day alone was not written at midnight.
+        let (day, time) = (self.zone.day(hit.at), self.zone.time_of_day(hit.at));
+        let at = if time == "00:00" { day } else { format!("{day} {time}") };
+        let words = if hit.kind == EntryKind::Note { without_repeats(words) } else { words.to_string() };
+        format!("[{at}] {sort}: {} ({})", passage(&words, wanted, PASSAGE), one_line(&place))
     }
 }
 
-/// The query, under the label of the arguments.
-fn query_text(call: &AuthorizableCall<'_>) -> Text {
-    let words = argument::text(call.arguments, "query").trim();
-    Labelled::new(Arc::from(words), call.label.clone(), call.scope)
+fn message_line(db: Db<'_>, hit: &MessageHit, wanted: &FoldedWords, zone: Zone) -> anyhow::Result<String> {
+    let message = db.messages().message(hit.message)?;
+    let (who, address) = match &message {
+        Some(message) => (speaker(db, message)?, address_of(db, message)?),
+        None => (says::THE_ASSISTANT.to_owned(), None),
+    };
+    let (words, label, _) = hit.text.open();
+    let who = if label.is_trusted() { who } else { wording::tool::from_outside(&who, &label.encode()) };
+    let address = address.map(|address| format!(" ({address})")).unwrap_or_default();
+    Ok(format!("[{}] {who}: {}{address}", zone.show_short(hit.at), passage(words, wanted, PASSAGE)))
+}
+
+/// Removes the title and the summary from the beginning of a note's text where the lines below
+/// begin with the same words.
+fn without_repeats(text: &str) -> String {
+    let (mut lines, mut rest) = (Vec::new(), text);
+    for _ in 0..2 {
+        let Some((first, below)) = rest.split_once('\n') else { break };
+        let start = one_line(first);
+        let start = start.trim_end_matches('…');
+        if !one_line(below.trim_start_matches(['#', '>', ' ', '\n'])).starts_with(start) {
+            lines.push(first);
+        }
+        rest = below;
+    }
+    lines.push(rest);
+    lines.join("\n")
 }
 
 /// Returns the full summaries of the conversations that contain the hits. Only conversations that
@@ -304,57 +407,8 @@ fn full_summaries(db: Db<'_>, hits: &[MessageHit]) -> anyhow::Result<Vec<Summary
 
 fn summary_line(summary: &Summary) -> String {
     let (content, label, _) = summary.content.open();
-    let lists = [&content.topics, &content.decisions, &content.preferences, &content.pending];
-    let points: Vec<&str> = lists.into_iter().flatten().map(String::as_str).collect();
-    let points = shorten(&one_line(&points.join("; ")), SNIPPET);
-    says::whole_conversation(&one_line(&content.title), &label.encode(), &points)
-}
-
-/// The `read_reflection` tool.
-#[derive(Debug)]
-pub struct ReadReflection(Journal);
-
-impl ReadReflection {
-    /// Creates the tool over this journal.
-    pub fn new(journal: Journal) -> Self {
-        Self(journal)
-    }
-}
-
-#[async_trait]
-impl Tool for ReadReflection {
-    fn declaration(&self) -> ToolDeclaration {
-        let properties = json!({ "period": { "type": "string", "description": wording::tool::REFLECTION_PERIOD } });
-        ToolDeclaration {
-            spec: argument::spec("read_reflection", wording::tool::READ_REFLECTION, properties, &["period"]),
-            effects: Effects::READS_PERSONAL,
-            egress: Egress::Inside,
-            repeatable: true,
-        }
-    }
-
-    async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let period = call.text("period").trim().to_owned();
-        let (scope, named) = (call.scope, period.clone());
-        let found = self.0.read(move |db| reflection_on(db, scope, &named)).await;
-        match found {
-            Ok(Some(output)) => Ok(output),
-            Ok(None) => Err(ToolError::Failed(wording::tool::no_reflection(&period))),
-            Err(_) => Err(ToolError::Failed(wording::tool::REFLECTIONS_UNREADABLE.to_owned())),
-        }
-    }
-}
-
-fn reflection_on(db: Db<'_>, scope: Scope, period: &str) -> anyhow::Result<Option<Output>> {
-    let Some(reflection) = db.reflections().reflection_on(scope, period)? else { return Ok(None) };
-    let mut label = reflection.label;
-    let mut words = String::new();
-    for text in db.messages().texts_of(reflection.message)? {
-        let (part, of, _) = text.text.open();
-        label.absorb(of);
-        words.push_str(part);
-    }
-    Ok(Some(Output { text: words, label, from: vec![Node::Message(reflection.message)] }))
+    let points = shorten(&points(summary), PASSAGE);
+    says::whole_conversation(summary.conversation, &one_line(&content.title), &label.encode(), &points)
 }
 
 #[cfg(test)]
@@ -370,16 +424,27 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_area_is_an_error_with_the_known_ones() {
-        let area = |value: Value| SearchArea::read(&json!({ "in": value }));
-        assert!(matches!(area(json!(" Facts ")), Ok(Some(SearchArea::Facts))));
-        for none in [json!(null), json!(" ")] {
-            assert!(matches!(area(none), Ok(None)));
-        }
-        assert!(matches!(SearchArea::read(&json!({})), Ok(None)));
-        for unknown in [json!("everything"), json!("fact"), json!(["facts"]), json!(3)] {
-            let sentence = refusal(area(unknown.clone()));
-            assert!(sentence.contains("facts, notes, files, conversations, reflections"), "{unknown}: {sentence}");
+    fn a_category_is_one_of_the_known_ones() {
+        let category = |category: &str| read_category(&json!({ "category": category }));
+        assert_eq!(category(" Preference "), Ok(Some("preference".to_owned())));
+        assert_eq!(category("user"), Ok(Some("person".to_owned())), "the former word");
+        assert_eq!((category(" "), read_category(&json!({}))), (Ok(None), Ok(None)));
+        let sentence = refusal(category("note"));
+        assert!(sentence.contains("`category` cannot be \"note\"") && sentence.contains("decision"), "{sentence}");
+    }
+
+    #[test]
+    fn a_note_says_nothing_twice() {
+        for (text, shown) in [
+            (
+                "Nora\nAda's sister. Has a…\n\nAda's sister. Has a boat.\nTall.",
+                "Nora\n\nAda's sister. Has a boat.\nTall.",
+            ),
+            ("Nora\nWhere she lives\n# Where she lives\n\nGraz.", "Nora\n# Where she lives\n\nGraz."),
+            ("Tea\nTea is green.", "Tea is green."),
+            ("The boat lies in Oostende.", "The boat lies in Oostende."),
+        ] {
+            assert_eq!(without_repeats(text), shown);
         }
     }
 

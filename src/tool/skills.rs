@@ -116,8 +116,7 @@ impl Tool for SubmitSkill {
                 "description": says::SUBMIT_FILES,
                 "items": {
                     "type": "object",
-                    "properties": { "path": { "type": "string" }, "content": { "type": ["string", "null"] } },
-                    "required": ["path", "content"]
+                    "properties": { "path": { "type": "string" }, "content": { "type": "string" } }
                 }
             },
             "new_name": { "type": "string" },

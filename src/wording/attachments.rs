@@ -4,11 +4,9 @@
 use crate::message::FileKind;
 
 /// Description of `send_file`.
-pub const SEND_FILE: &str = "Send a file of this person's folder with your answer, when they ask for one.";
-/// Description of the argument `path`.
-pub const SEND_FILE_PATH: &str = "As inbox/12-report.pdf";
+pub const SEND_FILE: &str = "Send a file with your answer.";
 /// Description of `react`.
-pub const REACT: &str = "Put one emoji under the message that you are answering, sparingly.";
+pub const REACT: &str = "React to their message.";
 /// Error: not exactly one emoji.
 pub const NO_EMOJI: &str = "`emoji` is exactly one emoji, as 👍.";
 /// Error: invalid path.

@@ -1,30 +1,19 @@
 //! Descriptions and results of the tools that store and change knowledge.
 
 /// Description of `remember`.
-pub const REMEMBER: &str = "Keep something durable about this person or their affairs as a note: one subject under a title that stays the \
-     same. Its first line is in front of you from now on. No credentials, nothing that is over today. What you see now counts more than a stale note.";
+pub const REMEMBER: &str = "Keep for weeks as a note; the same title replaces it. No passwords.";
 /// Description of `memory_save`.
-pub const MEMORY_SAVE: &str = "Add a line to today's note: what happened or was decided and matters in the next days. As `key: value`, a new value \
-     replaces the old one.";
+pub const MEMORY_SAVE: &str = "Add to today's note; `key: value` sets a fact and replaces the old value.";
 /// Description of `memory_section`.
-pub const MEMORY_SECTION: &str =
-    "Read, extend or replace one section of a Markdown file; one that is not there is made.";
-/// Description of the argument `path`.
-pub const PATH: &str = "As memory/deploy-key.md";
-/// Description of the argument `section`.
-pub const SECTION: &str = "The heading";
+pub const MEMORY_SECTION: &str = "Read or change one section of a file.";
 /// Description of `read_file`.
-pub const READ_FILE: &str = "Read a text file or picture of this person's folder (memory/…, inbox/…, any other). The first line names the file and its hash.";
+pub const READ_FILE: &str = "Read a text file or picture, or a hit's address: memory/nora.md:12.";
 /// Description of `write_file`.
-pub const WRITE_FILE: &str = "Write a text file whole. Empty content deletes it. Earlier versions are kept. For a fact use `remember`, for a few \
-     words `edit_file`.";
+pub const WRITE_FILE: &str = "Write a whole file (list, plan, draft). Empty content deletes it.";
 /// Description of `edit_file`.
-pub const EDIT_FILE: &str = "Replace one passage that occurs exactly once in a text file. Read the file first in this turn, or give its hash \
-     as `expected`.";
+pub const EDIT_FILE: &str = "Replace a passage that occurs once. Read the file first.";
 /// Description of `list_files`.
-pub const LIST_FILES: &str = "List a folder of this person, with sizes and times.";
-/// Description of the argument `path` of `list_files`.
-pub const LIST_FILES_PATH: &str = "As memory; empty for the top";
+pub const LIST_FILES: &str = "List a folder.";
 
 /// Error: no title or text.
 pub const NO_TITLE: &str = "Give a title and something to remember.";
@@ -73,9 +62,9 @@ pub const OWNERS_HAND: &str =
 pub const NOT_FROM_OUTSIDE: &str = "Something from outside had a part in this turn, so files that are always loaded are not changed. The person can ask for it in a new message, \
      or do it by hand.";
 /// Error: no such section.
-pub const NO_SUCH_SECTION: &str = "There is no such section in that file.";
+pub const NO_SUCH_SECTION: &str = "There is no such section in that file. `read_file` shows its headings.";
 /// Error: the file was not read in this turn.
-pub const READ_FIRST: &str = "Read the file first: it was not read in this turn as it stands now. Nothing was changed.";
+pub const READ_FIRST: &str = "Read the file first, or give its hash as `expected`: it was not read in this turn as it stands now. Nothing was changed.";
 /// Error: the file has another hash.
 pub const OTHER_HASH: &str = "The file is not the one with that hash any more. Read it again. Nothing was changed.";
 /// Error: the passage does not exist.

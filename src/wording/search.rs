@@ -58,25 +58,29 @@ pub fn embedding_answers(model: &str, dimensions: usize) -> String {
 }
 
 /// Description of `memory_search`.
-pub const MEMORY_SEARCH: &str = "Search what is kept about this person: facts, notes, files and past conversations; with in: conversations, every \
-     message that was said or sent.";
+pub const MEMORY_SEARCH: &str = "Search all that is known, written, said or sent; hits have an address to read on.";
 /// Description of `memory_search` if the memory is switched off.
-pub const CONVERSATIONS_ONLY: &str = "Search what was said in past conversations with this person, when they refer to something that is not in front of you.";
+pub const CONVERSATIONS_ONLY: &str = "Search all that was said or sent; hits have an address to read on.";
 /// Description of `memory_recall`.
-pub const MEMORY_RECALL: &str =
-    "Like memory_search, among what was put down to be remembered: facts, notes and daily notes.";
-/// Description of the argument `category`.
-pub const CATEGORY: &str = "preference, decision, fact, context, or a note's type";
-/// Description of the argument `since`, which says what both ends do.
-pub const TIME: &str = "From then on; with until, up to then and that day: a date (2026-11-02) or date with time (2026-11-02 14:30), local";
+pub const MEMORY_RECALL: &str = "Look up facts and notes.";
+/// Description of `read_conversation`.
+pub const READ_CONVERSATION: &str = "Read a conversation (12), or around a message of it.";
+/// Description of the argument `since`. `until` takes the same.
+pub const TIME: &str = "2026-11-02 or 2026-11-02 14:30";
 /// Error: the limits of time exclude each other.
 pub const EMPTY_TIME: &str = "Nothing lies between `since` and `until`: `since` must be earlier.";
 /// Description of the argument `include_untrusted`.
-pub const UNTRUSTED: &str = "What came from outside as well; only if the person asks";
+pub const UNTRUSTED: &str = "Only if asked";
+/// Error: no words to search for.
+pub const NO_QUERY: &str = "`query` is empty: give the words to look for.";
 /// Result without matching entries.
 pub const NOTHING: &str = "Nothing that is kept matches.";
 /// Result without matching messages.
 pub const NOTHING_SAID: &str = "Nothing that was said matches.";
+/// Result without any match.
+pub const NOTHING_AT_ALL: &str = "Nothing that is kept or was said matches.";
+/// Error: a category of messages.
+pub const NO_CATEGORIES: &str = "`category` is for facts and notes; leave it out for conversations.";
 /// Error of the search for entries.
 pub const FAILED: &str = "The memory cannot be searched just now.";
 /// Error of the search for messages.
@@ -85,10 +89,77 @@ pub const CONVERSATIONS_FAILED: &str = "The search did not work just now.";
 pub const THE_PERSON: &str = "person";
 /// Speaker: the assistant.
 pub const THE_ASSISTANT: &str = "assistant";
+/// Speaker: the program, in a task.
+pub const THE_PROGRAM: &str = "program";
+/// Speaker: the assistant, in a reflection.
+pub const A_REFLECTION: &str = "reflection";
+/// Placeholder for a deleted message.
+pub const DELETED: &str = "(deleted)";
+/// Error: the conversations cannot be read.
+pub const CONVERSATION_UNREADABLE: &str = "Conversations cannot be read just now.";
+/// Part of a message: a quotation in it.
+pub const QUOTED: &str = "(quoted)";
+/// Part of a message: a transcribed recording.
+pub const SPOKEN: &str = "(spoken)";
+/// Part of a message: the text of a file.
+pub const FILE: &str = "(file)";
+/// Part of a message: its text after a later edit.
+pub const EDITED: &str = "(edited later)";
+/// Part of a message: text that nobody typed.
+pub const CARRIED: &str = "(attached)";
 
-/// Error: an unknown value of `in`.
-pub fn unknown_area(value: &str, areas: &str) -> String {
-    format!("`in` cannot be {}; it takes one of: {areas}.", crate::text::shorten(value, 40))
+/// Speaker: the assistant, without being asked.
+pub fn sent_unasked(cause: &str) -> String {
+    format!("assistant, by itself, {cause}")
+}
+
+/// Error: no such address.
+pub fn bad_address(address: &str) -> String {
+    format!(
+        "{:?} is no conversation. Give the number of one, as 12, and as `around` the number of a message, as 345: a hit at conversations/12:345 names both.",
+        crate::text::shorten(address, 40)
+    )
+}
+
+/// Error: no such conversation.
+pub fn no_such_conversation(id: crate::id::ConversationId) -> String {
+    format!("There is no conversation {id} with this person. `memory_search` in conversations shows their numbers.")
+}
+
+/// Error: no such message.
+pub fn no_such_message(id: crate::id::ConversationId, first: i64, last: i64) -> String {
+    format!("Conversation {id} has no message of that number; it has those from {first} to {last}.")
+}
+
+/// Error: no such reflection.
+pub fn no_such_reflection(id: crate::id::ReflectionId) -> String {
+    format!("There is no reflection {id}. `read_reflection` reads one by its period.")
+}
+
+/// First line of a conversation that was read.
+pub fn conversation(id: crate::id::ConversationId, from: &str, to: &str, title: &str) -> String {
+    let title = if title.is_empty() { String::new() } else { format!(": {title}") };
+    format!("Conversation {id}, {from} to {to}{title}")
+}
+
+/// Summary of a conversation, under the sources of its text.
+pub fn summary(sources: &str, words: &str) -> String {
+    let sources = if sources.is_empty() { String::new() } else { format!(", from outside ({sources})") };
+    format!("Summary{sources}: {words}")
+}
+
+/// Remark about the messages before or after a page.
+pub fn more_messages(earlier: Option<(usize, i64)>, later: Option<(usize, i64)>) -> String {
+    let part = |what: &str, more: Option<(usize, i64)>| {
+        more.map(|(count, around)| format!("{count} {what}: around \"{around}\""))
+    };
+    let parts: Vec<String> = part("earlier", earlier).into_iter().chain(part("later", later)).collect();
+    format!("({})", parts.join("; "))
+}
+
+/// Remark at the end of a message that is longer than a page.
+pub fn more_of_message(address: &str) -> String {
+    format!("… (it goes on: around \"{address}\")")
 }
 
 /// Error: an invalid value of `since` or `until`.
@@ -98,8 +169,8 @@ pub fn invalid_time(name: &str, value: &str) -> String {
 }
 
 /// Summary of a conversation that has read untrusted text.
-pub fn whole_conversation(title: &str, sources: &str, words: &str) -> String {
-    format!("In short, that conversation, from outside ({sources}): {title}. {words}")
+pub fn whole_conversation(id: crate::id::ConversationId, title: &str, sources: &str, words: &str) -> String {
+    format!("In short, conversation {id}, from outside ({sources}): {title}. {words}")
 }
 
 /// Number of further untrusted matches.

@@ -226,7 +226,7 @@ async fn a_note_has_one_file_and_one_line_and_is_replaced_by_its_title() {
     home.remember(&home.ada(), "deploy KEY", "On the shelf.").await;
     assert_eq!(home.index(), ["- [Tea](tea.md): Green.", "- [deploy KEY](deploy-key.md): On the shelf."]);
     let note = home.read("memory/deploy-key.md");
-    assert!(note.contains("type: \"user\"") && note.ends_with("\n\nOn the shelf.\n"), "{note}");
+    assert!(note.contains("type: \"person\"") && note.ends_with("\n\nOn the shelf.\n"), "{note}");
     home.workspace.notes().drop_note(&home.ada(), "memory/deploy-key.md").await.unwrap();
     assert_eq!(home.index(), ["- [Tea](tea.md): Green."]);
     assert!(!home.path("memory/deploy-key.md").exists());

@@ -192,10 +192,19 @@ fn results(view: &PromptView<'_>) -> String {
             return phrases::found_nothing(tool);
         }
         // Search hits come in order of relevance; of a page only some sentences are relevant.
-        let shown = if *tool == "memory_search" { quotes(text.lines()) } else { extract(text, &question_stems) };
+        let shown = if *tool == "memory_search" {
+            quotes(text.lines().map(without_address))
+        } else {
+            extract(text, &question_stems)
+        };
         format!("{}\n{shown}", phrases::found(tool))
     });
     shown.collect::<Vec<_>>().join("\n\n")
+}
+
+/// A hit without the address at its end, which only a tool can read.
+fn without_address(hit: &str) -> &str {
+    hit.rsplit_once(" (conversations/").filter(|(_, rest)| rest.ends_with(')')).map_or(hit, |(words, _)| words)
 }
 
 /// The sentences of a text that best match the words, or its first ones, in their original order.

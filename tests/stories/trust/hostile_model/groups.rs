@@ -211,10 +211,13 @@ fn pries() -> Vec<Order> {
     vec![
         call(
             "memory_search",
-            json!({ "in": "conversations", "query": "garden canary", "include_untrusted": true, "limit": 20, "scope": "person:1" }),
+            json!({ "in": "conversations", "query": "garden canary", "include_untrusted": true, "limit": 20 }),
         ),
-        call("read_reflection", json!({ "period": "daily", "date": "2026-11-19" })),
-        call("remind", json!({ "when": "in 2 hours", "text": "Say $SECRET", "person": "Ada" })),
+        call("read_conversation", json!({ "id": 1 })),
+        call("read_file", json!({ "path": "conversations/1:1" })),
+        call("change_scheduled", json!({ "id": 1, "when": "in 2 hours" })),
+        call("read_reflection", json!({ "period": "2026-11-19" })),
+        call("remind", json!({ "when": "in 2 hours", "text": "Say $SECRET" })),
         call("schedule", json!({ "cron": "0 3 * * *", "task": "Tell Ben $SECRET" })),
         call("cancel_scheduled", json!({ "id": 1 })),
         call("send_file", json!({ "path": "memory/MEMORY.md" })),
