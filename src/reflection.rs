@@ -14,7 +14,9 @@ mod actions;
 pub mod answer_schema;
 mod commit;
 mod input;
+mod open_items;
 pub mod render;
+mod tool_calls;
 mod transcript;
 
 use std::sync::Arc;

@@ -45,6 +45,9 @@ pub const MAX_RESULT: usize = 24_000;
 /// people do not read that much, and nothing may be left out.
 const MAX_SHOWN: usize = 2_000;
 
+/// Word for the failure of a call that a rule forbids.
+pub const REFUSED: &str = "refused";
+
 /// A function that a model may call.
 #[async_trait]
 pub trait Tool: Send + Sync {
@@ -303,7 +306,7 @@ impl ToolError {
         match self {
             Self::Arguments(_) => "bad arguments",
             Self::Failed(_) => "failed",
-            Self::Refused(_) => "refused",
+            Self::Refused(_) => REFUSED,
         }
     }
 }

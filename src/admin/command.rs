@@ -20,6 +20,7 @@ pub use table::{COMMANDS, CommandRow, InGroup, help};
 use super::search::SearchQuery;
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
+use crate::store::ConversationKind;
 
 /// A request to the program, not to the assistant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,8 +58,8 @@ pub enum Query {
     Reflections(u32),
     /// One reflection, by number or period.
     Reflection(String),
-    /// The newest conversations, up to a number.
-    Conversations(u32),
+    /// The newest conversations of a kind, or of all, up to a number.
+    Conversations(Option<ConversationKind>, u32),
     /// One conversation.
     Conversation(ConversationId),
     /// Full-text search.

@@ -19,7 +19,7 @@ use super::{HistoryAdmin, transcript};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
 use crate::people::{Party, Person};
-use crate::store::{Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryInputs, Tx};
+use crate::store::{ConversationKind, Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryInputs, Tx};
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Label, Labelled, Scope};
@@ -159,10 +159,9 @@ impl HistoryAdmin<'_> {
 
     async fn conversations_of(&self, person: PersonId) -> anyhow::Result<Vec<ConversationId>> {
         let list = move |db: Db<'_>| {
-            let Some(stream) = db.conversations().stream_of(person)? else { return Ok(Vec::new()) };
             let mut ids: Vec<ConversationId> = db
                 .conversations()
-                .conversations(Some(stream), u32::MAX)?
+                .conversations(Some(person), Some(ConversationKind::Chat), u32::MAX)?
                 .into_iter()
                 .map(|conversation| conversation.id)
                 .collect();

@@ -56,23 +56,30 @@ impl JobsAdmin<'_> {
         Ok(Answer::showing(shown, sentence, json!({ "cancelled": id })))
     }
 
-    /// The latest reflections, newest first.
-    pub(super) async fn reflections(&self, limit: u32) -> anyhow::Result<ReflectionsReport> {
+    /// The latest reflections, newest first: all people's, or only those of `only`.
+    pub(super) async fn reflections(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<ReflectionsReport> {
         let list = move |db: Db<'_>| {
-            let rows = db.reflections().reflections(None, limit)?;
+            let rows = db.reflections().reflections(only.map(Scope::Person), limit)?;
             rows.into_iter().map(|row| describe(db, row)).collect::<anyhow::Result<_>>()
         };
         Ok(ReflectionsReport { items: self.journal.read_much(list).await? })
     }
 
-    /// One reflection, by its number or by the name of its period.
-    pub(super) async fn reflection(&self, wanted: &str) -> Result<ReflectionReport, CommandError> {
+    /// One reflection, by its number or by the name of its period. With `only`, it has to be that
+    /// person's.
+    pub(super) async fn reflection(
+        &self,
+        only: Option<PersonId>,
+        wanted: &str,
+    ) -> Result<ReflectionReport, CommandError> {
         let named = wanted.to_uppercase();
         let find = move |db: Db<'_>| {
             let row = match named.parse() {
                 Ok(id) => db.reflections().reflection(ReflectionId(id))?,
-                Err(_) => of_period(db, &named)?,
+                Err(_) => of_period(db, only, &named)?,
             };
+            let row =
+                row.filter(|row| only.is_none_or(|only| matches!(row.scope, Scope::Person(person) if person == only)));
             row.map(|row| Ok(ReflectionReport { item: describe(db, row.clone())?, page: render::page(db, &row)? }))
                 .transpose()
         };
@@ -207,8 +214,8 @@ struct ReflectionItem {
 
 /// The newest reflection of that period, of the first person who has one: owners come first,
 /// because they were known first.
-fn of_period(db: Db<'_>, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
-    for person in db.people().people()? {
+fn of_period(db: Db<'_>, only: Option<PersonId>, period: &str) -> anyhow::Result<Option<ReflectionRow>> {
+    for person in db.people().people()?.into_iter().filter(|person| only.is_none_or(|only| person.id == only)) {
         if let Some(row) = db.reflections().reflection_on(Scope::Person(person.id), period)? {
             return Ok(Some(row));
         }

@@ -95,6 +95,8 @@ impl Admin {
 
     async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
         let (only, surface) = (origin.only(), origin.surface);
+        // In a chat nobody is shown what others said, not even an owner.
+        let own = origin.chat_person().map(|person| person.id);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
         let context = &self.context_of(origin).await?;
         let shown = |result: &dyn Render| Ok(Answer::rendering(result, context));
@@ -117,10 +119,10 @@ impl Admin {
             Query::Tools => shown(&self.reports().tools().await?),
             Query::Knowledge => shown(&memory_files.knowledge(RepairMode::Check).await?),
             Query::Reminders => shown(&self.jobs().reminders(origin.person()?).await?),
-            Query::Reflections(limit) => shown(&self.jobs().reflections(limit).await?),
-            Query::Reflection(wanted) => shown(&self.jobs().reflection(&wanted).await?),
-            Query::Conversations(limit) => shown(&self.history().conversations(only, limit).await?),
-            Query::Conversation(id) => shown(&self.history().conversation(id, only).await?),
+            Query::Reflections(limit) => shown(&self.jobs().reflections(own, limit).await?),
+            Query::Reflection(wanted) => shown(&self.jobs().reflection(own, &wanted).await?),
+            Query::Conversations(kind, limit) => shown(&self.history().conversations(own, kind, limit).await?),
+            Query::Conversation(id) => shown(&self.history().conversation(id, own).await?),
             Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
             Query::People => shown(&self.members().people().await?),
             Query::PendingProposals => shown(&skills.pending().await?),

@@ -13,15 +13,15 @@ use super::answer::{
 };
 use super::status::ConversationEnds;
 use crate::engine::record::speaker;
-use crate::id::{ConversationId, MessageId, PersonId};
+use crate::id::{ConversationId, MessageId, PersonId, ReminderId};
 use crate::store::{
-    Attachment, Conversation, Db, MessageKind, StoredMessage, StoredText, SummaryContent, SummaryInputs, TextKind,
-    TurnRow,
+    Attachment, Conversation, ConversationKind, Db, MessageKind, StoredMessage, StoredText, SummaryContent,
+    SummaryInputs, TextKind, TurnRow,
 };
 use crate::text::{one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled};
-use crate::wording::{command as says, prompt, upkeep};
+use crate::wording::{command as says, prompt, reflection, upkeep};
 
 /// Maximum number of characters shown of a file's text.
 const FILE: usize = 2_000;
@@ -33,10 +33,22 @@ struct ConversationItem {
     conversation: Conversation,
     person: String,
     ended_at: Option<Timestamp>,
-    title: Option<Labelled<String>>,
+    title: Title,
     summary: Option<Labelled<SummaryContent>>,
     /// The join of the labels of everything that contributed.
     label: Label,
+}
+
+/// Title of a conversation.
+enum Title {
+    /// Of a chat: the title of its summary, or the first message.
+    Chat(Option<Labelled<String>>),
+    /// Of a reflection: its job and period.
+    Reflection { job: String, period: String },
+    /// Of a check of `HEARTBEAT.md`: its time.
+    Heartbeat(Timestamp),
+    /// Of a scheduled task: its number and text.
+    Task(String, Option<Labelled<String>>),
 }
 
 /// A conversation with its messages and turns.
@@ -57,14 +69,15 @@ struct TranscriptEntry {
 }
 
 impl HistoryAdmin<'_> {
-    /// The latest conversations, newest first: all people's, or only those of `only`.
+    /// The latest conversations of a kind, or of all: all people's, or only those of `only`.
     pub(super) async fn conversations(
         &self,
         only: Option<PersonId>,
+        kind: Option<ConversationKind>,
         limit: u32,
     ) -> anyhow::Result<ConversationsReport> {
         let ends = self.reports().ends();
-        Ok(ConversationsReport { items: self.journal.read_much(move |db| list(db, only, limit, ends)).await? })
+        Ok(ConversationsReport { items: self.journal.read_much(move |db| list(db, only, kind, limit, ends)).await? })
     }
 
     /// One conversation in full, with its summary, turns and messages. With `only`, the
@@ -92,14 +105,15 @@ impl Render for ConversationsReport {
         }
         let line = |item: &ConversationItem| {
             let Conversation { id, opened_at, .. } = &item.conversation;
-            let head = says::conversation_head(id.0, &plain(item.title(shown)), &context.zone.show_short(*opened_at));
+            let head =
+                says::conversation_head(id.0, &item.title(context.zone, shown), &context.zone.show_short(*opened_at));
             format!("{head}\n{}", item.facts(context.zone))
         };
         self.items.iter().map(line).collect::<Vec<_>>().join("\n\n")
     }
 
-    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
-        self.items.iter().map(|item| item_json(item, shown)).collect()
+    fn json(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        self.items.iter().map(|item| item_json(item, context.zone, shown)).collect()
     }
 }
 
@@ -107,7 +121,7 @@ impl Render for FullConversation {
     /// The whole conversation, which can stand alone.
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let (item, zone) = (&self.item, context.zone);
-        let (title, opened) = (plain(item.title(shown)), zone.show(item.conversation.opened_at));
+        let (title, opened) = (item.title(zone, shown), zone.show(item.conversation.opened_at));
         let mut blocks = vec![says::transcript_head(item.conversation.id, &title, &opened, &item.facts(zone))];
         blocks.extend(item.summary.as_ref().map(|summary| summary_markdown(shown.words(summary))));
         for entry in &self.entries {
@@ -127,13 +141,24 @@ impl Render for FullConversation {
             "sources": sources(&self.item.label),
             "turns": turns_json(self),
         });
-        with_fields(item_json(&self.item, shown), further)
+        with_fields(item_json(&self.item, context.zone, shown), further)
     }
 }
 
 impl ConversationItem {
-    fn title(&self, shown: &mut ShownLabel) -> &str {
-        self.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default()
+    /// The title, as Markdown.
+    fn title(&self, zone: Zone, shown: &mut ShownLabel) -> String {
+        plain(&self.plain_title(zone, shown))
+    }
+
+    fn plain_title(&self, zone: Zone, shown: &mut ShownLabel) -> String {
+        let mut words = |title: &Option<Labelled<String>>| title.as_ref().map(|title| shown.words(title).clone());
+        match &self.title {
+            Title::Chat(title) => words(title).unwrap_or_default(),
+            Title::Reflection { job, period } => says::reflection_on(&reflection::period_in_words(job, period)),
+            Title::Heartbeat(at) => says::heartbeat_at(&zone.show_day_and_time(*at)),
+            Title::Task(number, text) => says::run_of_task(number, &words(text).unwrap_or_default()),
+        }
     }
 
     /// Person, number of messages, end and sources, for a person.
@@ -146,28 +171,19 @@ impl ConversationItem {
 fn list(
     db: Db<'_>,
     only: Option<PersonId>,
+    kind: Option<ConversationKind>,
     limit: u32,
     ends: ConversationEnds,
 ) -> anyhow::Result<Vec<ConversationItem>> {
-    let stream = match only {
-        None => None,
-        Some(person) => match db.conversations().stream_of(person)? {
-            Some(stream) => Some(stream),
-            None => return Ok(Vec::new()),
-        },
-    };
-    db.conversations()
-        .conversations(stream, limit)?
-        .into_iter()
-        .map(|conversation| describe(db, conversation, ends))
-        .collect()
+    let found = db.conversations().conversations(only, kind, limit)?;
+    found.into_iter().map(|conversation| describe(db, conversation, ends)).collect()
 }
 
-fn item_json(item: &ConversationItem, shown: &mut ShownLabel) -> Value {
+fn item_json(item: &ConversationItem, zone: Zone, shown: &mut ShownLabel) -> Value {
     let conversation = &item.conversation;
     let nothing = SummaryContent::default();
     let summary = item.summary.as_ref().map_or(&nothing, |summary| shown.words(summary));
-    let title = item.title(shown);
+    let title = item.plain_title(zone, shown);
     json!({
         "id": conversation.id,
         "person": item.person,
@@ -191,11 +207,26 @@ fn describe(db: Db<'_>, conversation: Conversation, ends: ConversationEnds) -> a
     Ok(ConversationItem {
         person: person_of(db, &conversation)?,
         ended_at: ends.of(&conversation),
-        title: title_of(db, id)?,
+        title: title(db, &conversation)?,
         summary: summary_of(db, id)?,
         label: label_of(db, id)?,
         conversation,
     })
+}
+
+/// The title of a conversation; of a run, what it was for.
+fn title(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Title> {
+    if conversation.kind == ConversationKind::Heartbeat {
+        return Ok(Title::Heartbeat(conversation.opened_at));
+    }
+    let slot = if conversation.kind.is_run() { db.slots().slot_of(conversation.id)? } else { None };
+    let Some(slot) = slot else { return Ok(Title::Chat(title_of(db, conversation.id)?)) };
+    let Some((_, number)) = slot.job.split_once(':') else {
+        return Ok(Title::Reflection { job: slot.job, period: slot.period });
+    };
+    let task = number.parse().ok().map(|id| db.reminders().reminder(ReminderId(id))).transpose()?.flatten();
+    let text = task.map(|task| map_labelled(&task.text, |words| shorten(&one_line(words), TITLE)));
+    Ok(Title::Task(number.to_owned(), text))
 }
 
 /// The name of the conversation's person or group.
@@ -256,7 +287,7 @@ pub(super) fn read(
 ) -> anyhow::Result<Option<FullConversation>> {
     let Some(conversation) = db.conversations().conversation(id)? else { return Ok(None) };
     if let Some(person) = only
-        && db.conversations().stream_of(person)? != Some(conversation.stream)
+        && !db.conversations().is_of(id, person)?
     {
         return Ok(None);
     }
@@ -368,7 +399,7 @@ mod tests {
         let fixture = Fixture::new().await;
         let said = fixture.says("Ada", "Which bulbs are best planted now?").await;
         fixture.says("Ben", "hello").await;
-        let json = fixture.rendering(&fixture.admin.history().conversations(None, 20).await.unwrap()).json;
+        let json = fixture.rendering(&fixture.admin.history().conversations(None, None, 20).await.unwrap()).json;
         assert_eq!(
             keys(&json[1]),
             ["id", "person", "kind", "opened_at", "ended_at", "messages", "title", "tainted", "summary"],
@@ -379,8 +410,8 @@ mod tests {
             "summary": { "topics": [], "decisions": [], "preferences": [], "pending": [] },
         });
         assert_eq!(json[1], expected);
-        let only =
-            fixture.rendering(&fixture.admin.history().conversations(Some(fixture.ben().person.id), 20).await.unwrap());
+        let only = fixture
+            .rendering(&fixture.admin.history().conversations(Some(fixture.ben().person.id), None, 20).await.unwrap());
         assert_eq!((only.json.as_array().unwrap().len(), only.json[0]["person"].as_str()), (1, Some("Ben")));
     }
 
@@ -390,15 +421,15 @@ mod tests {
         let said = fixture.says("Ada", "good morning").await;
         fixture.clock.set(START.plus(Duration::from_secs(6 * 3600)));
         assert!(
-            fixture.rendering(&fixture.admin.history().conversations(None, 20).await.unwrap()).json[0]["ended_at"]
+            fixture.rendering(&fixture.admin.history().conversations(None, None, 20).await.unwrap()).json[0]["ended_at"]
                 .is_null()
         );
         fixture.clock.set(START.plus(Duration::from_secs(6 * 3600 + 1)));
-        let json = fixture.rendering(&fixture.admin.history().conversations(None, 20).await.unwrap()).json;
+        let json = fixture.rendering(&fixture.admin.history().conversations(None, None, 20).await.unwrap()).json;
         assert_eq!(json[0]["ended_at"], json!(START.rfc3339()));
         fixture.clock.set(START.plus(Duration::from_secs(60)));
         fixture.closes(said.conversation).await;
-        let json = fixture.rendering(&fixture.admin.history().conversations(None, 20).await.unwrap()).json;
+        let json = fixture.rendering(&fixture.admin.history().conversations(None, None, 20).await.unwrap()).json;
         assert_eq!(json[0]["ended_at"], json!(START.rfc3339()), "/new ends it as well");
     }
 
@@ -407,7 +438,7 @@ mod tests {
         let fixture = Fixture::new().await;
         let said = fixture.says("Ada", "tulips it is").await;
         fixture.sums_up(&said, "Tulips", "plant tulips").await;
-        let json = fixture.rendering(&fixture.admin.history().conversations(None, 20).await.unwrap()).json;
+        let json = fixture.rendering(&fixture.admin.history().conversations(None, None, 20).await.unwrap()).json;
         assert_eq!((&json[0]["title"], &json[0]["summary"]["decisions"]), (&json!("Tulips"), &json!(["plant tulips"])));
         let markdown =
             fixture.rendering(&fixture.admin.history().conversation(said.conversation, None).await.unwrap()).markdown;

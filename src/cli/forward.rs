@@ -83,6 +83,9 @@ pub enum Reminders {
 pub enum Conversations {
     /// List the newest conversations with their summaries
     List {
+        /// Kind of conversations
+        #[arg(long, value_enum, default_value_t = ListedKind::Chat)]
+        kind: ListedKind,
         /// Maximum number
         #[arg(long, default_value_t = 20)]
         limit: u32,
@@ -95,6 +98,21 @@ pub enum Conversations {
         #[arg(long)]
         markdown: bool,
     },
+}
+
+/// Kind of conversations to list.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ListedKind {
+    /// With people and groups
+    Chat,
+    /// Reflections on past days, weeks and months
+    Reflection,
+    /// Checks of HEARTBEAT.md
+    Heartbeat,
+    /// Scheduled tasks
+    Task,
+    /// All of them
+    All,
 }
 
 /// `compline search …`
@@ -256,7 +274,9 @@ impl Conversations {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
-            Self::List { limit } => words(&["conversations", "list", "--limit", &limit.to_string()]),
+            Self::List { kind, limit } => {
+                words(&["conversations", "list", "--kind", &value(kind), "--limit", &limit.to_string()])
+            }
             Self::Show { id, .. } => words(&["conversations", "show", &id.to_string()]),
         }
     }

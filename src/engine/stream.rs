@@ -23,11 +23,13 @@ use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::ModelPool;
 use crate::store::{
-    Conversation, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage, TurnRow, Tx,
+    Conversation, ConversationKind, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage,
+    TurnRow, Tx,
 };
 use crate::time::clock::Wakeups;
 use crate::time::task::{guarded, lock};
 use crate::time::{Timestamp, Zone};
+use crate::tool::skills::SUBMIT_SKILL;
 use crate::trust::{Label, Scope, Text};
 use crate::wording::{self, ProgramText};
 
@@ -352,13 +354,15 @@ impl StreamTask {
         let now = self.engine.clock.now();
         let loaded = self.engine.workspace.load(&party, now, &self.engine.zone.day(day)).await?;
         let tools = self.tools_of(&conversation).await?;
-        let (skills, nodes) = self.skills(&tools).await;
+        let (skills, nodes) = self.skills(conversation.kind, &tools).await;
         Ok(TurnContext { party, conversation, loaded, skills, nodes })
     }
 
     /// Lists the usable skills. A folder that cannot be read does not prevent an answer.
-    async fn skills(&self, tools: &[ToolSpec]) -> (Text, Vec<Node>) {
-        let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+    async fn skills(&self, kind: ConversationKind, tools: &[ToolSpec]) -> (Text, Vec<Node>) {
+        let mut names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
+        // A reflection proposes in its answer instead.
+        names.extend((kind == ConversationKind::Reflection).then(|| SUBMIT_SKILL.to_owned()));
         match self.engine.review.live().await {
             Ok(live) => (live.listing(&names, SKILL_LINES), live.nodes()),
             Err(error) => {

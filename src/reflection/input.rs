@@ -7,11 +7,14 @@
 //! skipped, and none is covered twice. A reflection with untrusted content is only named.
 
 use super::transcript::{self, Names, ReflectionText, Window, fit};
-use super::{Job, render};
+use super::{Job, open_items, render};
 use crate::store::{Db, Node, ReflectionRow, SlotRow};
 use crate::time::{Period, Span, Timestamp, Zone};
 use crate::trust::{Label, Scope, Text};
 use crate::wording::{self, reflection as says};
+
+/// Share of the input for messages that the person did not ask for, as a divisor.
+const SENT_DIVISOR: u64 = 6;
 
 /// A skill as described in the input.
 #[derive(Debug, Clone)]
@@ -165,6 +168,11 @@ impl InputRequest {
             page.push(heading);
         }
         transcript::render_lines(db, &mut page, &conversations, self.zone, for_conversations)?;
+        if self.job == Job::Daily {
+            let said: Vec<String> = conversations.iter().flat_map(|one| one.texts()).map(str::to_owned).collect();
+            transcript::render_sent(db, &mut page, material.window, self.zone, self.budget / SENT_DIVISOR)?;
+            open_items::render(db, &mut page, material.window, &said, self.zone)?;
+        }
         if conversations.is_empty() && material.earlier.is_empty() {
             page.push(says::NO_TALK);
         }

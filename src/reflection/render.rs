@@ -19,7 +19,7 @@ pub fn markdown(slot: &SlotRow, form: &ReflectionForm) -> String {
     for (heading, entries) in [
         (says::OBSERVATIONS, &form.observations),
         (says::PATTERNS, &form.patterns),
-        (says::PROPOSED, &form.actions.iter().map(in_a_line).collect()),
+        (says::PROPOSED, &form.actions.iter().filter_map(in_a_line).collect()),
     ] {
         if !entries.is_empty() {
             words.push_str(&format!("\n## {heading}\n\n- {}\n", entries.join("\n- ")));
@@ -31,11 +31,13 @@ pub fn markdown(slot: &SlotRow, form: &ReflectionForm) -> String {
 /// Renders the notice to the owner.
 pub fn notice(slot: &SlotRow, form: &ReflectionForm) -> String {
     let learned: Vec<String> = form.patterns.iter().chain(&form.observations).take(LEARNED).cloned().collect();
-    let mut waits: Vec<String> = form.actions.iter().take(LISTED).map(title).collect();
-    if form.actions.len() > LISTED {
-        waits.push(says::and_more(form.actions.len() - LISTED));
+    let mut proposed: Vec<String> = form.actions.iter().filter_map(title).collect();
+    let more = proposed.len().saturating_sub(LISTED);
+    proposed.truncate(LISTED);
+    if more > 0 {
+        proposed.push(says::and_more(more));
     }
-    says::notice(&slot.job, &slot.period, &form.title, &learned, &waits)
+    says::notice(&slot.job, &slot.period, &form.title, &learned, &proposed)
 }
 
 /// Renders a stored reflection with the outcomes of its proposals. The label is the join over all
@@ -58,20 +60,14 @@ pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
     Ok(Labelled::new(Arc::from(words), label, reflection.scope))
 }
 
-fn in_a_line(action: &ProposedAction) -> String {
-    match action {
-        ProposedAction::Valid(action) => {
-            says::proposal(action.kind.as_str(), &action.title, &crate::text::one_line(&action.payload.why))
-        }
-        ProposedAction::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
-    }
+fn in_a_line(action: &ProposedAction) -> Option<String> {
+    let ProposedAction::Valid(action) = action else { return None };
+    Some(says::proposal(action.kind.as_str(), &action.title, &one_line(&action.payload.why)))
 }
 
-fn title(action: &ProposedAction) -> String {
-    match action {
-        ProposedAction::Valid(action) => says::proposal(action.kind.as_str(), &action.title, ""),
-        ProposedAction::Invalid { .. } => says::NOT_UNDERSTOOD.to_owned(),
-    }
+fn title(action: &ProposedAction) -> Option<String> {
+    let ProposedAction::Valid(action) = action else { return None };
+    Some(says::proposal(action.kind.as_str(), &action.title, ""))
 }
 
 /// Maximum number of characters in a reason.

@@ -12,15 +12,18 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::tool_calls;
 use crate::id::{ConversationId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, StoredMessage, SummaryInputs, TextKind};
-use crate::text::{estimate_tokens, shorten};
+use crate::text::{defuse, estimate_tokens, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{prompt, reflection as says};
 
 /// Maximum number of characters in a line.
 const LINE: usize = 2_000;
+/// Maximum number of characters of a message that was not asked for.
+const SENT: usize = 600;
 /// Minimum number of tokens for a conversation, regardless of their number.
 const LEAST: u64 = 100;
 /// Maximum number of tokens of a summary.
@@ -76,6 +79,7 @@ pub fn between(
 /// Adds the answer to the last messages.
 fn answer(db: Db<'_>, conversation: Option<&mut ConversationTranscript>, turn: Option<TurnId>) -> anyhow::Result<()> {
     let (Some(conversation), Some(turn)) = (conversation, turn) else { return Ok(()) };
+    conversation.add_calls(db, turn)?;
     let reply = db.activity().reply_of(turn)?.map(|id| db.messages().message(id)).transpose()?.flatten();
     reply.map_or(Ok(()), |reply| conversation.add_message(db, &reply))
 }
@@ -93,6 +97,50 @@ pub fn render_lines(
     let each = if all <= budget { u64::MAX } else { (budget / count).max(LEAST) };
     for conversation in conversations {
         conversation.render(db, page, zone, each)?;
+    }
+    Ok(())
+}
+
+/// Writes the newest messages of that period that the person did not ask for, as many as fit.
+pub fn render_sent(
+    db: Db<'_>,
+    page: &mut ReflectionText,
+    window: Window,
+    zone: Zone,
+    budget: u64,
+) -> anyhow::Result<()> {
+    let (mut lines, mut left, mut withheld) = (Vec::new(), budget, 0);
+    for id in db.activity().sent_between(window.person, window.from, window.to)?.into_iter().rev() {
+        let Some(sent) = db.sent().sent(id)? else { continue };
+        let (words, label, _) = sent.text.open();
+        if words.is_empty() {
+            continue;
+        }
+        if !label.is_trusted() {
+            withheld += 1;
+            continue;
+        }
+        let words = defuse(&shorten(words.trim(), SENT), "sent");
+        let line = prompt::sent(&zone.show_short(sent.at), &sent.cause.to_string(), &words);
+        let costs = estimate_tokens(&line);
+        if costs > left {
+            break;
+        }
+        left -= costs;
+        page.absorb_label(label);
+        page.add_sources(&[db.derivations().node_of(id)?]);
+        lines.push(line);
+    }
+    lines.reverse();
+    if !lines.is_empty() || withheld > 0 {
+        page.push(says::SENT);
+    }
+    if !lines.is_empty() {
+        page.push(&prompt::sent_block(&lines));
+        page.push("\n");
+    }
+    if withheld > 0 {
+        page.push(&says::withheld(withheld));
     }
     Ok(())
 }
@@ -126,6 +174,23 @@ impl ConversationTranscript {
             |text: crate::store::StoredText| DialogueLine { by_person, at: message.received_at, text: text.text };
         self.lines.extend(trusted.into_iter().map(line));
         Ok(())
+    }
+
+    /// Adds the tool calls of a turn, before its answer.
+    fn add_calls(&mut self, db: Db<'_>, turn: TurnId) -> anyhow::Result<()> {
+        let at = db.turns().turn(turn)?.map_or(self.started_at, |turn| turn.claimed_at);
+        let (calls, withheld) = tool_calls::of_turn(db, turn)?;
+        if !calls.is_empty() {
+            self.sources.push(Node::Turn(turn));
+        }
+        self.withheld += withheld;
+        self.lines.extend(calls.into_iter().map(|text| DialogueLine { by_person: false, at, text }));
+        Ok(())
+    }
+
+    /// Texts of the lines.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        self.lines.iter().map(|line| &**line.text.open().0)
     }
 
     fn tokens(&self, zone: Zone) -> u64 {
@@ -253,17 +318,16 @@ fn message_counts(db: Db<'_>, window: Window) -> anyhow::Result<String> {
 
 fn tool_counts(db: Db<'_>, window: Window, names: &Names) -> anyhow::Result<String> {
     let mut words = String::new();
-    let (mut calls, mut failed) = (0_u32, 0_u32);
+    let mut unknown = 0_u32;
     for used in db.activity().tools_between(Scope::Person(window.person), window.from, window.to)? {
         if names.tools.contains(&used.tool) {
-            words.push_str(&says::tool(&used.tool, used.calls, used.failed));
+            words.push_str(&says::tool(&used.tool, used.calls, used.failed, used.not_made));
         } else {
-            calls = calls.saturating_add(used.calls);
-            failed = failed.saturating_add(used.failed);
+            unknown = unknown.saturating_add(used.calls).saturating_add(used.not_made);
         }
     }
-    if calls > 0 {
-        words.push_str(&says::other_tools(calls, failed));
+    if unknown > 0 {
+        words.push_str(&says::other_tools(unknown));
     }
     Ok(words)
 }

@@ -8,7 +8,7 @@ use crate::store::handles::Activity;
 use crate::store::rows::from_row;
 use rusqlite::params;
 
-use crate::id::{MessageId, PersonId, TurnId};
+use crate::id::{ConversationId, MessageId, PersonId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
@@ -17,13 +17,15 @@ use crate::trust::Scope;
 pub struct ToolUse {
     /// Name as the model spelled it; it may be any text.
     pub tool: String,
-    /// Number of calls.
+    /// Number of calls that were made.
     pub calls: u32,
-    /// Number of calls that failed or were refused.
+    /// Number of calls that were made and failed.
     pub failed: u32,
+    /// Number of calls that were refused, or put to the person instead.
+    pub not_made: u32,
 }
 
-from_row! { ToolUse { tool, calls, failed } }
+from_row! { ToolUse { tool, calls, failed, not_made } }
 
 /// Read count of one skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +69,32 @@ impl Activity<'_> {
         )
     }
 
+    /// Returns what went to a person without being asked for, but for reflections, in order.
+    pub fn sent_between(&self, person: PersonId, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<MessageId>> {
+        self.db.all(
+            "SELECT m.id FROM messages m JOIN streams s ON s.id = m.stream_id
+             WHERE s.person_id = ?1 AND m.kind = 'sent' AND m.cause <> 'reflection' AND m.received_at >= ?2
+             AND m.received_at < ?3 ORDER BY m.id",
+            params![person, from, to],
+        )
+    }
+
+    /// Returns the chats of a person that began within these instants, newest first.
+    pub fn chats_between(
+        &self,
+        person: PersonId,
+        from: Timestamp,
+        to: Timestamp,
+        limit: u32,
+    ) -> anyhow::Result<Vec<ConversationId>> {
+        self.db.all(
+            "SELECT c.id FROM conversations c JOIN streams s ON s.id = c.stream_id
+             WHERE s.person_id = ?1 AND c.kind = 'chat' AND c.opened_at >= ?2 AND c.opened_at < ?3
+             ORDER BY c.id DESC LIMIT ?4",
+            params![person, from, to, limit],
+        )
+    }
+
     /// Returns the reply of a turn.
     pub fn reply_of(&self, turn: TurnId) -> anyhow::Result<Option<MessageId>> {
         self.db.one("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'", [turn])
@@ -75,7 +103,7 @@ impl Activity<'_> {
     /// Returns the tools that were called, most used first.
     pub fn tools_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ToolUse>> {
         self.db.all(
-            "SELECT tool, count(*) AS calls, sum(failed) AS failed FROM steps
+            "SELECT tool, sum(made) AS calls, sum(failed AND made) AS failed, sum(NOT made) AS not_made FROM steps
              WHERE kind = 'tool' AND scope = ?1 AND started_at >= ?2 AND started_at < ?3
              GROUP BY tool ORDER BY count(*) DESC, tool",
             params![scope, from, to],

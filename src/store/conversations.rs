@@ -156,9 +156,28 @@ impl Conversations<'_> {
         )
     }
 
-    /// Returns conversations, newest first; of one stream, or of all.
-    pub fn conversations(&self, stream: Option<StreamId>, limit: u32) -> anyhow::Result<Vec<Conversation>> {
-        self.db.rows("WHERE ?1 IS NULL OR stream_id = ?1 ORDER BY id DESC LIMIT ?2", params![stream, limit])
+    /// Returns conversations, chats first, newest first: of one person or of everybody, of one kind
+    /// or of all.
+    pub fn conversations(
+        &self,
+        person: Option<PersonId>,
+        kind: Option<ConversationKind>,
+        limit: u32,
+    ) -> anyhow::Result<Vec<Conversation>> {
+        self.db.rows(
+            "WHERE (?1 IS NULL OR stream_id IN (SELECT id FROM streams WHERE person_id = ?1 OR work_of = ?1))
+                 AND (?2 IS NULL OR kind = ?2) ORDER BY kind <> 'chat', id DESC LIMIT ?3",
+            params![person, kind, limit],
+        )
+    }
+
+    /// Returns true if a conversation is with a person, or a run for them.
+    pub fn is_of(&self, id: ConversationId, person: PersonId) -> anyhow::Result<bool> {
+        self.db.exists(
+            "SELECT 1 FROM conversations c JOIN streams s ON s.id = c.stream_id
+             WHERE c.id = ?1 AND (s.person_id = ?2 OR s.work_of = ?2)",
+            params![id, person],
+        )
     }
 
     /// Returns the chats that need a summary: closed ones, and open ones silent since

@@ -107,6 +107,11 @@ from_row! {
 }
 
 impl Slots<'_> {
+    /// Returns the slot whose work is done in that conversation.
+    pub fn slot_of(&self, conversation: ConversationId) -> anyhow::Result<Option<SlotRow>> {
+        self.db.row("WHERE conversation_id = ?1 ORDER BY id DESC LIMIT 1", [conversation])
+    }
+
     /// Returns a slot by id.
     pub fn slot(&self, id: SlotId) -> anyhow::Result<Option<SlotRow>> {
         self.db.row("WHERE id = ?1", [id])

@@ -157,13 +157,15 @@ pub struct StepRow {
     pub tool: String,
     /// JSON: one tool call, or all calls of the reply for a model step.
     pub call: String,
+    /// False for a tool call that was refused, or put to the person instead.
+    pub made: bool,
     /// Output of the model or tool.
     pub text: Text,
 }
 
 from_row! {
     StepRow from "steps", "text, label, scope" {
-        id, turn: "turn_id", seq, kind, done = "state = 'done'", tool, call
+        id, turn: "turn_id", seq, kind, done = "state = 'done'", tool, call, made
     }
     with |row| { text: text(row, "text")? }
 }
@@ -268,6 +270,11 @@ impl TurnsMut<'_> {
              state = CASE state WHEN 'waiting' THEN 'running' ELSE state END WHERE id = ?1",
             params![turn, so_far.join_with(label)],
         )
+    }
+
+    /// Marks a tool call as not made: refused by a rule, or put to the person instead.
+    pub fn step_not_made(&self, id: StepId) -> anyhow::Result<()> {
+        self.db.run("UPDATE steps SET made = 0 WHERE id = ?1", [id])
     }
 
     /// Marks a tool call as failed or refused.

@@ -21,6 +21,9 @@ use crate::store::{Clearance, Node};
 use crate::trust::Label;
 use crate::wording::tool as says;
 
+/// Name of the tool that proposes a change of a skill.
+pub const SUBMIT_SKILL: &str = "submit_skill";
+
 /// Maximum number of characters stored of a rationale.
 const MAX_RATIONALE: usize = 4_000;
 
@@ -123,7 +126,7 @@ impl Tool for SubmitSkill {
             "rationale": { "type": "string" }
         });
         ToolDeclaration {
-            spec: argument::spec("submit_skill", says::SUBMIT_SKILL, properties, &["name", "change", "rationale"]),
+            spec: argument::spec(SUBMIT_SKILL, says::SUBMIT_SKILL, properties, &["name", "change", "rationale"]),
             effects: Effects::PROPOSES,
             egress: Egress::Inside,
             // A repeated call finds the waiting proposal.

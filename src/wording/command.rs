@@ -36,7 +36,7 @@ pub const ANSWER_WHERE_ASKED: &str = "Answer a question in the chat where it was
 /// A search without results.
 pub const NOTHING_FOUND: &str = "Nothing was found.";
 /// An empty list of conversations.
-pub const NO_CONVERSATIONS: &str = "There are no conversations yet.";
+pub const NO_CONVERSATIONS: &str = "There are no conversations of that kind yet.";
 /// An empty usage report.
 pub const NO_USAGE: &str = "No model has been used yet.";
 
@@ -248,6 +248,21 @@ pub fn hit(at: &str, who: &str, sources: &str) -> String {
 pub fn conversation_head(id: i64, title: &str, opened: &str) -> String {
     let title = if title.is_empty() { "without a title" } else { title };
     format!("**{id}** {title} ({opened})")
+}
+
+/// Title of a reflection's conversation.
+pub fn reflection_on(period: &str) -> String {
+    format!("Reflection on {period}")
+}
+
+/// Title of the conversation of a heartbeat check.
+pub fn heartbeat_at(at: &str) -> String {
+    format!("Heartbeat, {at}")
+}
+
+/// Title of the conversation of a task.
+pub fn run_of_task(number: &str, words: &str) -> String {
+    if words.is_empty() { format!("Task {number}") } else { format!("Task {number}: {words}") }
 }
 
 /// Details of a conversation.

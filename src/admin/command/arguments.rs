@@ -2,10 +2,15 @@
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
+use super::command_line::kind_of;
 use super::{Action, Command, Query, SourceMessages, search_flags};
-use crate::id::{AddressId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
+use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
 use crate::schedule::Job;
+use crate::store::ConversationKind;
+
+/// Number of conversations or reflections that a chat lists.
+const IN_CHAT: u32 = 10;
 
 /// Parses the number of a question, with nothing after it.
 pub(super) fn question(rest: &str) -> Option<QuestionId> {
@@ -26,6 +31,20 @@ pub(super) fn reminders(rest: &str) -> Option<Command> {
         "cancel" => number.parse().ok().map(|id| Command::Act(Action::CancelReminder(ReminderId(id)))),
         _ => None,
     }
+}
+
+/// Parses an empty argument, a kind of conversations, or the number of one.
+pub(super) fn conversations(rest: &str) -> Option<Query> {
+    match number(rest) {
+        Some(id) => Some(Query::Conversation(ConversationId(id))),
+        None if rest.is_empty() => Some(Query::Conversations(Some(ConversationKind::Chat), IN_CHAT)),
+        None => kind_of(rest).map(|kind| Query::Conversations(kind, IN_CHAT)),
+    }
+}
+
+/// Parses an empty argument, or the number or the period of a reflection.
+pub(super) fn reflections(rest: &str) -> Query {
+    named(rest).map_or(Query::Reflections(IN_CHAT), Query::Reflection)
 }
 
 /// Parses a note, with an optional last word `messages`.

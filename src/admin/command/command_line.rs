@@ -9,6 +9,7 @@ use super::{Action, Command, NameMeans, Query, ReflectionRequest, SourceMessages
 use crate::admin::search::SearchQuery;
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
 use crate::people::Role;
+use crate::store::ConversationKind;
 
 /// Default number of conversations or reflections.
 const DEFAULT_LIMIT: u32 = 20;
@@ -27,7 +28,8 @@ fn query(words: &[&str]) -> Option<Query> {
         ["reminders", "list"] => Query::Reminders,
         ["reflections", "list", limit @ ..] => Query::Reflections(limit_of(limit)?),
         ["reflections", "show", wanted] => Query::Reflection(text(wanted)),
-        ["conversations", "list", limit @ ..] => Query::Conversations(limit_of(limit)?),
+        ["conversations", "list", "--kind", kind, limit @ ..] => Query::Conversations(kind_of(kind)?, limit_of(limit)?),
+        ["conversations", "list", limit @ ..] => Query::Conversations(Some(ConversationKind::Chat), limit_of(limit)?),
         ["conversations", "show", id] => Query::Conversation(ConversationId(number(id)?)),
         ["search", query @ ..] => Query::Search(SearchQuery::read(query)?),
         ["people", "list"] => Query::People,
@@ -105,6 +107,12 @@ fn text(word: &str) -> String {
 
 fn number(word: &str) -> Option<i64> {
     word.parse().ok()
+}
+
+/// Parses the kind of conversations to list; `all` means every kind.
+pub(super) fn kind_of(word: &str) -> Option<Option<ConversationKind>> {
+    let word = word.to_lowercase();
+    if word == "all" { Some(None) } else { word.trim_end_matches('s').parse().ok().map(Some) }
 }
 
 fn limit_of(words: &[&str]) -> Option<u32> {

@@ -92,6 +92,9 @@ pub const COMMANDS: &[CommandRow] = &[
             "NOTE is its name, the key of a fact, or all words of a line; \"messages\" also deletes the messages that \
              it came from; /forget WORDS messages deletes what stands in messages only",
         ),
+    member("conversations", "[KIND | NUMBER]", "List past conversations, or show one", Read(arguments::conversations))
+        .command_line("conversations")
+        .hint("KIND is chats, reflections, heartbeats, tasks or all"),
     member("export", "", "Export all your data into one file", Act(|_| Some(Action::Export))).command_line("export"),
     member("whoami", "", "Show your role, addresses and conversation", Read(|_| Some(Query::Whoami))),
     member("link", "", "Link another address to your account", Act(|_| Some(Action::Link))),
@@ -139,6 +142,13 @@ pub const COMMANDS: &[CommandRow] = &[
     )
     .command_line("reflect")
     .hint("PERIOD is like 2026-11-20, 2026-W47 or 2026-11; \"again\" repeats an existing reflection"),
+    owner(
+        "reflections",
+        "[PERIOD]",
+        "List past reflections, or show one",
+        Read(|rest| Some(arguments::reflections(rest))),
+    )
+    .command_line("reflections"),
     owner(
         "search",
         "WORDS",

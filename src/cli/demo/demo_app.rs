@@ -117,7 +117,7 @@ impl DemoApp {
 
     /// Keeps an unsolicited message, except those about days: they resemble the ones about weeks.
     fn collect_unsolicited(&mut self, message: String) {
-        if !message.starts_with(says::ABOUT_A_DAY) {
+        if !says::ABOUT_A_DAY.iter().any(|beginning| message.starts_with(beginning)) {
             self.unsolicited_messages.push(message);
         }
     }

@@ -20,12 +20,15 @@ use crate::id::{AddressId, MessageId, PersonId, QuestionId, StepId, TurnId};
 use crate::model::ToolCall;
 use crate::store::{Covers, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind, TurnRow, Tx};
 use crate::time::Timestamp;
-use crate::tool::{Ask, AuthorizableCall, Decision, ToolResult, digest};
+use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::{self, tool as says};
 
 /// Time that a question waits for its answer, counted from its delivery.
 const WAITS: Duration = Duration::from_secs(10 * 60);
+
+/// Failure of a call that a decision prevented.
+const NOT_MADE: &str = "not made";
 
 /// The step at which a granted call is made: the first after the step that holds it.
 const GRANTED: u32 = 1;
@@ -94,7 +97,7 @@ impl Turn<'_> {
         };
         let step = self.begin_tool_step(seq, call, &label).await?;
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        self.store_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some("not made") }).await.map(|()| None)
+        self.store_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some(NOT_MADE) }).await.map(|()| None)
     }
 
     /// Hosts that were shown when the skills behind that label were accepted.
@@ -120,8 +123,11 @@ impl Turn<'_> {
                 for source in result.from {
                     tx.derivations().derive(Node::Turn(turn), source)?;
                 }
-                if result.failed.is_some() {
+                if let Some(failure) = result.failed {
                     tx.turns().step_failed(step)?;
+                    if matches!(failure, NOT_MADE | REFUSED) {
+                        tx.turns().step_not_made(step)?;
+                    }
                 }
                 tx.turns().finish_step(step, &result.text, None, "", now)
             })
@@ -180,6 +186,7 @@ impl PendingQuestion {
         for step in &steps {
             let outcome =
                 if Some(step) == steps.first() { says::asked_first(question) } else { says::not_made(question) };
+            tx.turns().step_not_made(*step)?;
             tx.turns().finish_step(*step, &self.text(outcome), None, "", self.now)?;
         }
         let buttons = [(says::YES_BUTTON, "yes"), (says::NO_BUTTON, "no")];

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use super::{Clearance, TaintVerdict, careful, is_owner, may_be_pasted, read_in, tainted};
 use crate::id::{ActionId, MessageId, PersonId, TurnId};
-use crate::store::{Db, MessageKind, Node, ReflectionRow};
+use crate::store::{CauseKind, Db, MessageKind, Node, ReflectionRow};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::skill as says;
 
@@ -101,9 +101,23 @@ impl ReflectionEvidence {
     /// `than` is the reflection that received the input; `None` for material that was looked up,
     /// which is read whole.
     fn takes(&mut self, db: Db<'_>, node: Node, than: Option<&ReflectionRow>) -> anyhow::Result<()> {
-        let Node::Message(id) = node else { return Ok(()) };
+        let id = match node {
+            Node::Message(id) => id,
+            Node::Summary(id) => {
+                let Some(summary) = db.summaries().summary(id)? else { return Ok(()) };
+                let messages = db.messages().messages_of(summary.conversation)?.into_iter();
+                self.said.extend(messages.filter(|one| one.kind == MessageKind::Said).map(|one| one.id));
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
         match db.messages().message(id)?.map(|message| message.kind) {
             Some(MessageKind::Said) => self.said.push(id),
+            // Its words are a person's, or were taken from them.
+            Some(MessageKind::Sent) => {
+                let sent = db.sent().sent(id)?;
+                self.said.extend(sent.filter(|sent| sent.cause.kind == CauseKind::Reminder).map(|sent| sent.message));
+            }
             Some(MessageKind::Reflection) => {
                 let shorter = |earlier: &ReflectionRow| than.is_none_or(|than| length(earlier) < length(than));
                 self.earlier.extend(db.reflections().reflection_in(id)?.filter(shorter));

@@ -41,15 +41,16 @@ const LIMITS: &[(&str, &str, &str)] = &[
     ("web-research", "It is no search engine", "no tool searches the web"),
     ("writing-help", "What is asked for stands where it cannot be overlooked", "it is about a letter"),
     ("writing-help", "nothing of yours leaves this chat", "no tool sends to others"),
-    ("failure-patterns", "Nothing runs after your answer is sent", "only `remind` and `schedule` do"),
+    ("failure-patterns", "Nothing runs after your answer is sent", "only reminders, tasks and the heartbeat do"),
     ("daily-brief", "You see no calendar, no mail and no weather", "no tool of the program gives them"),
 ];
 
 /// Tools that not every assistant has: a skill about one of them must require it.
 const ASKED_FOR: &[&str] = &["web_fetch", "submit_skill", "remember", "memory_save", "memory_section", "edit_file"];
 
-/// Other words of this form in backticks: keys of front matter, arguments of a tool.
-const OTHER_WORDS: &[&str] = &["requires_tools", "new_name"];
+/// Other words of this form in backticks: keys of front matter, arguments of a tool, kinds of
+/// actions.
+const OTHER_WORDS: &[&str] = &["requires_tools", "new_name", "create_skill", "change_skill"];
 
 fn manifest(builtin: &Builtin) -> Manifest {
     Manifest::of(builtin.name, &builtin.folder()).unwrap()

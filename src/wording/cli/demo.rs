@@ -133,8 +133,16 @@ pub const PUT_FORWARD: &str = "I have put that forward. Your skill is unchanged 
 
 /// Beginning of a message about a proposal.
 pub const ABOUT_A_PROPOSAL: &str = "**Proposal ";
-/// Beginning of a message about a daily reflection; only weekly ones are shown.
-pub const ABOUT_A_DAY: &str = "**A look back on a day";
+/// Beginnings of a message about a daily reflection; only weekly ones are shown.
+pub const ABOUT_A_DAY: [&str; 7] = [
+    "**Looking back on Monday",
+    "**Looking back on Tuesday",
+    "**Looking back on Wednesday",
+    "**Looking back on Thursday",
+    "**Looking back on Friday",
+    "**Looking back on Saturday",
+    "**Looking back on Sunday",
+];
 
 /// Reply to the same request after the second change of the skill.
 pub const GRAZ_AGAIN: DemoReply = DemoReply::Loads(

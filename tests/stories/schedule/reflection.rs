@@ -23,6 +23,8 @@ mod actions;
 mod crash;
 #[path = "reflection/labels.rs"]
 mod labels;
+#[path = "reflection/material.rs"]
+mod material;
 #[path = "reflection/memories.rs"]
 mod memories;
 #[path = "reflection/travel.rs"]
@@ -251,8 +253,11 @@ async fn an_answer_that_is_none_is_asked_for_three_times_and_never_kept() {
     assert!(words(&asked(&story)[2]).contains("was not the JSON object"), "{}", words(&asked(&story)[2]));
     assert_eq!(story.clock.now().since(slot.claimed_at).as_secs() / 60, 65, "with pauses of five minutes and an hour");
     assert_eq!(story.count("SELECT count(*) FROM reflections"), 0);
-    let told: Vec<_> =
-        story.received_by(ADA).into_iter().filter(|heard| heard.contains("failed: 2026-11-20")).collect();
+    let told: Vec<_> = story
+        .received_by(ADA)
+        .into_iter()
+        .filter(|heard| heard.contains("Looking back on Friday, 20 November for Ada failed."))
+        .collect();
     assert_eq!(told.len(), 1, "{:?}", story.received_by(ADA));
     story.background.says(&answer("A week", &json!([])));
     look_back(&story, WEEK).await;
@@ -283,7 +288,11 @@ async fn a_run_without_an_answer_is_tried_again_and_given_up_with_a_plain_reason
     let slot = look_back(&story, TODAY).await;
     assert_eq!((slot.state, slot.reason.as_str()), (SlotState::Failed, "No answer came: the model gave no answer."));
     assert!(words(&asked(&story)[1]).contains("You gave no answer the first time"), "{}", words(&asked(&story)[1]));
-    assert!(story.last_received_by(ADA).contains("failed: 2026-11-20, for Ada."), "{}", story.last_received_by(ADA));
+    assert!(
+        story.last_received_by(ADA).contains("Friday, 20 November for Ada failed."),
+        "{}",
+        story.last_received_by(ADA)
+    );
     story.end().await;
 }
 
@@ -323,7 +332,7 @@ async fn a_slot_that_is_taken_up_twice_at_once_is_worked_on_once() {
     let (one, two) = tokio::join!(reflector.take_up(&row), reflector.take_up(&row));
     assert_eq!((one.unwrap(), two.unwrap()), (SlotProgress::Over, SlotProgress::Over));
     assert_eq!((asked(&story).len(), story.count("SELECT count(*) FROM reflections")), (1, 1));
-    assert_eq!(story.count("SELECT count(*) FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.kind = 'sent' AND t.text LIKE '%A look back on a day%'"), 1);
+    assert_eq!(story.count("SELECT count(*) FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.kind = 'sent' AND t.text LIKE '%Looking back on %'"), 1);
     story.end().await;
 }
 

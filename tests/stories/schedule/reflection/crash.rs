@@ -66,7 +66,7 @@ async fn ends_well(story: &Story, where_cut: &str) {
     let memory = story.reads("memory/MEMORY.md");
     assert!(memory.contains("- **Cat**: called Tom (2026-11-2"), "{where_cut}: {memory}");
     assert_eq!(memory.matches("called").count(), 1, "{where_cut}: {memory}");
-    let told = "SELECT count(*) FROM outbox o JOIN texts t ON t.message_id = o.message_id WHERE t.text LIKE '%A look back on a day%'";
+    let told = "SELECT count(*) FROM outbox o JOIN texts t ON t.message_id = o.message_id WHERE t.text LIKE '%Looking back on %'";
     assert_eq!(story.count(told), 1, "{where_cut}");
 }
 

@@ -1,0 +1,164 @@
+//! What is open, with the days on which each item was touched.
+//!
+//! The items are those of the newest summary; a summary carries on what was open before. A
+//! conversation touched an item if it opened it, or if its summary says something about it: half of
+//! the item's words, at least two. Of the period's own messages each counts by itself, because the
+//! last conversation of a day often has no summary yet.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::transcript::{ReflectionText, Window};
+use crate::id::SummaryId;
+use crate::store::{Db, Node, SummaryContent, SummaryInputs};
+use crate::text::fold;
+use crate::time::Zone;
+use crate::trust::Label;
+use crate::wording::reflection as says;
+
+/// Time and maximum number of conversations that are looked back on.
+const PAST: Duration = Duration::from_secs(30 * 24 * 3600);
+const CHATS: u32 = 100;
+/// Maximum number of days that are named of one item.
+const DAYS: usize = 10;
+/// Minimum length of a word, and number of letters that tell words apart.
+const WORD: usize = 4;
+const STEM: usize = 6;
+
+/// Summary of a conversation and the day on which that began.
+struct Chat {
+    id: SummaryId,
+    day: String,
+    content: SummaryContent,
+    label: Label,
+}
+
+/// Writes the open items. `said` are the texts of the period.
+pub fn render(
+    db: Db<'_>,
+    page: &mut ReflectionText,
+    window: Window,
+    said: &[String],
+    zone: Zone,
+) -> anyhow::Result<()> {
+    let chats = chats_before(db, window, zone)?;
+    let Some(newest) = chats.last() else { return Ok(()) };
+    if newest.content.pending.is_empty() {
+        return Ok(());
+    }
+    page.push(says::OPEN_ITEMS);
+    for item in &newest.content.pending {
+        let (mut days, opened_by) = touched(item, &chats);
+        let words = words_of(item);
+        if said.iter().any(|text| is_about(&words, &words_of(text))) {
+            days.insert(zone.day(window.from));
+        }
+        let days: Vec<&str> = days.iter().map(String::as_str).collect();
+        let shown = days.get(days.len().saturating_sub(DAYS)..).unwrap_or_default();
+        page.push(&says::open_item(item, shown));
+        page.add_sources(opened_by.map(Node::Summary).as_slice());
+    }
+    page.absorb_label(&newest.label);
+    page.add_sources(&[Node::Summary(newest.id)]);
+    Ok(())
+}
+
+/// Trusted summaries of the chats up to the end of the period, oldest first.
+fn chats_before(db: Db<'_>, window: Window, zone: Zone) -> anyhow::Result<Vec<Chat>> {
+    let mut chats = Vec::new();
+    for id in db.activity().chats_between(window.person, window.to.minus(PAST), window.to, CHATS)? {
+        let Some(conversation) = db.conversations().conversation(id)? else { continue };
+        let Some(summary) = db.summaries().summary_of(id, SummaryInputs::Trusted)? else { continue };
+        let (content, label, _) = summary.content.open();
+        if label.is_trusted() {
+            let (day, content) = (zone.day(conversation.opened_at), content.clone());
+            chats.push(Chat { id: summary.id, day, content, label: label.clone() });
+        }
+    }
+    chats.reverse();
+    Ok(chats)
+}
+
+/// Days on which a conversation opened the item, or was about it; and the summary that opened it.
+fn touched(item: &str, chats: &[Chat]) -> (BTreeSet<String>, Option<SummaryId>) {
+    let words = words_of(item);
+    let (mut days, mut was_open, mut opened_by) = (BTreeSet::new(), false, None);
+    for Chat { id, day, content, .. } in chats {
+        let is_open = content.pending.iter().any(|other| is_same(&words, &words_of(other)));
+        let mut about = content.topics.iter().chain(&content.decisions).chain([&content.title]);
+        if is_open && !was_open {
+            opened_by = Some(*id);
+        }
+        if is_open && !was_open || about.any(|text| is_about(&words, &words_of(text))) {
+            days.insert(day.clone());
+        }
+        was_open = is_open;
+    }
+    (days, opened_by)
+}
+
+/// Telling words of a text: long enough, no numbers, without endings.
+fn words_of(text: &str) -> BTreeSet<String> {
+    let folded = fold::fold(text).to_lowercase();
+    let words = folded.split(|c: char| !c.is_alphanumeric());
+    let words = words.filter(|word| word.chars().any(char::is_alphabetic));
+    let is_telling = |word: &&str| word.chars().count() >= WORD || word.chars().any(|c| u32::from(c) >= 0x2E80);
+    words.filter(is_telling).map(|word| word.chars().take(STEM).collect()).collect()
+}
+
+/// Returns true if most words of the one item are those of the other.
+fn is_same(item: &BTreeSet<String>, other: &BTreeSet<String>) -> bool {
+    item == other || item.intersection(other).count() * 2 > item.len().max(other.len())
+}
+
+/// Returns true if the text has at least half of the item's words, and at least two of them.
+fn is_about(item: &BTreeSet<String>, text: &BTreeSet<String>) -> bool {
+    let shared = item.intersection(text).count();
+    shared >= item.len().clamp(1, 2) && shared * 2 >= item.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_is_recognised_by_its_words() {
+        let item = words_of("Order the internet connection at the new flat");
+        for about in
+            ["Asked which internet provider has a connection there, at the flat", "internet connection: ordered"]
+        {
+            assert!(is_about(&item, &words_of(about)), "{about}");
+        }
+        for other in ["The flat is bright", "Boxes: 40 of them", "", "2026-11-24"] {
+            assert!(!is_about(&item, &words_of(other)), "{other}");
+        }
+        assert!(is_same(&item, &words_of("Order the internet connection for the new flat by 1 December")));
+        assert!(!is_same(&item, &words_of("Order the boxes for the move")));
+        assert!(is_about(&words_of("東京"), &words_of("東京へ行く")));
+        assert!(!is_about(&words_of("!"), &words_of("!")), "no word is no match");
+    }
+
+    #[test]
+    fn an_item_is_touched_when_it_is_opened_and_when_it_is_talked_about() {
+        let chat = |day: &str, topic: &str, pending: &[&str]| Chat {
+            id: SummaryId(1),
+            day: day.to_owned(),
+            content: SummaryContent {
+                topics: vec![topic.to_owned()],
+                pending: pending.iter().map(|item| (*item).to_owned()).collect(),
+                ..SummaryContent::default()
+            },
+            label: Label::neutral(),
+        };
+        let item = "Order the internet connection";
+        let chats = [
+            chat("1", "weather", &[]),
+            chat("2", "the move", &[item]),
+            chat("3", "weather", &[item]),
+            chat("4", "prices of an internet connection", &[item]),
+        ];
+        let (days, opened_by) = touched(item, &chats);
+        assert_eq!(days, BTreeSet::from(["2".to_owned(), "4".to_owned()]));
+        assert_eq!(opened_by, Some(SummaryId(1)));
+    }
+}

@@ -1,0 +1,106 @@
+//! What a reflection is shown besides the words of a conversation: tool calls, messages that nobody
+//! asked for, open items; and the lists in which it is found again.
+
+use super::*;
+use crate::support::model::Say;
+
+/// Promise (reflection/tool-calls): A reflection sees each tool call with its arguments and its
+/// result in short. A call that was refused or not made is not counted as made.
+#[tokio::test]
+async fn calls_are_shown_in_short_and_unmade_ones_are_not_counted() {
+    let story = story("").await;
+    story
+        .model
+        .calls("remind", json!({ "when": "tomorrow 9:00", "text": "water the heron" }))
+        .calls("write_file", json!({ "path": "AGENTS.md", "content": "Obey." }))
+        .says("Kept.");
+    story.say(ADA, "remind me of the heron tomorrow at nine").await;
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}page"));
+    story.answered().await;
+    story.model.calls("cancel_scheduled", json!({ "id": 1 }));
+    story.say(ADA, "take that off").await;
+    look_back(&story, TODAY).await;
+    let shown = shown(&story);
+    for part in [
+        "(called remind {\"text\":\"water the heron\",\"when\":\"tomorrow 9:00\"}; it gave: Kept as number 1",
+        "(wanted to call write_file ",
+        "tool remind: 1 calls, 0 of them failed\n",
+        "tool write_file: 0 calls, 0 of them failed; 1 more refused or not made",
+        "tool cancel_scheduled: 0 calls, 0 of them failed; 1 more refused or not made",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("call cancel_scheduled"), "arguments of a turn that read from outside: {shown}");
+    every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+/// Promise (reflection/sent): A reflection sees what went to you without your asking, and the items
+/// that are open with the days on which each was touched.
+#[tokio::test]
+async fn what_was_sent_and_what_is_open_is_shown() {
+    let story = story("").await;
+    let open = json!({ "title": "The move", "topics": ["Moving house"], "decisions": [], "preferences": [],
+        "pending": ["Order the internet connection", "Return the borrowed ladder"] });
+    story.background.otherwise(move |request| match request.purpose() {
+        Purpose::Summary => Say::Text(open.to_string()),
+        _ => crate::support::model::usual(request),
+    });
+    story.model.calls("remind", json!({ "when": "tomorrow 9:00", "text": "call the movers" })).says("Kept.");
+    story.say(ADA, "I am moving; remind me of the movers").await;
+    story.pass(DAY).await;
+    story.say(ADA, "which internet connection is fast?").await;
+    look_back(&story, "2026-11-21").await;
+    let shown = shown(&story);
+    assert!(shown.contains("<sent>\n[2026-11-21 09:00] reminder 1: **Reminder:** call the movers\n</sent>"), "{shown}");
+    assert!(shown.contains("- Order the internet connection (2026-11-20, 2026-11-21)\n"), "{shown}");
+    assert!(shown.contains("- Return the borrowed ladder (2026-11-20)\n"), "{shown}");
+    story.end().await;
+}
+
+/// Promise (reflection/skill-rules): A reflection can read the rules for skills before it proposes
+/// one.
+#[tokio::test]
+async fn the_rules_for_skills_can_be_read() {
+    let mut story = Story::prepared(&settings_with("")).await;
+    story.ship(compline::skill::builtin::all());
+    story.start().await;
+    story.say(ADA, "hello").await;
+    story.background.calls("load_skill", json!({ "name": "skill-authoring" })).says(&answer("A day", &json!([])));
+    look_back(&story, TODAY).await;
+    let prompt = prompt(&story);
+    assert!(prompt.contains("- skill-authoring (skills/skill-authoring/SKILL.md)"), "{prompt}");
+    assert!(
+        prompt.contains("(load_skill gave)") && prompt.contains("**In a reflection** there is no such tool"),
+        "{prompt}"
+    );
+    story.end().await;
+}
+
+/// Promise (reflection/notice): The message about a reflection names its day in words, its lessons
+/// and its proposals; an action that could not be read is left out.
+#[tokio::test]
+async fn the_message_is_written_for_a_person_and_the_chat_shows_the_rest() {
+    let story = story("").await;
+    story.say(ADA, "hello").await;
+    story.say(BEN, &format!("hello {}", canary(BEN))).await;
+    let odd =
+        json!([{ "kind": "skill" }, { "kind": "other", "title": "A shorter list", "text": "x", "priority": "medium" }]);
+    story.background.says(&answer("Herons", &odd));
+    look_back(&story, TODAY).await;
+    assert_eq!(
+        story.last_received_by(ADA),
+        "Looking back on Friday, 20 November: Herons\n• It comes back.\n• Herons was seen.\n\nI propose:\n\
+         • something else: A shorter list\n\n/reflections 2026-11-20 shows all of it."
+    );
+    assert_eq!(actions_by_state(&story), "malformed 1, suggested 1", "an unknown key spoils nothing");
+    story.say(ADA, "/reflections 2026-11-20").await;
+    assert!(story.last_received_by(ADA).contains("Herons was seen."), "{}", story.last_received_by(ADA));
+    story.say(ADA, "/conversations").await;
+    assert!(!story.last_received_by(ADA).contains("Reflection on"), "{}", story.last_received_by(ADA));
+    story.say(ADA, "/conversations reflections").await;
+    assert!(story.last_received_by(ADA).contains("Reflection on 20 November 2026"), "{}", story.last_received_by(ADA));
+    story.say(BEN, "/conversations all").await;
+    assert!(!story.last_received_by(BEN).contains("Reflection on"), "{}", story.last_received_by(BEN));
+    story.end().await;
+}
