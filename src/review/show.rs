@@ -141,7 +141,9 @@ fn stages(proposal: &Proposal) -> String {
         let note = if is_spoken(verdict) { "" } else { &verdict.note };
         says::stage(verdict.stage.as_str(), verdict.outcome.as_str(), note)
     };
-    let mut lines: Vec<String> = proposal.verdicts.iter().map(line).collect();
+    // A draft that fails these two is never stored.
+    let told = |verdict: &&VerdictRow| !matches!(verdict.stage, ReviewStage::Hash | ReviewStage::Structure);
+    let mut lines: Vec<String> = proposal.verdicts.iter().filter(told).map(line).collect();
     if !proposal.row.reviewed && proposal.row.state == ProposalState::Pending {
         lines.push(says::stage("reviewer", "later", ""));
     }

@@ -168,13 +168,11 @@ pub fn origin(origin: &str) -> String {
     .to_owned()
 }
 
-/// Result of a review stage.
+/// Result of a review stage that a person has to know of.
 pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
     let (name, said) = match (stage, outcome) {
         ("taint", "passed") => ("Origin", "clean."),
         ("taint", _) => ("Origin", "waits for you."),
-        ("hash", _) => ("Base", "unchanged, and not decided before."),
-        ("structure", _) => ("Form", "in order."),
         ("scan", "passed") => ("Scan", "nothing found."),
         ("scan", _) => ("Scan", "waits for you."),
         ("reviewer", "passed") => ("AI reviewer", "sees nothing against it. That is advice; you decide."),
