@@ -173,6 +173,8 @@ mod gate_labels;
 mod skill_by_hand;
 #[path = "stories/skills/skill_commands.rs"]
 mod skill_commands;
+#[path = "stories/skills/builtin_skills.rs"]
+mod builtin_skills;
 #[path = "stories/skills/plan.rs"]
 mod plan;
 #[path = "stories/skills/skill_folder.rs"]
