@@ -255,6 +255,7 @@ mod tests {
             "tools list",
             "reminders list",
             "conversations list --limit 5",
+            "conversations list --kind task --limit 5",
             &show,
             "search --limit 10 --in messages --in conversations -- shoes",
             "skills list",

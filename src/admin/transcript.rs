@@ -33,14 +33,14 @@ struct ConversationItem {
     conversation: Conversation,
     person: String,
     ended_at: Option<Timestamp>,
-    title: Title,
+    title: ConversationTitle,
     summary: Option<Labelled<SummaryContent>>,
     /// The join of the labels of everything that contributed.
     label: Label,
 }
 
 /// Title of a conversation.
-enum Title {
+enum ConversationTitle {
     /// Of a chat: the title of its summary, or the first message.
     Chat(Option<Labelled<String>>),
     /// Of a reflection: its job and period.
@@ -154,10 +154,12 @@ impl ConversationItem {
     fn plain_title(&self, zone: Zone, shown: &mut ShownLabel) -> String {
         let mut words = |title: &Option<Labelled<String>>| title.as_ref().map(|title| shown.words(title).clone());
         match &self.title {
-            Title::Chat(title) => words(title).unwrap_or_default(),
-            Title::Reflection { job, period } => says::reflection_on(&reflection::period_in_words(job, period)),
-            Title::Heartbeat(at) => says::heartbeat_at(&zone.show_day_and_time(*at)),
-            Title::Task(number, text) => says::run_of_task(number, &words(text).unwrap_or_default()),
+            ConversationTitle::Chat(title) => words(title).unwrap_or_default(),
+            ConversationTitle::Reflection { job, period } => {
+                says::reflection_on(&reflection::period_in_words(job, period))
+            }
+            ConversationTitle::Heartbeat(at) => says::heartbeat_at(&zone.show_day_and_time(*at)),
+            ConversationTitle::Task(number, text) => says::run_of_task(number, &words(text).unwrap_or_default()),
         }
     }
 
@@ -215,18 +217,18 @@ fn describe(db: Db<'_>, conversation: Conversation, ends: ConversationEnds) -> a
 }
 
 /// The title of a conversation; of a run, what it was for.
-fn title(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Title> {
+fn title(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<ConversationTitle> {
     if conversation.kind == ConversationKind::Heartbeat {
-        return Ok(Title::Heartbeat(conversation.opened_at));
+        return Ok(ConversationTitle::Heartbeat(conversation.opened_at));
     }
     let slot = if conversation.kind.is_run() { db.slots().slot_of(conversation.id)? } else { None };
-    let Some(slot) = slot else { return Ok(Title::Chat(title_of(db, conversation.id)?)) };
+    let Some(slot) = slot else { return Ok(ConversationTitle::Chat(title_of(db, conversation.id)?)) };
     let Some((_, number)) = slot.job.split_once(':') else {
-        return Ok(Title::Reflection { job: slot.job, period: slot.period });
+        return Ok(ConversationTitle::Reflection { job: slot.job, period: slot.period });
     };
     let task = number.parse().ok().map(|id| db.reminders().reminder(ReminderId(id))).transpose()?.flatten();
     let text = task.map(|task| map_labelled(&task.text, |words| shorten(&one_line(words), TITLE)));
-    Ok(Title::Task(number.to_owned(), text))
+    Ok(ConversationTitle::Task(number.to_owned(), text))
 }
 
 /// The name of the conversation's person or group.

@@ -26,7 +26,7 @@ const WORD: usize = 4;
 const STEM: usize = 6;
 
 /// Summary of a conversation and the day on which that began.
-struct Chat {
+struct SummarizedChat {
     id: SummaryId,
     day: String,
     content: SummaryContent,
@@ -64,7 +64,7 @@ pub fn render(
 }
 
 /// Trusted summaries of the chats up to the end of the period, oldest first.
-fn chats_before(db: Db<'_>, window: Window, zone: Zone) -> anyhow::Result<Vec<Chat>> {
+fn chats_before(db: Db<'_>, window: Window, zone: Zone) -> anyhow::Result<Vec<SummarizedChat>> {
     let mut chats = Vec::new();
     for id in db.activity().chats_between(window.person, window.to.minus(PAST), window.to, CHATS)? {
         let Some(conversation) = db.conversations().conversation(id)? else { continue };
@@ -72,7 +72,7 @@ fn chats_before(db: Db<'_>, window: Window, zone: Zone) -> anyhow::Result<Vec<Ch
         let (content, label, _) = summary.content.open();
         if label.is_trusted() {
             let (day, content) = (zone.day(conversation.opened_at), content.clone());
-            chats.push(Chat { id: summary.id, day, content, label: label.clone() });
+            chats.push(SummarizedChat { id: summary.id, day, content, label: label.clone() });
         }
     }
     chats.reverse();
@@ -80,10 +80,10 @@ fn chats_before(db: Db<'_>, window: Window, zone: Zone) -> anyhow::Result<Vec<Ch
 }
 
 /// Days on which a conversation opened the item, or was about it; and the summary that opened it.
-fn touched(item: &str, chats: &[Chat]) -> (BTreeSet<String>, Option<SummaryId>) {
+fn touched(item: &str, chats: &[SummarizedChat]) -> (BTreeSet<String>, Option<SummaryId>) {
     let words = words_of(item);
     let (mut days, mut was_open, mut opened_by) = (BTreeSet::new(), false, None);
-    for Chat { id, day, content, .. } in chats {
+    for SummarizedChat { id, day, content, .. } in chats {
         let is_open = content.pending.iter().any(|other| is_same(&words, &words_of(other)));
         let mut about = content.topics.iter().chain(&content.decisions).chain([&content.title]);
         if is_open && !was_open {
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn an_item_is_touched_when_it_is_opened_and_when_it_is_talked_about() {
-        let chat = |day: &str, topic: &str, pending: &[&str]| Chat {
+        let chat = |day: &str, topic: &str, pending: &[&str]| SummarizedChat {
             id: SummaryId(1),
             day: day.to_owned(),
             content: SummaryContent {

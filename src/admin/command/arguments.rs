@@ -2,7 +2,6 @@
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
-use super::command_line::kind_of;
 use super::{Action, Command, Query, SourceMessages, search_flags};
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
@@ -40,6 +39,12 @@ pub(super) fn conversations(rest: &str) -> Option<Query> {
         None if rest.is_empty() => Some(Query::Conversations(Some(ConversationKind::Chat), IN_CHAT)),
         None => kind_of(rest).map(|kind| Query::Conversations(kind, IN_CHAT)),
     }
+}
+
+/// Parses the kind of conversations to list; `all` means every kind.
+pub(super) fn kind_of(word: &str) -> Option<Option<ConversationKind>> {
+    let word = word.to_lowercase();
+    if word == "all" { Some(None) } else { word.trim_end_matches('s').parse().ok().map(Some) }
 }
 
 /// Parses an empty argument, or the number or the period of a reflection.

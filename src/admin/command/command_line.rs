@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use super::arguments::kind_of;
 use super::{Action, Command, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::search::SearchQuery;
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
@@ -107,12 +108,6 @@ fn text(word: &str) -> String {
 
 fn number(word: &str) -> Option<i64> {
     word.parse().ok()
-}
-
-/// Parses the kind of conversations to list; `all` means every kind.
-pub(super) fn kind_of(word: &str) -> Option<Option<ConversationKind>> {
-    let word = word.to_lowercase();
-    if word == "all" { Some(None) } else { word.trim_end_matches('s').parse().ok().map(Some) }
 }
 
 fn limit_of(words: &[&str]) -> Option<u32> {

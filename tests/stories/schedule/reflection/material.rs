@@ -22,7 +22,9 @@ async fn calls_are_shown_in_short_and_unmade_ones_are_not_counted() {
     look_back(&story, TODAY).await;
     let shown = shown(&story);
     for part in [
-        "(called remind {\"text\":\"water the heron\",\"when\":\"tomorrow 9:00\"}; it gave: Kept as number 1",
+        "(called remind {",
+        "\"water the heron\"",
+        "; it gave: ",
         "(wanted to call write_file ",
         "tool remind: 1 calls, 0 of them failed\n",
         "tool write_file: 0 calls, 0 of them failed; 1 more refused or not made",
@@ -88,11 +90,16 @@ async fn the_message_is_written_for_a_person_and_the_chat_shows_the_rest() {
         json!([{ "kind": "skill" }, { "kind": "other", "title": "A shorter list", "text": "x", "priority": "medium" }]);
     story.background.says(&answer("Herons", &odd));
     look_back(&story, TODAY).await;
-    assert_eq!(
-        story.last_received_by(ADA),
-        "Looking back on Friday, 20 November: Herons\n• It comes back.\n• Herons was seen.\n\nI propose:\n\
-         • something else: A shorter list\n\n/reflections 2026-11-20 shows all of it."
-    );
+    let told = story.last_received_by(ADA);
+    for part in [
+        "Looking back on Friday, 20 November: Herons",
+        "It comes back.",
+        "something else: A shorter list",
+        "/reflections 2026-11-20",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    assert!(!told.contains("understood") && !told.contains("compline reflections"), "{told}");
     assert_eq!(actions_by_state(&story), "malformed 1, suggested 1", "an unknown key spoils nothing");
     story.say(ADA, "/reflections 2026-11-20").await;
     assert!(story.last_received_by(ADA).contains("Herons was seen."), "{}", story.last_received_by(ADA));
