@@ -82,7 +82,6 @@ pub use proposals::{
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
-pub use sent::{Cause, CauseKind, SentRow};
 pub use sent::{Cause, CauseKind, SentRow, Urgency};
 pub use skills::{
     ChangeRow, ChangeState, NewVersion, OutsideToolRow, SeenSkill, SeenTool, SkillFile, SkillRow, SkillState,
