@@ -21,6 +21,7 @@ pub mod context_budget; // tokens of each part of a prompt
 pub mod record; // what a step stores
 pub mod stream; // one task per stream: joins messages, starts and resumes turns
 pub mod summary; // request for a summary and its answer
+pub mod transcript; // conversations as models read them
 pub mod turn; // one run of the model with its tool calls
 pub mod system_run; // reflections, heartbeat and tasks as turns
 

@@ -147,6 +147,25 @@ impl CharKind {
     }
 }
 
+/// Returns the beginning of a text up to that many estimated tokens: to the end of its last whole
+/// sentence or line if that is in the second half, else with `…` at a character.
+pub fn beginning(text: &str, max: u64) -> String {
+    let mut kept = text;
+    while !kept.is_empty() && estimate_tokens(kept) > max {
+        // Far off, it is halved; close to it, a sixteenth goes.
+        let far = estimate_tokens(kept) / 2 > max;
+        kept = cut_bytes(kept, if far { kept.len() / 2 } else { kept.len() - kept.len().div_ceil(16) });
+    }
+    if kept.len() == text.len() {
+        return text.to_owned();
+    }
+    let ends = kept.char_indices().filter(|(_, c)| matches!(c, '.' | '!' | '?' | '\n' | '。'));
+    match ends.map(|(at, c)| at + c.len_utf8()).next_back() {
+        Some(end) if end * 2 >= kept.len() => kept.get(..end).unwrap_or(kept).trim_end().to_owned(),
+        _ => format!("{kept}…"),
+    }
+}
+
 /// Returns the text cut to at most `max` bytes, at a character boundary.
 pub fn cut_bytes(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());

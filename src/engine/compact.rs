@@ -1,31 +1,42 @@
-//! Compaction: replaces the older part of a long conversation with its summary. Extract facts,
-//! summarise, move the pointer, in this order and each stored before the next.
+//! Compaction: replaces the older part of a long conversation with a summary of its own kind, which
+//! says what is needed to go on. Extract facts, summarise, move the pointer, in this order and each
+//! stored before the next.
 //!
 //! Nothing is discarded: every message stays in the journal, `memory_search` finds it, and it is
-//! read once more when the conversation ends. If facts cannot be extracted, nothing is compacted.
-//! Only whole exchanges are compacted, so a tool call and its result are never separated, and the
-//! newest messages stay verbatim.
+//! read once more when the conversation ends. Facts come first; if they cannot be extracted after a
+//! few attempts, the compaction goes on, and the extraction remains a job that is retried. Only
+//! whole exchanges are compacted, so a tool call and its result are never separated, and the newest
+//! messages stay verbatim ([`CompactionShares`]).
 //!
 //! The summary is made from everything that was shown (messages, answers, the beginnings of tool
-//! results), so it carries their labels. It has the same form as all summaries, with bounded lists:
-//! it cannot grow by being summarised again.
+//! results), so it carries their labels. It is written piece by piece, each time with the summary
+//! so far, and has a maximum length: it cannot grow by being summarised again.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::context_budget::ContextBudget;
-use super::summary::SummaryLine;
+use super::context_budget::{CompactionShares, ContextBudget};
+use super::summary::SummaryMaterial;
+use super::transcript::{self, LineNumbers, ResultDetail, TranscriptLine};
 use super::{Engine, extractor, summary};
-use crate::id::{MessageId, TurnId};
-use crate::store::{Compaction, Conversation, Db, ExtractionCause, Node, StepKind, SummaryInputs, Tx};
+use crate::id::{ConversationId, MessageId, TurnId};
+use crate::model::json_answer::AnswerProblem;
+use crate::model::{ModelError, Purpose, Reply};
+use crate::store::{Compaction, Db, ExtractionCause, Node, StepKind, SummaryInputs, Tx};
+use crate::text::{beginning, estimate_tokens};
 use crate::time::{Backoff, Timestamp};
-use crate::trust::Labelled;
-use crate::wording::prompt;
+use crate::trust::{Labelled, Text};
+use crate::wording::{self, prompt};
 
-/// Number of newest messages that stay verbatim.
+/// Number of newest messages that stay verbatim as long as they fit.
 const KEPT: usize = 4;
 /// Characters of a tool result that the summary uses.
 const RESULT: usize = 2_000;
+/// Maximum and minimum number of estimated tokens that one call reads.
+const MOST_READ: u64 = 24_000;
+const LEAST_READ: u64 = 500;
+/// Number of failures after which the conversation is summarised although its facts are owed.
+const FACTS_FIRST: u32 = 3;
 /// Number of failures after which the summary is made by rules.
 const MAX_ATTEMPTS: u32 = 6;
 /// Short intervals, because a conversation waits for the summary.
@@ -33,33 +44,61 @@ const BACKOFF: Backoff = Backoff { first: Duration::from_secs(60), longest: Dura
 
 /// End of the part to be compacted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CompactionEnd {
+struct CompactionEnd {
     /// Last turn of the part.
-    pub turn: TurnId,
+    turn: TurnId,
     /// Last message of that turn.
-    pub message: MessageId,
+    message: MessageId,
 }
 
-/// Returns the part of a conversation to be compacted, if any: all but the newest exchanges, of
-/// which at least four messages stay, as long as these are no more than half of the window.
-pub fn older_part(
-    db: Db<'_>,
-    conversation: &Conversation,
-    budget: &ContextBudget,
-) -> anyhow::Result<Option<CompactionEnd>> {
-    let upto = db.compactions().compacted_upto(conversation.id)?;
-    let (mut messages, mut tokens, mut stays) = (0, 0, true);
-    for turn in db.turns().past_turns(conversation.id)?.into_iter().rev().take_while(|turn| turn.id > upto) {
-        let of_turn = db.compactions().messages_in(turn.id)?;
-        if !stays {
-            return Ok(of_turn.last().map(|message| CompactionEnd { turn: turn.id, message: *message }));
+/// Exchanges that prompts show verbatim, newest first, with their estimated tokens.
+struct ShownExchanges {
+    turns: Vec<(TurnId, u64)>,
+    shares: CompactionShares,
+}
+
+impl ShownExchanges {
+    fn read(db: Db<'_>, conversation: ConversationId, budget: &ContextBudget) -> anyhow::Result<Self> {
+        let upto = db.compactions().compacted_upto(conversation)?;
+        let past = db.turns().past_turns(conversation)?;
+        let counted = past.last().map_or(0, |newest| newest.counted);
+        let mut turns = Vec::new();
+        for turn in past.iter().rev().take_while(|turn| turn.id > upto) {
+            turns.push((turn.id, tokens_of(db, turn.id)?));
         }
-        messages += of_turn.len();
-        // Assumes four characters per token; if tokens are shorter, less stays.
-        tokens += db.compactions().size_of_turn(turn.id)? / 4;
-        stays = messages < KEPT && tokens < budget.half();
+        let shares = budget.compaction(counted, turns.iter().map(|(_, tokens)| tokens).sum());
+        Ok(Self { turns, shares })
     }
-    Ok(None)
+
+    /// Returns the part to be compacted, if any: all but the newest exchanges.
+    fn older_part(&self, db: Db<'_>) -> anyhow::Result<Option<CompactionEnd>> {
+        let (mut messages, mut tokens) = (0, 0);
+        for (turn, size) in &self.turns {
+            let of_turn = db.compactions().messages_in(*turn)?;
+            tokens += size;
+            let CompactionShares { verbatim, newest, .. } = self.shares;
+            let most = if messages < KEPT { newest.max(verbatim) } else { verbatim };
+            if messages > 0 && tokens > most {
+                return Ok(of_turn.last().map(|message| CompactionEnd { turn: *turn, message: *message }));
+            }
+            messages += of_turn.len();
+        }
+        Ok(None)
+    }
+}
+
+/// Estimates the tokens of a turn's messages, tool calls and results.
+fn tokens_of(db: Db<'_>, turn: TurnId) -> anyhow::Result<u64> {
+    let mut tokens = 0;
+    for message in db.compactions().messages_in(turn)? {
+        for text in db.messages().texts_of(message)? {
+            tokens += estimate_tokens(text.text.open().0);
+        }
+    }
+    for step in db.turns().steps(turn)?.iter().filter(|step| step.kind == StepKind::Tool) {
+        tokens += estimate_tokens(step.text.open().0) + estimate_tokens(&step.call);
+    }
+    Ok(tokens)
 }
 
 /// Processes due jobs and returns the time of the next one.
@@ -71,26 +110,39 @@ pub async fn work(engine: &Arc<Engine>) -> anyhow::Result<Option<Timestamp>> {
     engine.journal.read(|db| db.compactions().next_compaction_at()).await
 }
 
+/// Older part of a conversation, as it is summarised.
+struct OlderPart {
+    lines: Vec<TranscriptLine>,
+    /// Summary of the part before; blank if there is none.
+    so_far: Text,
+    /// Maximum size of the summary, in estimated tokens.
+    most: u64,
+}
+
 async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
-    // Facts first: if they cannot be stored, the conversation stays as it is.
-    if engine.memory.enabled && !extractor::extract_up_to(engine, wanted.conversation, wanted.upto_message).await? {
-        return postpone(engine, &wanted, "facts cannot be taken down yet").await;
+    let of = wanted.conversation;
+    if engine.memory.enabled && !extractor::extract_up_to(engine, of, wanted.upto_message).await? {
+        if wanted.attempts + 1 < FACTS_FIRST {
+            return postpone(engine, &wanted, "facts cannot be taken down yet").await;
+        }
+        tracing::warn!(
+            conversation.id = %of,
+            "Conversation {of}: its older part is summarised, although facts of it are not taken down yet"
+        );
     }
-    let of = wanted.clone();
-    let read = move |db: Db<'_>| Ok((lines(db, &of)?, db.redaction().revision_of(of.conversation)?));
-    let (lines, revision) = engine.journal.read_much(read).await?;
+    let (job, budget) = (wanted.clone(), engine.context_budget(&engine.chat));
+    let read = move |db: Db<'_>| Ok((older_part(db, &job, &budget)?, db.redaction().revision_of(of)?));
+    let (part, revision) = engine.journal.read_much(read).await?;
     let scope = wanted.summary.scope();
-    let made = match summary::ask(&engine.background, &lines, scope).await {
+    let (summary, model) = match summarise(engine, &part).await {
         Ok(made) => made,
         Err(error) if wanted.attempts + 1 < MAX_ATTEMPTS => {
             return postpone(engine, &wanted, &error.to_string()).await;
         }
-        Err(_) => (summary::extractive(&lines, scope), "extract".to_owned()),
+        Err(_) => (extract(engine, part), "extract".to_owned()),
     };
-    let (content, model) = made;
-    let (says, label, _) = content.open();
-    let words = Arc::from(summary::written(says));
-    let made = Compaction { summary: Labelled::new(words, label.clone(), scope), ..wanted };
+    let (words, label, _) = summary.open();
+    let made = Compaction { summary: Labelled::new(Arc::clone(words), label.clone(), scope), ..wanted };
     let now = engine.clock.now();
     let stored = engine
         .journal
@@ -121,42 +173,78 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
     engine.journal.write("postpone a summary of an older part", job).await
 }
 
-/// Returns everything that was shown of the part: the previous summary, then message by message,
-/// with tool results.
-fn lines(db: Db<'_>, of: &Compaction) -> anyhow::Result<Vec<SummaryLine>> {
-    let Some(conversation) = db.conversations().conversation(of.conversation)? else { return Ok(Vec::new()) };
+/// Reads everything that was shown of the part: the previous summary, then message by message, with
+/// tool results.
+fn older_part(db: Db<'_>, of: &Compaction, budget: &ContextBudget) -> anyhow::Result<OlderPart> {
     let before = db.compactions().compacted(of.conversation)?;
     let after = before.as_ref().map_or(MessageId(0), |before| before.upto_message);
-    let mut lines: Vec<SummaryLine> = Vec::new();
-    lines.extend(before.map(|before| SummaryLine {
-        by_person: false,
-        speaker: Some(prompt::SUMMARY_SO_FAR.to_owned()),
-        from: Node::Compaction(before.id),
-        message: before.upto_message,
-        text: before.summary,
-    }));
-    for line in summary::lines(db, &conversation, SummaryInputs::Full)? {
-        if line.message <= after || line.message > of.upto_message {
-            continue;
-        }
-        if let Node::Turn(turn) = line.from {
-            lines.extend(results(db, turn, line.message)?);
-        }
-        lines.push(line);
-    }
-    Ok(lines)
+    let so_far = before.map_or_else(|| wording::own("", of.summary.scope()), |before| before.summary);
+    let most = ShownExchanges::read(db, of.conversation, budget)?.shares.summary;
+    let conversation = db.conversations().conversation(of.conversation)?;
+    let lines = conversation.map(|of| transcript::lines(db, &of, SummaryInputs::Full)).transpose()?;
+    let mut lines = lines.unwrap_or_default();
+    lines.retain(|line| line.message > after && line.message <= of.upto_message);
+    Ok(OlderPart { lines: transcript::with_results(db, lines, ResultDetail::UpTo(RESULT))?, so_far, most })
 }
 
-/// Beginnings of the tool results of a turn.
-fn results(db: Db<'_>, turn: TurnId, message: MessageId) -> anyhow::Result<Vec<SummaryLine>> {
-    let given = db.turns().steps(turn)?.into_iter().filter(|step| step.kind == StepKind::Tool && step.done);
-    let line = |step: crate::store::StepRow| {
-        let (words, label, scope) = step.text.open();
-        let text = Labelled::new(Arc::from(crate::text::shorten(words, RESULT)), label.clone(), scope);
-        let speaker = Some(prompt::tool_gave(&step.tool));
-        SummaryLine { by_person: false, speaker, from: Node::Turn(turn), message, text }
+/// Asks a model to summarise the part, piece by piece, each time with the summary so far. Returns
+/// the summary and the name of the model.
+async fn summarise(engine: &Arc<Engine>, part: &OlderPart) -> Result<(Text, String), ModelError> {
+    let OlderPart { lines, so_far, most } = part;
+    let (zone, scope, pool) = (engine.zone, so_far.scope(), &engine.background);
+    let max_output = engine.context_budget(pool).counted(*most).max(*most);
+    let read = engine.material(max_output, MOST_READ).saturating_sub((*most).max(estimate_tokens(so_far.open().0)));
+    let period = transcript::period(lines, zone);
+    let problem = |reply: &Reply| summary_in(reply.text().open().0).is_none().then_some(AnswerProblem::NoSummary);
+    let (mut summary, mut model) = (so_far.clone(), String::new());
+    for piece in transcript::texts(lines, zone, read.max(LEAST_READ), LineNumbers::Absent, scope) {
+        // About two tokens a word.
+        let input = prompt::compaction_input(&period, summary.open().0, most / 2, piece.open().0);
+        let input = Labelled::new(Arc::from(input), summary.label().join_with(piece.label()), scope);
+        let (answer, by) = pool.ask_once(Purpose::Summary, max_output, prompt::COMPACT, input, &problem).await?;
+        let (words, label, _) = answer.open();
+        let words = summary_in(words).ok_or(ModelError::Unusable(AnswerProblem::NoSummary))?;
+        summary = Labelled::new(Arc::from(beginning(&words, *most)), label.clone(), scope);
+        model = by;
+    }
+    if model.is_empty() { Err(ModelError::Rejected("nothing was said".to_owned())) } else { Ok((summary, model)) }
+}
+
+/// Returns the summary in an answer: what follows the line that announces it, behind any thinking,
+/// or the form of other summaries.
+fn summary_in(answer: &str) -> Option<String> {
+    let answer = answer.rsplit_once("</think>").map_or(answer, |(_, rest)| rest);
+    let is_ornament = |c: char| c.is_whitespace() || matches!(c, '*' | '#' | '_' | '`');
+    let mut at = 0;
+    let behind_mark = answer.split_inclusive('\n').find_map(|line| {
+        at += line.len();
+        let bare = line.trim_start_matches(is_ornament);
+        let start = bare.get(..prompt::SUMMARY_MARK.len())?;
+        let rest = bare.get(start.len()..)?.trim_start_matches(is_ornament);
+        start
+            .eq_ignore_ascii_case(prompt::SUMMARY_MARK)
+            .then(|| format!("{rest}{}", answer.get(at..).unwrap_or_default()))
+    });
+    let words = match behind_mark {
+        Some(words) => words,
+        None => summary::written(&summary::parse(answer).ok()?),
     };
-    Ok(given.map(line).collect())
+    let words = words.trim().trim_end_matches("```").trim();
+    (!words.is_empty()).then(|| words.to_owned())
+}
+
+/// Summarises the part by rules: the summary so far, then what people said.
+fn extract(engine: &Engine, part: OlderPart) -> Text {
+    let OlderPart { lines, so_far, most } = part;
+    let scope = so_far.scope();
+    let material = SummaryMaterial { lines, open: summary::nothing_open(scope), scope, zone: engine.zone };
+    let found = summary::extractive(&material);
+    let (content, label, _) = found.open();
+    let (before, before_label, _) = so_far.open();
+    let said = beginning(&summary::written(content), most / 2);
+    let before = beginning(before, most.saturating_sub(estimate_tokens(&said)));
+    let words = format!("{before}\n\n{said}");
+    Labelled::new(Arc::from(words.trim()), before_label.join_with(label), scope)
 }
 
 /// Checks how full the window was in that turn, and requests due work without doing it.
@@ -174,9 +262,8 @@ pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Resu
         if turn.counted < budget.extract_at() || conversation.kind.is_run() {
             return Ok(None);
         }
-        let due = (turn.counted >= budget.compact_at() && !db.compactions().is_being_compacted(conversation.id)?)
-            .then_some(());
-        let end = due.map_or(Ok(None), |()| older_part(db, &conversation, &budget))?;
+        let is_due = turn.counted >= budget.compact_at() && !db.compactions().is_being_compacted(conversation.id)?;
+        let end = if is_due { ShownExchanges::read(db, conversation.id, &budget)?.older_part(db)? } else { None };
         Ok(Some((conversation, end)))
     };
     let Some((conversation, end)) = engine.journal.read_much(read).await? else { return Ok(()) };
@@ -193,4 +280,33 @@ pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Resu
     };
     engine.journal.write("look how full the window is", job).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_summary_is_read_behind_its_mark_and_a_refusal_is_none() {
+        for answer in [
+            "Summary:\nThe van comes on Thursday.",
+            "Here it is:\n\n**Summary:**\nThe van comes on Thursday.",
+            "<think>\nSummary:\nnot this\n</think>\nSummary: The van comes on Thursday.",
+            "```\n## Summary:\n\nThe van comes on Thursday.\n```",
+            "{\"title\": \"The van comes on Thursday.\", \"topics\": []}",
+        ] {
+            assert_eq!(summary_in(answer).as_deref(), Some("The van comes on Thursday."), "{answer}");
+        }
+        for none in ["", "Sorry, I would rather not.", "Summary:\n", "In summary: no.", "<think>Summary:\nx</think>"] {
+            assert_eq!(summary_in(none), None, "{none}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_answer_breaks_the_reader(answer in "(?s)(Summary:)?.{0,200}") {
+            let _ = summary_in(&answer);
+        }
+    }
 }

@@ -2,7 +2,8 @@
 //! exchange:
 //!
 //! 1. the assistant's identity and the rules: a function of the files that they are made from;
-//! 2. the opening of the conversation: the last summary and the titles before it;
+//! 2. the opening of the conversation: the last summary, what is still open, and the conversations
+//!    before it in two lines each;
 //! 3. the exchanges so far, append-only;
 //! 4. date, memory and today's note, right before the newest message, and only if they changed
 //!    since the last copy; at the beginning of a conversation also what is recalled automatically;
@@ -41,8 +42,10 @@ use crate::wording::{self, prompt};
 
 /// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.
 const NEARLY_FULL: usize = 80;
-/// Number of earlier conversations whose titles the next one is shown.
-const TITLES: u32 = 3;
+/// Number of conversations before the last one that the next one is shown, and maximum number of
+/// characters of the second line of each.
+const EARLIER: u32 = 3;
+const EARLIER_LINE: usize = 240;
 /// Maximum number of facts recalled for their importance.
 const SALIENT: usize = 10;
 /// Maximum number of entries recalled for the first messages.
@@ -157,10 +160,20 @@ async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
     Ok(if shown { block() } else { nothing })
 }
 
+/// An earlier conversation in an opening.
+struct EarlierConversation {
+    id: ConversationId,
+    day: String,
+    summary: SummaryContent,
+    /// True if it has a fuller summary, because it read something from outside.
+    has_outside: bool,
+}
+
 fn compose(db: Db<'_>, current: &Conversation, zone: Zone) -> anyhow::Result<(Text, OpeningState)> {
-    let earlier = db.conversations().conversations_before(current, TITLES)?;
-    let (mut last, mut ended, mut state) = (None, String::new(), OpeningState::Final);
-    let (mut titles, mut label) = (Vec::new(), Label::neutral());
+    let earlier = db.conversations().conversations_before(current, 1 + EARLIER)?;
+    let (mut last, mut before, mut state) = (None, Vec::new(), OpeningState::Final);
+    let (_, open) = summary::open_before(db, current)?;
+    let mut label = open.label().clone();
     for (index, conversation) in earlier.iter().enumerate() {
         let Some(summary) = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)? else { continue };
         // Only text derived from trusted text alone is loaded automatically.
@@ -168,37 +181,58 @@ fn compose(db: Db<'_>, current: &Conversation, zone: Zone) -> anyhow::Result<(Te
             continue;
         }
         label.absorb(summary.content.label());
-        let content = summary.content.open().0.clone();
-        if !content.title.is_empty() {
-            titles.push((zone.day(conversation.opened_at), content.title.clone()));
+        // A stand-in whose summary is still being made may be swapped once for the real one.
+        if index == 0 && summary.state == SummaryState::Standin && summary.retry_at < Timestamp::NEVER {
+            state = OpeningState::Standin;
         }
-        if index == 0 {
-            ended = zone.show_short(conversation.last_at);
-            // A stand-in whose summary is still being made may be swapped once for the real one.
-            if summary.state == SummaryState::Standin && summary.retry_at < Timestamp::NEVER {
-                state = OpeningState::Standin;
-            }
-            // A conversation without typed messages has no title and nothing to summarise.
-            last = Some(content).filter(|content| !content.title.is_empty());
+        let shown = EarlierConversation {
+            id: conversation.id,
+            day: zone.day(conversation.opened_at),
+            summary: summary.content.open().0.clone(),
+            has_outside: db.summaries().summary_of(conversation.id, SummaryInputs::Full)?.is_some(),
+        };
+        match index {
+            0 => last = Some((shown, zone.show_short(conversation.last_at))),
+            _ => before.push(shown),
         }
     }
-    let words = opening_text(last.as_ref(), &titles, &ended, zone);
+    let words = opening_text(last.as_ref(), open.open().0, &before, zone);
     Ok((Labelled::new(Arc::from(words), label, current.scope), state))
 }
 
-/// Renders the opening of the next conversation: the last summary, and the titles of up to three
-/// conversations with their dates.
-fn opening_text(last: Option<&SummaryContent>, titles: &[(String, String)], ended: &str, zone: Zone) -> String {
-    let mut words = String::new();
-    if let Some(summary) = last {
-        words.push_str(&prompt::previous(ended, zone.name(), &summary.title));
-        words.push_str(&summary::lists(summary));
+/// Renders the opening of the next conversation: the last summary, everything that is still open,
+/// and up to three conversations before the last in two lines each. A conversation without typed
+/// messages has no title and nothing to summarise.
+fn opening_text(
+    last: Option<&(EarlierConversation, String)>,
+    open: &[String],
+    before: &[EarlierConversation],
+    zone: Zone,
+) -> String {
+    let mut blocks = Vec::new();
+    if let Some((last, ended)) = last.filter(|(last, _)| !last.summary.title.is_empty()) {
+        let mut words = prompt::previous(ended, zone.name(), &last.summary.title);
+        words.push_str(&summary::lists(&last.summary));
+        blocks.push(words);
     }
-    if !titles.is_empty() {
-        let list: Vec<String> = titles.iter().map(|(day, title)| format!("- {day}: {title}")).collect();
-        words.push_str(&format!("\n\n## {}\n\n{}", prompt::EARLIER, list.join("\n")));
+    if let Some((last, _)) = last.filter(|(last, _)| last.has_outside) {
+        blocks.push(prompt::fuller_summary(last.id, &last.day));
     }
-    words.trim().to_owned()
+    if !open.is_empty() {
+        blocks.push(format!("## {}\n\n- {}", prompt::OPEN, open.join("\n- ")));
+    }
+    let mut lines = Vec::new();
+    for EarlierConversation { id, day, summary, has_outside } in before {
+        if !summary.title.is_empty() {
+            lines.push(format!("- {day}: {}", summary.title));
+            lines.extend(summary::in_one_line(summary, EARLIER_LINE).map(|line| format!("  {line}")));
+        }
+        lines.extend(has_outside.then(|| format!("  {}", prompt::fuller_summary(*id, day))));
+    }
+    if !lines.is_empty() {
+        blocks.push(format!("## {}\n\n{}", prompt::EARLIER, lines.join("\n")));
+    }
+    blocks.join("\n\n")
 }
 
 /// Builds block 4.

@@ -27,6 +27,19 @@ const EXTRACT_AT: f64 = 0.60;
 const COMPACT_AT: f64 = 0.70;
 /// Maximum share that is sent.
 const SEND_UP_TO: f64 = 0.90;
+/// Tokens of the instructions of a background question.
+const INSTRUCTIONS: u64 = 1_000;
+/// Minimum size of the material of a background question.
+const LEAST_MATERIAL: u64 = 500;
+/// Maximum number of tokens that a compaction keeps verbatim, and maximum share of the exchanges:
+/// most of them give way, however far off the estimates are.
+const MOST_VERBATIM: u64 = 32_000;
+const VERBATIM: f64 = 0.40;
+/// Maximum share of the room for exchanges that the newest messages take if they are long.
+const NEWEST: f64 = 0.60;
+/// Limits of the summary of the older part, in tokens: about two thousand words at most.
+const MOST_SUMMARY: u64 = 4_000;
+const LEAST_SUMMARY: u64 = 200;
 /// Share of the window for all automatically loaded files together.
 const FILES: f64 = 0.30;
 
@@ -36,6 +49,17 @@ pub struct ContextBudget {
     window: u64,
     output: u64,
     token_ratio: f64,
+}
+
+/// Shares of a compaction, in estimated tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompactionShares {
+    /// Newest exchanges that stay verbatim.
+    pub verbatim: u64,
+    /// The same for the newest four messages, if they are long.
+    pub newest: u64,
+    /// Summary of the older part.
+    pub summary: u64,
 }
 
 /// Files with a budget of their own. The figures are characters divided by four.
@@ -103,9 +127,24 @@ impl ContextBudget {
         self.most_guessed().saturating_sub(others).max(1_000)
     }
 
-    /// Half of the window, in estimated tokens: the limit for the part that compaction keeps.
-    pub fn half(&self) -> u64 {
-        times(self.window / 2, 1.0 / self.token_ratio)
+    /// Shares of a compaction, given the provider's count of the last request and the estimated
+    /// tokens of the exchanges in it. They fit together in what the rest of the prompt leaves.
+    pub fn compaction(&self, counted: u64, shown: u64) -> CompactionShares {
+        let guess = |tokens| times(tokens, 1.0 / self.token_ratio);
+        let others = guess(counted).saturating_sub(shown);
+        let room = self.most_guessed().saturating_sub(others);
+        CompactionShares {
+            verbatim: guess((self.window / 4).min(MOST_VERBATIM)).min(times(shown, VERBATIM)),
+            newest: guess(self.window / 2).min(times(room, NEWEST)),
+            summary: guess((self.window / 8).min(MOST_SUMMARY)).min((room / 4).max(LEAST_SUMMARY)),
+        }
+    }
+
+    /// Maximum size of the material of a background question, in estimated tokens: at most that
+    /// many, beside an answer of that many tokens.
+    pub fn material(&self, answer: u64, most: u64) -> u64 {
+        let room = times(self.window.saturating_sub(answer + INSTRUCTIONS), SEND_UP_TO);
+        times(room, 1.0 / self.token_ratio).min(most).max(LEAST_MATERIAL)
     }
 
     /// Maximum size of a file, in estimated tokens.
@@ -236,6 +275,24 @@ mod tests {
     }
 
     proptest! {
+        /// Proves: conversation/verbatim
+        #[test]
+        fn a_compaction_fits_every_window(
+            window in 9_000_u64..1_000_000, share in 1_u64..5, ratio in 0.25_f64..6.0, others in 0_u64..90, full in 1_u64..100,
+        ) {
+            let budget = ContextBudget { token_ratio: ratio, ..budget(window, window * share / 10) };
+            let others = budget.most_guessed() * others / 100;
+            let room = budget.most_guessed() - others;
+            let shown = room * full / 100;
+            let shares = budget.compaction(budget.counted(others + shown), shown);
+            let tokens = |guess| budget.counted(guess);
+            prop_assert!(tokens(shares.verbatim) <= (window / 4).min(32_000));
+            prop_assert!(shares.verbatim * 5 <= shown * 2 && shares.newest <= room);
+            prop_assert!(tokens(shares.summary) <= (window / 8).max(tokens(LEAST_SUMMARY)));
+            // The summary and what stays fit beside the rest, and leave room for the next exchange.
+            prop_assert!(shares.summary + shares.verbatim <= room * 2 / 3 + 220, "{shares:?} in {room}");
+        }
+
         /// Proves: conversation/long
         #[test]
         fn facts_are_taken_down_before_anything_gives_way(window in 1_024_u64..2_000_000, share in 1_u64..9) {

@@ -22,8 +22,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use super::summary::SummaryLine;
-use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS, summary};
+use super::transcript::{self, LineNumbers, TranscriptLine};
+use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS};
 use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, ChangeOrigin, WriteError};
 use crate::model::{ModelError, Purpose, Reply};
@@ -31,10 +31,11 @@ use crate::people::Party;
 use crate::store::{
     ErasedWords, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Node, SummaryInputs, Tx,
 };
-use crate::time::Timestamp;
+use crate::text::estimate_tokens;
 use crate::time::task::lock;
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{agent_memory, prompt};
+use crate::wording::agent_memory;
 
 /// Minimum length of a conversation, in characters. Nothing is extracted from a shorter one.
 const LEAST: usize = 100;
@@ -169,21 +170,23 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<JobProgr
 async fn ask(engine: &Arc<Engine>, job: Extraction, party: &Party) -> anyhow::Result<JobProgress> {
     let scope = job.taken.scope();
     let (conversation, upto) = (job.conversation, job.upto);
+    let known = engine.workspace.notes().known_facts(party).await?;
+    let most = engine.material(MAX_ANSWER, MOST_CHUNK).saturating_sub(estimate_tokens(known.open().0)).max(LEAST_CHUNK);
+    let zone = engine.zone;
     let read = move |db: crate::store::Db<'_>| {
         let Some(of) = db.conversations().conversation(conversation)? else { return Ok(None) };
         let (after, revision) =
             (db.extractions().extracted_upto(conversation)?, db.redaction().revision_of(conversation)?);
-        let lines = summary::lines(db, &of, SummaryInputs::Trusted)?;
+        let lines = transcript::lines(db, &of, SummaryInputs::Trusted)?;
         if lines.iter().map(|line| line.text.open().0.chars().count()).sum::<usize>() < LEAST {
             return Ok(None);
         }
         let left: Vec<_> = lines.into_iter().filter(|line| line.message > after && line.message <= upto).collect();
-        Ok(first_chunk(&left, scope).map(|piece| (piece, revision)))
+        Ok(first_chunk(&left, zone, most, scope).map(|piece| (piece, revision)))
     };
     let Some((piece, revision)) = engine.journal.read_much(read).await? else {
         return end(engine, &job, ExtractionState::Nothing).await;
     };
-    let known = engine.workspace.notes().known_facts(party).await?;
     let (taken, model) = match extract_piece(engine, &piece, &known, scope).await {
         Ok(taken) => taken,
         Err(error) => return postpone(engine, &job, &error.to_string()).await,
@@ -227,7 +230,7 @@ async fn extract_piece(
     let (mut all, mut label, mut model) = (ExtractedItems::default(), known.label().clone(), String::new());
     let problem = |reply: &Reply| answer::parse(reply.text().open().0, &piece.sources).err();
     for text in &piece.texts {
-        let material = agent_memory::extraction_input(known.open().0, text.open().0);
+        let material = agent_memory::extraction_input(known.open().0, &piece.period, text.open().0);
         let joined = known.label().join_with(text.label());
         let material = Labelled::new(Arc::from(material), joined, scope);
         let (answer, by) = engine
@@ -309,8 +312,10 @@ async fn postpone(engine: &Arc<Engine>, job: &Extraction, why: &str) -> anyhow::
     Ok(JobProgress::Later)
 }
 
-/// Characters of a conversation that one call reads.
-pub(super) const MAX_CHUNK: usize = 20_000;
+/// Estimated tokens of a conversation, with what is known, that one call reads; and the least,
+/// however much is known.
+const MOST_CHUNK: u64 = 6_000;
+const LEAST_CHUNK: u64 = 1_000;
 
 /// Part of a conversation covered by one question: whole messages in order, from the oldest unread
 /// one.
@@ -322,56 +327,35 @@ pub(super) const MAX_CHUNK: usize = 20_000;
 pub(super) struct ConversationChunk {
     /// Text with a number before each line: one text, or several of one long message.
     pub texts: Vec<Text>,
+    /// Days and times of the lines.
+    pub period: String,
     /// Sources of the lines, starting with line number 1.
     pub sources: Vec<Node>,
     /// Last message of the part.
     pub upto: MessageId,
 }
 
-/// Returns the first piece of these lines; `None` if there are none.
-pub(super) fn first_chunk(lines: &[SummaryLine], scope: Scope) -> Option<ConversationChunk> {
+/// Returns the first piece of these lines, of about that many estimated tokens; `None` if there are
+/// none.
+pub(super) fn first_chunk(lines: &[TranscriptLine], zone: Zone, most: u64, scope: Scope) -> Option<ConversationChunk> {
     let first = lines.first()?.message;
-    let (mut taken, mut length, mut upto) = (0, 0, first);
+    let (mut count, mut length, mut upto) = (0, 0, first);
     for said in lines.chunk_by(|one, other| one.message == other.message) {
-        let more: usize = said.iter().map(|line| line.text.open().0.chars().count()).sum();
-        if taken > 0 && length + more > MAX_CHUNK {
+        let more: u64 = said.iter().map(|line| line.tokens(zone)).sum();
+        if count > 0 && length + more > most {
             break;
         }
-        taken += said.len();
+        count += said.len();
         length += more;
         upto = said.last().map_or(upto, |line| line.message);
     }
-    let taken: Vec<&SummaryLine> = lines.iter().take(taken).collect();
+    let taken = lines.get(..count).unwrap_or(lines);
     Some(ConversationChunk {
-        texts: chunk_texts(&taken, scope),
+        texts: transcript::texts(taken, zone, most, LineNumbers::FromOne, scope),
+        period: transcript::period(taken, zone),
         sources: taken.iter().map(|line| line.from).collect(),
         upto,
     })
-}
-
-/// Renders the lines, split where a single one is too long.
-fn chunk_texts(lines: &[&SummaryLine], scope: Scope) -> Vec<Text> {
-    let mut texts: Vec<(String, usize, Label)> = Vec::new();
-    for (number, line) in (1..).zip(lines) {
-        let (words, label, _) = line.text.open();
-        let usual = if line.by_person { prompt::PERSON } else { prompt::ASSISTANT };
-        let who = line.speaker.as_deref().unwrap_or(usual);
-        let chars: Vec<char> = words.chars().collect();
-        for part in chars.chunks(MAX_CHUNK) {
-            let length = part.len();
-            let part: String = part.iter().collect();
-            let spoken = agent_memory::transcript_line(number, who, &part);
-            match texts.last_mut() {
-                Some((text, so_far, joined)) if *so_far + length <= MAX_CHUNK => {
-                    text.push_str(&spoken);
-                    *so_far += length;
-                    joined.absorb(label);
-                }
-                _ => texts.push((spoken, length, label.clone())),
-            }
-        }
-    }
-    texts.into_iter().map(|(text, _, label)| Labelled::new(Arc::from(text), label, scope)).collect()
 }
 
 #[cfg(test)]
@@ -379,46 +363,54 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    use crate::engine::transcript::LineKind;
     use crate::id::PersonId;
+    use crate::wording::prompt;
 
     const ADA: Scope = Scope::Person(PersonId(1));
+    /// Estimated tokens of a piece.
+    const MOST: u64 = 5_000;
 
-    fn line(id: i64, words: &str) -> SummaryLine {
+    fn line(id: i64, words: &str) -> TranscriptLine {
         let message = MessageId(id);
-        let text = Labelled::new(Arc::from(words), Label::neutral(), ADA);
-        SummaryLine { by_person: id % 2 == 1, speaker: None, from: Node::Message(message), message, text }
+        let text = Labelled::new(Arc::from(words), Label::trusted(), ADA);
+        let (by_person, from, at) = (id % 2 == 1, Node::Message(message), Timestamp(0));
+        let speaker = if by_person { prompt::PERSON } else { prompt::ASSISTANT }.to_owned();
+        let kind = if by_person { LineKind::Said } else { LineKind::Reply };
+        TranscriptLine { by_person, speaker, kind, at, from, message, text }
     }
 
     /// All pieces, as the extractor takes them one after the other.
-    fn all(lines: &[SummaryLine]) -> Vec<ConversationChunk> {
+    fn all(lines: &[TranscriptLine]) -> Vec<ConversationChunk> {
         let (mut pieces, mut upto) = (Vec::new(), MessageId(0));
         loop {
-            let left: Vec<SummaryLine> = lines.iter().filter(|line| line.message > upto).cloned().collect();
-            let Some(piece) = first_chunk(&left, ADA) else { return pieces };
+            let left: Vec<TranscriptLine> = lines.iter().filter(|line| line.message > upto).cloned().collect();
+            let Some(piece) = first_chunk(&left, Zone::UTC, MOST, ADA) else { return pieces };
             upto = piece.upto;
             pieces.push(piece);
         }
     }
 
     #[test]
-    fn lines_are_numbered_and_say_who_spoke() {
-        let piece = first_chunk(&[line(1, "Hi"), line(2, "Hello")], ADA).unwrap();
-        assert_eq!(&**piece.texts[0].open().0, "[1] Person: Hi\n[2] Assistant: Hello\n");
+    fn lines_are_numbered_and_dated_and_say_who_spoke() {
+        let piece = first_chunk(&[line(1, "Hi"), line(2, "Hello")], Zone::UTC, MOST, ADA).unwrap();
+        let expected = "[1] [1970-01-01 00:00] Person: Hi\n[2] [1970-01-01 00:00] Assistant: Hello\n";
+        assert_eq!(&**piece.texts[0].open().0, expected);
         assert_eq!((piece.sources.len(), piece.upto), (2, MessageId(2)));
-        assert!(first_chunk(&[], ADA).is_none());
+        assert!(first_chunk(&[], Zone::UTC, MOST, ADA).is_none());
     }
 
     proptest! {
         #[test]
         fn every_word_is_read_once_and_in_order(lengths in prop::collection::vec(0_usize..50_000, 0..10)) {
-            let lines: Vec<SummaryLine> = (1..).zip(&lengths).map(|(id, n)| line(id, &"é".repeat(*n))).collect();
+            let lines: Vec<TranscriptLine> = (1..).zip(&lengths).map(|(id, n)| line(id, &"é".repeat(*n))).collect();
             let pieces = all(&lines);
             let read: usize =
                 pieces.iter().flat_map(|piece| &piece.texts).map(|text| text.open().0.matches('é').count()).sum();
             prop_assert_eq!(read, lengths.iter().sum::<usize>());
             prop_assert!(pieces.is_sorted_by_key(|piece| piece.upto));
             for piece in &pieces {
-                prop_assert!(piece.texts.iter().all(|text| text.open().0.matches('é').count() <= MAX_CHUNK));
+                prop_assert!(piece.texts.iter().all(|text| estimate_tokens(text.open().0) <= MOST + 100));
                 prop_assert!(piece.texts.len() == 1 || piece.sources.len() == 1);
             }
         }

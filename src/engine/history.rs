@@ -38,6 +38,7 @@ pub struct History {
     /// Summary of the compacted part, and its last turn.
     compacted: Option<(TurnId, Arc<Message>)>,
     exchanges: VecDeque<Exchange>,
+    /// Estimated tokens of the exchanges and the summary.
     tokens: u64,
     shape: HistorySettings,
     left_out: usize,
@@ -74,12 +75,13 @@ impl History {
         shape: HistorySettings,
     ) -> anyhow::Result<Self> {
         let compacted = db.compactions().compacted(conversation)?;
-        let upto = compacted.as_ref().map(|compacted| compacted.upto_turn);
+        let compacted = compacted.map(|found| (found.upto_turn, Arc::new(context::summarised(&found.summary))));
+        let upto = compacted.as_ref().map(|(upto, _)| *upto);
         let mut history = Self {
             conversation,
-            compacted: compacted.map(|found| (found.upto_turn, Arc::new(context::summarised(&found.summary)))),
+            tokens: compacted.as_ref().map_or(0, |(_, summary)| summary.estimate_tokens()),
+            compacted,
             exchanges: VecDeque::new(),
-            tokens: 0,
             shape,
             left_out: 0,
             revision: db.redaction().revision_of(conversation)?,

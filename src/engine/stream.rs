@@ -504,6 +504,15 @@ impl Engine {
         ContextBudget::of(pool.info(first), pool.token_ratio(first))
     }
 
+    /// Maximum size of the material of a background question, in estimated tokens: at most that
+    /// many, beside an answer of that many tokens. It fits the smallest window, because each model
+    /// may be asked.
+    pub(super) fn material(&self, answer: u64, most: u64) -> u64 {
+        let pool = &*self.background;
+        let of = |index| ContextBudget::of(pool.info(index), pool.token_ratio(index)).material(answer, most);
+        (0..pool.len()).map(of).min().unwrap_or_default()
+    }
+
     /// Display settings of a conversation's history, given the estimated tokens of the rest of the
     /// prompt.
     fn shape_of(&self, conversation: &Conversation, others: u64, zone: Zone) -> HistorySettings {

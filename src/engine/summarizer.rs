@@ -10,9 +10,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS, boundary, compact, extractor, summary};
+use super::summary::{self, SummaryMaterial};
+use super::transcript::{self, ResultDetail, TranscriptLine};
+use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS, boundary, compact, extractor};
+use crate::id::SummaryId;
 use crate::store::{Conversation, Db, Node, Summary, SummaryInputs, SummaryState, Tx};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Zone};
 
 /// Starts the task.
 pub fn start(engine: &Arc<Engine>) {
@@ -51,20 +54,38 @@ pub async fn request(engine: &Arc<Engine>, conversation: &Conversation) -> anyho
     Ok(())
 }
 
+/// Reads the material of a summary, and the summary from which its open items come. The full view is
+/// for recall on request and carries no items.
+fn material(
+    db: Db<'_>,
+    conversation: &Conversation,
+    view: SummaryInputs,
+    zone: Zone,
+) -> anyhow::Result<(Option<SummaryId>, SummaryMaterial)> {
+    let scope = conversation.scope;
+    let lines: Vec<TranscriptLine> = transcript::lines(db, conversation, view)?;
+    let lines = transcript::with_results(db, lines, ResultDetail::Mention)?;
+    let (before, open) = match view {
+        SummaryInputs::Trusted => summary::open_before(db, conversation)?,
+        SummaryInputs::Full => (None, summary::nothing_open(scope)),
+    };
+    Ok((before, SummaryMaterial { lines, open, scope, zone }))
+}
+
 /// Returns false if text of the conversation was deleted while it was read: then it has to be read
 /// again.
 async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
     let of = conversation.clone();
-    let now = engine.clock.now();
+    let (now, zone) = (engine.clock.now(), engine.zone);
     let (trusted, full, revision) = engine
         .journal
         .read_much(move |db| {
-            let (trusted, full) =
-                (summary::lines(db, &of, SummaryInputs::Trusted)?, summary::lines(db, &of, SummaryInputs::Full)?);
+            let trusted = material(db, &of, SummaryInputs::Trusted, zone)?;
+            let full = material(db, &of, SummaryInputs::Full, zone)?;
             Ok((trusted, full, db.redaction().revision_of(of.id)?))
         })
         .await?;
-    let tainted = full.len() > trusted.len();
+    let tainted = full.1.lines.len() > trusted.1.lines.len();
     let keeps = engine.memory.enabled;
     let of = conversation.clone();
     engine
@@ -73,17 +94,17 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
             if tx.redaction().revision_of(of.id)? != revision {
                 return Ok(false);
             }
-            let views = if tainted {
-                vec![(SummaryInputs::Trusted, trusted), (SummaryInputs::Full, full)]
-            } else {
-                vec![(SummaryInputs::Trusted, trusted)]
-            };
-            for (view, lines) in views {
-                let standin = summary::extractive(&lines, of.scope);
+            let mut views = vec![(SummaryInputs::Trusted, trusted)];
+            views.extend(tainted.then_some((SummaryInputs::Full, full)));
+            for (view, (before, material)) in views {
+                let standin = summary::extractive(&material);
                 tx.summaries().request_summary(of.id, of.last_message, view, standin.label(), of.scope, now)?;
                 let Some(row) = tx.summaries().wanted_row(of.id, of.last_message, view)? else { continue };
-                for line in &lines {
+                for line in &material.lines {
                     tx.derivations().derive(Node::Summary(row), line.from)?;
+                }
+                if let Some(before) = before {
+                    tx.derivations().derive(Node::Summary(row), Node::Summary(before))?;
                 }
                 tx.summaries().store_summary(row, SummaryState::Standin, &standin, "extract", now)?;
             }
@@ -97,34 +118,40 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
 
 /// Tries to make a summary.
 async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
-    let (id, view) = (wanted.id, wanted.view);
+    let (id, view, zone) = (wanted.id, wanted.view, engine.zone);
     let found = engine
         .journal
         .read_much(move |db| {
             let Some(conversation) = db.conversations().conversation(wanted.conversation)? else { return Ok(None) };
-            let lines = summary::lines(db, &conversation, view)?;
+            let (before, material) = material(db, &conversation, view, zone)?;
             let revision = db.redaction().revision_of(conversation.id)?;
-            Ok(Some((conversation, lines, revision)))
+            Ok(Some((conversation, before, material, revision)))
         })
         .await?;
-    let Some((conversation, lines, revision)) = found else { return Ok(()) };
+    let Some((conversation, before, material, revision)) = found else { return Ok(()) };
     let now = engine.clock.now();
-    if lines.is_empty() {
-        let nothing = summary::extractive(&lines, conversation.scope);
-        return engine
-            .journal
-            .write("keep a summary", move |tx| {
-                tx.summaries().store_summary(id, SummaryState::Made, &nothing, "extract", now)
-            })
-            .await;
-    }
-    match summary::ask(&engine.background, &lines, conversation.scope).await {
+    let made = if material.lines.is_empty() {
+        Ok((summary::extractive(&material), "extract".to_owned()))
+    } else {
+        summary::ask(&engine.background, &material, engine.material(summary::MAX_ANSWER, summary::MOST_READ)).await
+    };
+    match made {
         Ok((content, model)) => {
             let of = conversation.id;
-            let store = move |tx: Tx<'_>| match tx.redaction().revision_of(of)? == revision {
-                true => tx.summaries().store_summary(id, SummaryState::Made, &content, &model, now),
+            let store = move |tx: Tx<'_>| {
                 // Text was deleted meanwhile: the job runs again on the remaining text.
-                false => Ok(()),
+                if tx.redaction().revision_of(of)? != revision {
+                    return Ok(());
+                }
+                if let Some(before) = before {
+                    tx.derivations().derive(Node::Summary(id), Node::Summary(before))?;
+                }
+                tx.summaries().store_summary(id, SummaryState::Made, &content, &model, now)?;
+                // The next summary was made from the open items of the stand-in.
+                if view == SummaryInputs::Trusted && content.open().0.pending != wanted.content.open().0.pending {
+                    tx.summaries().repeat_next_summary(of, now)?;
+                }
+                Ok(())
             };
             engine.journal.write("keep a summary", store).await
         }

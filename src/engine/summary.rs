@@ -5,161 +5,162 @@
 //! the messages that people typed, and the assistant's replies before their turn had read anything
 //! untrusted. The model answers in JSON; an answer that cannot be parsed is a failure, never a
 //! summary.
+//!
+//! **Open items** are one list that goes from summary to summary: each is given what was open
+//! before and returns what is open now. A stand-in adds its own items to that list and drops none.
+//! A summary that comes so late that the next one was made without it has the next one made again
+//! (`store::summaries`), so none is lost on the way.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::record::speaker;
-use crate::id::MessageId;
+use super::transcript::{self, LineKind, LineNumbers, TranscriptLine};
+use crate::id::SummaryId;
 use crate::model::json_answer::{self, AnswerProblem};
-use crate::model::offline::extract::{self, LineSpeaker};
+use crate::model::offline::extract::{self, LineSpeaker, SpokenLine};
 use crate::model::{ModelError, Purpose, Reply};
 use crate::spend::ModelPool;
-use crate::store::{
-    CauseKind, Conversation, Db, MessageKind, Node, StoredText, SummaryContent, SummaryInputs, TextKind,
-};
+use crate::store::{Conversation, Db, SummaryContent, SummaryInputs};
+use crate::text::estimate_tokens;
+use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
 
-/// Characters of a conversation that one call reads; the rest is read in further pieces.
-const PIECE: usize = 24_000;
-/// Maximum number of tokens in an answer.
-const MAX_ANSWER: u64 = 1_200;
-/// Number of pieces joined in one call.
-const JOIN: usize = 8;
-/// Maximum number of entries in each list, and of characters in each entry.
+/// Maximum number of tokens in an answer, and of estimated tokens that one call reads.
+pub(super) const MAX_ANSWER: u64 = 2_000;
+pub(super) const MOST_READ: u64 = 6_000;
+/// Maximum number of entries in each list, of open items, and of characters in each entry.
 const ENTRIES: usize = 12;
+const OPEN: usize = 24;
 const TITLE: usize = 80;
 const ENTRY: usize = 300;
+/// Number of earlier conversations among which the list of open items is sought.
+const SOUGHT: u32 = 8;
 
-/// One line of a conversation.
-#[derive(Debug, Clone)]
-pub struct SummaryLine {
-    /// True if a person wrote it.
-    pub by_person: bool,
-    /// Name of the speaker, unless it is the usual one: in a group, and of unasked messages.
-    pub speaker: Option<String>,
-    /// Source: the person's message, or the turn that answered.
-    pub from: Node,
-    /// Message that holds the text.
-    pub message: MessageId,
-    /// Text of the line.
-    pub text: Text,
+/// Material of a summary.
+#[derive(Debug)]
+pub struct SummaryMaterial {
+    /// Lines of the conversation.
+    pub lines: Vec<TranscriptLine>,
+    /// Items that were open before it.
+    pub open: Labelled<Vec<String>>,
+    /// Owning scope.
+    pub scope: Scope,
+    /// Time zone of the lines.
+    pub zone: Zone,
 }
 
-/// Lines of a conversation in one view, in order.
-pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> anyhow::Result<Vec<SummaryLine>> {
-    let (mut by_assistant, mut speakers, mut left_out) = (HashMap::new(), HashMap::new(), HashSet::new());
-    for message in db.messages().messages_of(conversation.id)? {
-        if message.kind == MessageKind::Reply {
-            by_assistant.insert(message.id, message.turn.map_or(Node::Message(message.id), Node::Turn));
-        } else if message.kind == MessageKind::Sent {
-            // That a proposal waits says nothing of the conversation.
-            let sent = db.sent().sent(message.id)?;
-            if sent.is_some_and(|sent| sent.cause.kind == CauseKind::Proposal) {
-                left_out.insert(message.id);
-            }
-            by_assistant.insert(message.id, Node::Message(message.id));
-            speakers.insert(message.id, prompt::SENT_UNASKED.to_owned());
-        } else if matches!(conversation.scope, Scope::Group(_)) {
-            speakers.extend(speaker(db, &message)?.map(|name| (message.id, name)));
+/// Returns what was open before a conversation, and the summary that says so: the newest trusted
+/// one of an earlier conversation.
+pub fn open_before(db: Db<'_>, current: &Conversation) -> anyhow::Result<(Option<SummaryId>, Labelled<Vec<String>>)> {
+    for conversation in db.conversations().conversations_before(current, SOUGHT)? {
+        let summary = db.summaries().summary_of(conversation.id, SummaryInputs::Trusted)?;
+        if let Some(summary) = summary.filter(|summary| summary.content.label().is_trusted()) {
+            let (content, label, _) = summary.content.open();
+            return Ok((Some(summary.id), Labelled::new(content.pending.clone(), label.clone(), current.scope)));
         }
     }
-    // Forgotten words are not written down again, even though they were said.
-    let erased = db.erasure().erased_words(conversation.scope)?;
-    Ok(db
-        .messages()
-        .texts_of_conversation(conversation.id)?
-        .into_iter()
-        .filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty())
-        .filter(|text| !left_out.contains(&text.message))
-        .filter(|text| !erased.are_in(text.text.open().0))
-        .filter(|text| view == SummaryInputs::Full || text.text.label().is_trusted())
-        .map(|StoredText { message, text, .. }| {
-            let reply = by_assistant.get(&message).copied();
-            let (speaker, from) = (speakers.get(&message).cloned(), reply.unwrap_or(Node::Message(message)));
-            SummaryLine { by_person: reply.is_none(), speaker, from, message, text }
-        })
-        .collect())
+    Ok((None, nothing_open(current.scope)))
 }
 
-/// Builds the extractive stand-in without a model.
-pub fn extractive(lines: &[SummaryLine], scope: Scope) -> Labelled<SummaryContent> {
-    let spoken: Vec<(LineSpeaker, &str)> = lines
-        .iter()
-        .map(|line| (if line.by_person { LineSpeaker::Person } else { LineSpeaker::Assistant }, &**line.text.open().0))
-        .collect();
-    let found = extract::summarise(&spoken);
+/// List of open items without any.
+pub fn nothing_open(scope: Scope) -> Labelled<Vec<String>> {
+    Labelled::new(Vec::new(), Label::neutral(), scope)
+}
+
+/// Builds the extractive stand-in without a model: sentences of the person with their dates. What
+/// was open before stays open.
+pub fn extractive(material: &SummaryMaterial) -> Labelled<SummaryContent> {
+    let SummaryMaterial { lines, open, scope, zone } = material;
+    let days: Vec<String> = lines.iter().map(|line| zone.day(line.at)).collect();
+    let spoken = lines.iter().zip(&days).map(|(line, day)| SpokenLine {
+        speaker: if line.by_person && line.kind != LineKind::Quote {
+            LineSpeaker::Person
+        } else {
+            LineSpeaker::Assistant
+        },
+        day,
+        words: line.text.open().0,
+    });
+    let found = extract::summarise(&spoken.collect::<Vec<_>>());
     let content = SummaryContent {
         title: found.title,
         topics: found.topics,
         decisions: found.decisions,
         preferences: found.preferences,
-        pending: found.pending,
+        pending: open.open().0.iter().cloned().chain(found.pending).collect(),
     };
-    Labelled::new(tidy(content), Label::join_of(lines.iter().map(|line| line.text.label())), scope)
+    let labels = lines.iter().map(|line| line.text.label());
+    Labelled::new(tidy(content), Label::join_of(labels.chain([open.label()])), *scope)
 }
 
-/// Asks a model for the summary, in pieces if the conversation is long. Returns it with the model's
-/// name.
+/// Asks a model for the summary, in pieces of about that many estimated tokens if the conversation
+/// is long. Each piece is given what is open after the one before. Returns the summary with the
+/// model's name.
 pub async fn ask(
     pool: &ModelPool,
-    lines: &[SummaryLine],
-    scope: Scope,
+    material: &SummaryMaterial,
+    most: u64,
 ) -> Result<(Labelled<SummaryContent>, String), ModelError> {
-    let mut pieces = pieces(lines, scope);
-    let mut instruction = prompt::SUMMARISE;
+    let SummaryMaterial { lines, scope, zone, .. } = material;
     let problem = |reply: &Reply| parse(reply.text().open().0).err();
-    loop {
-        let mut summaries = Vec::new();
-        let mut model = String::new();
-        for piece in &pieces {
-            let question = pool.ask_once(Purpose::Summary, MAX_ANSWER, instruction, piece.clone(), &problem);
-            let (text, by) = question.await?;
-            summaries.push(text);
-            model = by;
-        }
-        if let [only] = summaries.as_slice() {
-            let (words, label, _) = only.open();
-            let content = parse(words).map_err(ModelError::Unusable)?;
-            return Ok((Labelled::new(content, label.clone(), scope), model));
-        }
-        if summaries.is_empty() {
-            return Err(ModelError::Rejected("nothing was said".to_owned()));
-        }
-        instruction = prompt::JOIN_SUMMARIES;
-        pieces = summaries.chunks(JOIN).map(|some| join(some, scope)).collect();
+    let (period, mut open, mut model) = (transcript::period(lines, *zone), material.open.clone(), String::new());
+    let mut parts: Vec<Labelled<SummaryContent>> = Vec::new();
+    for piece in transcript::texts(lines, *zone, most, LineNumbers::Absent, *scope) {
+        let words = prompt::summary_input(&period, open.open().0, piece.open().0);
+        let input = Labelled::new(Arc::from(words), open.label().join_with(piece.label()), *scope);
+        let (answer, by) = pool.ask_once(Purpose::Summary, MAX_ANSWER, prompt::SUMMARISE, input, &problem).await?;
+        let part = content_of(&answer)?;
+        open = Labelled::new(part.open().0.pending.clone(), part.label().clone(), *scope);
+        parts.push(part);
+        model = by;
     }
+    while parts.len() > 1 {
+        let mut joined = Vec::new();
+        for group in groups(&parts, most) {
+            let question =
+                pool.ask_once(Purpose::Summary, MAX_ANSWER, prompt::JOIN_SUMMARIES, join(group, *scope), &problem);
+            joined.push(content_of(&question.await?.0)?);
+        }
+        parts = joined;
+    }
+    let Some(whole) = parts.pop() else { return Err(ModelError::Rejected("nothing was said".to_owned())) };
+    let (mut content, label) = (whole.open().0.clone(), whole.label().clone());
+    content.pending.clone_from(open.open().0);
+    Ok((Labelled::new(content, label, *scope), model))
 }
 
-/// Splits the transcript into pieces between lines; a line that exceeds a piece by itself is split.
-fn pieces(lines: &[SummaryLine], scope: Scope) -> Vec<Text> {
-    let mut pieces: Vec<(String, Label)> = Vec::new();
-    for line in lines {
-        let (words, label, _) = line.text.open();
-        let usual = if line.by_person { prompt::PERSON } else { prompt::ASSISTANT };
-        let who = line.speaker.as_deref().unwrap_or(usual);
-        let mut rest: &str = words;
-        while !rest.is_empty() {
-            let head = crate::text::cut_bytes(rest, PIECE);
-            rest = rest.get(head.len()..).unwrap_or_default();
-            let spoken = format!("{who}: {head}\n");
-            match pieces.last_mut() {
-                Some((text, so_far)) if text.len() + spoken.len() <= PIECE => {
-                    text.push_str(&spoken);
-                    so_far.absorb(label);
-                }
-                _ => pieces.push((spoken, label.clone())),
+fn content_of(answer: &Text) -> Result<Labelled<SummaryContent>, ModelError> {
+    let (words, label, scope) = answer.open();
+    Ok(Labelled::new(parse(words).map_err(ModelError::Unusable)?, label.clone(), scope))
+}
+
+/// Groups of consecutive summaries, at least two in each but the last, that are joined in one call.
+fn groups(parts: &[Labelled<SummaryContent>], most: u64) -> Vec<&[Labelled<SummaryContent>]> {
+    let (mut groups, mut rest) = (Vec::new(), parts);
+    while !rest.is_empty() {
+        let (mut count, mut tokens) = (0, 0);
+        for part in rest {
+            tokens += estimate_tokens(&as_json(part));
+            if count >= 2 && tokens > most {
+                break;
             }
+            count += 1;
         }
+        let (group, others) = rest.split_at(count);
+        groups.push(group);
+        rest = others;
     }
-    pieces.into_iter().map(|(text, label)| Labelled::new(Arc::from(prompt::transcript(&text)), label, scope)).collect()
+    groups
 }
 
-fn join(summaries: &[Text], scope: Scope) -> Text {
-    let words: Vec<&str> = summaries.iter().map(|summary| &**summary.open().0).collect();
-    let label = Label::join_of(summaries.iter().map(|summary| summary.label()));
+fn join(parts: &[Labelled<SummaryContent>], scope: Scope) -> Text {
+    let words: Vec<String> = parts.iter().map(as_json).collect();
+    let label = Label::join_of(parts.iter().map(|part| part.label()));
     Labelled::new(Arc::from(prompt::transcript(&words.join("\n\n"))), label, scope)
+}
+
+fn as_json(part: &Labelled<SummaryContent>) -> String {
+    serde_json::to_string(part.open().0).unwrap_or_default()
 }
 
 /// Keys of a summary.
@@ -189,32 +190,44 @@ pub fn parse(answer: &str) -> Result<SummaryContent, AnswerProblem> {
 
 /// Bounds the model's output: one line per entry, a bounded number of entries.
 fn tidy(content: SummaryContent) -> SummaryContent {
-    let list = |entries: Vec<String>| {
-        let entries = entries.iter().map(|entry| crate::text::shorten(&crate::text::one_line(entry), ENTRY));
-        entries.filter(|entry| !entry.is_empty()).take(ENTRIES).collect()
+    let entries = |entries: Vec<String>| {
+        let entries = entries.into_iter().map(|entry| crate::text::shorten(&crate::text::one_line(&entry), ENTRY));
+        entries.filter(|entry| !entry.is_empty())
     };
+    let list = |all: Vec<String>| entries(all).take(ENTRIES).collect();
+    let mut pending: Vec<String> = Vec::new();
+    for entry in entries(content.pending) {
+        if !pending.contains(&entry) {
+            pending.push(entry);
+        }
+    }
+    // The newest items come last.
+    pending.drain(..pending.len().saturating_sub(OPEN));
     SummaryContent {
         title: crate::text::shorten(&crate::text::one_line(&content.title), TITLE),
         topics: list(content.topics),
         decisions: list(content.decisions),
         preferences: list(content.preferences),
-        pending: list(content.pending),
+        pending,
     }
 }
 
 /// Renders a summary as text for prompts.
 pub fn written(summary: &SummaryContent) -> String {
-    format!("{}\n{}", summary.title, lists(summary)).trim().to_owned()
+    let mut words = format!("{}\n{}", summary.title, lists(summary));
+    if !summary.pending.is_empty() {
+        words.push_str(&format!("\n{}:\n- {}", prompt::PENDING, summary.pending.join("\n- ")));
+    }
+    words.trim().to_owned()
 }
 
-/// Renders the lists of a summary.
+/// Renders the lists of a summary but for the open items, which have a place of their own.
 pub fn lists(summary: &SummaryContent) -> String {
     let mut words = String::new();
     for (heading, entries) in [
         (prompt::TOPICS, &summary.topics),
         (prompt::DECISIONS, &summary.decisions),
         (prompt::PREFERENCES, &summary.preferences),
-        (prompt::PENDING, &summary.pending),
     ] {
         if !entries.is_empty() {
             words.push_str(&format!("\n{heading}:\n- {}", entries.join("\n- ")));
@@ -223,23 +236,25 @@ pub fn lists(summary: &SummaryContent) -> String {
     words
 }
 
+/// Renders what mattered most in one line of whole entries, decisions before preferences before
+/// topics; `None` if there is nothing.
+pub fn in_one_line(summary: &SummaryContent, most: usize) -> Option<String> {
+    let mut line = String::new();
+    for entry in [&summary.decisions, &summary.preferences, &summary.topics].into_iter().flatten() {
+        if line.is_empty() {
+            line = crate::text::shorten(entry, most);
+        } else if line.chars().count() + entry.chars().count() < most {
+            line.push_str("; ");
+            line.push_str(entry.trim_end_matches('.'));
+        }
+    }
+    (!line.is_empty()).then_some(line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::{MessageId, PersonId};
     use proptest::prelude::*;
-
-    const ADA: Scope = Scope::Person(PersonId(1));
-
-    fn line(words: &str) -> SummaryLine {
-        SummaryLine {
-            by_person: true,
-            speaker: None,
-            from: Node::Message(MessageId(1)),
-            message: MessageId(1),
-            text: Labelled::new(Arc::from(words), Label::trusted(), ADA),
-        }
-    }
 
     #[test]
     fn a_summary_is_read_whatever_stands_around_it() {
@@ -256,14 +271,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_open_items_are_bounded_and_the_newest_stay() {
+        let pending: Vec<String> = (0..40).map(|n| format!("item {}", n % 30)).collect();
+        let content = tidy(SummaryContent { pending, ..SummaryContent::default() });
+        assert_eq!(content.pending.len(), OPEN);
+        assert_eq!(content.pending.last().unwrap(), "item 29");
+    }
+
     proptest! {
         #[test]
-        fn every_word_of_a_conversation_is_in_some_piece(lengths in prop::collection::vec(0_usize..60_000, 0..12)) {
-            let lines: Vec<SummaryLine> = lengths.iter().map(|n| line(&"é".repeat(*n / 2))).collect();
-            let pieces = pieces(&lines, ADA);
-            let kept: usize = pieces.iter().map(|piece| piece.open().0.matches('é').count()).sum();
-            prop_assert_eq!(kept, lengths.iter().map(|n| n / 2).sum::<usize>());
-            prop_assert!(pieces.iter().all(|piece| piece.open().0.len() < PIECE + 2_000));
+        fn every_summary_is_in_one_group(lengths in prop::collection::vec(0_usize..2_000, 2..20), most in 100_u64..3_000) {
+            let part = |n: &usize| {
+                let content = SummaryContent { title: "word ".repeat(*n), ..SummaryContent::default() };
+                Labelled::new(content, Label::trusted(), Scope::Shared)
+            };
+            let parts: Vec<_> = lengths.iter().map(part).collect();
+            let groups = groups(&parts, most);
+            prop_assert_eq!(groups.concat().len(), parts.len());
+            prop_assert!(groups.len() < parts.len());
         }
 
         #[test]

@@ -19,6 +19,8 @@ pub enum AnswerProblem {
     Incomplete,
     /// The object has none of the expected keys, or nothing in them.
     OtherKeys,
+    /// There is no summary behind the line that announces it.
+    NoSummary,
 }
 
 impl AnswerProblem {
@@ -28,6 +30,7 @@ impl AnswerProblem {
             Self::NoObject => "it holds no JSON object",
             Self::Incomplete => "its JSON object is not complete",
             Self::OtherKeys => "its JSON object lacks the keys that were asked for",
+            Self::NoSummary => "no summary follows a line \"Summary:\"",
         }
     }
 }

@@ -13,8 +13,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::tool_calls;
-use crate::id::{ConversationId, PersonId, TurnId};
-use crate::store::{Db, MessageKind, Node, StoredMessage, SummaryInputs, TextKind};
+use crate::engine::transcript::{self, LineKind, TranscriptLine};
+use crate::id::{ConversationId, MessageId, PersonId, TurnId};
+use crate::store::{Db, MessageKind, Node, StoredMessage, SummaryInputs};
 use crate::text::{defuse, estimate_tokens, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -35,16 +36,9 @@ pub struct ConversationTranscript {
     conversation: Option<ConversationId>,
     started_at: Timestamp,
     messages: usize,
-    lines: Vec<DialogueLine>,
+    lines: Vec<TranscriptLine>,
     withheld: usize,
     sources: Vec<Node>,
-}
-
-#[derive(Debug)]
-struct DialogueLine {
-    by_person: bool,
-    at: Timestamp,
-    text: Text,
 }
 
 /// Collects the messages of that period outside the given subperiods, one conversation after the
@@ -159,20 +153,15 @@ impl ConversationTranscript {
 
     /// Adds the trusted texts of a message.
     fn add_message(&mut self, db: Db<'_>, message: &StoredMessage) -> anyhow::Result<()> {
-        let by_person = message.kind == MessageKind::Said;
-        self.messages += usize::from(by_person);
-        let texts = db.messages().texts_of(message.id)?;
-        let texts = texts.into_iter().filter(|text| !matches!(text.kind, TextKind::Quote | TextKind::Edit));
-        // Deleted texts are empty.
-        let texts = texts.filter(|text| !text.text.open().0.is_empty());
-        let (trusted, others): (Vec<_>, Vec<_>) = texts.partition(|text| text.text.label().is_trusted());
+        self.messages += usize::from(message.kind == MessageKind::Said);
+        let mut lines = transcript::message_lines(db, message, db.messages().texts_of(message.id)?)?;
+        lines.retain(|line| line.kind != LineKind::Quote);
+        let (trusted, others): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.text.label().is_trusted());
         self.withheld += others.len();
         if !trusted.is_empty() {
             self.sources.push(db.derivations().node_of(message.id)?);
         }
-        let line =
-            |text: crate::store::StoredText| DialogueLine { by_person, at: message.received_at, text: text.text };
-        self.lines.extend(trusted.into_iter().map(line));
+        self.lines.extend(trusted);
         Ok(())
     }
 
@@ -184,7 +173,15 @@ impl ConversationTranscript {
             self.sources.push(Node::Turn(turn));
         }
         self.withheld += withheld;
-        self.lines.extend(calls.into_iter().map(|text| DialogueLine { by_person: false, at, text }));
+        self.lines.extend(calls.into_iter().map(|text| TranscriptLine {
+            by_person: false,
+            speaker: prompt::ASSISTANT.to_owned(),
+            kind: LineKind::Result,
+            at,
+            from: Node::Turn(turn),
+            message: MessageId(0),
+            text,
+        }));
         Ok(())
     }
 
@@ -194,7 +191,7 @@ impl ConversationTranscript {
     }
 
     fn tokens(&self, zone: Zone) -> u64 {
-        self.lines.iter().map(|line| estimate_tokens(&line.words(zone))).sum()
+        self.lines.iter().map(|line| estimate_tokens(&line.shortened(zone, LINE))).sum()
     }
 
     fn render(&self, db: Db<'_>, page: &mut ReflectionText, zone: Zone, most: u64) -> anyhow::Result<()> {
@@ -206,7 +203,7 @@ impl ConversationTranscript {
         }
         let mut shown = 0;
         for line in self.lines.iter().rev() {
-            let costs = estimate_tokens(&line.words(zone));
+            let costs = estimate_tokens(&line.shortened(zone, LINE));
             if costs > most {
                 break;
             }
@@ -219,7 +216,7 @@ impl ConversationTranscript {
         }
         let mut words = String::new();
         for line in self.lines.iter().skip(left_out) {
-            let _ = writeln!(words, "{}", line.words(zone));
+            let _ = writeln!(words, "{}", line.shortened(zone, LINE));
             page.absorb_label(line.text.label());
         }
         if !words.is_empty() {
@@ -253,13 +250,6 @@ impl ConversationTranscript {
         page.push("\n");
         page.add_sources(&[Node::Summary(summary.id)]);
         Ok(estimate_tokens(&words))
-    }
-}
-
-impl DialogueLine {
-    fn words(&self, zone: Zone) -> String {
-        let who = if self.by_person { prompt::PERSON } else { prompt::ASSISTANT };
-        format!("[{}] {who}: {}", zone.show_short(self.at), shorten(self.text.open().0.trim(), LINE))
     }
 }
 

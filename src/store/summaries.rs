@@ -116,13 +116,13 @@ impl Summaries<'_> {
     }
 
     /// Returns the summaries whose titles or text open a conversation: made from trusted texts, of
-    /// the three conversations before it.
+    /// the four conversations before it.
     pub fn summaries_before(&self, conversation: ConversationId) -> anyhow::Result<Vec<SummaryId>> {
         self.db.all(
             "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made')
              AND s.conversation_id IN (
              SELECT b.id FROM conversations b JOIN conversations c ON c.id = ?1
-             WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' ORDER BY b.id DESC LIMIT 3)",
+             WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' ORDER BY b.id DESC LIMIT 4)",
             [conversation],
         )
     }
@@ -226,6 +226,18 @@ impl SummariesMut<'_> {
         )
     }
 
+    /// Has the summary of the next conversation made again, if it was made already: with other open
+    /// items than it was given. Its content stays until then.
+    pub fn repeat_next_summary(&self, of: ConversationId, now: Timestamp) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE summaries SET state = 'standin', retry_at = ?2, attempts = 0
+             WHERE view = 'trusted' AND state = 'made' AND conversation_id = (
+             SELECT min(n.id) FROM conversations n JOIN conversations c ON c.id = ?1
+             WHERE n.stream_id = c.stream_id AND n.id > c.id AND n.kind = 'chat')",
+            params![of, now],
+        )
+    }
+
     /// Postpones a summary after a failed attempt.
     pub fn postpone_summary(&self, id: SummaryId, attempts: u32, retry_at: Timestamp) -> anyhow::Result<()> {
         self.db.run("UPDATE summaries SET attempts = ?2, retry_at = ?3 WHERE id = ?1", params![id, attempts, retry_at])
@@ -284,19 +296,6 @@ impl Compactions<'_> {
     /// Returns the messages and replies of a turn, in order.
     pub fn messages_in(&self, turn: TurnId) -> anyhow::Result<Vec<MessageId>> {
         self.db.all("SELECT id FROM messages WHERE turn_id = ?1 AND kind IN ('said', 'reply') ORDER BY id", [turn])
-    }
-
-    /// Returns the number of characters of a turn that a prompt shows: messages, tool calls and
-    /// tool results.
-    pub fn size_of_turn(&self, turn: TurnId) -> anyhow::Result<u64> {
-        let size: i64 = self.db.one(
-            "SELECT coalesce((SELECT sum(length(t.text)) FROM texts t JOIN messages m ON m.id = t.message_id
-             WHERE m.turn_id = ?1), 0)
-             + coalesce((SELECT sum(length(text) + length(call)) FROM steps WHERE turn_id = ?1
-             AND kind = 'tool'), 0)",
-            [turn],
-        )?;
-        Ok(u64::try_from(size).unwrap_or(0))
     }
 
     /// Returns true while a compaction is wanted and not made.

@@ -60,11 +60,6 @@ pub fn found(tool: &str) -> String {
     }
 }
 
-/// Topics of a conversation.
-pub fn talked_about(topics: &[String]) -> String {
-    format!("It was about {}.", topics.join(", "))
-}
-
 /// Answer to a task that is due.
 pub fn time_for(task: &str) -> String {
     format!("It is time for this: {}", crate::text::shorten(task, 300))

@@ -1,4 +1,5 @@
-//! Summaries without a language model: sentences chosen by simple cues, topics by word frequency.
+//! Summaries without a language model: sentences of people with their dates, chosen by simple cues
+//! and by word frequency.
 //!
 //! The heuristics are language-neutral where possible (frequency, punctuation, order) and otherwise
 //! use cues of English and German. Nothing is rephrased, so nothing can be invented. Only people's
@@ -47,7 +48,7 @@ pub enum LineSpeaker {
 pub struct Extract {
     /// Subject in one line; empty if nothing was said.
     pub title: String,
-    /// Most frequent words.
+    /// Telling statements.
     pub topics: Vec<String>,
     /// Decisions.
     pub decisions: Vec<String>,
@@ -57,32 +58,63 @@ pub struct Extract {
     pub pending: Vec<String>,
 }
 
+/// A line of a conversation.
+#[derive(Debug, Clone, Copy)]
+pub struct SpokenLine<'a> {
+    /// Speaker.
+    pub speaker: LineSpeaker,
+    /// Local day; blank if it is unknown.
+    pub day: &'a str,
+    /// Words.
+    pub words: &'a str,
+}
+
+/// A person's sentence with its day.
+#[derive(Clone, Copy)]
+struct DatedSentence<'a> {
+    day: &'a str,
+    words: &'a str,
+}
+
+impl DatedSentence<'_> {
+    fn entry(self) -> String {
+        let words = cut(&text::one_line(self.words));
+        if self.day.is_empty() { words } else { format!("{}: {words}", self.day) }
+    }
+}
+
 /// Summarises a conversation, given line by line from first to last.
-pub fn summarise(lines: &[(LineSpeaker, &str)]) -> Extract {
+pub fn summarise(lines: &[SpokenLine<'_>]) -> Extract {
     // The offline model's signature under each answer is not part of the conversation.
-    let own_words: Vec<(LineSpeaker, String)> =
-        lines.iter().map(|(speaker, text)| (*speaker, text.replace(crate::wording::offline::SIGNATURE, ""))).collect();
-    let lines: Vec<(LineSpeaker, &str)> = own_words.iter().map(|(speaker, text)| (*speaker, text.as_str())).collect();
-    let lines = lines.as_slice();
-    let by_persons = lines.iter().filter(|(speaker, _)| *speaker == LineSpeaker::Person);
-    let sentences: Vec<&str> = by_persons.flat_map(|(_, text)| words::sentences(text)).collect();
-    let mut extract = Extract { topics: topics(lines), ..Extract::default() };
+    let own_words: Vec<String> =
+        lines.iter().map(|line| line.words.replace(crate::wording::offline::SIGNATURE, "")).collect();
+    let lines: Vec<SpokenLine<'_>> =
+        lines.iter().zip(&own_words).map(|(line, words)| SpokenLine { words, ..*line }).collect();
+    let by_persons = lines.iter().filter(|line| line.speaker == LineSpeaker::Person);
+    let sentences: Vec<DatedSentence<'_>> = by_persons
+        .flat_map(|line| words::sentences(line.words).map(|words| DatedSentence { day: line.day, words }))
+        .collect();
+    let (mut extract, mut others) = (Extract::default(), Vec::new());
     for sentence in &sentences {
-        let spaced = words::spaced(sentence);
+        let spaced = words::spaced(sentence.words);
         let has = |cues: &str| words::has_cue(&spaced, cues);
-        let asks = sentence.ends_with('?');
+        let asks = sentence.words.ends_with('?');
         if has(DECISIONS) && !asks {
-            add(&mut extract.decisions, sentence);
+            add(&mut extract.decisions, sentence.entry());
         } else if has(PREFERENCES) && !asks {
-            add(&mut extract.preferences, sentence);
+            add(&mut extract.preferences, sentence.entry());
         } else if has(PENDING) && !asks {
-            add(&mut extract.pending, sentence);
+            add(&mut extract.pending, sentence.entry());
+        } else {
+            others.push(*sentence);
         }
     }
-    if let Some(question) = left_unanswered(lines) {
-        add(&mut extract.pending, question);
+    if let Some(question) = left_unanswered(&lines) {
+        add(&mut extract.pending, question.entry());
     }
-    extract.title = title(&sentences, &extract.topics);
+    let keywords = keywords(&lines);
+    extract.topics = telling(&others, &keywords);
+    extract.title = title(&sentences, &keywords);
     extract
 }
 
@@ -100,7 +132,7 @@ impl Extract {
                 (&mut whole.preferences, part.preferences),
                 (&mut whole.pending, part.pending),
             ] {
-                more.iter().for_each(|entry| add(list, entry));
+                more.into_iter().for_each(|entry| add(list, entry));
             }
         }
         whole
@@ -109,8 +141,7 @@ impl Extract {
 
 /// Adds an entry, or moves a known one to the end; if there are too many the oldest is dropped,
 /// because later statements take precedence.
-fn add(list: &mut Vec<String>, entry: &str) {
-    let entry = text::shorten(&text::one_line(entry), MAX_ENTRY);
+fn add(list: &mut Vec<String>, entry: String) {
     list.retain(|other| *other != entry);
     list.push(entry);
     if list.len() > MOST {
@@ -118,40 +149,92 @@ fn add(list: &mut Vec<String>, entry: &str) {
     }
 }
 
-/// The most frequent words, in the spelling of their first occurrence; people's words count double.
-fn topics(lines: &[(LineSpeaker, &str)]) -> Vec<String> {
-    let mut counted: HashMap<String, (usize, usize, &str)> = HashMap::new();
-    for (speaker, text) in lines {
-        for word in words::significant_words(text) {
+/// Cuts a sentence that is too long, between two words and if possible behind a comma.
+fn cut(sentence: &str) -> String {
+    if sentence.chars().count() <= MAX_ENTRY {
+        return sentence.to_owned();
+    }
+    let kept = text::shorten(sentence, MAX_ENTRY);
+    let kept = kept.trim_end_matches('…');
+    let at_comma = kept.rfind([',', ';', ':']).filter(|at| *at > kept.len() / 2);
+    let end = at_comma.or_else(|| kept.rfind(' ').filter(|at| *at > kept.len() / 2));
+    format!("{}…", end.and_then(|end| kept.get(..end)).unwrap_or(kept))
+}
+
+/// Stems of the most frequent words; people's words count double.
+fn keywords(lines: &[SpokenLine<'_>]) -> Vec<String> {
+    let mut counted: HashMap<String, (usize, usize)> = HashMap::new();
+    for line in lines {
+        for word in words::significant_words(line.words) {
             if word.surface.chars().count() < 3 || word.surface.chars().all(|c| c.is_ascii_digit()) {
                 continue;
             }
             let order = counted.len();
-            let (count, ..) = counted.entry(word.stem).or_insert((0, order, word.surface));
-            *count += if *speaker == LineSpeaker::Person { 2 } else { 1 };
+            let (count, _) = counted.entry(word.stem).or_insert((0, order));
+            *count += if line.speaker == LineSpeaker::Person { 2 } else { 1 };
         }
     }
-    let mut counted: Vec<(usize, usize, &str)> = counted.into_values().collect();
+    let mut counted: Vec<(usize, usize, String)> =
+        counted.into_iter().map(|(stem, (count, order))| (count, order, stem)).collect();
     counted.sort_unstable_by_key(|(count, order, _)| (std::cmp::Reverse(*count), *order));
-    counted.into_iter().take(MOST).map(|(_, _, word)| word.to_owned()).collect()
+    counted.into_iter().take(MOST).map(|(_, _, stem)| stem).collect()
 }
 
-/// The first sentence about one of the topics; otherwise the first sentence.
-fn title(sentences: &[&str], topics: &[String]) -> String {
-    let topics: Vec<String> = topics.iter().flat_map(|topic| words::stems(topic)).take(3).collect();
+/// The sentences that say most of the keywords, in order; of two alike the later one.
+fn telling(sentences: &[DatedSentence<'_>], keywords: &[String]) -> Vec<String> {
+    let mut scored: Vec<(usize, usize)> = Vec::new();
+    for (at, sentence) in sentences.iter().enumerate() {
+        let stems = words::stems(sentence.words);
+        if stems.len() >= 2 {
+            scored.push((keywords.iter().filter(|keyword| stems.contains(keyword)).count(), at));
+        }
+    }
+    scored.sort_unstable_by_key(|scored| std::cmp::Reverse(*scored));
+    scored.truncate(MOST);
+    scored.sort_unstable_by_key(|(_, at)| *at);
+    let mut entries = Vec::new();
+    for sentence in scored.iter().filter_map(|(_, at)| sentences.get(*at)) {
+        add(&mut entries, sentence.entry());
+    }
+    entries
+}
+
+/// The first sentence about one of the keywords; otherwise the first sentence.
+fn title(sentences: &[DatedSentence<'_>], keywords: &[String]) -> String {
     let telling = sentences.iter().find(|sentence| {
-        let stems = words::stems(sentence);
-        stems.len() >= 2 && stems.iter().any(|stem| topics.contains(stem))
+        let stems = words::stems(sentence.words);
+        stems.len() >= 2 && stems.iter().any(|stem| keywords.iter().take(3).any(|keyword| keyword == stem))
     });
-    let title = telling.or_else(|| sentences.first()).copied().unwrap_or_default();
+    let title = telling.or_else(|| sentences.first()).map(|sentence| sentence.words).unwrap_or_default();
     text::shorten(text::one_line(title).trim_end_matches(['.', '!', '?']), MAX_TITLE)
 }
 
 /// The last sentence, if it is a person's question.
-fn left_unanswered<'a>(lines: &[(LineSpeaker, &'a str)]) -> Option<&'a str> {
-    let (speaker, text) = lines.last()?;
-    let last = words::sentences(text).last()?;
-    (*speaker == LineSpeaker::Person && last.ends_with('?')).then_some(last)
+fn left_unanswered<'a>(lines: &[SpokenLine<'a>]) -> Option<DatedSentence<'a>> {
+    let line = lines.last()?;
+    let words = words::sentences(line.words).last()?;
+    let asks = line.speaker == LineSpeaker::Person && words.ends_with('?');
+    asks.then_some(DatedSentence { day: line.day, words })
+}
+
+/// Words that say that something is over.
+const SETTLED: &str = "\
+    done|finished|settled|no longer|not needed|forget about|forget it|called off|cancelled|canceled|is over|erledigt|fertig|\
+    nicht mehr|hat sich|abgesagt|vergiss";
+
+/// Returns the open items that nobody calls settled: in a sentence that says so and names half of
+/// an item's words.
+fn still_open(open: Vec<String>, lines: &[SpokenLine<'_>]) -> Vec<String> {
+    let by_persons = lines.iter().filter(|line| line.speaker == LineSpeaker::Person);
+    let sentences = by_persons.flat_map(|line| words::sentences(line.words));
+    let settling = sentences.filter(|words| !words.ends_with('?') && words::has_cue(&words::spaced(words), SETTLED));
+    let settling: Vec<Vec<String>> = settling.map(words::stems).collect();
+    let is_settled = |item: &String| {
+        let stems = words::stems(item.split_once(": ").map_or(item.as_str(), |(_, words)| words));
+        let named = |said: &Vec<String>| stems.iter().filter(|stem| said.contains(stem)).count();
+        settling.iter().any(|said| named(said) >= 2 && named(said) * 2 >= stems.len())
+    };
+    open.into_iter().filter(|item| !is_settled(item)).collect()
 }
 
 /// Names of the assistant in a transcript.
@@ -159,8 +242,7 @@ const ASSISTANT: &[&str] = &["assistant", "the assistant", "compline", "bot", "m
 
 /// Builds the summary that the request asks for.
 pub(super) fn summary(request: &Request) -> String {
-    let mut lines: Vec<(LineSpeaker, &str)> = Vec::new();
-    let mut parts: Vec<Extract> = Vec::new();
+    let (mut lines, mut parts, mut open) = (Vec::new(), Vec::new(), Vec::new());
     for message in request.messages() {
         let speaker = match message.role() {
             Role::User => LineSpeaker::Person,
@@ -169,34 +251,64 @@ pub(super) fn summary(request: &Request) -> String {
         };
         for part in message.parts() {
             let RequestPart::Text(text) = part.open().0 else { continue };
+            let items = between(text, "open").unwrap_or_default().lines().filter_map(|line| line.strip_prefix("- "));
+            open.extend(items.map(str::to_owned));
             read(speaker, text, &mut lines, &mut parts);
         }
     }
+    let mut pending = still_open(open, &lines);
     if !lines.is_empty() {
         parts.push(summarise(&lines));
     }
-    serde_json::to_string(&Extract::merged(parts)).unwrap_or_default()
+    let mut whole = Extract::merged(parts);
+    pending.append(&mut whole.pending);
+    whole.pending = pending;
+    serde_json::to_string(&whole).unwrap_or_default()
 }
 
-fn read<'a>(speaker: LineSpeaker, text: &'a str, lines: &mut Vec<(LineSpeaker, &'a str)>, parts: &mut Vec<Extract>) {
+/// Text between the marks of that name.
+fn between<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, inner) = text.split_once(&format!("<{name}>\n"))?;
+    Some(inner.rsplit_once(&format!("\n</{name}>")).map_or(inner, |(inner, _)| inner))
+}
+
+fn read<'a>(speaker: LineSpeaker, text: &'a str, lines: &mut Vec<SpokenLine<'a>>, parts: &mut Vec<Extract>) {
+    let transcript = between(text, "transcript");
+    let text = transcript.unwrap_or(text);
     let summaries: Vec<Extract> = text.lines().filter_map(|line| serde_json::from_str(line.trim()).ok()).collect();
     if !summaries.is_empty() {
         parts.extend(summaries);
         return;
     }
-    let written: Vec<&str> = text.lines().map(|line| after_time(line).1).filter(|line| !line.is_empty()).collect();
-    let named = written.iter().filter(|line| named(line).is_some()).count();
-    if written.len() < 2 || named * 2 < written.len() {
-        lines.push((speaker, after_time(text).1));
+    let written: Vec<(Option<&str>, &str)> =
+        text.lines().map(after_time).filter(|(_, line)| !line.is_empty()).collect();
+    let with_name = written.iter().filter(|(_, line)| named(line).is_some()).count();
+    if transcript.is_none() && (written.len() < 2 || with_name * 2 < written.len()) {
+        let (time, words) = after_time(text);
+        lines.push(SpokenLine { speaker, day: day(time), words });
         return;
     }
-    // A line without a name continues the previous one.
-    let mut last = speaker;
-    for line in written {
-        let (who, words) = named_or(line, last);
-        last = who;
-        lines.push((who, words));
+    // A line without a name continues the previous one, unless it is the head of a framed text.
+    let mut last = (speaker, "");
+    let mut is_framed = false;
+    for (time, line) in written {
+        is_framed = (is_framed || line.starts_with("<untrusted ")) && line != "</untrusted>";
+        if is_framed || line == "</untrusted>" {
+            continue;
+        }
+        if time.is_some() && named(line).is_none() {
+            last = (LineSpeaker::Assistant, day(time));
+            continue;
+        }
+        let (who, words) = named_or(line, last.0);
+        last = (who, if time.is_some() { day(time) } else { last.1 });
+        lines.push(SpokenLine { speaker: who, day: last.1, words });
     }
+}
+
+/// Date of a time such as `2026-11-20 18:05`; blank if there is none.
+fn day(time: Option<&str>) -> &str {
+    time.and_then(|time| time.get(..10)).unwrap_or_default()
 }
 
 fn named_or(line: &str, last: LineSpeaker) -> (LineSpeaker, &str) {
@@ -220,17 +332,22 @@ mod tests {
     use super::LineSpeaker::{Assistant, Person};
     use super::*;
 
+    fn spoken<'a>(lines: &[(LineSpeaker, &'a str)]) -> Vec<SpokenLine<'a>> {
+        lines.iter().map(|(speaker, words)| SpokenLine { speaker: *speaker, day: "", words }).collect()
+    }
+
     #[test]
     fn a_conversation_is_sorted() {
-        let extract = summarise(&[
+        let extract = summarise(&spoken(&[
             (Person, "Hi!"),
             (Person, "My cat is called Whiskerino. I prefer tea over coffee."),
             (Assistant, "We will remember. You should rest, let's go."),
             (Person, "Let's book the vet for the cat. I need to call the vet tomorrow!"),
+            (Person, "The vet has seen the cat twice this year."),
             (Person, "Which vet is open on Sunday?"),
-        ]);
+        ]));
         assert_eq!(extract.title, "My cat is called Whiskerino");
-        assert_eq!(extract.topics.iter().take(2).collect::<Vec<_>>(), ["vet", "cat"]);
+        assert_eq!(extract.topics, ["The vet has seen the cat twice this year.", "Which vet is open on Sunday?"]);
         assert_eq!(extract.decisions, ["Let's book the vet for the cat."]);
         assert_eq!(extract.preferences, ["My cat is called Whiskerino.", "I prefer tea over coffee."]);
         assert_eq!(extract.pending, ["I need to call the vet tomorrow!", "Which vet is open on Sunday?"]);
@@ -238,8 +355,10 @@ mod tests {
 
     #[test]
     fn german_cues_are_known() {
-        let extract =
-            summarise(&[(Person, "Ich mag Käse. Wir nehmen den Zug. Ich muss die Karten kaufen. Müssen wir?")]);
+        let extract = summarise(&spoken(&[(
+            Person,
+            "Ich mag Käse. Wir nehmen den Zug. Ich muss die Karten kaufen. Müssen wir?",
+        )]));
         assert_eq!(extract.preferences, ["Ich mag Käse."]);
         assert_eq!(extract.decisions, ["Wir nehmen den Zug."]);
         assert_eq!(extract.pending, ["Ich muss die Karten kaufen.", "Müssen wir?"]);
@@ -248,6 +367,26 @@ mod tests {
     #[test]
     fn nothing_said_is_nothing_summarised() {
         assert_eq!(summarise(&[]), Extract::default());
+    }
+
+    #[test]
+    fn entries_are_whole_dated_sentences() {
+        let words =
+            format!("We met. Nora brings her boyfriend Tom on {} the moving day, as she said.", "x ".repeat(90));
+        let line = SpokenLine { speaker: Person, day: "2026-11-24", words: &words };
+        let extract = summarise(&[line]);
+        let [entry] = extract.topics.as_slice() else { panic!("{extract:?}") };
+        assert!(entry.starts_with("2026-11-24: Nora brings her boyfriend Tom on x"), "{entry}");
+        assert!(entry.ends_with(" x…") || entry.ends_with("day…"), "cut between words: {entry}");
+    }
+
+    #[test]
+    fn an_open_item_stays_until_somebody_calls_it_settled() {
+        let open = || vec!["2026-11-24: I need to order the internet.".to_owned(), "call Ben".to_owned()];
+        let after = |words| still_open(open(), &spoken(&[(Person, words), (Assistant, "Done: call Ben.")]));
+        assert_eq!(after("The internet is so slow."), open());
+        assert_eq!(after("Is it done, did you order the internet?"), open());
+        assert_eq!(after("The internet order is done."), ["call Ben"]);
     }
 
     #[test]
@@ -268,8 +407,9 @@ mod tests {
         ) {
             let lines: Vec<(LineSpeaker, &str)> =
                 lines.iter().map(|(person, text)| (if *person { Person } else { Assistant }, text.as_str())).collect();
+            let lines = spoken(&lines);
             let extract = summarise(&lines);
-            let said: String = lines.iter().map(|(_, text)| text::one_line(text) + "\n").collect();
+            let said: String = lines.iter().map(|line| text::one_line(line.words) + "\n").collect();
             for list in [&extract.topics, &extract.decisions, &extract.preferences, &extract.pending] {
                 prop_assert!(list.len() <= MOST);
                 for entry in list {

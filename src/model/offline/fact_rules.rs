@@ -10,7 +10,7 @@
 
 use serde_json::{Value, json};
 
-use super::extract::{self, LineSpeaker};
+use super::extract::{self, LineSpeaker, SpokenLine};
 use super::prompt_view::after_time;
 use super::words;
 use crate::model::request::{Request, RequestPart, Role};
@@ -99,8 +99,10 @@ fn lines(text: &str) -> Vec<TranscriptLine<'_>> {
     }
     let ends = starts.iter().skip(1).map(|(_, start, _)| *start).chain([transcript.len()]);
     let spoken = starts.iter().zip(ends).filter_map(|((number, _, from), to)| {
-        let (who, words) = transcript.get(*from..to)?.split_once(": ")?;
-        Some(TranscriptLine { number: *number, by_person: who != prompt::ASSISTANT, words })
+        // The head of a text that its speaker did not write has no words behind its colon.
+        let (who, words) =
+            after_time(transcript.get(*from..to)?).1.split_once(": ").filter(|(who, _)| !who.contains('\n'))?;
+        Some(TranscriptLine { number: *number, by_person: !who.starts_with(prompt::ASSISTANT), words })
     });
     spoken.collect()
 }
@@ -175,7 +177,7 @@ pub(super) fn reflection(request: &Request) -> String {
 /// Material in the prompt.
 #[derive(Default)]
 struct PromptActivity<'a> {
-    lines: Vec<(LineSpeaker, &'a str)>,
+    lines: Vec<SpokenLine<'a>>,
     earlier: Vec<&'a str>,
 }
 
@@ -196,8 +198,10 @@ impl<'a> PromptActivity<'a> {
         let (time, words) = after_time(line);
         let said = |who: &str| words.strip_prefix(who).and_then(|rest| rest.strip_prefix(": "));
         match (time, said(prompt::PERSON), said(prompt::ASSISTANT)) {
-            (Some(_), Some(words), _) => self.lines.push((LineSpeaker::Person, words)),
-            (Some(_), _, Some(words)) => self.lines.push((LineSpeaker::Assistant, words)),
+            (Some(_), Some(words), _) => self.lines.push(SpokenLine { speaker: LineSpeaker::Person, day: "", words }),
+            (Some(_), _, Some(words)) => {
+                self.lines.push(SpokenLine { speaker: LineSpeaker::Assistant, day: "", words })
+            }
             _ => self.earlier.extend(line.strip_prefix("- ")),
         }
     }
@@ -209,8 +213,8 @@ impl<'a> PromptActivity<'a> {
             observations.extend(entries.iter().cloned());
         }
         observations.extend(self.earlier.iter().take(MAX_EARLIER).map(|line| (*line).to_owned()));
-        if observations.is_empty() && !found.topics.is_empty() {
-            observations.push(phrases::talked_about(&found.topics));
+        if observations.is_empty() {
+            observations.extend(found.topics);
         }
         if observations.is_empty() {
             observations.push(phrases::NOTHING_TO_QUOTE.to_owned());

@@ -17,7 +17,8 @@ const MAX_MESSAGE: usize = 4_000;
 const MAX_BLOCK: usize = 32_000;
 
 /// Words in headings of instruction sections that hold knowledge, not rules.
-const KNOWLEDGE: &[&str] = &["previous conversation", "earlier", "memory", "note", "person", "user", "today"];
+const KNOWLEDGE: &[&str] =
+    &["previous conversation", "still open", "earlier", "memory", "note", "person", "user", "today"];
 
 /// Understood parts of a request.
 #[derive(Debug, Default)]

@@ -169,9 +169,22 @@ impl RedactionMut<'_> {
         self.db.run("UPDATE conversations SET revision = revision + 1 WHERE id = ?1", [id])?;
         self.tx().extractions().answers_void(id)?;
         self.tx().compactions().void_compactions(id)?;
-        let provisional = "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')";
-        if self.db.execute(provisional, [id])? > 0 {
-            self.db.run("UPDATE conversations SET written_down = 0 WHERE id = ?1", [id])?;
+        // Later stand-ins repeat the open items of earlier ones.
+        let provisional: Vec<ConversationId> = self.db.all(
+            "SELECT DISTINCT s.conversation_id FROM summaries s JOIN conversations l ON l.id = s.conversation_id
+             JOIN conversations c ON c.id = ?1 WHERE l.stream_id = c.stream_id AND l.id >= c.id
+             AND s.state IN ('wanted', 'standin', 'void')",
+            [id],
+        )?;
+        for later in &provisional {
+            for sql in [
+                "DELETE FROM summaries WHERE conversation_id = ?1 AND state IN ('wanted', 'standin', 'void')",
+                "UPDATE conversations SET written_down = 0 WHERE id = ?1",
+            ] {
+                self.db.run(sql, [later])?;
+            }
+        }
+        if !provisional.is_empty() {
             let opening = "UPDATE conversations SET opening = '', opening_state = 'none' WHERE opening_state = 'standin' AND id > ?1
                  AND stream_id = (SELECT stream_id FROM conversations WHERE id = ?1)";
             self.db.run(opening, [id])?;
