@@ -50,6 +50,8 @@ mod compaction;
 mod compaction_summary;
 #[path = "stories/conversation/edits.rs"]
 mod edits;
+#[path = "stories/conversation/compaction_windows.rs"]
+mod compaction_windows;
 #[path = "stories/conversation/long_conversation.rs"]
 mod long_conversation;
 #[path = "stories/conversation/next_request.rs"]

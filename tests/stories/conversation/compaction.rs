@@ -38,8 +38,9 @@ async fn facts_are_taken_down_once_at_sixty_and_again_with_the_summary_at_sevent
     let story = Story::begin().await;
     talk(&story, 0, 4).await;
     let mut seen = Vec::new();
-    for (percent, text) in [(59, "at 59"), (60, "at 60"), (65, "at 65"), (69, "at 69"), (70, "at 70")] {
-        say_at(&story, percent, text).await;
+    // What stays verbatim is a share of what was said: the last two are long.
+    for (percent, length) in [(59, 0), (60, 0), (65, 0), (69, 1_000), (70, 1_000)] {
+        say_at(&story, percent, &format!("at {percent} {}", "and on ".repeat(length / 7))).await;
         seen.push((extractions(&story).len(), summaries(&story).len()));
     }
     assert_eq!(seen, [(0, 0), (1, 0), (1, 0), (1, 0), (2, 1)]);
@@ -140,6 +141,67 @@ async fn if_facts_cannot_be_taken_down_nothing_gives_way_and_the_talk_goes_on() 
     story.end().await;
 }
 
+/// Proves: conversation/verbatim
+#[tokio::test]
+async fn answers_about_facts_that_cannot_be_read_stop_no_compaction() {
+    let story = Story::begin().await;
+    let with_facts = |answer: &str| {
+        let answer = answer.to_owned();
+        move |request: &Request| match request.purpose() {
+            Purpose::Extraction => Say::Text(answer.clone()),
+            _ => crate::support::model::usual(request),
+        }
+    };
+    story.background.otherwise(with_facts("I would rather not."));
+    talk(&story, 0, 6).await;
+    say_at(&story, 75, "full").await;
+    assert_eq!(summaries(&story).len(), 0, "facts come first");
+    for _ in 0..4 {
+        story.pass(Duration::from_secs(600)).await;
+    }
+    story.model.counts(20_000);
+    story.say(ADA, "and now?").await;
+    assert!(!story.model.last_prompt().contains("thing 0,") && summaries(&story).len() == 1, "it went on");
+    assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE 'thing %'"), 6, "the journal keeps them");
+    let kept = "SELECT count(*) FROM extractions WHERE state = 'kept'";
+    assert_eq!(story.count(kept), 0, "the facts are still owed");
+    story.background.otherwise(with_facts("{\"facts\": [{\"key\": \"lamp\", \"value\": \"red\", \"sources\": [1]}]}"));
+    story.pass(Duration::from_secs(8 * 3600)).await;
+    assert!(story.count(kept) > 0, "and taken down once an answer can be read");
+    let read = words(&extractions(&story).pop().unwrap());
+    assert!(read.contains("thing 0,") && read.contains("thing 5,"), "{read}");
+    story.end().await;
+}
+
+/// Proves: conversation/long
+#[tokio::test]
+async fn a_summary_by_rules_keeps_the_one_before() {
+    let story = Story::begin().await;
+    let saying = |answer: &str| {
+        let answer = answer.to_owned();
+        move |request: &Request| match request.purpose() {
+            Purpose::Summary => Say::Text(answer.clone()),
+            _ => crate::support::model::usual(request),
+        }
+    };
+    story.background.otherwise(saying("Summary:\nThe keeper's name is Wendelin."));
+    talk(&story, 0, 6).await;
+    say_at(&story, 75, "full").await;
+    story.background.otherwise(saying("No."));
+    story.model.counts(20_000);
+    talk(&story, 6, 12).await;
+    say_at(&story, 75, "full again").await;
+    for _ in 0..12 {
+        story.pass(Duration::from_secs(900)).await;
+    }
+    story.model.counts(20_000);
+    story.say(ADA, "who is it?").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("The keeper's name is Wendelin.") && !prompt.contains("thing 6,"), "{prompt}");
+    assert!(prompt.contains("2026-11-20: thing"), "with what was said since: {prompt}");
+    story.end().await;
+}
+
 /// Proves: conversation/long
 #[tokio::test]
 async fn a_model_that_cannot_summarise_does_not_stop_the_talk() {
@@ -222,6 +284,30 @@ async fn a_tainted_part_keeps_its_label_in_the_summary() {
             .filter(|message| message.role() == Role::System)
             .all(|message| message.label().is_trusted())
     );
+    story.end().await;
+}
+
+/// Proves: trust/framed-transcripts
+#[tokio::test]
+async fn a_tainted_part_keeps_its_label_in_a_summary_by_rules() {
+    let story = Story::begin().await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Summary => Say::Text("No.".to_owned()),
+        _ => crate::support::model::usual(request),
+    });
+    story.fake.from(ADA).forwarded_from(BEN).text("UNTRUSTED words of somebody else").send();
+    story.answered().await;
+    talk(&story, 0, 5).await;
+    say_at(&story, 75, "full").await;
+    for _ in 0..12 {
+        story.pass(Duration::from_secs(900)).await;
+    }
+    story.model.counts(20_000);
+    story.say(ADA, "go on").await;
+    assert_eq!(story.text("SELECT model FROM compactions"), "extract");
+    assert!(!story.model.chats().pop().unwrap().label().is_trusted(), "what the summary stands for was tainted");
+    let asked = words(&summaries(&story)[0]);
+    assert!(asked.contains("passes on what others wrote:\n<untrusted source=\"forward\">\nUNTRUSTED words"), "{asked}");
     story.end().await;
 }
 

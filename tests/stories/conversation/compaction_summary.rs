@@ -1,9 +1,9 @@
 //! Summary of older messages: written without tools, from these messages and the previous summary.
 
-use compline::model::Purpose;
+use compline::model::{ModelInfo, Purpose};
 use serde_json::json;
 
-use crate::support::model::{Say, usual, words};
+use crate::support::model::{Say, Scripted, usual, words};
 use crate::support::story::{ADA, Story};
 
 /// Ada writes eight messages of that length; at the next one the window is three quarters full.
@@ -21,7 +21,17 @@ async fn talks(story: &Story, about: &str, length: usize) {
 /// Proves: conversation/many-messages
 #[tokio::test]
 async fn each_summary_builds_on_the_last_and_its_model_has_no_tools() {
-    let story = Story::begin().await;
+    let mut story = Story::prepared("").await;
+    let info = ModelInfo {
+        provider: "scripted".to_owned(),
+        name: "scripted".to_owned(),
+        context_window: 9_000,
+        max_output: 1_000,
+        images: false,
+        price: None,
+    };
+    story.background = Scripted::with_card(story.clock.clone(), info);
+    story.start().await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Summary if words(request).contains("windmill") => {
             Say::Text(json!({ "title": "Two", "topics": ["a windmill and the seven lamps"] }).to_string())

@@ -10,7 +10,8 @@ use crate::support::story::{ADA, Story};
 /// One exchange, with a mark in the question and one in the answer.
 async fn exchange(story: &Story, name: &str) {
     story.model.says(&format!("answer-{name}. It is about the keeper of a lighthouse."));
-    story.say(ADA, &format!("question-{name}. What of the keeper of the lighthouse?")).await;
+    let words = "What of the keeper of the lighthouse? ".repeat(60);
+    story.say(ADA, &format!("question-{name}. {words}")).await;
 }
 
 /// One exchange in a window that is nearly full, so that older messages are compacted.
