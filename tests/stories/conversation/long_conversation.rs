@@ -9,15 +9,19 @@ use crate::support::story::{ADA, Story};
 
 /// One exchange, with a mark in the question and one in the answer.
 async fn exchange(story: &Story, name: &str) {
+    sized_exchange(story, name, 60).await;
+}
+
+async fn sized_exchange(story: &Story, name: &str, sentences: usize) {
     story.model.says(&format!("answer-{name}. It is about the keeper of a lighthouse."));
-    let words = "What of the keeper of the lighthouse? ".repeat(60);
+    let words = "What of the keeper of the lighthouse? ".repeat(sentences);
     story.say(ADA, &format!("question-{name}. {words}")).await;
 }
 
-/// One exchange in a window that is nearly full, so that older messages are compacted.
+/// One long exchange in a window that is nearly full, so that older messages are compacted.
 async fn exchange_at(story: &Story, percent: u64, name: &str) {
     story.model.counts(percent * 1_000);
-    exchange(story, name).await;
+    sized_exchange(story, name, 120).await;
     story.settle().await;
     story.model.counts(20_000);
 }
