@@ -65,6 +65,8 @@ struct TranscriptEntry {
     speaker: Option<String>,
     texts: Vec<StoredText>,
     files: Vec<Attachment>,
+    /// Cause of a message that nobody asked for.
+    cause: Option<String>,
     label: Label,
 }
 
@@ -126,7 +128,9 @@ impl Render for FullConversation {
         blocks.extend(item.summary.as_ref().map(|summary| summary_markdown(shown.words(summary))));
         for entry in &self.entries {
             let at = zone.show_short(entry.message.effective_at);
-            let head = says::hit(&at, entry.from(self, context.agent), &sources_in_words(&entry.label));
+            let from = entry.from(self, context.agent);
+            let from = entry.cause.as_ref().map_or(from.to_owned(), |cause| says::by_itself(from, cause));
+            let head = says::hit(&at, &from, &sources_in_words(&entry.label));
             let words = entry.words(shown);
             let words = if entry.label.is_trusted() { words } else { quoted(&words) };
             blocks.push(format!("{head}\n\n{words}"));
@@ -303,7 +307,9 @@ pub(super) fn read(
             (texts.remove(&message.id).unwrap_or_default(), db.attachments().attachments_of(message.id)?);
         let label = join(texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label)));
         let speaker = speaker(db, &message)?;
-        entries.push(TranscriptEntry { message, speaker, texts, files, label });
+        let sent = if message.kind == MessageKind::Sent { db.sent().sent(message.id)? } else { None };
+        let cause = sent.map(|sent| sent.cause.to_string());
+        entries.push(TranscriptEntry { message, speaker, texts, files, cause, label });
     }
     let turns = db.turns().past_turns(id)?;
     Ok(Some(FullConversation { item: describe(db, conversation, ends)?, entries, turns }))
@@ -316,6 +322,7 @@ pub(super) fn messages_json(whole: &FullConversation, agent: &str, shown: &mut S
             "id": entry.message.id,
             "at": entry.message.effective_at.rfc3339(),
             "from": entry.from(whole, agent),
+            "cause": entry.cause,
             "text": entry.words(shown),
             "tainted": !entry.label.is_trusted(),
             "sources": sources(&entry.label),

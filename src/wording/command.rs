@@ -239,6 +239,11 @@ pub fn usage_people(rows: &str) -> String {
     format!("**By person**\n{rows}")
 }
 
+/// Author of a message that nobody asked for, with its cause.
+pub fn by_itself(from: &str, cause: &str) -> String {
+    format!("{from}, by itself ({cause})")
+}
+
 /// Heading of a search result: time, author, and the sources of untrusted text.
 pub fn hit(at: &str, who: &str, sources: &str) -> String {
     if sources.is_empty() { format!("**{who}** {at}") } else { format!("**{who}** {at}, untrusted: {sources}") }

@@ -118,3 +118,39 @@ async fn a_forgotten_word_is_deleted_from_what_was_sent() {
     assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE '%quinces%'"), 0);
     story.end().await;
 }
+
+/// Promise (conversation/sent-answered): A reminder that came can be answered by quoting it or in
+/// plain words, and put off like any other.
+#[tokio::test]
+async fn a_reminder_is_answered_by_a_quote_and_put_off() {
+    let story = Story::begin().await;
+    remind(&story, ADA, "call the magistrate").await;
+    story.pass(HOUR).await;
+    let sent = story.fake.sent(ADA).into_iter().rev().find(|sent| sent.text.contains("call the magistrate"));
+    story
+        .model
+        .calls("remind", json!({ "when": "tomorrow 8:30", "text": "call the magistrate" }))
+        .says("Tomorrow then.");
+    story.fake.replies(ADA, sent.expect("the reminder").message_id, "later: tomorrow at half past eight");
+    story.answered().await;
+    let prompt = story.model.last_prompt();
+    assert!(
+        prompt.contains("They answer this:\n> ") && prompt.contains("reminder 1: **Reminder:** call the"),
+        "{prompt}"
+    );
+    assert_eq!(story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1"), "trusted");
+    assert_eq!(story.count("SELECT count(*) FROM reminders WHERE state = 'waiting'"), 1, "{}", gave(&story));
+    story.end().await;
+}
+
+/// Proves: conversation/sent
+#[tokio::test]
+async fn the_transcript_names_what_was_sent_and_why() {
+    let story = Story::begin().await;
+    remind(&story, ADA, "call the magistrate").await;
+    story.pass(HOUR).await;
+    story.say(ADA, "done").await;
+    let shown = story.command_line(&["conversations", "show", "1"]).await;
+    assert!(shown.markdown.contains("compline, by itself (reminder 1)"), "{}", shown.markdown);
+    story.end().await;
+}
