@@ -3,8 +3,9 @@
 //! Each is one line with a counter, so fifty equal failures are one line. The line of a failure
 //! contains the tool, our own word for the failure, the count and the last day; never text from
 //! outside, so the line is the program's own even if the turn had read untrusted text. Corrections
-//! are extracted from what a person typed. Conversations begin with the newest of both. Each kind
-//! has a limit of its own: even many failures do not crowd out corrections.
+//! are extracted from what a person typed. Conversations begin with the corrections as plain rules, and
+//! with the tools that failed several times. Each kind has a limit of its own: even many failures do
+//! not crowd out corrections.
 
 use std::sync::Arc;
 
@@ -31,6 +32,9 @@ const LINES: usize = 20;
 const LINE: usize = 300;
 const MOST_OF_CORRECTIONS: usize = 2_000;
 const MOST_OF_ERRORS: usize = 1_000;
+/// Number of failures from which a tool is named in a prompt, and the failure that counts.
+const REPEATED: u64 = 3;
+const BY_TOOL: &str = "failed";
 
 impl Notes<'_> {
     /// Records a failed call of that tool; `how` is our own word for the failure.
@@ -92,21 +96,25 @@ impl Notes<'_> {
         Ok(())
     }
 
-    /// Returns corrections and failures for the start of a person's conversations. Trusted and
-    /// limited in size.
-    pub async fn learnings(&self, who: &Party) -> anyhow::Result<Text> {
+    /// Returns corrections and repeated failures for the start of a person's conversations, except
+    /// corrections of which `is_known` says that the prompt states them anyway. Trusted and limited in
+    /// size.
+    pub async fn learnings(&self, who: &Party, is_known: impl Fn(&str) -> bool + Send + Sync) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut parts = Vec::new();
-        let kinds = [
-            (CORRECTIONS, CORRECTED, says::CORRECTED, MOST_OF_CORRECTIONS),
-            (ERRORS, FAILED, says::FAILED, MOST_OF_ERRORS),
-        ];
-        for (path, section, title, most) in kinds {
+        for (path, section) in [(CORRECTIONS, CORRECTED), (ERRORS, FAILED)] {
             // An unreadable file must not prevent an answer.
             let file = self.files().readable(who, path).await.ok().flatten();
             let Some(file) = file.filter(|file| self.1.memory.enabled && file.label.is_trusted()) else { continue };
-            label.absorb(&file.label);
-            parts.extend(newest(memory_md::facts_in(&file.text, section), title, most, path));
+            let facts = memory_md::facts_in(&file.text, section);
+            let block = match path {
+                CORRECTIONS => newest(corrections(facts, &is_known), says::CORRECTED, MOST_OF_CORRECTIONS, path),
+                _ => newest(repeated_failures(facts), says::FAILED, MOST_OF_ERRORS, path),
+            };
+            if let Some(block) = block {
+                label.absorb(&file.label);
+                parts.push(block);
+            }
         }
         Ok(Labelled::new(Arc::from(parts.join("\n\n")), label, who.scope()))
     }
@@ -151,20 +159,61 @@ fn with_count(text: &str, section: &str, key: &str, correction: &str, day: &str)
 /// Returns the count in a line; `None` if it holds another correction.
 fn count(value: &str, correction: &str) -> Option<u64> {
     let rest = value.strip_prefix(correction)?.trim();
-    let times = if correction.is_empty() { rest } else { rest.strip_prefix('[')?.strip_suffix(']')? };
-    if times == wording::agent_memory::times(1) { Some(1) } else { times.split(' ').next()?.parse().ok() }
+    parse_times(if correction.is_empty() { rest } else { rest.strip_prefix('[')?.strip_suffix(']')? })
 }
 
-/// Returns the newest lines that fit, newest first; `None` if there are none.
-fn newest(mut lines: Vec<Fact>, title: &str, most: usize, path: &str) -> Option<String> {
-    lines.reverse();
-    lines.sort_by(|one, other| other.day.cmp(&one.day));
+/// Renders corrections for a prompt: those that were made repeatedly first, then the newest first.
+fn corrections(facts: Vec<Fact>, is_known: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut counted: Vec<(u64, String, Fact)> = facts
+        .into_iter()
+        .rev()
+        .map(|fact| {
+            let (now, count) = split_count(&fact.value);
+            (count, now.to_owned(), fact)
+        })
+        .filter(|(_, now, _)| !is_known(now))
+        .collect();
+    counted.sort_by(|(one_count, _, one), (other_count, _, other)| {
+        (*other_count > 1).cmp(&(*one_count > 1)).then_with(|| other.day.cmp(&one.day))
+    });
+    counted.iter().map(|(count, now, fact)| says::put_right(&fact.key, now, *count, &fact.day)).collect()
+}
+
+/// Splits the count off the value of a correction; a line without one was made once.
+fn split_count(value: &str) -> (&str, u64) {
+    let split = value.strip_suffix(']').and_then(|value| value.rsplit_once('['));
+    let counted = split.and_then(|(now, times)| Some((now.trim_end(), parse_times(times)?)));
+    counted.unwrap_or((value, 1))
+}
+
+fn parse_times(times: &str) -> Option<u64> {
+    if times == says::times(1) { Some(1) } else { times.strip_suffix(" times")?.parse().ok() }
+}
+
+/// Renders the failures that say something about a tool: those by the tool itself, several times. A
+/// wrong argument or a refusal is explained in its result.
+fn repeated_failures(facts: Vec<Fact>) -> Vec<String> {
+    let mut failures: Vec<(String, u64, String)> = facts
+        .into_iter()
+        .rev()
+        .filter_map(|fact| {
+            let (tool, how) = fact.key.split_once(": ")?;
+            let count = parse_times(&fact.value).filter(|count| *count >= REPEATED)?;
+            (how == BY_TOOL).then(|| (tool.to_owned(), count, fact.day))
+        })
+        .collect();
+    failures.sort_by(|(.., one), (.., other)| other.cmp(one));
+    failures.iter().map(|(tool, count, day)| says::often_failed(tool, *count, day)).collect()
+}
+
+/// Returns the first lines that fit; `None` if there are none.
+fn newest(lines: Vec<String>, title: &str, most: usize, path: &str) -> Option<String> {
     let mut shown = title.to_owned();
     let mut count_shown = 0;
-    // Reserves space for the remark about older lines.
+    // Reserves space for the remark about further lines.
     let most = most.saturating_sub(says::older(lines.len(), path).chars().count() + 1);
     for line in lines.iter().take(LINES) {
-        let line = crate::text::shorten(&format!("- {}: {}, {}", line.key, line.value, line.day), LINE);
+        let line = crate::text::shorten(line, LINE);
         if shown.chars().count() + line.chars().count() + 1 > most {
             break;
         }
@@ -225,24 +274,41 @@ mod tests {
     }
 
     #[test]
-    fn omitted_lines_are_mentioned_and_the_newest_are_shown() {
-        let line = |n: usize| Fact {
-            key: format!("tool {n}"),
-            value: "x".repeat(n % 90),
-            day: format!("2026-11-{:02}", n % 28 + 1),
-        };
-        let shown = newest((0..100).map(line).collect(), "Title", MOST_OF_ERRORS, ERRORS).unwrap();
-        assert!(shown.starts_with("Title\n- tool 83: ") && shown.chars().count() <= MOST_OF_ERRORS, "{shown}");
-        assert!(shown.ends_with("older ones are in learnings/errors.md)"), "{shown}");
+    fn omitted_lines_are_mentioned() {
+        let shown = newest((0..100).map(|n| format!("- line {n}")).collect(), "Title", MOST_OF_ERRORS, ERRORS).unwrap();
+        assert!(shown.starts_with("Title\n- line 0\n") && shown.chars().count() <= MOST_OF_ERRORS, "{shown}");
+        assert!(shown.ends_with("(80 older ones are in learnings/errors.md)"), "{shown}");
         assert_eq!(newest(Vec::new(), "Title", MOST_OF_ERRORS, ERRORS), None);
+    }
+
+    /// Promise (memory/plain-rules): What you put right comes back to the assistant as plain rules,
+    /// what you said repeatedly first; a tool's failures only if it failed several times.
+    #[test]
+    fn corrections_are_plain_rules_and_failures_are_named_if_they_repeat() {
+        let text = "## Corrections\n\n- **net prices.**: Always give prices with VAT. [once] (2026-11-24)\n\
+            - **wrote long**: write short [3 times] (2026-11-20)\n- **said you**: say thou\n\
+            - **used miles**: use kilometres [once] (2026-11-25)\n";
+        let shown = corrections(memory_md::facts_in(text, CORRECTED), |now| now == "use kilometres");
+        assert_eq!(
+            shown,
+            [
+                "- write short (before: wrote long; said 3 times, last on 2026-11-20)",
+                "- Always give prices with VAT (before: net prices; said on 2026-11-24)",
+                "- say thou (before: said you)",
+            ]
+        );
+        let text = "## Errors\n\n- **read_file: bad arguments**: 30 times (2026-11-26)\n- **write_file: refused**: 5 times\n\
+            - **web_fetch: failed**: 2 times\n- **weather__now: failed**: 4 times (2026-11-26)\n";
+        let shown = repeated_failures(memory_md::facts_in(text, FAILED));
+        assert_eq!(shown, ["- `weather__now` failed 4 times, last on 2026-11-26"]);
     }
 
     proptest! {
         #[test]
         fn however_much_there_is_each_kind_keeps_to_its_room(lengths in prop::collection::vec(0_usize..400, 1..60)) {
-            let lines = lengths.iter().map(|n| Fact { key: "k".repeat(n / 4), value: "é".repeat(*n), day: String::new() });
+            let lines = lengths.iter().map(|n| "é".repeat(*n));
             let shown = newest(lines.collect(), says::CORRECTED, MOST_OF_CORRECTIONS, CORRECTIONS).unwrap();
-            prop_assert!(shown.chars().count() <= MOST_OF_CORRECTIONS && shown.lines().count() <= LINES + 2);
+            prop_assert!(shown.chars().count() <= MOST_OF_CORRECTIONS && shown.lines().count() <= LINES + 4);
         }
     }
 }

@@ -5,16 +5,14 @@
 pub const AGENT_MEMORY: &str = "Agent Memory";
 /// Heading of the experience of other profiles.
 pub const SUPPLEMENTARY: &str = "Supplementary Context";
-/// Heading of the lessons from failures.
-pub const LEARNINGS: &str = "What went wrong before";
 /// Heading of layer A.
 pub const OF_PERSON: &str = "About whom you talk to:";
 /// Heading of layer B.
 pub const OF_WORKSPACE: &str = "About this workspace:";
 /// Heading of the corrections.
-pub const CORRECTED: &str = "They put right (what was wrong: what is right):";
-/// Heading of the failed tools.
-pub const FAILED: &str = "Tools that failed:";
+pub const CORRECTED: &str = "## What they put right\n\nDo it this way from now on:";
+/// Heading of the tools that failed repeatedly.
+pub const FAILED: &str = "## Tools that often fail\n\nHave another way ready, and check what they give:";
 /// First lines of the file of corrections.
 pub const CORRECTIONS_FILE: &str = "# Corrections\n\nWhat was wrong, and what is right.\n";
 /// First lines of the file of errors.
@@ -43,6 +41,24 @@ pub fn older(count: usize, rest_in: &str) -> String {
 /// Formats a number of occurrences.
 pub fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
+/// A correction in a prompt: the rule first, then what it replaces.
+pub fn put_right(was: &str, now: &str, count: u64, day: &str) -> String {
+    let now = now.trim_end_matches('.');
+    let was = was.trim_end_matches('.');
+    match (count, day.is_empty()) {
+        (1, true) => format!("- {now} (before: {was})"),
+        (1, false) => format!("- {now} (before: {was}; said on {day})"),
+        (_, true) => format!("- {now} (before: {was}; said {count} times)"),
+        (_, false) => format!("- {now} (before: {was}; said {count} times, last on {day})"),
+    }
+}
+
+/// A tool that failed repeatedly, in a prompt.
+pub fn often_failed(tool: &str, count: u64, day: &str) -> String {
+    let last = if day.is_empty() { String::new() } else { format!(", last on {day}") };
+    format!("- `{tool}` failed {count} times{last}")
 }
 
 /// Title of the note with the overflow of a month.

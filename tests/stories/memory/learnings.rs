@@ -24,7 +24,7 @@ fn puts_right(story: &Story, mark: &'static str, was: &'static str, now: &'stati
 /// Learnings at the beginning of the newest prompt.
 fn block(story: &Story) -> String {
     let prompt = story.model.last_prompt();
-    let Some((_, rest)) = prompt.split_once("## What went wrong before\n\n") else { return String::new() };
+    let Some((_, rest)) = prompt.split_once("## What they put right\n\n") else { return String::new() };
     rest.split("\nuser: ").next().unwrap().split("\nsystem: ").next().unwrap().to_owned()
 }
 
@@ -45,7 +45,8 @@ async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
     assert!(!errors.contains("no-such-skill"), "never a word of a call");
     story.pass(7 * HOUR).await;
     story.say(ADA, "Good evening").await;
-    assert!(block(&story).contains("Tools that failed:\n- load_skill: "), "{}", story.model.last_prompt());
+    let prompt = story.model.last_prompt();
+    assert!(!prompt.contains("50 times") && !prompt.contains("often fail"), "its result said what was wrong: {prompt}");
     story.end().await;
 }
 
@@ -55,7 +56,7 @@ async fn corrections_reach_the_next_conversation_despite_many_errors() {
     let story = Story::begin().await;
     puts_right(&story, "kielellä", "answered in English", "answer in Finnish");
     let many: String =
-        (1..=30).map(|n| format!("- **tool_{n}: {}**: {n} times (2026-11-20)\n", "failed ".repeat(10))).collect();
+        (1..=30).map(|n| format!("- **tool_{n}_{}: failed**: {n} times (2026-11-20)\n", "long".repeat(10))).collect();
     let file = story.home.join("workspace/learnings/errors.md");
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(file, format!("# Errors\n\n{many}")).unwrap();
@@ -70,11 +71,13 @@ async fn corrections_reach_the_next_conversation_despite_many_errors() {
     story.say(ADA, "Hei").await;
     let shown = block(&story);
     assert!(
-        shown.starts_with("They put right (what was wrong: what is right):\n- answered in English: answer in Finnish"),
+        shown.starts_with(
+            "Do it this way from now on:\n- answer in Finnish (before: answered in English; said on 2026-11-20)\n"
+        ),
         "{shown}"
     );
     assert!(shown.contains("tool_30") && shown.contains("older ones are in learnings/errors.md)"), "{shown}");
-    assert!(shown.chars().count() <= 3_000 && shown.matches("- tool_").count() <= 20, "{}", shown.len());
+    assert!(shown.chars().count() <= 3_000 && shown.matches("- `tool_").count() <= 20, "{}", shown.len());
     story.end().await;
 }
 
@@ -108,8 +111,13 @@ async fn each_person_has_learnings_of_their_own() {
     story.pass(7 * HOUR).await;
     story.say(ADA, "Hello").await;
     assert_eq!(block(&story), "");
+    puts_right(&story, "Bens", "answered at length", "answer in one line");
+    story.say(BEN, &format!("Bens: {TALK}")).await;
+    story.pass(7 * HOUR).await;
+    story.say(ADA, "Hello").await;
+    assert_eq!(block(&story), "");
     story.say(BEN, "Hello").await;
-    assert!(block(&story).contains("load_skill"));
+    assert!(block(&story).contains("answer in one line"));
     story.end().await;
 }
 
