@@ -52,6 +52,8 @@ mod compaction_summary;
 mod edits;
 #[path = "stories/conversation/compaction_windows.rs"]
 mod compaction_windows;
+#[path = "stories/conversation/golden.rs"]
+mod golden;
 #[path = "stories/conversation/long_conversation.rs"]
 mod long_conversation;
 #[path = "stories/conversation/next_request.rs"]
