@@ -18,6 +18,7 @@ pub mod extractor; // facts from conversations
 pub mod files; // received files: fetch, read, transcribe
 pub mod history; // earlier exchanges of the conversation in the prompt
 pub mod context_budget; // tokens of each part of a prompt
+pub mod context_sections; // memory in a prompt: whole at first, then what changed
 pub mod record; // what a step stores
 pub mod stream; // one task per stream: joins messages, starts and resumes turns
 pub mod summary; // request for a summary and its answer
@@ -86,6 +87,8 @@ pub struct Engine {
     pub agent: String,
     /// `[memory]`
     pub memory: config::Memory,
+    /// Interval of the heartbeat; `None` for never.
+    pub heartbeat: Option<Duration>,
     /// Maximum number of tool-call rounds in one turn.
     pub tool_rounds: u32,
     /// The workspace.

@@ -1,6 +1,7 @@
 //! Small pure operations on text: cutting, measuring, and folding for search.
 
 pub mod fold;
+pub mod headings;
 pub mod links;
 pub mod erasure_query;
 pub mod question;

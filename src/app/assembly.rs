@@ -152,6 +152,7 @@ impl Components {
             conversation: self.config.conversation.clone(),
             agent: self.config.agent.name.clone(),
             memory: self.config.memory.clone(),
+            heartbeat: self.config.heartbeat.interval,
             tool_rounds: self.config.budget.tool_rounds,
             workspace: self.workspace.clone(),
             index: self.index.clone(),

@@ -5,8 +5,9 @@
 //! 2. the opening of the conversation: the last summary, what is still open, and the conversations
 //!    before it in two lines each;
 //! 3. the exchanges so far, append-only;
-//! 4. date, memory and today's note, right before the newest message, and only if they changed
-//!    since the last copy; at the beginning of a conversation also what is recalled automatically;
+//! 4. date, channel, memory and today's note, right before the newest message: whole at first, then
+//!    only the sections that changed ([`super::context_sections`]); at the beginning of a conversation
+//!    also what is recalled automatically;
 //! 5. the newest message with its time.
 //!
 //! Automatic recall brings the most important facts so far, and entries related to the first
@@ -22,18 +23,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::context_budget::{Block, ContextBudget, truncate_end, truncate_memory, truncate_start};
+use super::context_sections::ContextSections;
 use super::record::TurnRecord;
 use super::{Engine, summarizer, summary};
 use crate::config::Placement;
 use crate::id::{ConversationId, MessageId};
-use crate::memory::{TurnFiles, received_path};
+use crate::memory::{TurnFiles, memory_md, received_path};
 use crate::model::{Message, RequestPart, Role};
-use crate::people::Party;
+use crate::people::{self, Party};
 use crate::search::{EntryHit, EntryQuery};
 use crate::store::{
-    Attachment, Conversation, Db, EntryKind, Node, OpeningState, SentRow, StoredMessage, StoredText, SummaryContent,
-    SummaryInputs, SummaryState, TextKind,
+    Attachment, Conversation, ConversationKind, Db, EntryKind, Node, OpeningState, SentRow, StoredMessage, StoredText,
+    SummaryContent, SummaryInputs, SummaryState, TextKind,
 };
+use crate::text::headings::below;
 use crate::text::{defuse, estimate_tokens, one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -52,6 +55,8 @@ const SALIENT: usize = 10;
 const RELATED: usize = 3;
 /// Extra candidates to fetch, because some are loaded anyway.
 const MORE_RECALLED: usize = 20;
+/// Highest level of a heading in a file, below our headings of the second level.
+const BELOW_OURS: usize = 3;
 /// Maximum length of a line, in characters.
 const RECALL_LINE: usize = 300;
 /// Maximum number of messages shown that the person did not ask for.
@@ -70,6 +75,8 @@ pub struct TurnContext {
     pub party: Party,
     /// Conversation, with its opening.
     pub conversation: Conversation,
+    /// Channel that the answer goes to; blank if it goes to none.
+    pub channel: String,
     /// Loaded files.
     pub loaded: TurnFiles,
     /// List of skills, one line each.
@@ -79,21 +86,20 @@ pub struct TurnContext {
 }
 
 /// Builds block 1.
-pub fn identity(inputs: &TurnContext, agent: &str, budget: &ContextBudget) -> Text {
+pub fn identity(engine: &Engine, inputs: &TurnContext, budget: &ContextBudget) -> Text {
     let TurnContext { party, loaded, skills, .. } = inputs;
-    let mut words = match party {
-        Party::One(person) => prompt::rules(agent, &person.name),
-        Party::Group(_) => prompt::group_rules(agent),
-    };
+    let mut words = rules(engine, inputs);
     let mut label = Label::neutral();
+    let about = party.person().map_or(prompt::ABOUT_GROUP.to_owned(), |person| prompt::about(&person.name));
     for (heading, file, block, name) in [
         (prompt::SOUL, &loaded.soul, Block::Soul, "SOUL.md"),
         (prompt::AGENTS, &loaded.agents, Block::Agents, "AGENTS.md"),
-        (prompt::USER, &loaded.user, Block::User, "USER.md"),
+        (about.as_str(), &loaded.user, Block::User, "USER.md"),
     ] {
         let (text, of, _) = file.open();
-        if !text.trim().is_empty() {
-            words.push_str(&format!("\n\n## {heading}\n\n{}", truncate_end(text.trim(), budget.block(block), name)));
+        let text = below(&truncate_end(text.trim(), budget.block(block), name), BELOW_OURS);
+        if !text.is_empty() {
+            words.push_str(&format!("\n\n## {heading}\n\n{text}"));
             label.absorb(of);
         }
     }
@@ -106,9 +112,28 @@ pub fn identity(inputs: &TurnContext, agent: &str, budget: &ContextBudget) -> Te
     Labelled::new(Arc::from(words), label, party.scope())
 }
 
+/// Rules for the kind of conversation.
+fn rules(engine: &Engine, inputs: &TurnContext) -> String {
+    let (agent, kind) = (engine.agent.as_str(), inputs.conversation.kind);
+    let Party::One(person) = &inputs.party else { return prompt::group_rules(agent) };
+    let rules = prompt::PersonalRules {
+        agent,
+        person: &person.name,
+        is_owner: person.role == people::Role::Owner,
+        gap: engine.conversation.gap,
+        keeps_memory: engine.memory.enabled,
+        heartbeat: engine.heartbeat,
+    };
+    match kind {
+        ConversationKind::Chat => rules.chat(),
+        ConversationKind::Heartbeat | ConversationKind::Task => rules.run(),
+        ConversationKind::Reflection => rules.reflection(),
+    }
+}
+
 /// Returns the conversation with its opening, which is fixed on its first turn, except for one swap
 /// when the real summary of the previous conversation replaces the stand-in.
-pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result<Conversation> {
+pub async fn opening(engine: &Arc<Engine>, id: ConversationId, loaded: &TurnFiles) -> anyhow::Result<Conversation> {
     let current = engine.journal.read(move |db| db.conversations().conversation(id)).await?;
     let current = current.ok_or_else(|| anyhow::anyhow!("Conversation {id} is not there"))?;
     if current.opening_state == OpeningState::Final {
@@ -127,7 +152,7 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
     }
     let (of, zone) = (current.clone(), engine.zone_of(current.scope).await?);
     let (summaries, state) = engine.journal.read(move |db| compose(db, &of, zone)).await?;
-    let learned = learned(engine, current.scope).await?;
+    let learned = learned(engine, current.scope, loaded).await?;
     let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
     label.absorb(learned.label());
     let words = [&**summaries, &**learned.open().0].join("\n\n");
@@ -144,20 +169,48 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId) -> anyhow::Result
     Ok(Conversation { opening, opening_state: state, ..current })
 }
 
-/// Lessons learned from failures, under their heading; blank if there are none.
-async fn learned(engine: &Arc<Engine>, scope: Scope) -> anyhow::Result<Text> {
+/// Lessons from corrections and failures, without those that a loaded file states in the same words;
+/// blank if there are none.
+async fn learned(engine: &Arc<Engine>, scope: Scope, loaded: &TurnFiles) -> anyhow::Result<Text> {
     let nothing = wording::own("", scope);
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
         return Ok(nothing);
     };
-    let learnings = engine.workspace.notes().learnings(&party).await?;
-    let (words, label, _) = learnings.open();
+    let known = KnownStatements::of(loaded);
+    let learnings = engine.workspace.notes().learnings(&party, |words| known.holds(words)).await?;
     // Only text derived from trusted text alone is loaded automatically.
-    let shown = label.is_trusted() && !words.is_empty();
-    let block = || {
-        Labelled::new(Arc::from(format!("## {}\n\n{words}", wording::agent_memory::LEARNINGS)), label.clone(), scope)
-    };
-    Ok(if shown { block() } else { nothing })
+    Ok(if learnings.label().is_trusted() { learnings } else { nothing })
+}
+
+/// Number of words from which a statement is compared: shorter ones mean little by themselves.
+const STATEMENT: usize = 3;
+
+/// Statements of the loaded files: lines, sentences, and values of facts, by their words alone.
+struct KnownStatements(BTreeSet<String>);
+
+impl KnownStatements {
+    fn of(loaded: &TurnFiles) -> Self {
+        let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience, &loaded.agents];
+        let mut known = BTreeSet::new();
+        for line in files.iter().flat_map(|file| file.open().0.lines()) {
+            let line = memory_md::item_text(line).unwrap_or(line);
+            let value = line.split_once("**:").map_or(line, |(_, value)| value);
+            let sentences = value.split_inclusive(['.', '!', '?', ';']);
+            known.extend(sentences.chain([line, value]).map(words_alone).filter(|words| !words.is_empty()));
+        }
+        Self(known)
+    }
+
+    fn holds(&self, statement: &str) -> bool {
+        let words = words_alone(statement);
+        words.split(' ').count() >= STATEMENT && self.0.contains(&words)
+    }
+}
+
+/// Returns the words of a text in lower case, without punctuation.
+fn words_alone(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 /// An earlier conversation in an opening.
@@ -235,26 +288,48 @@ fn opening_text(
     blocks.join("\n\n")
 }
 
+/// Dynamic block of a turn, with its label.
+#[derive(Debug)]
+pub struct ContextBlock {
+    sections: ContextSections,
+    label: Label,
+    scope: Scope,
+}
+
+impl ContextBlock {
+    /// Renders what differs from the sections that were shown: everything if there are none.
+    pub fn since(&self, shown: &ContextSections) -> Text {
+        let words = self.sections.since(shown);
+        let label = if words.is_empty() { Label::neutral() } else { self.label.clone() };
+        Labelled::new(Arc::from(words), label, self.scope)
+    }
+}
+
 /// Builds block 4.
-pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, budget: &ContextBudget) -> Text {
-    let mut words = String::from("<context>\n");
-    let mut label = Label::neutral();
-    words.push_str(&prompt::today(&zone.show_day(now), zone.name()));
+pub fn dynamic(inputs: &TurnContext, zone: Zone, now: Timestamp, budget: &ContextBudget) -> ContextBlock {
+    let TurnContext { loaded, channel, conversation, .. } = inputs;
+    let (mut sections, mut label) = (ContextSections::default(), Label::neutral());
+    sections.add_line(prompt::NOW, &prompt::today(&zone.show_day(now), zone.name()));
+    if let Some(channel) = prompt::channel(channel) {
+        sections.add_line(prompt::CHANNEL, channel);
+    }
     for (heading, file, block) in
         [(prompt::MEMORY, &loaded.memory, Block::Memory), (prompt::TODAY, &loaded.today, Block::Today)]
     {
         let (text, of, _) = file.open();
-        if !text.trim().is_empty() {
-            let fitted = match block {
-                Block::Memory => truncate_memory(text.trim(), budget.block(block)),
-                _ => truncate_start(text.trim(), budget.block(block), prompt::TODAYS_FILE),
-            };
-            words.push_str(&format!("\n\n## {heading}\n\n{}", defused(&fitted)));
-            label.absorb(of);
-            if block == Block::Memory && loaded.memory_percent >= NEARLY_FULL {
-                words.push_str(&format!("\n\n{}", prompt::nearly_full(loaded.memory_percent)));
-            }
+        let fitted = match block {
+            Block::Memory => truncate_memory(text.trim(), budget.block(block)),
+            _ => truncate_start(text.trim(), budget.block(block), prompt::TODAYS_FILE),
+        };
+        let mut shown = below(&fitted, BELOW_OURS);
+        if shown.is_empty() {
+            continue;
         }
+        if block == Block::Memory && loaded.memory_percent >= NEARLY_FULL {
+            shown.push_str(&format!("\n\n{}", prompt::nearly_full(loaded.memory_percent)));
+        }
+        sections.add(heading, &defused(&shown));
+        label.absorb(of);
     }
     for (heading, block) in [
         (wording::agent_memory::AGENT_MEMORY, &loaded.agent),
@@ -262,12 +337,11 @@ pub fn dynamic(loaded: &TurnFiles, zone: Zone, now: Timestamp, scope: Scope, bud
     ] {
         let (text, of, _) = block.open();
         if !text.is_empty() {
-            words.push_str(&format!("\n\n## {heading}\n\n{}", defused(text)));
+            sections.add(heading, &defused(&below(text, BELOW_OURS)));
             label.absorb(of);
         }
     }
-    words.push_str("\n</context>");
-    Labelled::new(Arc::from(words), label, scope)
+    ContextBlock { sections, label, scope: conversation.scope }
 }
 
 /// Escapes text so that it cannot close the frame around the context: facts come from a model, and
@@ -294,7 +368,7 @@ pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loade
             hits = recall_hits(engine, party, words) => hits?,
             _late = clock.wake_at(clock.now().plus(RECALL_PATIENCE)) => Vec::new(),
         };
-        let (text, hits) = render_hits(&hits, loaded, nothing.0.clone());
+        let (text, hits) = render_hits(&hits, loaded, engine.zone, nothing.0.clone());
         let nodes = if hits.is_empty() { Vec::new() } else { engine.index.origins(&hits).await? };
         anyhow::Ok((text, nodes))
     };
@@ -333,7 +407,12 @@ fn trusted_query(words: &[Text], party: &Party) -> Option<Text> {
 
 /// Renders the hits, each once, without those that are loaded anyway. Returns the rendered hits
 /// too.
-fn render_hits(hits: &[(usize, Vec<EntryHit>)], loaded: &TurnFiles, nothing: Text) -> (Text, Vec<EntryHit>) {
+fn render_hits(
+    hits: &[(usize, Vec<EntryHit>)],
+    loaded: &TurnFiles,
+    zone: Zone,
+    nothing: Text,
+) -> (Text, Vec<EntryHit>) {
     let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience];
     // In its file, a fact has its key in bold.
     let loaded: Vec<String> = files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect();
@@ -349,7 +428,7 @@ fn render_hits(hits: &[(usize, Vec<EntryHit>)], loaded: &TurnFiles, nothing: Tex
             }
             taken += 1;
             label.absorb(hit.text.label());
-            lines.push(hit_line(hit, &words));
+            lines.push(hit_line(hit, &words, &zone.day(hit.at)));
             told.push(hit.clone());
         }
     }
@@ -360,7 +439,7 @@ fn render_hits(hits: &[(usize, Vec<EntryHit>)], loaded: &TurnFiles, nothing: Tex
     (Labelled::new(Arc::from(words), label, nothing.scope()), told)
 }
 
-/// Lessons learned from failures are in the opening anyway.
+/// Lessons are in the opening anyway.
 fn is_learned(hit: &EntryHit) -> bool {
     hit.path.split('/').any(|part| part == "learnings")
 }
@@ -371,11 +450,16 @@ fn hit_text(hit: &EntryHit) -> String {
     one_line(words)
 }
 
-fn hit_line(hit: &EntryHit, words: &str) -> String {
+/// Renders a hit with its day, which the path of a daily note names already.
+fn hit_line(hit: &EntryHit, words: &str, day: &str) -> String {
     let name = one_line(hit.name.open().0);
     let named = if name.is_empty() || words.starts_with(&name) { words.to_owned() } else { format!("{name}: {words}") };
-    let from = if hit.kind == EntryKind::Fact { String::new() } else { format!(" ({})", hit.path) };
-    defuse(&format!("- {}{from}", shorten(&named, RECALL_LINE)), "context")
+    let from = match hit.kind {
+        EntryKind::Fact => day.to_owned(),
+        EntryKind::Day => hit.path.clone(),
+        _ => format!("{}, {day}", hit.path),
+    };
+    defuse(&format!("- {} ({from})", shorten(&named, RECALL_LINE)), "context")
 }
 
 /// A picture of the newest message, for a model with vision.

@@ -20,6 +20,7 @@ use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 
 use super::addresses::Addresses;
 use super::context;
+use super::context_sections::ContextSections;
 use super::record::{TurnRecord, calls_of};
 
 /// One past turn as messages.
@@ -29,6 +30,8 @@ pub struct Exchange {
     pub messages: Vec<Arc<Message>>,
     /// Estimated tokens.
     pub tokens: u64,
+    /// Dynamic block that it shows; blank if it shows none.
+    context: Text,
 }
 
 /// Exchanges of one conversation that fit in the budget.
@@ -46,8 +49,8 @@ pub struct History {
     pub revision: i64,
     /// The last turn, from which a new turn is derived.
     pub last_turn: Option<TurnId>,
-    /// Dynamic block as last shown.
-    pub last_context: Option<Text>,
+    /// Sections of the dynamic block, as the exchanges show them.
+    pub shown: ContextSections,
     /// Addresses in the conversation so far, by first source.
     pub addresses: Addresses,
     /// Tools when the conversation was first loaded. They stay fixed while it lasts, so that the
@@ -86,7 +89,7 @@ impl History {
             left_out: 0,
             revision: db.redaction().revision_of(conversation)?,
             last_turn: None,
-            last_context: None,
+            shown: ContextSections::default(),
             addresses: Addresses::default(),
             tools,
         };
@@ -112,9 +115,7 @@ impl History {
     pub fn append(&mut self, record: &TurnRecord) {
         let HistorySettings { zone, budget, placement } = self.shape;
         let exchange = exchange(record, zone, placement);
-        if placement == Placement::Tail && !record.turn.context.open().0.is_empty() {
-            self.last_context = Some(record.turn.context.clone());
-        }
+        self.shown.show(exchange.context.open().0);
         self.last_turn = Some(record.turn.id);
         self.addresses.add(record);
         self.tokens += exchange.tokens;
@@ -130,10 +131,11 @@ impl History {
             if let Some(oldest) = self.exchanges.pop_front() {
                 self.tokens = self.tokens.saturating_sub(oldest.tokens);
                 self.left_out += 1;
-                // The copy of the dynamic block may have been dropped with it.
-                self.last_context = None;
             }
         }
+        // A section may have been dropped with its exchange.
+        self.shown = ContextSections::default();
+        self.exchanges.iter().for_each(|exchange| self.shown.show(exchange.context.open().0));
     }
 
     /// Display settings.
@@ -205,7 +207,12 @@ fn exchange(record: &TurnRecord, zone: Zone, placement: Placement) -> Exchange {
         )));
     }
     let tokens = messages.iter().map(|message| message.estimate_tokens()).sum();
-    Exchange { messages, tokens }
+    let context = match placement {
+        Placement::Tail => record.turn.context.clone(),
+        // It stands with the instructions, and only as the newest turn has it.
+        Placement::System => crate::wording::own("", record.turn.scope),
+    };
+    Exchange { messages, tokens, context }
 }
 
 /// Messages of the finished steps. A call whose result is missing is left out with it: the two are

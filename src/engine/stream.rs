@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::TurnContext;
 use super::context_budget::ContextBudget;
+use super::context_sections::ContextSections;
 use super::history::{History, HistorySettings};
 use super::record::{TurnRecord, store_reactions};
 use super::system_run::Allowance;
@@ -281,16 +282,16 @@ impl StreamTask {
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
         let Some((party, address)) = self.party_and_address(&together).await? else { return Ok(None) };
-        let inputs = self.inputs_of(party, conversation, now).await?;
+        let inputs = self.inputs_of(party, conversation, address, now).await?;
         let (opening, scope) = (&inputs.conversation, inputs.conversation.scope);
         let budget = self.engine.context_budget(&self.engine.chat);
         let zone = self.engine.zone_of(scope).await?;
-        let block = context::dynamic(&inputs.loaded, zone, now, scope, &budget);
-        let identity = context::identity(&inputs, &self.engine.agent, &budget);
-        let others = context::guess(&[&identity, &block]);
+        let block = context::dynamic(&inputs, zone, now, &budget);
+        let identity = context::identity(&self.engine, &inputs, &budget);
+        let others = context::guess(&[&identity, &block.since(&ContextSections::default())]);
         let history = self.history_of(opening, others).await?;
         let begins = history.last_turn.is_none();
-        let context = if history.last_context.as_ref() == Some(&block) { wording::own("", scope) } else { block };
+        let context = block.since(&history.shown);
         let ids: Vec<MessageId> = together.iter().map(|message| message.id).collect();
         let mut parents = turn::parents(history, &ids, &inputs);
         let mut label = super::history::label_of(history.messages());
@@ -348,14 +349,18 @@ impl StreamTask {
         &self,
         party: Party,
         conversation: ConversationId,
+        address: AddressId,
         day: Timestamp,
     ) -> anyhow::Result<TurnContext> {
-        let conversation = context::opening(&self.engine, conversation).await?;
         let now = self.engine.clock.now();
         let loaded = self.engine.workspace.load(&party, now, &self.engine.zone.day(day)).await?;
+        let conversation = context::opening(&self.engine, conversation, &loaded).await?;
         let tools = self.tools_of(&conversation).await?;
         let (skills, nodes) = self.skills(conversation.kind, &tools).await;
-        Ok(TurnContext { party, conversation, loaded, skills, nodes })
+        let is_sent = conversation.kind != ConversationKind::Reflection;
+        let address = self.engine.journal.read(move |db| db.addresses().address(address)).await?;
+        let channel = address.filter(|_| is_sent).map(|address| address.adapter).unwrap_or_default();
+        Ok(TurnContext { party, conversation, channel, loaded, skills, nodes })
     }
 
     /// Lists the usable skills. A folder that cannot be read does not prevent an answer.

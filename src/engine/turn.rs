@@ -160,7 +160,7 @@ impl<'a> Turn<'a> {
                 }
                 NextStep::AskModel { seq } => {
                     self.shown = self.shown_pictures(&record).await?;
-                    if let Some(end) = self.ask_model(&record, seq, pictures).await? {
+                    if let Some(end) = self.ask_model(record, seq, pictures).await? {
                         return Ok(Some(end));
                     }
                 }
@@ -204,6 +204,27 @@ impl<'a> Turn<'a> {
         Ok(shown)
     }
 
+    /// Returns the turn with a context that is complete in its prompt. The exchange with the whole
+    /// block may have been compacted or left out since the turn was claimed; then a whole one is
+    /// stored with the turn, before a model sees it.
+    async fn with_context(&mut self, record: TurnRecord) -> anyhow::Result<TurnRecord> {
+        let mut shown = self.history.shown.clone();
+        shown.show(record.turn.context.open().0);
+        if !shown.is_empty() {
+            return Ok(record);
+        }
+        let budget = self.engine.context_budget(self.models());
+        let block = context::dynamic(&self.inputs, self.history.shape().zone, self.row.claimed_at, &budget);
+        let (id, whole) = (self.row.id, block.since(&shown));
+        let store = move |tx: crate::store::Tx<'_>| {
+            tx.turns().set_context(id, &whole)?;
+            tx.turns().turn(id)
+        };
+        let stored = self.engine.journal.write("show the whole context", store).await?;
+        self.row = stored.unwrap_or_else(|| self.row.clone());
+        Ok(TurnRecord { turn: self.row.clone(), ..record })
+    }
+
     /// Builds the request from the blocks, the newest message and the steps so far. If it exceeds
     /// the window, long results of this turn's earlier calls are cut, and only the newest picture
     /// of its tools is kept.
@@ -229,7 +250,7 @@ impl<'a> Turn<'a> {
             ConversationKind::Task => Purpose::Task,
         };
         let mut request = Request::new(scope, purpose);
-        let identity = context::identity(&self.inputs, &self.engine.agent, &self.engine.context_budget(self.models()));
+        let identity = context::identity(self.engine, &self.inputs, &self.engine.context_budget(self.models()));
         let placement = self.engine.memory.placement;
         let now: &[Text] = match placement {
             Placement::Tail => &[],
@@ -257,11 +278,12 @@ impl<'a> Turn<'a> {
     /// Runs one model step. Returns `None` if there are tools to call next.
     async fn ask_model(
         &mut self,
-        record: &TurnRecord,
+        record: TurnRecord,
         seq: u32,
         pictures: &[context::Picture],
     ) -> anyhow::Result<Option<TurnOutcome>> {
-        let mut request = self.request(record, pictures)?;
+        let mut record = self.with_context(record).await?;
+        let mut request = self.request(&record, pictures)?;
         self.watcher.label(request.label());
         let (id, scope, now) = (self.row.id, self.row.scope, self.engine.clock.now());
         let label = request.label().clone();
@@ -285,13 +307,14 @@ impl<'a> Turn<'a> {
         loop {
             let on_behalf = SpendCause { turn: Some(self.row.id), person: self.row.person };
             match self.models().ask(&request, &on_behalf, AskPolicy::patient(&*self.watcher)).await {
-                Ok(reply) => return self.store_reply(step, &request, record, reply).await,
+                Ok(reply) => return self.store_reply(step, &request, &record, reply).await,
                 // The window is smaller than assumed: retry once, with the history cut to its
                 // newest exchange.
                 Err(ModelError::TooLong) if !too_long => {
                     too_long = true;
                     self.history.shrink(0);
-                    request = self.request(record, pictures)?;
+                    record = self.with_context(record).await?;
+                    request = self.request(&record, pictures)?;
                 }
                 Err(error) => {
                     tracing::warn!(turn.id = %id, "Turn {id}: a model gave no answer: {error}");

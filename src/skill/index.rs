@@ -124,10 +124,7 @@ mod tests {
     fn one_bullet_for_each_skill() {
         let (one, two) = (manifest("one", "Does\n one."), manifest("Two", "Does two."));
         let list = list(&[("one", &one), ("zwei", &two)], 1_000);
-        assert_eq!(
-            bullets(&list),
-            ["- one (skills/one/SKILL.md): Does one.", "- Two (skills/zwei/SKILL.md): Does two."]
-        );
+        assert_eq!(bullets(&list), ["- one: Does one.", "- Two (skills/zwei/SKILL.md): Does two."]);
         assert!(list.starts_with("## Skills\n") && !list.contains("shortened"), "{list}");
         assert_eq!(listing(std::iter::empty(), 1_000), "");
     }

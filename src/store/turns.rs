@@ -220,6 +220,17 @@ impl TurnsMut<'_> {
         })
     }
 
+    /// Replaces the context that a turn shows, and joins its label into the turn's.
+    pub fn set_context(&self, id: TurnId, context: &Text) -> anyhow::Result<()> {
+        let (words, label, _) = context.open();
+        let Some(turn) = self.db.turns().turn(id)? else { return Ok(()) };
+        let (context_label, label) = (turn.context.label().join_with(label), turn.label.join_with(label));
+        self.db.run(
+            "UPDATE turns SET context = ?2, context_label = ?3, label = ?4 WHERE id = ?1",
+            params![id, &**words, context_label, label],
+        )
+    }
+
     /// Records the token count of a turn's last model call.
     pub fn count_turn(&self, id: TurnId, tokens: u64) -> anyhow::Result<()> {
         let tokens = i64::try_from(tokens).unwrap_or(i64::MAX);

@@ -358,6 +358,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         agent: "compline".to_owned(),
         tool_rounds: 12,
         memory: config.memory.clone(),
+        heartbeat: config.heartbeat.interval,
         workspace: workspace.clone(),
         index: crate::memory::Index::new(workspace, journal.clone(), Arc::clone(&dyn_clock)),
         review: review.clone(),

@@ -47,9 +47,9 @@ impl StreamTask {
         if row.lives > MAX_INTERRUPTIONS {
             return self.abandon(row, "cut_off", Some(wording::turn::CUT_OFF)).await;
         }
-        let inputs = self.inputs_of(party, row.conversation, row.claimed_at).await?;
+        let inputs = self.inputs_of(party, row.conversation, row.address, row.claimed_at).await?;
         let budget = self.engine.context_budget(&self.engine.chat);
-        let identity = context::identity(&inputs, &self.engine.agent, &budget);
+        let identity = context::identity(&self.engine, &inputs, &budget);
         self.history_of(&inputs.conversation, context::guess(&[&identity, &row.context])).await?;
         self.run_turn(row, inputs, stop).await
     }

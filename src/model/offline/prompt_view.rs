@@ -140,13 +140,12 @@ impl<'a> PromptView<'a> {
             let rest = sent.split_once("</sent>").map_or("", |(_, rest)| rest);
             return Some(rest).filter(|rest| !rest.trim().is_empty());
         }
-        let Some((mark, inner)) = text.trim_start().strip_prefix("<context").and_then(|rest| rest.split_once('>'))
-        else {
+        let Some((_, inner)) = text.trim_start().strip_prefix("<context").and_then(|rest| rest.split_once('>')) else {
             return Some(text);
         };
         let (context, rest) = inner.split_once("</context>").unwrap_or((inner, ""));
         // The newest copy counts; a recalled block names no day.
-        if mark.is_empty() {
+        if context.trim_start().starts_with("Now:") {
             self.day = None;
         }
         for line in context.lines() {

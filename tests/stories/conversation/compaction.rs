@@ -74,6 +74,7 @@ async fn the_older_part_gives_way_and_the_last_messages_stay_word_for_word() {
     }
     assert!(prompt.contains("thing 8,") && prompt.contains("thing 7,") && prompt.contains("the keeper's stories"));
     assert!(prompt.contains("asks for nothing"), "it is marked as something to refer to");
+    assert_eq!(prompt.matches("<context>\nNow: ").count(), 1, "the memory does not vanish with the older part");
     assert_eq!(
         story.count("SELECT count(*) FROM texts WHERE text LIKE 'thing %'"),
         9,

@@ -185,7 +185,13 @@ async fn one_person_at_two_places_has_one_conversation_and_is_answered_where_the
     seat.says("1", "from the desk").await;
     story.answered().await;
     assert_eq!(seat.next("message").await["markdown"], "at the desk");
-    assert!(story.model.last_prompt().contains("from the phone"), "it is one conversation");
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("from the phone"), "it is one conversation");
+    assert!(prompt.contains("\nChannel: a terminal (") && prompt.matches("You are compline").count() == 1, "{prompt}");
+    assert!(
+        prompt.find("\nChannel: a terminal (") > prompt.find("from the phone"),
+        "right before the newest: {prompt}"
+    );
 
     story.model.says("to both");
     story.fake.says(ADA, "the phone again");

@@ -72,7 +72,12 @@ async fn consecutive_requests_share_everything_up_to_the_newest_exchange() {
 #[tokio::test]
 async fn the_memory_is_repeated_only_when_it_changed() {
     let mut story = Story::begin().await;
-    let copies = |story: &Story| story.model.last_prompt().matches("## Long-term Memory\n").count();
+    let copies = |story: &Story| story.model.last_prompt().matches("## Long-term Memory").count();
+    story.say(ADA, "zero").await;
+    assert_eq!(copies(&story), 0, "an empty memory is not shown");
+    story.say(ADA, "/new").await;
+    story.writes("memory/MEMORY.md", "The cat is called Whiskers.\n");
+    let asked = story.model.chats().len();
     story.say(ADA, "one").await;
     story.say(ADA, "two").await;
     story.restart().await;
@@ -82,12 +87,40 @@ async fn the_memory_is_repeated_only_when_it_changed() {
     story.say(ADA, "four").await;
     story.say(ADA, "five").await;
     assert_eq!(copies(&story), 2);
-    each_begins_with_the_one_before(&story.model.chats());
+    each_begins_with_the_one_before(&story.model.chats()[asked..]);
     story.pass(Duration::from_secs(5 * 3600)).await;
     story.pass(Duration::from_secs(5 * 3600)).await;
     story.pass(Duration::from_secs(5 * 3600)).await;
     story.say(ADA, "the next day").await;
     assert_eq!(copies(&story), 1, "a new conversation has its own");
+    story.end().await;
+}
+
+/// Promise (models/changed-memory): When your memory changes during a conversation, the assistant is
+/// shown the changed section alone, also after a restart.
+#[tokio::test]
+async fn only_the_section_that_changed_is_shown_again() {
+    let mut story = Story::begin().await;
+    story.writes("memory/MEMORY.md", "# Memory\n\nThe cat is called Whiskerino.\n\n## Recent facts\n\n## Index\n");
+    story.writes("memory/2026-11-20.md", "# Friday\n\n- [09:00] post the form\n");
+    story.say(ADA, "one").await;
+    let first = "<context>\nNow: Friday, 20 November 2026 (UTC)\nChannel: Telegram (Markdown; a table is shown as monospaced text, so \
+        keep it narrow)\n\n## Long-term Memory\n\nThe cat is called Whiskerino.\n\n## Today's Notes\n\n- [09:00] post the form\n</context>";
+    assert!(story.model.last_prompt().contains(first), "{}", story.model.last_prompt());
+    story.writes("memory/2026-11-20.md", "# Friday\n\n- [09:00] post the form\n- [10:00] call Ben\n");
+    story.say(ADA, "two").await;
+    story.restart().await;
+    story.say(ADA, "three").await;
+    let changed = "<context part=\"changed\">\nNow: Friday, 20 November 2026 (UTC)\n\n## Today's Notes now\n\n- [09:00] post the \
+        form\n- [10:00] call Ben\n</context>";
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains(changed), "{prompt}");
+    assert_eq!((prompt.matches("Whiskerino").count(), prompt.matches("<context").count()), (1, 3), "{prompt}");
+    story.writes("memory/MEMORY.md", "");
+    story.say(ADA, "four").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("## Long-term Memory now\n\n(empty)\n</context>"), "{prompt}");
+    each_begins_with_the_one_before(&story.model.chats());
     story.end().await;
 }
 
@@ -195,6 +228,8 @@ async fn a_request_that_is_too_long_is_tried_once_with_less() {
     assert_eq!(requests.len(), 5);
     assert!(lines(&requests[4]).len() < lines(&requests[3]).len());
     assert!(words(&requests[4]).contains("are left out") && words(&requests[4]).contains("four"));
+    assert!(words(&requests[4]).contains("<context>\nNow: "), "the memory does not vanish with what is left out");
+    assert_eq!(story.count("SELECT count(*) FROM turns WHERE context LIKE '<context>%'"), 2, "stored as it was shown");
 
     story.model.fails(ModelError::TooLong).fails(ModelError::TooLong);
     story.say(ADA, "five").await;

@@ -31,9 +31,8 @@ fn writes(story: &Story, path: &str, words: &str) {
 
 /// Block under a heading in the newest prompt; empty if it is missing.
 fn block(story: &Story, heading: &str) -> String {
-    let prompt = story.model.last_prompt();
-    let Some((_, newest)) = prompt.rsplit_once("<context>") else { return String::new() };
-    let Some((_, rest)) = newest.split_once(&format!("\n## {heading}\n\n")) else { return String::new() };
+    let prompt = story.model.last_prompt().replace(&format!("## {heading} now\n"), &format!("## {heading}\n"));
+    let Some((_, rest)) = prompt.rsplit_once(&format!("\n## {heading}\n\n")) else { return String::new() };
     rest.split("\n\n## ").next().unwrap().split("\n</context>").next().unwrap().to_owned()
 }
 

@@ -34,9 +34,8 @@ fn read(story: &Story, path: &str) -> String {
 
 /// Block under a heading at its last place in the newest prompt; empty if it is missing.
 fn block(story: &Story, heading: &str) -> String {
-    let prompt = story.model.last_prompt();
-    let Some((_, newest)) = prompt.rsplit_once("<context>") else { return String::new() };
-    let Some((_, rest)) = newest.split_once(&format!("\n## {heading}\n\n")) else { return String::new() };
+    let prompt = story.model.last_prompt().replace(&format!("## {heading} now\n"), &format!("## {heading}\n"));
+    let Some((_, rest)) = prompt.rsplit_once(&format!("\n## {heading}\n\n")) else { return String::new() };
     rest.split("\n\n## ").next().unwrap().split("\n</context>").next().unwrap().to_owned()
 }
 
@@ -85,7 +84,7 @@ async fn knowledge_about_the_person_follows_the_profile_and_the_rest_stays() {
     story.restart().await;
     story.say(ADA, "As somebody else").await;
     let prompt = story.model.last_prompt();
-    let newest = &prompt[prompt.rfind("<context>").unwrap()..];
+    let newest = &prompt[prompt.rfind("<context").unwrap()..];
     assert!(!newest.contains("oolong"), "{newest}");
     story.settings(&shown_to_all);
     story.restart().await;
@@ -191,7 +190,7 @@ async fn at_the_first_words_comes_to_mind_what_is_known_about_them_once() {
     assert!(
         !before.contains("tomatoes")
             && !prompt.contains("behind the shed")
-            && after.contains("- Garden (memory/garden.md)"),
+            && after.contains("- Garden (memory/garden.md, 20"),
         "{after}"
     );
     assert!(after.contains("- plumber: Mr Rossi, 01234") && !prompt.contains(UNTRUSTED), "{after}");

@@ -77,7 +77,7 @@ async fn a_new_value_replaces_the_old_one_from_any_source_and_in_any_place() {
 
     story.say(ADA, "When is it?").await;
     let prompt = story.model.last_prompt();
-    let newest = prompt.rsplit_once("<context>").unwrap().1;
+    let newest = prompt.rsplit_once("<context").unwrap().1;
     assert!(newest.contains("on 6 May") && !newest.contains("on 4 May") && !newest.contains("on 3 May"), "{newest}");
     let kept = "SELECT count(*) FROM file_contents c JOIN files f ON f.id = c.file_id WHERE f.path = '//experience/default.md' AND CAST(content AS TEXT) LIKE '%on 3 May%'";
     assert_eq!(story.count(kept), 1, "the history has it");

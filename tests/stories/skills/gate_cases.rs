@@ -361,8 +361,8 @@ async fn each_folder_becomes_a_line_by_the_rules_of_the_format() {
         listed,
         [
             "- halfway (skills/half/SKILL.md): Read off the body.",
-            "- old-style (skills/old-style/SKILL.md): How to make coffee.",
-            "- tea (skills/tea/SKILL.md): Use when tea is to be made.",
+            "- old-style: How to make coffee.",
+            "- tea: Use when tea is to be made.",
         ]
     );
     story.end().await;

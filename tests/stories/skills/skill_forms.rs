@@ -11,7 +11,7 @@ const FORMS: [(&str, Option<&str>, Option<&str>); 10] = [
     (
         "front",
         Some("---\nname: front\ndescription: Front matter.\n---\n\nSecret body of front.\n"),
-        Some("- front (skills/front/SKILL.md): Front matter."),
+        Some("- front: Front matter."),
     ),
     (
         "no-description",
@@ -21,12 +21,12 @@ const FORMS: [(&str, Option<&str>, Option<&str>); 10] = [
     (
         "legacy",
         Some("# Legacy skill\n\nThe first paragraph.\n\nSecret body of legacy.\n"),
-        Some("- legacy (skills/legacy/SKILL.md): The first paragraph."),
+        Some("- legacy: The first paragraph."),
     ),
     (
         "crlf",
         Some("---\r\nname: crlf\r\ndescription: Lines of another system.\r\n---\r\n\r\nSecret body of crlf.\r\n"),
-        Some("- crlf (skills/crlf/SKILL.md): Lines of another system."),
+        Some("- crlf: Lines of another system."),
     ),
     (
         "colon",
@@ -36,14 +36,14 @@ const FORMS: [(&str, Option<&str>, Option<&str>); 10] = [
     (
         "broken-yaml",
         Some("---\nname: broken-yaml\ndescription: Use when: this or that: both\n  [\n---\n\nSecret body of broken.\n"),
-        Some("- broken-yaml (skills/broken-yaml/SKILL.md): Use when: this or that: both ["),
+        Some("- broken-yaml: Use when: this or that: both ["),
     ),
     (
         "folded",
         Some(
             "---\nname: folded\ndescription: >\n  Two lines\n  are one.\nmetadata:\n  deep:\n    - a\n---\n\nSecret body of folded.\n",
         ),
-        Some("- folded (skills/folded/SKILL.md): Two lines are one."),
+        Some("- folded: Two lines are one."),
     ),
     ("unclosed", Some("---\nname: unclosed\ndescription: It does not end.\n"), None),
     ("only-title", Some("# Only a title\n"), None),

@@ -58,7 +58,7 @@ async fn a_proposal_waits_is_shown_whole_and_becomes_live_by_the_owners_yes() {
     story.say(ADA, "how do I make tea?").await;
     let prompts: Vec<String> = story.model.chats().iter().map(crate::support::model::words).collect();
     assert!(prompts.last().unwrap().contains("(load_skill gave) ---"), "{}", prompts.last().unwrap());
-    assert!(prompts[2].contains("tea (skills/tea/SKILL.md): Use when tea is to be made."), "{}", prompts[2]);
+    assert!(prompts[2].contains("tea: Use when tea is to be made."), "{}", prompts[2]);
     assert!(!prompts[2].contains("Warm the pot first"), "the body is read only when it is loaded");
     story.end().await;
 }

@@ -8,14 +8,14 @@ use std::time::Duration;
 
 use compline::id::{FileId, PersonId};
 use compline::memory::{Author, ChangeOrigin, Workspace, WriteError};
-use compline::model::{ModelError, Purpose, Request};
+use compline::model::{Model, ModelError, ModelInfo, Purpose, Request};
 use compline::people::{Party, Person, Role};
 use compline::time::{Clock, Zone};
 use compline::trust::Label;
 use serde_json::json;
 
 use crate::support::channel::Channel;
-use crate::support::model::{Say, usual};
+use crate::support::model::{Say, Scripted, usual};
 use crate::support::story::{ADA, BEN, Story};
 
 /// Label of content influenced by an approved skill, and its origin.
@@ -104,6 +104,30 @@ async fn it_marks_the_turn_before_a_model_is_asked() {
         assert!(of_turn(&story).contains(ORIGIN), "{path}: {}", of_turn(&story));
         story.stop_here().await;
     }
+}
+
+/// Proves: trust/third-party-skill
+#[tokio::test]
+async fn it_marks_a_turn_whose_context_is_shown_again() {
+    let mut story = Story::begin().await;
+    for number in 0..16 {
+        story.say(ADA, &format!("thing {number}: {}", "a long story ".repeat(120))).await;
+    }
+    story.model.otherwise(away);
+    story.fake.person_says(ADA, "Hello");
+    story.pass(Duration::from_secs(5)).await;
+    grew(&story, "workspace/memory/MEMORY.md", "# Memory\n\n- [Tea](tea.md): oolong\n").await;
+    assert!(!of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
+    // In a smaller window the exchange that showed the memory is left out.
+    let info = ModelInfo { context_window: 9_000, ..story.model.info().clone() };
+    story.model = Scripted::with_card(story.clock.clone(), info);
+    story.model.otherwise(away);
+    story.restart().await;
+    story.pass(Duration::from_secs(1800)).await;
+    let context = story.text("SELECT context_label || context FROM turns ORDER BY id DESC LIMIT 1");
+    assert!(context.contains(ORIGIN) && context.contains("oolong"), "{context}");
+    assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
+    story.stop_here().await;
 }
 
 /// Proves: trust/third-party-skill
