@@ -11,6 +11,7 @@ pub mod backup; // backups and their key
 pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
 mod erasure; // /forget
+mod heartbeat; // /heartbeat
 mod jobs; // commands that run for long
 mod keep_confirmed; // "Keep this?" answered with yes
 mod memory; // files, history, /remember, /promote

@@ -22,6 +22,7 @@ mod facts;
 mod files;
 mod folders;
 mod health;
+mod heartbeat_file;
 mod index;
 mod label;
 mod layout;
@@ -43,9 +44,13 @@ mod write;
 mod tests;
 
 pub use disk::RemoveOutcome;
-pub use files::{AccessError, AccessRefusal, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
+pub use files::{AccessError, AccessRefusal, HEARTBEAT, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
 pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
 pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
+pub use heartbeat_file::{
+    HeartbeatItem, HeartbeatItemKind, find_heartbeat_item, heartbeat_items, with_heartbeat_item, with_heartbeat_ticks,
+    without_ticked_items,
+};
 pub use index::{Index, IndexHealth, IndexTotals};
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file};
 pub use layout::{EXPERIENCE, is_instruction, is_owner_only, normal as normal_path, own as path_in_folder};

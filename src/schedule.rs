@@ -10,6 +10,7 @@ mod due; // periods of reflections that are due
 mod deletions; // files of deleted messages
 mod heartbeat; // periodic work on HEARTBEAT.md
 mod reminders; // reminders and tasks, also those missed while the program was off
+mod report; // the part of a run's answer that is sent
 mod slots; // claims and runs of reflections
 mod upkeep; // nightly retention and checks
 
@@ -30,9 +31,10 @@ use crate::store::{Cause, Journal, NewOutbox, NewSlot, Node, OutboxKind, SlotRow
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::task::guarded;
 use crate::time::{Clock, Timestamp, Zone};
-use crate::trust::{Scope, Text};
+use crate::trust::{Labelled, Scope, Text};
 
 pub use crate::reflection::Job;
+pub use heartbeat::{HeartbeatFile, HeartbeatStatus};
 pub use slots::{OnDemandResult, UpcomingReflection};
 pub use upkeep::{Checked, FreeSpace};
 
@@ -188,16 +190,29 @@ impl Schedule {
     }
 }
 
-/// Ends a slot with its answer and posts it. `None` if the slot was over already, or the person
-/// cannot be reached.
+/// Answer of a finished run.
+struct RunAnswer {
+    /// Message that holds the whole answer.
+    message: MessageId,
+    /// The whole answer, with its label.
+    text: Text,
+    /// The part of it that is sent; `None` to send nothing.
+    words: Option<String>,
+}
+
+/// Ends a slot with its answer and posts it. `None` if there is nothing to post, the slot was over
+/// already, or the person cannot be reached.
 fn post_answer(
     tx: Tx<'_>,
     slot: &SlotRow,
     cause: Cause,
-    message: MessageId,
-    text: &Text,
+    answer: &RunAnswer,
     now: Timestamp,
 ) -> anyhow::Result<Option<AddressId>> {
+    let Some(words) = &answer.words else {
+        tx.slots().end_slot(slot.id, SlotState::Done, "", now)?;
+        return Ok(None);
+    };
     let Some(address) = address_of_slot(tx, slot)? else {
         tx.slots().end_slot(slot.id, SlotState::Failed, NOBODY_TO_TELL, now)?;
         return Ok(None);
@@ -205,10 +220,14 @@ fn post_answer(
     if !tx.slots().end_slot(slot.id, SlotState::Done, "", now)? {
         return Ok(None);
     }
-    let (kind, message_of) = (OutboxKind::Reply, Some(message));
-    tx.outbox().post(&NewOutbox { kind, message: message_of, ..NewOutbox::about(cause, address, text, now) })?;
-    if let Some(sent) = tx.sent().record(address, cause, text, now)? {
-        tx.derivations().derive(Node::Message(sent), Node::Message(message))?;
+    let (whole, label, scope) = answer.text.open();
+    let text = Labelled::new(Arc::from(words.as_str()), label.clone(), scope);
+    // A delivery of a stored message has that message's text.
+    let reply = Some(answer.message).filter(|_| **whole == *words);
+    let kind = OutboxKind::Reply;
+    tx.outbox().post(&NewOutbox { kind, message: reply, ..NewOutbox::about(cause, address, &text, now) })?;
+    if let Some(sent) = tx.sent().record(address, cause, &text, now)? {
+        tx.derivations().derive(Node::Message(sent), Node::Message(answer.message))?;
     }
     Ok(Some(address))
 }

@@ -25,6 +25,7 @@ mod extractions; // jobs of the fact extractor
 mod file_versions; // files of the workspace: versions, labels, open writes
 mod folders; // folders of people and their moves
 mod handles; // one handle per table family
+mod heartbeats; // checks of HEARTBEAT.md and ticked items
 mod keep_requests; // "Keep this?": untrusted notes that wait for a yes
 mod maintenance; // retention, settings of the journal, checks
 mod merge_people; // two people become one
@@ -67,6 +68,7 @@ pub use extractions::{
 pub use file_versions::{FOUND, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState, WrittenFor};
 pub use handles::{Db, Tx};
+pub use heartbeats::{HeartbeatRow, HeartbeatTick};
 pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState};
 pub use maintenance::{IndexMismatch, OldFile};
 pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};

@@ -12,6 +12,7 @@ mod argument;
 pub mod attachments;
 pub mod conversation;
 pub mod files;
+pub mod heartbeat;
 pub mod knowledge;
 pub mod mcp;
 pub mod memory_search;

@@ -11,6 +11,7 @@ pub mod chat; // the interactive chat
 pub mod cli; // the command line
 pub mod command; // /help, lists, errors of commands
 pub mod gateway; // admission and delivery: strangers, limits, waits
+pub mod heartbeat; // items of HEARTBEAT.md
 pub mod knowledge; // results of the knowledge tools
 pub mod memory; // /memory, /remember, /promote
 pub mod offline; // the offline model

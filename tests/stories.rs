@@ -133,6 +133,8 @@ mod offline;
 
 #[path = "stories/schedule/heartbeat.rs"]
 mod heartbeat;
+#[path = "stories/schedule/heartbeat_items.rs"]
+mod heartbeat_items;
 #[path = "stories/schedule/idle.rs"]
 mod idle;
 #[path = "stories/schedule/person_zone.rs"]

@@ -54,6 +54,10 @@ pub enum Query {
     Knowledge,
     /// The caller's reminders.
     Reminders,
+    /// Items of the caller's `HEARTBEAT.md`.
+    Heartbeat,
+    /// Ticked items of the caller's `HEARTBEAT.md`, which a command can take out.
+    TickedItems,
     /// The newest reflections, up to a number.
     Reflections(u32),
     /// One reflection, by number or period.
@@ -118,6 +122,8 @@ pub enum Action {
     Resend(Option<OutboxId>),
     /// Cancels one of the caller's reminders.
     CancelReminder(ReminderId),
+    /// Changes the caller's `HEARTBEAT.md` or its ticks.
+    ChangeHeartbeat(HeartbeatChange),
     /// Runs a reflection now.
     Reflect(ReflectionRequest),
     /// Sets the preferred model.
@@ -252,6 +258,21 @@ pub enum Action {
     },
 }
 
+/// A change of an owner's `HEARTBEAT.md` or its ticks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeartbeatChange {
+    /// Adds a box.
+    AddOnce(String),
+    /// Adds a line without a box.
+    AddStanding(String),
+    /// Ticks the item with that number or these words.
+    Tick(String),
+    /// Removes the tick of that item.
+    Untick(String),
+    /// Takes the ticked items out of the file.
+    Tidy,
+}
+
 /// The person meant by the name of removed people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NameMeans {
@@ -374,6 +395,14 @@ mod tests {
             ("/pair abcd-efgh", Command::Read(Query::Start)),
             ("/search@compline_bot  red  shoes ", search("red  shoes")),
             ("/search\nred", search("red")),
+            ("/heartbeat", Command::Read(Query::Heartbeat)),
+            ("/heartbeat tidy", Command::Read(Query::TickedItems)),
+            ("/heartbeat tidy YES", Command::Act(Action::ChangeHeartbeat(HeartbeatChange::Tidy))),
+            (
+                "/heartbeat Add Feed  the cat",
+                Command::Act(Action::ChangeHeartbeat(HeartbeatChange::AddOnce("Feed  the cat".to_owned()))),
+            ),
+            ("/heartbeat done 2", Command::Act(Action::ChangeHeartbeat(HeartbeatChange::Tick("2".to_owned())))),
             ("/pair Ben", pairing("Ben", Role::Member)),
             ("/pair Ben OWNER", pairing("Ben", Role::Owner)),
             ("/pair Ben guest", pairing("Ben guest", Role::Member)),

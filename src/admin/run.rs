@@ -119,6 +119,8 @@ impl Admin {
             Query::Tools => shown(&self.reports().tools().await?),
             Query::Knowledge => shown(&memory_files.knowledge(RepairMode::Check).await?),
             Query::Reminders => shown(&self.jobs().reminders(origin.person()?).await?),
+            Query::Heartbeat => shown(&self.jobs().heartbeat(origin.person()?).await?),
+            Query::TickedItems => shown(&self.jobs().ticked_items(origin.person()?).await?),
             Query::Reflections(limit) => shown(&self.jobs().reflections(own, limit).await?),
             Query::Reflection(wanted) => shown(&self.jobs().reflection(own, &wanted).await?),
             Query::Conversations(kind, limit) => shown(&self.history().conversations(own, kind, limit).await?),
@@ -152,6 +154,9 @@ impl Admin {
             Action::Yes(_) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
             Action::Resend(id) => self.reports().resend(origin.only(), id).await,
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id).await,
+            Action::ChangeHeartbeat(change) => {
+                return self.jobs().change_heartbeat(origin.person()?, change).await;
+            }
             Action::Reflect(request) => match chat_person {
                 Some(person) => self.jobs().reflect(person, &request).await,
                 None => self.jobs().reflect_now(&request).await,

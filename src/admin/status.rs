@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 
 use super::ReportsAdmin;
 use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words, amount, plain};
+use super::heartbeat::heartbeat_json;
 use super::people::address_json;
 use super::tools::{server_lines, servers_json};
 use crate::engine::boundary;
 use crate::id::{OutboxId, PersonId};
 use crate::message::Health;
 use crate::people::{Address, Person};
-use crate::schedule::{Checked, UpcomingReflection};
+use crate::schedule::{Checked, HeartbeatStatus, UpcomingReflection};
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::spend::RemainingBudget;
 use crate::store::{Conversation, Db, ParkedWork, RESTORED_AT, SlotState, Tx};
@@ -53,6 +54,7 @@ struct ProgramStatus {
     /// `None` if no vectors are computed.
     embedding: Option<VectorHealth>,
     upcoming: Vec<UpcomingReflection>,
+    heartbeats: Vec<HeartbeatStatus>,
     budget: RemainingBudget,
 }
 
@@ -113,6 +115,7 @@ impl ReportsAdmin<'_> {
             upkeep,
             embedding,
             upcoming,
+            heartbeats: self.schedule.heartbeats(None).await?,
             budget: self.ledger.left().await?,
         })
     }
@@ -214,6 +217,7 @@ impl Render for StatusReport {
             let times = program.upcoming.iter();
             let times = times.map(|next| says_of_time::slot(next.job.as_str(), &next.period, &zone.show(next.at)));
             lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
+            lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, zone)));
         }
         lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default())));
         lines.extend(program.map(|program| says::left(program.budget.all.micros, program.budget.all.tokens)));
@@ -235,6 +239,7 @@ impl Render for StatusReport {
             },
             "streams": self.streams.iter().map(stream_json).collect::<Value>(),
             "slots": list(|program| program.upcoming.iter().map(slot_json).collect()),
+            "heartbeats": list(|program| program.heartbeats.iter().map(heartbeat_json).collect()),
             "proposals": { "pending": program.map_or(0, |program| program.pending) },
             "upkeep": program.map_or_else(|| json!({}), |program| program.upkeep.json()),
             "embeddings": embedding_json(program.and_then(|program| program.embedding.as_ref())),
@@ -273,6 +278,15 @@ fn adapter_line(name: &str, health: &Health, now: Timestamp) -> String {
     let ago = |at: Option<Timestamp>| at.map(|at| now.since(at));
     let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
     says::adapter(name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
+}
+
+fn heartbeat_line(heartbeat: &HeartbeatStatus, zone: Zone) -> String {
+    let show = |at: Option<Timestamp>| at.map(|at| zone.show_short(at));
+    says_of_time::heartbeat_status(
+        &heartbeat.person,
+        show(heartbeat.ran_at).as_deref(),
+        show(heartbeat.next_at).as_deref(),
+    )
 }
 
 fn stream_line(stream: &StreamStatus, zone: Zone) -> String {
@@ -414,6 +428,7 @@ mod tests {
                 "queues",
                 "streams",
                 "slots",
+                "heartbeats",
                 "proposals",
                 "upkeep",
                 "embeddings",

@@ -27,6 +27,7 @@ use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
 use crate::tool::conversation::{ReadConversation, ReadReflection};
+use crate::tool::heartbeat::HeartbeatDone;
 use crate::tool::knowledge::KnowledgeStore;
 use crate::tool::mcp::Servers;
 use crate::tool::memory_search::{MemoryRecall, MemorySearch, SearchSources};
@@ -107,6 +108,11 @@ impl Components {
         let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(ReadReflection::new(journal.clone()))];
         tools.extend(skills::tools(review));
         tools.extend(schedule::tools(&schedules));
+        tools.push(Arc::new(HeartbeatDone {
+            journal: journal.clone(),
+            workspace: workspace.clone(),
+            clock: Arc::clone(clock),
+        }));
         tools.extend(attachments::tools(journal, workspace));
         if config.tools.web_fetch {
             let fetcher = fetcher.map_or_else(|| Fetcher::new(Limits::default()), Ok)?;

@@ -146,8 +146,8 @@ fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) ->
     tx.conversations().count_message(run.conversation, message, assignment.at)
 }
 
-/// Author of files that a person wrote with another program.
-const BY_HAND: &str = "hand";
+/// Authors of files that a person wrote themselves: with another program, or by a command.
+const PEOPLE: [&str; 2] = ["hand", "person"];
 
 /// Effects allowed to a run that no person reads along. A reflection requests everything else in
 /// its result.
@@ -161,7 +161,7 @@ const GROUP: Effects =
 ///
 /// A run that no person reads along passes nothing to other programs, with one exception: a tool
 /// that its person named in text that they wrote themselves. `HEARTBEAT.md` counts if it was
-/// written by hand. The text of a task was chosen by a model; it counts only if it appears verbatim
+/// written by hand or by a command. The text of a task was chosen by a model; it counts only if it appears verbatim
 /// in what the person typed up to the request.
 #[derive(Debug)]
 pub struct Allowance {
@@ -237,7 +237,7 @@ fn words_of_person(db: Db<'_>, kind: ConversationKind, run: ConversationId) -> a
         match parent {
             Node::File(row) => {
                 let author = db.file_versions().file_row(FileId(row))?.map(|row| row.author);
-                words.retain(|_| author.as_deref() == Some(BY_HAND));
+                words.retain(|_| author.as_deref().is_some_and(|author| PEOPLE.contains(&author)));
             }
             Node::Turn(turn) => {
                 is_asked_in_talk = true;

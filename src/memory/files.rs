@@ -11,11 +11,10 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::disk::{Disk, FolderEntry};
-use super::workspace::{Workspace, WorkspaceError, WorkspaceFiles};
+use super::workspace::{Closed, Workspace, WorkspaceError, WorkspaceFiles};
 use super::{disk, label, layout, memory_md, note, page, section};
-use crate::id::PersonId;
 use crate::message::file_type;
-use crate::people::{Party, Person, Role};
+use crate::people::{Party, Person};
 use crate::store::{Db, Node};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -24,8 +23,8 @@ use crate::trust::{Label, Labelled, Scope, Text};
 /// have.
 const MAX_NOTE: u64 = 64 * 1024;
 
-/// Checklist for the heartbeat, written by the owner.
-const HEARTBEAT: &str = "HEARTBEAT.md";
+/// Checklist for the heartbeat, written by its owner.
+pub const HEARTBEAT: &str = "HEARTBEAT.md";
 
 /// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,22 +230,21 @@ impl WorkspaceFiles<'_> {
         Ok((Labelled::new(Arc::from(words), label, scope), row))
     }
 
-    /// Reads `HEARTBEAT.md` verbatim, with its owner and its row if the program wrote this version.
-    /// `None` if there is no such file, or if the root belongs to no owner with access.
+    /// Reads an owner's `HEARTBEAT.md` verbatim, with its row if the program wrote this version.
+    /// `None` if there is no such file, or if their folder is closed.
     ///
     /// # Errors
     /// If the file is unreadable, too long or not UTF-8, or was written for another party.
-    pub async fn read_heartbeat(&self) -> anyhow::Result<Option<(PersonId, Text, Option<i64>)>> {
-        let owner = self.0.journal.read(|db| db.folders().present_workspace_owner()).await?;
-        let Some(owner) = owner.filter(|owner| owner.role == Role::Owner).map(|owner| owner.id) else {
-            return Ok(None);
+    pub async fn read_heartbeat(&self, owner: &Person) -> anyhow::Result<Option<(Text, Option<i64>)>> {
+        let who = Party::One(owner.clone());
+        let folder = match self.folder_of(&who).await {
+            Err(error) if error.is::<Closed>() => return Ok(None),
+            folder => folder?,
         };
-        let scope = Scope::Person(owner);
-        let Some((bytes, row, label)) = self.read_verbatim(scope, HEARTBEAT.to_owned()).await? else {
-            return Ok(None);
-        };
+        let found = self.read_verbatim(who.scope(), layout::within(&folder, HEARTBEAT)).await?;
+        let Some((bytes, row, label)) = found else { return Ok(None) };
         let words = String::from_utf8(bytes).ok().context("It is not UTF-8")?;
-        Ok(Some((owner, Labelled::new(Arc::from(words), label, scope), row)))
+        Ok(Some((Labelled::new(Arc::from(words), label, who.scope()), row)))
     }
 
     /// Returns the bytes of the file at that location with its row and label; `None` if there is no

@@ -17,7 +17,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use super::{FinishedRun, Schedule, address_of_slot, claim_occurrence, post_answer};
+use super::report::to_report;
+use super::{FinishedRun, RunAnswer, Schedule, address_of_slot, claim_occurrence, post_answer};
 use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
 use crate::id::{AddressId, ReminderId, StreamId};
 use crate::store::{
@@ -67,12 +68,14 @@ impl Schedule {
     async fn end_tasks(&self) -> anyhow::Result<()> {
         let (now, zone) = (self.clock.now(), self.zone);
         for ended in self.ended(is_task).await? {
-            let posted = self.journal.write("end a task", move |tx| match &ended {
-                FinishedRun { slot, outcome: RunOutcome::Answered { text, message, .. } } => {
-                    post_answer(tx, slot, cause_of(slot), *message, text, now)
+            let FinishedRun { slot, outcome } = ended;
+            let posted = self.journal.write("end a task", move |tx| match outcome {
+                RunOutcome::Answered { text, message, .. } => {
+                    let answer = RunAnswer { message, words: to_report(text.open().0), text };
+                    post_answer(tx, &slot, cause_of(&slot), &answer, now)
                 }
-                FinishedRun { slot, outcome: RunOutcome::GaveUp { reason } } => not_done(tx, slot, reason, zone, now),
-                FinishedRun { outcome: RunOutcome::Open, .. } => Ok(None),
+                RunOutcome::GaveUp { reason } => not_done(tx, &slot, &reason, zone, now),
+                RunOutcome::Open => Ok(None),
             });
             if let Some(address) = posted.await? {
                 self.engine.channels.posted(address);

@@ -225,6 +225,8 @@ handles! {
     fingerprints: Fingerprints, FingerprintsMut;
     "Groups and their admission."
     groups: Groups, GroupsMut;
+    "Checks of HEARTBEAT.md, and its ticked items."
+    heartbeats: Heartbeats, HeartbeatsMut;
     "Updates that channels delivered."
     inbox: Inbox, InboxMut;
     "Requests to keep something that came from outside."

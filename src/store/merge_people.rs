@@ -36,6 +36,7 @@ const SCOPED: &[&str] = &[
 /// Columns that name a person or a stream. Rows that would become duplicates stay unchanged.
 const NAMED: &[(&str, &str)] = &[
     ("forgettings", "person_id"),
+    ("heartbeat_ticks", "person_id"),
     ("keeps", "person_id"),
     ("messages", "person_id"),
     ("proposals", "person_id"),
@@ -126,6 +127,7 @@ mod tests {
         "declared_addresses.person_id",
         "folder_moves.person_id",
         "guests.stream_id",
+        "heartbeats.person_id",
         "outside_tools.scope",
         "pairing_codes.person_id",
         "reflections.scope",

@@ -155,6 +155,12 @@ impl Sent<'_> {
         self.db.rows("WHERE m.shown_to = ?1 ORDER BY m.id", [turn])
     }
 
+    /// Returns the newest messages of a stream with a cause of that kind, newest first.
+    pub fn newest_of(&self, stream: StreamId, kind: CauseKind, limit: u32) -> anyhow::Result<Vec<SentRow>> {
+        let values = params![stream, kind, limit];
+        self.db.rows("WHERE m.stream_id = ?1 AND m.kind = 'sent' AND m.cause = ?2 ORDER BY m.id DESC LIMIT ?3", values)
+    }
+
     /// Returns a message that was not asked for.
     pub fn sent(&self, message: MessageId) -> anyhow::Result<Option<SentRow>> {
         self.db.row("WHERE m.id = ?1 AND m.kind = 'sent'", [message])

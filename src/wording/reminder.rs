@@ -137,6 +137,7 @@ pub fn may_i(label: &Label, tool: &str) -> String {
         "remind" => "May I keep exactly this and send it to you at that time?",
         "schedule" => "May I keep exactly this as a task, and do it each time?",
         "change_scheduled" => "May I change this entry of your list to exactly this? /reminders shows what it is now.",
+        "heartbeat_done" => "May I tick this item of your HEARTBEAT.md?",
         _ => "May I take this off your list? /reminders shows what it is.",
     };
     format!("{}. {what}", super::tool::i_have_read(label))
@@ -172,7 +173,9 @@ pub fn to_do(asked: &str, due: &str, late: &str) -> ProgramText {
     let late = if late.is_empty() { String::new() } else { format!(" {late} Do it once.") };
     ProgramText::message(format!(
         "The person asked on {asked} that the task below be done at certain times, and it is due now ({due}).{late} Do it, and answer with what comes of \
-         it alone: your answer is sent to them. Nobody reads along, so ask nothing; nothing can be scheduled from here."
+         it alone: your answer is sent to them. If they have to hear nothing, answer {} alone: then nothing is sent. Nobody reads along, so ask \
+         nothing; nothing can be scheduled from here.",
+        super::schedule::NOTHING_TO_REPORT
     ))
 }
 

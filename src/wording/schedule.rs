@@ -109,8 +109,21 @@ pub const NOTHING_TO_REPORT: &str = "HEARTBEAT_OK";
 /// Introduction to the file.
 pub fn heartbeat(due: &str) -> ProgramText {
     ProgramText::message(format!(
-        "This is a heartbeat, {due}: nobody wrote, and nobody reads along, so ask nothing. Below stands HEARTBEAT.md, which the owner keeps by \
-         hand. Do what it asks for as far as it is due now; what is ticked is done already. Then answer with what the owner has to hear, and with \
-         nothing else: your answer is sent to them. If there is nothing that they have to hear, answer {NOTHING_TO_REPORT} alone."
+        "This is a heartbeat, {due}: nobody wrote, and nobody reads along, so ask nothing. Below stands HEARTBEAT.md, which the owner keeps, and in \
+         <sent> what you told them in earlier heartbeats. Do what the file asks for as far as it is due now. A ticked box is done. When an item \
+         with a box is done, tick it with `heartbeat_done`; a line without a box stands for good. Then answer with what the owner has to hear now, \
+         and with nothing else: your answer is sent to them. Do not tell them again what stands in <sent>: a sentence that was sent before is left \
+         out. If there is nothing new that they have to hear, answer {NOTHING_TO_REPORT} alone: an answer that begins or ends with this word is \
+         not sent."
     ))
+}
+
+/// Heartbeat of an owner, in the status.
+pub fn heartbeat_status(person: &str, last: Option<&str>, next: Option<&str>) -> String {
+    let last = last.map_or_else(|| "not run yet".to_owned(), |at| format!("last run {at}"));
+    let next = next.map_or_else(
+        || "nothing is open in HEARTBEAT.md".to_owned(),
+        |at| format!("next {at}, sooner if anything changes"),
+    );
+    format!("- heartbeat of {person}: {last}; {next}")
 }

@@ -59,6 +59,8 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("forgettings", [Here, Here, Here]),
     ("groups", [No(NOBODY), No("it follows the configuration"), No(NOBODY)]),
     ("guests", [Here, No(HISTORY), No("a guest is no person")]),
+    ("heartbeat_ticks", [Here, No(HISTORY), Here]),
+    ("heartbeats", [Here, No("the next check follows the clock"), No(EACH_OWN)]),
     ("inbox", [Here, No(HISTORY), No(OWN_MOVE)]),
     ("indexed", [Here, By("clear_entries"), By("drop_entries_of")]),
     ("keeps", [Here, Here, Here]),

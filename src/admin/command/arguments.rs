@@ -2,7 +2,7 @@
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
-use super::{Action, Command, Query, SourceMessages, search_flags};
+use super::{Action, Command, HeartbeatChange, Query, SourceMessages, search_flags};
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
 use crate::schedule::Job;
@@ -50,6 +50,24 @@ pub(super) fn kind_of(word: &str) -> Option<Option<ConversationKind>> {
 /// Parses an empty argument, or the number or the period of a reflection.
 pub(super) fn reflections(rest: &str) -> Query {
     named(rest).map_or(Query::Reflections(IN_CHAT), Query::Reflection)
+}
+
+/// Parses an empty argument, or a verb with an item; `tidy` takes effect with `yes`.
+pub(super) fn heartbeat(rest: &str) -> Option<Command> {
+    let (verb, more) = first_word(rest);
+    let act = |make: fn(String) -> HeartbeatChange| {
+        named(more).map(|words| Command::Act(Action::ChangeHeartbeat(make(words))))
+    };
+    match (verb.to_lowercase().as_str(), more.to_lowercase().as_str()) {
+        ("", _) => Some(Command::Read(Query::Heartbeat)),
+        ("add", _) => act(HeartbeatChange::AddOnce),
+        ("always", _) => act(HeartbeatChange::AddStanding),
+        ("done", _) => act(HeartbeatChange::Tick),
+        ("open", _) => act(HeartbeatChange::Untick),
+        ("tidy", "") => Some(Command::Read(Query::TickedItems)),
+        ("tidy", "yes") => Some(Command::Act(Action::ChangeHeartbeat(HeartbeatChange::Tidy))),
+        _ => None,
+    }
 }
 
 /// Parses a note, with an optional last word `messages`.

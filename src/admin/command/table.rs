@@ -98,6 +98,13 @@ pub const COMMANDS: &[CommandRow] = &[
     member("export", "", "Export all your data into one file", Act(|_| Some(Action::Export))).command_line("export"),
     member("whoami", "", "Show your role, addresses and conversation", Read(|_| Some(Query::Whoami))),
     member("link", "", "Link another address to your account", Act(|_| Some(Action::Link))),
+    owner(
+        "heartbeat",
+        "[add TEXT | always TEXT | done N | open N | tidy]",
+        "Show or change what is checked regularly",
+        ByArguments(arguments::heartbeat),
+    )
+    .hint("add is for something to do once, always for a standing instruction; tidy takes out what is ticked"),
     owner("pending", "", "List skill changes that await your decision", Read(|_| Some(Query::PendingProposals)))
         .command_line("review list"),
     owner(

@@ -212,6 +212,8 @@ impl ErasureMut<'_> {
             "DELETE FROM reactions WHERE person_id = ?1 OR message_id IN (SELECT id FROM messages WHERE scope = 'person:' || ?1)".to_owned(),
             "DELETE FROM pairing_codes WHERE issuer_id = ?1 OR person_id = ?1 OR lower(name) = (SELECT lower(name) FROM people WHERE id = ?1)".to_owned(),
             "DELETE FROM declared_addresses WHERE person_id = ?1".to_owned(),
+            "DELETE FROM heartbeats WHERE person_id = ?1".to_owned(),
+            "DELETE FROM heartbeat_ticks WHERE person_id = ?1".to_owned(),
             "UPDATE people SET namesake_id = NULL WHERE ?1 IN (id, namesake_id)".to_owned(),
             format!("UPDATE addresses SET peer = 'forgotten:' || id, alias = '', person_id = NULL WHERE id IN {whose}"),
         ] {

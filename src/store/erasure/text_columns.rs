@@ -202,6 +202,7 @@ mod tests {
         "groups.allowed_as",
         "groups.chat",
         "guests.sender",
+        "heartbeats.inputs",
         "inbox.account",
         "inbox.adapter",
         "inbox.fate",
