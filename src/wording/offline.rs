@@ -12,12 +12,14 @@ pub const GOODBYE: &str = "Until next time.";
 /// Reply to "how are you".
 pub const WELL: &str = "All is well here. I run without any network.";
 /// Reply to "who are you".
-pub const WHO: &str = "I am the built-in offline model of this assistant. I do not think up anything: I keep what you tell me, find it \
-     again, and tell you where it stands.";
+pub const WHO: &str = "I am the built-in offline model of this assistant. I do not think up anything: I find what you told me, and \
+     tell you where it stands.";
 /// Reply to "what can you do".
 pub const ABILITIES: &str = "Without a language model behind me I can do this:\n\n\
-     - remember what you tell me (\"my cat is called Whiskerino\") and find it again when you ask\n\
-     - look into our earlier conversations (\"what did we talk about last week?\")\n\
+     - find again what you told me (\"my cat is called Whiskerino\") when you ask\n\
+     - keep a note (\"remember that the safe is blue\")\n\
+     - remind you (\"remind me tomorrow at 9:00 to call Nora\")\n\
+     - search our earlier conversations and your notes (\"search for the safe\")\n\
      - read a web page for you when you send me its address\n\
      - tell the date and the time, and do sums (\"what is 12*7?\")\n\
      - write down what mattered when a conversation ends\n\n\
@@ -26,8 +28,14 @@ pub const ABILITIES: &str = "Without a language model behind me I can do this:\n
 pub const NO_EYES: &str = "I cannot see pictures.";
 /// Reply to an empty message.
 pub const EMPTY: &str = "There was no text in that for me.";
-/// Prefix of a stored fact.
-pub const NOTED: &str = "I will remember that you told me:";
+/// Prefix of a statement that asks for nothing.
+pub const HEARD: &str = "You told me, and I find it again when you ask. \"Remember that …\" puts it into your notes.";
+/// Reply to a reminder without a time.
+pub const REMIND_WHEN: &str =
+    "I set no reminder, because I found no time in that. Write for example: remind me tomorrow at 9:00 to call Nora.";
+/// Reply to a reminder without words.
+pub const REMIND_OF_WHAT: &str =
+    "I set no reminder, because I found no words for it. Write for example: remind me tomorrow at 9:00 to call Nora.";
 /// Prefix of a quote from the person.
 pub const YOU_TOLD: &str = "You told me:";
 /// Prefix of a quote from the notes.
@@ -54,7 +62,9 @@ pub const TRUNCATED: &str = "There is more of it than I show here.";
 /// Introduction to the result of a tool.
 pub fn found(tool: &str) -> String {
     match tool {
-        "memory_search" => "From our earlier conversations:".to_owned(),
+        "memory_search" => "This is what I find:".to_owned(),
+        "remind" | "list_scheduled" => "Your reminders:".to_owned(),
+        "remember" => "Your notes:".to_owned(),
         "web_fetch" => "From the page:".to_owned(),
         other => format!("From the tool `{other}`:"),
     }

@@ -2,11 +2,12 @@
 //!
 //! The order matters: tool results are shown first, because they were requested; then come
 //! unambiguous requests; then known facts; then a search in earlier conversations; everything else
-//! is acknowledged as something to remember.
+//! is quoted back. What no tool did is never claimed.
 
 use serde_json::json;
 
 use super::prompt_view::PromptView;
+use super::requests::{PlainRequest, plain_request};
 use super::words::{self, has_cue};
 use crate::model::ToolCall;
 use crate::text;
@@ -74,7 +75,9 @@ pub(super) fn to(view: &PromptView<'_>) -> OfflineAnswer {
         return OfflineAnswer::signed(&results(view));
     }
     if view.question.is_empty() {
-        return OfflineAnswer::signed(&without_words(view));
+        let piped = view.piped.filter(|piped| is_question(piped, &words::spaced(piped)));
+        // Text from outside may be looked up, and asks for nothing else.
+        return piped.map_or_else(|| OfflineAnswer::signed(&without_words(view)), |piped| inquiry(view, piped));
     }
     if let Some(address) = address(&view.question) {
         return match offers(view, "web_fetch") {
@@ -82,22 +85,49 @@ pub(super) fn to(view: &PromptView<'_>) -> OfflineAnswer {
             false => OfflineAnswer::signed(phrases::NO_WEB),
         };
     }
+    if let Some(answer) = plain_request(&view.question, view.time).and_then(|request| carry_out(view, request)) {
+        return answer;
+    }
     let spaced = words::spaced(&view.question);
-    if let Some(words) = small_talk(&spaced, view).or_else(|| sum(&view.question)) {
+    let wants_to_know = has_cue(&spaced, PAST) || is_question(&view.question, &spaced);
+    if wants_to_know || small_talk(&view.question, view).is_some() || sum(&view.question).is_some() {
+        return inquiry(view, &view.question);
+    }
+    OfflineAnswer::signed(&with_picture(view, format!("{}\n{}", phrases::HEARD, quote(&view.question))))
+}
+
+/// Answers a question: small talk, a sum, what is known, or a search.
+fn inquiry(view: &PromptView<'_>, question: &str) -> OfflineAnswer {
+    if let Some(words) = small_talk(question, view).or_else(|| sum(question)) {
         return OfflineAnswer::signed(&words);
     }
-    let wants_to_know = has_cue(&spaced, PAST) || is_question(&view.question, &spaced);
-    if !wants_to_know {
-        return OfflineAnswer::signed(&with_picture(view, format!("{}\n{}", phrases::NOTED, quote(&view.question))));
-    }
-    if let Some(known) = known(view) {
+    if let Some(known) = known(view, question) {
         return OfflineAnswer::signed(&with_picture(view, known));
     }
     if offers(view, "memory_search") {
-        let arguments = json!({ "in": "conversations", "query": query(&view.question), "limit": MAX_QUOTES });
+        let arguments = json!({ "in": "conversations", "query": query(question), "limit": MAX_QUOTES });
         return OfflineAnswer::calling(view, "memory_search", &arguments);
     }
     OfflineAnswer::signed(&with_picture(view, phrases::UNKNOWN.to_owned()))
+}
+
+/// Calls the tool for a request, or says what the request lacks. `None` if the tool is not offered.
+fn carry_out(view: &PromptView<'_>, request: PlainRequest) -> Option<OfflineAnswer> {
+    let (tool, arguments) = match request {
+        PlainRequest::Remind { when, .. } if when.is_empty() => {
+            return Some(OfflineAnswer::signed(phrases::REMIND_WHEN));
+        }
+        PlainRequest::Remind { text, .. } if text.is_empty() => {
+            return Some(OfflineAnswer::signed(phrases::REMIND_OF_WHAT));
+        }
+        PlainRequest::Remind { when, text } => ("remind", json!({ "when": when, "text": text })),
+        PlainRequest::Remember { title, content } => {
+            ("remember", json!({ "title": title, "content": content, "kind": "reference" }))
+        }
+        PlainRequest::Search(query) => ("memory_search", json!({ "query": query, "limit": MAX_QUOTES })),
+        PlainRequest::ListReminders => ("list_scheduled", json!({})),
+    };
+    offers(view, tool).then(|| OfflineAnswer::calling(view, tool, &arguments))
 }
 
 fn without_words(view: &PromptView<'_>) -> String {
@@ -112,12 +142,13 @@ fn with_picture(view: &PromptView<'_>, words: String) -> String {
     if view.picture { format!("{} {words}", phrases::NO_EYES) } else { words }
 }
 
-fn small_talk(spaced: &str, view: &PromptView<'_>) -> Option<String> {
+fn small_talk(question: &str, view: &PromptView<'_>) -> Option<String> {
+    let spaced = &words::spaced(question);
     if has_cue(spaced, CLOCK) && !has_cue(spaced, PAST) {
         return Some(phrases::now(view.day, view.time));
     }
     let is_short = spaced.split_whitespace().count() <= 5;
-    let is_greeting = is_short && !view.question.contains('?');
+    let is_greeting = is_short && !question.contains('?');
     let answers = [
         (true, WHO, phrases::WHO),
         (true, HOW, phrases::WELL),
@@ -137,8 +168,8 @@ fn sum(question: &str) -> Option<String> {
 
 /// Finds the statements of the person or the notes that answer the question, best first and newer
 /// before older.
-fn known(view: &PromptView<'_>) -> Option<String> {
-    let mut question_stems = words::stems(&view.question);
+fn known(view: &PromptView<'_>, question: &str) -> Option<String> {
+    let mut question_stems = words::stems(question);
     question_stems.sort_unstable();
     question_stems.dedup();
     let candidates = candidates(view);
@@ -192,10 +223,10 @@ fn results(view: &PromptView<'_>) -> String {
             return phrases::found_nothing(tool);
         }
         // Search hits come in order of relevance; of a page only some sentences are relevant.
-        let shown = if *tool == "memory_search" {
-            quotes(text.lines().map(without_address))
-        } else {
-            extract(text, &question_stems)
+        let shown = match *tool {
+            "web_fetch" => extract(text, &question_stems),
+            "memory_search" => quotes(text.lines().map(without_address)),
+            _ => quotes(text.lines()),
         };
         format!("{}\n{shown}", phrases::found(tool))
     });

@@ -16,6 +16,12 @@ const MAX_MESSAGE: usize = 4_000;
 /// Maximum number of bytes read of one block of memory, page or other material.
 const MAX_BLOCK: usize = 32_000;
 
+/// Source of piped text.
+const PIPE: &str = "stdin";
+
+/// Maximum number of bytes of piped text that may be a question by itself.
+const MAX_PIPED: usize = 300;
+
 /// Words in headings of instruction sections that hold knowledge, not rules.
 const KNOWLEDGE: &[&str] =
     &["previous conversation", "still open", "earlier", "memory", "note", "person", "user", "today"];
@@ -29,6 +35,8 @@ pub(super) struct PromptView<'a> {
     pub(super) time: Option<&'a str>,
     /// Material that came with it: pages, files, quotes, other people's text.
     pub(super) material: Vec<&'a str>,
+    /// Short piped text that came alone.
+    pub(super) piped: Option<&'a str>,
     /// True if a picture came with it.
     pub(super) picture: bool,
     /// Earlier messages of people, oldest first.
@@ -102,8 +110,14 @@ impl<'a> PromptView<'a> {
             }),
             Role::User => message.parts().iter().for_each(|part| {
                 let is_typed = part.label().is_trusted();
+                let is_piped = part.label().sources().all(|source| source.as_str() == PIPE);
                 match part.open().0 {
-                    RequestPart::Text(text) => self.read_newest(cut(text), is_typed),
+                    RequestPart::Text(text) => {
+                        self.read_newest(cut(text), is_typed);
+                        if !is_typed && is_piped {
+                            self.piped = Some(unframed(after_time(text).1)).filter(|text| text.len() <= MAX_PIPED);
+                        }
+                    }
                     RequestPart::Image { .. } => self.picture = true,
                     RequestPart::Call { .. } | RequestPart::Result { .. } => {}
                 }
@@ -129,7 +143,7 @@ impl<'a> PromptView<'a> {
             }
             self.question.push_str(words.trim());
         } else {
-            self.material.push(words);
+            self.material.push(unframed(words));
         }
     }
 
@@ -163,6 +177,12 @@ impl<'a> PromptView<'a> {
             self.notes.push(line);
         }
     }
+}
+
+/// Takes the frame off a text from outside.
+fn unframed(text: &str) -> &str {
+    let inner = text.split_once("<untrusted").and_then(|(_, rest)| rest.split_once('>')).map(|(_, inner)| inner);
+    inner.map_or(text, |inner| inner.rsplit_once("</untrusted>").map_or(inner, |(inner, _)| inner)).trim()
 }
 
 fn texts(message: &Message) -> impl Iterator<Item = &str> {
