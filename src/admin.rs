@@ -30,6 +30,7 @@ mod transcript; // /conversations
 
 pub use answer::Answer;
 pub use memory::{Knowledge, RepairMode};
+pub use models::PREFERRED_MODEL;
 pub use search::{SearchKind, SearchQuery};
 
 use std::ops::Deref;

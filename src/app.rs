@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::terminal::Terminal;
-use crate::admin::{self, Admin};
+use crate::admin::{self, Admin, PREFERRED_MODEL};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::gateway::commands::CommandWorker;
@@ -149,9 +149,10 @@ impl App {
         people::declare_people(&journal, &config, clock.now()).await?;
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
         let (chat, background) = model_pools(&config, overrides.chat, overrides.background, overrides.jitter, &ledger)?;
-        if let Some(preferred) = journal.read(|db| db.settings().fact("model")).await? {
-            // A model that is no longer configured is ignored.
-            chat.prefer(Some(&preferred));
+        if let Some(preferred) = journal.read(|db| db.settings().fact(PREFERRED_MODEL)).await?
+            && !chat.prefer(Some(&preferred))
+        {
+            people::end_preference(&journal, &preferred, &chat, clock.now()).await?;
         }
         chat.recollect().await?;
         background.recollect().await?;

@@ -55,6 +55,10 @@ pub struct Reflector {
     pub review: Review,
 }
 
+/// Job name of a slot that covers a day which is not over. It is not [`Job::Daily`], so the day
+/// still gets its own slot, with all of its messages.
+pub const SO_FAR: &str = "today";
+
 /// Reflection job, by the length of its periods.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::EnumString, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
@@ -76,9 +80,9 @@ impl Job {
         self.into()
     }
 
-    /// Parses the name of a job.
+    /// Parses the name of a job. [`SO_FAR`] is a daily one.
     pub fn named(word: &str) -> Option<Self> {
-        word.parse().ok()
+        (word == SO_FAR).then_some(Self::Daily).or_else(|| word.parse().ok())
     }
 
     /// Length of the job's periods.

@@ -33,7 +33,7 @@ use crate::time::task::guarded;
 use crate::time::{Clock, Timestamp, Zone};
 use crate::trust::{Labelled, Scope, Text};
 
-pub use crate::reflection::Job;
+pub use crate::reflection::{Job, SO_FAR};
 pub use heartbeat::{HeartbeatFile, HeartbeatStatus};
 pub use slots::{OnDemandResult, UpcomingReflection};
 pub use upkeep::{Checked, FreeSpace};

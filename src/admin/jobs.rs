@@ -13,7 +13,7 @@ use super::command::ReflectionRequest;
 use crate::id::{PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
 use crate::reflection::render;
-use crate::schedule::OnDemandResult;
+use crate::schedule::{OnDemandResult, SO_FAR};
 use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Scope, Text};
@@ -111,11 +111,12 @@ impl JobsAdmin<'_> {
         let Some(slot) = self.schedule.when_over(slot, MAX_WAIT).await? else {
             return Ok(Answer::refusal(command::FAILED));
         };
+        let period = if slot.job == SO_FAR { says::so_far(&slot.period) } else { slot.period.clone() };
         Ok(match slot.state {
-            SlotState::Done => Answer::ours(says::done(&slot.period), json_of(&slot)),
-            SlotState::Quiet => Answer::ours(says::quiet(&slot.period), json_of(&slot)),
-            SlotState::Claimed | SlotState::Working => Answer::ours(says::takes_long(&slot.period), json_of(&slot)),
-            SlotState::Failed | SlotState::Missed => Answer::refusal(says::failed(&slot.period, &slot.reason)),
+            SlotState::Done => Answer::ours(says::done(&period), json_of(&slot)),
+            SlotState::Quiet => Answer::ours(says::quiet(&period), json_of(&slot)),
+            SlotState::Claimed | SlotState::Working => Answer::ours(says::takes_long(&period), json_of(&slot)),
+            SlotState::Failed | SlotState::Missed => Answer::refusal(says::failed(&period, &slot.reason)),
         })
     }
 }

@@ -14,7 +14,7 @@ use crate::store::SpendLine;
 use crate::wording::command as says;
 
 /// The setting that holds the preference, which is applied again after a restart.
-const FACT: &str = "model";
+pub const PREFERRED_MODEL: &str = "model";
 
 impl ReportsAdmin<'_> {
     /// Lists the models in the order in which they are asked.
@@ -30,7 +30,7 @@ impl ReportsAdmin<'_> {
             return Ok(Answer::refusal(says::no_such_model(&plain(name), &listed)));
         }
         let chosen = self.model_in_use().unwrap_or_default();
-        self.journal.write("prefer a model", move |tx| tx.settings().set_fact(FACT, &chosen)).await?;
+        self.journal.write("prefer a model", move |tx| tx.settings().set_fact(PREFERRED_MODEL, &chosen)).await?;
         let now_first = plain(&self.model_in_use().unwrap_or_default());
         Ok(Answer::ours(says::preferred(&now_first), self.models().data()))
     }

@@ -62,6 +62,11 @@ impl OwnerNotice {
         Self::of(told)
     }
 
+    /// The preferred model is no longer configured, and that one is asked first instead.
+    pub fn model_gone(preferred: &str, first: &str) -> Self {
+        Self::of(of_command::preferred_is_gone(&plain(preferred), &plain(first)))
+    }
+
     /// A code gave an existing person a higher role.
     pub fn promoted(person: &Person, at: &Address) -> Self {
         let text = says::promoted(&person.name, person.role.as_str(), &address_in_words(at));

@@ -5,13 +5,14 @@ mod identity;
 use std::time::Duration;
 
 use crate::adapter::Adapter;
-use crate::admin::owner_notice;
 use crate::admin::owner_notice::OwnerNotice;
+use crate::admin::{PREFERRED_MODEL, owner_notice};
 use crate::config::Config;
 use crate::gateway::intake;
 use crate::id::{AddressId, PersonId};
 use crate::message::ChannelKind;
 use crate::people::{Address, Person};
+use crate::spend::ModelPool;
 use crate::store::{Journal, KnownPerson, NewOutbox, Tx};
 use crate::text::shorten;
 use crate::time::{Timestamp, Zone};
@@ -98,6 +99,23 @@ pub(super) async fn announce_absence(
                 notified.push(here.id);
             }
             Ok(notified)
+        })
+        .await
+}
+
+/// Ends the choice of a model that is no longer configured, and notifies the owners.
+pub(super) async fn end_preference(
+    journal: &Journal,
+    preferred: &str,
+    models: &ModelPool,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    let first = models.info(0).map(|info| format!("{}/{}", info.provider, info.name)).unwrap_or_default();
+    let notice = OwnerNotice::model_gone(preferred, &first);
+    journal
+        .write("end the choice of a model", move |tx| {
+            tx.settings().drop_fact(PREFERRED_MODEL)?;
+            owner_notice::notify_owners(tx, &tx.people().reachable_owners()?, &notice, now).map(drop)
         })
         .await
 }

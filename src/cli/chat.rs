@@ -24,7 +24,7 @@ use super::client::{self, Answered, Needs};
 use super::config::CliPaths;
 use super::ephemeral::{self, TempFolder, until_ended};
 use super::print::{CliError, Screen};
-use super::{Exit, block_on, log};
+use super::{Exit, block_on, init, log};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
 use crate::config::{Config, Home};
@@ -106,6 +106,9 @@ pub fn command(options: ChatArgs, paths: &CliPaths, verbose: bool) -> Result<Exi
         let input = Input::gather(&words)?;
         let options = ChatOptions { person, history: paths.home.path().join("history") };
         return block_on(attached(gateway, input, options, paths.home.clone()));
+    }
+    if !ephemeral_memory && !paths.config.exists() {
+        init::offer_offline(paths)?;
     }
     // Configuration errors are reported before anything is typed.
     let mut config = paths.load()?.config;

@@ -35,7 +35,7 @@ use crate::config::{self, Answers, Config, Home, Provider, SecretFrom, commented
 use crate::wording::cli::init as says;
 
 /// `compline init …`. The environment variables are those of the configuration.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct InitArgs {
     /// Ask nothing; use flags, environment and defaults
     #[arg(long)]
@@ -123,6 +123,31 @@ pub fn run(options: &InitArgs, paths: &CliPaths, printer: Printer) -> Result<Exi
     }
     print::print_remark(&next(paths, &config));
     Ok(Exit::Done)
+}
+
+/// Offers to begin with the offline model where nothing is set up, and writes its configuration.
+///
+/// # Errors
+/// If there is no terminal to ask in, or the person does not want that.
+pub fn offer_offline(paths: &CliPaths) -> Result<(), CliError> {
+    let init = paths.command("init");
+    if !print::is_dialogue() {
+        return Err(CliError::Wrong(says::not_set_up(&paths.config, &init)));
+    }
+    let mut dialogue = Dialogue::open()?;
+    print::print_remark(&says::offer_offline(&init));
+    let answer = dialogue.line(says::BEGIN_OFFLINE, "y")?.to_lowercase();
+    if !matches!(answer.as_str(), "y" | "yes") {
+        return Err(CliError::Wrong(says::not_set_up(&paths.config, &init)));
+    }
+    let was_empty = is_empty(paths.home.path());
+    let (text, ..) = take_as_given(&InitArgs::default(), paths)?;
+    replace_config(&paths.config, &text)?;
+    print::print_remark(&says::written(&paths.config, None));
+    if let Some(mode) = close_home(paths.home.path(), was_empty) {
+        print::print_remark(&says::open_home(paths.home.path(), mode, &paths.command("doctor --fix")));
+    }
+    Ok(())
 }
 
 fn may_replace(options: &InitArgs, paths: &CliPaths, dialogue: Option<&mut Dialogue>) -> Result<bool, CliError> {

@@ -10,7 +10,8 @@
 //!
 //! A request of an owner does not change which time is covered. The period has to be over, earlier
 //! periods without a reflection go first, and a finished period is repeated only if the request
-//! says so. The new run then counts, and the older one stays as it is.
+//! says so. The new run then counts, and the older one stays as it is. The current day can be
+//! looked at so far: that is a job of its own ([`SO_FAR`]), so the day's slot still comes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,10 +20,10 @@ use super::due::{Claim, JobStart, in_order, plan};
 use super::{AFTER_TROUBLE, Schedule};
 use crate::id::{PersonId, SlotId};
 use crate::people::Role;
-use crate::reflection::{Job, SlotProgress};
+use crate::reflection::{Job, SO_FAR, SlotProgress};
 use crate::store::{Db, NewSlot, SlotRow, SlotState, Tx};
 use crate::time::task::guarded;
-use crate::time::{Cron, Period, Timestamp};
+use crate::time::{Cron, Period, Span, Timestamp};
 use crate::trust::Scope;
 use crate::wording::schedule as says;
 
@@ -211,6 +212,9 @@ impl Schedule {
             return Ok(OnDemandResult::Off);
         }
         let (now, zone) = (self.clock.now(), self.zone);
+        if job == Job::Daily && name.is_some_and(|name| name.eq_ignore_ascii_case(SO_FAR)) {
+            return self.ask_so_far(person, now).await;
+        }
         let latest = Period::containing(job.span(), now, zone).previous();
         let Some(period) = name.map_or(Some(latest), |name| Period::named(job.span(), name)) else {
             return Ok(OnDemandResult::NoPeriod);
@@ -236,8 +240,44 @@ impl Schedule {
                 Ok(row.map_or(OnDemandResult::TooEarly(name.clone()), |row| OnDemandResult::Begun(row.id, name)))
             })
             .await?;
+        // Without a name, a day whose predecessor is done or unknown is looked at so far.
+        let is_of_today = job == Job::Daily && name.is_none() && !again;
+        if is_of_today && matches!(result, OnDemandResult::TooEarly(_) | OnDemandResult::Done(_)) {
+            return self.ask_so_far(person, now).await;
+        }
         self.wake();
         Ok(result)
+    }
+
+    /// Requests a reflection on the current day up to now, each time anew.
+    async fn ask_so_far(&self, person: PersonId, now: Timestamp) -> anyhow::Result<OnDemandResult> {
+        let day = Period::containing(Span::Day, now, self.zone);
+        let (from, name) = (day.begins(self.zone), day.to_string());
+        let begun = self.journal.write("ask for a slot so far", move |tx| {
+            let scope = Scope::Person(person);
+            let new = NewSlot {
+                job: SO_FAR,
+                scope,
+                period: &name,
+                from,
+                to: now,
+                due_at: now,
+                state: SlotState::Claimed,
+                reason: "",
+                again: true,
+                at: now,
+            };
+            match tx.slots().claim_slot(&new)? {
+                Some(id) => Ok(OnDemandResult::Begun(id, says::so_far(&name))),
+                None => {
+                    let open = tx.slots().newest_run(scope, SO_FAR, &name)?;
+                    Ok(open.map_or(OnDemandResult::NoPeriod, |row| OnDemandResult::OnIt(row.id, says::so_far(&name))))
+                }
+            }
+        });
+        let begun = begun.await?;
+        self.wake();
+        Ok(begun)
     }
 
     /// Returns the slot when it is over, or in its current state after `patience`. That is real

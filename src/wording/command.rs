@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{money, span};
+use super::{ProgramText, money, span};
 use crate::id::{AddressId, ConversationId};
 use crate::message::FileKind;
 use crate::people::Address;
@@ -381,6 +381,13 @@ pub fn no_such_model(name: &str, listed: &str) -> String {
 /// Reply to a change of the preferred model.
 pub fn preferred(name: &str) -> String {
     format!("From now on {name} is asked first.")
+}
+
+/// Notice: the preferred model is no longer configured.
+pub fn preferred_is_gone(preferred: &str, first: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "The model {preferred}, which was chosen with /model, is not configured any more. From now on {first} is asked first."
+    ))
 }
 
 /// Reply to an operator command of another program version.

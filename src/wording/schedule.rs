@@ -14,6 +14,11 @@ pub fn missed(periods: u32) -> String {
     }
 }
 
+/// A day that is not over.
+pub fn so_far(day: &str) -> String {
+    format!("{day} so far")
+}
+
 /// Reply: the reflection has started.
 pub fn begun(period: &str) -> String {
     format!("I am looking back on {period}. It takes a moment.")
@@ -53,7 +58,7 @@ pub fn done_already(job: &str, period: &str) -> String {
 
 /// Reply: the period is not over yet.
 pub fn not_over(period: &str) -> String {
-    format!("{period} is not over yet.")
+    format!("{period} is not over yet. `reflect daily today` looks back on today so far.")
 }
 
 /// Reply: the period is before the person's first access.

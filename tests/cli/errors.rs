@@ -15,6 +15,8 @@ fn wrong_usage_is_two() {
     home.run("").refused(2, &["Usage:"]);
     home.run("conversations show three").refused(2, &["invalid value"]);
     home.run("status").refused(2, &["there is no configuration", "fix: run `compline init`"]);
+    // Without a terminal `chat` asks nothing, and names the way to begin offline.
+    home.run("chat hello").refused(2, &["there is no configuration", "--non-interactive` to begin with the offline"]);
 }
 
 /// Promise (operation/configuration-error): An error in the configuration is reported with the

@@ -22,6 +22,7 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/gateway.rs", "group_not_allowed", "the number of a chat"),
     ("src/wording/gateway.rs", "joined", "the name of a person"),
     ("src/wording/gateway.rs", "join_means", "the name of a person"),
+    ("src/wording/command.rs", "preferred_is_gone", "names of models from the configuration"),
     ("src/wording/access.rs", "handed_over", "names of people, and a folder that is named after one"),
     ("src/wording/schedule.rs", "heartbeat", "a time"),
     ("src/wording/prompt.rs", "nothing_said", "a time, and who speaks"),

@@ -148,7 +148,7 @@ pub const COMMANDS: &[CommandRow] = &[
         Act(|rest| ReflectionRequest::read(rest.split_whitespace()).map(Action::Reflect)),
     )
     .command_line("reflect")
-    .hint("PERIOD is like 2026-11-20, 2026-W47 or 2026-11; \"again\" repeats an existing reflection"),
+    .hint("PERIOD is like 2026-11-20, 2026-W47, 2026-11 or today; \"again\" repeats an existing reflection"),
     owner(
         "reflections",
         "[PERIOD]",

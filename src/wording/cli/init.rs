@@ -40,6 +40,25 @@ pub const BROKEN_OFF: &str = "Cancelled; nothing was written.";
 /// Error: no terminal.
 pub const NO_DIALOGUE: &str = "Questions cannot be asked: this is not a terminal.\nfix: run it in a terminal, or with --non-interactive and flags (compline init --help)";
 
+/// Question: begin with the offline model?
+pub const BEGIN_OFFLINE: &str = "Begin with the offline model now? (y/n)";
+
+/// Nothing is set up yet.
+pub fn offer_offline(init: &str) -> String {
+    format!(
+        "Nothing is set up yet. You can begin at once with the built-in offline model: it needs no key and no network, and quotes what you told it.\n\
+         `{init}` sets up a real model and your channels, now or later; what you say until then stays."
+    )
+}
+
+/// Error: nothing is set up.
+pub fn not_set_up(config: &Path, init: &str) -> String {
+    format!(
+        "{}: there is no configuration\nfix: run `{init}`, or `{init} --non-interactive` to begin with the offline model",
+        config.display()
+    )
+}
+
 /// Error: unknown time zone.
 pub fn no_zone(typed: &str) -> String {
     format!(

@@ -304,3 +304,41 @@ async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
     assert_eq!(story.last_received_by(ADA), "the answer");
     story.end().await;
 }
+
+/// Promise (models/choice): The choice made with `/model` survives a restart. It ends when the model
+/// is no longer configured, and you are told.
+#[tokio::test]
+async fn the_choice_of_a_model_lasts_until_the_model_is_gone() {
+    let mut story = Story::prepared("").await;
+    let named = |name: &str| {
+        let info = compline::model::ModelInfo {
+            provider: "scripted".to_owned(),
+            name: name.to_owned(),
+            context_window: 100_000,
+            max_output: 1_000,
+            images: false,
+            price: None,
+        };
+        crate::support::model::Scripted::with_card(story.clock.clone(), info)
+    };
+    let (second, third) = (named("second"), named("third"));
+    story.fall_back_to(second.clone());
+    story.start().await;
+    story.say(ADA, "/model second").await;
+    story.restart().await;
+    story.say(ADA, "hello").await;
+    assert_eq!((second.asked(), story.model.asked()), (1, 0));
+    story.fall_back_to(third.clone());
+    story.restart().await;
+    story.settle().await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("scripted/second") && told.contains("scripted/scripted is asked first"), "{told}");
+    story.say(ADA, "hello again").await;
+    assert_eq!((third.asked(), story.model.asked()), (0, 1));
+    assert_eq!(story.count("SELECT count(*) FROM meta WHERE key = 'model'"), 0);
+    let count = story.received_by(ADA).len();
+    story.restart().await;
+    story.settle().await;
+    assert_eq!(story.received_by(ADA).len(), count, "it is said once");
+    story.end().await;
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 use compline::model::{Purpose, Request};
 use compline::time::{Clock, Timestamp};
 
+use crate::support::model::words;
 use crate::support::story::{ADA, BEN, NOON, Story, canary};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -15,7 +16,7 @@ const SETTINGS: &str = "[reflection]\nmin_messages = 1\ntell_owner = false\n";
 fn slots(story: &Story) -> Vec<String> {
     let all = story.text(
         "SELECT coalesce(group_concat(line, ', '), '') FROM
-           (SELECT job || ' ' || period || ' ' || state AS line FROM slots WHERE job IN ('daily', 'weekly', 'monthly') ORDER BY id)",
+           (SELECT job || ' ' || period || ' ' || state AS line FROM slots WHERE job IN ('daily', 'weekly', 'monthly', 'today') ORDER BY id)",
     );
     all.split(", ").filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
@@ -156,6 +157,31 @@ async fn an_owner_may_ask_for_it_and_what_is_done_is_not_done_again_unless_asked
     let again = asked(&story, &["daily", "2026-11-20", "again"]).await;
     assert!(!again.failed, "{}", again.markdown);
     assert_eq!((slots(&story).len(), looked_back(&story).len()), (2, 2));
+    story.end().await;
+}
+
+/// Promise (reflection/so-far): On the first day, or once yesterday is done, `compline reflect daily`
+/// looks back on today so far and says so; the day still gets its own reflection.
+#[tokio::test]
+async fn today_can_be_looked_at_so_far_and_still_gets_its_own_slot() {
+    let story = Story::with(SETTINGS).await;
+    story.say(ADA, "a fine day").await;
+    let today = asked(&story, &["daily"]).await;
+    assert!(!today.failed && today.markdown.contains("2026-11-20 so far"), "{}", today.markdown);
+    story.say(ADA, "a fine evening").await;
+    story.say(ADA, "/reflect daily today").await;
+    assert!(story.received_by(ADA).iter().any(|text| text.contains("looking back on 2026-11-20 so far")));
+    assert_eq!(slots(&story), ["today 2026-11-20 done", "today 2026-11-20 done"]);
+    story.pass(HOUR * 16).await;
+    assert_eq!(slots(&story)[2..], ["daily 2026-11-20 done"]);
+    let seen: Vec<String> = looked_back(&story).iter().map(words).collect();
+    assert!(seen[0].contains("a fine day") && !seen[0].contains("a fine evening"));
+    assert!(seen[2].contains("a fine day") && seen[2].contains("a fine evening"));
+    let window = "SELECT to_at - from_at FROM slots WHERE job = 'daily'";
+    assert_eq!(story.count(window), 24 * 3_600_000, "the whole day");
+    story.pass(HOUR).await;
+    let tomorrow = asked(&story, &["daily"]).await;
+    assert!(tomorrow.markdown.contains("2026-11-21 so far"), "{}", tomorrow.markdown);
     story.end().await;
 }
 
