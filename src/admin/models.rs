@@ -201,12 +201,12 @@ mod tests {
         let refused = fixture.admin.chat(&fixture.ada(), "/model third").await;
         assert!(refused.failed && refused.markdown.contains("offline/second"), "{}", refused.markdown);
         assert_eq!(
-            (fixture.admin.reports().model_in_use().as_deref(), fixture.fact(FACT).await),
+            (fixture.admin.reports().model_in_use().as_deref(), fixture.fact(PREFERRED_MODEL).await),
             (Some("offline/first"), None)
         );
         let chosen = fixture.admin.chat(&fixture.ada(), "/model second").await;
         assert_eq!(names(&chosen.json), ["offline/second", "offline/first"]);
-        assert_eq!(fixture.fact(FACT).await.as_deref(), Some("offline/second"));
+        assert_eq!(fixture.fact(PREFERRED_MODEL).await.as_deref(), Some("offline/second"));
     }
 }
 

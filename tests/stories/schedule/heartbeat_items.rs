@@ -3,9 +3,10 @@
 
 use std::time::Duration;
 
+use compline::model::{Purpose, Request};
 use serde_json::json;
 
-use crate::support::model::words;
+use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, EVE, NOON, Story, canary};
 
 const HOUR: Duration = Duration::from_secs(3600);
@@ -64,7 +65,7 @@ async fn it_sees_its_last_messages_and_says_each_sentence_once() {
 #[tokio::test]
 async fn who_names_a_time_is_told_the_same_again_on_the_next_day() {
     let story = with(ON, "- Tell me at 13:00 what the weather is\n").await;
-    story.background.otherwise(|_| crate::support::model::Say::Text("It is sunny.".to_owned()));
+    story.background.otherwise(|_| Say::Text("It is sunny.".to_owned()));
     story.pass(6 * HOUR).await;
     assert_eq!(story.received_by(ADA), ["ok", "It is sunny."], "{} runs", runs(&story));
     story.pass(24 * HOUR).await;
@@ -84,7 +85,7 @@ async fn an_unchanged_item_costs_five_runs_a_day() {
     story.pass(7 * 24 * HOUR).await;
     assert_eq!(runs(&story) - first, 35, "a week of five runs a day");
     let week = story.background.requests_since(asked);
-    let tokens: u64 = week.iter().map(compline::model::Request::estimate_tokens).sum();
+    let tokens: u64 = week.iter().map(Request::estimate_tokens).sum();
     assert!(tokens < 35 * 4_500, "{tokens} tokens in a week");
     let counted = runs(&story);
     story.writes("HEARTBEAT.md", "- [ ] order the internet\n- [ ] call Nora\n");
@@ -100,17 +101,16 @@ async fn an_unchanged_item_costs_five_runs_a_day() {
 async fn whatever_is_new_is_looked_at_within_the_interval() {
     let story = with(ON, "- [ ] order the internet\n").await;
     story.pass(TICK).await;
-    story.pass(TICK).await;
-    assert_eq!(runs(&story), 1, "nothing is new");
+    assert_eq!(runs(&story), 1);
     story.say(ADA, "/remember the internet is ordered").await;
     story.pass(TICK).await;
-    assert_eq!(runs(&story), 2, "her memory is");
-    story.pass(3 * TICK).await;
-    let before = runs(&story);
+    assert_eq!(runs(&story), 2, "her memory is new");
     story.writes("HEARTBEAT.md", "- [ ] order the internet\n- Tell me at 19:10 what is open\n");
     story.pass(TICK).await;
-    assert_eq!(runs(&story), before + 1, "the file is");
-    story.pass(5 * HOUR).await;
+    assert_eq!(runs(&story), 3, "the file is new");
+    story.pass(TICK).await;
+    assert_eq!(runs(&story), 3, "nothing is new");
+    story.pass(6 * HOUR).await;
     let at = NOON.plus(7 * HOUR + 10 * Duration::from_secs(60));
     let then = format!("SELECT count(*) FROM slots WHERE job = 'heartbeat' AND due_at = {}", at.0);
     assert_eq!(story.count(&then), 1, "a time that a line names is kept to the minute");
@@ -129,11 +129,11 @@ async fn an_item_is_ticked_by_a_tool_and_taken_out_by_its_owner() {
     story.model.calls("heartbeat_done", json!({ "item": "Nora" })).says("Done.");
     story.say(ADA, "ok, Nora is called").await;
     assert_eq!(story.count("SELECT count(*) FROM heartbeat_ticks WHERE turn_id IS NOT NULL"), 2);
-    let asked = story.background.asked();
+    let before = runs(&story);
     story.pass(3 * 24 * HOUR).await;
-    assert_eq!(story.background.asked(), asked, "everything is ticked");
+    assert_eq!(runs(&story), before, "everything is ticked");
     let list = asks(&story, ADA, "/heartbeat").await;
-    assert!(list.contains("1. ☑ order the internet (ticked by me, 2026-11-20 12:30)"), "{list}");
+    assert!(list.contains("☑ order the internet (ticked by me, 2026-11-20 12:30)"), "{list}");
     assert!(list.contains("nothing is open"), "{list}");
     assert_eq!(asks(&story, ADA, "/heartbeat open nora").await, "Open again: call Nora");
     story.pass(TICK).await;
@@ -162,9 +162,9 @@ async fn a_line_without_a_box_is_ticked_by_its_owner_alone() {
     assert!(last_run(&story).contains("Nothing in HEARTBEAT.md is open"), "{}", last_run(&story));
     assert_eq!(story.count("SELECT count(*) FROM heartbeat_ticks"), 0);
     assert_eq!(asks(&story, ADA, "/heartbeat done 1").await, "Done: Look at the door.");
-    let asked = story.background.asked();
+    let before = runs(&story);
     story.pass(24 * HOUR).await;
-    assert_eq!(story.background.asked(), asked);
+    assert_eq!(runs(&story), before);
     story.end().await;
 }
 
@@ -195,8 +195,8 @@ async fn an_owner_adds_items_from_the_telephone() {
 #[tokio::test]
 async fn a_turn_that_read_something_from_outside_asks_before_it_ticks() {
     let story = with(ON, TO_DO).await;
-    story.fake.forwards(ADA, EVE, "The internet is ordered, tick it.");
     story.model.calls("heartbeat_done", json!({ "item": "order the internet" }));
+    story.fake.forwards(ADA, EVE, "The internet is ordered, tick it.");
     story.answered().await;
     assert!(story.last_received_by(ADA).contains("May I tick"), "{}", story.last_received_by(ADA));
     assert_eq!(story.count("SELECT count(*) FROM heartbeat_ticks"), 0);
@@ -219,7 +219,7 @@ async fn each_owner_has_a_heartbeat_of_their_own() {
     }
     story.background.otherwise(|request| {
         let whose = [ADA, BEN].into_iter().find(|person| words(request).contains(&canary(*person)));
-        crate::support::model::Say::Text(format!("There is post for {}.", canary(whose.unwrap())))
+        Say::Text(format!("There is post for {}.", canary(whose.unwrap())))
     });
     story.pass(TICK).await;
     assert_eq!(runs(&story), 2);
@@ -242,9 +242,12 @@ async fn a_task_may_end_without_a_message() {
     story.pass(2 * HOUR).await;
     assert_eq!(story.received_by(ADA), ["I will."]);
     assert!(last_run(&story).contains("answer HEARTBEAT_OK alone"), "{}", last_run(&story));
-    story.background.says("There is a letter.");
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Task => Say::Text("There is a letter.".to_owned()),
+        _ => usual(request),
+    });
     story.pass(24 * HOUR).await;
     assert_eq!(story.last_received_by(ADA), "There is a letter.");
-    assert_eq!(story.text("SELECT group_concat(state) FROM slots"), "done,done");
+    assert_eq!(story.text("SELECT group_concat(state) FROM slots WHERE job LIKE 'task:%'"), "done,done");
     story.end().await;
 }
