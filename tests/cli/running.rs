@@ -59,7 +59,7 @@ fn the_demonstration_runs_to_its_end() {
         assert!(summary.contains(part), "{part:?} is missing in {summary}");
     }
     assert!(before.contains("untrusted: stdin"), "{before}");
-    assert!(summary.contains("From our earlier conversations") && summary.contains("compline init"), "{summary}");
+    assert!(summary.contains("This is what I find") && summary.contains("compline init"), "{summary}");
     assert!(!summary.contains("soaking"), "{summary}");
     for part in [
         "Looking back on the week of 2 to 8 November 2026",
