@@ -17,6 +17,7 @@ pub mod knowledge;
 pub mod mcp;
 pub mod memory_search;
 pub mod pictures;
+pub mod question;
 pub mod schedule;
 pub mod skills;
 pub mod web;
@@ -30,13 +31,14 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
-use crate::model::ToolSpec;
+use crate::model::{ToolCall, ToolSpec};
 use crate::people::Party;
 use crate::review::reveal::reveal;
 use crate::store::{Covers, Journal, Node};
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 use mcp::Servers;
+use question::QuestionText;
 use web::WrittenAddress;
 
 /// Maximum number of characters of a result that go to a model.
@@ -61,6 +63,16 @@ pub trait Tool: Send + Sync {
     /// Reason why not.
     fn check(&self, _: &Value) -> Result<(), ToolError> {
         Ok(())
+    }
+
+    /// Returns the words in which a person is asked before the call, with all data that it would
+    /// pass on.
+    ///
+    /// # Errors
+    /// Reason why the call cannot be made.
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        let question = crate::wording::tool::may_i_use(&self.declaration().spec.name);
+        Ok(QuestionText { question, shown: question::lines(call.arguments), label: call.label.clone() })
     }
 
     /// Makes the call.
@@ -173,10 +185,15 @@ pub struct Ask {
     pub covers: Covers,
     /// The destination: a host, or a tool and its server. One line.
     pub to: String,
-    /// Question, in one or two sentences.
-    pub question: String,
-    /// Complete data to be sent: the address, or the arguments.
-    pub shown: String,
+    /// Its words, with every hidden character written out.
+    pub text: QuestionText,
+}
+
+impl Ask {
+    /// Returns the number of characters that the person has to read.
+    fn length(&self) -> usize {
+        self.text.question.chars().count() + self.text.shown.chars().count()
+    }
 }
 
 /// A tool call with its context.
@@ -199,8 +216,8 @@ pub struct AuthorizableCall<'a> {
     pub typed: &'a [WrittenAddress],
     /// Addresses found in pages of their own host that this turn has read.
     pub linked: &'a [Url],
-    /// A person's approval for this turn.
-    pub granted: Option<&'a Covers>,
+    /// What a person's approval covers of this call.
+    pub granted: &'a [Covers],
     /// Join of everything the turn has read so far: the label of the arguments.
     pub label: &'a Label,
     /// Hosts displayed to the owner on acceptance of the skills that are origins of this label.
@@ -245,7 +262,7 @@ impl AuthorizableCall<'_> {
     fn knows(&self, url: &Url) -> bool {
         let wanted = web::normal(url);
         self.typed.iter().any(|typed| typed.allows(&wanted))
-            || self.granted == Some(&covers(&wanted))
+            || self.granted.contains(&covers(&wanted))
             || self.linked.contains(&wanted)
             || self.label.is_trusted() && self.shown_hosts.contains(&web::host_name(&wanted))
     }
@@ -391,11 +408,17 @@ impl Toolbox {
     }
 
     /// Decides about a call.
-    pub fn decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Decision {
-        self.try_decide(name, arguments, call).unwrap_or_else(|error| Decision::Closed(error.to_string()))
+    pub async fn decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Decision {
+        let decision = self.try_decide(name, arguments, call).await;
+        decision.unwrap_or_else(|error| Decision::Closed(error.to_string()))
     }
 
-    fn try_decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Result<Decision, ToolError> {
+    async fn try_decide(
+        &self,
+        name: &str,
+        arguments: &str,
+        call: &AuthorizableCall<'_>,
+    ) -> Result<Decision, ToolError> {
         let tool = self.find(name).ok_or_else(|| ToolError::Arguments(self.unknown(name)))?;
         let ToolDeclaration { spec, egress, .. } = tool.declaration();
         let arguments = argument::checked(&spec, parse_arguments(arguments)?).map_err(ToolError::Arguments)?;
@@ -406,9 +429,8 @@ impl Toolbox {
         }
         if call.must_ask() && egress != Egress::Inside {
             tool.check(&arguments)?;
-            if let Some(ask) = ask(name, egress, &arguments, call)?
-                && call.granted != Some(&ask.covers)
-            {
+            let call = AuthorizableCall { arguments: &arguments, ..*call };
+            if let Some(ask) = ask(&*tool, egress, &call).await? {
                 return Ok(Decision::Ask(ask));
             }
         }
@@ -450,49 +472,57 @@ impl AuthorizedCall {
     }
 }
 
-/// Returns the key under which an approval belongs to a call: SHA-256 over the tool's name and the
-/// arguments as written.
-pub fn digest(name: &str, arguments: &str) -> String {
-    let length = u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes();
-    let hash = Sha256::new().chain_update(length).chain_update(name).chain_update(arguments).finalize();
-    hex::encode(hash)
+/// Returns how many of these questions, from the first on, may be put together: all that the person
+/// has to read at once is limited.
+pub fn put_together(asks: &[&Ask]) -> usize {
+    let lengths = asks.iter().scan(0, |sum: &mut usize, ask| {
+        *sum += ask.length();
+        Some(*sum)
+    });
+    lengths.take_while(|sum| *sum <= MAX_SHOWN).count().max(1)
+}
+
+/// Returns the key under which an approval belongs to calls: of one, SHA-256 over the tool's name
+/// and the arguments as written; of several, SHA-256 over the keys of each.
+pub fn digest(calls: &[ToolCall]) -> String {
+    let keys = calls.iter().map(|ToolCall { name, arguments, .. }| {
+        let length = u64::try_from(name.len()).unwrap_or(u64::MAX).to_be_bytes();
+        hex::encode(Sha256::new().chain_update(length).chain_update(name).chain_update(arguments).finalize())
+    });
+    let keys: Vec<String> = keys.collect();
+    if let [key] = &keys[..] { key.clone() } else { hex::encode(Sha256::digest(keys.join(" "))) }
 }
 
 /// Returns the question to a person before data goes to this destination; `None` if the address is
-/// known.
-fn ask(name: &str, egress: Egress, arguments: &Value, call: &AuthorizableCall<'_>) -> Result<Option<Ask>, ToolError> {
-    let ask = match egress {
+/// known, or the call approved.
+async fn ask(tool: &dyn Tool, egress: Egress, call: &AuthorizableCall<'_>) -> Result<Option<Ask>, ToolError> {
+    let (covers, to, address) = match egress {
         Egress::Inside => return Ok(None),
         Egress::Address(argument) => {
-            let url = web::parse(argument::text(arguments, argument))
+            let url = web::parse(argument::text(call.arguments, argument))
                 .map_err(|error| ToolError::Refused(error.to_string()))?;
             if call.knows(&url) {
                 return Ok(None);
             }
             let url = web::normal(&url);
-            let question = crate::wording::tool::may_i_open(call.label);
-            Ask { covers: covers(&url), to: web::host_name(&url), question, shown: url.into() }
+            (covers(&url), web::host_name(&url), Some(String::from(url)))
         }
-        Egress::Later => {
-            let question = crate::wording::reminder::may_i(call.label, name);
-            Ask { covers: Covers::Call, to: name.to_owned(), question, shown: whole(arguments)? }
-        }
+        Egress::Later => (Covers::Call, tool.declaration().spec.name, None),
         Egress::Outside { server, tool } => {
-            let to = reveal(&crate::text::one_line(&format!("{server}/{tool}")));
-            let question = crate::wording::tool::may_i_call(call.label, &to);
-            Ask { covers: Covers::Call, to, question, shown: whole(arguments)? }
+            (Covers::Call, reveal(&crate::text::one_line(&format!("{server}/{tool}"))), None)
         }
     };
-    if ask.shown.chars().count() + ask.to.chars().count() > MAX_SHOWN {
+    if call.granted.contains(&covers) {
+        return Ok(None);
+    }
+    let QuestionText { question, shown, label } = tool.question(call).await?;
+    // A yes to an address covers exactly what is shown.
+    let text = QuestionText { question: reveal(&question), shown: address.unwrap_or_else(|| reveal(&shown)), label };
+    let ask = Ask { covers, to, text };
+    if ask.length() > MAX_SHOWN {
         return Err(ToolError::Refused(crate::wording::tool::too_long_to_ask(call.label, MAX_SHOWN)));
     }
     Ok(Some(ask))
-}
-
-/// Returns the arguments as displayed to a person: all of them, with nothing hidden.
-fn whole(arguments: &Value) -> Result<String, ToolError> {
-    let shown = serde_json::to_string_pretty(arguments).map_err(|error| ToolError::Failed(error.to_string()))?;
-    Ok(reveal(&shown))
 }
 
 fn parse_arguments(text: &str) -> Result<Map<String, Value>, ToolError> {

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use url::Url;
 
-use super::record::{TurnRecord, calls_of};
+use super::record::{TurnRecord, calls_of, shown_calls};
 use crate::model::{Request, RequestPart, Role};
 use crate::store::{MessageKind, QuestionRow, StepKind, StepRow, TextKind};
 use crate::text::links;
@@ -72,7 +72,7 @@ fn is_typed(kind: TextKind) -> bool {
 /// Same-host addresses in the pages that this turn has read, for hosts of which a person typed an
 /// address or approved one for this turn. A host that only a redirect led to does not count.
 pub fn linked_in(record: &TurnRecord, typed: &[WrittenAddress]) -> Vec<Url> {
-    let approved = record.yes_to.iter().flat_map(|question| arguments_of(question.call.open().0));
+    let approved = record.agreed_to().into_iter().flat_map(strings_shown);
     let approved = approved.filter_map(|words| web::parse(&words).ok());
     let hosts: HashSet<String> =
         approved.chain(typed.iter().map(|written| written.url.clone())).map(|url| web::host_name(&url)).collect();
@@ -84,14 +84,14 @@ pub fn linked_in(record: &TurnRecord, typed: &[WrittenAddress]) -> Vec<Url> {
 /// Returns a tainted answer with every address defanged that was not in anything the turn was
 /// shown. An address that first appeared in a tainted reply or call of the model is the model's
 /// own, even if a tool repeated it.
-pub fn without_strange_links(answer: Text, request: &Request, yes_to: Option<&QuestionRow>) -> Text {
+pub fn without_strange_links(answer: Text, request: &Request, agreed_to: Option<&QuestionRow>) -> Text {
     let (words, label, scope) = answer.open();
     if !label.asks_before_leaving() || links::defang(words, &|_| false).is_none() {
         return answer;
     }
     let mut known: HashSet<String> = HashSet::new();
-    if let Some(question) = yes_to {
-        known.extend(arguments_of(question.call.open().0).iter().flat_map(|words| links::keys(words)));
+    if let Some(question) = agreed_to {
+        known.extend(strings_shown(question).iter().flat_map(|words| links::keys(words)));
     }
     let mut own: HashSet<String> = HashSet::new();
     for message in request.messages() {
@@ -136,10 +136,9 @@ fn calls_in(step: &StepRow) -> impl Iterator<Item = String> {
     calls.into_iter().flat_map(|call| strings_in(&call.arguments))
 }
 
-/// Strings in the arguments of a stored call.
-fn arguments_of(call: &str) -> Vec<String> {
-    let call: Option<crate::model::ToolCall> = serde_json::from_str(call).ok();
-    call.map(|call| strings_in(&call.arguments)).unwrap_or_default()
+/// Strings in the arguments that the person of a question was shown.
+fn strings_shown(question: &QuestionRow) -> Vec<String> {
+    shown_calls(question).iter().flat_map(|call| strings_in(&call.arguments)).collect()
 }
 
 /// All strings in a JSON text, including keys; the text itself if it is not JSON.

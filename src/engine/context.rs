@@ -508,8 +508,11 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
             question.push_text(part);
         }
     }
-    if record.yes_to.is_some() {
-        question.push_text(wording::own(prompt::they_agreed(&zone.show_short(record.turn.claimed_at)), scope));
+    if record.answers.is_some() {
+        let at = zone.show_short(record.turn.claimed_at);
+        let is_yes = record.agreed_to().is_some();
+        let words = if is_yes { prompt::they_agreed(&at) } else { prompt::they_declined(&at) };
+        question.push_text(wording::own(words, scope));
     }
     let is_gone = |of| record.messages.iter().any(|message| message.id == of && message.gone);
     for picture in pictures.iter().filter(|picture| !is_gone(picture.of)) {

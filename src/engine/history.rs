@@ -47,6 +47,8 @@ pub struct History {
     left_out: usize,
     /// Deletion revision of the conversation when it was loaded.
     pub revision: i64,
+    /// Number of decided questions when it was loaded: a decision changes the results of calls.
+    pub decided: i64,
     /// The last turn, from which a new turn is derived.
     pub last_turn: Option<TurnId>,
     /// Sections of the dynamic block, as the exchanges show them.
@@ -88,6 +90,7 @@ impl History {
             shape,
             left_out: 0,
             revision: db.redaction().revision_of(conversation)?,
+            decided: db.questions().decided_in(conversation)?,
             last_turn: None,
             shown: ContextSections::default(),
             addresses: Addresses::default(),

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use crate::id::{MessageId, StreamId, TurnId};
 use crate::model::ToolCall;
 use crate::store::{
-    Attachment, Db, MessageKind, QuestionRow, Reaction, SentRow, StepRow, StoredMessage, StoredText, TextKind, TurnRow,
-    Tx, excerpt,
+    Attachment, Covers, Db, MessageKind, QuestionRow, QuestionState, Reaction, SentRow, StepRow, StoredMessage,
+    StoredText, TextKind, TurnRow, Tx, excerpt,
 };
 use crate::time::Zone;
 use crate::trust::{Scope, Text};
@@ -34,8 +34,8 @@ pub struct TurnRecord {
     pub edits: Vec<ShownEdit>,
     /// Steps of the turn.
     pub steps: Vec<StepRow>,
-    /// Question whose yes began the turn, if no messages did.
-    pub yes_to: Option<QuestionRow>,
+    /// Question whose answer began the turn, if no messages did.
+    pub answers: Option<QuestionRow>,
     /// First message of the exchange that the turn continues or starts.
     pub first_message: Option<MessageId>,
 }
@@ -55,12 +55,17 @@ impl TurnRecord {
         let (steps, reacted) = (db.turns().steps(turn.id)?, db.reactions().reacted(turn.id)?);
         let sent = db.sent().shown_to(turn.id)?;
         let edits = ShownEdit::all(db, db.messages().edits_shown_to(turn.id)?)?;
-        let yes_to = if messages.is_empty() { db.questions().question_before(turn.id)? } else { None };
-        let first_message = match &yes_to {
+        let answers = if messages.is_empty() { db.questions().question_before(turn.id)? } else { None };
+        let first_message = match &answers {
             Some(question) => db.questions().first_message_of(question.turn)?,
             None => messages.first().map(|message| message.id),
         };
-        Ok(Self { turn, messages, speakers, texts, attachments, reacted, sent, edits, steps, yes_to, first_message })
+        Ok(Self { turn, messages, speakers, texts, attachments, reacted, sent, edits, steps, answers, first_message })
+    }
+
+    /// Returns the question whose yes began the turn.
+    pub fn agreed_to(&self) -> Option<&QuestionRow> {
+        self.answers.as_ref().filter(|question| question.state == QuestionState::Yes)
     }
 }
 
@@ -103,6 +108,18 @@ pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<Str
 /// Tool calls of a model step.
 pub fn calls_of(step: &StepRow) -> Vec<ToolCall> {
     serde_json::from_str(&step.call).unwrap_or_default()
+}
+
+/// Calls that a question withholds. None if they cannot be read.
+pub fn withheld_calls(question: &QuestionRow) -> Vec<ToolCall> {
+    let stored = question.calls.open().0;
+    serde_json::from_str(stored).or_else(|_| serde_json::from_str(stored).map(|call| vec![call])).unwrap_or_default()
+}
+
+/// Calls that the person of a question was shown.
+pub fn shown_calls(question: &QuestionRow) -> Vec<ToolCall> {
+    let calls = withheld_calls(question).into_iter().zip(&question.covers);
+    calls.filter(|(_, covers)| **covers != Covers::Nothing).map(|(call, _)| call).collect()
 }
 
 /// Stores the reactions that came since the previous turn for a turn that begins.

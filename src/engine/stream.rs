@@ -439,13 +439,15 @@ impl StreamTask {
     async fn history_of(&mut self, conversation: &Conversation, others: u64) -> anyhow::Result<&mut History> {
         let id = conversation.id;
         let versions = move |db: Db<'_>| {
-            Ok((db.turns().last_past_turn(id)?, db.redaction().revision_of(id)?, db.compactions().compacted_upto(id)?))
+            let (revision, decided) = (db.redaction().revision_of(id)?, db.questions().decided_in(id)?);
+            Ok((db.turns().last_past_turn(id)?, revision, decided, db.compactions().compacted_upto(id)?))
         };
         let versions = self.engine.journal.read(versions).await?;
         // A turn that was stopped while it waited ended without this task; text may have been
-        // deleted, or compacted into a summary.
+        // deleted, or compacted into a summary; a question may have been decided.
         let is_current = |history: &History| {
-            history.conversation() == id && (history.last_turn, history.revision, history.compacted_upto()) == versions
+            let version = (history.last_turn, history.revision, history.decided, history.compacted_upto());
+            history.conversation() == id && version == versions
         };
         if !self.history.as_ref().is_some_and(is_current) {
             let tools = self.tools_of(conversation).await?;

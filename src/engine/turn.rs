@@ -350,7 +350,7 @@ impl<'a> Turn<'a> {
         let text = match self.kind() {
             // The program parses the reply verbatim.
             ConversationKind::Reflection => readable(&reply),
-            _ => addresses::without_strange_links(readable(&reply), request, record.yes_to.as_ref()),
+            _ => addresses::without_strange_links(readable(&reply), request, record.agreed_to()),
         };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
         Ok(Some(TurnOutcome::Over))

@@ -2,41 +2,54 @@
 //!
 //! `open` → `yes`, `refused` or `expired`, once. An open question past its expiry counts as expired
 //! even before that is stored. The time runs from delivery, or from giving up on it: a question
-//! that was not shown does not expire. The row names the turn that a yes began, and that turn's
-//! permission is read from it, so it survives a crash and covers no other turn.
+//! that was not shown does not expire. One question is about all calls of a reply from the first
+//! that needs a yes on; its outcome becomes their result. The row names the turn that the answer
+//! began, and the permission of a yes is read from it, so it survives a crash and covers no other
+//! turn.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::store::StepKind;
 use crate::store::handles::{Questions, QuestionsMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
-use std::time::Duration;
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
 use crate::time::Timestamp;
-use crate::trust::Text;
+use crate::trust::{Labelled, Text};
+use crate::wording::tool as says;
 
-/// Permission granted by a yes.
+/// Permission that a yes grants to one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Covers {
     /// The address with that digest, for one turn.
     Address(String),
     /// The call that was shown, once.
     Call,
+    /// None: the person was not shown the call.
+    Nothing,
 }
 
 impl Covers {
-    /// Returns the stored form: `address:` with a digest, or `call`.
+    /// Returns the stored form: `address:` with a digest, `call` or `nothing`.
     pub fn encode(&self) -> String {
         match self {
             Self::Address(digest) => format!("address:{digest}"),
             Self::Call => "call".to_owned(),
+            Self::Nothing => "nothing".to_owned(),
         }
     }
 
-    /// Parses the stored form. An unknown form allows the least.
+    /// Parses the stored form. An unknown form allows nothing.
     pub fn decode(stored: &str) -> Self {
-        stored.strip_prefix("address:").map_or(Self::Call, |digest| Self::Address(digest.to_owned()))
+        match stored.strip_prefix("address:") {
+            Some(digest) => Self::Address(digest.to_owned()),
+            None if stored == "call" => Self::Call,
+            None => Self::Nothing,
+        }
     }
 }
 
@@ -65,17 +78,17 @@ pub struct NewQuestion<'a> {
     pub conversation: ConversationId,
     /// Turn that ends with it.
     pub turn: TurnId,
-    /// Call that is withheld.
+    /// First call that is withheld; all later ones of the turn are withheld with it.
     pub step: StepId,
     /// Person who may answer.
     pub person: PersonId,
     /// Address to which it is sent.
     pub address: AddressId,
-    /// Call as JSON, with the label of its text.
-    pub call: &'a Text,
-    /// Permission granted by a yes.
-    pub covers: &'a Covers,
-    /// Digest of the tool's name and the arguments.
+    /// Withheld calls as JSON, with the label of their text.
+    pub calls: &'a Text,
+    /// Permission that a yes grants to each of them.
+    pub covers: &'a [Covers],
+    /// Digest of all of them.
     pub digest: &'a str,
     /// Current time.
     pub at: Timestamp,
@@ -96,11 +109,11 @@ pub struct QuestionRow {
     pub turn: TurnId,
     /// Person who may answer.
     pub person: PersonId,
-    /// Call as JSON.
-    pub call: Text,
-    /// Permission granted by a yes.
-    pub covers: Covers,
-    /// Digest of the tool's name and the arguments.
+    /// Withheld calls as JSON: a list, or a single one.
+    pub calls: Text,
+    /// Permission that a yes grants to each of them.
+    pub covers: Vec<Covers>,
+    /// Digest of all of them.
     pub digest: String,
     /// State.
     pub state: QuestionState,
@@ -127,8 +140,8 @@ from_row! {
         expires_at: "expiry",
     }
     with |row| {
-        call: text(row, "call")?,
-        covers: Covers::decode(&row.get::<_, String>("covers")?),
+        calls: text(row, "call")?,
+        covers: row.get::<_, String>("covers")?.split(' ').map(Covers::decode).collect(),
     }
 }
 
@@ -138,9 +151,14 @@ impl Questions<'_> {
         self.question_where("q.id = ?1", id)
     }
 
-    /// Returns the question whose yes began this turn.
+    /// Returns the question whose answer began this turn.
     pub fn question_before(&self, turn: TurnId) -> anyhow::Result<Option<QuestionRow>> {
         self.question_where("q.continued_by = ?1", turn)
+    }
+
+    /// Returns the number of decided questions of a conversation.
+    pub fn decided_in(&self, conversation: ConversationId) -> anyhow::Result<i64> {
+        self.db.one("SELECT count(*) FROM questions WHERE conversation_id = ?1 AND state <> 'open'", [conversation])
     }
 
     /// Returns the first expiry time among the delivered open questions of a stream.
@@ -176,15 +194,16 @@ impl Questions<'_> {
 impl QuestionsMut<'_> {
     /// Stores a question.
     pub fn ask(&self, new: &NewQuestion<'_>) -> anyhow::Result<QuestionId> {
-        let (call, label, scope) = new.call.open();
+        let (calls, label, scope) = new.calls.open();
+        let covers: Vec<String> = new.covers.iter().map(Covers::encode).collect();
         insert!(self.db, "questions" {
             stream_id: new.stream, conversation_id: new.conversation, turn_id: new.turn, step_id: new.step,
-            person_id: new.person, address_id: new.address, call: &**call, covers: new.covers.encode(),
+            person_id: new.person, address_id: new.address, call: &**calls, covers: covers.join(" "),
             digest: new.digest, state: "open", asked_at: new.at, expires_at: new.at.plus(new.waits), label, scope,
         })
     }
 
-    /// Closes an open question; a yes names the turn that continues.
+    /// Closes an open question; `by` is the turn that its answer began.
     ///
     /// # Errors
     /// If it was already closed.
@@ -195,10 +214,7 @@ impl QuestionsMut<'_> {
         by: Option<TurnId>,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        let decided = self.db.execute(
-            "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'open'",
-            params![id, state, by, now],
-        )?;
+        let decided = self.close("q.id = ?1", params![id], (state, by), now)?;
         anyhow::ensure!(decided == 1, "Question {id} was decided twice");
         Ok(())
     }
@@ -206,21 +222,44 @@ impl QuestionsMut<'_> {
     /// Refuses the open questions of a stream; those past their expiry are expired instead.
     pub fn refuse_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         self.expire_questions(stream, now)?;
-        self.db.run(
-            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE stream_id = ?1 AND state = 'open'",
-            params![stream, now],
-        )
+        self.close("q.stream_id = ?1", params![stream], (QuestionState::Refused, None), now).map(drop)
     }
 
     /// Closes the expired questions of a stream.
     pub fn expire_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
-        self.db.run(
-            &format!(
-                "UPDATE questions SET state = 'expired', decided_at = ?2 WHERE id IN
-                 (SELECT q.id FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open' AND {EXPIRES} <= ?2)"
-            ),
-            params![stream, now],
-        )
+        let which = format!("q.stream_id = ?1 AND {EXPIRES} <= ?2");
+        self.close(&which, params![stream, now], (QuestionState::Expired, None), now).map(drop)
+    }
+
+    /// Closes these open questions and stores the outcome as the result of their calls. Returns
+    /// their number.
+    fn close(
+        &self,
+        which: &str,
+        of: impl rusqlite::Params,
+        (state, by): (QuestionState, Option<TurnId>),
+        now: Timestamp,
+    ) -> anyhow::Result<usize> {
+        let sql = format!("SELECT DISTINCT q.id, q.turn_id, q.step_id FROM {ASKED} WHERE q.state = 'open' AND {which}");
+        let open: Vec<(QuestionId, TurnId, StepId)> = self.db.all(&sql, of)?;
+        let outcome = match state {
+            QuestionState::Yes => says::SAID_YES,
+            QuestionState::Open | QuestionState::Refused => says::SAID_NO,
+            QuestionState::Expired => says::SAID_NOTHING,
+        };
+        for (id, turn, first) in &open {
+            self.db.run(
+                "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1",
+                params![id, state, by, now],
+            )?;
+            let turns = self.tx().turns();
+            for call in turns.steps(*turn)?.into_iter().filter(|step| step.kind == StepKind::Tool && step.id >= *first)
+            {
+                let (_, label, scope) = call.text.open();
+                turns.finish_step(call.id, &Labelled::new(Arc::from(outcome), label.clone(), scope), None, "", now)?;
+            }
+        }
+        Ok(open.len())
     }
 }
 
@@ -230,11 +269,11 @@ mod tests {
 
     #[test]
     fn an_unknown_approval_scope_allows_the_least() {
-        for covers in [Covers::Address("0f3a".to_owned()), Covers::Call] {
+        for covers in [Covers::Address("0f3a".to_owned()), Covers::Call, Covers::Nothing] {
             assert_eq!(Covers::decode(&covers.encode()), covers);
         }
-        for stored in ["everything", "host:example.org"] {
-            assert_eq!(Covers::decode(stored), Covers::Call);
+        for stored in ["", "everything", "host:example.org"] {
+            assert_eq!(Covers::decode(stored), Covers::Nothing);
         }
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::json;
 
+use super::question::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{HeartbeatItem, HeartbeatItemKind, Workspace, find_heartbeat_item, heartbeat_items};
 use crate::people::{Party, Role};
@@ -38,6 +39,10 @@ impl Tool for HeartbeatDone {
             egress: Egress::Later,
             repeatable: true,
         }
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        Ok(QuestionText::about(call.text("item").trim(), call.label.clone(), says::may_i_tick))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use super::question::{QuestionText, lines};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::{PersonId, ReminderId};
 use crate::model::ToolSpec;
@@ -56,6 +57,16 @@ fn changing(spec: ToolSpec) -> ToolDeclaration {
 /// model.
 struct Remind(ScheduleStore);
 
+impl Remind {
+    async fn read(&self, call: &AuthorizableCall<'_>) -> Result<(String, ScheduleSpec, Zone), ToolError> {
+        let (words, zone) = (words(call.arguments, "text")?, self.0.zone_of(owner(call)?).await?);
+        let said_at = self.0.said_at(call).await?;
+        let plan = self.0.plan(call.text("when"), said_at, zone)?;
+        let plan = plan.lasting(until(call.arguments, said_at, zone)?, self.0.clock.now(), zone)?;
+        Ok((words, plan, zone))
+    }
+}
+
 #[async_trait]
 impl Tool for Remind {
     fn declaration(&self) -> ToolDeclaration {
@@ -78,11 +89,14 @@ impl Tool for Remind {
         }
     }
 
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        let (words, plan, zone) = self.read(call).await?;
+        let when = plan.in_question(self.0.clock.now(), zone);
+        Ok(QuestionText::about(&words, call.label.clone(), |words| says::may_i_remind(words, &when)))
+    }
+
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let (words, zone) = (words(call.arguments, "text")?, self.0.zone_of(owner(call)?).await?);
-        let said_at = self.0.said_at(call).await?;
-        let plan = self.0.plan(call.text("when"), said_at, zone)?;
-        let plan = plan.lasting(until(call.arguments, said_at, zone)?, self.0.clock.now(), zone)?;
+        let (words, plan, zone) = self.read(call).await?;
         self.0.add_entry(call, ReminderKind::Reminder, words, plan, zone).await
     }
 }
@@ -112,6 +126,13 @@ impl Tool for ScheduleTask {
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
         self.read(arguments, self.0.clock.now(), self.0.home).map(drop)
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        let zone = self.0.zone_of(owner(call)?).await?;
+        let (task, plan) = self.read(call.arguments, self.0.said_at(call).await?, zone)?;
+        let when = plan.in_question(self.0.clock.now(), zone);
+        Ok(QuestionText::about(&task, call.label.clone(), |words| says::may_i_schedule(words, &when)))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -206,14 +227,24 @@ impl Tool for ChangeScheduled {
         id(arguments).map(drop)
     }
 
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        let (row, zone) = self.0.entry(call).await?;
+        let (text, plan) = self.changed(call, &row, self.0.said_at(call).await?, zone)?;
+        let (kind, now) = (row.kind.as_str(), self.0.clock.now());
+        let (when, then) = (ScheduleSpec::of(&row).of_question(now, zone), plan.in_question(now, zone));
+        let (words, label, _) = row.text.open();
+        let label = label.clone();
+        if text.open().0 == words {
+            return Ok(QuestionText::about(words, label, |words| says::may_i_change(kind, words, &when, &then)));
+        }
+        let shown = lines(&json!({ says::WORDS_NOW: &**words, says::WORDS_THEN: &**text.open().0 }));
+        Ok(QuestionText { question: says::may_i_change(kind, None, &when, &then), shown, label })
+    }
+
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         self.check(call.arguments)?;
-        let (id, owner) = (id(call.arguments)?, owner(call)?);
-        let zone = self.0.zone_of(owner).await?;
-        let none_such = || ToolError::Arguments(says::none_such(id));
-        let known = self.0.journal.read(move |db| db.reminders().reminder(id)).await.map_err(store_error)?;
-        let known = known.filter(|row| row.person == owner && row.state != ReminderState::Cancelled);
-        let row = known.ok_or_else(none_such)?;
+        let (row, zone) = self.0.entry(call).await?;
+        let (id, owner) = (row.id, row.person);
         let (text, plan) = self.changed(call, &row, self.0.said_at(call).await?, zone)?;
         let change = ReminderChange {
             text: text.clone(),
@@ -230,7 +261,7 @@ impl Tool for ChangeScheduled {
         });
         match stored.await.map_err(store_error)? {
             None => return Err(ToolError::Refused(says::too_many(MAX_ENTRIES))),
-            Some(false) => return Err(none_such()),
+            Some(false) => return Err(ToolError::Arguments(says::none_such(id))),
             Some(true) => self.0.wakeup.wake(&*self.0.clock),
         }
         Ok(call.own_words(says::set(
@@ -255,6 +286,16 @@ impl Tool for CancelScheduled {
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
         id(arguments).map(drop)
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        let (row, zone) = self.0.entry(call).await?;
+        if row.state != ReminderState::Waiting {
+            return Err(ToolError::Arguments(says::none_such(row.id)));
+        }
+        let (words, label, _) = row.text.open();
+        let when = ScheduleSpec::of(&row).of_question(self.0.clock.now(), zone);
+        Ok(QuestionText::about(words, label.clone(), |words| says::may_i_cancel(row.kind.as_str(), words, &when)))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -406,6 +447,25 @@ impl ScheduleSpec {
         }
     }
 
+    /// Returns the times of an entry that is to be made, for a question.
+    fn in_question(&self, now: Timestamp, zone: Zone) -> String {
+        match &self.cron {
+            Some(cron) => {
+                let until = self.until.map(|until| zone.show_end(until));
+                says::again_and_again(cron.as_str(), until.as_deref(), &self.next_times(cron, now, zone))
+            }
+            None => says::on_day(&day_and_time(self.next_at, zone)),
+        }
+    }
+
+    /// Returns the times of an entry that exists, for a question.
+    fn of_question(&self, now: Timestamp, zone: Zone) -> String {
+        match &self.cron {
+            Some(_) => says::that_comes(&self.in_question(now, zone)),
+            None => says::of_day(&day_and_time(self.next_at, zone)),
+        }
+    }
+
     fn in_words_long(&self, now: Timestamp, zone: Zone) -> String {
         if self.cron.is_some() { self.in_words(now, zone) } else { zone.show_long(self.next_at) }
     }
@@ -433,11 +493,24 @@ impl ScheduleStore {
         self.journal.read(move |db| db.people().zone_of(person, home)).await.map_err(store_error)
     }
 
-    /// Returns the time from which relative times count: the start of the turn.
+    /// Returns the time from which relative times count: the start of the turn. What a person was
+    /// asked about counts from the turn that asked.
     async fn said_at(&self, call: &AuthorizableCall<'_>) -> Result<Timestamp, ToolError> {
         let turn = call.turn;
-        let began = self.journal.read(move |db| Ok(db.turns().turn(turn)?.map(|turn| turn.claimed_at))).await;
-        Ok(began.map_err(store_error)?.unwrap_or_else(|| self.clock.now()))
+        let began = self.journal.read(move |db| {
+            let asked = db.questions().question_before(turn)?.map_or(turn, |question| question.turn);
+            Ok(db.turns().turn(asked)?.map(|turn| turn.claimed_at))
+        });
+        Ok(began.await.map_err(store_error)?.unwrap_or_else(|| self.clock.now()))
+    }
+
+    /// Returns the entry that a call is about and the zone of its person.
+    async fn entry(&self, call: &AuthorizableCall<'_>) -> Result<(ReminderRow, Zone), ToolError> {
+        let (id, owner) = (id(call.arguments)?, owner(call)?);
+        let row = self.journal.read(move |db| db.reminders().reminder(id)).await.map_err(store_error)?;
+        let row = row.filter(|row| row.person == owner && row.state != ReminderState::Cancelled);
+        let row = row.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
+        Ok((row, self.zone_of(owner).await?))
     }
 
     /// Returns the meaning of `when`, said at that time.
@@ -493,6 +566,10 @@ impl ScheduleStore {
         self.wakeup.wake(&*self.clock);
         Ok(call.own_words(says::set(kind.as_str(), id, &shown, &plan.in_words_long(now, zone), plan.note())))
     }
+}
+
+fn day_and_time(at: Timestamp, zone: Zone) -> String {
+    format!("{}, {}", zone.show_day(at), zone.time_of_day(at))
 }
 
 /// Returns the text of an argument, if it can be stored.

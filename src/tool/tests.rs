@@ -52,12 +52,14 @@ fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) 
         before: MessageId(1),
         typed: &typed,
         linked: &linked,
-        granted,
+        granted: granted.map(std::slice::from_ref).unwrap_or_default(),
         label,
         shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
         sees_pictures: false,
     };
-    match Toolbox::new(vec![Arc::new(Sends(reach))]).decide("send", arguments, &call) {
+    let toolbox = Toolbox::new(vec![Arc::new(Sends(reach))]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    match runtime.block_on(toolbox.decide("send", arguments, &call)) {
         Decision::Open(_) => Err("open".to_owned()),
         Decision::Closed(sentence) => Err(sentence),
         Decision::Ask(ask) => Ok(ask),
@@ -105,8 +107,8 @@ fn a_call_of_an_outside_tool_is_shown_whole_with_what_is_hidden_in_it() {
     let arguments = "{\"text\": \"a\u{200b}b\\n```\\nc\", \"to\": {\"n\": [1, 2]}}";
     let ask = way(outside(), arguments, &tainted(), None).unwrap();
     assert_eq!((ask.covers, ask.to.as_str()), (Covers::Call, "files/write⟨U+202E right-to-left override⟩ `x"));
-    assert!(ask.shown.contains("a⟨U+200B zero width space⟩b\\n```\\nc"), "{}", ask.shown);
-    assert!(ask.shown.lines().all(|line| !line.starts_with("```")), "{}", ask.shown);
+    let lines = "text: |\n    a⟨U+200B zero width space⟩b\n    ```\n    c\nto:\n    n:\n        - 1\n        - 2";
+    assert_eq!(ask.text.shown, lines);
 }
 
 fn open_at(url: &str, granted: Option<&Covers>) -> Result<Ask, String> {
@@ -117,7 +119,7 @@ fn open_at(url: &str, granted: Option<&Covers>) -> Result<Ask, String> {
 #[test]
 fn a_yes_opens_exactly_the_address_that_was_shown() {
     let asked = open_at("http://ONE.example:80/b?c=1#d", None).unwrap();
-    assert_eq!(asked.shown, "http://one.example/b?c=1");
+    assert_eq!(asked.text.shown, "http://one.example/b?c=1");
     let yes = Some(&asked.covers);
     for same in ["http://one.example/b?c=1", "http://one.example./b?c=1#e", "http://one.example:80/b?c=1"] {
         assert_eq!(open_at(same, yes), open(), "{same}");
@@ -166,8 +168,7 @@ fn a_scheduled_call_is_shown_in_full_and_a_yes_covers_only_it() {
     assert_eq!(way(Egress::Later, arguments, &Label::neutral(), None), open());
     let ask = way(Egress::Later, arguments, &tainted(), None).unwrap();
     assert_eq!(ask.covers, Covers::Call);
-    let shown = ["\"when\": \"in 1 hour\"", "\"text\": \"pay⟨U+200B zero width space⟩\\n```\""];
-    assert!(shown.iter().all(|part| ask.shown.contains(part)), "{}", ask.shown);
+    assert_eq!(ask.text.shown, "text: |\n    pay⟨U+200B zero width space⟩\n    ```\nwhen: in 1 hour");
     assert_eq!(way(Egress::Later, arguments, &tainted(), Some(&Covers::Call)), open());
     assert!(way(Egress::Later, "{\"impossible\": 1}", &tainted(), None).is_err());
 }
@@ -194,15 +195,25 @@ proptest! {
         let arguments = json!({ "url": format!("http://any.example/{path}") }).to_string();
         if let Ok(ask) = way(address(), &arguments, &tainted(), None) {
             let wanted = web::normal(&web::parse(&format!("http://any.example/{path}")).unwrap());
-            prop_assert_eq!(&ask.shown, wanted.as_str());
-            prop_assert!(ask.shown.chars().all(|c| c.is_ascii_graphic()));
+            prop_assert_eq!(&ask.text.shown, wanted.as_str());
+            prop_assert!(ask.text.shown.chars().all(|c| c.is_ascii_graphic()));
         }
     }
 
     #[test]
     fn another_call_has_another_digest(one in "\\PC{0,8}", other in "\\PC{0,8}", more in "\\PC{1,4}") {
-        prop_assert_ne!(digest(&one, &format!("{more}{other}")), digest(&format!("{one}{more}"), &other));
-        prop_assert_ne!(digest(&one, &other), digest(&one, &format!("{other}{more}")));
+        let call = |name: &str, arguments: &str| ToolCall {
+            id: String::new(), name: name.to_owned(), arguments: arguments.to_owned(), extra: String::new(),
+        };
+        let pairs = [
+            (vec![call(&one, &format!("{more}{other}"))], vec![call(&format!("{one}{more}"), &other)]),
+            (vec![call(&one, &other)], vec![call(&one, &format!("{other}{more}"))]),
+            (vec![call(&one, &other)], vec![call(&one, &other), call(&one, &other)]),
+            (vec![call(&one, &other), call(&one, &more)], vec![call(&one, &more), call(&one, &other)]),
+        ];
+        for (these, those) in pairs.into_iter().filter(|(these, those)| these != those) {
+            prop_assert_ne!(digest(&these), digest(&those));
+        }
     }
 }
 

@@ -27,6 +27,7 @@ pub use rule::{Interfaces, Network, Rule, SystemInterfaces};
 use serde_json::{Value, json};
 use url::Url;
 
+use super::question::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::trust::{Label, Source};
 use crate::wording;
@@ -157,6 +158,11 @@ impl Tool for WebFetch {
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
         self.0.check(&address(arguments)?).map_err(|error| ToolError::Refused(error.to_string()))
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        let question = wording::tool::may_i_open(&host_name(&address(call.arguments)?));
+        Ok(QuestionText { question, shown: String::new(), label: call.label.clone() })
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

@@ -22,9 +22,9 @@ pub const STOPPED: &str = "Stopped.";
 /// Reply to `/stop` when nothing is running.
 pub const NOTHING_RUNS: &str = "Nothing is running.";
 /// Reply to `/yes`.
-pub const GOES_ON: &str = "Yes, this once. Carrying on.";
+pub const GOES_ON: &str = "OK, I will do that.";
 /// Reply to `/no`.
-pub const LEFT_ALONE: &str = "OK, I will leave it.";
+pub const LEFT_ALONE: &str = "OK, I will not do that.";
 /// Reply to `/yes` or `/no` for a question that is closed.
 pub const QUESTION_OVER: &str = "That question is over, so nothing was done. Ask me again if it still matters.";
 /// Reply to a repeated `/yes`, or a `/no` after it.

@@ -19,6 +19,14 @@ pub fn ticked(words: &str) -> String {
     format!("Ticked: {words}. The file keeps the line until its owner takes it out with `/heartbeat tidy`.")
 }
 
+/// Question for consent to tick an item; words that are not quoted stand below.
+pub fn may_i_tick(words: Option<&str>) -> String {
+    match words {
+        Some(words) => format!("Tick \"{words}\" in your HEARTBEAT.md?"),
+        None => "Tick this item in your HEARTBEAT.md?".to_owned(),
+    }
+}
+
 /// Result: the item was ticked before.
 pub fn was_ticked(words: &str) -> String {
     format!("That is ticked already: {words}.")

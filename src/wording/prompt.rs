@@ -73,7 +73,13 @@ pub const NOT_ANSWERED: &str = "(This was not answered.)";
 /// Placeholder for the message with which the person consented to a call.
 pub fn they_agreed(when: &str) -> ProgramText {
     ProgramText::message(format!(
-        "[{when}]\n(They said yes to the call above. It is made now, and what it gives follows.)"
+        "[{when}]\n(They said yes. What they agreed to is made now, and what it gives follows.)"
+    ))
+}
+/// Placeholder for the message with which the person refused a call.
+pub fn they_declined(when: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "[{when}]\n(They said no. Answer now what they asked, without what was not made, and do not ask for it again.)"
     ))
 }
 /// Note that the limit of tool calls is reached.

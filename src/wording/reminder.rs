@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use super::{ProgramText, span};
 use crate::id::ReminderId;
-use crate::trust::Label;
 
 /// Description of `remind`.
 pub const REMIND: &str = "Send the person a text later; name them the time in the result.";
@@ -131,16 +130,60 @@ pub fn again(cron: &str, until: Option<&str>, zone: &str, times: &str) -> String
     format!("\"{cron}\"{until}, next ({zone}): {times}")
 }
 
-/// Question for consent to change the list.
-pub fn may_i(label: &Label, tool: &str) -> String {
-    let what = match tool {
-        "remind" => "May I keep exactly this and send it to you at that time?",
-        "schedule" => "May I keep exactly this as a task, and do it each time?",
-        "change_scheduled" => "May I change this entry of your list to exactly this? /reminders shows what it is now.",
-        "heartbeat_done" => "May I tick this item of your HEARTBEAT.md?",
-        _ => "May I take this off your list? /reminders shows what it is.",
-    };
-    format!("{}. {what}", super::tool::i_have_read(label))
+/// Question for consent to a reminder; words that are not quoted stand below.
+pub fn may_i_remind(words: Option<&str>, when: &str) -> String {
+    format!("Remind you of {} {when}?", quoted_or_this(words))
+}
+
+/// Question for consent to a recurring task; words that are not quoted stand below.
+pub fn may_i_schedule(words: Option<&str>, when: &str) -> String {
+    format!("Do {} by myself, {when}?", quoted_or_this(words))
+}
+
+/// Question for consent to a cancellation; words that are not quoted stand below.
+pub fn may_i_cancel(kind: &str, words: Option<&str>, when: &str) -> String {
+    match words {
+        Some(words) => format!("Cancel the {kind} \"{words}\" {when}?"),
+        None => format!("Cancel this {kind} {when}?"),
+    }
+}
+
+/// Question for consent to a change; words that are not quoted stand below.
+pub fn may_i_change(kind: &str, words: Option<&str>, when: &str, then: &str) -> String {
+    match words {
+        Some(words) => format!("Change the {kind} \"{words}\" {when}, so that it comes {then}?"),
+        None => format!("Change the {kind} {when} to this, so that it comes {then}?"),
+    }
+}
+
+/// Heading of the words that an entry has.
+pub const WORDS_NOW: &str = "now";
+/// Heading of the words that an entry would have.
+pub const WORDS_THEN: &str = "then";
+
+fn quoted_or_this(words: Option<&str>) -> String {
+    words.map_or_else(|| "this".to_owned(), |words| format!("\"{words}\""))
+}
+
+/// Time of an entry that is to be made, in a question.
+pub fn on_day(when: &str) -> String {
+    format!("on {when}")
+}
+
+/// Time of an entry that exists, in a question.
+pub fn of_day(when: &str) -> String {
+    format!("of {when}")
+}
+
+/// Times of a recurring entry that exists, in a question.
+pub fn that_comes(when: &str) -> String {
+    format!("that comes {when}")
+}
+
+/// Times of a recurring entry that is to be made, in a question.
+pub fn again_and_again(cron: &str, until: Option<&str>, next: &str) -> String {
+    let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
+    format!("again and again at the times `{cron}`{until} (next {next})")
 }
 
 /// A reminder that is due.

@@ -137,23 +137,34 @@ pub fn too_long_to_ask(label: &Label, limit: usize) -> String {
 
 /// Result of a call that waits for consent.
 pub fn asked_first(question: QuestionId) -> String {
-    format!(
-        "Not made: question {question} was put to the person instead. Unless a following turn makes the call, they did not agree."
-    )
+    format!("Not made: the person was asked (question {question}), and has not agreed.")
 }
 
-/// Result of a call after one that waits for consent.
-pub fn not_made(question: QuestionId) -> String {
-    format!("Not made: the turn ended before it, with question {question}.")
-}
+/// Result of a call after the person said yes.
+pub const SAID_YES: &str = "They said yes: the call stands once more below, and is made there.";
+/// Result of a call after the person said no.
+pub const SAID_NO: &str = "They said no, so this was not made. What they asked still waits for your answer.";
+/// Result of a call after the person gave no answer.
+pub const SAID_NOTHING: &str = "Not made: they were asked, and did not answer in time.";
 
-/// Question for consent to an egress. The shown text cannot close its frame: an address has no
-/// blanks, and no line of arguments begins with a mark.
-pub fn may_i(question: QuestionId, ask: &str, shown: &str, minutes: u64) -> String {
-    format!(
-        "{ask}\n\n```\n{shown}\n```\n\n/yes {question} lets me, this once. /no {question}, anything else that you write, or {minutes} minutes without \
-         a word mean no."
-    )
+/// Question for consent to one call or several, each in its own words.
+pub fn may_i(question: QuestionId, calls: &[String], label: &Label, minutes: u64) -> String {
+    let why = i_have_read(label);
+    match calls {
+        [call] => format!(
+            "{call}\n\nI ask because {why}. Send /yes {question} within {minutes} minutes to agree; anything else means no."
+        ),
+        calls => {
+            let list: Vec<String> =
+                calls.iter().zip(1..).map(|(call, number): (_, usize)| format!("**{number}.** {call}")).collect();
+            format!(
+                "May I do these {} things?\n\n{}\n\nI ask because {why}. Send /yes {question} within {minutes} minutes to \
+                 agree to all of them; anything else means no.",
+                calls.len(),
+                list.join("\n\n")
+            )
+        }
+    }
 }
 
 /// Reason for the question, about the conversation.
@@ -161,27 +172,36 @@ fn has_read(label: &Label) -> &'static str {
     if label.is_trusted() { "uses a third-party skill" } else { "has read text from outside" }
 }
 
-/// Reason for the question, in the first person.
+/// Reason for a question, in the first person.
 pub fn i_have_read(label: &Label) -> &'static str {
     if label.is_trusted() { "I am using a third-party skill" } else { "I have read text from outside" }
 }
 
-/// Question for consent to open an address.
-pub fn may_i_open(label: &Label) -> String {
-    format!(
-        "{}, and nobody here typed the address below. May I open it, and no other, for this one answer?",
-        i_have_read(label)
-    )
+/// Question for consent to open an address, which stands below.
+pub fn may_i_open(host: &str) -> String {
+    format!("Open this address at `{host}`, and no other? Nobody here typed it.")
 }
 
-/// Question for consent to call an MCP tool.
-pub fn may_i_call(label: &Label, tool: &str) -> String {
-    let tool = tool.replace('`', "'");
-    format!("{}. May I send exactly this to `{tool}`?", i_have_read(label))
+/// Question for consent to call an MCP tool with the arguments below.
+pub fn may_i_send(server: &str, tool: &str) -> String {
+    format!("Send this to the tool {} of {}?", in_code(tool), in_code(server))
+}
+
+/// Question for consent to call any other tool with the arguments below.
+pub fn may_i_use(tool: &str) -> String {
+    format!("Use {} with this?", in_code(tool))
+}
+
+/// Question for consent to call a tool without arguments.
+pub const WITHOUT_ARGUMENTS: &str = "(nothing)";
+
+/// A name as inline code.
+fn in_code(name: &str) -> String {
+    format!("`{}`", crate::text::one_line(name).replace('`', "'"))
 }
 
 /// Title of the button that consents.
-pub const YES_BUTTON: &str = "Yes, this once";
+pub const YES_BUTTON: &str = "Yes";
 /// Title of the button that refuses.
 pub const NO_BUTTON: &str = "No";
 

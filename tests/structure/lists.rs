@@ -136,12 +136,11 @@ const RULES: &[Rule] = &[
             ),
             ("src/engine/addresses.rs", "compares addresses, and breaks strange ones up under the same label"),
             ("src/engine/system_run.rs", "looks whether a person named a tool"),
-            (
-                "src/engine/turn/call.rs",
-                "takes the call that was shown out of its question, whose label stays with the step",
-            ),
             ("src/engine/history.rs", "turns stored steps into parts with the same label"),
-            ("src/engine/record.rs", "repeats the beginning of a trusted message in a line of our own"),
+            (
+                "src/engine/record.rs",
+                "repeats the beginning of a trusted message in a line of our own, and takes the calls out of a question, whose label stays with the step",
+            ),
             ("src/gateway/delivery/attachments.rs", "hands an emoji to the adapter"),
             ("src/engine/summary.rs", "makes summaries of pieces that carry the join of their labels"),
             ("src/engine/summarizer.rs", "looks whether a summary changed what is open"),

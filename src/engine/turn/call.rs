@@ -1,9 +1,10 @@
 //! Tool calls of a turn: made, refused, or put to the person.
 //!
-//! A question is the turn's one answer. Its call and the calls after it are stored as not made, in
-//! the transaction that stores the question and ends the turn: the history shows each call with its
-//! outcome, regardless of the person's answer. The granted call is read from the journal; the grant
-//! applies only to the turn that the yes began.
+//! A question is the turn's one answer, about all calls of the reply that need a yes. They and the
+//! calls between them are stored as not made, in the transaction that stores the question and ends
+//! the turn; the person's answer becomes their result. A yes or an explicit no begins another turn:
+//! after a yes it makes the calls, which are read from the journal, under a grant that applies only
+//! to that turn; after a no it answers what the person had asked without them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,13 +15,14 @@ use anyhow::Context;
 use super::reply::{answer, is_open};
 use super::{Turn, TurnOutcome};
 use crate::engine::addresses;
-use crate::engine::record::{TurnRecord, calls_of};
+use crate::engine::record::{TurnRecord, calls_of, withheld_calls};
 use crate::engine::system_run::Allowance;
 use crate::id::{AddressId, MessageId, PersonId, QuestionId, StepId, TurnId};
 use crate::model::ToolCall;
+use crate::review::diff::fenced;
 use crate::store::{Covers, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind, TurnRow, Tx};
 use crate::time::Timestamp;
-use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest};
+use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest, put_together};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::{self, tool as says};
 
@@ -30,7 +32,7 @@ const WAITS: Duration = Duration::from_secs(10 * 60);
 /// Failure of a call that a decision prevented.
 const NOT_MADE: &str = "not made";
 
-/// The step at which a granted call is made: the first after the step that holds it.
+/// The step at which the first granted call is made: the one after the step that holds them.
 const GRANTED: u32 = 1;
 
 impl Turn<'_> {
@@ -46,6 +48,7 @@ impl Turn<'_> {
         let shown_hosts = self.shown_hosts(&label).await?;
         let typed = self.history.addresses.typed_with(record);
         let linked = addresses::linked_in(record, &typed);
+        let granted = granted(record, seq, call);
         let about = AuthorizableCall {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
@@ -55,7 +58,7 @@ impl Turn<'_> {
             before: record.first_message.unwrap_or(MessageId(i64::MAX)),
             typed: &typed,
             linked: &linked,
-            granted: granted(record, seq, call),
+            granted: &granted,
             label: &label,
             shown_hosts: &shown_hosts,
             sees_pictures: self.engine.sees(self.models()),
@@ -68,7 +71,7 @@ impl Turn<'_> {
         } else if begun && !toolbox.repeatable(&call.name) {
             Decision::Closed(says::OUTCOME_UNKNOWN.to_owned())
         } else {
-            toolbox.decide(&call.name, &call.arguments, &about)
+            toolbox.decide(&call.name, &call.arguments, &about).await
         };
         // The owner of the chat can be asked. In a system run there is nobody, and the answer is no
         // at once.
@@ -76,7 +79,8 @@ impl Turn<'_> {
         let sentence = match (decision, person) {
             (Decision::Ask(ask), Some(person)) => {
                 let (row, calls, now) = (self.row.clone(), remaining_calls(record, seq), self.engine.clock.now());
-                let question = PendingQuestion { row, seq, calls, ask, person, label, now };
+                let asks = self.asks(ask, &calls, &about, &allowance).await;
+                let question = PendingQuestion { row, seq, calls, asks, person, label, now };
                 self.watcher.over();
                 self.engine.journal.write("ask the person", move |tx| question.put(tx)).await?;
                 self.engine.channels.posted(self.row.address);
@@ -98,6 +102,39 @@ impl Turn<'_> {
         let step = self.begin_tool_step(seq, call, &label).await?;
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
         self.store_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some(NOT_MADE) }).await.map(|()| None)
+    }
+
+    /// Returns what the person is asked about each of these calls, of which the first needs a yes.
+    async fn asks(
+        &self,
+        first: Ask,
+        calls: &[ToolCall],
+        about: &AuthorizableCall<'_>,
+        allowance: &Allowance,
+    ) -> Vec<Option<Ask>> {
+        let toolbox = &self.engine.toolbox;
+        let mut asks = vec![Some(first)];
+        for call in calls.iter().skip(1) {
+            let decision = match allowance.refuses(toolbox, &call.name) {
+                Some(sentence) => Decision::Closed(sentence),
+                // Another turn would make it, in which an earlier yes counts no more.
+                None => {
+                    let about = AuthorizableCall { granted: &[], ..*about };
+                    toolbox.decide(&call.name, &call.arguments, &about).await
+                }
+            };
+            asks.push(if let Decision::Ask(ask) = decision { Some(ask) } else { None });
+        }
+        // The rest is asked about when it is its turn.
+        let together = put_together(&asks.iter().flatten().collect::<Vec<_>>());
+        let (mut count, mut shown) = (0, asks);
+        for ask in &mut shown {
+            count += usize::from(ask.is_some());
+            if count > together {
+                *ask = None;
+            }
+        }
+        shown
     }
 
     /// Hosts that were shown when the skills behind that label were accepted.
@@ -150,7 +187,8 @@ struct PendingQuestion {
     seq: u32,
     /// The call in question and those after it.
     calls: Vec<ToolCall>,
-    ask: Ask,
+    /// What is asked about each of them.
+    asks: Vec<Option<Ask>>,
     person: PersonId,
     /// Label of the calls' text.
     label: Label,
@@ -167,9 +205,9 @@ impl PendingQuestion {
         let steps: Vec<StepId> = begun
             .map(|(call, seq)| begin(tx, &self.row, seq, call, &self.label, self.now))
             .collect::<anyhow::Result<_>>()?;
-        let (Some(call), Some(step)) = (self.calls.first(), steps.first()) else {
-            anyhow::bail!("Turn {} has no call to ask about", self.row.id);
-        };
+        let Some(step) = steps.first() else { anyhow::bail!("Turn {} has no call to ask about", self.row.id) };
+        let covers = |ask: &Option<Ask>| ask.as_ref().map_or(Covers::Nothing, |ask| ask.covers.clone());
+        let covers: Vec<Covers> = self.asks.iter().map(covers).collect();
         let question = tx.questions().ask(&NewQuestion {
             stream: self.row.stream,
             conversation: self.row.conversation,
@@ -177,25 +215,32 @@ impl PendingQuestion {
             step: *step,
             person: self.person,
             address: self.row.address,
-            call: &self.text(serde_json::to_string(call)?),
-            covers: &self.ask.covers,
-            digest: &digest(&call.name, &call.arguments),
+            calls: &self.text(serde_json::to_string(&self.calls)?),
+            covers: &covers,
+            digest: &digest(&self.calls),
             at: self.now,
             waits: WAITS,
         })?;
         for step in &steps {
-            let outcome =
-                if Some(step) == steps.first() { says::asked_first(question) } else { says::not_made(question) };
             tx.turns().step_not_made(*step)?;
-            tx.turns().finish_step(*step, &self.text(outcome), None, "", self.now)?;
+            tx.turns().finish_step(*step, &self.text(says::asked_first(question)), None, "", self.now)?;
         }
         let buttons = [(says::YES_BUTTON, "yes"), (says::NO_BUTTON, "no")];
         let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {question}")));
-        answer(tx, &self.row, &self.text(self.question(question)), &buttons, self.now)
+        answer(tx, &self.row, &self.question(question), &buttons, self.now)
     }
 
-    fn question(&self, id: QuestionId) -> String {
-        says::may_i(id, &self.ask.question, &self.ask.shown, WAITS.as_secs() / 60)
+    /// Returns the question in words. It may name things that this turn has not read, such as a
+    /// reminder.
+    fn question(&self, id: QuestionId) -> Text {
+        let (mut label, mut calls) = (self.label.clone(), Vec::new());
+        for ask in self.asks.iter().flatten() {
+            label.absorb(&ask.text.label);
+            let (question, shown) = (&ask.text.question, &ask.text.shown);
+            calls.push(if shown.is_empty() { question.clone() } else { format!("{question}\n\n{}", fenced(shown)) });
+        }
+        let words = says::may_i(id, &calls, &self.label, WAITS.as_secs() / 60);
+        Labelled::new(Arc::from(words), label, self.row.scope)
     }
 
     fn text(&self, words: String) -> Text {
@@ -203,14 +248,23 @@ impl PendingQuestion {
     }
 }
 
-/// The grant of the person's yes, if it covers this call.
-fn granted<'a>(record: &'a TurnRecord, seq: u32, call: &ToolCall) -> Option<&'a Covers> {
-    let question = record.yes_to.as_ref()?;
-    let holds = match &question.covers {
-        Covers::Address(_) => true,
-        Covers::Call => seq == GRANTED && question.digest == digest(&call.name, &call.arguments),
+/// Returns what the person's yes covers of this call: each address for the whole turn, and the call
+/// if it is the one that was shown, in its place.
+fn granted(record: &TurnRecord, seq: u32, call: &ToolCall) -> Vec<Covers> {
+    let Some(question) = record.agreed_to() else { return Vec::new() };
+    let calls = record.steps.first().map(calls_of).unwrap_or_default();
+    let place = seq.checked_sub(GRANTED).and_then(|place| usize::try_from(place).ok());
+    let is_shown = || {
+        let shown = place.and_then(|place| calls.get(place));
+        let is_same = |shown: &ToolCall| (&shown.name, &shown.arguments) == (&call.name, &call.arguments);
+        shown.is_some_and(is_same) && digest(&calls) == question.digest
     };
-    holds.then_some(&question.covers)
+    let covers = question.covers.iter().enumerate().filter(|(at, covers)| match covers {
+        Covers::Address(_) => true,
+        Covers::Call => Some(*at) == place && is_shown(),
+        Covers::Nothing => false,
+    });
+    covers.map(|(_, covers)| covers.clone()).collect()
 }
 
 /// Calls of the last reply from that step on.
@@ -241,28 +295,30 @@ fn begin(
     })
 }
 
-/// Begins the turn that a person's yes allows: it makes exactly the call of the question, and
-/// continues from there. Returns `None`, without beginning a turn, if the stored call is not the
-/// one that was shown.
+/// Begins the turn that a person's answer to a question leads to. After a yes it makes exactly the
+/// calls of the question, and continues from there; after a no it answers what the person had asked
+/// without them. Returns `None`, without beginning a turn, if the stored calls of a yes are not
+/// those that were shown.
 ///
-/// The turn answers no message. Its first step is a reply that holds only that call, so the code
-/// that resumes any other turn makes the call next, under the grant of the yes. The turn belongs to
-/// the conversation of the question and derives from the turn that asked.
+/// The turn answers no message. After a yes its first step is a reply that holds only those calls,
+/// so the code that resumes any other turn makes them next, under the grant of the yes. The turn
+/// belongs to the conversation of the question and derives from the turn that asked.
 ///
 /// # Errors
 /// If the question is over.
-pub fn begin_granted(
+pub fn begin_answered(
     tx: Tx<'_>,
     question: &QuestionRow,
+    state: QuestionState,
     address: AddressId,
     now: Timestamp,
 ) -> anyhow::Result<Option<TurnId>> {
-    let call: ToolCall = serde_json::from_str(question.call.open().0).context("A stored call cannot be read")?;
-    if digest(&call.name, &call.arguments) != question.digest {
+    let (calls, is_yes) = (withheld_calls(question), state == QuestionState::Yes);
+    if is_yes && (calls.len() != question.covers.len() || digest(&calls) != question.digest) {
         return Ok(None);
     }
     let asking = tx.turns().turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
-    let label = asking.label.join_with(question.call.label());
+    let label = asking.label.join_with(question.calls.label());
     let turn = tx.turns().begin_turn(&NewTurn {
         stream: question.stream,
         conversation: question.conversation,
@@ -276,22 +332,28 @@ pub fn begin_granted(
         label: &label,
     })?;
     tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
-    // The history already holds the call under its own id, and ids must be unique there.
-    let call = ToolCall { id: format!("yes_{}", question.id), ..call };
-    store_call(tx, turn, &call, &label, question, now)?;
-    tx.questions().decide(question.id, QuestionState::Yes, Some(turn), now)?;
+    if is_yes {
+        // The history already holds the calls under their own ids, and ids must be unique there.
+        let renamed = |(call, number): (ToolCall, usize)| {
+            let id = format!("yes_{}_{number}", question.id);
+            ToolCall { id, ..call }
+        };
+        let calls: Vec<ToolCall> = calls.into_iter().zip(1..).map(renamed).collect();
+        store_calls(tx, turn, &calls, &label, question, now)?;
+    }
+    tx.questions().decide(question.id, state, Some(turn), now)?;
     Ok(Some(turn))
 }
 
-fn store_call(
+fn store_calls(
     tx: Tx<'_>,
     turn: TurnId,
-    call: &ToolCall,
+    calls: &[ToolCall],
     label: &Label,
     question: &QuestionRow,
     now: Timestamp,
 ) -> anyhow::Result<()> {
-    let scope = question.call.scope();
+    let scope = question.calls.scope();
     let step = tx.turns().begin_step(&NewStep {
         turn,
         seq: 0,
@@ -303,18 +365,18 @@ fn store_call(
         at: now,
     })?;
     let nothing = Labelled::new(Arc::from(""), label.clone(), scope);
-    tx.turns().finish_step(step, &nothing, Some(&serde_json::to_string(&[call])?), "", now)
+    tx.turns().finish_step(step, &nothing, Some(&serde_json::to_string(calls)?), "", now)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::id::{AddressId, ConversationId, PersonId, StreamId, TurnId};
-    use crate::store::{QuestionRow, QuestionState, TurnState};
+    use crate::store::{QuestionRow, QuestionState, StepRow, TurnState};
     use crate::trust::Scope;
 
-    /// A turn that a yes to that call began.
-    fn record(covers: Covers, call: &ToolCall) -> TurnRecord {
+    /// A turn that a yes to those calls began.
+    fn record(covers: &[Covers], calls: &[ToolCall]) -> TurnRecord {
         let words = |words: &'static str| crate::wording::own(words, Scope::Shared);
         let (stream, conversation, person) = (StreamId(1), ConversationId(1), PersonId(1));
         let label = words("").label().clone();
@@ -342,13 +404,23 @@ mod tests {
             conversation,
             turn: TurnId(1),
             person,
-            call: words("{}"),
-            covers,
-            digest: digest(&call.name, &call.arguments),
+            calls: words("[]"),
+            covers: covers.to_vec(),
+            digest: digest(calls),
             state: QuestionState::Yes,
             expires_at: None,
         };
-        let (messages, speakers, texts, attachments, reacted, sent, steps) = Default::default();
+        let step = StepRow {
+            id: StepId(1),
+            turn: turn.id,
+            seq: 0,
+            kind: StepKind::Model,
+            done: true,
+            tool: String::new(),
+            call: serde_json::to_string(calls).unwrap(),
+            text: words(""),
+        };
+        let (messages, speakers, texts, attachments, reacted, sent) = Default::default();
         let edits = Vec::new();
         TurnRecord {
             turn,
@@ -359,8 +431,8 @@ mod tests {
             reacted,
             sent,
             edits,
-            steps,
-            yes_to: Some(question),
+            steps: vec![step],
+            answers: Some(question),
             first_message: None,
         }
     }
@@ -370,21 +442,30 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_to_a_call_is_for_exactly_that_call_once() {
-        let shown = call("{\"to\": \"ben\"}");
-        let record = record(Covers::Call, &shown);
-        assert_eq!(granted(&record, 1, &shown), Some(&Covers::Call));
-        assert_eq!(granted(&record, 1, &call("{\"to\": \"eve\"}")), None);
-        assert_eq!(granted(&record, 1, &ToolCall { name: "sends".into(), ..shown.clone() }), None);
-        assert_eq!(granted(&record, 3, &shown), None, "the same once more is another question");
+    fn a_yes_to_calls_is_for_exactly_these_in_their_place_once() {
+        let [shown, unshown, other] = ["{\"to\": \"ben\"}", "{}", "{\"to\": \"eve\"}"].map(call);
+        let calls = [shown.clone(), unshown.clone(), other.clone()];
+        let mut record = record(&[Covers::Call, Covers::Nothing, Covers::Call], &calls);
+        assert_eq!(granted(&record, 1, &shown), [Covers::Call]);
+        assert_eq!(granted(&record, 3, &other), [Covers::Call]);
+        for (seq, call) in [(1, &other), (3, &shown), (2, &unshown), (0, &shown), (4, &shown), (5, &shown)] {
+            assert_eq!(granted(&record, seq, call), [], "{seq} {call:?}");
+        }
+        assert_eq!(granted(&record, 1, &ToolCall { name: "sends".into(), ..shown.clone() }), []);
+        record.steps[0].call = serde_json::to_string(&[other.clone(), unshown, shown]).unwrap();
+        assert_eq!(granted(&record, 1, &other), [], "the stored calls are not those that were shown");
     }
 
     #[test]
     fn a_yes_to_an_address_is_for_the_whole_turn_and_no_yes_is_for_nothing() {
         let address = Covers::Address("0f3a".to_owned());
-        let mut record = record(address.clone(), &call("{}"));
-        assert_eq!(granted(&record, 5, &call("{\"url\": 1}")), Some(&address));
-        record.yes_to = None;
-        assert_eq!(granted(&record, 1, &call("{}")), None);
+        let mut record = record(&[address.clone()], &[call("{}")]);
+        assert_eq!(granted(&record, 5, &call("{\"url\": 1}")), [address]);
+        for state in [QuestionState::Refused, QuestionState::Open, QuestionState::Expired] {
+            record.answers.as_mut().unwrap().state = state;
+            assert_eq!(granted(&record, 1, &call("{}")), []);
+        }
+        record.answers = None;
+        assert_eq!(granted(&record, 1, &call("{}")), []);
     }
 }

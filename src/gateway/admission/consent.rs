@@ -1,5 +1,5 @@
 //! Answers to questions. A yes or no takes effect on admission, in order of arrival, within the
-//! transaction that stores it.
+//! transaction that stores it, which also begins the turn that goes on from there.
 //!
 //! It is valid once, from the person who was asked, while the question and its conversation are
 //! open. It was typed in their direct chat or is the button under the question; admission accepts
@@ -9,7 +9,7 @@
 
 use super::Sender;
 use crate::admin::command::{Action, Command};
-use crate::engine::turn::call::begin_granted;
+use crate::engine::turn::call::begin_answered;
 use crate::id::{PersonId, QuestionId};
 use crate::store::{KeepState, QuestionState, Tx};
 use crate::time::Timestamp;
@@ -76,14 +76,17 @@ fn answer(
     }
     let conversation = tx.conversations().conversation(question.conversation)?;
     let is_closed = conversation.is_none_or(|conversation| conversation.closed_at.is_some());
-    if !is_closed && matches!(reply, ConsentReply::Yes(_)) {
-        if let Some(turn) = begin_granted(tx, &question, sender.address, now)? {
-            tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with yes: turn {turn} goes on");
-            return Ok(says::GOES_ON);
+    let (state, word, sentence) = match reply {
+        ConsentReply::Yes(_) => (QuestionState::Yes, "yes", says::GOES_ON),
+        ConsentReply::No(_) => (QuestionState::Refused, "no", says::LEFT_ALONE),
+    };
+    if !is_closed {
+        if let Some(turn) = begin_answered(tx, &question, state, sender.address, now)? {
+            tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with {word}: turn {turn} goes on");
+            return Ok(sentence);
         }
-        tracing::error!(question.id = %id, "Question {id} holds another call than the one that was shown: it is refused");
+        tracing::error!(question.id = %id, "Question {id} holds other calls than those that were shown: it is refused");
     }
     questions.decide(id, QuestionState::Refused, None, now)?;
-    let is_no = !is_closed && matches!(reply, ConsentReply::No(_));
-    Ok(if is_no { says::LEFT_ALONE } else { says::QUESTION_OVER })
+    Ok(says::QUESTION_OVER)
 }

@@ -20,6 +20,7 @@ use super::server::Server;
 use crate::memory::received_path;
 use crate::message::file_type;
 use crate::tool::pictures::{MAX_PICTURE, PictureStore};
+use crate::tool::question::{QuestionText, lines};
 use crate::tool::{AuthorizableCall, Effects, Egress, MAX_RESULT, Output, Tool, ToolDeclaration, ToolError};
 use crate::trust::Label;
 use crate::wording::tool as says;
@@ -108,6 +109,13 @@ impl Tool for OutsideTool {
 
     fn check(&self, _: &Value) -> Result<(), ToolError> {
         self.server.check(&self.accepted).map_err(|no| self.error(&no))
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        let question = says::may_i_send(&self.accepted.server, &self.accepted.name);
+        let lines = lines(call.arguments);
+        let shown = if lines.is_empty() { says::WITHOUT_ARGUMENTS.to_owned() } else { lines };
+        Ok(QuestionText { question, shown, label: call.label.clone() })
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

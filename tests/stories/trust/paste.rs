@@ -74,7 +74,7 @@ async fn a_paste_from_a_page_is_recognised_despite_changed_line_breaks() {
 
     story.model.calls("web_fetch", json!({ "url": "http://evil.example/b" }));
     story.say(ADA, "go on").await;
-    assert!(story.last_received_by(ADA).contains("May I open it"), "an address in a paste was not typed");
+    assert!(story.last_received_by(ADA).contains("Open this address"), "an address in a paste was not typed");
     assert_eq!(web.connections(), 1);
     every_untrusted_part_is_labelled(&story);
     story.end().await;

@@ -11,23 +11,30 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, canary};
 use crate::support::web::Web;
 
-/// A program whose power is cut at the nth such commit, and which then continues.
-fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) -> (CrashTest, Web, tokio::runtime::Runtime) {
+/// A program whose power is cut at the nth such commit, and which then continues. Ada gives that
+/// answer to the question.
+fn through_the_dark(
+    side: CommitPoint,
+    job: &'static str,
+    nth: u32,
+    reply: &'static str,
+) -> (CrashTest, Web, tokio::runtime::Runtime) {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
     let mut crash_test = CrashTest::prepared("");
     crash_test.story.fetch_through(web.fetcher());
     crash_test.story.model.otherwise(|request| match crate::support::model::words(request) {
         words if words.contains("the page") => Say::Text("It says: the page.".to_owned()),
+        words if words.contains("They said no") => Say::Text("Then from memory.".to_owned()),
         words if words.contains("what now?") => Say::Calls(vec![("web_fetch".to_owned(), fetch(EVIL).to_string())]),
         _ => Say::Text("Noted.".to_owned()),
     });
     let mut dark = crash_test.start(Some(Cut { side, job: Some(job), nth }));
     let five = Duration::from_secs(5);
-    let deeds: [fn(&CrashTest) -> i64; 3] = [
-        |crash_test| crash_test.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter")),
-        |crash_test| crash_test.story.fake.says(ADA, &format!("what now? {}", canary(ADA))),
-        |crash_test| crash_test.story.fake.says(ADA, "/yes 1"),
+    let deeds: [&dyn Fn(&CrashTest) -> i64; 3] = [
+        &|crash_test| crash_test.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter")),
+        &|crash_test| crash_test.story.fake.says(ADA, &format!("what now? {}", canary(ADA))),
+        &|crash_test| crash_test.story.fake.says(ADA, reply),
     ];
     let mut cuts = 0;
     for deed in deeds {
@@ -66,12 +73,12 @@ fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
     let is_fair =
         |(side, job, _): &(CommitPoint, &str, u32)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages");
     for (side, job, nth) in cuts.into_iter().filter(is_fair) {
-        let (crash_test, web, _beside) = through_the_dark(side, job, nth);
+        let (crash_test, web, _beside) = through_the_dark(side, job, nth, "/yes 1");
         let story = &crash_test.story;
         let again = usize::from(job == "store a tool step" && side == Before);
         assert_eq!(web.connections(), 1 + again, "{side:?} {job}: only an unfinished call is made again");
         let heard = story.received_by(ADA);
-        for sentence in ["May I open it", "Carrying on", "It says: the page."] {
+        for sentence in ["Open this address", "I will do that", "It says: the page."] {
             let heard = || heard.iter().filter(|heard| heard.contains(sentence));
             let unmarked = heard().filter(|heard| !heard.contains("(possibly repeated)")).count();
             assert!(heard().count() > 0 && unmarked <= 1, "{side:?} {job}: {sentence} {:?}", story.received_by(ADA));
@@ -79,6 +86,36 @@ fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
         assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 3, "{side:?} {job}");
         assert_eq!(state(story, 1), "yes", "{side:?} {job}");
         assert_eq!(story.count("SELECT count(*) FROM turns WHERE state <> 'done'"), 0, "{side:?} {job}");
+        crash_test.end();
+    }
+}
+
+/// Proves: gate/power-cut
+#[test]
+fn a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing() {
+    let cuts = [
+        (Before, "accept messages", 3),
+        (After, "accept messages", 3),
+        (Before, "begin a model step", 3),
+        (After, "begin a model step", 3),
+        (Before, "store a reply", 2),
+        (After, "store a reply", 2),
+    ];
+    let is_fair =
+        |(side, job, _): &(CommitPoint, &str, u32)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages");
+    for (side, job, nth) in cuts.into_iter().filter(is_fair) {
+        let (crash_test, web, _beside) = through_the_dark(side, job, nth, "/no 1");
+        let story = &crash_test.story;
+        assert_eq!((web.connections(), state(story, 1).as_str()), (0, "refused"), "{side:?} {job}");
+        let heard = story.received_by(ADA);
+        for sentence in ["Open this address", "I will not do that", "Then from memory."] {
+            let heard = || heard.iter().filter(|heard| heard.contains(sentence));
+            let unmarked = heard().filter(|heard| !heard.contains("(possibly repeated)")).count();
+            assert!(heard().count() > 0 && unmarked <= 1, "{side:?} {job}: {sentence} {:?}", story.received_by(ADA));
+        }
+        assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 3, "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM turns WHERE state <> 'done'"), 0, "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM questions"), 1, "{side:?} {job}");
         crash_test.end();
     }
 }
