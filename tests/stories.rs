@@ -54,6 +54,8 @@ mod edits;
 mod compaction_windows;
 #[path = "stories/conversation/golden.rs"]
 mod golden;
+#[path = "stories/conversation/diary.rs"]
+mod diary;
 #[path = "stories/conversation/long_conversation.rs"]
 mod long_conversation;
 #[path = "stories/conversation/next_request.rs"]
