@@ -89,7 +89,7 @@ impl Seat {
         let local = Arc::clone(&app.local);
         tokio::spawn(async move { local.serve_client(theirs).await });
         let mut connection = Connection::of_client(ours);
-        connection.writer.write(&FromClient::Hello { person: Some(person.to_owned()) }).await.unwrap();
+        connection.writer.write(&FromClient::Hello { person: Some(person.to_owned()), once: false }).await.unwrap();
         let mut seat = Self { connection };
         seat.until(|frame| matches!(frame, FromGateway::Welcome { .. })).await;
         seat

@@ -180,7 +180,7 @@ async fn a_flood_is_slowed_and_nothing_of_it_is_lost() {
         }
         seen
     });
-    let Connection { reader, writer } = &mut ada.connection;
+    let Connection { reader, writer, .. } = &mut ada.connection;
     let say = async {
         for number in 0..MANY {
             let say = FromClient::Say { id: number.to_string(), text: "x".repeat(100), piped: false };
