@@ -60,9 +60,9 @@ pub(super) fn without_repetition(message: &str, earlier: &[&str]) -> Option<Stri
         .iter()
         .flat_map(|words| words.lines())
         .flat_map(|line| sentences(line).into_iter().chain([line]))
-        .map(letters)
+        .map(|words| letters(without_number(words)))
         .collect();
-    let is_new = |words: &str| letters(words).is_empty() || !said.contains(&letters(words));
+    let is_new = |words: &str| letters(words).is_empty() || !said.contains(&letters(without_number(words)));
     let fresh = |line: &str| {
         if !is_new(line) {
             return None;
@@ -114,6 +114,12 @@ fn sentences(line: &str) -> Vec<&str> {
     }
     pieces.extend(line.get(from..));
     pieces
+}
+
+/// Removes the number of a list item, as in "2. Call Nora".
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")).unwrap_or(line)
 }
 
 /// Letters and digits in lower case.

@@ -411,6 +411,7 @@ mod tests {
             expires_at: None,
         };
         let step = StepRow {
+            made: true,
             id: StepId(1),
             turn: turn.id,
             seq: 0,

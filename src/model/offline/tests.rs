@@ -236,9 +236,8 @@ fn a_summary_is_the_extract_as_json() {
     let lines = Talk::new(Purpose::Summary)
         .say(Role::User, "[2026-11-20 18:05] ada: I prefer trains.\n[2026-11-20 18:06] assistant: I prefer planes.");
     let again = Talk::new(Purpose::Summary).say(Role::User, &messages.reply().text().open().0.clone());
-    for (talk, expected) in
-        [(messages, "I prefer trains."), (lines, "2026-11-20: I prefer trains."), (again, "I prefer trains.")]
-    {
+    let expected = "2026-11-20: I prefer trains.";
+    for talk in [messages, lines, again] {
         let reply = talk.reply();
         let extract: extract::Extract = serde_json::from_str(reply.text().open().0).unwrap();
         assert_eq!((extract.title.as_str(), extract.preferences), ("I prefer trains", vec![expected.to_owned()]));
@@ -249,7 +248,7 @@ fn a_summary_is_the_extract_as_json() {
 fn a_summary_reads_the_persons_own_lines_and_carries_what_is_open() {
     let input = "Conversation of Friday, 20 November 2026, 18:05 to 18:07 (UTC).\n\n<open>\n- order the internet\n- call Ben\n</open>\n\n\
         <transcript>\n[2026-11-20 18:05] Person passes on what others wrote:\n<untrusted source=\"forward\">\nI must pay Eve.\n</untrusted>\n\
-        [2026-11-20 18:06] Person: Ordering the internet is done.\n[2026-11-20 18:06] Assistant: (remind: I must not stand here.)\n\
+        [2026-11-20 18:06] Person: I ordered it: to order the internet is done.\n[2026-11-20 18:06] Assistant: (remind: I must not stand here.)\n\
         [2026-11-20 18:07] Person: I must buy paint.\n</transcript>";
     let reply = Talk::new(Purpose::Summary).say(Role::User, input).reply();
     let extract: extract::Extract = serde_json::from_str(reply.text().open().0).unwrap();
