@@ -14,6 +14,7 @@ pub mod boundary; // where a conversation ends
 pub mod summarizer; // summaries of ended conversations
 pub mod compact; // 60 % and 70 % of the window: facts, then a summary of older messages
 pub mod context; // the blocks of a prompt
+mod auto_recall; // memories that come to mind with the first messages
 pub mod extractor; // facts from conversations
 pub mod files; // received files: fetch, read, transcribe
 pub mod history; // earlier exchanges of the conversation in the prompt

@@ -18,7 +18,7 @@ use super::history::{History, HistorySettings};
 use super::record::{TurnRecord, store_reactions};
 use super::system_run::Allowance;
 use super::turn::{self, Turn, TurnOutcome};
-use super::{Engine, MAX_MESSAGE_AGE, compact, context};
+use super::{Engine, MAX_MESSAGE_AGE, auto_recall, compact, context};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
 use crate::people::Party;
@@ -339,7 +339,7 @@ impl StreamTask {
             Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
         };
         let words = self.engine.journal.read(read).await?;
-        let (recalled, mut from) = context::recalled(&self.engine, &inputs.party, &words, &inputs.loaded).await;
+        let (recalled, mut from) = auto_recall::recalled(&self.engine, &inputs.party, &words, &inputs.loaded).await;
         from.extend(self.engine.workspace.notes().learned_from(&inputs.party).await?);
         Ok((recalled, from))
     }

@@ -277,7 +277,7 @@ impl ReviewWorker<'_> {
         let (shown, of) = (show::announcement(&proposal), proposal.row.scope);
         let post = move |tx: Tx<'_>, address, owner| {
             let (scope, cause) = (Scope::Person(owner), Cause::proposal(id));
-            if of != Scope::Shared && !of.equals(scope) {
+            if !of.fits(scope) {
                 let from = match of {
                     Scope::Person(person) => tx.people().person(person)?.map(|person| person.name),
                     Scope::Group(_) | Scope::Shared => None,

@@ -70,7 +70,7 @@ async fn each_tool_named_is_in_the_toolbox_and_each_limit_holds() {
     story.end().await;
 }
 
-/// Promise (skills/built-in): What a built-in skill tells the assistant to do works with its tools,
+/// Promise (skills/true): What a built-in skill tells the assistant to do works with its tools,
 /// step by step.
 #[tokio::test]
 async fn memory_and_decisions_and_lessons_are_kept_and_found() {
@@ -135,7 +135,7 @@ fn brief(request: &Request) -> Say {
     }
 }
 
-/// Proves: skills/built-in
+/// Proves: skills/true
 #[tokio::test]
 async fn the_daily_brief_comes_by_itself_each_morning() {
     let story = story().await;
@@ -162,7 +162,7 @@ async fn the_daily_brief_comes_by_itself_each_morning() {
     story.end().await;
 }
 
-/// Proves: skills/built-in
+/// Proves: skills/true
 #[tokio::test]
 async fn a_page_a_letter_and_a_proposal_go_as_their_skills_say() {
     let web =
