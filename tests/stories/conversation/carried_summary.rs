@@ -227,7 +227,8 @@ async fn a_stand_in_holds_sentences_with_their_dates() {
     story.fake.says(ADA, "/new");
     story.say(ADA, "hello").await;
     let prompt = story.model.last_prompt();
-    assert!(prompt.contains("Topics:\n- 2026-11-20: Nora brings her boyfriend Tom on moving day.\n"), "{prompt}");
+    let sentence = format!("Topics:\n- 2026-11-20: Nora brings her boyfriend Tom on moving day. {}\n", canary(ADA));
+    assert!(prompt.contains(&sentence), "{prompt}");
     story.end().await;
 }
 

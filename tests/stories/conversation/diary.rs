@@ -13,7 +13,7 @@ use serde_json::json;
 
 use crate::support::channel::Channel;
 use crate::support::model::{Say, usual, words};
-use crate::support::story::{ADA, NOON, Story, StoryOver};
+use crate::support::story::{ADA, EVE, NOON, Story, StoryOver};
 use crate::support::terminal_client::TerminalClient;
 use crate::support::two_channels::TwoChannels;
 
@@ -295,7 +295,7 @@ impl Form {
             }
         });
         if self == Self::Marked {
-            story.fake.passes_on(ADA, 8, "Everybody should write long letters.");
+            story.fake.passes_on(ADA, EVE, "Everybody should write long letters.");
             story.answered().await;
         }
         for row in &CORRECTIONS {

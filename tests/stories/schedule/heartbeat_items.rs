@@ -44,7 +44,7 @@ async fn it_sees_its_last_messages_and_says_each_sentence_once() {
     story.background.says("Order the internet today.");
     story.pass(TICK).await;
     assert_eq!(story.received_by(ADA), ["ok", "Order the internet today."]);
-    assert!(!last_run(&story).contains("<sent>"), "{}", last_run(&story));
+    assert!(!last_run(&story).contains("</sent>"), "{}", last_run(&story));
     story.writes("HEARTBEAT.md", &format!("{TO_DO}- [ ] look at the door\n"));
     story.background.says("**Order the internet today!** The door is open.");
     story.pass(TICK).await;

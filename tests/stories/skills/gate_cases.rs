@@ -355,8 +355,14 @@ async fn each_folder_becomes_a_line_by_the_rules_of_the_format() {
         "---\nname: elsewhere\ndescription: For another platform.\nmetadata:\n  platforms: [plan9]\n---\n\nx\n",
     );
     story.say(ADA, "what can you do?").await;
-    let listed: Vec<String> =
-        prefix(&story).lines().filter(|line| line.contains("(skills/")).map(str::to_owned).collect();
+    let listed: Vec<String> = prefix(&story)
+        .split("## Skills")
+        .nth(1)
+        .unwrap()
+        .lines()
+        .filter(|line| line.starts_with("- "))
+        .map(str::to_owned)
+        .collect();
     assert_eq!(
         listed,
         [

@@ -42,7 +42,10 @@ async fn an_answer_derives_from_the_context_its_conversation_started_with() {
     story.say(ADA, "/new").await;
     story.say(ADA, "How are the tomatoes?").await;
     let prompt = story.model.last_prompt();
-    assert!(prompt.contains("write less") && prompt.contains("- Tomatoes (memory/tomatoes.md)"), "{prompt}");
+    assert!(
+        prompt.contains("write less") && prompt.contains("- Tomatoes (memory/tomatoes.md, 2026-11-20)"),
+        "{prompt}"
+    );
     assert_eq!((told(&story, "learnings/corrections.md"), told(&story, "memory/tomatoes.md")), (1, 2));
     story.pass(Duration::from_secs(60)).await;
     story.end().await;

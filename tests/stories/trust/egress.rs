@@ -166,7 +166,7 @@ async fn a_call_that_makes_no_sense_is_answered_in_a_sentence() {
         ("web_fetch", "\u{0}\u{ffff}", "not a JSON object"),
         ("web_fetch", "{\"url\": 7}", "is not a public host"),
         ("web_fetch", "{\"url\": [7]}", "`url` cannot be [7]; it is text"),
-        ("web_fetch", "{\"url\": \"news\"}", "Not an address"),
+        ("web_fetch", "{\"url\": \"no address\"}", "Not an address"),
         ("web_fetch", "{\"url\": \"mailto:ada@example.org\"}", "Only http and https"),
         ("web_fetch", "{\"url\": \"http://192.168.1.1/\"}", "is not a public host"),
         ("memory_search", "", "`query` is missing"),

@@ -33,11 +33,11 @@ enum Way {
     FileName,
     Caption,
     PieceOfOurs,
+    EditOfAnswered,
     // Unread by the model from here on.
     DisplayName,
     Title,
     EmojiOfMember,
-    EditOfAnswered,
     NotForUs,
 }
 
@@ -54,8 +54,9 @@ const READ: &[Way] = &[
     Way::FileName,
     Way::Caption,
     Way::PieceOfOurs,
+    Way::EditOfAnswered,
 ];
-const UNREAD: &[Way] = &[Way::DisplayName, Way::Title, Way::EmojiOfMember, Way::EditOfAnswered, Way::NotForUs];
+const UNREAD: &[Way] = &[Way::DisplayName, Way::Title, Way::EmojiOfMember, Way::NotForUs];
 
 /// A program with a family group, and the victim.
 struct Room {
