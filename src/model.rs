@@ -39,6 +39,7 @@ mod openai;
 mod genai;
 pub mod request;
 pub mod retry;
+mod thinking;
 pub mod transcribe;
 mod turns;
 mod wire;
@@ -52,7 +53,10 @@ use crate::config::{self, Provider};
 
 pub use crate::config::Price;
 pub use embed::{Embedded, Embedder, EmbedderInfo};
-pub use request::{Message, Purpose, Reply, Request, RequestPart, Role, Stop, ToolCall, ToolSpec, Usage, guess_tools};
+pub use request::{
+    AnswerFormat, Message, Purpose, Reply, Request, RequestPart, Role, Stop, ToolCall, ToolSpec, Usage, guess_tools,
+};
+pub use thinking::ThinkingFilter;
 pub use wire::install_tls;
 
 /// A language model behind a provider's API.

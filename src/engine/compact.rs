@@ -21,7 +21,8 @@ use super::transcript::{self, LineNumbers, ResultDetail, TranscriptLine};
 use super::{Engine, extractor, summary};
 use crate::id::{ConversationId, MessageId, TurnId};
 use crate::model::json_answer::AnswerProblem;
-use crate::model::{ModelError, Purpose, Reply};
+use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
+use crate::spend::Question;
 use crate::store::{Compaction, Db, ExtractionCause, Node, StepKind, SummaryInputs, Tx};
 use crate::text::{beginning, estimate_tokens};
 use crate::time::{Backoff, Timestamp};
@@ -195,19 +196,26 @@ async fn summarise(engine: &Arc<Engine>, part: &OlderPart) -> Result<(Text, Stri
     let max_output = engine.context_budget(pool).counted(*most).max(*most);
     let read = engine.material(max_output, MOST_READ).saturating_sub((*most).max(estimate_tokens(so_far.open().0)));
     let period = transcript::period(lines, zone);
+    let question =
+        Question { purpose: Purpose::Summary, format: AnswerFormat::Text, max_output, instruction: prompt::COMPACT };
     let problem = |reply: &Reply| summary_in(reply.text().open().0).is_none().then_some(AnswerProblem::NoSummary);
     let (mut summary, mut model) = (so_far.clone(), String::new());
     for piece in transcript::texts(lines, zone, read.max(LEAST_READ), LineNumbers::Absent, scope) {
-        // About two tokens a word.
-        let input = prompt::compaction_input(&period, summary.open().0, most / 2, piece.open().0);
+        let input = prompt::compaction_input(&period, summary.open().0, max_words(*most), piece.open().0);
         let input = Labelled::new(Arc::from(input), summary.label().join_with(piece.label()), scope);
-        let (answer, by) = pool.ask_once(Purpose::Summary, max_output, prompt::COMPACT, input, &problem).await?;
+        let (answer, by) = pool.ask_once(question, input, &problem).await?;
         let (words, label, _) = answer.open();
         let words = summary_in(words).ok_or(ModelError::Unusable(AnswerProblem::NoSummary))?;
         summary = Labelled::new(Arc::from(beginning(&words, *most)), label.clone(), scope);
         model = by;
     }
     if model.is_empty() { Err(ModelError::Rejected("nothing was said".to_owned())) } else { Ok((summary, model)) }
+}
+
+/// Maximum number of words of a summary of that many tokens, at two tokens a word. In steps: the
+/// room depends on the provider's counts of other calls, and no text of those may show here.
+fn max_words(tokens: u64) -> u64 {
+    [2_000, 1_000, 500, 250].into_iter().find(|words| words * 2 <= tokens).unwrap_or(100)
 }
 
 /// Returns the summary in an answer: what follows the line that announces it, behind any thinking,
@@ -285,6 +293,7 @@ pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Resu
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::json_answer::grammar;
     use proptest::prelude::*;
 
     #[test]
@@ -304,6 +313,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_complete_summary_is_always_understood((before, after) in grammar::around()) {
+            let answer = format!("{before}\nSummary:\nThe van comes on Thursday.\n{after}");
+            let summary = summary_in(&answer).unwrap_or_default();
+            prop_assert!(summary.starts_with("The van comes on Thursday."), "{answer}");
+        }
+
         #[test]
         fn no_answer_breaks_the_reader(answer in "(?s)(Summary:)?.{0,200}") {
             let _ = summary_in(&answer);

@@ -26,8 +26,9 @@ use super::transcript::{self, LineNumbers, TranscriptLine};
 use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS};
 use crate::id::{ConversationId, ExtractionId, MessageId};
 use crate::memory::{Author, ChangeOrigin, WriteError};
-use crate::model::{ModelError, Purpose, Reply};
+use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
 use crate::people::Party;
+use crate::spend::Question;
 use crate::store::{
     ErasedWords, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Node, SummaryInputs, Tx,
 };
@@ -41,6 +42,13 @@ use crate::wording::agent_memory;
 const LEAST: usize = 100;
 /// Maximum number of tokens in an answer.
 const MAX_ANSWER: u64 = 2_000;
+/// The question about each piece.
+const QUESTION: Question = Question {
+    purpose: Purpose::Extraction,
+    format: AnswerFormat::Json,
+    max_output: MAX_ANSWER,
+    instruction: agent_memory::EXTRACT_FACTS,
+};
 
 /// Lock per conversation: no two readers work on the same conversation at once.
 #[derive(Debug, Default)]
@@ -233,10 +241,7 @@ async fn extract_piece(
         let material = agent_memory::extraction_input(known.open().0, &piece.period, text.open().0);
         let joined = known.label().join_with(text.label());
         let material = Labelled::new(Arc::from(material), joined, scope);
-        let (answer, by) = engine
-            .background
-            .ask_once(Purpose::Extraction, MAX_ANSWER, agent_memory::EXTRACT_FACTS, material, &problem)
-            .await?;
+        let (answer, by) = engine.background.ask_once(QUESTION, material, &problem).await?;
         let (words, of, _) = answer.open();
         let taken = answer::parse(words, &piece.sources).map_err(ModelError::Unusable)?;
         all.facts.extend(taken.facts);

@@ -17,8 +17,8 @@ use super::transcript::{self, LineKind, LineNumbers, TranscriptLine};
 use crate::id::SummaryId;
 use crate::model::json_answer::{self, AnswerProblem};
 use crate::model::offline::extract::{self, LineSpeaker, SpokenLine};
-use crate::model::{ModelError, Purpose, Reply};
-use crate::spend::ModelPool;
+use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
+use crate::spend::{ModelPool, Question};
 use crate::store::{Conversation, Db, SummaryContent, SummaryInputs};
 use crate::text::estimate_tokens;
 use crate::time::Zone;
@@ -108,7 +108,7 @@ pub async fn ask(
     for piece in transcript::texts(lines, *zone, most, LineNumbers::Absent, *scope) {
         let words = prompt::summary_input(&period, open.open().0, piece.open().0);
         let input = Labelled::new(Arc::from(words), open.label().join_with(piece.label()), *scope);
-        let (answer, by) = pool.ask_once(Purpose::Summary, MAX_ANSWER, prompt::SUMMARISE, input, &problem).await?;
+        let (answer, by) = pool.ask_once(question(prompt::SUMMARISE), input, &problem).await?;
         let part = content_of(&answer)?;
         open = Labelled::new(part.open().0.pending.clone(), part.label().clone(), *scope);
         parts.push(part);
@@ -117,9 +117,8 @@ pub async fn ask(
     while parts.len() > 1 {
         let mut joined = Vec::new();
         for group in groups(&parts, most) {
-            let question =
-                pool.ask_once(Purpose::Summary, MAX_ANSWER, prompt::JOIN_SUMMARIES, join(group, *scope), &problem);
-            joined.push(content_of(&question.await?.0)?);
+            let (answer, _) = pool.ask_once(question(prompt::JOIN_SUMMARIES), join(group, *scope), &problem).await?;
+            joined.push(content_of(&answer)?);
         }
         parts = joined;
     }
@@ -127,6 +126,10 @@ pub async fn ask(
     let (mut content, label) = (whole.open().0.clone(), whole.label().clone());
     content.pending.clone_from(open.open().0);
     Ok((Labelled::new(content, label, *scope), model))
+}
+
+fn question(instruction: &'static str) -> Question {
+    Question { purpose: Purpose::Summary, format: AnswerFormat::Json, max_output: MAX_ANSWER, instruction }
 }
 
 fn content_of(answer: &Text) -> Result<Labelled<SummaryContent>, ModelError> {
@@ -254,6 +257,7 @@ pub fn in_one_line(summary: &SummaryContent, most: usize) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::json_answer::grammar;
     use proptest::prelude::*;
 
     #[test]
@@ -290,6 +294,13 @@ mod tests {
             let groups = groups(&parts, most);
             prop_assert_eq!(groups.concat().len(), parts.len());
             prop_assert!(groups.len() < parts.len());
+        }
+
+        #[test]
+        fn a_complete_summary_is_always_understood((before, after) in grammar::around(), bad in "(null|\\{\\}|\\[\\])") {
+            let answer = format!("{before}{{\"title\": \"Oslo\", \"topics\": [{bad}, \"flights\"], \"pending\": {bad}}}{after}");
+            let summary = parse(&answer).unwrap();
+            prop_assert_eq!((summary.title.as_str(), summary.topics), ("Oslo", vec!["flights".to_owned()]), "{}", answer);
         }
 
         #[test]

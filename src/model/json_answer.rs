@@ -112,6 +112,28 @@ fn as_string(value: &Value) -> Option<String> {
     }
 }
 
+/// Grammar of what models put around an answer.
+#[cfg(test)]
+pub(crate) mod grammar {
+    use proptest::prelude::*;
+
+    /// Text before and after an answer: prose, fences, thinking, tables, drafts.
+    pub fn around() -> impl Strategy<Value = (String, String)> {
+        let before = prop_oneof![
+            Just(String::new()),
+            Just("```json\n".to_owned()),
+            Just("\n```\n".to_owned()),
+            Just("<think>\nFirst { then [ and {\"title\": maybe\n</think>\n".to_owned()),
+            Just("{\"thought\": \"a draft\"}".to_owned()),
+            Just("{\"title\": \"draft\", \"topics\": []}\n".to_owned()),
+            Just("| a | b |\n|---|---|\n| [x](y) | {z} |\n".to_owned()),
+            "[a-zA-ZäöüЖ .,:!?*_#\\[\\]}-]{0,60}".prop_map(|words| format!("{words}\n")),
+        ];
+        let after = "[a-zA-Zäöü .,:!?*_#`\\n-]{0,80}";
+        (prop::collection::vec(before, 0..6).prop_map(|pieces| pieces.concat()), after)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -165,29 +187,15 @@ mod tests {
         assert!(strings(&fields, "missing").is_empty() && string(&fields, "more").is_empty());
     }
 
-    fn noise() -> impl Strategy<Value = String> {
-        prop_oneof![
-            Just(String::new()),
-            Just("```json\n".to_owned()),
-            Just("\n```\n".to_owned()),
-            Just("<think>\nFirst { then [ and {\"title\": maybe\n</think>".to_owned()),
-            Just("{\"thought\": \"a draft\"}".to_owned()),
-            Just("{\"title\": \"draft\", \"topics\": []}\n".to_owned()),
-            Just("| a | b |\n|---|---|\n| [x](y) | {z} |\n".to_owned()),
-            "[a-zA-ZäöüЖ .,:!?*_#\\[\\]}-]{0,60}".prop_map(|words| format!("{words}\n")),
-        ]
-    }
-
     proptest! {
         #[test]
         fn one_complete_object_is_always_understood(
-            before in prop::collection::vec(noise(), 0..6),
-            after in "[a-zA-Zäöü .,:!?*_#`\\n-]{0,80}",
+            (before, after) in grammar::around(),
             words in "[^\u{0}]{0,40}",
             number in any::<i64>(),
         ) {
             let given = json!({ "title": words, "topics": [number, null, words], "other": { "title": "inner" } });
-            let answer = format!("{}{given}{after}", before.concat());
+            let answer = format!("{before}{given}{after}");
             let fields = object(&answer, KEYS).unwrap();
             prop_assert_eq!(string(&fields, "title"), words.clone(), "{}", answer);
             prop_assert_eq!(strings(&fields, "topics"), vec![number.to_string(), words]);

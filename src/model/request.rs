@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::thinking::without_thinking;
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 
 /// Purpose of a call. Budgets and usage are separated by it.
@@ -35,10 +36,25 @@ impl Purpose {
         self.into()
     }
 
+    /// Returns true if the program asked for an answer of a certain form.
+    fn has_form(self) -> bool {
+        matches!(self, Self::Summary | Self::Extraction | Self::Review | Self::Reflection)
+    }
+
     /// Returns true if no person waits for the result.
     pub fn is_background(self) -> bool {
         !matches!(self, Self::Chat | Self::Transcription)
     }
+}
+
+/// Format of an answer. Servers with a JSON mode are asked for it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AnswerFormat {
+    /// Text.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
 }
 
 /// Role of a message's author.
@@ -190,6 +206,7 @@ pub struct Request {
     messages: Vec<Arc<Message>>,
     tools: Arc<[ToolSpec]>,
     label: Label,
+    format: AnswerFormat,
     max_output: Option<u64>,
     tokens: u64,
 }
@@ -203,6 +220,7 @@ impl Request {
             messages: Vec::new(),
             tools: Arc::from([]),
             label: Label::neutral(),
+            format: AnswerFormat::Text,
             max_output: None,
             tokens: 0,
         }
@@ -239,6 +257,13 @@ impl Request {
         self
     }
 
+    /// Asks for an answer of that format.
+    #[must_use]
+    pub fn with_format(mut self, format: AnswerFormat) -> Self {
+        self.format = format;
+        self
+    }
+
     /// Limits the answer to that many tokens, if this is less than the model's own limit.
     #[must_use]
     pub fn with_max_output(mut self, tokens: u64) -> Self {
@@ -269,6 +294,11 @@ impl Request {
     /// Join of all labels, which is also the reply's label.
     pub fn label(&self) -> &Label {
         &self.label
+    }
+
+    /// Format of the answer.
+    pub fn format(&self) -> AnswerFormat {
+        self.format
     }
 
     /// Limit on the answer, if the caller set one.
@@ -304,9 +334,12 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Creates the answer to `request`, with the request's label and scope.
+    /// Creates the answer to `request`, with the request's label and scope. Thinking is left out,
+    /// unless an answer of a certain form consists of nothing else.
     pub fn to(request: &Request, text: &str, calls: Vec<ToolCall>, stop: Stop, usage: Usage, model: String) -> Self {
         let (label, scope) = (request.label(), request.scope());
+        let shown = without_thinking(text);
+        let text = if request.purpose().has_form() && shown.trim().is_empty() { text } else { &shown };
         Self {
             text: Labelled::new(Arc::from(text), label.clone(), scope),
             calls: calls.into_iter().map(|call| Labelled::new(call, label.clone(), scope)).collect(),

@@ -191,6 +191,7 @@ fn is_whole(files: &[File]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::json_answer::grammar;
     use proptest::prelude::*;
     use serde_json::json;
 
@@ -296,6 +297,18 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_complete_reflection_is_always_understood((before, after) in grammar::around(), bad in "(null|\\{\\}|\\[\\])") {
+            let action = "{\"kind\": \"other\", \"title\": \"x\", \"text\": \"y\", \"priority\": \"medium\"}";
+            let answer = format!(
+                "{before}{{\"title\": \"A day\", \"observations\": [{bad}, \"It rained.\"], \"patterns\": {bad}, \
+                 \"proposed_actions\": [{action}]}}{after}"
+            );
+            let form = read(&answer).unwrap();
+            prop_assert_eq!((form.title.as_str(), &form.observations[..]), ("A day", &["It rained.".to_owned()][..]), "{}", answer);
+            prop_assert!(matches!(&form.actions[..], [ProposedAction::Valid(_)]), "{}", answer);
+        }
+
         #[test]
         fn no_answer_breaks_the_reader_and_what_is_read_is_bounded(
             answer in "(?s).{0,200}",

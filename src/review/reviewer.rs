@@ -19,7 +19,7 @@ use super::reveal::reveal;
 use super::{Finding, ProposalChange};
 use crate::model::json_answer;
 use crate::model::retry::RetryPolicy;
-use crate::model::{ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
+use crate::model::{AnswerFormat, ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::skill::Digest;
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::time::Clock;
@@ -90,7 +90,7 @@ pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request>
     };
     let boundary = boundary(&body(""));
     let data = Labelled::new(Arc::from(body(&boundary)), label.clone(), scope);
-    let mut request = Request::new(scope, Purpose::Review).with_max_output(MAX_OUTPUT);
+    let mut request = Request::new(scope, Purpose::Review).with_format(AnswerFormat::Json).with_max_output(MAX_OUTPUT);
     request.text(Role::System, wording::own(words::reviewer(&boundary), scope))?;
     request.text(Role::User, data)?;
     Ok(request)

@@ -1,5 +1,6 @@
 //! Models of one use, in order of choice.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -7,7 +8,10 @@ use std::time::Duration;
 use super::ledger::{Ledger, SpendCause};
 use crate::model::json_answer::AnswerProblem;
 use crate::model::retry::RetryPolicy;
-use crate::model::{Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, StreamSink, retry};
+use crate::model::{
+    AnswerFormat, Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, StreamSink, ThinkingFilter,
+    retry,
+};
 use crate::time::clock::suspend_activity;
 use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp};
@@ -22,7 +26,22 @@ pub struct ModelPool {
     first: AtomicUsize,
     /// One per model.
     circuits: Mutex<Vec<Circuit>>,
+    /// Questions whose last answers could not be used, with the number of these answers.
+    unusable: Mutex<HashMap<(Scope, &'static str), u32>>,
     jitter: Jitter,
+}
+
+/// A question of the program.
+#[derive(Debug, Clone, Copy)]
+pub struct Question {
+    /// Purpose of the call.
+    pub purpose: Purpose,
+    /// Format of the answer.
+    pub format: AnswerFormat,
+    /// Longest answer in tokens.
+    pub max_output: u64,
+    /// Instruction, which says what to answer.
+    pub instruction: &'static str,
 }
 
 /// Source of random numbers from 0 to 1, for the waits between attempts.
@@ -61,7 +80,7 @@ impl ModelPool {
     /// Creates a pool with the models in configured order, metered by `ledger`.
     pub fn new(models: Vec<Arc<dyn Model>>, ledger: Arc<Ledger>) -> Self {
         let circuits = Mutex::new(vec![Circuit::default(); models.len()]);
-        Self { models, ledger, first: AtomicUsize::new(0), circuits, jitter: rand::random }
+        Self { models, ledger, first: AtomicUsize::new(0), circuits, unusable: Mutex::default(), jitter: rand::random }
     }
 
     /// The pool with another source of randomness.
@@ -166,36 +185,51 @@ impl ModelPool {
     }
 
     /// Asks a question of the program, for a job that is stored and repeats itself. After an answer
-    /// that cannot be used it says what was wrong, once; then each further model is asked once.
-    /// Returns the answer and the name of its model.
+    /// that cannot be used it says what was wrong, once; then each further model is asked once. While the
+    /// program runs, no request is sent twice unchanged, also when the job repeats itself. Returns
+    /// the answer and the name of its model.
     ///
     /// # Errors
     /// As [`ModelPool::ask`].
     pub async fn ask_once(
         &self,
-        purpose: Purpose,
-        max_output: u64,
-        instruction: &'static str,
+        question: Question,
         material: Text,
         problem: Problem<'_>,
     ) -> Result<(Text, String), ModelError> {
         let mismatch = |_| ModelError::Rejected("text of another scope".to_owned());
+        let Question { purpose, format, max_output, instruction } = question;
         let scope = material.scope();
-        let mut request = Request::new(scope, purpose).with_max_output(max_output);
+        let mut request = Request::new(scope, purpose).with_format(format).with_max_output(max_output);
         request.text(Role::System, wording::own(instruction, scope)).map_err(mismatch)?;
         request.text(Role::User, material).map_err(mismatch)?;
+        let key = (scope, instruction);
+        if let Some(failed) = lock(&self.unusable).get(&key) {
+            let again = wording::own(wording::prompt::earlier_unusable(*failed), scope);
+            request.text(Role::User, again).map_err(mismatch)?;
+        }
         let cause = SpendCause::default();
         let mut reply = self.ask(&request, &cause, AskPolicy::once(&|_| None)).await?;
         if let Some(wrong) = problem(&reply) {
+            self.count_unusable(key);
             tracing::warn!(
                 "The answer of the model {} cannot be used, because {wrong}. It is asked again",
                 reply.model
             );
             let again = wording::own(wording::prompt::unusable(wrong.as_str()), scope);
             request.text(Role::User, again).map_err(mismatch)?;
-            reply = self.ask(&request, &cause, AskPolicy::once(problem)).await?;
+            let second = self.ask(&request, &cause, AskPolicy::once(problem)).await;
+            if matches!(second, Err(ModelError::Unusable(_))) {
+                self.count_unusable(key);
+            }
+            reply = second?;
         }
+        lock(&self.unusable).remove(&key);
         Ok((reply.text().clone(), reply.model))
+    }
+
+    fn count_unusable(&self, key: (Scope, &'static str)) {
+        *lock(&self.unusable).entry(key).or_default() += 1;
     }
 
     async fn ask_model(
@@ -211,7 +245,8 @@ impl ModelPool {
         let has_others = policy.falls_back && self.models.len() > 1;
         let mut attempts = Attempts::new(self.ledger.clock(), policy.retry, self.jitter);
         loop {
-            let result = self.ledger.call(&**model, request, policy.sink, on_behalf).await;
+            let live = ThinkingFilter::new(policy.sink);
+            let result = self.ledger.call(&**model, request, &live, on_behalf).await;
             let circuit = self.record(index, result.as_ref().err());
             let error = match result {
                 Ok(reply) => match (policy.problem)(&reply) {

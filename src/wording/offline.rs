@@ -9,6 +9,8 @@ pub const GREETING: &str = "Hello! What is on your mind?";
 pub const THANKS: &str = "You are welcome.";
 /// Reply to a goodbye.
 pub const GOODBYE: &str = "Until next time.";
+/// Answer after a no.
+pub const ALL_RIGHT: &str = "All right, I leave it.";
 /// Reply to "how are you".
 pub const WELL: &str = "All is well here. I run without any network.";
 /// Reply to "who are you".

@@ -70,16 +70,18 @@ pub fn edited_since(who: Option<&str>, at: &str) -> String {
 pub const ANSWER_GONE: &str = "(What was answered here is gone with it.)";
 /// Placeholder for a missing answer.
 pub const NOT_ANSWERED: &str = "(This was not answered.)";
+/// Beginning of the placeholders below.
+pub const THEY_SAID: &str = "(They said ";
 /// Placeholder for the message with which the person consented to a call.
 pub fn they_agreed(when: &str) -> ProgramText {
     ProgramText::message(format!(
-        "[{when}]\n(They said yes. What they agreed to is made now, and what it gives follows.)"
+        "[{when}]\n{THEY_SAID}yes. What they agreed to is made now, and what it gives follows.)"
     ))
 }
 /// Placeholder for the message with which the person refused a call.
 pub fn they_declined(when: &str) -> ProgramText {
     ProgramText::message(format!(
-        "[{when}]\n(They said no. Answer now what they asked, without what was not made, and do not ask for it again.)"
+        "[{when}]\n{THEY_SAID}no. Answer now what they asked, without what was not made, and do not ask for it again.)"
     ))
 }
 /// Note that the limit of tool calls is reached.
@@ -357,6 +359,17 @@ pub fn summary_input(period: &str, open: &[String], lines: &str) -> String {
 pub fn unusable(why: &'static str) -> ProgramText {
     ProgramText::message(format!(
         "Your last answer could not be used: {why}. Answer again, in the form that was asked for, with all of its parts and nothing else."
+    ))
+}
+
+/// Remark in a question whose last answers, that many, could not be used.
+pub fn earlier_unusable(failed: u32) -> ProgramText {
+    let answers = match failed {
+        1 => "Your last answer".to_owned(),
+        _ => format!("Your last {failed} answers"),
+    };
+    ProgramText::message(format!(
+        "{answers} to this could not be used. Answer in the form that was asked for, with all of its parts and nothing else."
     ))
 }
 

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use compline::config::{self, Provider};
 use compline::model::transcribe::Transcript;
-use compline::model::{self, Message, ModelError, NullSink, Reply, RequestPart, Role, Stop, Usage};
+use compline::model::{
+    self, AnswerFormat, Message, ModelError, NullSink, Reply, RequestPart, Role, Stop, ToolSpec, Usage,
+};
 use compline::trust::{Label, Labelled, Scope};
 
 use crate::script::{Script, Server, ask, call, call_in_haste, config, later, text};
@@ -178,6 +180,40 @@ async fn the_request_is_what_every_server_understands() {
     assert_eq!(server.body(), expected);
     assert!(server.head().starts_with("post /v1/chat/completions "), "{}", server.head());
     assert!(server.head().contains("authorization: bearer sk-very-secret"));
+}
+
+#[tokio::test]
+async fn json_mode_is_asked_for_until_the_server_refuses_it() {
+    let refused = || Script::whole("400 Bad Request", r#"{"error":{"message":"response_format is not supported"}}"#);
+    let answer = || Script::stream(&[HELLO, DONE]);
+    let server = Server::play(vec![answer(), answer(), refused(), refused(), refused(), answer(), answer()]).await;
+    let model = model::build(&config(Provider::OpenAi, &server.url)).unwrap();
+    let json = || ask().with_format(AnswerFormat::Json);
+    let mode = || server.body().get("response_format").cloned();
+    let asked_for = Some(serde_json::json!({ "type": "json_object" }));
+
+    model.call(&json(), &NullSink).await.unwrap();
+    assert_eq!(mode(), asked_for);
+    let tool = ToolSpec { name: "f".to_owned(), description: String::new(), schema: serde_json::json!({}) };
+    model.call(&json().with_tools(Arc::from([tool])), &NullSink).await.unwrap();
+    assert_eq!(mode(), None, "not together with tools");
+
+    assert!(model.call(&json(), &NullSink).await.is_err(), "refused with and without it");
+    assert_eq!(mode(), None);
+    model.call(&json(), &NullSink).await.unwrap();
+    model.call(&json(), &NullSink).await.unwrap();
+    assert_eq!(mode(), None, "a server that refused it is not asked for it again");
+    assert_eq!(server.count(), 7);
+}
+
+#[tokio::test]
+async fn thinking_is_no_part_of_an_answer() {
+    let piece = |field: &str, words: &str| {
+        format!("data: {}\n\n", serde_json::json!({ "choices": [{ "delta": { field: words } }] }))
+    };
+    let pieces = [piece("reasoning_content", "Hm."), piece("reasoning", "Hm."), piece("content", "<think>Hm.</th")];
+    let pieces = pieces.into_iter().chain([piece("content", "ink>\n\nHello")]).collect::<String>();
+    assert_eq!(text(&openai(Script::stream(&[pieces.as_bytes(), STOP, DONE])).await.unwrap()), "Hello");
 }
 
 #[tokio::test]

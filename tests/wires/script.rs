@@ -74,6 +74,11 @@ impl Server {
         Self { url, asked }
     }
 
+    /// Number of requests.
+    pub fn count(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+
     /// Body of the last request.
     pub fn body(&self) -> serde_json::Value {
         let asked = self.asked.lock().unwrap();

@@ -90,6 +90,7 @@ fn sources(fields: &Map<String, Value>, lines: &[Node]) -> Vec<Node> {
 mod tests {
     use super::*;
     use crate::id::{MessageId, TurnId};
+    use crate::model::json_answer::grammar;
     use proptest::prelude::*;
 
     const LINES: &[Node] = &[Node::Message(MessageId(7)), Node::Turn(TurnId(3)), Node::Message(MessageId(9))];
@@ -209,6 +210,14 @@ mod tests {
         #[test]
         fn no_answer_breaks_the_reader(answer in "(?s).{0,200}") {
             let _ = parse(&answer, LINES);
+        }
+
+        #[test]
+        fn good_facts_are_always_understood((before, after) in grammar::around(), bad in "(null|7|\"x\"|\\{\\}|\\[\\])") {
+            let good = r#"{"key": "tea", "value": "green", "sources": [1]}"#;
+            let answer = format!("{before}{{\"facts\": [{bad}, {good}, {bad}], \"corrections\": {bad}}}{after}");
+            let facts = parse(&answer, LINES).unwrap().facts;
+            prop_assert_eq!((facts.len(), facts[0].value.as_str()), (1, "green"), "{}", answer);
         }
 
         #[test]

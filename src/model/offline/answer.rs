@@ -74,6 +74,9 @@ pub(super) fn to(view: &PromptView<'_>) -> OfflineAnswer {
     if !view.results.is_empty() {
         return OfflineAnswer::signed(&results(view));
     }
+    if view.question.is_empty() && view.is_decision {
+        return OfflineAnswer::signed(phrases::ALL_RIGHT);
+    }
     if view.question.is_empty() {
         let piped = view.piped.filter(|piped| is_question(piped, &words::spaced(piped)));
         // Text from outside may be looked up, and asks for nothing else.

@@ -6,6 +6,7 @@
 
 use crate::model::request::{Message, Request, RequestPart, Role};
 use crate::text;
+use crate::wording::prompt::THEY_SAID;
 
 /// Number of messages that are read.
 const MAX_MESSAGES: usize = 200;
@@ -31,6 +32,8 @@ const KNOWLEDGE: &[&str] =
 pub(super) struct PromptView<'a> {
     /// Text typed last.
     pub(super) question: String,
+    /// True if a question of the program was answered instead.
+    pub(super) is_decision: bool,
     /// Time in front of it.
     pub(super) time: Option<&'a str>,
     /// Material that came with it: pages, files, quotes, other people's text.
@@ -132,6 +135,7 @@ impl<'a> PromptView<'a> {
     }
 
     fn read_newest(&mut self, text: &'a str, is_typed: bool) {
+        self.is_decision |= is_typed && is_decision(text);
         let Some(text) = self.without_context(text) else {
             return;
         };
@@ -153,6 +157,9 @@ impl<'a> PromptView<'a> {
         if let Some(sent) = text.trim_start().strip_prefix("<sent>") {
             let rest = sent.split_once("</sent>").map_or("", |(_, rest)| rest);
             return Some(rest).filter(|rest| !rest.trim().is_empty());
+        }
+        if is_decision(text) {
+            return None;
         }
         let Some((_, inner)) = text.trim_start().strip_prefix("<context").and_then(|rest| rest.split_once('>')) else {
             return Some(text);
@@ -177,6 +184,11 @@ impl<'a> PromptView<'a> {
             self.notes.push(line);
         }
     }
+}
+
+/// Returns true for what the program writes in place of the person's answer to a question.
+fn is_decision(text: &str) -> bool {
+    after_time(text).1.starts_with(THEY_SAID)
 }
 
 /// Takes the frame off a text from outside.

@@ -104,6 +104,15 @@ fn what_was_sent_by_itself_is_no_question_of_the_person() {
 }
 
 #[test]
+fn the_answer_to_a_question_is_not_quoted() {
+    let no = format!("[2026-11-20 18:05]\n{}no. Answer now what they asked.)", crate::wording::prompt::THEY_SAID);
+    let talk = Talk::chat().ask("Put it off").say(Role::Assistant, "Change it?").say(Role::User, &no);
+    assert_eq!(talk.clone().answer(), phrases::ALL_RIGHT);
+    let later = talk.say(Role::Assistant, "All right.").ask("what did I say?").answer();
+    assert!(!later.contains("They said"), "{later}");
+}
+
+#[test]
 fn it_calls_tools_for_plain_wishes() {
     let both = ["web_fetch", "memory_search"];
     let call = |question: &str| Talk::chat().ask(question).tools(&both).call();

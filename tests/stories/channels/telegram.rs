@@ -71,6 +71,26 @@ async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
     story.end().await;
 }
 
+/// Promise (models/thinking): What a local model thinks before it answers is not shown to you while
+/// the answer grows, is no part of the answer, and is not kept.
+#[tokio::test]
+async fn thinking_is_neither_shown_nor_kept() {
+    let story = Story::begin().await;
+    let thinks = ["<thi", "nk>\nShe wants ", "a ponderous pony ", "again, I am sure.\n</th", "ink>\n\n"];
+    let (Say::Grow(answer), whole) = growing() else { unreachable!() };
+    let thoughts = thinks.map(|piece| (secs(3), piece.to_owned()));
+    story.model.then(Say::Grow(thoughts.into_iter().chain(answer).collect()));
+    story.say(ADA, &format!("well? {}", canary(ADA))).await;
+    story.pass(secs(40)).await;
+    assert_eq!(story.received_by(ADA), [whole]);
+    let calls = story.fake.all_sends();
+    assert!(calls.len() >= 3 && calls.iter().all(|call| !call.text.contains(['<', 'y'])), "{calls:?}");
+    story.say(ADA, "thank you").await;
+    assert!(!story.model.last_prompt().contains("pony"), "{}", story.model.last_prompt());
+    assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE '%pony%'"), 0);
+    story.end().await;
+}
+
 /// Proves: trust/unknown-link
 #[tokio::test]
 async fn an_address_in_a_tainted_answer_is_no_link_while_it_grows_either() {

@@ -131,6 +131,9 @@ async fn an_answer_that_is_none_is_asked_for_again_and_nothing_is_lost() {
     }
     assert!(learned(&story).contains("- **tea**: green"));
     assert_eq!(story.text("SELECT state FROM extractions"), "kept");
+    let requests: Vec<String> = self::asked(&story).iter().map(words).collect();
+    let different: std::collections::BTreeSet<&String> = requests.iter().collect();
+    assert_eq!(different.len(), 3, "no request was sent twice unchanged, but one after an outage: {requests:?}");
     story.end().await;
 }
 
