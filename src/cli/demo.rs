@@ -5,6 +5,7 @@
 //! home is temporary and nothing leaves it.
 
 mod demo_model;
+mod demo_phone;
 mod demo_app;
 
 use std::io::{self, IsTerminal, Write};
@@ -23,7 +24,7 @@ use crate::time::clock::real_sleep;
 use crate::time::{Timestamp, Zone};
 use crate::wording::cli::demo::{self as says, SCENES, Scene};
 
-use demo_app::DemoApp;
+use demo_app::{Arrived, DemoApp, Device};
 
 /// Width in columns.
 const WIDTH: usize = 78;
@@ -73,14 +74,19 @@ async fn perform(scene: Scene, app: &mut DemoApp, output: &mut DemoOutput) -> Re
         Scene::Wait(hours, minutes) => app.wait(hours, minutes).await,
         Scene::Until(day, hour, minute) => app.until(day, hour, minute).await,
         Scene::Remark(text) => output.remark(text).await?,
-        Scene::Says(text) => exchange(text, None, app, output).await?,
-        Scene::Pipes(text, page) => exchange(text, Some(page), app, output).await?,
-        Scene::Command(text) => exchange(&text.replace("HASH", &output.hash), None, app, output).await?,
+        Scene::Says(text) => exchange(Device::Terminal, text, None, app, output).await?,
+        Scene::Pipes(text, page) => exchange(Device::Terminal, text, Some(page), app, output).await?,
+        Scene::Command(text) => {
+            exchange(Device::Terminal, &text.replace("HASH", &output.hash), None, app, output).await?;
+        }
+        Scene::OnPhone(text) => {
+            exchange(Device::Phone, &text.replace("HASH", &output.hash), None, app, output).await?;
+        }
         Scene::Incoming => {
             output.begin_day(app.now()).await?;
-            for words in app.unsolicited().await? {
+            for Arrived { device, words } in app.unsolicited().await? {
                 output.hash = hash_in(&words).unwrap_or(std::mem::take(&mut output.hash));
-                output.answer(app.now(), &app.agent, &words).await?;
+                output.answer(device, app.now(), &app.agent, &words).await?;
             }
         }
         Scene::QuietDays => output.remark(&says::quiet(app.quiet_days().await?)).await?,
@@ -91,10 +97,19 @@ async fn perform(scene: Scene, app: &mut DemoApp, output: &mut DemoOutput) -> Re
 }
 
 /// Shows a message of the person, sends it and shows the answer.
-async fn exchange(text: &str, piped: Option<&str>, app: &mut DemoApp, output: &mut DemoOutput) -> Result<(), CliError> {
-    output.message(app.now(), &app.person, text, piped).await?;
-    let answer = app.say(text, piped).await?;
-    output.answer(app.now(), &app.agent, &answer).await
+async fn exchange(
+    device: Device,
+    text: &str,
+    piped: Option<&str>,
+    app: &mut DemoApp,
+    output: &mut DemoOutput,
+) -> Result<(), CliError> {
+    output.message(device, app.now(), &app.person, text, piped).await?;
+    let answer = match device {
+        Device::Terminal => app.say(text, piped).await?,
+        Device::Phone => app.say_on_phone(text).await?,
+    };
+    output.answer(device, app.now(), &app.agent, &answer).await
 }
 
 /// Returns the hash in the approval command.
@@ -130,9 +145,16 @@ impl DemoOutput {
     }
 
     /// Shows a message of the person, with any piped text.
-    async fn message(&mut self, at: Timestamp, who: &str, text: &str, piped: Option<&str>) -> Result<(), CliError> {
+    async fn message(
+        &mut self,
+        device: Device,
+        at: Timestamp,
+        who: &str,
+        text: &str,
+        piped: Option<&str>,
+    ) -> Result<(), CliError> {
         self.begin_day(at).await?;
-        let mut shown = self.line(at, who, text);
+        let mut shown = self.line(device, at, who, text);
         if let Some(piped) = piped {
             shown.push_str(&self.block(says::PIPED, piped));
         }
@@ -141,10 +163,10 @@ impl DemoOutput {
 
     /// Shows an answer of the assistant. The signature of the offline model, which ends each of its
     /// answers, is shown once.
-    async fn answer(&mut self, at: Timestamp, who: &str, markdown: &str) -> Result<(), CliError> {
+    async fn answer(&mut self, device: Device, at: Timestamp, who: &str, markdown: &str) -> Result<(), CliError> {
         let unsigned = markdown.rsplit_once(says::SIGNATURE).map(|(words, _)| words);
         let words = unsigned.filter(|_| self.is_signed).unwrap_or(markdown);
-        self.show(&format!("{}\n", self.line(at, who, words))).await?;
+        self.show(&format!("{}\n", self.line(device, at, who, words))).await?;
         if unsigned.is_some() && !std::mem::replace(&mut self.is_signed, true) {
             self.remark(says::SIGNED).await?;
         }
@@ -219,11 +241,12 @@ impl DemoOutput {
         self.show(&format!("\n{head}\n\n")).await
     }
 
-    fn line(&self, at: Timestamp, who: &str, markdown: &str) -> String {
+    fn line(&self, device: Device, at: Timestamp, who: &str, markdown: &str) -> String {
         let text = self.wrapped(markdown, WIDTH - MARGIN, MARGIN);
         let time = self.dim(&self.zone.time_of_day(at));
         let who = self.bold(&format!("{who:9}"));
-        format!(" {time}  {who} {}", text.trim_start())
+        let mark = if device == Device::Phone { says::PHONE } else { " " };
+        format!(" {time} {mark}{who} {}", text.trim_start())
     }
 
     /// Formats piped text, behind a bar.

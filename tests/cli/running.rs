@@ -62,6 +62,11 @@ fn the_demonstration_runs_to_its_end() {
     assert!(summary.contains("This is what I find") && summary.contains("compline init"), "{summary}");
     assert!(!summary.contains("soaking"), "{summary}");
     for part in [
+        "*compline  Reminder: buy lentils",
+        "then the lentils for Friday's soup are there",
+        "Keep this?",
+        "twelve minutes",
+        "Forgotten: 1 note",
         "Looking back on the week of 2 to 8 November 2026",
         "a new skill: The inhaler first",
         "Done: the skill packing is live from the next message on.",

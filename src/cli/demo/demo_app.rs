@@ -10,6 +10,7 @@ use anyhow::{Context, bail};
 use serde_json::Value;
 use tokio_util::task::TaskTracker;
 
+use crate::adapter::Adapter;
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::adapter::terminal::{Connection, Frame};
 use crate::app::{App, Overrides};
@@ -20,6 +21,7 @@ use crate::time::{Clock, SimulatedClock, Timestamp, Zone};
 use crate::wording::cli::demo as says;
 
 use super::demo_model::DemoModel;
+use super::demo_phone::{self, Handset};
 
 /// Monday, 2 November 2026, 08:10 in Vienna.
 const START: Timestamp = Timestamp(1_793_603_400_000);
@@ -33,7 +35,24 @@ const QUIET_STEPS: usize = 4;
 const MAX_STEPS: usize = 1_000;
 const BUFFER_SIZE: usize = 64 * 1024;
 
-/// The app and the client's end of its connection.
+/// A device of the person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Device {
+    /// The terminal.
+    Terminal,
+    /// The telephone.
+    Phone,
+}
+
+/// A message that nobody asked for.
+pub struct Arrived {
+    /// Device on which it arrived.
+    pub device: Device,
+    /// Markdown text.
+    pub words: String,
+}
+
+/// The app and the person's ends of its channels.
 pub struct DemoApp {
     /// Name of the person at the terminal.
     pub person: String,
@@ -45,8 +64,9 @@ pub struct DemoApp {
     clock: Arc<SimulatedClock>,
     connection: Connection,
     server: TaskTracker,
+    handset: Handset,
     messages: usize,
-    unsolicited_messages: Vec<String>,
+    unsolicited_messages: Vec<Arrived>,
 }
 
 impl DemoApp {
@@ -56,11 +76,12 @@ impl DemoApp {
         let (person, agent, zone) = ("you".to_owned(), config.agent.name.clone(), config.zone);
         let clock = Arc::new(SimulatedClock::new(START));
         let model: Arc<dyn Model> = Arc::new(DemoModel::new());
+        let (phone, handset) = demo_phone::pair();
         let overrides = Overrides {
             clock: Some(Arc::clone(&clock) as Arc<dyn Clock>),
             chat: vec![Arc::clone(&model)],
             background: vec![model],
-            terminal_only: true,
+            adapters: Some(Arc::new(move |_| Arc::clone(&phone) as Arc<dyn Adapter>)),
             ..Overrides::default()
         };
         let app = App::build(config, overrides).await?;
@@ -76,6 +97,7 @@ impl DemoApp {
             clock,
             connection: Connection::of_client(near),
             server,
+            handset,
             messages: 0,
             unsolicited_messages: Vec::new(),
         };
@@ -104,7 +126,7 @@ impl DemoApp {
     }
 
     /// Returns the unsolicited messages since the last call.
-    pub async fn unsolicited(&mut self) -> anyhow::Result<Vec<String>> {
+    pub async fn unsolicited(&mut self) -> anyhow::Result<Vec<Arrived>> {
         self.listen().await?;
         Ok(std::mem::take(&mut self.unsolicited_messages))
     }
@@ -116,9 +138,9 @@ impl DemoApp {
     }
 
     /// Keeps an unsolicited message, except those about days: they resemble the ones about weeks.
-    fn collect_unsolicited(&mut self, message: String) {
-        if !says::ABOUT_A_DAY.iter().any(|beginning| message.starts_with(beginning)) {
-            self.unsolicited_messages.push(message);
+    fn collect_unsolicited(&mut self, device: Device, words: String) {
+        if !says::ABOUT_A_DAY.iter().any(|beginning| words.starts_with(beginning)) {
+            self.unsolicited_messages.push(Arrived { device, words });
         }
     }
 
@@ -129,7 +151,10 @@ impl DemoApp {
             let clock = Arc::clone(&self.clock);
             tokio::select! {
                 biased;
-                message = self.answer() => self.collect_unsolicited(message?),
+                message = self.arrives() => {
+                    let Arrived { device, words } = message?;
+                    self.collect_unsolicited(device, words);
+                }
                 () = clock.advance(STEP) => silent += 1,
             }
         }
@@ -146,17 +171,29 @@ impl DemoApp {
             self.connection.writer.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await?;
             while !matches!(self.next_frame().await?, FromGateway::Stored { id: stored } if stored == id) {}
         }
+        self.answer_on(Device::Terminal, text).await
+    }
+
+    /// Sends a message from the telephone and returns the answer.
+    pub async fn say_on_phone(&mut self, text: &str) -> anyhow::Result<String> {
+        self.listen().await?;
+        self.handset.typed.send(text.to_owned()).await.context("The telephone is gone")?;
+        self.answer_on(Device::Phone, text).await
+    }
+
+    async fn answer_on(&mut self, device: Device, text: &str) -> anyhow::Result<String> {
         for _ in 0..MAX_STEPS {
             let clock = Arc::clone(&self.clock);
             tokio::select! {
                 biased;
-                message = self.answer() => {
+                message = self.arrives() => {
                     let message = message?;
-                    // An unsolicited message is no answer, unless it was requested by a command.
-                    if text.starts_with('/') || !message.starts_with(says::ABOUT_A_PROPOSAL) {
-                        return Ok(message);
+                    // A proposal is no answer, unless it was requested by a command.
+                    let is_answer = text.starts_with('/') || !message.words.starts_with(says::ABOUT_A_PROPOSAL);
+                    if message.device == device && is_answer {
+                        return Ok(message.words);
                     }
-                    self.collect_unsolicited(message);
+                    self.collect_unsolicited(message.device, message.words);
                 }
                 () = clock.advance(STEP) => {}
             }
@@ -191,22 +228,34 @@ impl DemoApp {
         if answer.failed { bail!(answer.markdown) } else { Ok(answer.json) }
     }
 
-    async fn answer(&mut self) -> anyhow::Result<String> {
+    /// Returns the next message on either device.
+    async fn arrives(&mut self) -> anyhow::Result<Arrived> {
         loop {
-            if let FromGateway::Message { markdown, .. } = self.next_frame().await? {
-                return Ok(markdown);
+            let frame = tokio::select! {
+                biased;
+                words = self.handset.shown.recv() => {
+                    return Ok(Arrived { device: Device::Phone, words: words.context("The telephone is gone")? });
+                }
+                frame = next_frame(&mut self.connection) => frame?,
+            };
+            if let FromGateway::Message { markdown, .. } = frame {
+                return Ok(Arrived { device: Device::Terminal, words: markdown });
             }
         }
     }
 
     async fn next_frame(&mut self) -> anyhow::Result<FromGateway> {
-        loop {
-            match self.connection.reader.next().await? {
-                Frame::Message(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),
-                Frame::Message(frame) => return Ok(frame),
-                Frame::Skipped(_) => {}
-                Frame::End => bail!("The demonstration was cut off"),
-            }
+        next_frame(&mut self.connection).await
+    }
+}
+
+async fn next_frame(connection: &mut Connection) -> anyhow::Result<FromGateway> {
+    loop {
+        match connection.reader.next().await? {
+            Frame::Message(FromGateway::Refused { why } | FromGateway::Bye { why }) => bail!(why),
+            Frame::Message(frame) => return Ok(frame),
+            Frame::Skipped(_) => {}
+            Frame::End => bail!("The demonstration was cut off"),
         }
     }
 }
@@ -215,7 +264,9 @@ impl DemoApp {
 fn config(home: &Path) -> anyhow::Result<config::Config> {
     let zone = says::ZONE;
     let text = format!(
-        "timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[reflection]\nmin_messages = 1\n[[people]]\nname = \"you\"\nrole = \"owner\"\n"
+        "timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[reflection]\nmin_messages = 1\n[telegram]\ntoken = \"1:demonstration\"\n\
+         [[people]]\nname = \"you\"\nrole = \"owner\"\ntelegram = {}\nprefer = \"telegram\"\n",
+        demo_phone::NUMBER
     );
     Ok(config::parse(&text, "demo", &BTreeMap::new(), Home::at(home))?.config)
 }

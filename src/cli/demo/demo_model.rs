@@ -80,6 +80,11 @@ fn chat(request: &Request) -> Option<(String, Option<ToolCall>)> {
             (String::new(), Some(call("submit_skill", proposal)))
         }
         (DemoReply::Proposes(_), true) => (PUT_FORWARD.to_owned(), None),
+        (DemoReply::Remembers { title, content, .. }, false) => {
+            let note = json!({ "title": title, "content": content, "kind": "reference" });
+            (String::new(), Some(call("remember", note)))
+        }
+        (DemoReply::Remembers { says, .. }, true) => (says.to_owned(), None),
     })
 }
 
