@@ -18,6 +18,8 @@ use crate::wording::turn::EMPTY_ANSWER;
 /// The agreed word. Models escape its underscore at times.
 static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!("(?i){}", says::NOTHING_TO_REPORT.replace('_', r"\\?_"))).ok());
+/// Marks that may follow the end of a sentence.
+const CLOSING: [char; 9] = ['*', '_', '`', '"', '\'', ')', ']', '~', '>'];
 /// Letters and digits that end a sentence too early, as in "e.g.".
 const SHORTEST_SENTENCE: usize = 4;
 
@@ -94,7 +96,7 @@ fn without_the_word(line: &str) -> Option<String> {
 /// Returns true if a sentence ends here: with its line, a full stop, a colon or a dash. A comma
 /// goes on.
 fn ends_a_sentence(after: &str) -> bool {
-    let after = after.trim_start_matches(['*', '_', '`', '"', '\'', ')', ']', '~', '>']);
+    let after = after.trim_start_matches(CLOSING);
     let next = after.trim_start_matches([' ', '\t']);
     next.starts_with(['\n', '\r', '.', '!', ':', ';', '…', '–', '—', '-', '(', '<'])
 }
@@ -105,7 +107,8 @@ fn sentences(line: &str) -> Vec<&str> {
     let (mut from, mut last) = (0, ' ');
     for (at, c) in line.char_indices() {
         let piece = line.get(from..at).unwrap_or_default();
-        let is_over = !c.is_whitespace() && last.is_whitespace() && piece.trim_end().ends_with(['.', '!', '?', '…']);
+        let end = piece.trim_end().trim_end_matches(CLOSING);
+        let is_over = !c.is_whitespace() && last.is_whitespace() && end.ends_with(['.', '!', '?', '…']);
         if is_over && letters(piece).chars().count() >= SHORTEST_SENTENCE {
             pieces.push(piece);
             from = at;
@@ -201,6 +204,7 @@ mod tests {
             ("Call Nora: her number is 6.", "Call Nora: her number is 6."),
             ("The oven is off.", "The oven is off."),
             ("See e.g. the oven. Look at it.", "See e.g. the oven."),
+            ("**Look at it!** The oven is off.", "The oven is off."),
         ] {
             assert_eq!(left(message).as_deref(), Some(new), "{message:?}");
         }
