@@ -68,9 +68,9 @@ pub const COMMANDS: &[CommandRow] = &[
     member("no", "NUMBER", "Answer no to a question", Act(|rest| arguments::question(rest).map(Action::No)))
         .in_group(InGroup::Refused)
         .hint("with the number of the question"),
-    member("status", "", "Show channels, queues, conversations and remaining budget", Read(|_| Some(Query::Status)))
+    member("status", "", "Show channels, queues and remaining budget", Read(|_| Some(Query::Status)))
         .command_line("status"),
-    member("usage", "", "Show usage and cost of the models", Read(|_| Some(Query::Usage))).command_line("usage"),
+    member("usage", "", "Show use and cost of models", Read(|_| Some(Query::Usage))).command_line("usage"),
     member("resend", "[NUMBER]", "Resend failed deliveries", Act(arguments::resend)).command_line("resend"),
     member(
         "memory",
@@ -92,12 +92,12 @@ pub const COMMANDS: &[CommandRow] = &[
             "NOTE is its name, the key of a fact, or all words of a line; \"messages\" also deletes the messages that \
              it came from; /forget WORDS messages deletes what stands in messages only",
         ),
-    member("conversations", "[KIND | NUMBER]", "List past conversations, or show one", Read(arguments::conversations))
+    member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
         .command_line("conversations")
         .hint("KIND is chats, reflections, heartbeats, tasks or all"),
-    member("export", "", "Export all your data into one file", Act(|_| Some(Action::Export))).command_line("export"),
-    member("whoami", "", "Show your role, addresses and conversation", Read(|_| Some(Query::Whoami))),
-    member("link", "", "Link another address to your account", Act(|_| Some(Action::Link))),
+    member("export", "", "Export all your data", Act(|_| Some(Action::Export))).command_line("export"),
+    member("whoami", "", "Show your role and addresses", Read(|_| Some(Query::Whoami))),
+    member("link", "", "Link another address", Act(|_| Some(Action::Link))),
     owner(
         "heartbeat",
         "[add TEXT | always TEXT | done N | open N | tidy]",
@@ -105,12 +105,12 @@ pub const COMMANDS: &[CommandRow] = &[
         ByArguments(arguments::heartbeat),
     )
     .hint("add is for something to do once, always for a standing instruction; tidy takes out what is ticked"),
-    owner("pending", "", "List skill changes that await your decision", Read(|_| Some(Query::PendingProposals)))
+    owner("pending", "", "List skill changes that wait", Read(|_| Some(Query::PendingProposals)))
         .command_line("review list"),
     owner(
         "show",
         "NUMBER",
-        "Show a proposal: origin, findings, diff and hash",
+        "Show a proposal with its diff and hash",
         Read(|rest| arguments::proposal(rest).map(Query::Proposal)),
     )
     .command_line("review show")
@@ -149,13 +149,8 @@ pub const COMMANDS: &[CommandRow] = &[
     )
     .command_line("reflect")
     .hint("PERIOD is like 2026-11-20, 2026-W47, 2026-11 or today; \"again\" repeats an existing reflection"),
-    owner(
-        "reflections",
-        "[PERIOD]",
-        "List past reflections, or show one",
-        Read(|rest| Some(arguments::reflections(rest))),
-    )
-    .command_line("reflections"),
+    owner("reflections", "[PERIOD]", "List or show reflections", Read(|rest| Some(arguments::reflections(rest))))
+        .command_line("reflections"),
     owner(
         "search",
         "WORDS",
@@ -167,7 +162,7 @@ pub const COMMANDS: &[CommandRow] = &[
     owner(
         "model",
         "[NAME]",
-        "Show the models, or set the preferred one",
+        "Show the models, or prefer one",
         ByArguments(|rest| {
             Some(named(rest).map_or(Command::Read(Query::Models), |name| Command::Act(Action::PreferModel(name))))
         }),
@@ -175,11 +170,11 @@ pub const COMMANDS: &[CommandRow] = &[
     owner(
         "people",
         "[unlink N | remove N | join N | apart N | handover NAME]",
-        "List or manage people with access",
+        "List or manage people",
         ByArguments(arguments::people),
     )
     .command_line("people"),
-    owner("pair", "NAME [owner]", "Make a code that grants a person access", Act(arguments::pair))
+    owner("pair", "NAME [owner]", "Make a code for a person", Act(arguments::pair))
         .command_line("people pair")
         .hint("if asked about the name, /pair #N member same or /pair #N member new"),
     owner("remove", "NAME", "Revoke the access of a person", Act(|rest| named(rest).map(Action::Remove)))
