@@ -1,7 +1,8 @@
 //! Descriptions and results of the tools that store and change knowledge.
 
 /// Description of `remember`.
-pub const REMEMBER: &str = "Keep for weeks as a note; the same title replaces it. No passwords.";
+pub const REMEMBER: &str = "Keep for weeks as a note; the same title replaces it. No passwords, long code or \
+     passing states; a note may be stale.";
 /// Description of `memory_save`.
 pub const MEMORY_SAVE: &str = "Add to today's note; `key: value` sets a fact and replaces the old value.";
 /// Description of `memory_section`.

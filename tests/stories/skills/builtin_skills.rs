@@ -46,8 +46,8 @@ fn spans(builtin: &Builtin) -> BTreeSet<&'static str> {
     lines.flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
 }
 
-/// Promise (skills/true): Each tool that a built-in skill names exists, and none does what a skill
-/// says is not possible.
+/// Promise (skills/true): What a built-in skill tells the assistant to do works with its tools,
+/// and what it says is not possible is not.
 #[tokio::test]
 async fn each_tool_named_is_in_the_toolbox_and_each_limit_holds() {
     let story = story().await;
@@ -70,8 +70,7 @@ async fn each_tool_named_is_in_the_toolbox_and_each_limit_holds() {
     story.end().await;
 }
 
-/// Promise (skills/true): What a built-in skill tells the assistant to do works with its tools,
-/// step by step.
+/// Proves: skills/true
 #[tokio::test]
 async fn memory_and_decisions_and_lessons_are_kept_and_found() {
     let story = story().await;
