@@ -2,7 +2,8 @@
 
 use flate2::{Compress, Compression, Crc, FlushCompress};
 
-const DOCX: &str = "word/document.xml";
+/// Main entry of a docx document.
+pub const DOCX: &str = "word/document.xml";
 
 /// An entry of an archive.
 pub struct Entry {
@@ -23,8 +24,7 @@ impl Entry {
         Self { name: name.to_owned(), data, is_packed: false, crc: crc.sum(), size }
     }
 
-    /// An entry that unpacks to `start` and then to that many megabytes of `filling`, and claims to
-    /// be small.
+    /// An entry that unpacks to `start` and then to that many megabytes of `filling`.
     pub fn bomb(name: &str, start: &str, filling: &str, megabytes: usize) -> Self {
         let mut compress = Compress::new(Compression::fast(), false);
         let mut data = Vec::with_capacity(start.len() + (1 << 16));
@@ -34,7 +34,12 @@ impl Entry {
         compress.compress_vec(filling.as_bytes(), &mut chunk, FlushCompress::Full).unwrap();
         data.extend(chunk.repeat(megabytes));
         data.extend([3, 0]);
-        Self { name: name.to_owned(), data, is_packed: true, crc: 0, size: 1_000 }
+        Self { name: name.to_owned(), data, is_packed: true, crc: 0, size: start.len() + (megabytes << 20) }
+    }
+
+    /// The entry with a size that it claims to have.
+    pub fn claiming(self, size: usize) -> Self {
+        Self { size, ..self }
     }
 }
 
@@ -86,11 +91,6 @@ pub fn document(body: &str) -> String {
 /// A paragraph of a docx document.
 pub fn paragraph(text: &str) -> String {
     format!("<w:p><w:pPr><w:tabs><w:tab w:val=\"left\"/></w:tabs></w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
-}
-
-/// A docx document whose main entry is a bomb.
-pub fn docx_bomb(start: &str, filling: &str, megabytes: usize) -> Vec<u8> {
-    archive(&[Entry::bomb(DOCX, start, filling, megabytes)])
 }
 
 /// An xlsx workbook of one sheet with these rows, and with dates in style 1.

@@ -9,7 +9,7 @@ use compline::time::SystemClock;
 use flate2::{Compress, Compression, FlushCompress};
 use proptest::prelude::*;
 
-use crate::support::office::{Entry, archive, document, docx, docx_bomb, open_document, paragraph, xlsx};
+use crate::support::office::{DOCX, Entry, archive, document, docx, open_document, paragraph, xlsx};
 use crate::support::pdf::{LOCK, locked, of_objects, of_streams, pdf};
 
 /// Content that the program reads from the bytes.
@@ -147,7 +147,9 @@ async fn a_hostile_archive_costs_the_document_and_not_the_gateway() {
     for (start, filling) in
         [(format!("{before}<w:p><w:t>"), "x"), (before.clone(), element.as_str()), (format!("{before}<w:p a=\""), "a")]
     {
-        let read = found(Document::Office, &docx_bomb(&start, filling, 3_000)).await;
+        let bomb = || Entry::bomb(DOCX, &start, filling, 3_000);
+        assert_eq!(found(Document::Office, &archive(&[bomb().claiming(1_000)])).await, DocumentContent::Broken);
+        let read = found(Document::Office, &archive(&[bomb()])).await;
         let DocumentContent::Words { text, whole: false } = read else { panic!("{filling:?}: {read:?}") };
         assert!(text.starts_with("before the bomb"), "{filling:?}: {text:.40}");
     }

@@ -136,12 +136,10 @@ async fn the_prompt_says_what_to_remember_and_how_far_to_trust_it() {
         "keep what will still matter in weeks with `remember`",
         "what is about today with `memory_save`",
         // Content not to keep.
-        "no credentials",
-        "nothing that is over today",
+        "no passwords, long code or passing states",
         // Limits of belief in it.
-        "stale note",
+        "a note may be stale",
         "correct a note that has become wrong",
-        "what you see now counts more",
         "what the person says now counts more",
     ] {
         assert!(told.contains(words), "{words:?} is missing in {told}");

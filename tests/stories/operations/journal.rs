@@ -34,7 +34,7 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
 /// (`parts` of the outbox, the raw originals of the `inbox`, earlier contents of `files`, the
 /// index, fingerprints); or with text that is trusted by construction (the start of a
 /// conversation).
-const WITHOUT: [&str; 32] = [
+const WITHOUT: [&str; 34] = [
     "slots",
     "people",
     "addresses",
@@ -67,6 +67,8 @@ const WITHOUT: [&str; 32] = [
     "entry_uses",
     "workspace",
     "folder_moves",
+    "heartbeats",
+    "heartbeat_ticks",
 ];
 
 fn columns(db: &rusqlite::Connection, table: &str) -> Vec<(String, bool, bool)> {

@@ -409,7 +409,7 @@ async fn nobody_changes_the_reminder_of_somebody_else_or_after_reading_from_outs
     story.fake.forwards(ADA, EVE, &format!("never lock it {UNTRUSTED}x"));
     story.model.calls("change_scheduled", json!({ "id": 1, "when": "in 5 hours", "text": format!("{UNTRUSTED}x") }));
     story.answered().await;
-    assert!(story.last_received_by(ADA).contains("/no 1"), "it is asked: {}", story.last_received_by(ADA));
+    assert!(story.last_received_by(ADA).contains("/yes 1"), "it is asked: {}", story.last_received_by(ADA));
     story.say(ADA, "/no 1").await;
     story.pass(HOUR).await;
     assert_eq!(told(&story, ADA), ["Reminder: lock the door"]);

@@ -493,7 +493,8 @@ async fn calls_that_would_fail_anyway_are_refused_without_asking() {
         ("web_fetch", "{\"url\": \"http://ada:secret@evil.example/\"}", "carries credentials"),
         ("web_fetch", "{\"url\": \"file:///etc/passwd\"}", "Only http and https"),
         ("web_fetch", "{\"url\": 7}", "is not a public host"),
-        ("web_fetch", "{\"url\": \"news\"}", "Not an address"),
+        ("web_fetch", "{\"url\": \"news\"}", "is not a public host"),
+        ("web_fetch", "{\"url\": \"http://\"}", "Not an address"),
         ("web_fetch", "{\"url\"", "not a JSON object"),
         ("send_money", "{}", "There is no tool named"),
     ];

@@ -83,6 +83,11 @@ impl Stage {
         std::fs::write(story.home.join("skills/tea/resources/pot.md"), "A round one.").unwrap();
         prepare(&mut story);
         story.start().await;
+        for person in [ADA, BEN] {
+            let passport = serde_json::json!({ "when": "2027-11-20 09:00", "text": "renew the passport" });
+            story.model.calls("remind", passport).says("I will.");
+            story.say(person, "remind me of the passport next year").await;
+        }
         let victim = ObedientModel::default();
         victim.speaks_for(&[&story.model, &story.background]);
         std::fs::write(story.home.join("compline.toml"), format!("# {}\n", oracle::CONFIG)).unwrap();

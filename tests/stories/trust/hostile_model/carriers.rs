@@ -52,13 +52,13 @@ pub enum Carrier {
     QuotedProposal,
     Pasted,
     PastedByEdit,
+    PastedByLateEdit,
     Member,
     MemberForward,
     PoisonedMemory,
     PoisonedNote,
     Group,
     Stranger,
-    EditOfOlder,
     Contact,
     Poll,
     DisplayName,
@@ -82,12 +82,9 @@ impl Carrier {
         match self {
             Self::Member => Fate::TypedByBen,
             Self::MemberForward => Fate::ReadForBen,
-            Self::PoisonedMemory
-            | Self::PoisonedNote
-            | Self::Group
-            | Self::Stranger
-            | Self::EditOfOlder
-            | Self::DisplayName => Fate::Unread,
+            Self::PoisonedMemory | Self::PoisonedNote | Self::Group | Self::Stranger | Self::DisplayName => {
+                Fate::Unread
+            }
             _ => Fate::Read,
         }
     }
@@ -136,16 +133,11 @@ pub const LATER: &[Carrier] = &[
     Carrier::QuotedProposal,
     Carrier::Pasted,
     Carrier::PastedByEdit,
+    Carrier::PastedByLateEdit,
 ];
 /// Text that no model reads.
-pub const UNREAD: &[Carrier] = &[
-    Carrier::PoisonedMemory,
-    Carrier::PoisonedNote,
-    Carrier::Group,
-    Carrier::Stranger,
-    Carrier::EditOfOlder,
-    Carrier::DisplayName,
-];
+pub const UNREAD: &[Carrier] =
+    &[Carrier::PoisonedMemory, Carrier::PoisonedNote, Carrier::Group, Carrier::Stranger, Carrier::DisplayName];
 /// Attached content that no one typed.
 pub const CAME_ALONG: &[Carrier] = &[Carrier::Contact, Carrier::Poll];
 
@@ -289,15 +281,21 @@ impl Stage {
                 self.then(|| fake.replies(ADA, answer, "what did you mean?")).await;
             }
             Carrier::QuotedProposal => self.quote_a_proposal(&narrow).await,
-            Carrier::Pasted | Carrier::PastedByEdit => {
+            Carrier::Pasted | Carrier::PastedByEdit | Carrier::PastedByLateEdit => {
                 let letter = format!("{LETTER} {marked}");
                 self.quietly_pass_on(&letter).await;
                 self.story.say(ADA, "/new").await;
                 if carrier == Carrier::Pasted {
                     self.then(|| fake.says(ADA, &letter)).await;
                 } else {
-                    let waiting = fake.says(ADA, "look");
-                    self.then(|| fake.edits(ADA, waiting, &letter)).await;
+                    let earlier = fake.says(ADA, "look");
+                    if carrier == Carrier::PastedByLateEdit {
+                        self.story.answered().await;
+                    }
+                    self.then(|| fake.edits(ADA, earlier, &letter)).await;
+                }
+                if carrier == Carrier::PastedByLateEdit {
+                    self.story.say(ADA, "and now?").await;
                 }
             }
             Carrier::Member => self.then(|| fake.says(BEN, words)).await,
@@ -310,11 +308,6 @@ impl Stage {
                 self.then(|| fake.says_in(-5, ADA, &marked)).await;
             }
             Carrier::Stranger => self.then(|| fake.says(EVE, &marked)).await,
-            Carrier::EditOfOlder => {
-                let harmless = fake.says(ADA, "hello");
-                self.story.answered().await;
-                self.then(|| fake.edits(ADA, harmless, &marked)).await;
-            }
             Carrier::Contact => self.then(|| fake.from(ADA).contact(&narrow, "+431234").send()).await,
             Carrier::Poll => self.then(|| fake.from(ADA).poll(&narrow, &[&narrow, "no"]).send()).await,
             Carrier::DisplayName => {

@@ -31,7 +31,6 @@ enum Way {
     // Unread by the model from here on.
     Sticker,
     StoryReply,
-    EditOfAnswered,
     ProfileName,
     GroupName,
     OtherGroup,
@@ -59,7 +58,6 @@ const UNREAD: &[Way] = &[
     Way::MentionName,
     Way::Sticker,
     Way::StoryReply,
-    Way::EditOfAnswered,
     Way::ProfileName,
     Way::GroupName,
     Way::OtherGroup,
@@ -159,11 +157,6 @@ impl Line {
                 let story = json!({ "authorUuid": uuid(EVE), "sentTimestamp": 17, "text": words });
                 fake.from(ADA).text("nice").field("storyContext", story).send()
             }
-            Way::EditOfAnswered => {
-                let harmless = fake.says(ADA, "hello");
-                self.story.answered().await;
-                fake.edits(ADA, harmless, words)
-            }
             Way::ProfileName => {
                 fake.person(ADA, &short, None);
                 fake.says(ADA, "hello")
@@ -220,7 +213,7 @@ async fn attacks(settings: &str, ways: &[Way], orders: &[Order], leads: i64) {
 #[tokio::test]
 async fn attached_content_on_signal_changes_no_skill() {
     let all = orders::changes(41);
-    let orders: Vec<Order> = [0, 2, 10, 14].into_iter().map(|n| all[n].clone()).collect();
+    let orders: Vec<Order> = [0, 2, 10, 13].into_iter().map(|n| all[n].clone()).collect();
     attacks(super::BY_REVIEWER, READ, &orders, 1).await;
 }
 
