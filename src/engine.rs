@@ -235,8 +235,8 @@ impl Engine {
     /// Returns the zone in which times are shown to the person of a scope and read from them: their
     /// own, or that of the home.
     pub async fn zone_of(&self, scope: Scope) -> anyhow::Result<Zone> {
-        let (Scope::Person(person), home) = (scope, self.zone) else { return Ok(self.zone) };
-        self.journal.read(move |db| db.people().zone_of(person, home)).await
+        let home = self.zone;
+        self.journal.read(move |db| db.people().zone_in(scope, home)).await
     }
 
     fn start_stream(self: &Arc<Self>, stream: StreamId) -> Handle {

@@ -35,6 +35,7 @@ use crate::model::{ToolCall, ToolSpec};
 use crate::people::Party;
 use crate::review::reveal::reveal;
 use crate::store::{Covers, Journal, Node};
+use crate::time::Zone;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 use mcp::Servers;
@@ -235,6 +236,13 @@ impl AuthorizableCall<'_> {
     /// Returns our own words about arguments, under the label of those.
     fn own_words(&self, text: impl Into<String>) -> Output {
         Output { text: text.into(), label: self.label.clone(), from: Vec::new() }
+    }
+
+    /// Returns the zone in which times are shown and read: that of the person, or of the home.
+    async fn zone(&self, journal: &Journal, home: Zone) -> Result<Zone, ToolError> {
+        let scope = self.scope;
+        let zone = journal.read(move |db| db.people().zone_in(scope, home)).await;
+        zone.map_err(|error| ToolError::Failed(format!("{error:#}")))
     }
 
     /// Returns the party that reads the answer and owns the folder; `None` if there is nobody.

@@ -148,6 +148,7 @@ impl HistoryAdmin<'_> {
             );
             summaries.extend(written.iter().map(|summary| summary_json(id, summary, shown)));
         }
+        messages.extend(self.sent_messages(person, shown).await?);
         messages.extend(self.group_messages(person, shown).await?);
         archive.put("messages.jsonl", lines(&messages).as_bytes())?;
         archive.put("summaries.jsonl", lines(&summaries).as_bytes())?;
@@ -169,6 +170,31 @@ impl HistoryAdmin<'_> {
             Ok(ids)
         };
         self.journal.read_much(list).await
+    }
+
+    /// What was sent to the person by itself since they last wrote: it belongs to no conversation
+    /// yet.
+    async fn sent_messages(&self, person: &Person, shown: &mut ShownLabel) -> anyhow::Result<Vec<Value>> {
+        let id = person.id;
+        let unshown = move |db: Db<'_>| match db.conversations().stream_of(id)? {
+            Some(stream) => db.sent().unshown(stream),
+            None => Ok(Vec::new()),
+        };
+        let sent = self.journal.read_much(unshown).await?;
+        Ok(sent
+            .iter()
+            .map(|row| {
+                let is_tainted = !row.text.label().is_trusted();
+                json!({
+                    "id": row.message,
+                    "at": row.at.rfc3339(),
+                    "from": self.agent,
+                    "cause": row.cause.to_string(),
+                    "text": &**shown.words(&row.text),
+                    "tainted": is_tainted,
+                })
+            })
+            .collect())
     }
 
     /// The person's own messages in groups, without those of others.

@@ -17,6 +17,7 @@ use crate::schedule::{OnDemandResult, SO_FAR};
 use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Scope, Text};
+use crate::wording::review::Surface;
 use crate::wording::{command, reminder, schedule as says};
 
 /// Maximum number of characters shown of a reminder.
@@ -84,7 +85,8 @@ impl JobsAdmin<'_> {
                 .transpose()
         };
         let found = self.journal.read_much(find).await?;
-        Ok(found.ok_or_else(|| Answer::refusal(says::no_such_reflection(&plain(wanted))))?)
+        let surface = if only.is_some() { Surface::Chat } else { Surface::CommandLine };
+        Ok(found.ok_or_else(|| Answer::refusal(says::no_such_reflection(&plain(wanted), surface)))?)
     }
 
     /// Starts a reflection for an owner, without waiting for it.

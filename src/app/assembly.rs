@@ -108,11 +108,13 @@ impl Components {
         let mut tools: Vec<Arc<dyn Tool>> = vec![Arc::new(ReadReflection::new(journal.clone()))];
         tools.extend(skills::tools(review));
         tools.extend(schedule::tools(&schedules));
-        tools.push(Arc::new(HeartbeatDone {
-            journal: journal.clone(),
-            workspace: workspace.clone(),
-            clock: Arc::clone(clock),
-        }));
+        if config.heartbeat.interval.is_some() {
+            tools.push(Arc::new(HeartbeatDone {
+                journal: journal.clone(),
+                workspace: workspace.clone(),
+                clock: Arc::clone(clock),
+            }));
+        }
         tools.extend(attachments::tools(journal, workspace));
         if config.tools.web_fetch {
             let fetcher = fetcher.map_or_else(|| Fetcher::new(Limits::default()), Ok)?;

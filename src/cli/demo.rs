@@ -287,12 +287,20 @@ impl DemoOutput {
     }
 }
 
-/// Splits a line at this width. Lines of code blocks are not wrapped at any length, and coloured
-/// text is left alone.
+/// Splits a line at this width, between words where possible. Lines of code blocks are not wrapped
+/// at any length, and coloured text is left alone.
 fn split_line(line: &str, width: usize) -> Vec<String> {
     if line.contains('\u{1b}') || line.is_empty() {
         return vec![line.to_owned()];
     }
-    let letters: Vec<char> = line.chars().collect();
-    letters.chunks(width.max(1)).map(|piece| piece.iter().collect()).collect()
+    let mut pieces = Vec::new();
+    let mut rest: Vec<char> = line.chars().collect();
+    while rest.len() > width {
+        let end = rest.iter().take(width).rposition(|c| *c == ' ').filter(|end| *end > width / 2);
+        let next = rest.split_off(end.map_or(width, |end| end + 1));
+        pieces.push(rest.iter().collect::<String>().trim_end().to_owned());
+        rest = next;
+    }
+    pieces.push(rest.iter().collect());
+    pieces
 }

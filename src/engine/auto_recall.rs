@@ -44,7 +44,8 @@ pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loade
             hits = search_hits(engine, party, words) => hits?,
             _late = clock.wake_at(clock.now().plus(RECALL_PATIENCE)) => Vec::new(),
         };
-        let (text, hits) = render_hits(&hits, loaded, engine.zone, nothing.0.clone());
+        let zone = engine.zone_of(party.scope()).await?;
+        let (text, hits) = render_hits(&hits, loaded, zone, nothing.0.clone());
         let nodes = if hits.is_empty() { Vec::new() } else { engine.index.origins(&hits).await? };
         anyhow::Ok((text, nodes))
     };

@@ -25,7 +25,7 @@ use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
 use crate::spend::Question;
 use crate::store::{Compaction, Db, ExtractionCause, Node, StepKind, SummaryInputs, Tx};
 use crate::text::{beginning, estimate_tokens};
-use crate::time::{Backoff, Timestamp};
+use crate::time::{Backoff, Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::{self, prompt};
 
@@ -118,6 +118,8 @@ struct OlderPart {
     so_far: Text,
     /// Maximum size of the summary, in estimated tokens.
     most: u64,
+    /// Zone of the times.
+    zone: Zone,
 }
 
 async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
@@ -131,8 +133,8 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
             "Conversation {of}: its older part is summarised, although facts of it are not taken down yet"
         );
     }
-    let (job, budget) = (wanted.clone(), engine.context_budget(&engine.chat));
-    let read = move |db: Db<'_>| Ok((older_part(db, &job, &budget)?, db.redaction().revision_of(of)?));
+    let (job, budget, home) = (wanted.clone(), engine.context_budget(&engine.chat), engine.zone);
+    let read = move |db: Db<'_>| Ok((older_part(db, &job, &budget, home)?, db.redaction().revision_of(of)?));
     let (part, revision) = engine.journal.read_much(read).await?;
     let scope = wanted.summary.scope();
     let (summary, model) = match summarise(engine, &part).await {
@@ -140,7 +142,7 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
         Err(error) if wanted.attempts + 1 < MAX_ATTEMPTS => {
             return postpone(engine, &wanted, &error.to_string()).await;
         }
-        Err(_) => (extract(engine, part), "extract".to_owned()),
+        Err(_) => (extract(part), "extract".to_owned()),
     };
     let (words, label, _) = summary.open();
     let made = Compaction { summary: Labelled::new(Arc::clone(words), label.clone(), scope), ..wanted };
@@ -176,7 +178,8 @@ async fn postpone(engine: &Arc<Engine>, wanted: &Compaction, why: &str) -> anyho
 
 /// Reads everything that was shown of the part: the previous summary, then message by message, with
 /// tool results.
-fn older_part(db: Db<'_>, of: &Compaction, budget: &ContextBudget) -> anyhow::Result<OlderPart> {
+fn older_part(db: Db<'_>, of: &Compaction, budget: &ContextBudget, home: Zone) -> anyhow::Result<OlderPart> {
+    let zone = db.people().zone_in(of.summary.scope(), home)?;
     let before = db.compactions().compacted(of.conversation)?;
     let after = before.as_ref().map_or(MessageId(0), |before| before.upto_message);
     let so_far = before.map_or_else(|| wording::own("", of.summary.scope()), |before| before.summary);
@@ -185,14 +188,15 @@ fn older_part(db: Db<'_>, of: &Compaction, budget: &ContextBudget) -> anyhow::Re
     let lines = conversation.map(|of| transcript::lines(db, &of, SummaryInputs::Full)).transpose()?;
     let mut lines = lines.unwrap_or_default();
     lines.retain(|line| line.message > after && line.message <= of.upto_message);
-    Ok(OlderPart { lines: transcript::with_results(db, lines, ResultDetail::UpTo(RESULT))?, so_far, most })
+    let lines = transcript::with_results(db, lines, ResultDetail::UpTo(RESULT))?;
+    Ok(OlderPart { lines, so_far, most, zone })
 }
 
 /// Asks a model to summarise the part, piece by piece, each time with the summary so far. Returns
 /// the summary and the name of the model.
 async fn summarise(engine: &Arc<Engine>, part: &OlderPart) -> Result<(Text, String), ModelError> {
-    let OlderPart { lines, so_far, most } = part;
-    let (zone, scope, pool) = (engine.zone, so_far.scope(), &engine.background);
+    let OlderPart { lines, so_far, most, zone } = part;
+    let (zone, scope, pool) = (*zone, so_far.scope(), &engine.background);
     let max_output = engine.context_budget(pool).counted(*most).max(*most);
     let read = engine.material(max_output, MOST_READ).saturating_sub((*most).max(estimate_tokens(so_far.open().0)));
     let period = transcript::period(lines, zone);
@@ -203,7 +207,7 @@ async fn summarise(engine: &Arc<Engine>, part: &OlderPart) -> Result<(Text, Stri
     for piece in transcript::texts(lines, zone, read.max(LEAST_READ), LineNumbers::Absent, scope) {
         let input = prompt::compaction_input(&period, summary.open().0, max_words(*most), piece.open().0);
         let input = Labelled::new(Arc::from(input), summary.label().join_with(piece.label()), scope);
-        let (answer, by) = pool.ask_once(question, input, &problem).await?;
+        let (answer, by) = pool.ask_with_correction(question, input, &problem).await?;
         let (words, label, _) = answer.open();
         let words = summary_in(words).ok_or(ModelError::Unusable(AnswerProblem::NoSummary))?;
         summary = Labelled::new(Arc::from(beginning(&words, *most)), label.clone(), scope);
@@ -242,10 +246,10 @@ fn summary_in(answer: &str) -> Option<String> {
 }
 
 /// Summarises the part by rules: the summary so far, then what people said.
-fn extract(engine: &Engine, part: OlderPart) -> Text {
-    let OlderPart { lines, so_far, most } = part;
+fn extract(part: OlderPart) -> Text {
+    let OlderPart { lines, so_far, most, zone } = part;
     let scope = so_far.scope();
-    let material = SummaryMaterial { lines, open: summary::nothing_open(scope), scope, zone: engine.zone };
+    let material = SummaryMaterial { lines, open: summary::nothing_open(scope), scope, zone };
     let found = summary::extractive(&material);
     let (content, label, _) = found.open();
     let (before, before_label, _) = so_far.open();

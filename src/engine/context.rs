@@ -435,7 +435,7 @@ pub fn sent(rows: &[SentRow], zone: Zone, scope: Scope) -> Option<Text> {
                 label.absorb(of);
                 prompt::sent(&at, &cause, &defuse(&shorten(words, SENT_LENGTH), "sent"))
             }
-            (false, false) => prompt::sent_from_outside(&at, &cause),
+            (false, false) => prompt::sent_from_outside(&at, &cause, row.conversation.map(|of| (of, row.message))),
         });
     }
     (!lines.is_empty()).then(|| Labelled::new(Arc::from(prompt::sent_block(&lines)), label, scope))

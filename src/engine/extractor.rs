@@ -180,7 +180,7 @@ async fn ask(engine: &Arc<Engine>, job: Extraction, party: &Party) -> anyhow::Re
     let (conversation, upto) = (job.conversation, job.upto);
     let known = engine.workspace.notes().known_facts(party).await?;
     let most = engine.material(MAX_ANSWER, MOST_CHUNK).saturating_sub(estimate_tokens(known.open().0)).max(LEAST_CHUNK);
-    let zone = engine.zone;
+    let zone = engine.zone_of(scope).await?;
     let read = move |db: crate::store::Db<'_>| {
         let Some(of) = db.conversations().conversation(conversation)? else { return Ok(None) };
         let (after, revision) =
@@ -241,7 +241,7 @@ async fn extract_piece(
         let material = agent_memory::extraction_input(known.open().0, &piece.period, text.open().0);
         let joined = known.label().join_with(text.label());
         let material = Labelled::new(Arc::from(material), joined, scope);
-        let (answer, by) = engine.background.ask_once(QUESTION, material, &problem).await?;
+        let (answer, by) = engine.background.ask_with_correction(QUESTION, material, &problem).await?;
         let (words, of, _) = answer.open();
         let taken = answer::parse(words, &piece.sources).map_err(ModelError::Unusable)?;
         all.facts.extend(taken.facts);

@@ -76,7 +76,7 @@ fn material(
 /// again.
 async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversation) -> anyhow::Result<bool> {
     let of = conversation.clone();
-    let (now, zone) = (engine.clock.now(), engine.zone);
+    let (now, zone) = (engine.clock.now(), engine.zone_of(conversation.scope).await?);
     let (trusted, full, revision) = engine
         .journal
         .read_much(move |db| {
@@ -118,11 +118,12 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
 
 /// Tries to make a summary.
 async fn make(engine: &Arc<Engine>, wanted: Summary) -> anyhow::Result<()> {
-    let (id, view, zone) = (wanted.id, wanted.view, engine.zone);
+    let (id, view, home) = (wanted.id, wanted.view, engine.zone);
     let found = engine
         .journal
         .read_much(move |db| {
             let Some(conversation) = db.conversations().conversation(wanted.conversation)? else { return Ok(None) };
+            let zone = db.people().zone_in(conversation.scope, home)?;
             let (before, material) = material(db, &conversation, view, zone)?;
             let revision = db.redaction().revision_of(conversation.id)?;
             Ok(Some((conversation, before, material, revision)))

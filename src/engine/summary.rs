@@ -108,7 +108,7 @@ pub async fn ask(
     for piece in transcript::texts(lines, *zone, most, LineNumbers::Absent, *scope) {
         let words = prompt::summary_input(&period, open.open().0, piece.open().0);
         let input = Labelled::new(Arc::from(words), open.label().join_with(piece.label()), *scope);
-        let (answer, by) = pool.ask_once(question(prompt::SUMMARISE), input, &problem).await?;
+        let (answer, by) = pool.ask_with_correction(question(prompt::SUMMARISE), input, &problem).await?;
         let part = content_of(&answer)?;
         open = Labelled::new(part.open().0.pending.clone(), part.label().clone(), *scope);
         parts.push(part);
@@ -117,7 +117,8 @@ pub async fn ask(
     while parts.len() > 1 {
         let mut joined = Vec::new();
         for group in groups(&parts, most) {
-            let (answer, _) = pool.ask_once(question(prompt::JOIN_SUMMARIES), join(group, *scope), &problem).await?;
+            let (answer, _) =
+                pool.ask_with_correction(question(prompt::JOIN_SUMMARIES), join(group, *scope), &problem).await?;
             joined.push(content_of(&answer)?);
         }
         parts = joined;

@@ -56,7 +56,9 @@ pub fn values(answer: &str) -> Result<Vec<(&str, Value)>, AnswerProblem> {
             // What follows is inside of it.
             Some(Err(error)) if error.is_eof() && rest.starts_with('{') => {
                 problem = AnswerProblem::Incomplete;
-                break;
+                // Unless it broke off, and a whole one begins on a line of its own.
+                let Some(line) = rest.find("\n{") else { break };
+                at += line;
             }
             Some(Err(_)) | None => at += 1,
         }
@@ -126,6 +128,7 @@ pub(crate) mod grammar {
             Just("<think>\nFirst { then [ and {\"title\": maybe\n</think>\n".to_owned()),
             Just("{\"thought\": \"a draft\"}".to_owned()),
             Just("{\"title\": \"draft\", \"topics\": []}\n".to_owned()),
+            Just("{\"title\": \"broken off\", \"topics\": [\n".to_owned()),
             Just("| a | b |\n|---|---|\n| [x](y) | {z} |\n".to_owned()),
             "[a-zA-ZäöüЖ .,:!?*_#\\[\\]}-]{0,60}".prop_map(|words| format!("{words}\n")),
         ];

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use super::StreamSink;
 use crate::time::task::lock;
 
-/// Names of the marks: `think` of DeepSeek R1, Qwen 3 and their kin, and what others write.
+/// Names of the marks: `think` of DeepSeek R1, Qwen 3 and similar models, and those of others.
 const NAMES: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
 
 /// Returns an answer without thinking.

@@ -20,7 +20,7 @@ static WORD: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(&format!("(?i){}", says::NOTHING_TO_REPORT.replace('_', r"\\?_"))).ok());
 /// Marks that may follow the end of a sentence.
 const CLOSING: [char; 9] = ['*', '_', '`', '"', '\'', ')', ']', '~', '>'];
-/// Letters and digits that end a sentence too early, as in "e.g.".
+/// Minimum letters and digits of a sentence, so that "e.g." ends none.
 const SHORTEST_SENTENCE: usize = 4;
 
 /// Returns what an answer has to tell its person; `None` if it says that there is nothing.
@@ -142,7 +142,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn nothing_to_report_in_all_its_dresses() {
+    fn every_variant_of_nothing_to_report() {
         for words in [
             "HEARTBEAT_OK",
             "heartbeat_ok",

@@ -26,8 +26,9 @@ pub struct ModelPool {
     first: AtomicUsize,
     /// One per model.
     circuits: Mutex<Vec<Circuit>>,
-    /// Questions whose last answers could not be used, with the number of these answers.
-    unusable: Mutex<HashMap<(Scope, &'static str), u32>>,
+    /// Questions whose last answers could not be used: the number of these answers, and what was
+    /// wrong with the newest.
+    unusable: Mutex<HashMap<(Scope, &'static str), (u32, AnswerProblem)>>,
     jitter: Jitter,
 }
 
@@ -184,14 +185,14 @@ impl ModelPool {
         Err(first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned())))
     }
 
-    /// Asks a question of the program, for a job that is stored and repeats itself. After an answer
+    /// Asks a background question for a stored job. After an answer
     /// that cannot be used it says what was wrong, once; then each further model is asked once. While the
     /// program runs, no request is sent twice unchanged, also when the job repeats itself. Returns
     /// the answer and the name of its model.
     ///
     /// # Errors
     /// As [`ModelPool::ask`].
-    pub async fn ask_once(
+    pub async fn ask_with_correction(
         &self,
         question: Question,
         material: Text,
@@ -204,14 +205,15 @@ impl ModelPool {
         request.text(Role::System, wording::own(instruction, scope)).map_err(mismatch)?;
         request.text(Role::User, material).map_err(mismatch)?;
         let key = (scope, instruction);
-        if let Some(failed) = lock(&self.unusable).get(&key) {
-            let again = wording::own(wording::prompt::earlier_unusable(*failed), scope);
+        let earlier = lock(&self.unusable).get(&key).copied();
+        if let Some((failed, wrong)) = earlier {
+            let again = wording::own(wording::prompt::earlier_unusable(failed, wrong.as_str()), scope);
             request.text(Role::User, again).map_err(mismatch)?;
         }
         let cause = SpendCause::default();
         let mut reply = self.ask(&request, &cause, AskPolicy::once(&|_| None)).await?;
         if let Some(wrong) = problem(&reply) {
-            self.count_unusable(key);
+            self.count_unusable(key, wrong);
             tracing::warn!(
                 "The answer of the model {} cannot be used, because {wrong}. It is asked again",
                 reply.model
@@ -219,8 +221,8 @@ impl ModelPool {
             let again = wording::own(wording::prompt::unusable(wrong.as_str()), scope);
             request.text(Role::User, again).map_err(mismatch)?;
             let second = self.ask(&request, &cause, AskPolicy::once(problem)).await;
-            if matches!(second, Err(ModelError::Unusable(_))) {
-                self.count_unusable(key);
+            if let Err(ModelError::Unusable(wrong)) = second {
+                self.count_unusable(key, wrong);
             }
             reply = second?;
         }
@@ -228,8 +230,10 @@ impl ModelPool {
         Ok((reply.text().clone(), reply.model))
     }
 
-    fn count_unusable(&self, key: (Scope, &'static str)) {
-        *lock(&self.unusable).entry(key).or_default() += 1;
+    fn count_unusable(&self, key: (Scope, &'static str), wrong: AnswerProblem) {
+        let mut unusable = lock(&self.unusable);
+        let failed = unusable.get(&key).map_or(0, |(failed, _)| *failed);
+        unusable.insert(key, (failed + 1, wrong));
     }
 
     async fn ask_model(

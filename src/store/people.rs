@@ -114,6 +114,11 @@ impl People<'_> {
         Ok(name.and_then(|name| Zone::named(&name)).unwrap_or(home))
     }
 
+    /// The same for whoever a scope belongs to.
+    pub fn zone_in(&self, scope: Scope, home: Zone) -> anyhow::Result<Zone> {
+        if let Scope::Person(id) = scope { self.zone_of(id, home) } else { Ok(home) }
+    }
+
     /// Returns the end of the quiet hours if the person of that address has them now.
     pub fn quiet_until(&self, address: AddressId, now: Timestamp, home: Zone) -> anyhow::Result<Option<Timestamp>> {
         let hours: Option<(PersonId, String)> = self.db.first(

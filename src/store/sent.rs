@@ -120,6 +120,8 @@ impl Cause {
 pub struct SentRow {
     /// Message.
     pub message: MessageId,
+    /// Conversation, once a turn was shown it.
+    pub conversation: Option<ConversationId>,
     /// Cause.
     pub cause: Cause,
     /// Time of posting.
@@ -128,11 +130,11 @@ pub struct SentRow {
     pub text: Text,
 }
 
-const SENT: &str = "SELECT m.id, m.cause, m.cause_id, m.effective_at, t.text, t.label, t.scope
+const SENT: &str = "SELECT m.id, m.conversation_id, m.cause, m.cause_id, m.effective_at, t.text, t.label, t.scope
      FROM messages m JOIN texts t ON t.message_id = m.id AND t.kind = 'said'";
 
 from_row! {
-    SentRow from SENT { message: "id", at: "effective_at" }
+    SentRow from SENT { message: "id", conversation: "conversation_id", at: "effective_at" }
     with |row| {
         cause: Cause { kind: row.get("cause")?, number: row.get("cause_id")? },
         text: text(row, "text")?,

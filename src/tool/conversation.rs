@@ -76,10 +76,10 @@ impl JournalAddress {
     pub(super) async fn read(
         self,
         journal: &Journal,
-        zone: Zone,
+        home: Zone,
         call: &AuthorizableCall<'_>,
     ) -> Result<Output, ToolError> {
-        let scope = call.scope;
+        let (scope, zone) = (call.scope, call.zone(journal, home).await?);
         let read = journal.read_much(move |db| match self {
             Self::Conversation(id, place) => conversation(db, scope, id, place, zone),
             Self::Reflection(id) => reflection(db, scope, id),

@@ -281,7 +281,8 @@ impl Tool for ListFiles {
             listed.iter().take(MAX_ENTRIES).fold(call.label.clone(), |label, entry| label.join_with(&entry.label));
         // Skills are stored outside the folder, but are read as if they were in it.
         let skills = (path.is_empty() || path == ".").then(|| "skills/".to_owned());
-        let lines = skills.into_iter().chain(listed.iter().map(|entry| line(entry, self.0.zone))).collect();
+        let zone = call.zone(&self.0.journal, self.0.zone).await?;
+        let lines = skills.into_iter().chain(listed.iter().map(|entry| line(entry, zone))).collect();
         Ok(Output { text: list_answer(lines), label, from: Vec::new() })
     }
 }

@@ -104,7 +104,7 @@ pub struct SearchSources {
     pub index: Option<Index>,
     /// The journal.
     pub journal: Journal,
-    /// Time zone of displayed times.
+    /// Time zone of the home.
     pub zone: Zone,
 }
 
@@ -155,7 +155,7 @@ impl Tool for MemorySearch {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let area = SearchArea::read(call.arguments);
-        let query = SearchArguments::read(call, self.0.zone)?;
+        let query = SearchArguments::read(call, call.zone(&self.0.journal, self.0.zone).await?)?;
         let index = self.0.index.as_ref().filter(|_| area != Some(SearchArea::Conversations));
         let Some(index) = index else {
             if query.category.is_some() {
@@ -186,14 +186,13 @@ impl Tool for MemoryRecall {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({
             "query": { "type": "string" },
-            "category": { "type": "string" },
-            "include_untrusted": { "type": "boolean" }
+            "category": { "type": "string" }
         });
         ToolDeclaration::reading(argument::spec("memory_recall", says::MEMORY_RECALL, properties, &["query"]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let query = SearchArguments::read(call, self.0.zone)?;
+        let query = SearchArguments::read(call, call.zone(&self.0.journal, self.0.zone).await?)?;
         let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
         let found = self.0.entries(&self.1, call, &query, &[kinds]).await?;
         Ok(found.output(says::NOTHING))
@@ -208,6 +207,8 @@ struct SearchArguments {
     category: Option<String>,
     time: TimeRange,
     untrusted_too: bool,
+    /// Zone of the times.
+    zone: Zone,
 }
 
 impl SearchArguments {
@@ -222,6 +223,7 @@ impl SearchArguments {
             category: read_category(call.arguments)?,
             time: read_time(call.arguments, zone)?,
             untrusted_too: argument::flag(call.arguments, "include_untrusted"),
+            zone,
         })
     }
 }
@@ -281,7 +283,7 @@ impl SearchSources {
         }
         let from = index.origins(&found.hits).await.map_err(|_| ToolError::Failed(says::FAILED.to_owned()))?;
         Ok(FoundLines {
-            lines: found.hits.iter().map(|hit| self.entry_line(hit, &query.wanted)).collect(),
+            lines: found.hits.iter().map(|hit| entry_line(hit, query)).collect(),
             untrusted: found.untrusted,
             below: Vec::new(),
             labels: found.hits.iter().map(|hit| hit.text.label().clone()).collect(),
@@ -322,7 +324,7 @@ impl SearchSources {
         query: &SearchArguments,
         usual: usize,
     ) -> Result<FoundLines, ToolError> {
-        let (untrusted_too, zone, wanted) = (query.untrusted_too, self.zone, query.wanted.clone());
+        let (untrusted_too, zone, wanted) = (query.untrusted_too, query.zone, query.wanted.clone());
         let asked = ConversationQuery {
             words: query.words.clone(),
             untrusted_too,
@@ -346,25 +348,25 @@ impl SearchSources {
         });
         found.await.map_err(|_| ToolError::Failed(says::CONVERSATIONS_FAILED.to_owned()))
     }
+}
 
-    fn entry_line(&self, hit: &EntryHit, wanted: &FoldedWords) -> String {
-        let (words, label, _) = hit.text.open();
-        let sort = if hit.category.is_empty() || hit.category == hit.kind.as_str() {
-            hit.kind.as_str().to_owned()
-        } else {
-            format!("{}, {}", hit.kind.as_str(), one_line(&hit.category))
-        };
-        let sort = if label.is_trusted() { sort } else { wording::tool::from_outside(&sort, &label.encode()) };
-        let path = hit.path.strip_prefix(EXPERIENCE).map(|name| format!("experience/{name}"));
-        let path = path.unwrap_or_else(|| hit.path.clone());
-        // A summary has no lines.
-        let place = if hit.kind == EntryKind::Conversation { path } else { format!("{path}:{}", hit.line) };
-        // What is dated by its day alone was not written at midnight.
-        let (day, time) = (self.zone.day(hit.at), self.zone.time_of_day(hit.at));
-        let at = if time == "00:00" { day } else { format!("{day} {time}") };
-        let words = if hit.kind == EntryKind::Note { without_repeats(words) } else { words.to_string() };
-        format!("[{at}] {sort}: {} ({})", passage(&words, wanted, PASSAGE), one_line(&place))
-    }
+fn entry_line(hit: &EntryHit, query: &SearchArguments) -> String {
+    let (words, label, _) = hit.text.open();
+    let sort = if hit.category.is_empty() || hit.category == hit.kind.as_str() {
+        hit.kind.as_str().to_owned()
+    } else {
+        format!("{}, {}", hit.kind.as_str(), one_line(&hit.category))
+    };
+    let sort = if label.is_trusted() { sort } else { wording::tool::from_outside(&sort, &label.encode()) };
+    let path = hit.path.strip_prefix(EXPERIENCE).map(|name| format!("experience/{name}"));
+    let path = path.unwrap_or_else(|| hit.path.clone());
+    // A summary has no lines.
+    let place = if hit.kind == EntryKind::Conversation { path } else { format!("{path}:{}", hit.line) };
+    // What is dated by its day alone was not written at midnight.
+    let (day, time) = (query.zone.day(hit.at), query.zone.time_of_day(hit.at));
+    let at = if time == "00:00" { day } else { format!("{day} {time}") };
+    let words = if hit.kind == EntryKind::Note { without_repeats(words) } else { words.to_string() };
+    format!("[{at}] {sort}: {} ({})", passage(&words, &query.wanted, PASSAGE), one_line(&place))
 }
 
 fn message_line(db: Db<'_>, hit: &MessageHit, wanted: &FoldedWords, zone: Zone) -> anyhow::Result<String> {

@@ -10,7 +10,7 @@ pub const NOT_AN_OWNER: &str = "Only owners have a HEARTBEAT.md.";
 /// Error: the file cannot be read or the tick cannot be stored.
 pub const NOT_TICKED: &str = "That could not be ticked just now. Nothing was changed.";
 /// Error: there is no file, or it may not be followed.
-pub const NO_FILE: &str = "There is no HEARTBEAT.md that counts, so there is nothing to tick.";
+pub const NO_FILE: &str = "There is no HEARTBEAT.md written by a person, so there is nothing to tick.";
 /// Error: the item has no box.
 pub const STANDING: &str = "That line has no box: it stands for good, and only its owner takes it out. Tell them how, if they want that: `/heartbeat`.";
 
@@ -50,7 +50,7 @@ pub const TOO_LONG: &str = "That is too long for an item. Put it into HEARTBEAT.
 /// Reply: nothing is ticked.
 pub const NOTHING_TO_TIDY: &str = "Nothing in HEARTBEAT.md is ticked, so there is nothing to take out.";
 /// Reply: the file could not be changed.
-pub const NOT_CHANGED: &str = "HEARTBEAT.md could not be changed. An editor may tell why.";
+pub const NOT_CHANGED: &str = "HEARTBEAT.md could not be changed. The log says why.";
 
 /// Reply: untrusted text had a part in the file.
 pub fn from_outside(sources: &str) -> String {
@@ -99,7 +99,7 @@ pub fn by_owner(at: &str) -> String {
 pub fn state(last: Option<&str>, next: Option<&str>, zone: &str) -> String {
     let last = last.map_or_else(
         || "I have not looked at it with a model yet".to_owned(),
-        |at| format!("I last thought about it on {at}"),
+        |at| format!("Last checked with a model on {at}"),
     );
     let next = next.map_or_else(
         || "nothing is open".to_owned(),

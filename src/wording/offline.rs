@@ -14,7 +14,7 @@ pub const ALL_RIGHT: &str = "All right, I leave it.";
 /// Reply to "how are you".
 pub const WELL: &str = "All is well here. I run without any network.";
 /// Reply to "who are you".
-pub const WHO: &str = "I am the built-in offline model of this assistant. I do not think up anything: I find what you told me, and \
+pub const WHO: &str = "I am the built-in offline model of this assistant. I do not make anything up: I find what you told me, and \
      tell you where it stands.";
 /// Reply to "what can you do".
 pub const ABILITIES: &str = "Without a language model behind me I can do this:\n\n\

@@ -84,6 +84,7 @@ A proposed action is an object with "kind", "title" and "why" (for the owner, on
 - memory: "text", exactly what should be remembered or corrected; a fact in one line, as "key: value", takes the place of what was known of that key
 - configuration: "text", which setting and to what
 - other: "text"
+Write every date in full ("Thursday, 26 November 2026"), never "today" or "tomorrow": later reflections read it.
 Propose only what would have helped in what you see here, and nothing twice. Most days need no action at all; an empty list is a good answer.
 How the person wants every answer, or a fact about them, is a memory. A skill is for a kind of task with steps of its own that came up at least twice; load the skill skill-authoring before you write one, and keep to its rules: a description that says "Use when", no names of people in it, at most 150 lines.
 

@@ -7,11 +7,11 @@ use super::{ProgramText, span};
 use crate::id::ReminderId;
 
 /// Description of `remind`.
-pub const REMIND: &str = "Send the person a text later; name them the time in the result.";
+pub const REMIND: &str = "Send them a text later; tell them the time from the result.";
 /// Description of the argument `when`.
 pub const REMIND_WHEN: &str = "2026-11-22 09:00, next Friday 9:00, in 20 minutes; or cron";
 /// Description of `schedule`.
-pub const SCHEDULE: &str = "Do a task yourself again and again; they are sent each answer.";
+pub const SCHEDULE: &str = "Run a task on a schedule; they are sent each answer.";
 /// Description of the argument `cron`.
 pub const SCHEDULE_CRON: &str = "30 7 * * MON-FRI, local";
 /// Description of the argument `task`.
@@ -46,7 +46,7 @@ pub const WHICH: &str = "`id` is the number of a reminder or task; list_schedule
 /// Error: the reminder could not be stored.
 pub const NOT_KEPT: &str = "That could not be stored just now. Nothing was changed.";
 /// An empty list.
-pub const NOTHING_WAITS: &str = "Nothing is to be told or done later.";
+pub const NOTHING_WAITS: &str = "No reminders or tasks are set.";
 
 /// Error: the time is in the past.
 pub fn when_past(now: &str) -> String {
@@ -183,7 +183,7 @@ pub fn that_comes(when: &str) -> String {
 /// Times of a recurring entry that is to be made, in a question.
 pub fn again_and_again(cron: &str, until: Option<&str>, next: &str) -> String {
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
-    format!("again and again at the times `{cron}`{until} (next {next})")
+    format!("repeatedly, on the schedule `{cron}`{until} (next {next})")
 }
 
 /// A reminder that is due.

@@ -1,6 +1,7 @@
 //! Text about reflections on demand, the heartbeat and other scheduled work.
 
 use super::ProgramText;
+use super::review::Surface;
 
 /// Reply: reflections are disabled.
 pub const OFF: &str =
@@ -87,7 +88,7 @@ pub fn slots(slots: &[String]) -> Option<String> {
 }
 
 /// An empty list of reflections.
-pub const NO_REFLECTIONS: &str = "There are no reflections yet. The first comes after a day on which enough was said; `compline reflect daily` makes one now.";
+pub const NO_REFLECTIONS: &str = "There are no reflections yet. The first comes after a day on which enough was said; `/reflect daily` or `compline reflect daily` makes one now.";
 
 /// A reflection in the list.
 pub fn reflection(
@@ -104,8 +105,8 @@ pub fn reflection(
 }
 
 /// Error: unknown reflection.
-pub fn no_such_reflection(wanted: &str) -> String {
-    format!("There is no reflection {wanted}. `compline reflections list` lists them.")
+pub fn no_such_reflection(wanted: &str, surface: Surface) -> String {
+    format!("There is no reflection {wanted}. {} lists them.", surface.command("reflections", "reflections list"))
 }
 
 /// Answer of the model when there is nothing to report.

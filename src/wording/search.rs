@@ -58,7 +58,7 @@ pub fn embedding_answers(model: &str, dimensions: usize) -> String {
 }
 
 /// Description of `memory_search`.
-pub const MEMORY_SEARCH: &str = "Search all that is known, written, said or sent; hits have an address to read on.";
+pub const MEMORY_SEARCH: &str = "Search all that is known, said or sent; hits have an address to read on.";
 /// Description of `memory_search` if the memory is switched off.
 pub const CONVERSATIONS_ONLY: &str = "Search all that was said or sent; hits have an address to read on.";
 /// Description of `memory_recall`.
@@ -66,7 +66,7 @@ pub const MEMORY_RECALL: &str = "Look up facts and notes.";
 /// Description of `read_conversation`.
 pub const READ_CONVERSATION: &str = "Read a conversation (12), or around a message of it.";
 /// Description of the argument `since`. `until` takes the same.
-pub const TIME: &str = "2026-11-02 or 2026-11-02 14:30";
+pub const TIME: &str = "2026-11-02 14:30";
 /// Error: the limits of time exclude each other.
 pub const EMPTY_TIME: &str = "Nothing lies between `since` and `until`: `since` must be earlier.";
 /// Description of the argument `include_untrusted`.

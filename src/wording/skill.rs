@@ -8,8 +8,7 @@ use crate::id::ProposalId;
 use crate::trust::Label;
 
 /// Heading of the list of skills.
-pub const LISTING: &str =
-    "## Skills\n\nOne kind of task each. When one fits, read it with `load_skill` before you begin:\n";
+pub const LISTING: &str = "## Skills\n\nWhen one fits, read it with `load_skill` before you begin:\n";
 /// Note that the descriptions are shortened.
 pub const SHORTENED: &str =
     "\n(There are many skills, so these descriptions are shortened; `load_skill` gives a skill in full.)\n";

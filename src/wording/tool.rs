@@ -6,7 +6,7 @@ use crate::text::shorten;
 use crate::trust::Label;
 
 /// Description of `read_reflection`.
-pub const READ_REFLECTION: &str = "Read your look back on 2026-11-20, 2026-W47 or 2026-11.";
+pub const READ_REFLECTION: &str = "Read your reflection on 2026-11-20, 2026-W47 or 2026-11.";
 /// Error of `read_reflection`.
 pub const REFLECTIONS_UNREADABLE: &str = "Reflections cannot be read just now.";
 /// Description of `web_fetch`.
@@ -19,7 +19,7 @@ pub const OUTCOME_UNKNOWN: &str =
     "This call was cut off by a restart. Whether it took effect is unknown; check before you repeat it.";
 
 /// Description of `load_skill`.
-pub const LOAD_SKILL: &str = "Read a skill, before a task that it fits.";
+pub const LOAD_SKILL: &str = "Read a skill.";
 /// Description of `load_skill_resource`.
 pub const LOAD_SKILL_RESOURCE: &str = "Read another file of a skill.";
 /// Error: the skills cannot be read.
@@ -141,7 +141,7 @@ pub fn asked_first(question: QuestionId) -> String {
 }
 
 /// Result of a call after the person said yes.
-pub const SAID_YES: &str = "They said yes: the call stands once more below, and is made there.";
+pub const SAID_YES: &str = "They said yes: the call is repeated below and made there.";
 /// Result of a call after the person said no.
 pub const SAID_NO: &str = "They said no, so this was not made. What they asked still waits for your answer.";
 /// Result of a call after the person gave no answer.

@@ -127,6 +127,7 @@ const RULES: &[Rule] = &[
             ("src/store/erasure/knowledge.rs", "looks whether words are to be forgotten, and shows them to nobody"),
             ("src/adapter/signal/render.rs", "rendering; addresses stand in full whatever the label"),
             ("src/adapter/terminal/stored_forms.rs", "rendering; the label decides how links are written"),
+            ("src/cli/demo/demo_phone.rs", "rendering for the demonstration"),
             ("src/admin/answer.rs", "shows words in an answer that takes on their label"),
             ("src/tool/knowledge.rs", "shows a person what would become theirs, under the same label"),
             ("src/engine/compact.rs", "writes a summary down, and cuts what tools gave, under the same label"),

@@ -122,7 +122,7 @@ fn events(
     }
 }
 
-/// The same for an entry that a document need not have.
+/// Passes the events of an optional entry to `see`.
 fn events_if_there(
     archive: &mut Archive<'_>,
     name: &str,

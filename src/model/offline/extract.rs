@@ -13,6 +13,7 @@ use super::prompt_view::after_time;
 use super::words;
 use crate::model::request::{Request, RequestPart, Role};
 use crate::text;
+use crate::wording::offline::SIGNATURE;
 
 /// Maximum number of entries in each list.
 const MOST: usize = 6;
@@ -86,8 +87,7 @@ impl DatedSentence<'_> {
 /// Summarises a conversation, given line by line from first to last.
 pub fn summarise(lines: &[SpokenLine<'_>]) -> Extract {
     // The offline model's signature under each answer is not part of the conversation.
-    let own_words: Vec<String> =
-        lines.iter().map(|line| line.words.replace(crate::wording::offline::SIGNATURE, "")).collect();
+    let own_words: Vec<String> = lines.iter().map(|line| line.words.replace(SIGNATURE, "")).collect();
     let lines: Vec<SpokenLine<'_>> =
         lines.iter().zip(&own_words).map(|(line, words)| SpokenLine { words, ..*line }).collect();
     let by_persons = lines.iter().filter(|line| line.speaker == LineSpeaker::Person);
@@ -281,7 +281,7 @@ fn read<'a>(speaker: LineSpeaker, text: &'a str, lines: &mut Vec<SpokenLine<'a>>
         return;
     }
     let written: Vec<(Option<&str>, &str)> =
-        text.lines().map(after_time).filter(|(_, line)| !line.is_empty()).collect();
+        text.lines().map(after_time).filter(|(_, line)| !line.is_empty() && *line != SIGNATURE).collect();
     let with_name = written.iter().filter(|(_, line)| named(line).is_some()).count();
     if transcript.is_none() && (written.len() < 2 || with_name * 2 < written.len()) {
         let (time, words) = after_time(text);

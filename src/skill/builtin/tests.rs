@@ -24,7 +24,9 @@ const TOOLS: &[&str] = &[
     "remind",
     "schedule",
     "list_scheduled",
+    "change_scheduled",
     "cancel_scheduled",
+    "read_conversation",
 ];
 
 /// Sentences about what is not possible, each with the reason why it is true. A new tool or a new

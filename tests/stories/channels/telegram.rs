@@ -395,7 +395,7 @@ async fn untrusted_text_is_recalled_only_when_it_is_asked_for_and_then_taints() 
         "it cannot pass for something that was typed: {result}"
     );
     assert_eq!(story.model.chats().last().unwrap().label().encode(), "forward");
-    let whole = result.lines().find(|line| line.contains("In short, that conversation, from outside (forward)"));
+    let whole = result.lines().find(|line| line.contains("In short, conversation 1, from outside (forward)"));
     assert!(whole.is_some_and(|line| line.contains("A talk")), "the full summary comes with it: {result}");
     story.end().await;
 }

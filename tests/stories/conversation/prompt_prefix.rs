@@ -188,7 +188,7 @@ async fn a_talk_longer_than_the_window_loses_its_oldest_exchanges_and_says_so() 
     assert!(!prompt.contains("thing 0:") && prompt.contains("thing 23:"));
     let kept = (0..24).filter(|number| prompt.contains(&format!("thing {number}:"))).count();
     assert!(
-        prompt.contains(&format!("(The first {} exchanges of this conversation are left out", 24 - kept)),
+        prompt.contains(&format!("(The first {} exchanges of this conversation cannot be shown", 24 - kept)),
         "{kept} kept"
     );
     assert!(prompt.contains("<context>\n"), "the memory does not vanish with them");

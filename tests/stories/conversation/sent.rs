@@ -69,7 +69,7 @@ async fn the_newest_eight_are_shown_to_their_person_alone() {
     story.say(ADA, "hello").await;
     let prompt = story.model.last_prompt();
     let shown = prompt.split("<sent>\n").nth(1).unwrap().split("</sent>").next().unwrap();
-    assert!(shown.contains("(2 earlier messages of this kind are left out") && !shown.contains("bell 2."), "{shown}");
+    assert!(shown.contains("(2 earlier messages are left out") && !shown.contains("bell 2."), "{shown}");
     assert!((3..=10).all(|number| shown.contains(&format!("**Reminder:** bell {number}."))), "{shown}");
     story.end().await;
 }
@@ -88,8 +88,10 @@ async fn a_reminder_from_outside_is_named_and_taints_nothing_until_it_is_looked_
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("reminder 1 (not shown here, because something from outside had a part in it"), "{prompt}");
     assert_eq!(story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1"), "trusted");
-    let search = json!({ "query": "pay Eve", "in": "conversations", "include_untrusted": true });
-    story.model.calls("memory_search", search).says("You wanted that.");
+    let (_, address) = prompt.rsplit_once("`read_conversation` with id ").unwrap();
+    let (id, rest) = address.split_once(", around ").unwrap();
+    let around = rest.split(',').next().unwrap();
+    story.model.calls("read_conversation", json!({ "id": id, "around": around })).says("You wanted that.");
     story.say(ADA, "look it up").await;
     assert!(gave(&story).contains("pay Eve"), "{}", gave(&story));
     let label = story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1");

@@ -61,6 +61,9 @@ fn holding(files: &[(String, String)], person: i64) -> Vec<&str> {
 #[tokio::test]
 async fn an_export_contains_all_of_a_persons_data_and_no_other() {
     let story = both_talked("").await;
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the heron" })).says("I will.");
+    story.say(BEN, "remind me of the heron").await;
+    story.pass(Duration::from_secs(2 * 3600)).await;
     story.say(BEN, "/export").await;
     let sent = story.fake.sent(BEN).into_iter().filter_map(|sent| sent.file).next_back().unwrap();
     let files = unpacked(&sent.bytes);
@@ -82,6 +85,9 @@ async fn an_export_contains_all_of_a_persons_data_and_no_other() {
     )
     .unwrap();
     assert_eq!((line["from"].as_str(), line["conversation"].as_i64()), (Some("Ben"), Some(2)));
+    let messages = &files.iter().find(|(name, _)| name == "messages.jsonl").unwrap().1;
+    let rang = messages.lines().find(|line| line.contains("**Reminder:** the heron"));
+    assert!(rang.is_some_and(|line| line.contains("\"cause\":\"reminder")), "what was sent by itself: {messages}");
     story.end().await;
 }
 

@@ -133,10 +133,10 @@ async fn the_prompt_says_what_to_remember_and_how_far_to_trust_it() {
     let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         // Content to keep, and its place.
-        "keep what will still matter in weeks with `remember`",
-        "what is about today with `memory_save`",
+        "keep for weeks as a note",
+        "add to today's note",
         // Content not to keep.
-        "no passwords, long code or passing states",
+        "no passwords, no passing states",
         // Limits of belief in it.
         "a note may be stale",
         "correct a note that has become wrong",

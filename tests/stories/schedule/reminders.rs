@@ -268,7 +268,7 @@ async fn a_clean_turn_asks_nothing_and_explains_an_invalid_request() {
         ("remind", json!({ "when": "0 9 * * *", "text": "t", "until": "2026-11-20" }), "It would never come"),
         ("schedule", json!({ "cron": "0 9 * * *", "task": "t", "until": "2026-11-19" }), "`until` is over already"),
         ("schedule", json!({ "cron": "0 9 * * *", "task": "t", "until": "soon" }), "Write `until` as the last day"),
-        ("list_scheduled", json!({}), "Nothing is to be told or done later"),
+        ("list_scheduled", json!({}), "No reminders or tasks are set"),
     ] {
         calls(&story, ADA, tool, arguments).await;
         assert!(gave(&story).contains(sentence), "{tool}: {}", gave(&story));

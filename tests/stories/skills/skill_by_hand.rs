@@ -101,7 +101,7 @@ async fn the_command_line_shows_first_and_accepts_by_the_hash() {
     let hash = shown.json["hash"].as_str().unwrap().to_owned();
     assert!(!story.command_line(&["skills", "accept", "party", &hash]).await.failed);
     story.say(ADA, "and now?").await;
-    assert!(list_in_prompt(&story).contains("party ("));
+    assert!(list_in_prompt(&story).contains("- party: "));
     story.stop_here().await;
 }
 
@@ -187,7 +187,7 @@ async fn skills_in_use_before_the_upgrade_stay_so_and_are_listed_once() {
     story.start().await;
     story.say(ADA, "hello again").await;
     let list = list_in_prompt(&story);
-    assert!(list.contains("tea (") && list.contains("soup (") && !list.contains("late ("), "{list}");
+    assert!(list.contains("- tea: ") && list.contains("- soup: ") && !list.contains("- late: "), "{list}");
     story.restart().await;
     story.say(ADA, "and again").await;
     let told =
@@ -213,7 +213,7 @@ async fn a_new_home_lists_nothing_that_ships() {
     story.restart().await;
     story.say(ADA, "hello").await;
     assert!(!story.received_by(ADA).concat().contains("by hand"), "{:?}", story.received_by(ADA));
-    assert!(list_in_prompt(&story).contains("web-research (") && story.count("SELECT count(*) FROM proposals") == 0);
+    assert!(list_in_prompt(&story).contains("- web-research: ") && story.count("SELECT count(*) FROM proposals") == 0);
     story.end().await;
 }
 
@@ -265,9 +265,7 @@ async fn the_index_line_of_an_accepted_skill_makes_no_turn_ask() {
     let (story, web) = accepted().await;
     story.model.calls("web_fetch", json!({ "url": "http://any.example/b" })).says("read");
     story.say(ADA, "read something").await;
-    assert!(
-        story.model.chats().iter().any(|request| crate::support::model::words(request).contains("birds (skills/birds"))
-    );
+    assert!(story.model.chats().iter().any(|request| crate::support::model::words(request).contains("- birds: ")));
     assert_eq!(web.connections(), 1, "{}", story.last_received_by(ADA));
     story.end().await;
 }
@@ -322,7 +320,7 @@ async fn after_an_accepted_skill_was_read_only_the_hosts_shown_with_it_need_no_y
 #[tokio::test]
 async fn output_influenced_by_an_accepted_skill_is_trusted_and_keeps_its_origin() {
     let (story, _web) = accepted().await;
-    let note = json!({ "title": "Swifts", "content": "Ada saw nine swifts.", "kind": "fact" });
+    let note = json!({ "title": "Swifts", "content": "Ada saw nine swifts.", "kind": "reference" });
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("remember", note).says("Noted.");
     story.say(ADA, "remember the swifts").await;

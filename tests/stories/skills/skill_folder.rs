@@ -107,7 +107,7 @@ async fn a_broken_skill_affects_nothing_else() {
     story.say(ADA, "hello").await;
     assert_eq!(story.last_received_by(ADA), "ok");
     let list = list_in_prompt(&story);
-    assert!(list.contains("tea (") && !list.contains("empty") && !list.contains("linked"), "{list}");
+    assert!(list.contains("- tea: ") && !list.contains("empty") && !list.contains("linked"), "{list}");
     story.end().await;
 }
 

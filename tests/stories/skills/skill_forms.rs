@@ -67,7 +67,8 @@ async fn each_has_its_line_the_broken_ones_are_named_and_no_body_is_read_before_
         story.say(ADA, "what can you do?").await;
         let request = story.model.chats().pop().unwrap();
         let beginning: String = words(&request).split("\nuser: ").next().unwrap().to_owned();
-        let mut listed: Vec<&str> = beginning.lines().filter(|line| line.contains("(skills/")).collect();
+        let list = beginning.rsplit("`load_skill` before you begin:\n").next().unwrap();
+        let mut listed: Vec<&str> = list.lines().filter(|line| line.starts_with("- ")).collect();
         let mut lines: Vec<&str> = FORMS.iter().filter_map(|(.., line)| *line).collect();
         listed.sort_unstable();
         lines.sort_unstable();

@@ -77,7 +77,7 @@ async fn nothing_of_a_proposal_is_seen_before_it_is_approved() {
     let last = story.model.last_prompt();
     assert!(last.contains("There is no skill named \"tea\""), "{last}");
     let system: Vec<&str> = last.split("\nuser: ").take(1).collect();
-    assert!(!system.concat().contains("(skills/tea/"), "{system:?}");
+    assert!(!system.concat().contains("- tea:"), "{system:?}");
     let folder = std::fs::read_dir(story.home.join("skills")).map_or(0, |entries| {
         entries.filter(|entry| !entry.as_ref().unwrap().file_name().to_string_lossy().starts_with('.')).count()
     });
@@ -329,7 +329,7 @@ async fn a_folder_with_a_finding_is_held_until_the_owner_says_yes() {
     story.write_skill("tea", "Use when tea is to be made.", "Warm the pot first.");
     story.say(ADA, "what can you do?").await;
     let prompt = story.model.last_prompt();
-    assert!(prompt.contains("tea (skills/tea") && !prompt.contains("party"), "{prompt}");
+    assert!(prompt.contains("- tea: Use when tea") && !prompt.contains("party"), "{prompt}");
     story.model.calls("load_skill", json!({ "name": "party" })).says("no");
     story.say(ADA, "load party").await;
     assert!(story.model.last_prompt().contains("There is no skill named \"party\""));
@@ -337,7 +337,7 @@ async fn a_folder_with_a_finding_is_held_until_the_owner_says_yes() {
     story.say(ADA, &format!("/approve 1 {hash}")).await;
     story.pass(std::time::Duration::from_secs(7 * 3600)).await;
     story.say(ADA, "and now?").await;
-    assert!(story.model.last_prompt().contains("party (skills/party"), "{}", story.model.last_prompt());
+    assert!(story.model.last_prompt().contains("- party: Plans parties."), "{}", story.model.last_prompt());
     assert!(story.skill("party").unwrap().contains("evil.example"), "the folder itself was never touched");
     story.stop().await;
 }

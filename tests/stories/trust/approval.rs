@@ -82,7 +82,7 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
         2,
         "the call that was not made, and the one that was: {prompt}"
     );
-    assert!(prompt.contains("They said yes: the call stands once more below"), "{prompt}");
+    assert!(prompt.contains("They said yes: the call is repeated below"), "{prompt}");
     assert!(prompt.contains("(They said yes.") && !prompt.contains("has not agreed"), "{prompt}");
     assert!(gave(&story).contains("the page"));
     assert_eq!(

@@ -71,7 +71,7 @@ async fn the_rules_for_skills_can_be_read() {
     story.background.calls("load_skill", json!({ "name": "skill-authoring" })).says(&answer("A day", &json!([])));
     look_back(&story, TODAY).await;
     let prompt = prompt(&story);
-    assert!(prompt.contains("- skill-authoring (skills/skill-authoring/SKILL.md)"), "{prompt}");
+    assert!(prompt.contains("\n- skill-authoring: "), "{prompt}");
     assert!(
         prompt.contains("(load_skill gave)") && prompt.contains("**In a reflection** there is no such tool"),
         "{prompt}"
