@@ -19,6 +19,7 @@ use crate::people::Person;
 use crate::schedule::{HeartbeatFile, HeartbeatStatus};
 use crate::store::HeartbeatTick;
 use crate::time::Timestamp;
+use crate::trust::Scope;
 use crate::wording::heartbeat as says;
 
 /// Maximum number of characters of an item added by a command.
@@ -61,6 +62,10 @@ impl JobsAdmin<'_> {
     async fn add_item(&self, owner: &Person, words: &str, kind: HeartbeatItemKind) -> Result<Answer, CommandError> {
         if words.chars().count() > MAX_CHARACTERS {
             return Err(Answer::refusal(says::TOO_LONG).into());
+        }
+        let (pasted, scope) = (words.to_owned(), Scope::Person(owner.id));
+        if !self.journal.read(move |db| db.fingerprints().pasted_from(&pasted, scope)).await?.is_empty() {
+            return Err(Answer::refusal(says::PASTED).into());
         }
         let added = words.to_owned();
         let written = self

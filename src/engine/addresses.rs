@@ -47,7 +47,9 @@ impl Addresses {
 
     /// Addresses typed in the messages of a turn, and those that came with them in untrusted text.
     fn of_messages(&self, record: &TurnRecord) -> (Vec<WrittenAddress>, HashSet<String>) {
-        let (mut typed, mut outside) = (Vec::new(), HashSet::new());
+        let edits = record.edits.iter().filter(|edit| !edit.text.label().is_trusted());
+        let mut outside: HashSet<String> = edits.flat_map(|edit| copies(edit.text.open().0)).collect();
+        let mut typed = Vec::new();
         for message in record.messages.iter().filter(|message| message.kind == MessageKind::Said) {
             let texts = || record.texts.iter().filter(|text| text.message == message.id);
             for text in texts().filter(|text| !text.text.label().is_trusted()) {

@@ -228,8 +228,9 @@ fn names_whole(words: &str, name: &str) -> bool {
 fn words_of_person(db: Db<'_>, kind: ConversationKind, run: ConversationId) -> anyhow::Result<Vec<String>> {
     let asked = db.messages().messages_of(run)?.into_iter().find(|message| message.kind == MessageKind::Task);
     let Some(asked) = asked else { return Ok(Vec::new()) };
-    // The first text is the program's own description of the run.
-    let texts = db.messages().texts_of(asked.id)?.into_iter().skip(1).map(|text| text.text);
+    // The first text is the program's own description of the run, the third what models said in
+    // earlier ones.
+    let texts = db.messages().texts_of(asked.id)?.into_iter().skip(1).take(1).map(|text| text.text);
     let texts: Vec<Text> = texts.filter(|text| text.label().is_trusted()).collect();
     let mut words: Vec<String> = texts.iter().map(|text| one_line(text.open().0)).collect();
     let mut is_asked_in_talk = false;

@@ -198,6 +198,11 @@ pub fn with_results(
         }
         all.push(line);
     }
+    // What is forgotten may stand in what a tool gave later.
+    if let Some(scope) = all.first().map(|line| line.text.scope()) {
+        let erased = db.erasure().erased_words(scope)?;
+        all.retain(|line| line.kind != LineKind::Result || !erased.are_in(line.text.open().0));
+    }
     Ok(all)
 }
 

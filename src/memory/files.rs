@@ -292,7 +292,7 @@ impl WorkspaceFiles<'_> {
         let Some(bytes) = self.chosen_file(path, digest, max).await? else { return Ok(None) };
         let (path, digest) = (path.to_owned(), digest.to_owned());
         let found = self.0.journal.read(move |db| label::of_file(db, reader, &path, &path, &digest)).await?;
-        Ok(found.map(|(_, label)| (bytes, label)))
+        Ok(found.map(|(_, label)| (bytes, label::of_pixels(label))))
     }
 
     /// Returns the bytes of a previously chosen file if they are unchanged.

@@ -98,6 +98,11 @@ pub fn of_content(
     Ok((row, label))
 }
 
+/// Returns the label of a picture in a file: nobody typed what it shows.
+pub fn of_pixels(label: Label) -> Label {
+    if label.is_trusted() { label.join_with(&Label::untrusted(Source::unknown())) } else { label }
+}
+
 /// Returns the label of a file's name: the author of its text may have chosen the name too.
 pub(super) fn of_name(db: Db<'_>, location: &str) -> anyhow::Result<Label> {
     Ok(of_content(db, location, location, "")?.1)

@@ -70,6 +70,8 @@ pub struct ReminderChange {
     pub next_at: Timestamp,
     /// Last moment at which a recurring one may be due.
     pub until: Option<Timestamp>,
+    /// Turn that changes it, from which another text comes.
+    pub turn: TurnId,
 }
 
 /// A stored reminder or task.
@@ -179,9 +181,9 @@ impl RemindersMut<'_> {
         let (words, label, _) = change.text.open();
         let cron = change.cron.as_deref().unwrap_or_default();
         self.db.changed(
-            "UPDATE reminders SET text = ?2, label = ?3, cron = ?4, next_at = ?5, until_at = ?6, state = 'waiting',
-             ended_at = NULL WHERE id = ?1 AND state IN ('waiting', 'done')",
-            params![id, &**words, label, cron, change.next_at, change.until],
+            "UPDATE reminders SET turn_id = CASE WHEN text = ?2 THEN turn_id ELSE ?7 END, text = ?2, label = ?3, cron = ?4,
+             next_at = ?5, until_at = ?6, state = 'waiting', ended_at = NULL WHERE id = ?1 AND state IN ('waiting', 'done')",
+            params![id, &**words, label, cron, change.next_at, change.until, change.turn],
         )
     }
 

@@ -12,9 +12,10 @@ use serde_json::json;
 
 use super::question::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
+use crate::id::PersonId;
 use crate::memory::{HeartbeatItem, HeartbeatItemKind, Workspace, find_heartbeat_item, heartbeat_items};
 use crate::people::{Party, Role};
-use crate::store::Journal;
+use crate::store::{HeartbeatTick, Journal};
 use crate::time::Clock;
 use crate::wording::heartbeat as says;
 
@@ -42,10 +43,32 @@ impl Tool for HeartbeatDone {
     }
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
-        Ok(QuestionText::about(call.text("item").trim(), call.label.clone(), says::may_i_tick))
+        let found = self.find(call).await?;
+        Ok(QuestionText::about(&found.item.words, call.label.clone(), says::may_i_tick))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
+        let FoundItem { owner, item, ticks } = self.find(call).await?;
+        if ticks.iter().any(|tick| tick.key == item.key && tick.turn != Some(call.turn)) || !item.is_box_open() {
+            return Ok(call.own_words(says::was_ticked(&item.words)));
+        }
+        let (key, turn, now) = (item.key.clone(), Some(call.turn), self.clock.now());
+        let tick = self.journal.write("tick a heartbeat item", move |tx| tx.heartbeats().tick(owner, &key, turn, now));
+        tick.await.map_err(|error| failed(&error))?;
+        Ok(call.own_words(says::ticked(&item.words)))
+    }
+}
+
+/// The item that a call means.
+struct FoundItem {
+    owner: PersonId,
+    item: HeartbeatItem,
+    ticks: Vec<HeartbeatTick>,
+}
+
+impl HeartbeatDone {
+    /// Finds the item by its words: numbers change with the file.
+    async fn find(&self, call: &AuthorizableCall<'_>) -> Result<FoundItem, ToolError> {
         let party = call.party(&self.journal).await.map_err(|error| failed(&error))?;
         let Some(Party::One(owner)) = party.filter(is_owner) else {
             return Err(ToolError::Refused(says::NOT_AN_OWNER.to_owned()));
@@ -58,18 +81,14 @@ impl Tool for HeartbeatDone {
         let ticks = self.journal.read(move |db| db.heartbeats().heartbeat_ticks(id)).await;
         let ticks = ticks.map_err(|error| failed(&error))?;
         let ticked: BTreeSet<String> = ticks.iter().map(|tick| tick.key.clone()).collect();
-        let item = find_heartbeat_item(&items, call.text("item"))
+        let wanted = Some(call.text("item").trim()).filter(|wanted| wanted.parse::<usize>().is_err());
+        let item = wanted
+            .and_then(|wanted| find_heartbeat_item(&items, wanted))
             .ok_or_else(|| ToolError::Arguments(says::no_such_item(&open_boxes(&items, &ticked))))?;
         if item.kind == HeartbeatItemKind::Standing {
             return Err(ToolError::Refused(says::STANDING.to_owned()));
         }
-        if ticks.iter().any(|tick| tick.key == item.key && tick.turn != Some(call.turn)) || !item.is_box_open() {
-            return Ok(call.own_words(says::was_ticked(&item.words)));
-        }
-        let (key, turn, now) = (item.key.clone(), Some(call.turn), self.clock.now());
-        let tick = self.journal.write("tick a heartbeat item", move |tx| tx.heartbeats().tick(id, &key, turn, now));
-        tick.await.map_err(|error| failed(&error))?;
-        Ok(call.own_words(says::ticked(&item.words)))
+        Ok(FoundItem { owner: id, item: item.clone(), ticks })
     }
 }
 

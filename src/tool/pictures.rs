@@ -8,7 +8,7 @@
 
 use super::knowledge::{KnowledgeStore, failed, unread};
 use super::{AuthorizableCall, Output, ToolError};
-use crate::memory::{AccessRefusal, Workspace};
+use crate::memory::{AccessRefusal, Workspace, label_of_pixels};
 use crate::people::Party;
 use crate::store::{Enclosure, Journal, Node};
 use crate::wording::attachments as says;
@@ -49,7 +49,7 @@ impl PictureStore {
         match shown {
             true => Ok(Output {
                 text: says::shown(path, mime),
-                label: file.label,
+                label: label_of_pixels(file.label),
                 from: file.row.map(Node::File).into_iter().collect(),
             }),
             false => Err(ToolError::Refused(says::too_many_pictures(MAX_SHOWN))),

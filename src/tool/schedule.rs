@@ -251,6 +251,7 @@ impl Tool for ChangeScheduled {
             cron: plan.cron.as_ref().map(|cron| cron.as_str().to_owned()),
             next_at: plan.next_at,
             until: plan.until,
+            turn: call.turn,
         };
         let is_over = row.state == ReminderState::Done;
         let stored = self.0.journal.write("change a reminder", move |tx| {
@@ -498,7 +499,10 @@ impl ScheduleStore {
     async fn said_at(&self, call: &AuthorizableCall<'_>) -> Result<Timestamp, ToolError> {
         let turn = call.turn;
         let began = self.journal.read(move |db| {
-            let asked = db.questions().question_before(turn)?.map_or(turn, |question| question.turn);
+            let mut asked = turn;
+            while let Some(question) = db.questions().question_before(asked)? {
+                asked = question.turn;
+            }
             Ok(db.turns().turn(asked)?.map(|turn| turn.claimed_at))
         });
         Ok(began.await.map_err(store_error)?.unwrap_or_else(|| self.clock.now()))

@@ -14,6 +14,10 @@ pub const NO_FILE: &str = "There is no HEARTBEAT.md written by a person, so ther
 /// Error: the item has no box.
 pub const STANDING: &str = "That line has no box: it stands for good, and only its owner takes it out. Tell them how, if they want that: `/heartbeat`.";
 
+/// Refusal: the words of an item stand in something from outside.
+pub const PASTED: &str = "These words stand in something that came from outside, so I do not follow them by myself. If you want them there, write them into \
+    HEARTBEAT.md with an editor.";
+
 /// Result: the item is ticked.
 pub fn ticked(words: &str) -> String {
     format!("Ticked: {words}. The file keeps the line until its owner takes it out with `/heartbeat tidy`.")

@@ -52,9 +52,9 @@ fn the_demonstration_runs_to_its_end() {
     let (before, summary) = shown.split_once("handed to the conversation that begins now").expect("no boundary");
     for part in [
         "Topics",
-        "Decisions    We decided to cook lentil soup.",
-        "Preferences  She never eats nuts",
-        "Pending      I must buy",
+        "Decisions    2026-11-02: We decided to cook lentil soup.",
+        "Preferences  2026-11-02: She never eats nuts",
+        "Pending      2026-11-02: I must buy",
     ] {
         assert!(summary.contains(part), "{part:?} is missing in {summary}");
     }

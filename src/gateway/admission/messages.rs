@@ -274,7 +274,7 @@ fn occurs_in(quote: &str, text: &str) -> bool {
     !quoted.is_empty() && words(text).contains(&quoted)
 }
 
-/// Applies an edit: replaces a message that still waits; of a claimed message the edit is stored
+/// Applies an edit: replaces a message that still waits; of a message in a turn the edit is stored
 /// for the next turn.
 fn apply_edit(
     item: &Item<'_>,
@@ -291,10 +291,13 @@ fn apply_edit(
     }
     tx.redaction().is_part_of(sender.inbox, message.id)?;
     let text = labelled_text(item, sender, message.id, &content.text, content.origin)?;
-    if !messages.replace_text(message.id, &text, item.now)? {
-        messages.add_edit(message.id, &text)?;
+    let is_of_turn = message.kind == MessageKind::Said && message.turn.is_some();
+    match messages.replace_text(message.id, &text, item.now)? {
+        true => Ok(()),
+        false if is_of_turn => messages.add_edit(message.id, &text),
+        // No model is shown a command, or a message that was not taken.
+        false => messages.add_unsearched_text(message.id, TextKind::Edit, &text),
     }
-    Ok(())
 }
 
 /// Deletes a message by the id of the message or of any part of it.

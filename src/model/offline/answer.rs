@@ -12,6 +12,7 @@ use super::words::{self, has_cue};
 use crate::model::ToolCall;
 use crate::text;
 use crate::wording::offline as phrases;
+use crate::wording::search::NOTHING_SAID;
 
 /// Maximum number of characters in a quote.
 const MAX_QUOTE: usize = 300;
@@ -225,10 +226,13 @@ fn results(view: &PromptView<'_>) -> String {
         if text.trim().is_empty() {
             return phrases::found_nothing(tool);
         }
+        if text.trim() == NOTHING_SAID {
+            return phrases::UNKNOWN.to_owned();
+        }
         // Search hits come in order of relevance; of a page only some sentences are relevant.
         let shown = match *tool {
             "web_fetch" => extract(text, &question_stems),
-            "memory_search" => quotes(text.lines().map(without_address)),
+            "memory_search" => quotes(text.replace(phrases::SIGNATURE, "").lines().map(without_address)),
             _ => quotes(text.lines()),
         };
         format!("{}\n{shown}", phrases::found(tool))

@@ -32,7 +32,7 @@ const TOOLS: &[&str] = &[
 /// Sentences about what is not possible, each with the reason why it is true. A new tool or a new
 /// sentence has to be checked against this list.
 const LIMITS: &[(&str, &str, &str)] = &[
-    ("decision-helper", "Use when somebody cannot decide", "it is about the person"),
+    ("decision-helper", "Use when they cannot decide", "it is about the person"),
     ("failure-patterns", "you cannot say where you read it", "it is the sign of a guess"),
     ("iterative-planning", "If you cannot, ask for exactly that", "it is about a sentence"),
     ("iterative-planning", "a run sees nothing of", "a run has a conversation of its own"),

@@ -220,7 +220,8 @@ impl ErasureMut<'_> {
             self.db.run(&sql, [person])?;
         }
         self.tx().people().disallow(person, now)?;
-        let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', declared = 'pairing',
+        let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', zone = '', quiet_hours = '',
+                declared = 'pairing',
                 ended = 'forgotten' WHERE id = ?1";
         self.db.run(sql, [person])
     }

@@ -107,7 +107,7 @@ pub const SCENES: &[Scene] = &[
     Says("How long do red lentils cook?"),
     Remark("And what is to be gone is gone: from the note, its earlier versions, the messages and the prompts."),
     Command("/forget Lentil soup messages"),
-    Says("How long do red lentils cook?"),
+    Says("Where does the cumin go?"),
     Until(16, 7, 0),
     Remark("The next Monday. The week's reflection was told what became of what it and others proposed."),
     Incoming,
@@ -165,7 +165,7 @@ pub const REPLIES: &[(&str, DemoReply)] = &[
         "remember the recipe on this page",
         DemoReply::Remembers {
             title: "Lentil soup",
-            content: "Red lentils cook for twelve minutes. Cumin and lemon come at the end.",
+            content: "Red lentils cook for twelve minutes. Add cumin and lemon at the end.",
             says: "It is written down apart, until you say that it may count.",
         },
     ),

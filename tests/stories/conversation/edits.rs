@@ -68,6 +68,20 @@ async fn an_edit_of_an_earlier_conversation_is_shown_in_the_next_one_and_goes_wi
     story.end().await;
 }
 
+/// Proves: trust/commands
+#[tokio::test]
+async fn an_edited_command_reaches_no_model() {
+    let story = Story::begin().await;
+    told(&story).await;
+    let command = story.fake.says(ADA, "/approve 12 a3f9");
+    story.answered().await;
+    edits(&story, command, "/approve 12 a3f9c21b").await;
+    story.say(ADA, "and now?").await;
+    let prompt = story.model.last_prompt();
+    assert!(!prompt.contains(SHOWN) && !prompt.contains("a3f9"), "{prompt}");
+    story.end().await;
+}
+
 /// Proves: conversation/edits
 #[tokio::test]
 async fn an_edit_from_outside_marks_the_turn_that_is_shown_it() {

@@ -101,6 +101,20 @@ async fn nobody_elses_picture_is_shown_and_none_that_is_gone() {
 
 /// Proves: files/pictures
 #[tokio::test]
+async fn a_picture_put_into_the_folder_by_hand_is_from_outside() {
+    let story = Story::begin().await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    let folder = story.home.join("workspace/images");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("page.png"), PICTURE).unwrap();
+    let (requests, _) = reads(&story, ADA, "images/page.png").await;
+    assert_eq!(pictures(requests.last().unwrap()).len(), 1);
+    assert!(!requests.last().unwrap().label().is_trusted(), "it may be a picture of a page");
+    story.end().await;
+}
+
+/// Proves: files/pictures
+#[tokio::test]
 async fn at_most_five_pictures_are_shown_in_a_turn_and_no_huge_one() {
     let story = Story::begin().await;
     let folder = story.home.join("workspace/images");
@@ -117,7 +131,7 @@ async fn at_most_five_pictures_are_shown_in_a_turn_and_no_huge_one() {
     let request = story.model.chats().pop().unwrap();
     let prompt = words(&request);
     assert_eq!(pictures(&request).len(), 5);
-    assert!(pictures(&request).iter().all(|(label, _)| label == "trusted"), "they are hers");
+    assert!(pictures(&request).iter().all(|(label, _)| label != "trusted"), "they may show anything");
     assert!(prompt.contains("at most 5 pictures") && prompt.contains("too large"), "{prompt}");
     let (_, given) = reads(&story, ADA, "images/data.bin").await;
     assert!(given.contains("no text"), "{given}");

@@ -401,6 +401,27 @@ async fn what_comes_back_ends_after_its_last_day() {
 
 /// Proves: time/change
 #[tokio::test]
+async fn the_time_that_was_approved_is_the_time_that_is_set() {
+    let story = Story::begin().await;
+    let wish = |text: &str| json!({ "when": "in 1 hour", "text": text });
+    story.fake.forwards(ADA, EVE, &format!("one and two {UNTRUSTED}x"));
+    story.model.calls("remind", wish("one"));
+    story.answered().await;
+    for (question, further) in [(1, Some("two")), (2, None)] {
+        story.pass(Duration::from_secs(8 * 60)).await;
+        further.map_or_else(|| story.model.says("Noted."), |text| story.model.calls("remind", wish(text)));
+        story.say(ADA, &format!("/yes {question}")).await;
+    }
+    assert_eq!(
+        story.text("SELECT group_concat(DISTINCT next_at) FROM reminders"),
+        story.text("SELECT CAST(min(next_at) AS TEXT) FROM reminders")
+    );
+    assert_eq!(story.count("SELECT count(*) FROM reminders"), 2);
+    story.end().await;
+}
+
+/// Proves: time/change
+#[tokio::test]
 async fn nobody_changes_the_reminder_of_somebody_else_or_after_reading_from_outside_without_a_yes() {
     let story = Story::begin().await;
     remind(&story, ADA, "in 1 hour", "lock the door").await;

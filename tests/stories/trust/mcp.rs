@@ -269,6 +269,13 @@ async fn a_heartbeat_hands_nothing_to_another_program_that_the_owner_did_not_nam
         assert!(prompt.contains("Refused: nobody reads along here"), "{prompt}");
     }
     assert_eq!(fake.log("call").len(), 2, "only what is trusted to read: {:?}", fake.log("call"));
+    // What the assistant itself wrote names nothing.
+    story.say(ADA, "hello").await;
+    std::fs::write(story.home.join("workspace/HEARTBEAT.md"), "- [ ] look at the door\n").unwrap();
+    story.background.says("I would have sent it with fake__echo.");
+    story.pass(Duration::from_secs(30 * 60 + 2)).await;
+    assert_eq!(beats(&story, "look at the roof").await, ["fake__look"]);
+    assert!(words_of_last(&story).contains("I would have sent it with fake__echo."), "{}", words_of_last(&story));
     story.end().await;
 }
 
