@@ -59,7 +59,7 @@ struct Remind(ScheduleStore);
 
 impl Remind {
     async fn read(&self, call: &AuthorizableCall<'_>) -> Result<(String, ScheduleSpec, Zone), ToolError> {
-        let (words, zone) = (words(call.arguments, "text")?, self.0.zone_of(owner(call)?).await?);
+        let (words, zone) = (words(call.arguments, "text")?, call.zone(&self.0.journal, self.0.home).await?);
         let said_at = self.0.said_at(call).await?;
         let plan = self.0.plan(call.text("when"), said_at, zone)?;
         let plan = plan.lasting(until(call.arguments, said_at, zone)?, self.0.clock.now(), zone)?;
@@ -129,14 +129,14 @@ impl Tool for ScheduleTask {
     }
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
-        let zone = self.0.zone_of(owner(call)?).await?;
+        let zone = call.zone(&self.0.journal, self.0.home).await?;
         let (task, plan) = self.read(call.arguments, self.0.said_at(call).await?, zone)?;
         let when = plan.in_question(self.0.clock.now(), zone);
         Ok(QuestionText::about(&task, call.label.clone(), |words| says::may_i_schedule(words, &when)))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let zone = self.0.zone_of(owner(call)?).await?;
+        let zone = call.zone(&self.0.journal, self.0.home).await?;
         let (task, plan) = self.read(call.arguments, self.0.said_at(call).await?, zone)?;
         self.0.add_entry(call, ReminderKind::Task, task, plan, zone).await
     }
@@ -153,7 +153,7 @@ impl Tool for ListScheduled {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (owner, mut label) = (owner(call)?, call.label.clone());
-        let (now, zone) = (self.0.clock.now(), self.0.zone_of(owner).await?);
+        let (now, zone) = (self.0.clock.now(), call.zone(&self.0.journal, self.0.home).await?);
         let rows = self.0.journal.read(move |db| db.reminders().reminders_of(owner)).await.map_err(store_error)?;
         rows.iter().for_each(|row| label.absorb(row.text.label()));
         let line = |row: &ReminderRow| {
@@ -310,7 +310,7 @@ impl Tool for CancelScheduled {
             }
             _ => Ok(None),
         });
-        let zone = self.0.zone_of(owner).await?;
+        let zone = call.zone(&self.0.journal, self.0.home).await?;
         let row = cancel.await.map_err(store_error)?.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
         let when = row.next_at.map(|_| ScheduleSpec::of(&row).in_words(now, zone)).unwrap_or_default();
         Ok(call.own_words(says::cancelled(row.kind.as_str(), id, &shown_words(&row.text), &when)))
@@ -488,12 +488,6 @@ impl ScheduleStore {
         Self { journal, clock, home, wakeup }
     }
 
-    /// Returns the zone in which a person names times.
-    async fn zone_of(&self, person: PersonId) -> Result<Zone, ToolError> {
-        let home = self.home;
-        self.journal.read(move |db| db.people().zone_of(person, home)).await.map_err(store_error)
-    }
-
     /// Returns the time from which relative times count: the start of the turn. What a person was
     /// asked about counts from the turn that asked.
     async fn said_at(&self, call: &AuthorizableCall<'_>) -> Result<Timestamp, ToolError> {
@@ -514,7 +508,7 @@ impl ScheduleStore {
         let row = self.journal.read(move |db| db.reminders().reminder(id)).await.map_err(store_error)?;
         let row = row.filter(|row| row.person == owner && row.state != ReminderState::Cancelled);
         let row = row.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
-        Ok((row, self.zone_of(owner).await?))
+        Ok((row, call.zone(&self.journal, self.home).await?))
     }
 
     /// Returns the meaning of `when`, said at that time.
