@@ -178,6 +178,7 @@ impl DemoApp {
     pub async fn say_on_phone(&mut self, text: &str) -> anyhow::Result<String> {
         self.listen().await?;
         self.handset.typed.send(text.to_owned()).await.context("The telephone is gone")?;
+        self.handset.stored.recv().await.context("The telephone is gone")?;
         self.answer_on(Device::Phone, text).await
     }
 

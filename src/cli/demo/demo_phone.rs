@@ -24,6 +24,7 @@ const TYPING_INTERVAL: Duration = Duration::from_secs(4);
 /// The gateway's end.
 pub struct DemoPhone {
     typed: Mutex<mpsc::Receiver<String>>,
+    stored: mpsc::Sender<()>,
     shown: mpsc::Sender<String>,
     count: AtomicU64,
 }
@@ -32,6 +33,8 @@ pub struct DemoPhone {
 pub struct Handset {
     /// Messages to send.
     pub typed: mpsc::Sender<String>,
+    /// Confirmations that a message is stored.
+    pub stored: mpsc::Receiver<()>,
     /// Messages that arrived.
     pub shown: mpsc::Receiver<String>,
 }
@@ -39,8 +42,9 @@ pub struct Handset {
 /// Creates both ends.
 pub fn pair() -> (Arc<DemoPhone>, Handset) {
     let ((typed, at_gateway), (sent, shown)) = (mpsc::channel(CAPACITY), mpsc::channel(CAPACITY));
-    let phone = DemoPhone { typed: Mutex::new(at_gateway), shown: sent, count: AtomicU64::new(0) };
-    (Arc::new(phone), Handset { typed, shown })
+    let (confirm, stored) = mpsc::channel(CAPACITY);
+    let phone = DemoPhone { typed: Mutex::new(at_gateway), stored: confirm, shown: sent, count: AtomicU64::new(0) };
+    (Arc::new(phone), Handset { typed, stored, shown })
 }
 
 impl DemoPhone {
@@ -66,6 +70,11 @@ impl Adapter for DemoPhone {
     async fn next(&self, _cursor: Option<&str>) -> Result<Batch, PollError> {
         let text = self.typed.lock().await.recv().await.ok_or(PollError::Closed)?;
         Ok(Batch { items: vec![format!("{} {text}", self.next_id())], cursor: None })
+    }
+
+    async fn ack(&self, _cursor: Option<&str>) {
+        // Nobody waits for it any more if the demonstration is over.
+        let _ = self.stored.send(()).await;
     }
 
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable> {
