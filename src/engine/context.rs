@@ -6,8 +6,8 @@
 //!    before it in two lines each;
 //! 3. the exchanges so far, append-only;
 //! 4. date, channel, memory and today's note, right before the newest message: whole at first, then
-//!    only the sections that changed ([`super::context_sections`]); at the beginning of a conversation
-//!    also what is recalled automatically;
+//!    only the sections that changed ([`super::context_sections`]); at the beginning of a
+//!    conversation also what is recalled automatically;
 //! 5. the newest message with its time.
 
 use std::collections::BTreeSet;
@@ -149,8 +149,8 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId, loaded: &TurnFile
     Ok(Conversation { opening, opening_state: state, ..current })
 }
 
-/// Lessons from corrections and failures, without those that a loaded file states in the same words;
-/// blank if there are none.
+/// Lessons from corrections and failures, without those that a loaded file states in the same
+/// words; blank if there are none.
 async fn learned(engine: &Arc<Engine>, scope: Scope, loaded: &TurnFiles) -> anyhow::Result<Text> {
     let nothing = wording::own("", scope);
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {

@@ -1,10 +1,10 @@
 //! Sections of the dynamic block of a prompt: shown whole at first, then only those that changed.
 //!
-//! A block is stored with its turn exactly as the model was shown it. What the model has seen is read
-//! back from the blocks that the prompt still holds, so it is the same after a restart. Changes count
-//! only behind a whole block: if that was compacted or left out with its exchange, or if there is a
-//! section that it lacks, the next block is whole again. So the newest state of every section can
-//! always be read from the prompt.
+//! A block is stored with its turn exactly as the model was shown it. What the model has seen is
+//! read back from the blocks that the prompt still holds, so it is the same after a restart.
+//! Changes count only behind a whole block: if that was compacted or left out with its exchange, or
+//! if there is a section that it lacks, the next block is whole again. So the newest state of every
+//! section can always be read from the prompt.
 
 use crate::wording::prompt;
 

@@ -45,7 +45,7 @@ const MAX_ANSWER: u64 = 2_000;
 /// The question about each piece.
 const QUESTION: Question = Question {
     purpose: Purpose::Extraction,
-    format: AnswerFormat::Json,
+    format: AnswerFormat::Json(answer::SCHEMA),
     max_output: MAX_ANSWER,
     instruction: agent_memory::EXTRACT_FACTS,
 };

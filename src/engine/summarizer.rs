@@ -54,8 +54,8 @@ pub async fn request(engine: &Arc<Engine>, conversation: &Conversation) -> anyho
     Ok(())
 }
 
-/// Reads the material of a summary, and the summary from which its open items come. The full view is
-/// for recall on request and carries no items.
+/// Reads the material of a summary, and the summary from which its open items come. The full view
+/// is for recall on request and carries no items.
 fn material(
     db: Db<'_>,
     conversation: &Conversation,

@@ -129,8 +129,16 @@ pub async fn ask(
     Ok((Labelled::new(content, label, *scope), model))
 }
 
+/// JSON Schema of a summary.
+const SCHEMA: &str = r#"{"type": "object", "properties": {
+  "title": {"type": "string"}, "topics": {"type": "array", "items": {"type": "string"}},
+  "decisions": {"type": "array", "items": {"type": "string"}},
+  "preferences": {"type": "array", "items": {"type": "string"}},
+  "pending": {"type": "array", "items": {"type": "string"}}},
+  "required": ["title", "topics", "decisions", "preferences", "pending"], "additionalProperties": false}"#;
+
 fn question(instruction: &'static str) -> Question {
-    Question { purpose: Purpose::Summary, format: AnswerFormat::Json, max_output: MAX_ANSWER, instruction }
+    Question { purpose: Purpose::Summary, format: AnswerFormat::Json(SCHEMA), max_output: MAX_ANSWER, instruction }
 }
 
 fn content_of(answer: &Text) -> Result<Labelled<SummaryContent>, ModelError> {

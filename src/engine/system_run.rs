@@ -161,8 +161,8 @@ const GROUP: Effects =
 ///
 /// A run that no person reads along passes nothing to other programs, with one exception: a tool
 /// that its person named in text that they wrote themselves. `HEARTBEAT.md` counts if it was
-/// written by hand or by a command. The text of a task was chosen by a model; it counts only if it appears verbatim
-/// in what the person typed up to the request.
+/// written by hand or by a command. The text of a task was chosen by a model; it counts only if it
+/// appears verbatim in what the person typed up to the request.
 #[derive(Debug)]
 pub struct Allowance {
     effects: Effects,

@@ -5,8 +5,8 @@
 //! that is done once; any other line with a word in it stands for good. Lines that are indented
 //! under an item belong to it. A comment that is never closed extends to the end, as in Markdown.
 //!
-//! The program never ticks a box in the file: a tick is a row under the item's [key](HeartbeatItem),
-//! and only the owner's own command takes a line out.
+//! The program never ticks a box in the file: a tick is a row under the item's
+//! [key](HeartbeatItem), and only the owner's own command takes a line out.
 
 use std::collections::BTreeSet;
 

@@ -3,9 +3,9 @@
 //! Each is one line with a counter, so fifty equal failures are one line. The line of a failure
 //! contains the tool, our own word for the failure, the count and the last day; never text from
 //! outside, so the line is the program's own even if the turn had read untrusted text. Corrections
-//! are extracted from what a person typed. Conversations begin with the corrections as plain rules, and
-//! with the tools that failed several times. Each kind has a limit of its own: even many failures do
-//! not crowd out corrections.
+//! are extracted from what a person typed. Conversations begin with the corrections as plain rules,
+//! and with the tools that failed several times. Each kind has a limit of its own: even many
+//! failures do not crowd out corrections.
 
 use std::sync::Arc;
 
@@ -97,8 +97,8 @@ impl Notes<'_> {
     }
 
     /// Returns corrections and repeated failures for the start of a person's conversations, except
-    /// corrections of which `is_known` says that the prompt states them anyway. Trusted and limited in
-    /// size.
+    /// corrections of which `is_known` says that the prompt states them anyway. Trusted and limited
+    /// in size.
     pub async fn learnings(&self, who: &Party, is_known: impl Fn(&str) -> bool + Send + Sync) -> anyhow::Result<Text> {
         let mut label = Label::neutral();
         let mut parts = Vec::new();

@@ -17,7 +17,7 @@ use futures::StreamExt;
 use genai::adapter::AdapterKind;
 use genai::chat::{
     self, Binary, CacheControl, ChatMessage, ChatOptions, ChatRequest, ChatRole, ChatStreamEvent, ContentPart,
-    MessageContent, ReasoningEffort, StopReason, StreamEnd, Tool, ToolResponse,
+    JsonSpec, MessageContent, ReasoningEffort, StopReason, StreamEnd, Tool, ToolResponse,
 };
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Error, ModelIden, ServiceTarget, webc};
@@ -30,6 +30,7 @@ use url::Url;
 use super::error::{self, Fault};
 use super::request::{RequestPart, Role, ToolSpec};
 use super::turns::{self, Turn};
+use super::wire::JsonMode;
 use super::{Model, ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
 use crate::config;
 
@@ -44,6 +45,7 @@ pub(super) struct GenAi {
     base: Url,
     key: Option<SecretString>,
     options: ChatOptions,
+    json_mode: JsonMode,
 }
 
 impl GenAi {
@@ -91,6 +93,7 @@ impl GenAi {
             base: wire::base(config.base_url.as_deref(), default_url)?,
             key: config.api_key.clone(),
             options,
+            json_mode: JsonMode::default(),
         })
     }
 
@@ -102,9 +105,42 @@ impl GenAi {
         }
     }
 
-    fn options(&self, request: &Request) -> ChatOptions {
+    fn options(&self, request: &Request, schema: Option<&str>) -> ChatOptions {
         let max_output = request.max_output().unwrap_or(self.info.max_output).min(self.info.max_output);
-        self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX))
+        let options = self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX));
+        match schema.and_then(|schema| serde_json::from_str::<Value>(schema).ok()) {
+            Some(schema) => options.with_response_format(JsonSpec::new("answer", schema)),
+            None => options,
+        }
+    }
+
+    async fn attempt(
+        &self,
+        request: &Request,
+        schema: Option<&str>,
+        live: &dyn StreamSink,
+    ) -> Result<Reply, ModelError> {
+        let failure =
+            |error: &Error, has_begun: bool| classify(error, has_begun, wire::key(self.key.as_ref()), request);
+        let options = self.options(request, schema);
+        let begin = self.client.exec_chat_stream(self.target(), chat_request(request), Some(&options));
+        let begin = begin.with_subscriber(NoSubscriber::new());
+        let mut stream = begin.await.map_err(|error| failure(&error, false))?.stream;
+        let mut text = String::new();
+        while let Some(event) = stream.next().with_subscriber(NoSubscriber::new()).await {
+            match event.map_err(|error| failure(&error, !text.is_empty()))? {
+                ChatStreamEvent::Chunk(chunk) if !chunk.content.is_empty() => {
+                    live.append(&chunk.content);
+                    text.push_str(&chunk.content);
+                }
+                ChatStreamEvent::End(end) => return self.finish(request, &text, end),
+                _ => {}
+            }
+            if text.len() > wire::MAX_ANSWER {
+                return Err(ModelError::Cut);
+            }
+        }
+        Err(ModelError::Cut)
     }
 
     fn finish(&self, request: &Request, text: &str, end: StreamEnd) -> Result<Reply, ModelError> {
@@ -134,27 +170,7 @@ impl Model for GenAi {
     }
 
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
-        let failure =
-            |error: &Error, has_begun: bool| classify(error, has_begun, wire::key(self.key.as_ref()), request);
-        let options = self.options(request);
-        let begin = self.client.exec_chat_stream(self.target(), chat_request(request), Some(&options));
-        let begin = begin.with_subscriber(NoSubscriber::new());
-        let mut stream = begin.await.map_err(|error| failure(&error, false))?.stream;
-        let mut text = String::new();
-        while let Some(event) = stream.next().with_subscriber(NoSubscriber::new()).await {
-            match event.map_err(|error| failure(&error, !text.is_empty()))? {
-                ChatStreamEvent::Chunk(chunk) if !chunk.content.is_empty() => {
-                    live.append(&chunk.content);
-                    text.push_str(&chunk.content);
-                }
-                ChatStreamEvent::End(end) => return self.finish(request, &text, end),
-                _ => {}
-            }
-            if text.len() > wire::MAX_ANSWER {
-                return Err(ModelError::Cut);
-            }
-        }
-        Err(ModelError::Cut)
+        self.json_mode.call(request, |schema| self.attempt(request, schema, live)).await
     }
 }
 

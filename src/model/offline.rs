@@ -2,10 +2,10 @@
 //! more than it is.
 //!
 //! The model answers from the conversation, the memory and the last summary in the prompt, calls
-//! tools for the plainest requests (reminders, notes, searches, pages), writes extractive summaries, and names itself under each
-//! answer. It generates nothing: every statement is a quote with its origin, so it can show a
-//! tool's output but never obey it. The same request gives the same answer. Only the newest
-//! messages are read, so its time does not grow with the history.
+//! tools for the plainest requests (reminders, notes, searches, pages), writes extractive
+//! summaries, and names itself under each answer. It generates nothing: every statement is a quote
+//! with its origin, so it can show a tool's output but never obey it. The same request gives the
+//! same answer. Only the newest messages are read, so its time does not grow with the history.
 
 mod answer;
 pub mod extract;

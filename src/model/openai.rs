@@ -7,8 +7,6 @@
 
 mod draft;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use anyhow::Context;
 use async_trait::async_trait;
 use base64::Engine;
@@ -23,7 +21,8 @@ use url::Url;
 
 use super::request::{RequestPart, Role, ToolSpec};
 use super::turns::{self, MarkedPart, Turn};
-use super::{AnswerFormat, Model, ModelError, ModelInfo, Reply, Request, StreamSink, error, wire};
+use super::wire::JsonMode;
+use super::{Model, ModelError, ModelInfo, Reply, Request, StreamSink, error, wire};
 use crate::config;
 use crate::text::sse::{SseItem, SseReader};
 
@@ -38,8 +37,7 @@ pub(super) struct OpenAi {
     key: Option<SecretString>,
     dialect: Dialect,
     temperature: Option<f64>,
-    /// Whether the server has refused an answer in JSON mode.
-    lacks_json_mode: AtomicBool,
+    json_mode: JsonMode,
 }
 
 impl OpenAi {
@@ -54,34 +52,22 @@ impl OpenAi {
             key: config.api_key.clone(),
             dialect: Dialect::of(base.host_str().unwrap_or_default()),
             temperature: config.temperature,
-            lacks_json_mode: AtomicBool::new(false),
+            json_mode: JsonMode::default(),
         })
     }
 
-    /// Sends a request, in JSON mode if it asks for that. A server that refuses this is asked
-    /// without it, from then on.
     async fn send(&self, request: &Request) -> Result<Response, ModelError> {
-        let body = body(request, &self.info, self.dialect, self.temperature);
-        // Servers that constrain an answer by a grammar cannot let it call tools as well.
-        let wants_json = request.format() == AnswerFormat::Json && request.tools().is_empty();
-        if !wants_json || self.lacks_json_mode.load(Ordering::Relaxed) {
-            return self.post(request, &body).await;
-        }
-        let mut in_json = body.clone();
-        set(&mut in_json, "response_format", json!({ "type": "json_object" }));
-        match self.post(request, &in_json).await {
-            Err(ModelError::Rejected(_)) => {
-                let response = self.post(request, &body).await?;
-                self.lacks_json_mode.store(true, Ordering::Relaxed);
-                Ok(response)
-            }
-            answer => answer,
-        }
+        self.json_mode.call(request, |schema| self.post(request, schema.is_some())).await
     }
 
-    async fn post(&self, request: &Request, body: &Value) -> Result<Response, ModelError> {
+    async fn post(&self, request: &Request, in_json: bool) -> Result<Response, ModelError> {
         let key = wire::key(self.key.as_ref());
-        let post = wire::with_key(self.http.post(self.url.clone()).json(body), key);
+        let mut body = body(request, &self.info, self.dialect, self.temperature);
+        if in_json {
+            // Not every server knows schemas.
+            set(&mut body, "response_format", json!({ "type": "json_object" }));
+        }
+        let post = wire::with_key(self.http.post(self.url.clone()).json(&body), key);
         let response = post.send().await.map_err(|error| wire::connection_error(&error))?;
         if response.status().is_success() {
             Ok(response)

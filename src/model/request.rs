@@ -47,14 +47,14 @@ impl Purpose {
     }
 }
 
-/// Format of an answer. Servers with a JSON mode are asked for it.
+/// Format of an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum AnswerFormat {
     /// Text.
     #[default]
     Text,
-    /// One JSON object.
-    Json,
+    /// One JSON object with this JSON Schema. Servers that can are told to write nothing else.
+    Json(&'static str),
 }
 
 /// Role of a message's author.

@@ -4,6 +4,8 @@
 //! The client never follows a redirect: it would send the conversation to a server that is not
 //! configured.
 
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -11,7 +13,7 @@ use reqwest::Response;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::{ModelError, ModelInfo};
+use super::{AnswerFormat, ModelError, ModelInfo, Request};
 use crate::config;
 
 /// Maximum number of bytes read of one answer.
@@ -108,6 +110,42 @@ pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<Op
         body.extend_from_slice(&chunk);
     }
     Ok(Some(String::from_utf8_lossy(&body).into_owned()))
+}
+
+/// The JSON mode of a server. It is asked for until the server refuses it.
+#[derive(Debug, Default)]
+pub(super) struct JsonMode {
+    is_refused: AtomicBool,
+}
+
+impl JsonMode {
+    /// Makes a call: with the schema of the answer if the request asks for JSON, and once more
+    /// without it if the server refuses that.
+    pub(super) async fn call<T, F>(
+        &self,
+        request: &Request,
+        attempt: impl Fn(Option<&'static str>) -> F,
+    ) -> Result<T, ModelError>
+    where
+        F: Future<Output = Result<T, ModelError>>,
+    {
+        // Servers that constrain an answer by a grammar cannot let it call tools as well.
+        let schema = match request.format() {
+            AnswerFormat::Json(schema) if request.tools().is_empty() => schema,
+            AnswerFormat::Json(_) | AnswerFormat::Text => return attempt(None).await,
+        };
+        if self.is_refused.load(Ordering::Relaxed) {
+            return attempt(None).await;
+        }
+        match attempt(Some(schema)).await {
+            Err(ModelError::Rejected(_)) => {
+                let answer = attempt(None).await?;
+                self.is_refused.store(true, Ordering::Relaxed);
+                Ok(answer)
+            }
+            answer => answer,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! The request belongs to no conversation and offers no tools. The reviewed text is enclosed in
 //! boundaries that it cannot contain, because they are derived from it. The answer counts only if
-//! it holds exactly one verdict; other text around it is ignored. Everything else is [`Verdict::None`]:
-//! other words, a second verdict, one copied from the proposal, no answer within a minute, no model
-//! but the offline one. No verdict never counts as approval.
+//! it holds exactly one verdict; other text around it is ignored. Everything else is
+//! [`Verdict::None`]: other words, a second verdict, one copied from the proposal, no answer within
+//! a minute, no model but the offline one. No verdict never counts as approval.
 //!
 //! A verdict is the advice of a model that has read untrusted text: it changes no label, and
 //! nothing here approves anything.
@@ -36,6 +36,11 @@ const MAX_OUTPUT: u64 = 4_000;
 const MAX_REASONS: usize = 2_000;
 /// The minimum length, without spaces, at which reasons found in the proposal count as copied.
 const MIN_ECHO: usize = 12;
+
+/// JSON Schema of a verdict.
+const SCHEMA: &str = r#"{"type": "object", "properties": {
+  "verdict": {"type": "string", "enum": ["safe", "unsafe"]}, "reasons": {"type": "string"}},
+  "required": ["verdict", "reasons"], "additionalProperties": false}"#;
 
 /// The subject of a review.
 #[derive(Debug)]
@@ -90,7 +95,8 @@ pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request>
     };
     let boundary = boundary(&body(""));
     let data = Labelled::new(Arc::from(body(&boundary)), label.clone(), scope);
-    let mut request = Request::new(scope, Purpose::Review).with_format(AnswerFormat::Json).with_max_output(MAX_OUTPUT);
+    let mut request =
+        Request::new(scope, Purpose::Review).with_format(AnswerFormat::Json(SCHEMA)).with_max_output(MAX_OUTPUT);
     request.text(Role::System, wording::own(words::reviewer(&boundary), scope))?;
     request.text(Role::User, data)?;
     Ok(request)

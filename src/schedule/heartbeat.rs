@@ -7,10 +7,10 @@
 //! other work runs for the owner, a run is skipped. The file counts only while it is trusted:
 //! untrusted text in it starts no run.
 //!
-//! A run is shown the file with its ticked items and the last messages of the heartbeat. It may tick
-//! an item (`heartbeat_done`), which is a row; the file is only changed by its owner. What it says
-//! is sent without the sentences that were sent before; an answer that reports nothing is stored
-//! and not sent. A failed run is not reported: the next check sees the same file.
+//! A run is shown the file with its ticked items and the last messages of the heartbeat. It may
+//! tick an item (`heartbeat_done`), which is a row; the file is only changed by its owner. What it
+//! says is sent without the sentences that were sent before; an answer that reports nothing is
+//! stored and not sent. A failed run is not reported: the next check sees the same file.
 
 mod pace;
 

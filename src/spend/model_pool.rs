@@ -186,9 +186,9 @@ impl ModelPool {
     }
 
     /// Asks a background question for a stored job. After an answer
-    /// that cannot be used it says what was wrong, once; then each further model is asked once. While the
-    /// program runs, no request is sent twice unchanged, also when the job repeats itself. Returns
-    /// the answer and the name of its model.
+    /// that cannot be used it says what was wrong, once; then each further model is asked once.
+    /// While the program runs, no request is sent twice unchanged, also when the job repeats
+    /// itself. Returns the answer and the name of its model.
     ///
     /// # Errors
     /// As [`ModelPool::ask`].

@@ -55,7 +55,8 @@ impl Addresses<'_> {
 
     /// Returns the address for messages to a person: the preferred channel, else the one they last
     /// wrote from, the terminal only if there is no other, because it may be closed. `None` if they
-    /// never wrote. We do not write first, except to a preferred Signal number, where that is usual.
+    /// never wrote. We do not write first, except to a preferred Signal number, where that is
+    /// usual.
     pub fn reached_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
         self.db.first(
             "SELECT a.id FROM addresses a JOIN people p ON p.id = a.person_id

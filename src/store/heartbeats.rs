@@ -24,8 +24,8 @@ pub struct HeartbeatRow {
     pub next_at: Timestamp,
     /// Start of the last run.
     pub ran_at: Option<Timestamp>,
-    /// Digest of the inputs of that run, or of the file alone while it is under way; blank if the next
-    /// check starts a run anyway.
+    /// Digest of the inputs of that run, or of the file alone while it is under way; blank if the
+    /// next check starts a run anyway.
     pub inputs: String,
     /// Number of runs without news since the inputs changed last.
     pub quiet: u32,
@@ -67,7 +67,8 @@ impl HeartbeatsMut<'_> {
         )
     }
 
-    /// Records the start of a run on that version of the file. The other inputs are known at its end.
+    /// Records the start of a run on that version of the file. The other inputs are known at its
+    /// end.
     pub fn record_run(&self, person: PersonId, now: Timestamp, file: &str, quiet: u32) -> anyhow::Result<()> {
         self.db.run(
             "UPDATE heartbeats SET ran_at = ?2, inputs = ?3, quiet = ?4 WHERE person_id = ?1",

@@ -1,9 +1,9 @@
 //! Headings of a Markdown text that is shown under a heading of ours.
 
 /// Puts a text below a heading: its own first heading of the first level is dropped, because it
-/// repeats ours, headings without content are dropped, and the rest is demoted so that none is above
-/// `level`. A line of code that looks like a heading is demoted too, so no line of the result can
-/// pass for a heading of ours.
+/// repeats ours, headings without content are dropped, and the rest is demoted so that none is
+/// above `level`. A line of code that looks like a heading is demoted too, so no line of the result
+/// can pass for a heading of ours.
 pub fn below(text: &str, level: usize) -> String {
     let mut lines: Vec<HeadingLine<'_>> = classify(text);
     if let Some(first) = lines.iter().position(|line| !line.text.trim().is_empty())

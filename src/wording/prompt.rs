@@ -139,8 +139,8 @@ pub fn about(person: &str) -> String {
     format!("About {person}")
 }
 
-/// Rules for a conversation of one person: what the system does by itself, and what the model can and
-/// cannot do. `AGENTS.md` says how to work.
+/// Rules for a conversation of one person: what the system does by itself, and what the model can
+/// and cannot do. `AGENTS.md` says how to work.
 #[derive(Debug, Clone, Copy)]
 pub struct PersonalRules<'a> {
     /// Name of the assistant.

@@ -188,7 +188,7 @@ async fn json_mode_is_asked_for_until_the_server_refuses_it() {
     let answer = || Script::stream(&[HELLO, DONE]);
     let server = Server::play(vec![answer(), answer(), refused(), refused(), refused(), answer(), answer()]).await;
     let model = model::build(&config(Provider::OpenAi, &server.url)).unwrap();
-    let json = || ask().with_format(AnswerFormat::Json);
+    let json = || ask().with_format(AnswerFormat::Json("{\"type\": \"object\"}"));
     let mode = || server.body().get("response_format").cloned();
     let asked_for = Some(serde_json::json!({ "type": "json_object" }));
 

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use compline::config::Provider;
-use compline::model::{self, Message, ModelError, NullSink, Purpose, Request, RequestPart, Role, Stop, Usage};
+use compline::model::{
+    self, AnswerFormat, Message, ModelError, NullSink, Purpose, Request, RequestPart, Role, Stop, Usage,
+};
 use compline::trust::{Label, Labelled, Scope};
 
 use crate::script::{Script, Server, ask, call, config, later, text};
@@ -177,4 +179,23 @@ async fn no_word_of_a_provider_is_logged() {
         logged.contains("the log is on") && !logged.contains("CANARY") && !logged.contains("sk-very-secret"),
         "{logged}"
     );
+}
+
+#[tokio::test]
+async fn a_schema_is_sent_until_it_is_refused() {
+    const SCHEMA: &str = r#"{"type": "object", "properties": {"title": {"type": "string"}}, "required": ["title"]}"#;
+    let request = || ask().with_format(AnswerFormat::Json(SCHEMA));
+    let refused = || Script::whole("400 Bad Request", r#"{"error":{"message":"output_config is not supported"}}"#);
+    let stream = anthropic_stream();
+    let answer = || Script::stream(&pieces(&stream));
+    let server = Server::play(vec![answer(), refused(), answer(), answer()]).await;
+    let model = model::build(&config(Provider::Anthropic, &server.url)).unwrap();
+    model.call(&request(), &NullSink).await.unwrap();
+    let sent = server.body();
+    assert_eq!(sent["output_config"]["format"]["schema"]["required"][0], "title", "{sent}");
+    for _ in 0..2 {
+        model.call(&request(), &NullSink).await.unwrap();
+        assert!(server.body()["output_config"].get("format").is_none(), "{}", server.body());
+    }
+    assert_eq!(server.count(), 4, "asked once more without it, and not again for it");
 }

@@ -7,6 +7,18 @@ use crate::model::json_answer::{self, AnswerProblem};
 use crate::store::{Category, Correction, ExtractedItems, Fact, Layer, Node};
 use crate::text::{one_line, shorten};
 
+/// JSON Schema of an answer.
+pub(super) const SCHEMA: &str = r#"{"type": "object", "properties": {
+  "facts": {"type": "array", "items": {"type": "object", "properties": {
+    "key": {"type": "string"}, "value": {"type": "string"},
+    "category": {"type": "string", "enum": ["preference", "decision", "fact", "context"]},
+    "layer": {"type": "string", "enum": ["A", "B"]}, "sources": {"type": "array", "items": {"type": "integer"}}},
+    "required": ["key", "value", "category", "layer", "sources"], "additionalProperties": false}},
+  "corrections": {"type": "array", "items": {"type": "object", "properties": {
+    "was": {"type": "string"}, "now": {"type": "string"}, "sources": {"type": "array", "items": {"type": "integer"}}},
+    "required": ["was", "now", "sources"], "additionalProperties": false}}},
+  "required": ["facts", "corrections"], "additionalProperties": false}"#;
+
 /// Maximum length of a fact's key and value, in characters.
 const MAX_KEY: usize = 80;
 const MAX_VALUE: usize = 500;

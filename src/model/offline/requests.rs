@@ -1,5 +1,5 @@
-//! Plain requests of a person that a tool can carry out: reminders, notes and searches, in English and
-//! German.
+//! Plain requests of a person that a tool can carry out: reminders, notes and searches, in English
+//! and German.
 //!
 //! Only what a person typed is read here. A request that lacks something is answered with what it
 //! lacks, so the model never claims to have done what no tool did.

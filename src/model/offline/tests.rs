@@ -137,8 +137,8 @@ fn it_calls_tools_for_plain_wishes() {
     assert_eq!(Talk::chat().ask("Where is my passport?").answer(), phrases::UNKNOWN);
 }
 
-/// Promise (models/offline-honest): The offline model claims to have noted something or to remind you
-/// only if it did.
+/// Promise (models/offline-honest): The offline model claims to have noted something or to remind
+/// you only if it did.
 #[test]
 fn reminders_and_notes_are_calls_and_never_mere_words() {
     let tools = ["remind", "remember", "memory_search", "list_scheduled"];
