@@ -26,10 +26,19 @@ pub struct ModelPool {
     first: AtomicUsize,
     /// One per model.
     circuits: Mutex<Vec<Circuit>>,
-    /// Questions whose last answers could not be used: the number of these answers, and what was
-    /// wrong with the newest.
-    unusable: Mutex<HashMap<(Scope, &'static str), (u32, AnswerProblem)>>,
+    unusable: Mutex<HashMap<QuestionKey, UnusableAnswers>>,
     jitter: Jitter,
+}
+
+/// Scope and instruction of a question.
+type QuestionKey = (Scope, &'static str);
+
+/// The last answers to a question, none of which could be used.
+#[derive(Debug, Clone, Copy)]
+struct UnusableAnswers {
+    count: u32,
+    /// What was wrong with the newest.
+    newest: AnswerProblem,
 }
 
 /// A question of the program.
@@ -206,8 +215,8 @@ impl ModelPool {
         request.text(Role::User, material).map_err(mismatch)?;
         let key = (scope, instruction);
         let earlier = lock(&self.unusable).get(&key).copied();
-        if let Some((failed, wrong)) = earlier {
-            let again = wording::own(wording::prompt::earlier_unusable(failed, wrong.as_str()), scope);
+        if let Some(UnusableAnswers { count, newest }) = earlier {
+            let again = wording::own(wording::prompt::earlier_unusable(count, newest.as_str()), scope);
             request.text(Role::User, again).map_err(mismatch)?;
         }
         let cause = SpendCause::default();
@@ -230,10 +239,10 @@ impl ModelPool {
         Ok((reply.text().clone(), reply.model))
     }
 
-    fn count_unusable(&self, key: (Scope, &'static str), wrong: AnswerProblem) {
+    fn count_unusable(&self, key: QuestionKey, newest: AnswerProblem) {
         let mut unusable = lock(&self.unusable);
-        let failed = unusable.get(&key).map_or(0, |(failed, _)| *failed);
-        unusable.insert(key, (failed + 1, wrong));
+        let count = unusable.get(&key).map_or(0, |earlier| earlier.count) + 1;
+        unusable.insert(key, UnusableAnswers { count, newest });
     }
 
     async fn ask_model(

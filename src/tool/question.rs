@@ -185,7 +185,7 @@ mod tests {
                 None if line.starts_with('"') => {
                     let mut names = serde_json::Deserializer::from_str(line).into_iter::<String>();
                     let name = names.next().unwrap().unwrap();
-                    (Some(name), &line[names.byte_offset() + 1..])
+                    (Some(name), line.get(names.byte_offset() + 1..).unwrap_or_default())
                 }
                 None => line.split_once(':').map(|(name, value)| (Some(name.to_owned()), value)).unwrap(),
             };

@@ -460,7 +460,7 @@ mod tests {
     #[test]
     fn a_yes_to_an_address_is_for_the_whole_turn_and_no_yes_is_for_nothing() {
         let address = Covers::Address("0f3a".to_owned());
-        let mut record = record(&[address.clone()], &[call("{}")]);
+        let mut record = record(std::slice::from_ref(&address), &[call("{}")]);
         assert_eq!(granted(&record, 5, &call("{\"url\": 1}")), [address]);
         for state in [QuestionState::Refused, QuestionState::Open, QuestionState::Expired] {
             record.answers.as_mut().unwrap().state = state;
