@@ -180,5 +180,5 @@ pub fn more_untrusted(count: usize) -> String {
         2..99 => format!("{count} untrusted ones match"),
         _ => "99 or more untrusted ones match".to_owned(),
     };
-    format!("({matches}; include_untrusted shows them, if the person asks for that.)")
+    format!("({matches}; memory_search with include_untrusted shows them, if the person asks for that.)")
 }

@@ -106,7 +106,11 @@ async fn a_groups_memory_is_available_only_there() {
         ("memory_recall", "cake", "Sunday"),
         ("memory_search", "cellar key", ""),
     ] {
-        let found = calls(&story, tool, json!({ "query": query, "include_untrusted": true })).await;
+        let mut arguments = json!({ "query": query });
+        if tool == "memory_search" {
+            arguments["include_untrusted"] = true.into();
+        }
+        let found = calls(&story, tool, arguments).await;
         assert!(found.contains(holds) && !found.contains(&canary(ADA)), "{tool} {query}: {found}");
     }
     story.model.calls("memory_search", json!({ "query": "gate opens", "include_untrusted": true })).says("Looked.");

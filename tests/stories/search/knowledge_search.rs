@@ -141,7 +141,10 @@ async fn a_person_finds_nothing_that_another_person_stored() {
     story.writes("people/2-ben/memory/MEMORY.md", &format!("- **orchard**: beside the barn, {}\n", canary(BEN)));
     for (person, own, other) in [(ADA, ADA, BEN), (BEN, BEN, ADA)] {
         for tool in ["memory_search", "memory_recall"] {
-            let arguments = json!({ "query": "orchard", "include_untrusted": true });
+            let mut arguments = json!({ "query": "orchard" });
+            if tool == "memory_search" {
+                arguments["include_untrusted"] = true.into();
+            }
             let answer = through(&story, person, tool, arguments).await;
             assert!(answer.contains(&canary(own)) && !answer.contains(&canary(other)), "{tool}: {answer}");
         }
