@@ -302,7 +302,7 @@ async fn transcribe_note(
     let reserved = match transcriber.reserve(size, turn.scope, on_behalf).await {
         Ok(reserved) => reserved,
         Err(error @ (ModelError::OverBudget(_) | ModelError::AboveLimit(_))) => {
-            keep_unheard(engine, turn, party, file, prompt::NO_BUDGET_TO_HEAR).await?;
+            refuse(engine, file, prompt::NO_BUDGET_TO_HEAR).await?;
             return Ok(Some(error));
         }
         Err(error) => bail!("A voice note cannot be transcribed: {error}"),
