@@ -281,6 +281,7 @@ async fn a_tainted_part_keeps_its_label_in_the_summary() {
     story.say(ADA, "go on").await;
     let last = story.model.chats().pop().unwrap();
     assert!(!last.label().is_trusted(), "what the summary stands for was tainted");
+    assert_eq!(story.text("SELECT label FROM compactions"), "forward");
     assert!(
         last.messages()
             .iter()
@@ -307,7 +308,7 @@ async fn a_tainted_part_keeps_its_label_in_a_summary_by_rules() {
     }
     story.model.counts(20_000);
     story.say(ADA, "go on").await;
-    assert_eq!(story.text("SELECT model FROM compactions"), "extract");
+    assert_eq!(story.text("SELECT model || ' ' || label FROM compactions"), "extract forward");
     assert!(!story.model.chats().pop().unwrap().label().is_trusted(), "what the summary stands for was tainted");
     let asked = words(&summaries(&story)[0]);
     assert!(asked.contains("passes on what others wrote:\n<untrusted source=\"forward\">\nUNTRUSTED words"), "{asked}");
