@@ -104,8 +104,8 @@ async fn only_the_section_that_changed_is_shown_again() {
     story.writes("memory/MEMORY.md", "# Memory\n\nThe cat is called Whiskerino.\n\n## Recent facts\n\n## Index\n");
     story.writes("memory/2026-11-20.md", "# Friday\n\n- [09:00] post the form\n");
     story.say(ADA, "one").await;
-    let first = "<context>\nNow: Friday, 20 November 2026 (UTC)\nChannel: Telegram (Markdown; a table is shown as monospaced text, so \
-        keep it narrow)\n\n## Long-term Memory\n\nThe cat is called Whiskerino.\n\n## Today's Notes\n\n- [09:00] post the form\n</context>";
+    let first = "<context>\nNow: Friday, 20 November 2026 (UTC)\nChannel: Telegram (Markdown; tables are monospaced text: \
+        keep them narrow)\n\n## Long-term Memory\n\nThe cat is called Whiskerino.\n\n## Today's Notes\n\n- [09:00] post the form\n</context>";
     assert!(story.model.last_prompt().contains(first), "{}", story.model.last_prompt());
     story.writes("memory/2026-11-20.md", "# Friday\n\n- [09:00] post the form\n- [10:00] call Ben\n");
     story.say(ADA, "two").await;
@@ -227,7 +227,7 @@ async fn a_request_that_is_too_long_is_tried_once_with_less() {
     let requests = story.model.chats();
     assert_eq!(requests.len(), 5);
     assert!(lines(&requests[4]).len() < lines(&requests[3]).len());
-    assert!(words(&requests[4]).contains("are left out") && words(&requests[4]).contains("four"));
+    assert!(words(&requests[4]).contains("cannot be shown") && words(&requests[4]).contains("four"));
     assert!(words(&requests[4]).contains("<context>\nNow: "), "the memory does not vanish with what is left out");
     assert_eq!(story.count("SELECT count(*) FROM turns WHERE context LIKE '<context>%'"), 2, "stored as it was shown");
 
