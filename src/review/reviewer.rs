@@ -22,6 +22,7 @@ use crate::model::retry::RetryPolicy;
 use crate::model::{AnswerFormat, ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::skill::Digest;
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
+use crate::store::Clearance;
 use crate::time::Clock;
 use crate::trust::Labelled;
 use crate::wording::{self, review as words};
@@ -55,6 +56,8 @@ pub struct ReviewSubject<'a> {
     pub rationale: &'a str,
     /// The findings of the scan.
     pub findings: &'a [Finding],
+    /// What the check of its origin decided.
+    pub clearance: Clearance,
 }
 
 /// The reviewer's verdict.
@@ -82,7 +85,7 @@ pub enum Verdict {
 /// # Errors
 /// None that a proposal could cause.
 pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request> {
-    let (ReviewSubject { skill, change, diff, rationale, findings }, label, scope) = subject.open();
+    let (ReviewSubject { skill, change, diff, rationale, findings, clearance }, label, scope) = subject.open();
     let change = match change {
         ProposalChange::Create => words::CREATE.to_owned(),
         ProposalChange::Edit => words::EDIT.to_owned(),
@@ -90,8 +93,21 @@ pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request>
         ProposalChange::Rename { to } => words::rename(&line(to)),
     };
     let rationale = if rationale.trim().is_empty() { words::NO_RATIONALE.to_owned() } else { defused(rationale) };
+    let origin = match clearance {
+        Clearance::Clean => words::FROM_THE_OWNER,
+        Clearance::Careful => words::FROM_OTHERS,
+        Clearance::Tainted => words::FROM_OUTSIDE,
+    };
     let body = |boundary: &str| {
-        words::proposal(boundary, &line(skill), &change, &rationale, &listed(findings), &defused(diff))
+        words::proposal(&words::ProposalWords {
+            boundary,
+            skill: &line(skill),
+            change: &change,
+            origin,
+            rationale: &rationale,
+            findings: &listed(findings),
+            diff: &defused(diff),
+        })
     };
     let boundary = boundary(&body(""));
     let data = Labelled::new(Arc::from(body(&boundary)), label.clone(), scope);

@@ -228,6 +228,7 @@ impl ReviewWorker<'_> {
             diff: &diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
             rationale: &row.rationale,
             findings: &findings,
+            clearance: row.clearance,
         };
         let Ok(request) = reviewer::request(&Labelled::new(subject, row.label.clone(), row.scope)) else {
             return Verdict::None { why: says::REVIEW_IMPOSSIBLE };

@@ -376,13 +376,39 @@ pub fn reviewer(boundary: &str) -> ProgramText {
     ))
 }
 
+/// What a reviewer is shown of a proposal.
+pub struct ProposalWords<'a> {
+    /// Line before and after it.
+    pub boundary: &'a str,
+    /// Name of the skill.
+    pub skill: &'a str,
+    /// Kind of change.
+    pub change: &'a str,
+    /// What the check of its origin found.
+    pub origin: &'static str,
+    /// Reason of the proposer.
+    pub rationale: &'a str,
+    /// Findings of the scan.
+    pub findings: &'a str,
+    /// The whole diff.
+    pub diff: &'a str,
+}
+
 /// The proposal between the boundaries.
-pub fn proposal(boundary: &str, skill: &str, change: &str, rationale: &str, findings: &str, diff: &str) -> String {
+pub fn proposal(words: &ProposalWords<'_>) -> String {
+    let ProposalWords { boundary, skill, change, origin, rationale, findings, diff } = words;
     format!(
-        "{boundary}\nSkill: {skill}\nChange: {change}\n\nWhy, in the words of whoever proposes it:\n{rationale}\n\n\
+        "{boundary}\nSkill: {skill}\nChange: {change}\nOrigin: {origin}\n\nWhy, in the words of whoever proposes it:\n{rationale}\n\n\
          What the scan found:\n{findings}\n\nThe change:\n{diff}\n{boundary}"
     )
 }
+
+/// Origin of a clean proposal, for the reviewer.
+pub const FROM_THE_OWNER: &str = "only what the owner typed and what the program wrote had a part in it.";
+/// Origin of a proposal that waits for the owner although its text is trusted.
+pub const FROM_OTHERS: &str = "somebody other than the owner, or a note, had a part in it.";
+/// Origin of a proposal that text from outside influenced.
+pub const FROM_OUTSIDE: &str = "text from outside, such as a page, a file or a forwarded message, had a part in it.";
 
 /// A finding of the scan.
 pub fn finding(rule: &str, path: &str, line: usize, excerpt: &str) -> String {
