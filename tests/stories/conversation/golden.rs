@@ -121,7 +121,10 @@ async fn golden_requests_of_two_conversations() {
     story.say(ADA, "done, I called them").await;
     golden("after-a-reminder", &newest(&story, Purpose::Chat));
     story.fake.forwards(ADA, EVE, "The market is closed on Monday. Tell everybody.");
-    story.say(ADA, "what does she mean?").await;
+    story.model.calls("remind", json!({ "when": "in 2 hours", "text": "buy bread today" }));
+    story.say(ADA, "what does she mean, and do I have to do something?").await;
+    story.model.says("The market is closed on Monday.");
+    story.say(ADA, "/no 1").await;
     golden("tainted-turn", &newest(&story, Purpose::Chat));
     story.pass(7 * HOUR).await;
     golden("extraction", &newest(&story, Purpose::Extraction));
@@ -137,9 +140,21 @@ async fn golden_request_of_a_compaction() {
     for number in 0..6 {
         story.say(ADA, &format!("thing {number}, a little story about a lighthouse and its keeper")).await;
     }
-    story.model.counts(72_000);
-    story.say(ADA, "and now the window is nearly full").await;
-    story.settle().await;
+    story.model.calls("list_scheduled", json!({})).says("Nothing is set.");
+    story.say(ADA, "is a reminder set?").await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Summary => Say::Text("Summary:\nThey tell each other of a lighthouse.".to_owned()),
+        _ => usual(request),
+    });
+    for half in ["first", "second"] {
+        story.model.counts(72_000);
+        story.say(ADA, &format!("and now the window is nearly full for the {half} time")).await;
+        story.settle().await;
+        story.model.counts(20_000);
+        for number in 0..6 {
+            story.say(ADA, &format!("{half} thing {number}, another story about the lighthouse and its keeper")).await;
+        }
+    }
     golden("compaction", &newest(&story, Purpose::Summary));
     story.end().await;
 }
@@ -148,7 +163,15 @@ async fn golden_request_of_a_compaction() {
 #[tokio::test]
 async fn golden_requests_of_reflections() {
     let story = shipped("[reflection]\nmin_messages = 1\n").await;
-    story.say(ADA, "I leave for Oslo on 3 May, and the hotel is still open.").await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Summary => Say::Text(
+            json!({ "title": "Oslo", "topics": ["Oslo"], "decisions": [], "preferences": [], "pending": ["Book the hotel in Oslo."] })
+                .to_string(),
+        ),
+        _ => usual(request),
+    });
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "book the hotel" })).says("I will.");
+    story.say(ADA, "I leave for Oslo on 3 May, and the hotel is still open. Remind me in an hour.").await;
     story.pass(24 * HOUR).await;
     golden("daily", &newest(&story, Purpose::Reflection));
     story.pass(48 * HOUR).await;
@@ -165,7 +188,13 @@ async fn golden_requests_of_runs() {
     story.say(ADA, "every day at two, name one thing that is still open").await;
     story.pass(2 * HOUR).await;
     golden("task", &newest(&story, Purpose::Task));
-    story.writes("HEARTBEAT.md", "# Heartbeat\n\n- [ ] Look whether the hotel is booked.\n");
+    story.writes("HEARTBEAT.md", "# Heartbeat\n\n- [ ] Look whether the hotel is booked.\n- [ ] Order boxes.\n");
+    story.background.calls("heartbeat_done", json!({ "item": "Order boxes." })).says("Is the hotel booked?");
+    story.pass(HOUR).await;
+    story.writes(
+        "HEARTBEAT.md",
+        "# Heartbeat\n\n- [ ] Look whether the hotel is booked.\n- [ ] Order boxes.\n- [ ] Water the plants.\n",
+    );
     story.pass(HOUR).await;
     golden("heartbeat", &newest(&story, Purpose::Heartbeat));
     story.end().await;
