@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use compline::model::Role;
 use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
+use crate::support::model::Say;
 use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, canary};
 
@@ -90,6 +92,56 @@ fn a_task_runs_and_answers_once_despite_a_power_cut() {
             "task:1done",
             "{side:?} {job}"
         );
+        crash_test.end();
+    }
+}
+
+/// Proves: conversation/sent
+#[test]
+fn what_was_sent_and_edited_is_shown_once_despite_a_power_cut() {
+    for (side, job) in
+        [Before, After].into_iter().flat_map(|side| ["claim messages", "store a reply"].map(|job| (side, job)))
+    {
+        let mut crash_test = CrashTest::prepared("");
+        crash_test.story.model.calls("remind", json!({ "when": "in 20 minutes", "text": "the oven" })).says("Noted.");
+        assert!(!crash_test.start(None));
+        let message = crash_test.story.fake.says(ADA, "remind me of the oven");
+        assert!(!crash_test.pass(30 * MINUTE));
+        crash_test.story.fake.edits(ADA, message, "remind me of the oven, please");
+        assert!(!crash_test.pass(MINUTE));
+        crash_test.cut_next(Cut::at(side, job));
+        crash_test.story.fake.says(ADA, "done");
+        assert!(crash_test.pass(MINUTE), "{side:?} {job} never came");
+        crash_test.revive();
+        assert!(!crash_test.pass(MINUTE));
+        crash_test.story.fake.says(ADA, "thanks");
+        assert!(!crash_test.pass(MINUTE));
+        let prompt = crash_test.story.model.last_prompt();
+        for shown in ["**Reminder:** the oven", "(Edited since: "] {
+            assert_eq!(prompt.matches(shown).count(), 1, "{side:?} {job}: {shown} in {prompt}");
+        }
+        crash_test.end();
+    }
+}
+
+/// Proves: time/heartbeat-items
+#[test]
+fn a_tick_counts_once_despite_a_power_cut() {
+    for side in [Before, After] {
+        let mut crash_test = CrashTest::prepared("[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"\n");
+        crash_test.story.background.otherwise(|request| match request.messages().last().map(|last| last.role()) {
+            Some(Role::Tool) => Say::Text("HEARTBEAT_OK".to_owned()),
+            _ => Say::Calls(vec![("heartbeat_done".to_owned(), json!({ "item": "Order boxes." }).to_string())]),
+        });
+        assert!(!crash_test.start(None));
+        crash_test.story.fake.says(ADA, "good morning");
+        assert!(!crash_test.pass(MINUTE));
+        crash_test.story.writes("HEARTBEAT.md", "- [ ] Order boxes.\n- [ ] Call Nora.\n");
+        crash_test.cut_next(Cut::at(side, "tick a heartbeat item"));
+        assert!(crash_test.pass(31 * MINUTE), "{side:?} never came");
+        crash_test.revive();
+        assert!(!crash_test.pass(31 * MINUTE));
+        assert_eq!(crash_test.story.count("SELECT count(*) FROM heartbeat_ticks"), 1, "{side:?}");
         crash_test.end();
     }
 }
