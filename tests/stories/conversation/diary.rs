@@ -8,7 +8,7 @@
 use std::time::Duration;
 
 use compline::model::{Purpose, Request, RequestPart, Role};
-use compline::time::{Clock, Timestamp};
+use compline::time::{Clock, Timestamp, Zone};
 use serde_json::json;
 
 use crate::support::channel::Channel;
@@ -133,6 +133,8 @@ fn background(request: &Request) -> Say {
 struct Diary {
     story: StoryOver<TwoChannels>,
     wrong: Vec<String>,
+    /// What was said, what the model was shown with it, and what Ada saw.
+    pages: String,
 }
 
 impl Diary {
@@ -141,6 +143,19 @@ impl Diary {
         let midnight = Timestamp(NOON.0 - 12 * 3_600_000);
         let then = midnight.plus(DAY * (day - 1) + HOUR * hour);
         self.story.pass(then.since(self.story.clock.now())).await;
+    }
+
+    fn write_down(&mut self, channel: &str, said: &str, seen: &str) {
+        let request = self.story.model.chats().pop().unwrap();
+        let last = request.messages().iter().rev().find(|message| message.role() == Role::User);
+        let parts = last.into_iter().flat_map(|message| message.parts());
+        let shown = parts.filter_map(|part| match part.open().0 {
+            RequestPart::Text(text) => Some(text.to_string()),
+            _ => None,
+        });
+        let shown = shown.collect::<Vec<_>>().join("\n");
+        let at = Zone::UTC.show_short(self.story.clock.now());
+        self.pages.push_str(&format!("== {at}, {channel}\nAda: {said}\n-- shown\n{shown}\n-- seen\n{seen}\n\n"));
     }
 
     fn expect(&mut self, what: &str, seen: &str, expected: &str) {
@@ -153,6 +168,7 @@ impl Diary {
     async fn telegram(&mut self, text: &str, expected: &str) {
         self.story.say(ADA, text).await;
         let seen = self.story.fake.telegram.messages_to(ADA).pop().unwrap_or_default();
+        self.write_down("Telegram", text, &seen);
         self.expect(text, &seen, expected);
     }
 
@@ -161,6 +177,7 @@ impl Diary {
         self.story.fake.signal.says(ADA, text);
         self.story.answered().await;
         let seen = self.story.fake.signal.messages_to(ADA).pop().unwrap_or_default();
+        self.write_down("Signal", text, &seen);
         self.expect(text, &seen, expected);
     }
 
@@ -176,7 +193,7 @@ async fn ten_days_on_three_channels() {
     let story = StoryOver::<TwoChannels>::with("[heartbeat]\ninterval = \"30m\"").await;
     story.model.otherwise(chat);
     story.background.otherwise(background);
-    let mut diary = Diary { story, wrong: Vec::new() };
+    let mut diary = Diary { story, wrong: Vec::new(), pages: String::new() };
 
     diary.telegram("I move in two weeks. I still have to get the internet. And get the boxes.", "I see.").await;
     diary.telegram("how much is the van?", "100 €").await;
@@ -233,6 +250,7 @@ async fn ten_days_on_three_channels() {
     let found = diary.story.fake.telegram.messages_to(ADA).pop().unwrap_or_default();
     diary.expect("/search", &found, "sign the lease");
 
+    crate::golden::compare("diary", &diary.pages);
     assert!(diary.wrong.is_empty(), "{} of 20:\n{}", diary.wrong.len(), diary.wrong.join("\n"));
     diary.story.stop_here().await;
 }

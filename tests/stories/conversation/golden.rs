@@ -16,7 +16,7 @@ use crate::support::story::{ADA, BEN, EVE, Story};
 const HOUR: Duration = Duration::from_secs(3600);
 const FAMILY: i64 = -100_200;
 /// All files; the folder holds no others.
-const MOMENTS: [&str; 13] = [
+const MOMENTS: [&str; 14] = [
     "tools",
     "first-hello",
     "after-a-boundary",
@@ -30,6 +30,7 @@ const MOMENTS: [&str; 13] = [
     "review",
     "group",
     "task",
+    "diary",
 ];
 
 fn folder() -> PathBuf {
@@ -37,7 +38,7 @@ fn folder() -> PathBuf {
 }
 
 /// Compares a text with its file, or writes the file.
-fn compare(moment: &str, shown: &str) {
+pub fn compare(moment: &str, shown: &str) {
     assert!(MOMENTS.contains(&moment), "{moment} is not listed");
     let path = folder().join(format!("{moment}.txt"));
     if std::env::var("COMPLINE_WRITE").is_ok_and(|what| what == "golden") {
