@@ -270,13 +270,12 @@ impl MessageSearch<'_> {
     ) -> anyhow::Result<Vec<MessageCandidate>> {
         let TimeRange { since, until } = query.time;
         let in_time = if query.time == TimeRange::ALL { "" } else { IN_TIME };
-        // The inner query reads the index alone; only the rows that come first are looked up. CROSS
-        // JOIN keeps SQLite from walking all messages of the time instead.
+        // The inner query reads the index alone; only the rows that come first are looked up.
         let sql = format!(
             "{CANDIDATE} -f.score AS score
              FROM (SELECT rowid, {score} AS score FROM texts_fts
                    WHERE texts_fts MATCH ?1 {ranking} {in_time} ORDER BY {order} LIMIT ?2) f
-             CROSS JOIN texts t ON t.id = f.rowid CROSS JOIN messages m ON m.id = t.message_id
+             JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
              WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) AND m.effective_at >= ?6 AND m.effective_at < ?7
              ORDER BY f.score, m.id DESC",
             Label::is_trusted_sql("t.label")

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use anyhow::Context;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
@@ -217,6 +218,7 @@ fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     // Truncates a log that has grown once it is merged.
     connection.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
+    keep_plans(&connection)?;
     connection.set_prepared_statement_cache_capacity(128);
     restrict_mode(path);
     Ok(connection)
@@ -227,8 +229,16 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
     connection.pragma_update(None, "query_only", true)?;
+    keep_plans(&connection)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
+}
+
+/// Plans each statement once, without regard to the values of its parameters. SQLite would compare
+/// these with the conditions of partial indexes, and plan anew whenever one of them changes.
+/// Source: <https://sqlite.org/c3ref/c_dbconfig_defensive.html>, `SQLITE_DBCONFIG_ENABLE_QPSG`.
+fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 /// The journal is private: no other user of the computer may read it.
@@ -316,4 +326,27 @@ fn cut(connection: &Connection) -> anyhow::Result<bool> {
     let busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
     connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
     Ok(busy? == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::{StatementStatus, params};
+
+    use super::*;
+
+    #[test]
+    fn a_statement_is_planned_once_whatever_its_values_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        let planned_again = journal.read_now(|db| {
+            let sql = "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
+                 (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)";
+            let mut statement = db.prepare_cached(sql)?;
+            for id in 0..5 {
+                statement.query_row(params![id, id], |_| Ok(()))?;
+            }
+            Ok(statement.get_status(StatementStatus::RePrepare))
+        });
+        assert_eq!(planned_again.unwrap(), 0);
+    }
 }
