@@ -142,12 +142,15 @@ from_row! {
 }
 
 impl Sent<'_> {
-    /// Returns the messages of a stream that no turn was shown and that their person has seen or
-    /// will see, oldest first.
+    /// Returns the messages of a stream that no turn was shown and that their person has seen or is
+    /// about to see, oldest first. One that quiet hours may hold back counts once its sending began.
     pub fn unshown(&self, stream: StreamId) -> anyhow::Result<Vec<SentRow>> {
         self.db.rows(
             "WHERE m.stream_id = ?1 AND m.kind = 'sent' AND m.shown_to IS NULL
-             AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.message_id = m.id AND o.state = 'failed') ORDER BY m.id",
+             AND NOT EXISTS (SELECT 1 FROM outbox o WHERE o.message_id = m.id AND (o.state = 'failed'
+                 OR o.state = 'pending' AND o.urgency IN ('silent', 'kept')
+                     AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.outbox_id = o.id AND p.state <> 'waiting')))
+             ORDER BY m.id",
             [stream],
         )
     }

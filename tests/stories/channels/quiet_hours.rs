@@ -63,6 +63,7 @@ async fn at_night_a_notice_waits_a_question_is_silent_and_a_reminder_rings() {
     story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("It is set.");
     story.say(ADA, "remind me").await;
     assert!(!is_silent(&story, "It is set."), "an answer does not wait behind it");
+    assert!(!story.model.last_prompt().contains(AWAY), "the model is not told that it arrived");
     wants_to_keep(&story).await;
     assert!(is_silent(&story, "Keep this?"));
     story.pass(2 * HOUR).await;
@@ -71,6 +72,8 @@ async fn at_night_a_notice_waits_a_question_is_silent_and_a_reminder_rings() {
     story.pass(6 * HOUR).await;
     assert!(!is_silent(&story, AWAY));
     assert_eq!(story.clock.now().0 / 3_600_000 % 24, 7);
+    story.say(ADA, "good morning").await;
+    assert!(story.model.last_prompt().contains(AWAY), "now it has arrived");
     story.end().await;
 }
 
@@ -81,6 +84,8 @@ async fn on_signal_which_knows_no_silence_a_question_waits_too() {
     back_at_eleven(&mut story).await;
     wants_to_keep(&story).await;
     assert_eq!((told(&story, "Noted."), told(&story, "Keep this?"), told(&story, AWAY)), (1, 0, 0));
+    story.say(ADA, "anything new?").await;
+    assert!(!story.model.last_prompt().contains("Keep this?"), "the model is not told that it arrived");
     story.pass(9 * HOUR).await;
     assert_eq!((told(&story, "Keep this?"), told(&story, AWAY)), (1, 1), "{:?}", story.received_by(ADA));
     story.say(ADA, "/yes 1").await;
