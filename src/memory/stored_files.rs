@@ -31,6 +31,10 @@ const MAX_TEXT: u64 = 4 * 1024 * 1024;
 const TEXT_SUFFIX: &str = ".txt";
 /// Number of hash digits in the name of a file that a tool gave.
 const GIVEN_DIGITS: usize = 8;
+/// Cause of a file that came with a message or was made here.
+const RECEIVED: &str = "received";
+/// Cause of a file that a tool gave.
+const GIVEN: &str = "given";
 /// Number of versions checked to recognise our own text.
 const VERSIONS: u32 = 100;
 
@@ -40,6 +44,7 @@ struct FileDraft {
     bytes: Vec<u8>,
     label: Label,
     scope: Scope,
+    cause: &'static str,
     existing: Existing,
 }
 
@@ -66,7 +71,7 @@ impl WorkspaceFiles<'_> {
         now: Timestamp,
     ) -> anyhow::Result<(String, String)> {
         let path = layout::within(&self.folder_of(who).await?, &format!("inbox/{}", layout::file_name(id, name_hint)));
-        self.save(path, bytes.to_vec(), label, scope, now).await
+        self.save(path, bytes.to_vec(), label, scope, RECEIVED, now).await
     }
 
     /// Saves a file that a tool of another program gave, in the `inbox/` folder of the person or
@@ -83,7 +88,7 @@ impl WorkspaceFiles<'_> {
         let digest = page::digest(bytes);
         let name = layout::file_name(digest.get(..GIVEN_DIGITS).unwrap_or_default(), name_hint);
         let path = layout::within(&self.folder_of(who).await?, &format!("inbox/{name}"));
-        self.save(path, bytes.to_vec(), label, who.scope(), now).await
+        self.save(path, bytes.to_vec(), label, who.scope(), GIVEN, now).await
     }
 
     /// Reads a file that [`Self::save_inbox`] saved for that party.
@@ -100,7 +105,7 @@ impl WorkspaceFiles<'_> {
         Ok(bytes)
     }
 
-    /// Deletes a file that [`Self::save_inbox`] saved, if it is unchanged. Does not follow links.
+    /// Deletes a file that [`Self::save_inbox`] or [`Self::save_given`] saved, if it is unchanged. Does not follow links.
     ///
     /// # Errors
     /// If the path leads out of an inbox, or the file cannot be deleted.
@@ -125,7 +130,8 @@ impl WorkspaceFiles<'_> {
             "Only received files have words beside them"
         );
         let (text, label, scope) = words.open();
-        let (path, _) = self.save(format!("{path}{TEXT_SUFFIX}"), text.as_bytes().to_vec(), label, scope, now).await?;
+        let (path, words) = (format!("{path}{TEXT_SUFFIX}"), text.as_bytes().to_vec());
+        let (path, _) = self.save(path, words, label, scope, RECEIVED, now).await?;
         self.touched(&path);
         Ok(path)
     }
@@ -160,7 +166,7 @@ impl WorkspaceFiles<'_> {
         now: Timestamp,
     ) -> anyhow::Result<(String, String)> {
         let path = layout::within(&self.folder_of(who).await?, &format!("exports/{name}"));
-        self.save(path, bytes, label, who.scope(), now).await
+        self.save(path, bytes, label, who.scope(), RECEIVED, now).await
     }
 
     /// Deletes an archive, if it is still the one that we wrote. Returns false if it is not.
@@ -189,10 +195,12 @@ impl WorkspaceFiles<'_> {
         bytes: Vec<u8>,
         label: &Label,
         scope: Scope,
+        cause: &'static str,
         now: Timestamp,
     ) -> anyhow::Result<(String, String)> {
         let digest = page::digest(&bytes);
-        let draft = FileDraft { path: path.clone(), bytes, label: label.clone(), scope, existing: Existing::Replace };
+        let (existing, label) = (Existing::Replace, label.clone());
+        let draft = FileDraft { path: path.clone(), bytes, label, scope, cause, existing };
         self.versions().write(draft, now).await?;
         Ok((path, digest))
     }
@@ -213,6 +221,7 @@ impl FileVersions<'_> {
             bytes: contents.into_bytes(),
             label: label::of_first_contents(),
             scope,
+            cause: "first",
             existing: Existing::Keep,
         };
         self.write(draft, now).await.with_context(|| self.cannot_write(name))
@@ -244,7 +253,7 @@ impl FileVersions<'_> {
                 label: &draft.label,
                 scope: draft.scope,
                 author: Author::Program.as_str(),
-                cause: if is_first { "first" } else { "received" },
+                cause: draft.cause,
                 content: is_first.then_some(draft.bytes.as_slice()),
                 at: now,
             };

@@ -85,6 +85,15 @@ impl Maintenance<'_> {
         )
     }
 
+    /// Returns the files that external tools gave, and last gave before that time: path and digest.
+    pub fn given_files(&self, before: Timestamp, limit: u32) -> anyhow::Result<Vec<(String, String)>> {
+        self.db.all(
+            "SELECT path, digest FROM files WHERE cause = 'given' GROUP BY path, digest
+             HAVING max(written_at) < ?1 ORDER BY max(id) LIMIT ?2",
+            params![before, limit],
+        )
+    }
+
     /// Returns mismatches between the search index and the texts, at most `limit` of each kind.
     /// Reads every row, but no text.
     pub fn index_mismatches(&self, limit: u32) -> anyhow::Result<IndexMismatch> {
@@ -210,6 +219,14 @@ impl MaintenanceMut<'_> {
             "UPDATE attachments SET state = 'failed', trouble = ?2, path = '', text_path = '', is_part = 0
              WHERE id = ?1",
             params![id, why],
+        )
+    }
+
+    /// Records that a given file was deleted because of its age. Its label stays known.
+    pub fn given_file_dropped(&self, path: &str, digest: &str) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE files SET cause = 'received' WHERE path = ?1 AND digest = ?2 AND cause = 'given'",
+            [path, digest],
         )
     }
 

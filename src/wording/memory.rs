@@ -281,6 +281,7 @@ pub fn cause(word: &str) -> String {
         "" | "hand" => return String::new(),
         "first" => "first contents",
         "received" => "received",
+        "given" => "given by an external tool",
         "remember" => "a note",
         "save" => "the note of the day",
         "section" => "one section",

@@ -214,7 +214,7 @@ const HEARTBEAT: &[Key] = &[
 
 const RETENTION: &[Key] = &[
     key("messages_days", Count, Depends("kept"), "365", "Days to keep the text of messages; summaries and reflections stay."),
-    key("attachments_days", Count, Depends("kept"), "90", "Days to keep received files."),
+    key("attachments_days", Count, Depends("kept"), "90", "Days to keep files that came with messages or from external tools."),
     key("logs_days", Count, Depends("kept"), "30", "Days to keep log files."),
 ];
 

@@ -190,13 +190,27 @@ impl Upkeep<'_> {
     pub(super) async fn drop_files(&self, after: i64, now: Timestamp) -> anyhow::Result<Done> {
         let Some(before) = ago(now, self.retention.attachments_days) else { return Ok(Done::Next) };
         let old = self.journal.read(move |db| db.maintenance().old_files(before, after, FILES)).await?;
-        let Some(last) = old.last().map(|file| file.id.0) else { return Ok(Done::Next) };
+        let Some(last) = old.last().map(|file| file.id.0) else { return self.drop_given(before).await };
         for file in old {
             if let Err(error) = self.drop_file(&file).await {
                 tracing::warn!("Received file {} is not deleted: {error:#}", file.id);
             }
         }
         Ok(Done::Again(MaintenanceStep::Files { after: last }))
+    }
+
+    /// Deletes files that external tools gave.
+    async fn drop_given(&self, before: Timestamp) -> anyhow::Result<Done> {
+        let given = self.journal.read(move |db| db.maintenance().given_files(before, FILES)).await?;
+        let dropped = given.len();
+        for (path, digest) in given {
+            if self.workspace.files().drop_received(&path, &digest).await? == RemoveOutcome::Changed {
+                tracing::warn!("Where a file of an external tool was, something else lies now; it stays");
+            }
+            let mark = move |tx: Tx<'_>| tx.maintenance().given_file_dropped(&path, &digest);
+            self.journal.write("drop a given file", mark).await?;
+        }
+        Ok(MaintenanceStep::Files { after: i64::MAX }.while_some(dropped))
     }
 
     async fn drop_file(&self, file: &OldFile) -> anyhow::Result<()> {

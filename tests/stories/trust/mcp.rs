@@ -448,6 +448,26 @@ async fn noise_requests_and_refusals_are_survived() {
     }
 }
 
+/// Proves: privacy/retention
+#[tokio::test]
+async fn files_of_a_tool_go_by_their_age() {
+    const DAY: Duration = Duration::from_secs(24 * 3600);
+    let fake = Fake::new("paints");
+    let story = with(&fake, "[retention]\nattachments_days = 10\n").await;
+    accept(&story, "fake__echo").await;
+    let files = || std::fs::read_dir(story.home.join("workspace/inbox")).unwrap().count();
+    calls(&story, "fake__echo", json!({ "words": "paint" })).await;
+    story.pass(9 * DAY).await;
+    assert_eq!(files(), 3);
+    calls(&story, "fake__echo", json!({ "words": "paint" })).await;
+    story.pass(9 * DAY).await;
+    assert_eq!(files(), 3, "it was given again");
+    story.pass(3 * DAY).await;
+    assert_eq!(files(), 0);
+    assert_eq!(story.count("SELECT count(*) FROM files WHERE cause = 'given'"), 0);
+    story.end().await;
+}
+
 /// Promise (tools/given-files): A picture that an external tool gives is shown to the assistant,
 /// and every file that it gives is kept in your inbox folder, marked with the tool as its source.
 #[tokio::test]
