@@ -251,3 +251,39 @@ fn only_verdict(reply: &str) -> Option<ReviewerAnswer> {
     answer.reasons = line(&answer.reasons);
     Some(answer)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::json_answer::grammar;
+
+    proptest! {
+        #[test]
+        fn a_complete_verdict_is_always_understood(
+            (before, after) in grammar::around(),
+            is_safe in any::<bool>(),
+            is_certain in any::<bool>(),
+        ) {
+            let verdict = if is_safe { "safe" } else { "unsafe" };
+            let given = json!({ "verdict": verdict, "reasons": "It only warms the pot.", "certain": is_certain });
+            let answer = format!("{before}{given}{after}");
+            let why = "It only warms the pot.".to_owned();
+            let expected = if is_safe { Verdict::Safe { why } } else { Verdict::Unsafe { why } };
+            prop_assert_eq!(read(&answer), expected, "{}", answer);
+        }
+
+        #[test]
+        fn no_answer_makes_it_panic_and_half_a_verdict_is_none(
+            answer in "(?s)(\\{\"verdict\": \"safe\")?.{0,200}",
+            length in 1_usize..60,
+        ) {
+            let _ = read(&answer);
+            let whole = json!({ "verdict": "safe", "reasons": "It only warms the pot." }).to_string();
+            let cut = whole.get(..length.min(whole.len() - 1)).unwrap_or_default();
+            prop_assert!(matches!(read(cut), Verdict::None { .. }), "{}", cut);
+        }
+    }
+}

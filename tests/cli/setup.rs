@@ -71,6 +71,23 @@ fn init_asks_nothing_through_a_pipe() {
     Home::new().pipe("init", b"Ada\n").refused(2, &["this is not a terminal", "--non-interactive"]);
 }
 
+/// Promise (operation/begin-offline): `chat` where nothing is set up offers to begin at once with the
+/// built-in offline model.
+#[test]
+fn a_chat_without_a_configuration_offers_to_begin_offline() {
+    let refused = Home::new();
+    let told = refused.typed("chat hello", "n\n");
+    assert!(told.code == 2 && told.err.contains("Nothing is set up yet") && told.err.contains("fix:"), "{told:?}");
+    assert!(!refused.file("compline.toml").exists());
+
+    let begun = Home::new();
+    let told = begun.typed("chat hello", "y\n");
+    assert!(told.code == 0 && !told.out.trim().is_empty(), "{told:?}");
+    begun.run("config check").done();
+
+    Home::new().pipe("chat hello", b"y\n").refused(2, &["fix:", "init"]);
+}
+
 /// Promise (operation/doctor): `doctor` finds problems and says how to fix them. If the gateway
 /// hangs, `doctor` and any command waiting for it say so.
 #[test]
