@@ -185,12 +185,15 @@ async fn ask(engine: &Arc<Engine>, job: Extraction, party: &Party) -> anyhow::Re
         let Some(of) = db.conversations().conversation(conversation)? else { return Ok(None) };
         let (after, revision) =
             (db.extractions().extracted_upto(conversation)?, db.redaction().revision_of(conversation)?);
-        let lines = transcript::lines(db, &of, SummaryInputs::Trusted)?;
-        if lines.iter().map(|line| line.text.open().0.chars().count()).sum::<usize>() < LEAST {
+        let mut lines = transcript::lines_after(db, &of, SummaryInputs::Trusted, after)?;
+        // What was read before was long enough.
+        let is_begun = after > MessageId(0);
+        let length = lines.iter().map(|line| line.text.open().0.chars().count()).sum::<usize>();
+        if !is_begun && length < LEAST {
             return Ok(None);
         }
-        let left: Vec<_> = lines.into_iter().filter(|line| line.message > after && line.message <= upto).collect();
-        Ok(first_chunk(&left, zone, most, scope).map(|piece| (piece, revision)))
+        lines.retain(|line| line.message <= upto);
+        Ok(first_chunk(&lines, zone, most, scope).map(|piece| (piece, revision)))
     };
     let Some((piece, revision)) = engine.journal.read_much(read).await? else {
         return end(engine, &job, ExtractionState::Nothing).await;

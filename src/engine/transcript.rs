@@ -97,17 +97,26 @@ impl TranscriptLine {
     }
 }
 
-/// Lines of a conversation in one view, in order. Each turn that called tools also has a line that
-/// mentions what they gave, if none of it came from outside.
+/// Lines of a conversation in one view, in order.
 pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> anyhow::Result<Vec<TranscriptLine>> {
+    lines_after(db, conversation, view, MessageId(0))
+}
+
+/// Lines of the messages after that one.
+pub fn lines_after(
+    db: Db<'_>,
+    conversation: &Conversation,
+    view: SummaryInputs,
+    after: MessageId,
+) -> anyhow::Result<Vec<TranscriptLine>> {
     let mut texts: HashMap<MessageId, Vec<StoredText>> = HashMap::new();
-    for text in db.messages().texts_of_conversation(conversation.id)? {
+    for text in db.messages().texts_after(conversation.id, after)? {
         texts.entry(text.message).or_default().push(text);
     }
     // Forgotten words are not written down again, even though they were said.
     let erased = db.erasure().erased_words(conversation.scope)?;
     let mut lines = Vec::new();
-    for message in db.messages().messages_of(conversation.id)? {
+    for message in db.messages().messages_after(conversation.id, after)? {
         lines.extend(message_lines(db, &message, texts.remove(&message.id).unwrap_or_default())?);
     }
     lines.retain(|line| view == SummaryInputs::Full || line.text.label().is_trusted());

@@ -221,7 +221,12 @@ impl Messages<'_> {
 
     /// Returns all messages of a conversation, in order.
     pub fn messages_of(&self, conversation: ConversationId) -> anyhow::Result<Vec<StoredMessage>> {
-        self.db.rows("WHERE conversation_id = ?1 ORDER BY id", [conversation])
+        self.messages_after(conversation, MessageId(0))
+    }
+
+    /// Returns the messages of a conversation after that one, in order.
+    pub fn messages_after(&self, conversation: ConversationId, after: MessageId) -> anyhow::Result<Vec<StoredMessage>> {
+        self.db.rows("WHERE conversation_id = ?1 AND id > ?2 ORDER BY id", params![conversation, after])
     }
 
     /// Returns a message by id.
@@ -250,9 +255,15 @@ impl Messages<'_> {
 
     /// Returns the texts of all messages of a conversation, in order.
     pub fn texts_of_conversation(&self, id: ConversationId) -> anyhow::Result<Vec<StoredText>> {
+        self.texts_after(id, MessageId(0))
+    }
+
+    /// Returns the texts of the messages of a conversation after that one, in order.
+    pub fn texts_after(&self, id: ConversationId, after: MessageId) -> anyhow::Result<Vec<StoredText>> {
         self.db.rows(
-            "WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = ?1) ORDER BY message_id, id",
-            [id],
+            "WHERE message_id IN (SELECT id FROM messages WHERE conversation_id = ?1 AND id > ?2)
+             ORDER BY message_id, id",
+            params![id, after],
         )
     }
 
