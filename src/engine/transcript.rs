@@ -269,8 +269,10 @@ pub fn texts<'a>(
 fn divided(words: &str, most: u64) -> Vec<&str> {
     let (mut parts, mut rest) = (Vec::new(), words);
     while !rest.is_empty() {
-        let bytes = usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX).max(LEAST_PART);
-        let mut part = cut_bytes(rest, bytes);
+        let mut part = rest;
+        if estimate_tokens(rest) > most {
+            part = cut_bytes(rest, usize::try_from(most.saturating_mul(4)).unwrap_or(usize::MAX).max(LEAST_PART));
+        }
         while estimate_tokens(part) > most && part.len() > LEAST_PART {
             part = cut_bytes(part, (part.len() / 2).max(LEAST_PART));
         }
