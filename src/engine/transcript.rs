@@ -102,7 +102,7 @@ pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> an
     lines_after(db, conversation, view, MessageId(0))
 }
 
-/// Lines of the messages after that one.
+/// Lines of the messages of a conversation after that one, in one view and in order.
 pub fn lines_after(
     db: Db<'_>,
     conversation: &Conversation,

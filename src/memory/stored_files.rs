@@ -105,7 +105,8 @@ impl WorkspaceFiles<'_> {
         Ok(bytes)
     }
 
-    /// Deletes a file that [`Self::save_inbox`] or [`Self::save_given`] saved, if it is unchanged. Does not follow links.
+    /// Deletes a file that [`Self::save_inbox`] or [`Self::save_given`] saved, if it is unchanged.
+    /// Does not follow links.
     ///
     /// # Errors
     /// If the path leads out of an inbox, or the file cannot be deleted.

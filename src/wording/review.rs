@@ -376,7 +376,7 @@ pub fn reviewer(boundary: &str) -> ProgramText {
     ))
 }
 
-/// What a reviewer is shown of a proposal.
+/// The parts of a proposal that the reviewer is shown.
 pub struct ProposalWords<'a> {
     /// Line before and after it.
     pub boundary: &'a str,
