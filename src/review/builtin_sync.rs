@@ -3,7 +3,8 @@
 //!
 //! The program ships one content, the journal remembers the contents that the program installed or
 //! offered, and the folder holds some content or none. Folder content that is not byte for byte one
-//! of ours belongs to a person: it stays, and a newer version is offered once. Content that was
+//! of ours belongs to a person: it stays, and the changes of a newer version are offered once, merged
+//! into it ([`merge`]). Content that was
 //! there and is gone was removed by a person and stays removed in all later versions. So a person's
 //! work is never replaced without their approval, and untouched built-in skills are always the
 //! newest.
@@ -14,11 +15,13 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::merge::{self, MergedFolder};
 use super::proposal::{self, ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Review, Staged, apply, label};
 use crate::skill::builtin::Builtin;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{SkillRow, Tx};
+use crate::store::{Db, NewVersion, SkillRow, Tx};
+use crate::wording::skill as says;
 
 /// The journal's record of one built-in skill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,13 +126,23 @@ impl Review {
                 Ok(Some(SyncedSkill { name, shipped, is_installed: true }))
             }
             SyncAction::Propose => {
-                // Files that the person removed stay removed unless the newer version has them.
                 let present = self.present_content(builtin.name).await?.unwrap_or_default();
+                // Approving the merge would accept all of it.
+                if !self.is_accepted(name, &present.digest()).await? {
+                    return Ok(None);
+                }
+                let base = self.merge_base(name, &record).await?;
+                self.keep_shipped(name, &folder).await?;
+                let MergedFolder { folder: merged, conflicts } = merge::merge(&base, &present, &folder);
+                if merged == present {
+                    tracing::warn!("A newer version of the skill {name} changes only what its person changed too");
+                    return Ok(Some(SyncedSkill { name, shipped, is_installed: false }));
+                }
                 let draft = ProposalDraft {
                     skill: builtin.name.to_owned(),
                     change: ProposalChange::Edit,
-                    files: proposal::replacing(&present, &folder),
-                    rationale: crate::wording::skill::NEWER_BUILTIN.to_owned(),
+                    files: proposal::replacing(&present, &merged),
+                    rationale: says::newer_builtin(conflicts),
                     origin: ProposalOrigin::Shipped,
                 };
                 if let Staged::New(..) = self.stage(draft).await? {
@@ -138,6 +151,45 @@ impl Review {
                 Ok(Some(SyncedSkill { name, shipped, is_installed: false }))
             }
         }
+    }
+
+    async fn is_accepted(&self, skill: &'static str, digest: &Digest) -> anyhow::Result<bool> {
+        let digest = digest.clone();
+        let read = move |db: Db<'_>| db.skills().version_with(skill, digest.as_str());
+        Ok(self.0.journal.read(read).await?.is_some_and(|version| version.accepted))
+    }
+
+    /// Returns the shipped content that the present content grew from: the last offer if it was
+    /// approved, else the last one that was installed. Empty if it is not known.
+    async fn merge_base(&self, skill: &'static str, record: &SyncRecord) -> anyhow::Result<SkillFolder> {
+        let record = record.clone();
+        let read = move |db: Db<'_>| {
+            let is_taken = db.proposals().was_last_update_approved(skill)?;
+            let digest = if is_taken { record.offered } else { record.installed };
+            let version = match digest {
+                Some(digest) => db.skills().version_with(skill, digest.as_str())?,
+                None => None,
+            };
+            version.map_or_else(|| Ok(Vec::new()), |version| db.skills().files_of_version(version.id))
+        };
+        Ok(SkillFolder::new(self.0.journal.read(read).await?))
+    }
+
+    /// Stores the shipped content among the versions of a skill: it is the base of the next merge,
+    /// and its person can roll back to it.
+    async fn keep_shipped(&self, skill: &'static str, folder: &SkillFolder) -> anyhow::Result<()> {
+        let (digest, files, now) = (folder.digest(), proposal::rows(folder), self.0.clock.now());
+        let keep = move |tx: Tx<'_>| {
+            if tx.skills().version_with(skill, digest.as_str())?.is_some() {
+                return Ok(());
+            }
+            let label = label::of_the_program();
+            let (origin, proposal, accepted) = ("shipped", None, true);
+            let (digest, files, label) = (digest.as_str(), files.as_slice(), &label);
+            let new = NewVersion { skill, digest, origin, proposal, accepted, label, files, at: now };
+            tx.skills().add_version(&new).map(drop)
+        };
+        self.0.journal.write("keep a shipped skill", keep).await
     }
 
     /// Records the offered contents, and the installed ones if they are in place: a person may have

@@ -31,6 +31,16 @@ pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String 
     page
 }
 
+/// Returns the changed lines of a text with their context, with hidden characters revealed. Blank if
+/// there are none.
+pub fn of_texts(old: &str, new: &str) -> String {
+    let mut page = String::new();
+    if old != new {
+        write_lines(&mut page, old, new);
+    }
+    page
+}
+
 /// Returns the change in one line: `2 files changed, 14 lines added, 3 removed`.
 pub fn summary(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String {
     let files = files(base, result);

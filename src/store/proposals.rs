@@ -248,6 +248,13 @@ impl Proposals<'_> {
         self.db.row("WHERE id = ?1", [id])
     }
 
+    /// Returns true if the owner approved the last offered update of a built-in skill.
+    pub fn was_last_update_approved(&self, skill: &str) -> anyhow::Result<bool> {
+        let last =
+            "SELECT state = 'approved' FROM proposals WHERE skill = ?1 AND origin = 'shipped' ORDER BY id DESC LIMIT 1";
+        Ok(self.db.first(last, [skill])?.unwrap_or(false))
+    }
+
     /// Returns the pending proposals, oldest first.
     pub fn pending_proposals(&self) -> anyhow::Result<Vec<ProposalRow>> {
         self.db.rows("WHERE state = 'pending' ORDER BY id", [])

@@ -126,7 +126,17 @@ pub fn findings(count: usize) -> String {
 }
 
 /// Reason given for an update of a built-in skill.
-pub const NEWER_BUILTIN: &str = "This skill ships with the program, and a newer version came with an update. You have changed yours, so it was kept. If you approve, the newer one replaces yours, which stays among its versions.";
+pub fn newer_builtin(conflicts: usize) -> String {
+    let kept = match conflicts {
+        0 => String::new(),
+        1 => " In one place both changed the same passage; there yours stays.".to_owned(),
+        _ => format!(" In {conflicts} places both changed the same passage; there yours stays."),
+    };
+    format!("{NEWER_BUILTIN}{kept}")
+}
+
+/// Origin of an update of a built-in skill.
+pub const NEWER_BUILTIN: &str = "This skill ships with the program, and an update has changed it. You have changed it too, so the changes of the update are put into your text.";
 /// Note that the reviewer could not be asked.
 pub const REVIEW_IMPOSSIBLE: &str = "The reviewer could not be asked.";
 /// Heading of the proposal's own reason.

@@ -283,18 +283,24 @@ async fn without_a_verdict_a_proposal_waits() {
 
 const FIRST: &[Builtin] = &[
     Builtin { name: "untouched", files: &[("SKILL.md", "---\nname: untouched\ndescription: One.\n---\n\nOne.\n")] },
-    Builtin { name: "edited", files: &[("SKILL.md", "---\nname: edited\ndescription: One.\n---\n\nOne.\n")] },
+    Builtin {
+        name: "edited",
+        files: &[("SKILL.md", "---\nname: edited\ndescription: One.\n---\n\nOne.\n\nThe end one.\n")],
+    },
     Builtin { name: "deleted", files: &[("SKILL.md", "---\nname: deleted\ndescription: One.\n---\n\nOne.\n")] },
 ];
 const SECOND: &[Builtin] = &[
     Builtin { name: "untouched", files: &[("SKILL.md", "---\nname: untouched\ndescription: Two.\n---\n\nTwo.\n")] },
-    Builtin { name: "edited", files: &[("SKILL.md", "---\nname: edited\ndescription: Two.\n---\n\nTwo.\n")] },
+    Builtin {
+        name: "edited",
+        files: &[("SKILL.md", "---\nname: edited\ndescription: Two.\n---\n\nTwo.\n\nThe end two.\n")],
+    },
     Builtin { name: "deleted", files: &[("SKILL.md", "---\nname: deleted\ndescription: Two.\n---\n\nTwo.\n")] },
     Builtin { name: "added", files: &[("SKILL.md", "---\nname: added\ndescription: Two.\n---\n\nTwo.\n")] },
 ];
 
-// An update with new built-in skills: unchanged ones are updated, edited ones kept and the new
-// version offered, deleted ones stay deleted, new ones are added. The sync at start-up never
+// An update with new built-in skills: unchanged ones are updated, edited ones kept and the changes
+// of the new version offered, merged into them, deleted ones stay deleted, new ones are added. The sync at start-up never
 // overwrites a person's change.
 /// Proves: skills/built-in
 #[tokio::test]
@@ -303,7 +309,8 @@ async fn an_update_of_built_in_skills_takes_nothing_away_from_a_person() {
     story.ship(FIRST);
     story.start().await;
     story.say(ADA, "hello").await;
-    story.write_skill("edited", "Mine.", "My own.");
+    let mine = "My own.\n\nThe end one.";
+    story.write_skill("edited", "Mine.", mine);
     std::fs::remove_dir_all(story.home.join("skills/deleted")).unwrap();
     story.say(ADA, "I changed them").await;
     story.stop().await;
@@ -311,7 +318,7 @@ async fn an_update_of_built_in_skills_takes_nothing_away_from_a_person() {
     story.start().await;
     story.say(ADA, "and now?").await;
     assert!(story.skill("untouched").unwrap().contains("Two.") && story.skill("added").unwrap().contains("Two."));
-    assert_eq!(story.skill("edited"), Some(skill("edited", "Mine.", "My own.")));
+    assert_eq!(story.skill("edited"), Some(skill("edited", "Mine.", mine)));
     assert_eq!(story.skill("deleted"), None);
     let offered = story.text("SELECT group_concat(skill || ' ' || state || ' ' || origin) FROM proposals");
     assert_eq!(offered, "edited pending shipped");
@@ -319,7 +326,8 @@ async fn an_update_of_built_in_skills_takes_nothing_away_from_a_person() {
     story.say(ADA, "once more").await;
     assert_eq!(story.count("SELECT count(*) FROM proposals"), 1, "offered once");
     story.say(ADA, &format!("/approve 1 {}", shown_hash(&story))).await;
-    assert!(story.skill("edited").unwrap().contains("Two."), "{}", story.last_received_by(ADA));
+    let merged = skill("edited", "Mine.", "My own.\n\nThe end two.");
+    assert_eq!(story.skill("edited"), Some(merged), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 

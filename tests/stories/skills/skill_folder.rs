@@ -164,26 +164,33 @@ async fn the_skills_that_ship_are_there_and_the_first_request_stays_small() {
 
 const V1: &[Builtin] = &[
     Builtin { name: "alpha", files: &[("SKILL.md", "---\nname: alpha\ndescription: One.\n---\n\nFirst alpha.\n")] },
-    Builtin { name: "beta", files: &[("SKILL.md", "---\nname: beta\ndescription: One.\n---\n\nFirst beta.\n")] },
+    Builtin {
+        name: "beta",
+        files: &[("SKILL.md", "---\nname: beta\ndescription: One.\n---\n\nFirst beta.\n\nIts end.\n")],
+    },
     Builtin { name: "gamma", files: &[("SKILL.md", "---\nname: gamma\ndescription: One.\n---\n\nFirst gamma.\n")] },
 ];
 const V2: &[Builtin] = &[
     Builtin { name: "alpha", files: &[("SKILL.md", "---\nname: alpha\ndescription: One.\n---\n\nSecond alpha.\n")] },
-    Builtin { name: "beta", files: &[("SKILL.md", "---\nname: beta\ndescription: One.\n---\n\nSecond beta.\n")] },
+    Builtin {
+        name: "beta",
+        files: &[("SKILL.md", "---\nname: beta\ndescription: One.\n---\n\nSecond beta.\n\nA new end.\n")],
+    },
     Builtin { name: "gamma", files: &[("SKILL.md", "---\nname: gamma\ndescription: One.\n---\n\nSecond gamma.\n")] },
     Builtin { name: "delta", files: &[("SKILL.md", "---\nname: delta\ndescription: One.\n---\n\nFirst delta.\n")] },
 ];
 
 /// Promise (skills/built-in): An update adds new built-in skills and refreshes unmodified ones. If
-/// you changed one, it stays and the newer one is offered; deleted ones stay deleted.
+/// you changed one, it stays, and the changes of the newer one are offered, merged into yours;
+/// deleted ones stay deleted.
 #[tokio::test]
 async fn an_update_of_the_program_takes_nothing_away_from_a_person() {
     let mut story = Story::prepared("").await;
     story.ship(V1);
     story.start().await;
     story.say(ADA, "hello").await;
-    let mine = skill("beta", "One.", "My beta.");
-    story.write_skill("beta", "One.", "My beta.");
+    let mine = skill("beta", "One.", "My beta.\n\nIts end.");
+    story.write_skill("beta", "One.", "My beta.\n\nIts end.");
     std::fs::remove_dir_all(story.home.join("skills/gamma")).unwrap();
     story.stop().await;
     story.ship(V2);
@@ -193,7 +200,9 @@ async fn an_update_of_the_program_takes_nothing_away_from_a_person() {
     assert_eq!(story.skill("beta"), Some(mine.clone()), "edited: kept");
     assert_eq!(story.skill("gamma"), None, "deleted: stays deleted");
     assert!(story.skill("delta").unwrap().contains("First delta."), "new: added");
-    assert!(story.received_by(ADA).join("\n").contains("+Second beta."), "the newer one is offered");
+    let offered = story.received_by(ADA).join("\n");
+    assert!(offered.contains("+A new end.") && !offered.contains("+Second beta."), "{offered}");
+    assert!(offered.contains("In one place both changed the same passage; there yours stays."), "{offered}");
     for _ in 0..2 {
         story.restart().await;
     }
@@ -201,7 +210,7 @@ async fn an_update_of_the_program_takes_nothing_away_from_a_person() {
     assert_eq!(story.skill("beta"), Some(mine));
     let hash = shown_hash(&story);
     story.say(ADA, &format!("/approve 1 {hash}")).await;
-    assert!(story.skill("beta").unwrap().contains("Second beta."));
+    assert_eq!(story.skill("beta"), Some(skill("beta", "One.", "My beta.\n\nA new end.")), "merged");
     story.restart().await;
     assert_eq!(story.count("SELECT count(*) FROM proposals"), 1);
     story.end().await;
