@@ -216,7 +216,8 @@ fn without_code(typed: &str) -> &str {
 fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, surface: Surface) -> Answer {
     let ErasureOutcome { counts, remaining, .. } = outcome;
     let mut lines = vec![says::forgotten(&counted(counts))];
-    let is_in_no_file = counts.notes == 0 && counts.lines == 0 && remaining.files.is_empty() && remaining.is_verified();
+    let is_left = !remaining.files.is_empty() || !remaining.assistant_files.is_empty() || !remaining.is_verified();
+    let is_in_no_file = counts.notes == 0 && counts.lines == 0 && !is_left;
     if is_in_no_file && counts.versions > 0 {
         lines.push(says::ONLY_BEFORE.to_owned());
     }
@@ -227,6 +228,7 @@ fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, surface: Surface) -> 
     lines.extend(places);
     lines.push(says::BACKUPS.to_owned());
     let Paraphrases { messages, summaries, files } = &remaining.paraphrases;
+    let files_left = [&*remaining.files, &*remaining.assistant_files].concat();
     let json: Value = json!({
         "id": id,
         "forgotten": counts,
@@ -234,7 +236,7 @@ fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, surface: Surface) -> 
             "messages": remaining.messages.len(),
             "reminders": remaining.reminders,
             "proposals": remaining.proposals,
-            "files": remaining.files,
+            "files": files_left,
             "unread": remaining.unreadable_files,
             "other": remaining.other,
             "also": { "messages": messages, "summaries": summaries, "files": files },
@@ -251,6 +253,7 @@ fn counted(counts: &ErasureCounts) -> Vec<String> {
 
 fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surface) -> Vec<String> {
     let (files, unread) = (listed(&remaining.files), listed(&remaining.unreadable_files));
+    let of_assistant = listed(&remaining.assistant_files);
     let Paraphrases { messages, summaries, files: paraphrased } = &remaining.paraphrases;
     let paraphrases: Vec<String> = [
         says::counted(*messages, "message", "messages"),
@@ -266,6 +269,7 @@ fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surf
         says::counted(remaining.reminders, "reminder", "reminders").map(|reminders| says::in_reminders(&reminders)),
         says::counted(remaining.proposals, "proposal", "proposals").map(|proposals| says::in_proposals(&proposals)),
         (!files.is_empty()).then(|| says::in_files(&files)),
+        (!of_assistant.is_empty()).then(|| says::in_assistant_files(&of_assistant)),
         (!unread.is_empty()).then(|| says::unread(&unread)),
         says::counted(remaining.other, "place", "places").map(|places| says::elsewhere(&places, id, surface)),
         (!paraphrases.is_empty()).then(|| says::paraphrases(&paraphrases.join(", "), surface)),

@@ -110,7 +110,8 @@ impl Erasure<'_> {
             let Scope::Group(stream) = row.scope else { continue };
             let folder = self.workspace.folder_of(&Party::Group(stream)).await?;
             let found = outcome.remaining;
-            let paths = found.files.iter().chain(&found.unreadable_files).chain(&found.paraphrases.files);
+            let left = found.files.iter().chain(&found.assistant_files).chain(&found.unreadable_files);
+            let paths = left.chain(&found.paraphrases.files);
             files.extend(paths.map(|file| format!("{folder}/{file}")));
             others = [found.reminders, found.proposals, found.other].into_iter().fold(others, usize::saturating_add);
         }

@@ -5,7 +5,8 @@
 //! for its size.
 
 use super::{Erasure, is_memory};
-use crate::memory::OwnPath;
+use crate::memory::{Author, OwnPath};
+use crate::people::Party;
 use crate::store::{Db, ErasureRow, RemainingMatches};
 use crate::text::erasure_query::ParaphraseMatcher;
 use crate::time::Timestamp;
@@ -36,12 +37,23 @@ impl Erasure<'_> {
         let check = move |file: &OwnPath, bytes| Some((file_match(file, bytes, &of, &matcher)?, file.path.clone()));
         for (found, path) in self.workspace.folders().scan(files, MAX_FILE, check).await? {
             match found {
+                FileMatch::Match if self.is_by_assistant(&who, &path).await? => remaining.assistant_files.push(path),
                 FileMatch::Match => remaining.files.push(path),
                 FileMatch::Paraphrase => remaining.paraphrases.files.push(path),
                 FileMatch::Unreadable => remaining.unreadable_files.push(path),
             }
         }
         Ok(remaining)
+    }
+
+    /// Returns true if a file lies outside of the memory and its newest known version is the
+    /// assistant's.
+    async fn is_by_assistant(&self, who: &Party, path: &str) -> anyhow::Result<bool> {
+        if path.starts_with("memory/") || is_memory(path) {
+            return Ok(false);
+        }
+        let versions = self.workspace.versions().history(who, path).await?;
+        Ok(versions.first().is_some_and(|newest| newest.author == Author::Assistant.as_str()))
     }
 
     /// Ends an erasure that left matches, once nothing holds them any more.

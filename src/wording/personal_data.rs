@@ -135,6 +135,11 @@ pub fn in_files(files: &str) -> String {
     format!("Still in {files}: what you wrote or sent yourself is yours to change.")
 }
 
+/// Note that files which the assistant wrote still contain the text.
+pub fn in_assistant_files(files: &str) -> String {
+    format!("Still in {files}, which I wrote outside of the memory: tell me what to change there, or delete it.")
+}
+
 /// Note that new content contains the text.
 pub fn elsewhere(places: &str, id: ErasureId, surface: Surface) -> String {
     let again = surface.command(&format!("forget {id}"), &format!("memory forget {id}"));

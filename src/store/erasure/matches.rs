@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension, params};
+use sha2::Digest as _;
 
 use super::text_columns::{ColumnRedaction, CountAs, KeptMatch, TEXT_COLUMNS, TextColumn};
 use super::{AfterRedaction, ErasureCounts, ErasureRow, FORGOT, UNCUT};
@@ -41,8 +42,10 @@ pub struct RemainingMatches {
     pub proposals: usize,
     /// Other matches, added during the erasure.
     pub other: usize,
-    /// Files that only a person may change, by their owner's paths.
+    /// Files outside the memory whose newest version a person wrote, by their owner's paths.
     pub files: Vec<String>,
+    /// Files outside the memory whose newest version the assistant wrote.
+    pub assistant_files: Vec<String>,
     /// Files that may match but could not be read.
     pub unreadable_files: Vec<String>,
     /// Possible paraphrases. Their meaning is uncertain, so the erasure does not wait for them.
@@ -262,6 +265,7 @@ impl ErasureMut<'_> {
             ColumnRedaction::Row => {
                 self.db.run(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
             }
+            ColumnRedaction::Version => self.redact_version(target.row, row, &text)?,
             ColumnRedaction::Text => self.redact_text(row, &without_lines(&text, is_match))?,
             ColumnRedaction::Step => {
                 self.tx().maintenance().blank_steps("SELECT id, text FROM steps WHERE id = ?1", [row])?;
@@ -274,6 +278,27 @@ impl ErasureMut<'_> {
         }
         self.end_dependent_work(place, row)?;
         Ok(true)
+    }
+
+    /// Removes lines from the content of a file version.
+    fn redact_version(&self, erasure: &ErasureRow, file: i64, text: &str) -> anyhow::Result<()> {
+        let is_pending = self.db.exists("SELECT 1 FROM files WHERE id = ?1 AND replaces IS NOT NULL", [file])?;
+        let rest = erasure.without_matching_lines(text).filter(|rest| !is_pending && !rest.trim().is_empty());
+        match rest {
+            Some(rest) => {
+                let sql = "UPDATE file_contents SET content = ?2 WHERE file_id = ?1";
+                self.db.run(sql, params![file, rest.as_bytes()])?;
+                // The old digest would still tell of the text, but by it the label of the newest
+                // version, and of a text from outside, is found.
+                let sql = format!(
+                    "UPDATE files SET digest = ?2 WHERE id = ?1 AND {}
+                         AND id < (SELECT max(f.id) FROM files f WHERE f.path = files.path)",
+                    Label::is_trusted_sql("label")
+                );
+                self.db.run(&sql, params![file, hex::encode(sha2::Sha256::digest(rest.as_bytes()))])
+            }
+            None => self.db.run("DELETE FROM file_contents WHERE file_id = ?1", [file]),
+        }
     }
 
     /// Removes lines from a system message, reflection or notice, whose other lines stay and remain

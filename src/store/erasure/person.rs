@@ -144,7 +144,7 @@ impl ErasureMut<'_> {
                 self.drop_entries_of(scope)?;
                 return Ok(count);
             }
-            ColumnRedaction::Row => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
+            ColumnRedaction::Row | ColumnRedaction::Version => format!("DELETE FROM {table} WHERE rowid IN ({some})"),
             ColumnRedaction::Lines | ColumnRedaction::List | ColumnRedaction::Whole(_) | ColumnRedaction::Keep(_) => {
                 format!("UPDATE {table} SET {column} = {} WHERE rowid IN ({some})", blank(place))
             }
@@ -258,7 +258,7 @@ fn blank(place: &TextColumn) -> &'static str {
 fn has_content(place: &TextColumn) -> String {
     let TextColumn { column, .. } = place;
     match place.redaction {
-        ColumnRedaction::Row if place.table == "file_contents" => "1".to_owned(),
+        ColumnRedaction::Version => "1".to_owned(),
         ColumnRedaction::Row => format!("{column} <> ''"),
         ColumnRedaction::Step if *column == "call" => "call NOT IN ('', '[]')".to_owned(),
         _ => format!("{column} <> '' AND {column} <> {}", blank(place)),

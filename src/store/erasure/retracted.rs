@@ -154,7 +154,7 @@ impl RedactionMut<'_> {
             for sql in [
                 "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
                      state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
-                "UPDATE keeps SET shown = '', decided_at = coalesce(decided_at, ?2),
+                "UPDATE keeps SET shown = '', instead_of = '', decided_at = coalesce(decided_at, ?2),
                      state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",
             ] {
                 self.db.run(sql, params![turn, now])?;

@@ -14,6 +14,9 @@ pub(super) enum ColumnRedaction {
     Whole(&'static str),
     /// Deletes the row.
     Row,
+    /// Deletes matching lines of a file version, as in the file itself. One without a line left, or
+    /// that is not in its place yet, is deleted.
+    Version,
     /// Redacts the text of a message of any kind.
     Text,
     /// Blanks a step of a turn.
@@ -124,6 +127,7 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     own("actions", "title", ColumnRedaction::Whole("…"), CountAs::Summary, NONE),
     own("actions", "payload", ColumnRedaction::Whole("{}"), CountAs::Summary, NONE),
     own("keeps", "shown", ColumnRedaction::Row, CountAs::Copy, NONE),
+    own("keeps", "instead_of", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("keeps", "path", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("reminders", "text", ColumnRedaction::Keep(KeptMatch::Reminder), CountAs::Copy, NONE),
     own("proposals", "rationale", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
@@ -144,11 +148,13 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     of("parts", "file", OF_OUTBOX, ColumnRedaction::Whole("gone"), CountAs::Copy),
     of("enclosures", "what", OF_TURN, ColumnRedaction::Row, CountAs::Copy),
     of("inbox", "raw", OF_MESSAGE, ColumnRedaction::Whole(""), CountAs::Copy),
+    of("entries", "category", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
+    of("entries", "category", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
     of("entries", "name", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
     of("entries", "text", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
     of("entries", "name", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
     of("entries", "text", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
-    of("file_contents", "content", OF_FILE, ColumnRedaction::Row, CountAs::Version),
+    of("file_contents", "content", OF_FILE, ColumnRedaction::Version, CountAs::Version),
 ];
 
 #[cfg(test)]
@@ -186,7 +192,6 @@ mod tests {
         "deleted_ahead.sender",
         "embeddings.model",
         "embeddings.vector",
-        "entries.category",
         "entries.path",
         "entries.section",
         "entry_uses.key",
@@ -208,6 +213,7 @@ mod tests {
         "inbox.fate",
         "indexed.path",
         "indexed.stamp",
+        "keeps.replaces",
         "messages.album",
         "messages.also",
         "meta.key",

@@ -261,9 +261,14 @@ async fn a_persons_own_text_and_reminders_survive_forgetting_and_are_named() {
     let words = format!("It opens with {SECRET} 4711.");
     story.model.calls("remind", serde_json::json!({ "when": at, "text": words })).says("I will.");
     story.say(ADA, "Remind me").await;
+    let list =
+        serde_json::json!({ "path": "plans/checklist.md", "content": format!("It opens with {SECRET} 4711.\n") });
+    story.model.calls("write_file", list).says("Written.");
+    story.say(ADA, "Write it down").await;
     story.say(ADA, "/forget the-safe").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("Still in 1 reminder") && told.contains("Still in USER.md"), "{told}");
+    assert!(told.contains("Still in plans/checklist.md, which I wrote"), "{told}");
     assert!(!told.contains("finds nothing"), "{told}");
     assert_eq!(story.count("SELECT count(*) FROM reminders WHERE state = 'waiting' AND text LIKE '%Xylo%'"), 1);
     assert_eq!(story.count("SELECT count(*) FROM steps WHERE call LIKE '%Xylo%'"), 0, "the call that made it is gone");

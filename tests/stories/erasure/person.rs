@@ -63,6 +63,9 @@ async fn an_export_contains_all_of_a_persons_data_and_no_other() {
     let story = both_talked("").await;
     story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the heron" })).says("I will.");
     story.say(BEN, "remind me of the heron").await;
+    let task = json!({ "cron": "0 13 * * *", "task": "count the herons of the lake" });
+    story.model.calls("schedule", task).says("Every day at one.");
+    story.say(BEN, "count the herons of the lake every day at one").await;
     story.pass(Duration::from_secs(2 * 3600)).await;
     story.say(BEN, "/export").await;
     let sent = story.fake.sent(BEN).into_iter().filter_map(|sent| sent.file).next_back().unwrap();
@@ -80,6 +83,10 @@ async fn an_export_contains_all_of_a_persons_data_and_no_other() {
         assert!(of_ben.contains(&name), "{name} is missing in {of_ben:?}");
     }
     assert_eq!(holding(&files, ADA), Vec::<&str>::new());
+    let of_tasks = files.iter().filter(|(name, text)| {
+        name.starts_with("conversations/") && *name != "conversations/000002.md" && text.contains("count the herons")
+    });
+    assert_eq!(of_tasks.count(), 1, "the run of a task is a conversation of its own: {of_ben:?}");
     let line: serde_json::Value = serde_json::from_str(
         files.iter().find(|(name, _)| name == "messages.jsonl").unwrap().1.lines().next().unwrap(),
     )
