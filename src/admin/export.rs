@@ -19,7 +19,7 @@ use super::{HistoryAdmin, transcript};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
 use crate::people::{Party, Person};
-use crate::store::{ConversationKind, Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryInputs, Tx};
+use crate::store::{Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryInputs, Tx};
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Label, Labelled, Scope};
@@ -162,7 +162,7 @@ impl HistoryAdmin<'_> {
         let list = move |db: Db<'_>| {
             let mut ids: Vec<ConversationId> = db
                 .conversations()
-                .conversations(Some(person), Some(ConversationKind::Chat), u32::MAX)?
+                .conversations(Some(person), None, u32::MAX)?
                 .into_iter()
                 .map(|conversation| conversation.id)
                 .collect();
