@@ -8,19 +8,19 @@
 //! or scheduled tasks. A question is never asked about a call that would fail anyway, or that
 //! cannot be displayed whole.
 
-mod argument;
-pub mod attachments;
-pub mod conversation;
-pub mod files;
-pub mod heartbeat;
-pub mod knowledge;
-pub mod mcp;
-pub mod memory_search;
-pub mod pictures;
-pub mod question;
-pub mod schedule;
-pub mod skills;
-pub mod web;
+mod argument; // reading and checking of arguments
+pub mod attachments; // files and emoji that go out with an answer
+pub mod conversation; // reading earlier conversations and reflections
+pub mod files; // files of the person
+pub mod heartbeat; // ticking of items of HEARTBEAT.md
+pub mod knowledge; // notes, sections and the note of the day
+pub mod mcp; // tools of other programs
+pub mod memory_search; // search and recall
+pub mod pictures; // pictures put before the model
+pub mod question_text; // words of a question; `Toolbox::decide` decides, `engine::turn::call` asks
+pub mod schedule; // reminders and tasks
+pub mod skills; // loading and proposing skills
+pub mod web; // pages
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -31,6 +31,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
+use crate::memory;
 use crate::model::{ToolCall, ToolSpec};
 use crate::people::Party;
 use crate::review::reveal::reveal;
@@ -39,7 +40,7 @@ use crate::time::Zone;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 use mcp::Servers;
-use question::QuestionText;
+use question_text::QuestionText;
 use web::WrittenAddress;
 
 /// Maximum number of characters of a result that go to a model.
@@ -73,7 +74,7 @@ pub trait Tool: Send + Sync {
     /// Reason why the call cannot be made.
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
         let question = crate::wording::tool::may_i_use(&self.declaration().spec.name);
-        Ok(QuestionText { question, shown: question::lines(call.arguments), label: call.label.clone() })
+        Ok(QuestionText { question, shown: question_text::lines(call.arguments), label: call.label.clone() })
     }
 
     /// Makes the call.
@@ -321,6 +322,12 @@ pub enum ToolError {
     /// A failure; a retry may succeed.
     #[error("{0}")]
     Failed(String),
+    /// The other side could not be reached; a retry may succeed.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The other side took too long; a retry may succeed.
+    #[error("{0}")]
+    TimedOut(String),
     /// Forbidden by a rule.
     #[error("{0}")]
     Refused(String),
@@ -331,7 +338,9 @@ impl ToolError {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Arguments(_) => "bad arguments",
-            Self::Failed(_) => "failed",
+            Self::Failed(_) => memory::FAILED_CALL,
+            Self::Unreachable(_) => memory::UNREACHABLE,
+            Self::TimedOut(_) => memory::TIMED_OUT,
             Self::Refused(_) => REFUSED,
         }
     }

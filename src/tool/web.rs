@@ -27,7 +27,7 @@ pub use rule::{Interfaces, Network, Rule, SystemInterfaces};
 use serde_json::{Value, json};
 use url::Url;
 
-use super::question::QuestionText;
+use super::question_text::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::trust::{Label, Source};
 use crate::wording;
@@ -170,7 +170,7 @@ impl Tool for WebFetch {
         let page = match self.0.fetch(&url, &|to| call.may_open(to)).await {
             Ok(page) => page,
             Err(FetchError::LeadsTo { host, to }) => return Ok(leads_to(&url, &host, &to)),
-            Err(error) => return Err(ToolError::Failed(error_text(&error, &url))),
+            Err(error) => return Err(tool_error(&error, &url)),
         };
         let title = page.title.as_deref().map(|title| crate::text::shorten(title, TITLE));
         let whole = crate::text::defuse(&page.text, "page");
@@ -179,6 +179,16 @@ impl Tool for WebFetch {
         let address = crate::text::shorten(page.url.as_str(), ADDRESS);
         let text = wording::tool::page(&address, title.as_deref(), &words, cut);
         Ok(Output { text, label: Label::untrusted(Source::web(&page.host)), from: Vec::new() })
+    }
+}
+
+/// Returns the error with our own reason.
+fn tool_error(error: &FetchError, asked: &Url) -> ToolError {
+    let text = error_text(error, asked);
+    match error {
+        FetchError::TimedOut => ToolError::TimedOut(text),
+        FetchError::Unreachable(_) => ToolError::Unreachable(text),
+        _ => ToolError::Failed(text),
     }
 }
 

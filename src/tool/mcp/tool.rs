@@ -20,7 +20,7 @@ use super::server::Server;
 use crate::memory::received_path;
 use crate::message::file_type;
 use crate::tool::pictures::{MAX_PICTURE, PictureStore};
-use crate::tool::question::{QuestionText, lines};
+use crate::tool::question_text::{QuestionText, lines};
 use crate::tool::{AuthorizableCall, Effects, Egress, MAX_RESULT, Output, Tool, ToolDeclaration, ToolError};
 use crate::trust::Label;
 use crate::wording::tool as says;
@@ -42,9 +42,9 @@ impl OutsideTool {
     fn error(&self, no: &McpError) -> ToolError {
         let name = &self.accepted.spec.name;
         match no {
-            McpError::Away => ToolError::Failed(says::tool_unavailable(name)),
+            McpError::Away => ToolError::Unreachable(says::tool_unavailable(name)),
             McpError::Changed => ToolError::Refused(says::tool_changed(name)),
-            McpError::Silent(limit) => ToolError::Failed(says::no_answer(name, limit.as_secs())),
+            McpError::Silent(limit) => ToolError::TimedOut(says::no_answer(name, limit.as_secs())),
             McpError::Start | McpError::Broken | McpError::Objects(_) => ToolError::Failed(says::broke_off(name)),
         }
     }
