@@ -96,6 +96,15 @@ pub enum Query {
     Note(String),
     /// Versions of a note.
     NoteHistory(String),
+    /// One version of a note.
+    NoteVersion {
+        /// The note.
+        note: String,
+        /// Number of the version.
+        version: FileId,
+        /// The note and the number as typed, which may be the name of a note; blank if it cannot.
+        typed: String,
+    },
     /// The place where notes can be edited.
     WhereToEdit,
     /// Location of a note to edit.

@@ -35,7 +35,7 @@ use crate::wording::{self, memory as says};
 use name::Name;
 use overview::INDEX;
 
-pub(in crate::admin) use promote::CODE;
+pub(in crate::admin) use promote::{CODE, shown_of};
 
 /// Maximum size, in bytes, of a note shown in full in a chat.
 const IN_CHAT: usize = 60_000;

@@ -138,6 +138,13 @@ impl Admin {
             Query::SearchMemory(query) => shown(&self.finder().search_memory(origin.person()?, &query).await?),
             Query::Note(note) => shown(&memory_files.note(origin.person()?, &note, surface).await?),
             Query::NoteHistory(note) => shown(&memory_files.note_history(origin.person()?, &note, surface).await?),
+            Query::NoteVersion { note, version, typed } => {
+                // A title may end in a number.
+                match memory_files.note_history(origin.person()?, &typed, surface).await {
+                    Ok(history) => shown(&history),
+                    Err(_) => shown(&memory_files.note_version(origin.person()?, &note, version, surface).await?),
+                }
+            }
         }
     }
 

@@ -49,6 +49,8 @@ enum MemoryAction {
     History {
         /// The note
         note: String,
+        /// Show this version and what restoring it changes
+        version: Option<u64>,
     },
     /// Restore an earlier version of a note
     Restore {
@@ -118,7 +120,10 @@ pub fn run(memory: &Memory, paths: &CliPaths, printer: Printer) -> Result<Exit, 
         Some(MemoryAction::Show { note: Some(note) }) => words(&["memory", "show", note]),
         Some(MemoryAction::Edit { note }) => return edit(note.as_deref().unwrap_or_default(), paths, printer),
         Some(MemoryAction::Search(search)) => search.line(),
-        Some(MemoryAction::History { note }) => words(&["memory", "history", note]),
+        Some(MemoryAction::History { note, version: None }) => words(&["memory", "history", note]),
+        Some(MemoryAction::History { note, version: Some(version) }) => {
+            words(&["memory", "history", note, &version.to_string()])
+        }
         Some(MemoryAction::Restore { note, version }) => words(&["memory", "restore", note, &version.to_string()]),
         Some(MemoryAction::Promote { note, code: None }) => words(&["memory", "promote", note]),
         Some(MemoryAction::Promote { note, code: Some(code) }) => words(&["memory", "promote", note, code]),

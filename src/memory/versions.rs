@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::files::AccessError;
-use super::notes::{NoteDraft, StoredNote};
+use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote};
 use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal, unless_refused};
 use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult, check_permission};
@@ -29,7 +29,7 @@ const UNREADABLE: &str = "unreadable";
 const MAX_QUARANTINED: usize = 99;
 
 /// Content of a version (`None` for a deleted file) and its label.
-type Version = (Option<String>, Label);
+pub type Version = (Option<String>, Label);
 
 impl FileVersions<'_> {
     /// Records an edit that a person made by hand, if there is one.
@@ -68,9 +68,15 @@ impl FileVersions<'_> {
     }
 
     /// Approves an untrusted text for a person: a file in `memory/untrusted/` becomes a note with
-    /// an index line, a file elsewhere becomes trusted. `digest` is that of the content they were
-    /// shown.
-    pub async fn promote(&self, origin: &ChangeOrigin, path: &str, digest: &str) -> Result<StoredNote, WriteError> {
+    /// an index line, or the value of a key that is known; a file elsewhere becomes trusted. `digest`
+    /// is that of the content they were shown, `replaces` the text that they were told it replaces.
+    pub async fn promote(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        digest: &str,
+        replaces: Option<&Replaced>,
+    ) -> Result<StoredNote, WriteError> {
         let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
         if !origin.label.is_trusted() {
             return Err(WriteRefusal::Untrusted.into());
@@ -79,7 +85,7 @@ impl FileVersions<'_> {
             return Err(WriteRefusal::impossible(says::STAYS_RECEIVED).into());
         }
         if layout::is_untrusted(&path) {
-            return self.promote_pending_note(origin, &path, digest).await;
+            return self.promote_pending_note(origin, ApprovedNote { path: &path, digest, replaces }).await;
         }
         let shown = digest.to_owned();
         let make = move |texts: &[Option<&str>]| match texts.first().copied().flatten() {
@@ -88,26 +94,44 @@ impl FileVersions<'_> {
             None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
         };
         let written = self.change_first(origin, &[&path], LabelRule::Whole, make).await?;
-        Ok(StoredNote { written, path, redirected: false })
+        Ok(StoredNote::at(path, written))
     }
 
     async fn promote_pending_note(
         &self,
         origin: &ChangeOrigin,
-        path: &str,
-        digest: &str,
+        note: ApprovedNote<'_>,
     ) -> Result<StoredNote, WriteError> {
-        let Some((text, _, now)) = unless_refused(self.files().read_text(&origin.who, path).await)? else {
+        let Some((draft, now)) = self.pending_note(&origin.who, note.path).await? else {
             return Err(WriteRefusal::impossible(says::NOTHING_THERE).into());
         };
-        if now != digest {
+        if now != note.digest {
             return Err(WriteRefusal::impossible(says::CHANGED_SINCE).into());
         }
+        self.notes().store_approved(origin, &draft, note).await
+    }
+
+    /// Returns what the pending note at that path replaces once it is approved.
+    pub async fn replaced_by_pending(&self, who: &Party, path: &str) -> anyhow::Result<Option<Replaced>> {
+        let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
+        if !layout::is_untrusted(&path) {
+            return Ok(None);
+        }
+        match self.pending_note(who, &path).await? {
+            Some((draft, _)) => self.notes().replaced_by(who, &draft).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the pending note at that path, and the digest of its file.
+    async fn pending_note(&self, who: &Party, path: &str) -> anyhow::Result<Option<(NoteDraft, String)>> {
+        let Some((text, _, digest)) = unless_refused(self.files().read_text(who, path).await)? else {
+            return Ok(None);
+        };
         let pending = note::read(text.open().0);
         let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
         let title = if pending.name.is_empty() { stem.replace('-', " ") } else { pending.name };
-        let draft = NoteDraft { title, content: pending.body, kind: pending.kind };
-        self.notes().file_note(origin, &draft, Some((path, digest))).await
+        Ok(Some((NoteDraft { title, content: pending.body, kind: pending.kind }, digest)))
     }
 
     /// Restores an earlier version of a file, with its former label.
@@ -117,15 +141,16 @@ impl FileVersions<'_> {
         path: &str,
         version: FileId,
     ) -> Result<WriteResult, WriteError> {
-        let found = self.version(&origin.who, path, version).await?;
+        let found = self.content(&origin.who, path, version).await?;
         let (text, label) = found.ok_or_else(|| WriteRefusal::impossible(says::NO_VERSION))?;
         let origin = ChangeOrigin { label, ..origin.clone() };
         let new = text.map_or(NewContent::Deleted, NewContent::Text);
         self.change_first(&origin, &[path], LabelRule::Whole, move |_| Ok(vec![new.clone()])).await
     }
 
-    /// Returns that version, if it belongs to the file at that path and its content is stored.
-    async fn version(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
+    /// Returns the content and the label of that version, if it belongs to the file at that path and
+    /// its content is stored.
+    pub async fn content(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
         let Some(location) = self.location_of(who, path).await? else { return Ok(None) };
         let scope = who.scope();
         let query = move |db: Db<'_>| {
@@ -152,7 +177,7 @@ impl FileVersions<'_> {
         path: &str,
         version: FileId,
     ) -> anyhow::Result<Option<String>> {
-        let Some((text, label)) = self.version(&origin.who, path, version).await? else { return Ok(None) };
+        let Some((text, label)) = self.content(&origin.who, path, version).await? else { return Ok(None) };
         let fits = text.is_none_or(|text| text.len() <= layout::most_bytes(path));
         let folder = self.folder_of(&origin.who).await?;
         let (origin, scope) = (ChangeOrigin { label, ..origin.clone() }, origin.who.scope());

@@ -81,7 +81,7 @@ fn versions_are_listed_and_come_back() {
     assert!(told.contains("is back to version"), "{told}");
     assert_eq!(std::fs::read_to_string(home.file("workspace/memory/tea.md")).unwrap(), "one\n");
     let shown = home.run("memory history tea").done();
-    assert!(shown.contains("current") && shown.contains("compline memory restore tea VERSION"), "{shown}");
+    assert!(shown.contains("there now") && shown.contains("compline memory restore tea VERSION"), "{shown}");
     let learned = home.run("memory history experience/default --json");
     learned.refused(1, &["no such note"]);
     edit(&home, "memory edit experience/default", &[("VISUAL", &visual)]).done();

@@ -167,7 +167,13 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
         "" => Query::Memory,
         "search" => Query::SearchMemory(search_flags::read(more)?),
         "edit" => Query::WhereToEdit,
-        "history" => Query::NoteHistory(named(more)?),
+        "history" => match more.rsplit_once(char::is_whitespace).map(|(note, last)| (note.trim(), number(last))) {
+            Some((note, Some(version))) => {
+                let (note, version, typed) = (note.to_owned(), FileId(version), more.to_owned());
+                Query::NoteVersion { note, version, typed }
+            }
+            _ => Query::NoteHistory(named(more)?),
+        },
         "restore" => {
             let (note, version) = first_word(more);
             let (note, version) = (named(note)?, FileId(number(version)?));
@@ -309,6 +315,14 @@ mod memory_tests {
             ),
             ("/memory search.md", Command::Read(Query::Note(note("search.md")))),
             ("/memory history tea", Command::Read(Query::NoteHistory(note("tea")))),
+            (
+                "/memory history green tea 12",
+                Command::Read(Query::NoteVersion {
+                    note: note("green tea"),
+                    version: FileId(12),
+                    typed: note("green tea 12"),
+                }),
+            ),
             ("/memory restore tea 12", Command::Act(Action::RestoreNote { note: note("tea"), version: FileId(12) })),
             ("/remember Cat: Tom\nDog: Rex", Command::Act(Action::Remember(note("Cat: Tom\nDog: Rex")))),
             ("/promote tea", Command::Act(Action::Promote { note: note("tea"), code: note("") })),

@@ -45,6 +45,9 @@ fn query(words: &[&str]) -> Option<Query> {
         ["memory", "show", note] => Query::Note(text(note)),
         ["memory", "search", query @ ..] => Query::SearchMemory(SearchQuery::read(query)?),
         ["memory", "history", note] => Query::NoteHistory(text(note)),
+        ["memory", "history", note, version] => {
+            Query::NoteVersion { note: text(note), version: FileId(number(version)?), typed: String::new() }
+        }
         ["memory", "place", person, note] => Query::NoteLocation { person: text(person), note: text(note) },
         _ => return None,
     })

@@ -74,7 +74,7 @@ pub const COMMANDS: &[CommandRow] = &[
     member("resend", "[NUMBER]", "Resend failed deliveries", Act(arguments::resend)).command_line("resend"),
     member(
         "memory",
-        "[NOTE | search WORDS | history NOTE | restore NOTE VERSION]",
+        "[NOTE | search WORDS | history NOTE [VERSION] | restore NOTE VERSION]",
         "Show, search and restore memory",
         ByArguments(arguments::memory),
     )

@@ -1,18 +1,26 @@
-//! The history of a note, and how to restore a version.
+//! The history of a note, one version in full, and how to restore it.
 //!
 //! Changes made by hand are recorded before versions are listed or restored, so restoring loses
 //! nothing that a person wrote. A restored version keeps its label.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::name::{self, Name};
-use super::{no_such_note, promote};
+use super::{MemoryFile, no_such_note, promote};
 use crate::admin::MemoryAdmin;
-use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words};
+use crate::admin::answer::{
+    Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words, with_fields,
+};
 use crate::id::FileId;
 use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
-use crate::people::Person;
+use crate::people::{Party, Person};
+use crate::review::diff::{self, fenced};
+use crate::review::reveal::reveal;
 use crate::store::FileRow;
+use crate::text::cut_bytes;
+use crate::trust::{Labelled, Text};
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
 
@@ -23,12 +31,15 @@ const MAX_VERSIONS: usize = 20;
 pub(in crate::admin) struct FileHistory {
     path: String,
     versions: Vec<FileRow>,
+    /// Content that is on the disk; `None` if the file is gone or unreadable.
+    present: Option<MemoryFile>,
 }
 
 impl FileHistory {
-    /// The current version; `None` if the file is gone.
+    /// The newest version with the content that is on the disk.
     fn present(&self) -> Option<FileId> {
-        self.versions.first().filter(|newest| !newest.digest.is_empty()).map(|newest| newest.id)
+        let present = self.present.as_ref()?;
+        self.versions.iter().find(|version| version.digest == present.digest).map(|version| version.id)
     }
 
     /// The newest versions, and the last trusted one regardless of its age: a person whose file was
@@ -66,7 +77,82 @@ impl Render for FileHistory {
     }
 }
 
+/// One version of a file, in full and compared with the present content.
+pub(in crate::admin) struct FileVersion {
+    path: String,
+    row: FileRow,
+    /// The content; `None` if it is no longer kept, or the file was deleted with this version.
+    text: Option<Text>,
+    present: Option<MemoryFile>,
+}
+
+impl FileVersion {
+    /// The lines that restoring it changes; `None` if there is nothing to restore.
+    fn changes(&self, shown: &mut ShownLabel) -> Option<String> {
+        let old = self.text.as_ref().map(|text| shown.words(text).to_string())?;
+        let now = self.present.as_ref().map_or("", |present| present.words(shown));
+        Some(diff::of_texts(now, &old))
+    }
+}
+
+impl Render for FileVersion {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let (row, path) = (&self.row, plain(name::visible_path(&self.path)));
+        let (at, who) = (context.zone.show_short(row.at), says::author(&row.author));
+        let size = row.has_content.then_some(row.size);
+        let facts = says::version_facts(size, row.digest.is_empty(), &sources_in_words(&row.label), false);
+        let mut parts = vec![says::version_head(&path, row.id, &at, who, &says::cause(&row.cause), &facts)];
+        if let Some(text) = &self.text {
+            let words = shown.words(text);
+            let part = if context.surface == Surface::Chat { cut_bytes(words, super::IN_CHAT) } else { words };
+            parts.push(fenced(&reveal(part)));
+            parts.extend((part.len() < words.len()).then(|| says::CUT.to_owned()));
+        }
+        match self.changes(shown) {
+            None if row.digest.is_empty() => {}
+            None => parts.push(says::version_gone(row.id)),
+            Some(changes) if changes.is_empty() => parts.push(says::IS_THERE_NOW.to_owned()),
+            Some(changes) => {
+                let part =
+                    if context.surface == Surface::Chat { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
+                parts.push(format!("{}\n\n{}", says::RESTORING_CHANGES, fenced(part)));
+                parts.push(says::how_to_restore_version(&name::short(&self.path), row.id, context.surface));
+            }
+        }
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let changes = self.changes(shown);
+        let text = self.text.as_ref().map(|text| shown.words(text).to_string());
+        let present = self.present.as_ref().filter(|present| present.digest == self.row.digest).map(|_| self.row.id);
+        with_fields(version_json(&self.row, present), json!({ "path": self.path, "text": text, "diff": changes }))
+    }
+}
+
 impl MemoryAdmin<'_> {
+    /// One version of a note, compared with what is there now.
+    pub(in crate::admin) async fn note_version(
+        &self,
+        person: &Person,
+        typed: &str,
+        version: FileId,
+        surface: Surface,
+    ) -> Result<FileVersion, CommandError> {
+        let histories = self.histories(person, typed).await?;
+        let Some(first) = histories.first() else { return Err(no_such_note(surface).into()) };
+        let unknown = says::no_such_version(&plain(&name::short(&first.path)), surface);
+        let found = histories.into_iter().find_map(|FileHistory { path, versions, present }| {
+            let row = versions.into_iter().find(|row| row.id == version)?;
+            Some((path, row, present))
+        });
+        let Some((path, row, present)) = found else { return Err(Answer::refusal(unknown).into()) };
+        let who = Party::One(person.clone());
+        let stored = self.workspace.versions().content(&who, &path, version).await?;
+        let text = stored.and_then(|(text, label)| Some(Labelled::new(Arc::from(text?), label, who.scope())));
+        Ok(FileVersion { path, row, text, present })
+    }
+
     /// The history of a note.
     pub(in crate::admin) async fn note_history(
         &self,
@@ -127,7 +213,8 @@ impl MemoryAdmin<'_> {
             unless_refused(self.workspace.versions().take_note_of(&origin, &path).await)?;
             let versions = self.workspace.versions().history(&origin.who, &path).await?;
             if !versions.is_empty() {
-                histories.push(FileHistory { path, versions });
+                let present = unless_refused(self.page(&origin.who, std::slice::from_ref(&path)).await)?;
+                histories.push(FileHistory { path, versions, present });
             }
         }
         Ok(histories)

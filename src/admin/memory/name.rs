@@ -14,11 +14,16 @@ use crate::memory::{EXPERIENCE, normal_path, note};
 /// Maximum length of a name, in characters.
 const MAX_LENGTH: usize = 120;
 
+/// Files at the top of a person's folder, which their bare names mean.
+const TOP: [&str; 4] = ["HEARTBEAT", "USER", "SOUL", "AGENTS"];
+
 /// A note, as named.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Name {
     /// The name as repeated to the person: the last component, without `.md`.
     pub(super) stem: String,
+    /// The file at the top of the folder that the bare name means.
+    top: Option<String>,
     /// True if `untrusted/` preceded the name.
     untrusted: bool,
     /// Possible paths, if the name leads to the assistant's own files.
@@ -42,13 +47,15 @@ impl Name {
         let untrusted = folder.rsplit('/').next() == Some("untrusted");
         let stem = if bare.eq_ignore_ascii_case("memory") { "MEMORY" } else { bare };
         let elsewhere = reserved_paths(folder, name);
+        let top = TOP.into_iter().find(|top| typed == name && top.eq_ignore_ascii_case(bare));
+        let top = top.map(|top| format!("{top}.md"));
         let last = if folder.is_empty() && !typed.starts_with('/') {
             vec![format!("{bare}.md"), of_agent(bare)]
         } else {
             Vec::new()
         };
         let typed = normal_path(typed).filter(|way| leads_down(typed) && is_outer_path(way));
-        Some(Self { stem: stem.to_owned(), untrusted, elsewhere, typed, last })
+        Some(Self { stem: stem.to_owned(), top, untrusted, elsewhere, typed, last })
     }
 
     /// Possible paths as the owner sees them, likeliest first.
@@ -59,9 +66,9 @@ impl Name {
         let stems = self.stems();
         let own = stems.iter().map(|stem| format!("memory/{stem}.md")).filter(|_| !self.untrusted);
         let outside = stems.iter().map(|stem| format!("memory/untrusted/{stem}.md"));
-        let user = self.stem.eq_ignore_ascii_case("user").then(|| "USER.md".to_owned());
         let typed = self.typed.iter().flat_map(|way| [way.clone(), format!("{way}.md")]);
-        typed.chain(own).chain(outside).chain(user).chain(self.last.iter().cloned()).collect()
+        let top = self.top.iter().cloned();
+        top.chain(typed).chain(own).chain(outside).chain(self.last.iter().cloned()).collect()
     }
 
     /// The same paths, untrusted ones first.
@@ -73,7 +80,9 @@ impl Name {
 
     /// The path of a new note with that name.
     pub(super) fn new_path(&self) -> String {
-        self.elsewhere.first().cloned().unwrap_or_else(|| format!("memory/{}.md", self.stem))
+        // The instructions are shared: they are made at the start, and nobody needs a copy.
+        let own = self.top.clone().filter(|top| ["HEARTBEAT.md", "USER.md"].contains(&top.as_str()));
+        own.or_else(|| self.elsewhere.first().cloned()).unwrap_or_else(|| format!("memory/{}.md", self.stem))
     }
 
     /// The name as typed, and as the file name of a note with that title.
@@ -147,6 +156,9 @@ mod tests {
             ("../../secret", "memory/secret.md"),
             ("/etc/passwd", "memory/passwd.md"),
             ("memory", "memory/MEMORY.md"),
+            ("heartbeat", "HEARTBEAT.md"),
+            ("SOUL.md", "SOUL.md"),
+            ("memory/user", "memory/user.md"),
             ("Memory.md", "memory/MEMORY.md"),
             ("2026-11-21", "memory/2026-11-21.md"),
             ("untrusted/tea", "memory/untrusted/tea.md"),

@@ -213,14 +213,21 @@ async fn every_version_can_be_looked_at_and_comes_back_with_its_label() {
     story.writes("memory/MEMORY.md", &text.replace("Tom", "Jerry"));
     let history = asks(&story, ADA, "/memory history MEMORY").await;
     for part in
-        ["newest first", "you, by hand", "you, with a command", "current", "bytes", "/memory restore MEMORY VERSION"]
+        ["newest first", "you, by hand", "you, with a command", "there now", "bytes", "/memory restore MEMORY VERSION"]
     {
         assert!(history.contains(part), "{part:?} is missing in {history}");
     }
     let version = story.count("SELECT id FROM files WHERE path = 'memory/MEMORY.md' AND cause = 'remember'");
+    let shown = asks(&story, ADA, &format!("/memory history MEMORY {version}")).await;
+    for part in ["Cat: Tom", "Putting it back changes this:", "\n-- Cat: Jerry", "\n+- Cat: Tom", "puts it back"] {
+        assert!(shown.replace("**", "").contains(part), "{part:?} is missing in {shown}");
+    }
     let told = asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await;
     assert!(told.contains(&format!("is back to version {version}")), "{told}");
     assert_eq!(story.file("memory/MEMORY.md").unwrap(), text);
+    let shown = story.command_line(&["memory", "history", "MEMORY", &version.to_string()]).await;
+    assert!(shown.markdown.contains("That is what is there now."), "{}", shown.markdown);
+    assert_eq!((&shown.json["version"], shown.json["diff"].as_str()), (&json!(version), Some("")), "{}", shown.json);
     story.say(ADA, "who is my cat?").await;
     assert!(story.model.last_prompt().contains("Tom"));
     assert!(asks(&story, ADA, &format!("/memory restore MEMORY {version}")).await.contains("Nothing to change"));

@@ -56,7 +56,7 @@ async fn commands_reach_what_was_taken_down_and_files_at_the_top() {
         assert!(asks(&story, BEN, &format!("/memory {name}")).await.contains("There is no such note"), "{name}");
     }
     for name in ["experience/default", "plan"] {
-        assert!(asks(&story, ADA, &format!("/memory history {name}")).await.contains("current"), "{name}");
+        assert!(asks(&story, ADA, &format!("/memory history {name}")).await.contains("there now"), "{name}");
     }
     has_learned(&story, &insights("tea: none"));
     let versions = "SELECT id FROM files WHERE path = '//experience/default.md' ORDER BY id LIMIT 1";
