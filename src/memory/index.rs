@@ -177,6 +177,11 @@ impl Index {
         self.0.journal.write("count the use of entries", move |tx| tx.entries().entries_used(&keys, now)).await
     }
 
+    /// Returns the categories that trusted entries of that scope state, sorted.
+    pub async fn categories(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
+        self.0.journal.read(move |db| db.entries().categories(scope)).await
+    }
+
     /// Returns the journal nodes behind those entries: file versions, summaries, turns.
     pub async fn origins(&self, hits: &[EntryHit]) -> anyhow::Result<Vec<Node>> {
         let keys: Vec<String> = hits.iter().map(|hit| hit.key.clone()).collect();

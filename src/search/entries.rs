@@ -54,6 +54,9 @@ const LIFT: f64 = 0.25;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
+/// Category of the facts that state none.
+pub const PLAIN: &str = "fact";
+
 /// A search of the index.
 #[derive(Debug, Clone)]
 pub struct EntryQuery {
@@ -63,7 +66,7 @@ pub struct EntryQuery {
     pub words: Text,
     /// Only these kinds; all if empty.
     pub kinds: Vec<EntryKind>,
-    /// Only this category.
+    /// Only this category. A fact without one belongs to [`PLAIN`].
     pub category: Option<String>,
     /// Only entries under this heading.
     pub section: Option<String>,
@@ -102,6 +105,21 @@ impl EntryQuery {
     /// Returns the scope to be searched.
     pub fn scope(&self) -> Scope {
         self.party.scope()
+    }
+
+    /// Returns true if only facts of no other category are searched. The index knows only the
+    /// categories that are stated, so these are picked from all facts.
+    fn is_of_plain_facts(&self) -> bool {
+        self.category.as_deref() == Some(PLAIN)
+    }
+
+    /// Returns the kinds and the category by which the index limits the search.
+    fn limits(&self) -> (Vec<EntryKind>, Option<String>) {
+        let is_any = self.kinds.is_empty() || self.kinds.contains(&EntryKind::Fact);
+        match self.is_of_plain_facts() && is_any {
+            true => (vec![EntryKind::Fact], None),
+            false => (self.kinds.clone(), self.category.clone()),
+        }
     }
 }
 
@@ -200,10 +218,11 @@ pub fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) -> Vec<En
 }
 
 fn lookup(question: &EntryQuery) -> Lookup {
+    let (kinds, category) = question.limits();
     Lookup {
         scope: question.scope(),
-        kinds: question.kinds.clone(),
-        category: question.category.clone(),
+        kinds,
+        category,
         section: question.section.clone(),
         agent: question.agent.clone(),
         untrusted_too: question.untrusted_too,
@@ -214,18 +233,14 @@ fn lookup(question: &EntryQuery) -> Lookup {
 /// Returns the number of candidates to fetch.
 fn candidate_count(question: &EntryQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
-    if question.case || question.time != TimeRange::ALL { usual.max(MANY) } else { usual }
+    let is_picked_later = question.case || question.time != TimeRange::ALL || question.is_of_plain_facts();
+    if is_picked_later { usual.max(MANY) } else { usual }
 }
 
 /// Returns the filter for candidates by meaning.
 fn vector_filter(question: &EntryQuery, only: Option<HashSet<String>>) -> EntryFilter {
-    EntryFilter {
-        untrusted_too: question.untrusted_too,
-        kinds: question.kinds.clone(),
-        category: question.category.clone(),
-        only,
-        limit: candidate_count(question),
-    }
+    let (kinds, category) = question.limits();
+    EntryFilter { untrusted_too: question.untrusted_too, kinds, category, only, limit: candidate_count(question) }
 }
 
 /// Returns the digests of entries under that heading or agent, which only the index knows.
@@ -333,7 +348,8 @@ fn candidates(
 
 fn fits(candidate: &HitCandidate, question: &EntryQuery) -> bool {
     let row = &candidate.row;
-    if question.without.is_some_and(|without| without(&row.path)) {
+    let is_other = question.is_of_plain_facts() && category_of(row) != PLAIN;
+    if is_other || question.without.is_some_and(|without| without(&row.path)) {
         return false;
     }
     let stands = |word: &str| row.text.open().0.contains(word) || row.name.open().0.contains(word);

@@ -45,6 +45,9 @@ const PASSAGE: usize = 600;
 /// Categories of facts, and kinds of notes.
 const CATEGORIES: [&str; 7] = ["preference", "decision", "fact", "context", "person", "project", "reference"];
 
+/// Number of categories of the person's own that an error names.
+const STATED: usize = 20;
+
 /// Values of the argument `in`.
 #[derive(Clone, Copy, PartialEq, EnumString, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "lowercase")]
@@ -64,17 +67,22 @@ impl SearchArea {
 }
 
 /// Reads the argument `category`; none if it is not given.
-fn read_category(arguments: &Value) -> Result<Option<String>, ToolError> {
+fn read_category(arguments: &Value) -> Option<String> {
     let category = argument::text(arguments, "category").trim().to_lowercase();
     let category = if category == "user" { "person".to_owned() } else { category };
-    match category.as_str() {
-        "" => Ok(None),
-        known if CATEGORIES.contains(&known) => Ok(Some(category)),
-        other => {
-            let shown = format!("{:?}", shorten(other, 40));
-            Err(ToolError::Arguments(wording::tool::unknown_value("category", &shown, &CATEGORIES)))
-        }
+    Some(category).filter(|category| !category.is_empty())
+}
+
+/// Refuses a category that neither is built in nor was named by the person.
+fn check_category(category: &str, stated: &[String]) -> Result<(), ToolError> {
+    let known: Vec<&str> = CATEGORIES.into_iter().chain(stated.iter().map(String::as_str)).collect();
+    if known.contains(&category) {
+        return Ok(());
     }
+    let further = stated.iter().map(String::as_str).filter(|stated| !CATEGORIES.contains(stated)).take(STATED);
+    let shown: Vec<&str> = CATEGORIES.into_iter().chain(further).collect();
+    let name = format!("{:?}", shorten(category, 40));
+    Err(ToolError::Arguments(wording::tool::unknown_value("category", &name, &shown)))
 }
 
 /// Reads `since` and `until`; a missing one sets no limit. The day named by `until` is included.
@@ -220,7 +228,7 @@ impl SearchArguments {
         Ok(Self {
             words: Labelled::new(Arc::from(words), call.label.clone(), call.scope),
             wanted: FoldedWords::new(words),
-            category: read_category(call.arguments)?,
+            category: read_category(call.arguments),
             time: read_time(call.arguments, zone)?,
             untrusted_too: argument::flag(call.arguments, "include_untrusted"),
             zone,
@@ -270,6 +278,10 @@ impl SearchSources {
         query: &SearchArguments,
         sorts: &[Vec<EntryKind>],
     ) -> Result<FoundLines, ToolError> {
+        if let Some(category) = query.category.as_deref().filter(|category| !CATEGORIES.contains(category)) {
+            let stated = index.categories(call.scope).await.map_err(|_| ToolError::Failed(says::FAILED.to_owned()))?;
+            check_category(category, &stated)?;
+        }
         let found = self.find_entries(index, call, query, sorts).await.map_err(|error| {
             tracing::warn!("A search of the memory failed: {error:#}");
             ToolError::Failed(says::FAILED.to_owned())
@@ -428,11 +440,14 @@ mod tests {
     #[test]
     fn a_category_is_one_of_the_known_ones() {
         let category = |category: &str| read_category(&json!({ "category": category }));
-        assert_eq!(category(" Preference "), Ok(Some("preference".to_owned())));
-        assert_eq!(category("user"), Ok(Some("person".to_owned())), "the former word");
-        assert_eq!((category(" "), read_category(&json!({}))), (Ok(None), Ok(None)));
-        let sentence = refusal(category("note"));
+        assert_eq!(category(" Preference "), Some("preference".to_owned()));
+        assert_eq!(category("user"), Some("person".to_owned()), "the former word");
+        assert_eq!((category(" "), read_category(&json!({}))), (None, None));
+        let stated = ["recipes".to_owned()];
+        assert_eq!(check_category("recipes", &stated), Ok(()));
+        let sentence = refusal(check_category("note", &stated));
         assert!(sentence.contains("`category` cannot be \"note\"") && sentence.contains("decision"), "{sentence}");
+        assert!(sentence.contains("recipes"), "{sentence}");
     }
 
     #[test]

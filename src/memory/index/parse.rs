@@ -2,7 +2,8 @@
 //! path, so reading the same file again gives the same entries with the same keys.
 //!
 //! A line `- **key**: value` is a fact of its own in any context; ` (preference, 2026-11-21)` at
-//! its end gives category and day. A point of a daily note is one entry. A short note is one entry.
+//! its end gives category and day, and a tag such as `#recipes` before that a category of the
+//! person's own. A point of a daily note may end in a tag too. A point of a daily note is one entry. A short note is one entry.
 //! All other text becomes passages under their headings, and the first passage of a section begins
 //! with the heading, so that its words are found too. Comments are not searched, as they are not
 //! shown. Lines of the managed index of notes are not entries: the notes are.
@@ -10,7 +11,7 @@
 use std::collections::HashMap;
 
 use super::super::{layout, memory_md, note, section};
-use crate::store::{EntryKind, NewEntry};
+use crate::store::{EntryKind, NewEntry, is_category};
 use crate::time::{Period, Span, Timestamp, Zone};
 use crate::wording;
 
@@ -199,7 +200,8 @@ impl SectionParser {
     fn point(&mut self, section: &str, line: u32, words: &str) {
         let Some((key, value)) = fact(words).filter(|_| self.rules.facts) else {
             let at = self.day.map(|day| day.plus(minutes_of(words)));
-            self.add(NewEntry { at, ..self.entry(section, line, words) });
+            let category = tag(words).unwrap_or_else(|| self.category.clone());
+            self.add(NewEntry { at, category, ..self.entry(section, line, words) });
             return;
         };
         let (value, category, day) = ending(value);
@@ -207,7 +209,7 @@ impl SectionParser {
         self.add(NewEntry {
             name: key.to_owned(),
             kind: EntryKind::Fact,
-            category: category.to_owned(),
+            category: tag(value).unwrap_or_else(|| category.to_owned()),
             at,
             ..self.entry(section, line, &format!("{key}: {value}"))
         });
@@ -288,6 +290,13 @@ fn ending(value: &str) -> (&str, &str, &str) {
     (before.trim_end(), category, day)
 }
 
+/// Returns the category that the last word of a text names as a tag, `#recipes`, in lower case.
+fn tag(words: &str) -> Option<String> {
+    let (_, last) = words.trim_end().rsplit_once(char::is_whitespace)?;
+    let name = last.strip_prefix('#').filter(|name| is_category(name))?;
+    Some(name.to_lowercase())
+}
+
 fn begin_of(day: &str, zone: Zone) -> Option<Timestamp> {
     Period::named(Span::Day, day).map(|period| period.begins(zone))
 }
@@ -322,7 +331,8 @@ fn rules_for(own: &str) -> EntryRules {
         None if markdown && is_about_us(own) => EntryKind::Text,
         None => EntryKind::File,
     };
-    EntryRules { kind, markdown, facts: markdown && !layout::is_inbox(own) }
+    // What was learned is shown at the start of conversations, and is no fact about anything else.
+    EntryRules { kind, markdown, facts: markdown && !layout::is_inbox(own) && !own.starts_with("learnings/") }
 }
 
 /// Returns the day in a daily note's file name, `2026-11-21`.

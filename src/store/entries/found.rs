@@ -149,6 +149,18 @@ impl Entries<'_> {
         Ok(found.into_values().collect())
     }
 
+    /// Returns the categories that trusted entries of a scope state and that are plain words, sorted.
+    pub fn categories(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
+        let trusted = Label::is_trusted_sql("label");
+        let sql = format!("SELECT DISTINCT category FROM entries WHERE scope = ?1 AND category <> '' AND {trusted}");
+        let stated: Vec<String> = self.db.all(&sql, [scope])?;
+        let mut plain: Vec<String> =
+            stated.into_iter().map(|name| name.to_lowercase()).filter(|name| is_category(name)).collect();
+        plain.sort();
+        plain.dedup();
+        Ok(plain)
+    }
+
     /// Returns the categories of a scope's extracted facts, by lower-case key; for a duplicate key,
     /// the newest.
     pub fn fact_categories(&self, scope: Scope) -> anyhow::Result<HashMap<String, String>> {
@@ -161,6 +173,15 @@ impl Entries<'_> {
         let named = rows.into_iter().filter_map(|(key, category)| Some((key?.trim().to_lowercase(), category?)));
         Ok(named.collect())
     }
+}
+
+/// Maximum length of the name of a category, in characters.
+const CATEGORY: usize = 30;
+
+/// Returns true if a word can name a category: letters, digits and dashes, with a letter among them.
+pub fn is_category(word: &str) -> bool {
+    let fits = (1..=CATEGORY).contains(&word.chars().count()) && word.contains(char::is_alphabetic);
+    fits && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
 /// Source of an entry's terms.

@@ -36,6 +36,25 @@ async fn through(story: &Story, tool: &str, arguments: Value) -> String {
     story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
 }
 
+/// Promise (search/own-categories): You name categories of your own with a tag such as `#recipes`, or in
+/// a note; a search in one finds what is in it, and what has none counts as a fact.
+#[tokio::test]
+async fn a_category_of_their_own_is_searched_and_an_unknown_one_is_refused() {
+    let story = Story::begin().await;
+    story.say(ADA, &format!("/remember Plum cake: two hundred grams of sugar #recipes {}", canary(ADA))).await;
+    story.say(ADA, "/remember Plum cake: three hundred grams of sugar #recipes").await;
+    story.say(ADA, "/remember Plum tree: behind the house").await;
+    story.writes("memory/jam.md", "---\nname: Plum jam\ntype: recipes\n---\n\nBoil plums.\n");
+    for (category, expected) in [("recipes", [true, true, false]), ("fact", [false, false, true])] {
+        let found = through(&story, "memory_search", json!({ "query": "plum", "category": category })).await;
+        let shown = ["three hundred grams", "Boil plums", "behind the house"].map(|part| found.contains(part));
+        assert_eq!(shown, expected, "{category}: {found}");
+    }
+    let refused = through(&story, "memory_search", json!({ "query": "plum", "category": "boats" })).await;
+    assert!(refused.contains("cannot be \"boats\"") && refused.contains("recipes"), "{refused}");
+    story.end().await;
+}
+
 /// Promise (search/all-agents): One search covers the memory of all agents, filtered by agent,
 /// heading and letter case, with surrounding lines, in a chat or on the command line; each person
 /// searches only their own.
@@ -122,6 +141,8 @@ async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
         story.writes(&format!("memory/bed-{n}.md"), &note);
     }
     through(&story, "memory_search", json!({ "query": "oscar" })).await;
+    // A note whose line is in the prompt does not have to come to mind.
+    story.writes("memory/MEMORY.md", "## Recent facts\n\n## Index\n");
     story.say(ADA, "/new").await;
     story.say(ADA, "How are the tomatoes?").await;
     let prompt = story.model.last_prompt();

@@ -15,7 +15,7 @@ fn a_place_says_what_a_file_is() {
         ("memory/deep/odd.md", EntryKind::File, true),
         ("USER.md", EntryKind::Text, true),
         ("agents/compline/memory.md", EntryKind::Text, true),
-        ("learnings/errors.md", EntryKind::Text, true),
+        ("learnings/errors.md", EntryKind::Text, false),
         ("//experience/default.md", EntryKind::Text, true),
         ("projects/boat.md", EntryKind::File, true),
         ("inbox/3-letter.md", EntryKind::File, false),
