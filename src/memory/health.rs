@@ -8,16 +8,13 @@ use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-use super::files::LabelledFile;
+use super::layout;
 use super::notes::MEMORY;
-use super::owned_files::OwnPath;
-use super::workspace::{WorkspaceChecks, unless_refused};
-use super::write::{Author, ChangeOrigin, NewContent};
-use super::{layout, memory_md, note};
+use super::workspace::WorkspaceChecks;
 use crate::people::{Party, Role};
-use crate::store::{Db, FolderState, Node};
+use crate::store::{Db, FolderState};
 use crate::time::Timestamp;
-use crate::trust::{Label, Scope};
+use crate::trust::Scope;
 
 /// Folders of the workspace that all other parts rely on.
 const FOLDERS: [&str; 2] = ["memory", "inbox"];
@@ -124,8 +121,10 @@ impl WorkspaceChecks<'_> {
         self.seed(now).await?;
         let people = self.0.journal.read(|db| db.people().people()).await?;
         for person in people.into_iter().filter(|person| person.role > Role::Guest) {
-            let lines = self.list_unlisted(&Party::One(person), now).await?;
-            fixed.lines = fixed.lines.saturating_add(lines);
+            let who = Party::One(person);
+            while let lines @ 1.. = self.list_unlisted(&who, now).await? {
+                fixed.lines = fixed.lines.saturating_add(lines);
+            }
         }
         Ok(fixed)
     }
@@ -150,62 +149,6 @@ impl WorkspaceChecks<'_> {
         }
         health.unlisted = health.unlisted.saturating_add(self.unlisted(who, &files).await?.len());
         Ok(())
-    }
-
-    /// Returns the notes without a line in `MEMORY.md`, with their content. A line repeats text of
-    /// its note, and `MEMORY.md` is loaded automatically; so notes with untrusted text are left
-    /// out.
-    async fn unlisted<'f>(
-        &self,
-        who: &Party,
-        files: &'f [OwnPath],
-    ) -> anyhow::Result<Vec<(&'f OwnPath, LabelledFile)>> {
-        let mut indexes = Vec::new();
-        for file in files.iter().filter(|file| holds_lines(&file.path)) {
-            indexes.extend(self.folders().words_of(who.scope(), file).await?);
-        }
-        let is_listed =
-            |file: &OwnPath| indexes.iter().any(|text| memory_md::has_index_line(text, name_of(&file.path)));
-        let mut unlisted = Vec::new();
-        for file in files.iter().filter(|file| is_listed_note(&file.path) && !is_listed(file)) {
-            let Ok(Some(found)) = self.files().readable(who, &file.path).await else { continue };
-            if found.label.is_trusted() {
-                unlisted.push((file, found));
-            }
-        }
-        Ok(unlisted)
-    }
-
-    async fn list_unlisted(&self, who: &Party, now: Timestamp) -> anyhow::Result<usize> {
-        let files = self.folders().files_of(who).await?;
-        let (mut lines, mut from) = (Vec::new(), Vec::new());
-        for (file, found) in self.unlisted(who, &files).await? {
-            let (note, name) = (note::read(&found.text), name_of(&file.path).to_owned());
-            let (title, hook) = note.title_and_hook(name.trim_end_matches(".md"));
-            lines.push((title, name, hook));
-            from.extend(found.row.map(Node::File));
-        }
-        let count = lines.len();
-        if count == 0 {
-            return Ok(0);
-        }
-        let origin = ChangeOrigin {
-            who: who.clone(),
-            label: Label::neutral(),
-            author: Author::Program,
-            cause: "mend",
-            from,
-            now,
-        };
-        let list = move |text: Option<&str>| {
-            let text = text.unwrap_or_default().to_owned();
-            Ok(NewContent::Text(
-                lines
-                    .iter()
-                    .fold(text, |text, (title, file, hook)| memory_md::put_index_line(&text, title, file, hook)),
-            ))
-        };
-        Ok(unless_refused(self.versions().change(&origin, MEMORY, list).await)?.map_or(0, |_| count))
     }
 
     async fn unowned_folders(&self, known: BTreeSet<String>) -> anyhow::Result<usize> {
@@ -248,36 +191,4 @@ fn name_of_party(db: Db<'_>, scope: Scope) -> anyhow::Result<String> {
         Scope::Person(id) => db.folders().name_once_of(id)?.unwrap_or_else(|| scope.encode()),
         Scope::Group(_) | Scope::Shared => scope.encode(),
     })
-}
-
-/// Returns true if the file holds index lines.
-fn holds_lines(path: &str) -> bool {
-    path == MEMORY
-        || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memory_md::is_overflow(name))
-}
-
-/// Returns true if the file is a note that needs an index line. Daily notes need none.
-fn is_listed_note(path: &str) -> bool {
-    let stem =
-        path.strip_prefix("memory/").and_then(|name| name.strip_suffix(".md")).filter(|name| !name.contains('/'));
-    stem.is_some_and(|stem| stem != "MEMORY" && !memory_md::is_day(stem))
-}
-
-fn name_of(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn notes_of_days_need_no_line() {
-        for path in ["memory/tea.md", "memory/2026-11-2.md", "memory/2026-11-xx.md"] {
-            assert!(is_listed_note(path), "{path}");
-        }
-        for path in ["memory/MEMORY.md", "memory/2026-11-21.md", "memory/untrusted/a.md", "memory/a.txt", "USER.md"] {
-            assert!(!is_listed_note(path), "{path}");
-        }
-    }
 }

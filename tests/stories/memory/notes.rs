@@ -45,6 +45,27 @@ async fn fresh_prompt(story: &Story) -> String {
     story.model.last_prompt()
 }
 
+/// Promise (memory/notes-by-hand): A note that you put into the folder by hand is known from your next
+/// message on, with or without front matter.
+#[tokio::test]
+async fn notes_written_by_hand_get_their_line_with_the_next_message() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    story.writes("memory/boat.md", "# The boat\n\nLies in the harbour of Linz.\n");
+    story.writes("memory/tea.md", "---\nname: Tea\ndescription: Which tea\ntype: recipes\n---\n\nGreen.\n");
+    story.writes("memory/2026-11-19.md", "- [09:00] a day is no note\n");
+    story.say(ADA, "where is my boat?").await;
+    let prompt = story.model.last_prompt();
+    for line in ["- [boat](boat.md): The boat", "- [Tea](tea.md): Which tea"] {
+        assert_eq!(prompt.matches(line).count(), 1, "{line} in {prompt}");
+    }
+    assert_eq!(lines(&story).len(), 2);
+    let versions = story.count("SELECT count(*) FROM files WHERE path = 'memory/MEMORY.md'");
+    story.say(ADA, "and today?").await;
+    assert_eq!(story.count("SELECT count(*) FROM files WHERE path = 'memory/MEMORY.md'"), versions, "once");
+    story.end().await;
+}
+
 /// Proves: memory/notes
 #[tokio::test]
 async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_in_the_prompt() {

@@ -1,0 +1,187 @@
+//! Index lines of notes that were put into the folder by hand or as files, with or without front
+//! matter. A line that a person removes is not put back, except by `compline doctor --fix`.
+//!
+//! Before each message the folder of notes is looked at; only if it has changed since the last look
+//! are the names in it compared with the index. A line repeats text of its note, and `MEMORY.md` is
+//! loaded automatically, so a note with untrusted text gets none.
+
+use std::collections::HashSet;
+use std::path::Path;
+use std::time::SystemTime;
+
+use super::files::LabelledFile;
+use super::note::Note;
+use super::notes::MEMORY;
+use super::owned_files::OwnPath;
+use super::workspace::{Workspace, unless_refused};
+use super::write::{Author, ChangeOrigin};
+use super::{layout, memory_md, note};
+use crate::people::Party;
+use crate::store::{Db, Node};
+use crate::time::Timestamp;
+use crate::time::task::lock;
+use crate::trust::Label;
+
+/// Maximum number of lines added at once. Where more notes have none, as after a folder was copied in,
+/// they are found by search until `compline doctor --fix` lists them.
+const AT_ONCE: usize = 50;
+
+impl Workspace {
+    /// Adds index lines for notes that were added since the last look. Does nothing while something
+    /// is being forgotten: the index changes before the file of a note goes.
+    pub(super) async fn list_new_notes(&self, who: &Party, folder: &str, now: Timestamp) -> anyhow::Result<()> {
+        let Ok(_alone) = self.0.erasure.try_lock() else { return Ok(()) };
+        let notes = layout::within(folder, "memory");
+        let at = notes.clone();
+        let Some((changed_at, unlisted)) = self.on_disk(move |workspace| workspace.unlisted_names(&at)).await? else {
+            return Ok(());
+        };
+        if (1..=AT_ONCE).contains(&unlisted) {
+            self.list_unknown(who, now).await?;
+        }
+        lock(&self.0.listed).insert(notes, changed_at);
+        Ok(())
+    }
+
+    /// Adds index lines for notes of which no version is recorded, and records them: a line that a
+    /// person removes later is not put back.
+    async fn list_unknown(&self, who: &Party, now: Timestamp) -> anyhow::Result<()> {
+        let files = self.folders().files_of(who).await?;
+        let unlisted = self.unlisted(who, &files).await?;
+        let locations: Vec<String> = unlisted.iter().map(|(file, _)| file.location.clone()).collect();
+        let read = move |db: Db<'_>| {
+            locations
+                .iter()
+                .map(|at| Ok(db.file_versions().last_digest_of(at)?.is_none()))
+                .collect::<anyhow::Result<Vec<bool>>>()
+        };
+        let is_unknown = self.0.journal.read(read).await?;
+        let unknown = unlisted.into_iter().zip(is_unknown).filter(|(_, is_unknown)| *is_unknown);
+        let unknown: Vec<_> = unknown.map(|(note, _)| note).collect();
+        let paths: Vec<String> = unknown.iter().map(|(file, _)| file.path.clone()).collect();
+        self.add_to_index(who, unknown, now).await?;
+        for path in paths {
+            let (who, label, author) = (who.clone(), Label::neutral(), Author::Program);
+            let origin = ChangeOrigin { who, label, author, cause: "hand", from: Vec::new(), now };
+            unless_refused(self.versions().take_note_of(&origin, &path).await)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the time of the last change of the folder of notes, and how many of its notes are in
+    /// no index; `None` if it has not changed since the last look. Blocks.
+    fn unlisted_names(&self, notes: &str) -> anyhow::Result<Option<(SystemTime, usize)>> {
+        let disk = &self.0.disk;
+        let Some(changed_at) = modified(&disk.unchecked(notes)) else { return Ok(None) };
+        if lock(&self.0.listed).get(notes) == Some(&changed_at) {
+            return Ok(None);
+        }
+        let names: Vec<String> = disk.list(notes)?.into_iter().map(|entry| entry.name).collect();
+        let mut listed: HashSet<String> = HashSet::new();
+        for name in names.iter().filter(|name| holds_lines(&layout::within("memory", name))) {
+            let bytes = disk.read(&layout::within(notes, name), layout::MAX_TEXT_FILE).unwrap_or_default();
+            let text = String::from_utf8_lossy(&bytes);
+            let lines = memory_md::index_lines(&text).filter_map(memory_md::parse_index_line);
+            listed.extend(lines.map(|(_, file, _)| file.to_lowercase()));
+        }
+        let is_unlisted =
+            |name: &&String| is_listed_note(&layout::within("memory", name)) && !listed.contains(&name.to_lowercase());
+        Ok(Some((changed_at, names.iter().filter(is_unlisted).count())))
+    }
+
+    /// Returns the notes without a line in `MEMORY.md`, with their content. A line repeats text of
+    /// its note, and `MEMORY.md` is loaded automatically; so notes with untrusted text are left
+    /// out.
+    pub(super) async fn unlisted<'f>(
+        &self,
+        who: &Party,
+        files: &'f [OwnPath],
+    ) -> anyhow::Result<Vec<(&'f OwnPath, LabelledFile)>> {
+        let mut indexes = Vec::new();
+        for file in files.iter().filter(|file| holds_lines(&file.path)) {
+            indexes.extend(self.folders().words_of(who.scope(), file).await?);
+        }
+        let is_listed =
+            |file: &OwnPath| indexes.iter().any(|text| memory_md::has_index_line(text, name_of(&file.path)));
+        let mut unlisted = Vec::new();
+        for file in files.iter().filter(|file| is_listed_note(&file.path) && !is_listed(file)) {
+            let Ok(Some(found)) = self.files().readable(who, &file.path).await else { continue };
+            if found.label.is_trusted() {
+                unlisted.push((file, found));
+            }
+        }
+        Ok(unlisted)
+    }
+
+    /// Adds index lines for notes without one, and returns their number.
+    pub(super) async fn list_unlisted(&self, who: &Party, now: Timestamp) -> anyhow::Result<usize> {
+        let files = self.folders().files_of(who).await?;
+        let unlisted = self.unlisted(who, &files).await?.into_iter().take(AT_ONCE).collect();
+        self.add_to_index(who, unlisted, now).await
+    }
+
+    async fn add_to_index(
+        &self,
+        who: &Party,
+        unlisted: Vec<(&OwnPath, LabelledFile)>,
+        now: Timestamp,
+    ) -> anyhow::Result<usize> {
+        let (mut notes, mut from, mut label) = (Vec::new(), Vec::new(), Label::neutral());
+        for (file, found) in unlisted {
+            let (note, name) = (note::read(&found.text), name_of(&file.path).to_owned());
+            let (title, hook) = note.title_and_hook(name.trim_end_matches(".md"));
+            notes.push((name, Note { name: title, description: hook, ..note }));
+            from.extend(found.row.map(Node::File));
+            label.absorb(&found.label);
+        }
+        if notes.is_empty() {
+            return Ok(0);
+        }
+        let (who, author) = (who.clone(), Author::Program);
+        let origin = ChangeOrigin { who, label, author, cause: "mend", from, now };
+        self.notes().add_lines(&origin, notes).await
+    }
+}
+
+/// Returns true if the file holds index lines.
+fn holds_lines(path: &str) -> bool {
+    path == MEMORY
+        || path.strip_prefix("memory/").is_some_and(|name| !name.contains('/') && memory_md::is_overflow(name))
+}
+
+/// Returns true if the file is a note that needs an index line. Daily notes need none.
+fn is_listed_note(path: &str) -> bool {
+    let stem =
+        path.strip_prefix("memory/").and_then(|name| name.strip_suffix(".md")).filter(|name| !name.contains('/'));
+    let line = memory_md::format_index_line("x", name_of(path), "");
+    // A name that a link cannot hold would never count as listed.
+    let can_be_linked = memory_md::parse_index_line(&line).is_some_and(|(_, file, _)| file == name_of(path));
+    can_be_linked && stem.is_some_and(|stem| stem != "MEMORY" && !memory_md::is_day(stem))
+}
+
+/// Returns the time of the last change of a folder; `None` if there is none.
+fn modified(folder: &Path) -> Option<SystemTime> {
+    std::fs::metadata(folder).and_then(|metadata| metadata.modified()).ok()
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_of_days_need_no_line() {
+        for path in ["memory/tea.md", "memory/2026-11-2.md", "memory/2026-11-xx.md", "memory/a (b).md"] {
+            assert!(is_listed_note(path), "{path}");
+        }
+        for path in ["memory/1) intro.md", "memory/plan (draft.md"] {
+            assert!(!is_listed_note(path), "no link can hold {path}");
+        }
+        for path in ["memory/MEMORY.md", "memory/2026-11-21.md", "memory/untrusted/a.md", "memory/a.txt", "USER.md"] {
+            assert!(!is_listed_note(path), "{path}");
+        }
+    }
+}
