@@ -65,6 +65,11 @@ impl Workspace {
             }
             folder => Some(folder?),
         };
+        if let Some(folder) = folder.as_ref().filter(|_| self.1.memory.enabled)
+            && let Err(error) = self.list_new_notes(who, folder, now).await
+        {
+            notes.push(format!("Notes that were added by hand are not in the index: {error:#}"));
+        }
         let mut found = self.look_up_files(folder.as_deref(), day).await?;
         if let Some(folder) = &folder {
             let date = self.0.zone.show_day(now);
@@ -97,6 +102,7 @@ impl Workspace {
             agent: loaded.agent(agent),
             experience: loaded.experience(agent),
             nodes: loaded.nodes,
+            unreadable: loaded.unreadable,
             notes: loaded.notes,
         })
     }
@@ -210,18 +216,26 @@ struct LoadedPages {
     own: Scope,
     pages: Vec<(LoadPurpose, Arc<FileVersion>, Label)>,
     nodes: Vec<i64>,
+    unreadable: Vec<String>,
     notes: Vec<String>,
 }
 
 impl LoadedPages {
     fn of(db: Db<'_>, found: Vec<FileLookup>, own: Scope, notes: Vec<String>) -> anyhow::Result<Self> {
-        let mut loaded = Self { own, pages: Vec::new(), nodes: Vec::new(), notes };
+        let is_owner = if let Scope::Person(id) = own { db.people().is_owner(id)? } else { false };
+        let mut loaded = Self { own, pages: Vec::new(), nodes: Vec::new(), unreadable: Vec::new(), notes };
         for FileLookup { purpose, name, requested_path, page } in found {
             let page = match page {
                 Ok(Some(page)) => page,
                 Ok(None) => continue,
                 Err(note) => {
                     loaded.notes.push(note);
+                    let is_shared = matches!(purpose, LoadPurpose::File(kind) if kind.is_shared());
+                    // The name of another profile's file may say anything.
+                    let is_other = matches!(purpose, LoadPurpose::OtherProfile(_));
+                    if !is_other && (is_owner || !is_shared) {
+                        loaded.unreadable.push(name.trim_start_matches('/').to_owned());
+                    }
                     continue;
                 }
             };

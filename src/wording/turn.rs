@@ -87,6 +87,13 @@ pub fn late(said: &str, delay: Duration, away: bool) -> ProgramText {
     })
 }
 
+/// Notice about files of the memory that cannot be read.
+pub fn unreadable_files(names: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "I cannot read {names}, so I answer without what it says. `/memory history NAME` shows earlier versions, and how to put one back."
+    ))
+}
+
 /// Reply to messages that waited for more than a day.
 pub fn too_old(count: usize, away: bool) -> ProgramText {
     let away = if away { " while I was away" } else { "" };

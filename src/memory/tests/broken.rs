@@ -54,7 +54,7 @@ async fn a_broken_list_stops_no_facts_and_nothing_else() {
             ["agents/compline/memory.md", "memory/facts-2026-11.md"].map(|path| read(&home, path)).concat();
         let stands = (put.matches("- **tea**: green").count(), put.matches("- **server**: Bert").count());
         assert_eq!(stands, (1, 1), "{broken} {how}: {put}");
-        home.workspace.notes().known_facts(&Party::One(home.ada.clone())).await.unwrap();
+        home.workspace.notes().known_items(&Party::One(home.ada.clone()), NOW).await.unwrap();
         home.workspace.notes().learn_failure(&Party::One(home.ada.clone()), "web_fetch", "failed", NOW).await.unwrap();
         assert!(read(&home, "learnings/errors.md").contains("web_fetch"), "{broken} {how}");
     }

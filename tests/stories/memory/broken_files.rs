@@ -78,6 +78,34 @@ async fn a_broken_memory_stops_neither_facts_nor_the_summary_of_an_older_part() 
 
 /// Proves: memory/damaged-file
 #[tokio::test]
+async fn an_unreadable_top_file_is_told_of_once() {
+    let mut story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let soul = path_of(&story, "workspace/SOUL.md");
+    let text = std::fs::read(&soul).unwrap();
+    std::fs::remove_file(&soul).unwrap();
+    std::fs::create_dir(&soul).unwrap();
+    let told =
+        |story: &Story| story.received_by(ADA).iter().filter(|told| told.contains("I cannot read SOUL.md")).count();
+    for _ in 0..2 {
+        story.say(ADA, "how are you?").await;
+        assert_eq!((told(&story), story.last_received_by(ADA).as_str()), (1, "ok"), "{:?}", story.received_by(ADA));
+    }
+    story.restart().await;
+    story.say(ADA, "and now?").await;
+    assert_eq!(told(&story), 1);
+    std::fs::remove_dir(&soul).unwrap();
+    std::fs::write(&soul, text).unwrap();
+    story.say(ADA, "better?").await;
+    std::fs::remove_file(&soul).unwrap();
+    std::fs::create_dir(&soul).unwrap();
+    story.say(ADA, "worse?").await;
+    assert_eq!(told(&story), 2, "it broke again");
+    story.end().await;
+}
+
+/// Proves: memory/damaged-file
+#[tokio::test]
 async fn a_fact_goes_to_the_monthly_note_if_its_list_is_broken() {
     let story = Story::with("[memory]\nextract_every = 1").await;
     std::fs::create_dir_all(path_of(&story, "workspace/agents/compline/memory.md")).unwrap();
