@@ -6,8 +6,8 @@
 //! before a crash is the same after it; errors of `send` are named by what to do next. An adapter
 //! knows neither people nor journal nor engine.
 
-pub mod markdown;
-mod request;
+pub mod markdown; // Markdown in the markup of a channel
+mod request; // HTTP requests
 pub mod signal;
 pub mod telegram;
 pub mod terminal;

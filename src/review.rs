@@ -10,11 +10,12 @@
 //! [`ActiveSkills`] knows holds, versions and labels.
 
 mod apply; // an approved change becomes live
-pub mod approval; // proof of an approval, consumed by applying it
+pub mod approval_proof; // proof of an approval, consumed by applying it
 pub mod diff;
 mod disk; // exchange of folders on disk
 mod duplicate_check; // stage: the same content again
 mod label;
+mod merge; // newer built-in skills and a person's changes
 mod active_skills; // the skills in use
 mod owner_decision; // approve and reject: owners only
 pub mod proposal;

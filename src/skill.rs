@@ -6,13 +6,13 @@
 //! through this module, because only `review` knows the origin of their text and which of them are
 //! held.
 
-pub mod builtin;
-pub mod catalogue;
-pub mod folder;
-mod front;
-pub mod index;
-pub mod manifest;
-pub mod name;
+pub mod builtin; // skills that ship with the program
+pub mod catalogue; // the skills of a folder
+pub mod folder; // files and digest
+mod front; // front matter
+pub mod index; // the list in a prompt
+pub mod manifest; // SKILL.md
+pub mod name; // valid names
 
 pub use catalogue::{Catalogue, Skill, SkillCache, UnloadableSkill};
 pub use folder::{Digest, MAIN, SkillFolder};

@@ -3,7 +3,7 @@
 //! Only the holder of the home's lock may do this. All preparation takes place next to the home's
 //! files, in `.restoring/`. The backup is read in full, compared with its manifest and unpacked.
 //! Its journal is checked and migrated, and one transaction closes everything that was in progress
-//! in it (`AfterRestoreMut::park`). Then a plan of renames is written. That write is
+//! in it (`AfterRestoreMut::close_pending`). Then a plan of renames is written. That write is
 //! the commit point: before it the home is unchanged, and the unpacked files are discarded at the
 //! next start; after it the plan is carried out, by this process or the next one that takes the
 //! lock ([`settle`]). A home with a plan in it is never opened.
@@ -34,7 +34,7 @@ use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, free_space, known_as};
 use crate::config::{self, Config, Home};
 use crate::memory;
 use crate::review;
-use crate::store::{self, Journal, ParkedWork, RestoredPerson, Tx};
+use crate::store::{self, ClosedWork, Journal, RestoredPerson, Tx};
 use crate::time::Timestamp;
 use crate::wording::restore as of_restore;
 use crate::wording::upkeep as says;
@@ -106,7 +106,7 @@ pub struct Restored {
     /// Creation time of the backup.
     pub made_at: Timestamp,
     /// Work that was closed, and data that is not trusted.
-    pub parked: ParkedWork,
+    pub parked: ClosedWork,
     /// Path of the former state, if there was any.
     pub aside: Option<PathBuf>,
     /// True if everything is as backed up, including the configuration.
@@ -128,7 +128,7 @@ pub struct PreparedRestore {
     /// Changes to the people and tools that may act.
     pub difference: Difference,
     places: Vec<(&'static str, PathBuf)>,
-    parked: ParkedWork,
+    parked: ClosedWork,
     keeps_key: bool,
 }
 
@@ -225,7 +225,7 @@ pub fn finish(
         made_at: difference.made_at,
         parked,
         aside,
-        is_exact: difference.is_authentic && is_same_config && parked == ParkedWork::default(),
+        is_exact: difference.is_authentic && is_same_config && parked == ClosedWork::default(),
         is_authentic: difference.is_authentic,
         is_configured_otherwise: !is_same_config,
         keeps_key,
@@ -324,7 +324,7 @@ struct CloseInput {
     admitted: Option<store::PresentPeople>,
 }
 
-type ClosedWork = (ParkedWork, Vec<RestoredPerson>, Vec<String>);
+type Closing = (ClosedWork, Vec<RestoredPerson>, Vec<String>);
 
 /// Checks the unpacked journal, migrates it and closes the work in progress.
 async fn close_staged(
@@ -332,7 +332,7 @@ async fn close_staged(
     manifest: &Manifest,
     closing: CloseInput,
     now: Timestamp,
-) -> anyhow::Result<ClosedWork> {
+) -> anyhow::Result<Closing> {
     let path = staged.join(JOURNAL);
     let (damage, version) = store::examine(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
     ensure!(damage.is_empty(), "its journal is damaged: {}", damage.join("; "));
@@ -353,11 +353,11 @@ async fn close_staged(
     Ok(closed)
 }
 
-fn close(tx: Tx<'_>, closing: &CloseInput, now: Timestamp) -> anyhow::Result<ClosedWork> {
+fn close(tx: Tx<'_>, closing: &CloseInput, now: Timestamp) -> anyhow::Result<Closing> {
     if !closing.is_authentic {
         tx.after_restore().has_our_schema()?;
     }
-    let mut parked = tx.after_restore().park(now)?;
+    let mut parked = tx.after_restore().close_pending(now)?;
     if !closing.is_authentic {
         tx.after_restore().distrust_all(&memory::of_found_file(), &mut parked, now)?;
     }

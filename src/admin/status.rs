@@ -17,7 +17,7 @@ use crate::people::{Address, Person};
 use crate::schedule::{Checked, HeartbeatStatus, UpcomingReflection};
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::spend::RemainingBudget;
-use crate::store::{Conversation, Db, ParkedWork, RESTORED_AT, SlotState, Tx};
+use crate::store::{ClosedWork, Conversation, Db, RESTORED_AT, SlotState, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::tool::mcp::Condition;
 use crate::trust::Scope;
@@ -332,7 +332,7 @@ fn budget_json(left: &RemainingBudget) -> Value {
 pub(super) struct Upkeep {
     last: Option<Timestamp>,
     checked: Option<Checked>,
-    restored: Option<(Timestamp, ParkedWork)>,
+    restored: Option<(Timestamp, ClosedWork)>,
 }
 
 impl Upkeep {

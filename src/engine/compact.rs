@@ -1,6 +1,7 @@
 //! Compaction: replaces the older part of a long conversation with a summary of its own kind, which
 //! says what is needed to go on. Extract facts, summarise, move the pointer, in this order and each
-//! stored before the next.
+//! stored before the next. After each turn `stream` asks [`request_if_full`]: at 60 % of the window
+//! facts are extracted, at 70 % the older part is compacted.
 //!
 //! Nothing is discarded: every message stays in the journal, `memory_search` finds it, and it is
 //! read once more when the conversation ends. Facts come first; if they cannot be extracted after a
@@ -142,7 +143,7 @@ async fn make(engine: &Arc<Engine>, wanted: Compaction) -> anyhow::Result<()> {
         Err(error) if wanted.attempts + 1 < MAX_ATTEMPTS => {
             return postpone(engine, &wanted, &error.to_string()).await;
         }
-        Err(_) => (extract(part), "extract".to_owned()),
+        Err(_) => (summarise_by_rules(part), "extract".to_owned()),
     };
     let (words, label, _) = summary.open();
     let made = Compaction { summary: Labelled::new(Arc::clone(words), label.clone(), scope), ..wanted };
@@ -246,7 +247,7 @@ fn summary_in(answer: &str) -> Option<String> {
 }
 
 /// Summarises the part by rules: the summary so far, then what people said.
-fn extract(part: OlderPart) -> Text {
+fn summarise_by_rules(part: OlderPart) -> Text {
     let OlderPart { lines, so_far, most, zone } = part;
     let scope = so_far.scope();
     let material = SummaryMaterial { lines, open: summary::nothing_open(scope), scope, zone };

@@ -74,6 +74,8 @@ struct TurnClaim {
     /// Zone for the times of reactions and sent messages, which only chats are shown.
     zone: Option<Zone>,
     notice: Option<Text>,
+    /// Files of the party that cannot be read, for a chat: a change of these is told once.
+    unreadable: Option<Vec<String>>,
 }
 
 impl TurnClaim {
@@ -129,7 +131,11 @@ impl TurnClaim {
         for summary in tx.summaries().summaries_before(self.conversation)? {
             tx.derivations().derive(Node::Turn(turn), Node::Summary(summary))?;
         }
-        if let Some(notice) = self.notice {
+        let unreadable = match &self.unreadable {
+            Some(files) => tell_of_unreadable(tx, self.scope, files)?,
+            None => None,
+        };
+        for notice in self.notice.into_iter().chain(unreadable) {
             tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, self.address, &notice, self.now))?;
         }
         tx.turns().turn(turn)
@@ -321,9 +327,11 @@ impl StreamTask {
             parents,
             zone: is_chat.then_some(zone),
             notice,
+            unreadable: is_chat.then(|| inputs.loaded.unreadable.clone()),
         };
+        let tells = delayed_since.is_some() || claim.unreadable.as_ref().is_some_and(|files| !files.is_empty());
         let row = self.engine.journal.write("claim messages", move |tx| claim.write(tx, &ids)).await?;
-        if delayed_since.is_some() {
+        if tells {
             self.engine.channels.posted(address);
         }
         self.current_turn = row.as_ref().map(|row| row.id);
@@ -493,6 +501,24 @@ impl StreamTask {
         // own text.
         wording::own(words, Scope::Shared)
     }
+}
+
+/// Returns the notice about files that cannot be read, unless it was given already.
+fn tell_of_unreadable(tx: Tx<'_>, scope: Scope, files: &[String]) -> anyhow::Result<Option<Text>> {
+    let (key, names) = (format!("unreadable_files:{}", scope.encode()), files.join("\n"));
+    let told = tx.settings().fact(&key)?.unwrap_or_default();
+    if told == names {
+        return Ok(None);
+    }
+    if names.is_empty() {
+        tx.settings().drop_fact(&key)?;
+    } else {
+        tx.settings().set_fact(&key, &names)?;
+    }
+    let is_new = |file: &&String| told.lines().all(|known| known != file.as_str());
+    let new: Vec<&str> = files.iter().filter(is_new).map(String::as_str).collect();
+    let notice = || wording::own(wording::turn::unreadable_files(&new.join(", ")), scope);
+    Ok((!new.is_empty()).then(notice))
 }
 
 /// The party of a turn; `None` if the person has no access any more.

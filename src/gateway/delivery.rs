@@ -11,9 +11,10 @@
 //! A message waits without limit for a client to attach, or because the server asks to
 //! wait; that time is stored with the address.
 
-mod attachments;
-mod set_aside;
-mod unasked;
+mod attachments; // files of an answer
+mod quiet_hours; // what is kept until the morning
+mod set_aside; // deliveries that keep failing
+mod unasked; // what nobody asked for, and what is over
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use anyhow::Context;
 
-use super::approval::Approval;
+use super::approval_proof::Approval;
 use super::disk::{self, Swap};
 use super::proposal::{self, Proposal};
 use super::{ProposalChange, Review, label, show};

@@ -1,7 +1,7 @@
 //! Creates trusted labels. The only file of this module that does: for shipped content, for a
 //! person's own work, and for content that the owner approved.
 
-use super::approval::Approval;
+use super::approval_proof::Approval;
 use crate::id::VersionId;
 use crate::trust::{Label, Source};
 

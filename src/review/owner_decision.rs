@@ -12,9 +12,8 @@ use anyhow::Context;
 
 use super::Review;
 use super::apply;
-use super::approval::{Approval, Decider};
+use super::approval_proof::{Approval, Decider};
 use super::proposal::Proposal;
-use super::taint;
 use crate::id::{AddressId, PersonId, ProposalId, VersionId};
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{Cause, NewDecision, NewOutbox, OriginKind, ProposalState, Tx};
@@ -98,7 +97,7 @@ impl DecisionSource {
     /// Returns whether the decider is an owner now, according to the journal.
     fn is_owner(self, tx: Tx<'_>) -> anyhow::Result<bool> {
         match self {
-            Self::Chat(id) => taint::is_owner(*tx, id),
+            Self::Chat(id) => tx.people().is_owner(id),
             Self::CommandLine => Ok(true),
         }
     }

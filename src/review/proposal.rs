@@ -164,7 +164,8 @@ impl Proposal {
             .transpose()?;
         let base = base_of(db, &row)?;
         let of_base = base.as_ref().is_some_and(|version| version.label.asks_before_leaving());
-        let third_party = row.origin != OriginKind::Shipped && (of_base || row.label.asks_before_leaving());
+        // An update of a built-in skill is merged into the version that it would change.
+        let third_party = of_base || (row.origin != OriginKind::Shipped && row.label.asks_before_leaving());
         let base = base.map(|version| db.skills().files_of_version(version.id).map(SkillFolder::new)).transpose()?;
         let verdicts = db.proposals().verdicts_of(id)?;
         Ok(Some(Self { row, change, result, base, verdicts, third_party }))

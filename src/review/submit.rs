@@ -183,7 +183,7 @@ fn refusal_of(
 ) -> anyhow::Result<Option<Refused>> {
     match &examined.draft.origin {
         ProposalOrigin::Turn { .. } => {}
-        ProposalOrigin::Reflection { person, .. } if taint::is_owner(*tx, *person)? => {}
+        ProposalOrigin::Reflection { person, .. } if tx.people().is_owner(*person)? => {}
         ProposalOrigin::Reflection { .. } => return Ok(Some(Refused::because(says::REFLECTION_OF_A_MEMBER))),
         ProposalOrigin::Note { .. } | ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped => {
             return Ok(None);

@@ -12,8 +12,6 @@ mod reflection;
 use std::collections::BTreeSet;
 
 use super::proposal::ProposalOrigin;
-use crate::id::PersonId;
-use crate::people::Role;
 use crate::store::{Clearance, Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::skill as says;
@@ -63,7 +61,7 @@ fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<Tain
     if label.asks_before_leaving() {
         return Ok(careful(&label, row.scope, says::FROM_A_SKILL));
     }
-    if !row.person.map_or(Ok(false), |person| is_owner(db, person))? {
+    if !row.person.map_or(Ok(false), |person| db.people().is_owner(person))? {
         return Ok(careful(&label, row.scope, says::NOT_THE_OWNERS));
     }
     let why = match looks_pasted(&texts) {
@@ -91,11 +89,6 @@ fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)
         }
     }
     Ok((label, said))
-}
-
-/// Returns whether the person is an owner now, according to the journal.
-pub(super) fn is_owner(db: Db<'_>, person: PersonId) -> anyhow::Result<bool> {
-    Ok(db.people().person(person)?.is_some_and(|person| person.role == Role::Owner))
 }
 
 /// Returns whether a text may be pasted. Quotes count only in their own turn: later their labels
@@ -157,8 +150,10 @@ fn careful(label: &Label, scope: Scope, why: &str) -> TaintVerdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::id::PersonId;
     use crate::id::{AddressId, ConversationId, MessageId, TurnId};
     use crate::people::Address;
+    use crate::people::Role;
     use crate::store::{
         BoundaryReason, ConversationKind, Journal, NewConversation, NewMessage, NewStep, NewTurn, StepKind, Tx,
     };

@@ -15,7 +15,7 @@ use std::sync::atomic::Ordering;
 
 use tokio_util::sync::CancellationToken;
 
-use super::approval::{Approval, Decider};
+use super::approval_proof::{Approval, Decider};
 use super::owner_decision;
 use super::proposal::Proposal;
 use super::reveal::reveal;

@@ -3,7 +3,6 @@
 
 use crate::config::{Budget, Limit, Price};
 use crate::model::{ModelError, ModelInfo, Reply, Request, Usage};
-use crate::people::Role;
 use crate::store::{Db, Spent};
 use crate::text;
 use crate::trust::Scope;
@@ -223,7 +222,7 @@ pub(super) fn without_reserve(budget: &Budget) -> Limit {
 
 fn is_owner(db: Db<'_>, scope: Scope) -> anyhow::Result<bool> {
     let Scope::Person(id) = scope else { return Ok(false) };
-    Ok(db.people().person(id)?.is_some_and(|person| person.role == Role::Owner))
+    db.people().is_owner(id)
 }
 
 /// Returns true if the limit has room for the cost. A cost of zero always fits.

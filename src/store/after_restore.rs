@@ -30,7 +30,7 @@ const REASON: &str = "restored";
 /// Counts of closed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct ParkedWork {
+pub struct ClosedWork {
     /// Messages and commands that were queued or being answered.
     pub messages: usize,
     /// Pending deliveries.
@@ -55,7 +55,7 @@ pub struct ParkedWork {
 
 impl AfterRestore<'_> {
     /// Returns the counts of rows closed when this journal was restored; `None` if it never was.
-    pub fn parked(&self) -> anyhow::Result<Option<ParkedWork>> {
+    pub fn parked(&self) -> anyhow::Result<Option<ClosedWork>> {
         Ok(self.db.settings().fact(PARKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
     }
 
@@ -67,7 +67,7 @@ impl AfterRestore<'_> {
 
 impl AfterRestoreMut<'_> {
     /// Closes all pending work.
-    pub fn park(&self, now: Timestamp) -> anyhow::Result<ParkedWork> {
+    pub fn close_pending(&self, now: Timestamp) -> anyhow::Result<ClosedWork> {
         let over = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, params![REASON, now]) };
         let because = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, [REASON]) };
         let at = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, [now]) };
@@ -77,7 +77,7 @@ impl AfterRestoreMut<'_> {
             "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2
               WHERE id IN (SELECT proposal_id FROM skill_changes WHERE state = 'intended')",
         )?;
-        let parked = ParkedWork {
+        let parked = ClosedWork {
             messages: because(
                 "UPDATE messages SET state = 'closed', reason = ?1 WHERE state IN ('queued', 'claimed')",
             )?,
@@ -90,7 +90,7 @@ impl AfterRestoreMut<'_> {
             slots: over(
                 "UPDATE slots SET state = 'failed', reason = ?1, ended_at = ?2 WHERE state IN ('claimed', 'working')",
             )?,
-            ..ParkedWork::default()
+            ..ClosedWork::default()
         };
         over(
             "UPDATE turns SET state = 'stopped', reason = ?1, ended_at = ?2, retry_at = NULL WHERE state IN ('running', 'waiting')",
@@ -113,7 +113,7 @@ impl AfterRestoreMut<'_> {
     }
 
     /// Stores the counts of closed rows.
-    pub fn note_parked(&self, parked: &ParkedWork) -> anyhow::Result<()> {
+    pub fn note_parked(&self, parked: &ClosedWork) -> anyhow::Result<()> {
         self.tx().settings().set_fact(PARKED, &serde_json::to_string(parked)?)
     }
 
@@ -162,7 +162,7 @@ impl AfterRestoreMut<'_> {
     }
 
     /// Marks everything in the journal as untrusted and cancels scheduled work.
-    pub fn distrust_all(&self, label: &Label, parked: &mut ParkedWork, now: Timestamp) -> anyhow::Result<()> {
+    pub fn distrust_all(&self, label: &Label, parked: &mut ClosedWork, now: Timestamp) -> anyhow::Result<()> {
         for (table, column) in self.label_columns()? {
             let is_trusted = Label::is_trusted_sql(&format!("\"{column}\""));
             let sql = format!("UPDATE \"{table}\" SET \"{column}\" = ?1 WHERE {is_trusted}");

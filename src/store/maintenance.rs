@@ -153,7 +153,7 @@ impl MaintenanceMut<'_> {
             "UPDATE turns SET context = '', reacted = '', recalled = '' WHERE conversation_id = ?1
                  AND (context <> '' OR reacted <> '' OR recalled <> '')",
             "UPDATE questions SET call = '{}' WHERE conversation_id = ?1",
-            "UPDATE keeps SET shown = '' WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1)",
+            "UPDATE keeps SET shown = '', instead_of = '' WHERE turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1)",
             // Parts that were sent are blank already; abandoned ones still have their text.
             "UPDATE parts SET rich = '', plain = '' WHERE (rich <> '' OR plain <> '') AND outbox_id IN
                  (SELECT o.id FROM messages m JOIN outbox o ON o.message_id = m.id WHERE m.conversation_id = ?1)",

@@ -53,6 +53,11 @@ impl People<'_> {
         self.db.row("WHERE id = ?1 AND removed_at IS NULL", [id])
     }
 
+    /// Returns true if the person is an owner now.
+    pub fn is_owner(&self, id: PersonId) -> anyhow::Result<bool> {
+        Ok(self.person(id)?.is_some_and(|person| person.role == Role::Owner))
+    }
+
     /// Returns the party of a scope; `None` for a removed person, or for the shared scope.
     pub fn party_of(&self, scope: Scope) -> anyhow::Result<Option<Party>> {
         match scope {

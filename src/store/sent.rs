@@ -1,5 +1,6 @@
 //! Messages that a person gets without asking: reminders, results of tasks, heartbeat messages,
-//! reflections, notices, questions and proposals.
+//! reflections, notices, questions and proposals; and which of them may disturb in quiet hours
+//! ([`Urgency`]).
 //!
 //! Each is a message of kind `sent` in the person's stream, stored in the transaction that posts
 //! it. It belongs to no conversation until a turn is shown it; then it belongs to that turn and its

@@ -97,7 +97,7 @@ pub struct TurnRow {
     /// True if the person was informed that the model is unreachable.
     pub noticed: bool,
     /// Number of resumptions after an interruption.
-    pub lives: u32,
+    pub interruptions: u32,
 }
 
 impl TurnRow {
@@ -110,7 +110,7 @@ impl TurnRow {
 from_row! {
     TurnRow from "turns", "context, context_label, recalled, counted" {
         id, stream: "stream_id", conversation: "conversation_id", person: "person_id", address: "address_id", scope,
-        state, claimed_at, label, attempts, retry_at, noticed, lives,
+        state, claimed_at, label, attempts, retry_at, noticed, interruptions: "lives",
     }
     with |row| {
         context: Labelled::new(row.get("context")?, row.get("context_label")?, row.get("scope")?),
@@ -302,7 +302,7 @@ impl TurnsMut<'_> {
     }
 
     /// Resumes an interrupted turn. Returns the number of resumptions so far.
-    pub fn live_again(&self, id: TurnId) -> anyhow::Result<u32> {
+    pub fn count_interruption_of(&self, id: TurnId) -> anyhow::Result<u32> {
         self.db.one("UPDATE turns SET lives = lives + 1 WHERE id = ?1 RETURNING lives", [id])
     }
 

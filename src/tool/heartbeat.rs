@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::json;
 
-use super::question::QuestionText;
+use super::question_text::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::PersonId;
 use crate::memory::{HeartbeatItem, HeartbeatItemKind, Workspace, find_heartbeat_item, heartbeat_items};

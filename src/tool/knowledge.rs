@@ -17,7 +17,7 @@ use crate::memory::{
 };
 use crate::people::Party;
 use crate::review::Review;
-use crate::store::{ConversationKind, Db, Journal, Node};
+use crate::store::{ConversationKind, Db, Journal, NewKeep, Node};
 use crate::time::{Clock, Zone};
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::knowledge as says;
@@ -199,10 +199,14 @@ impl KnowledgeStore {
         }
         let text = match (stored.redirected, stored.written.version) {
             (true, _) => says::redirected(&stored.path),
-            (false, Some(_)) => says::kept(&stored.path),
+            (false, Some(_)) => says::kept(&stored.path, stored.instead_of.as_ref().map(|old| old.shown.as_str())),
             (false, None) => says::kept_already(&stored.path),
         };
-        Ok(self.output(call, text, &stored.written))
+        let mut output = self.output(call, text, &stored.written);
+        if let Some(old) = &stored.instead_of {
+            output.label.absorb(&old.label);
+        }
+        Ok(output)
     }
 
     /// Returns the result of a call that changed a file.
@@ -228,9 +232,16 @@ impl KnowledgeStore {
         let (path, digest) = (stored.path.clone(), stored.written.digest.clone());
         let words = self.as_filed(call, &path).await?.unwrap_or_else(|| words.to_owned());
         let shown: Text = Labelled::new(Arc::from(words), stored.written.label.clone(), call.scope);
+        let replaced = match self.party(call).await {
+            Ok(party) => self.workspace.versions().replaced_by_pending(&party, &path).await?,
+            Err(_) => None,
+        };
+        let (instead_of, replaces) = replaced.map(|replaced| (replaced.shown, replaced.digest)).unwrap_or_default();
         self.journal
             .write("want to keep something", move |tx| {
-                tx.keep_requests().add_keep_request(turn, person, &path, &digest, &shown, now)
+                let (instead_of, replaces) = (instead_of.as_str(), replaces.as_str());
+                let new = NewKeep { path: &path, digest: &digest, shown: &shown, instead_of, replaces };
+                tx.keep_requests().add_keep_request(turn, person, &new, now)
             })
             .await
     }

@@ -13,7 +13,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use super::question::{QuestionText, lines};
+use super::question_text::{QuestionText, lines};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::{PersonId, ReminderId};
 use crate::model::ToolSpec;

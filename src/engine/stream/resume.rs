@@ -38,13 +38,13 @@ impl StreamTask {
             return Ok(NextAction::Until(retry_at));
         }
         if self.current_turn != Some(row.id) {
-            row.lives = self.count_interruption(&row, now).await?;
+            row.interruptions = self.count_interruption(&row, now).await?;
             self.current_turn = Some(row.id);
         }
         let (person, scope) = (row.person, row.scope);
         let party = self.engine.journal.read(move |db| party(db, person, scope)).await?;
         let Some(party) = party else { return self.abandon(row, "not_allowed", None).await };
-        if row.lives > MAX_INTERRUPTIONS {
+        if row.interruptions > MAX_INTERRUPTIONS {
             return self.abandon(row, "cut_off", Some(wording::turn::CUT_OFF)).await;
         }
         let inputs = self.inputs_of(party, row.conversation, row.address, row.claimed_at).await?;
@@ -64,23 +64,23 @@ impl StreamTask {
     /// Counts an interruption. If it took long, posts one notice of the delay.
     async fn count_interruption(&self, row: &TurnRow, now: Timestamp) -> anyhow::Result<u32> {
         let (id, address) = (row.id, row.address);
-        let is_first = row.state == TurnState::Running && row.lives == 0;
+        let is_first = row.state == TurnState::Running && row.interruptions == 0;
         let notice = if is_first { self.new_delay_notice(row, now).await? } else { None };
         let is_delayed = notice.is_some();
-        let lives = self
+        let interruptions = self
             .engine
             .journal
             .write("take a turn up again", move |tx| {
                 if let Some(notice) = notice {
                     tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, address, &notice, now))?;
                 }
-                tx.turns().live_again(id)
+                tx.turns().count_interruption_of(id)
             })
             .await?;
         if is_delayed {
             self.engine.channels.posted(address);
         }
-        Ok(lives)
+        Ok(interruptions)
     }
 
     /// Returns the notice that names the delay, unless the delay was already long, and named,

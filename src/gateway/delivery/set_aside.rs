@@ -1,4 +1,4 @@
-//! Setting aside a message that keeps failing, so that it does not block its chat.
+//! Setting aside a delivery that keeps failing, so that it does not block its chat.
 //! After five failures, if the server accepts other messages meanwhile, it is set aside: its
 //! address is told once, and the queue goes on.
 //!

@@ -5,17 +5,13 @@
 //! part whose outcome is unknown makes the first part there a possible repeat. It moves when a
 //! client leaves, when its person writes elsewhere, and at the start.
 //!
-//! In the quiet hours of a person, what was not asked for is sent without a sound or kept until
-//! their end, by its [`Urgency`]; the rest of the queue goes on. A terminal makes no sound.
-//!
 //! A question or proposal that was decided or has expired before its message could be delivered is
 //! dropped. If the question is the reply of a turn, the reply is delivered without its buttons and
 //! says so.
 
 use super::{Delivery, close_row, fail_parts};
-use crate::adapter::Sound;
 use crate::id::{ProposalId, QuestionId};
-use crate::store::{Db, KeepState, OutboxKind, OutboxRow, PartState, ProposalState, Tx, Urgency};
+use crate::store::{Db, KeepState, OutboxKind, OutboxRow, PartState, ProposalState, Tx};
 use crate::time::Timestamp;
 
 /// Reason stored in the journal.
@@ -54,22 +50,6 @@ impl Delivery {
         tracing::info!(address.id = %id, "What was not asked for goes to address {to}, because nobody is attached to address {id}");
         dispatcher.wake(to);
         Ok(())
-    }
-
-    /// Returns the lesser urgency that is held back now, and the time until then; `None` outside of
-    /// quiet hours.
-    pub(super) async fn quiet_hours(&self, now: Timestamp) -> anyhow::Result<Option<(Urgency, Timestamp)>> {
-        let held = match self.queue.adapter.sound() {
-            Sound::Never => return Ok(None),
-            Sound::Optional => Urgency::Kept,
-            Sound::Always => Urgency::Silent,
-        };
-        let (id, home) = (self.queue.id, self.dispatcher.workspace.zone());
-        let until = move |db: Db<'_>| match db.outbox().has_unasked(id)? {
-            true => db.people().quiet_until(id, now, home),
-            false => Ok(None),
-        };
-        Ok(self.dispatcher.journal.read(until).await?.map(|until| (held, until)))
     }
 
     /// Drops a message whose decision was made or is no longer possible. Returns its standing.

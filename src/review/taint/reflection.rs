@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Clearance, TaintVerdict, careful, is_owner, may_be_pasted, read_in, tainted};
+use super::{Clearance, TaintVerdict, careful, may_be_pasted, read_in, tainted};
 use crate::id::{ActionId, MessageId, PersonId, TurnId};
 use crate::store::{CauseKind, Db, MessageKind, Node, ReflectionRow};
 use crate::trust::{Label, Scope, Source};
@@ -39,7 +39,7 @@ pub(super) fn judge(
         tainted(label, row.scope)
     } else if label.asks_before_leaving() {
         careful(&label, row.scope, says::FROM_A_SKILL)
-    } else if !is_owner(db, person)? {
+    } else if !db.people().is_owner(person)? {
         careful(&label, row.scope, says::NOT_THE_OWNERS)
     } else if note.is_some() {
         careful(&label, row.scope, says::FROM_A_NOTE)

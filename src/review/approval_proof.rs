@@ -1,5 +1,5 @@
-//! The permission to change a skill. It names one proposal and the digest that was displayed, and
-//! applying it consumes it.
+//! Proof of a decision: the permission to change a skill. It names one proposal and the digest that
+//! was displayed, and applying it consumes it. Who may decide is in `owner_decision`.
 //!
 //! Only the gate can create one, in the two places where decisions are made; a test in
 //! `tests/structure` lists them. It cannot be copied, so that one decision changes the folder once.
@@ -7,7 +7,7 @@
 //! modules can inspect one:
 //!
 //! ```
-//! use compline::review::approval::Approval;
+//! use compline::review::approval_proof::Approval;
 //! use compline::skill::Digest;
 //! fn shown(approval: &Approval) -> &Digest {
 //!     approval.digest()
@@ -18,7 +18,7 @@
 //!
 //! ```compile_fail
 //! use compline::id::{PersonId, ProposalId};
-//! use compline::review::approval::{Approval, Decider};
+//! use compline::review::approval_proof::{Approval, Decider};
 //! use compline::skill::Digest;
 //! fn made(digest: Digest) -> Approval {
 //!     Approval::new(ProposalId(1), digest, Decider::Owner { person: Some(PersonId(1)) })
@@ -28,7 +28,7 @@
 //! nor change its content,
 //!
 //! ```compile_fail
-//! use compline::review::approval::Approval;
+//! use compline::review::approval_proof::Approval;
 //! use compline::skill::Digest;
 //! fn bent(approval: &mut Approval, digest: Digest) {
 //!     approval.digest = digest;
@@ -38,7 +38,7 @@
 //! nor keep a copy for later:
 //!
 //! ```compile_fail
-//! use compline::review::approval::Approval;
+//! use compline::review::approval_proof::Approval;
 //! fn doubled(approval: &Approval) -> Approval {
 //!     approval.clone()
 //! }
