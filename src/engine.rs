@@ -21,7 +21,7 @@ pub mod history; // earlier exchanges of the conversation in the prompt
 pub mod context_budget; // tokens of each part of a prompt
 pub mod context_sections; // memory in a prompt: whole at first, then what changed
 pub mod record; // what a step stores
-pub mod stream; // one task per stream: joins messages, starts and resumes turns
+pub mod stream; // one task per stream: joins messages, starts and resumes turns, gives up those that crash
 pub mod summary; // request for a summary and its answer
 pub mod transcript; // conversations as models read them
 pub mod turn; // one run of the model with its tool calls

@@ -16,29 +16,31 @@
 //! `versions`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`, `owned_files`),
 //! checks (`health`). [`Index`] keeps the entries that are searched.
 
-mod agent;
-mod disk;
-mod facts;
-mod files;
-mod folders;
-mod health;
-mod heartbeat_file;
-mod index;
-mod label;
-mod layout;
-mod learn;
-mod load;
-pub mod memory_md;
-pub mod note;
-mod notes;
-mod owned_files;
-mod page;
-mod path_walk;
-pub mod section;
-mod stored_files;
-mod versions;
-mod workspace;
-mod write;
+mod agent; // the agent's own memory
+mod disk; // reading and writing below the root
+mod facts; // lists of facts, one value per key
+mod files; // reading for a party
+mod folders; // whose folder is where
+mod health; // figures and fixes for `doctor`
+mod heartbeat_file; // items of HEARTBEAT.md
+mod index; // entries for the search
+mod known; // what the extractor is shown
+mod label; // where the text of a file comes from
+mod layout; // names, places and size limits
+mod learn; // corrections and failures of tools
+mod listing; // index lines of notes written by hand
+mod load; // files that a turn begins with
+pub mod memory_md; // managed regions of MEMORY.md
+pub mod note; // front matter of a note
+mod notes; // notes with their index lines, and daily notes
+mod owned_files; // all files of a party
+mod page; // a file as prompts show it
+mod path_walk; // paths that follow no link
+pub mod section; // sections of Markdown
+mod stored_files; // files that the program writes whole
+mod versions; // history, approval of a text, restoring
+mod workspace; // the handle
+mod write; // the single writer
 
 #[cfg(test)]
 mod tests;
@@ -52,9 +54,11 @@ pub use heartbeat_file::{
     without_ticked_items,
 };
 pub use index::{Index, IndexHealth, IndexTotals};
+pub use known::KnownItems;
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file, of_pixels as label_of_pixels};
 pub use layout::{EXPERIENCE, is_instruction, is_owner_only, normal as normal_path, own as path_in_folder};
-pub use notes::{NoteDraft, Section, StoredNote};
+pub use learn::{FAILED_CALL, Learnings, TIMED_OUT, UNREACHABLE};
+pub use notes::{NoteDraft, Replaced, Section, StoredNote};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
@@ -84,6 +88,9 @@ pub struct TurnFiles {
     pub experience: Text,
     /// Rows of the loaded file versions that the program wrote itself.
     pub nodes: Vec<i64>,
+    /// Names of the party's own files that exist and cannot be opened, and of the shared ones if an
+    /// owner is the party.
+    pub unreadable: Vec<String>,
     /// Omissions and cuts with their reasons, for the log. Never contains file contents.
     pub notes: Vec<String>,
 }

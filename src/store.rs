@@ -50,26 +50,26 @@ mod writer; // the thread that writes
 
 pub use activity::{ModelUse, SkillUse, ToolUse};
 pub use addresses::{InboxItem, InboxOutcome};
-pub use after_restore::{ParkedWork, PersonRecord, PresentPeople, RESTORED_AT, Readmission, RestoredPerson};
+pub use after_restore::{ClosedWork, PersonRecord, PresentPeople, RESTORED_AT, Readmission, RestoredPerson};
 pub use attachments::{Attachment, AttachmentState, EnclosedFile, Enclosure, Reaction, excerpt};
 pub use conversations::{BoundaryReason, Conversation, ConversationKind, NewConversation, OpeningState};
 pub use copy::{amend_copy, copy_journal, examine};
 pub use derivations::{Node, Pasted};
 pub use embeddings::{Corpus, MissingVector, Read, Vectored};
-pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry, text_digest};
+pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry, is_category, text_digest};
 pub use erasure::{
     AfterRedaction, DELETED, ErasedWords, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, ErasureRow,
     ErasureState, FORGOT, NewErasure, OldContent, Paraphrases, RemainingMatches, UNCUT,
 };
 pub use error::{DiskFull, DiskSpace, OpenError, is_full};
 pub use extractions::{
-    Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, Layer,
+    Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, KnownCorrection, Layer,
 };
 pub use file_versions::{FOUND, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState, WrittenFor};
 pub use handles::{Db, Tx};
 pub use heartbeats::{HeartbeatRow, HeartbeatTick};
-pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState};
+pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState, NewKeep};
 pub use maintenance::{IndexMismatch, OldFile};
 pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::answer::plain;
+use crate::admin::memory::shown_of;
 use crate::id::{AddressId, KeepId};
 use crate::memory::{Workspace, WriteRefusal, unless_refused};
 use crate::people::Party;
@@ -103,13 +104,20 @@ impl MemoryAdmin<'_> {
                 self.workspace.versions().finish().await? == 0,
                 "A change of a file that was begun cannot be finished"
             );
-            return Ok((KeepState::Kept, says::promoted(&plain(&path), self.reads_memory())));
+            let instead_of = Some(row.instead_of.as_str()).filter(|old| !old.is_empty());
+            return Ok((KeepState::Kept, says::promoted(&plain(&path), instead_of, self.reads_memory())));
         }
-        if !self.is_as_shown(&origin.who, row).await? {
+        let replaced = self.workspace.versions().replaced_by_pending(&origin.who, &row.path).await?;
+        let replaces_as_told = replaced.as_ref().map_or("", |replaced| replaced.digest.as_str()) == row.replaces;
+        if !replaces_as_told || !self.is_as_shown(&origin.who, row).await? {
             return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
         }
-        let error = match self.workspace.versions().promote(&origin, &row.path, &row.digest).await {
-            Ok(kept) => return Ok((KeepState::Kept, says::promoted(&plain(&kept.path), self.reads_memory()))),
+        let error = match self.workspace.versions().promote(&origin, &row.path, &row.digest, replaced.as_ref()).await {
+            Ok(kept) => {
+                let path = plain(kept.path.trim_start_matches('/'));
+                let words = says::promoted(&path, shown_of(&kept), self.reads_memory());
+                return Ok((KeepState::Kept, words));
+            }
             Err(error) => error,
         };
         let why = match error.refusal()? {
@@ -127,7 +135,9 @@ impl MemoryAdmin<'_> {
         let taken = past.first().filter(|newest| newest.digest.is_empty() && newest.cause == CAUSE);
         let Some(at) = taken.map(|taken| taken.at).filter(|at| Some(*at) >= row.decided_at) else { return Ok(None) };
         let scope = who.scope();
-        self.journal.read(move |db| db.keep_requests().promoted_at(scope, at)).await
+        let promoted = self.journal.read(move |db| db.keep_requests().promoted_at(scope, at)).await?;
+        // A text that was there already changed no other file.
+        Ok(promoted.or_else(|| Some(row.path.replacen("untrusted/", "", 1))))
     }
 
     async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {

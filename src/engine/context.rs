@@ -19,7 +19,7 @@ use super::record::TurnRecord;
 use super::{Engine, summarizer, summary};
 use crate::config::Placement;
 use crate::id::{ConversationId, MessageId};
-use crate::memory::{TurnFiles, memory_md, received_path};
+use crate::memory::{Learnings, TurnFiles, memory_md, received_path};
 use crate::model::{Message, RequestPart, Role};
 use crate::people::{self, Party};
 use crate::store::{
@@ -135,8 +135,9 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId, loaded: &TurnFile
     let learned = learned(engine, current.scope, loaded).await?;
     let (summaries, mut label, scope) = (summaries.open().0, summaries.label().clone(), current.scope);
     label.absorb(learned.label());
-    let words = [&**summaries, &**learned.open().0].join("\n\n");
-    let opening = Some(words.trim()).filter(|words| !words.is_empty());
+    let Learnings { rules, lessons } = learned.open().0;
+    let parts = [rules.as_str(), summaries, lessons].into_iter().map(str::trim).filter(|part| !part.is_empty());
+    let opening = Some(parts.collect::<Vec<_>>().join("\n\n")).filter(|words| !words.is_empty());
     let opening: Option<Text> = opening.map(|words| Labelled::new(Arc::from(words), label, scope));
     if state == current.opening_state {
         return Ok(current);
@@ -151,8 +152,8 @@ pub async fn opening(engine: &Arc<Engine>, id: ConversationId, loaded: &TurnFile
 
 /// Lessons from corrections and failures, without those that a loaded file states in the same
 /// words; blank if there are none.
-async fn learned(engine: &Arc<Engine>, scope: Scope, loaded: &TurnFiles) -> anyhow::Result<Text> {
-    let nothing = wording::own("", scope);
+async fn learned(engine: &Arc<Engine>, scope: Scope, loaded: &TurnFiles) -> anyhow::Result<Labelled<Learnings>> {
+    let nothing = Labelled::new(Learnings::default(), Label::neutral(), scope);
     let Some(party) = engine.journal.read(move |db| db.people().party_of(scope)).await? else {
         return Ok(nothing);
     };

@@ -30,7 +30,7 @@ use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
 use crate::people::Party;
 use crate::spend::Question;
 use crate::store::{
-    ErasedWords, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Node, SummaryInputs, Tx,
+    ErasedWords, ExtractedItems, Extraction, ExtractionCause, ExtractionState, KnownCorrection, Node, SummaryInputs, Tx,
 };
 use crate::text::estimate_tokens;
 use crate::time::task::lock;
@@ -174,12 +174,27 @@ async fn make(engine: &Arc<Engine>, id: ExtractionId) -> anyhow::Result<JobProgr
     ask(engine, job, &party).await
 }
 
+/// Part of the memory that the model is shown.
+struct KnownMemory {
+    /// All of it, as text.
+    shown: Text,
+    /// Corrections by number, from 1.
+    corrections: Vec<KnownCorrection>,
+}
+
 /// Asks about the first piece of a job, and stores the answer and its facts.
 async fn ask(engine: &Arc<Engine>, job: Extraction, party: &Party) -> anyhow::Result<JobProgress> {
     let scope = job.taken.scope();
     let (conversation, upto) = (job.conversation, job.upto);
-    let known = engine.workspace.notes().known_facts(party).await?;
-    let most = engine.material(MAX_ANSWER, MOST_CHUNK).saturating_sub(estimate_tokens(known.open().0)).max(LEAST_CHUNK);
+    let known = engine.workspace.notes().known_items(party, engine.clock.now()).await?;
+    let (items, label, _) = known.open();
+    let shown = agent_memory::known(&items.facts, &items.notes, &items.today, &items.numbered_corrections());
+    let known = KnownMemory {
+        shown: Labelled::new(Arc::from(shown), label.clone(), scope),
+        corrections: items.corrections.clone(),
+    };
+    let most =
+        engine.material(MAX_ANSWER, MOST_CHUNK).saturating_sub(estimate_tokens(known.shown.open().0)).max(LEAST_CHUNK);
     let zone = engine.zone_of(scope).await?;
     let read = move |db: crate::store::Db<'_>| {
         let Some(of) = db.conversations().conversation(conversation)? else { return Ok(None) };
@@ -235,18 +250,18 @@ fn without_erased(taken: Labelled<ExtractedItems>, erased: &ErasedWords) -> Labe
 async fn extract_piece(
     engine: &Arc<Engine>,
     piece: &ConversationChunk,
-    known: &Text,
+    KnownMemory { shown: known, corrections }: &KnownMemory,
     scope: Scope,
 ) -> Result<(Labelled<ExtractedItems>, String), ModelError> {
     let (mut all, mut label, mut model) = (ExtractedItems::default(), known.label().clone(), String::new());
-    let problem = |reply: &Reply| answer::parse(reply.text().open().0, &piece.sources).err();
+    let problem = |reply: &Reply| answer::parse(reply.text().open().0, &piece.sources, corrections).err();
     for text in &piece.texts {
         let material = agent_memory::extraction_input(known.open().0, &piece.period, text.open().0);
         let joined = known.label().join_with(text.label());
         let material = Labelled::new(Arc::from(material), joined, scope);
         let (answer, by) = engine.background.ask_with_correction(QUESTION, material, &problem).await?;
         let (words, of, _) = answer.open();
-        let taken = answer::parse(words, &piece.sources).map_err(ModelError::Unusable)?;
+        let taken = answer::parse(words, &piece.sources, corrections).map_err(ModelError::Unusable)?;
         all.facts.extend(taken.facts);
         all.corrections.extend(taken.corrections);
         label.absorb(of);

@@ -21,24 +21,22 @@
 //! of other days and months are history and stay unchanged.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use super::agent::FactList;
-use super::notes::{NoteDraft, StoredNote, without_key};
+use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote, value_of_key, without_key};
 use super::page::DefaultFile;
 use super::workspace::{Notes, WriteError, WriteRefusal, unless_refused_logged};
 use super::write::{ChangeOrigin, LabelRule, NewContent};
-use super::{memory_md, note};
+use super::{memory_md, note, page};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
 use crate::text::one_line;
-use crate::trust::{Label, Labelled, Text};
+use crate::trust::Label;
 use crate::wording::agent_memory as says;
+use crate::wording::knowledge::CHANGED_SINCE;
 
 /// Size limit of one list of facts, in bytes.
 const MOST: usize = 16 * 1024;
-/// Size limit of the known facts shown to the extractor, newest first, in bytes.
-const KNOWN: usize = 8 * 1024;
 /// Number of facts written to a file at once. So many fit into an empty file at any length.
 const BATCH: usize = 16;
 /// Maximum number of notes for one month.
@@ -47,11 +45,12 @@ const NOTES: usize = 99;
 const SENTENCE: usize = 500;
 
 /// Content of a readable list.
-struct ListedFacts {
+pub(super) struct ListedFacts {
     list: FactList,
-    facts: Vec<memory_md::Fact>,
+    /// Facts in order.
+    pub facts: Vec<memory_md::Fact>,
     /// Label of the file. Only a trusted list is loaded.
-    label: Label,
+    pub label: Label,
 }
 
 impl Notes<'_> {
@@ -106,7 +105,7 @@ impl Notes<'_> {
     }
 
     /// Returns the readable lists of a party, each with its index among all lists.
-    async fn read_lists(&self, who: &Party) -> anyhow::Result<Vec<(usize, ListedFacts)>> {
+    pub(super) async fn read_lists(&self, who: &Party) -> anyhow::Result<Vec<(usize, ListedFacts)>> {
         let mut read = Vec::new();
         for (index, list) in self.1.fact_lists().into_iter().enumerate() {
             let Some(file) = self.files().readable(who, &list.path).await? else { continue };
@@ -126,30 +125,6 @@ impl Notes<'_> {
             }
         }
         Ok(known)
-    }
-
-    /// Returns the known facts of a party, one line for each: the extractor need not extract them
-    /// again and may supersede them. Contains only trusted facts; an unreadable file counts as
-    /// empty.
-    pub async fn known_facts(&self, who: &Party) -> anyhow::Result<Text> {
-        let mut label = Label::neutral();
-        let mut facts = Vec::new();
-        for (_, read) in self.read_lists(who).await? {
-            if read.label.is_trusted() {
-                label.absorb(&read.label);
-                facts.extend(read.facts);
-            }
-        }
-        facts.sort_by(|one, other| other.day.cmp(&one.day));
-        let mut known = String::new();
-        for fact in facts {
-            let line = format!("- {}: {}\n", fact.key, fact.value);
-            if known.len() + line.len() > KNOWN {
-                break;
-            }
-            known.push_str(&line);
-        }
-        Ok(Labelled::new(Arc::from(known.trim_end()), label, who.scope()))
     }
 
     /// Adds facts to a list, after moving those that no longer fit to the note of the month.
@@ -226,15 +201,53 @@ impl Notes<'_> {
     /// Stores a value under its key in one place and removes all earlier values. The result names
     /// the place as its owner sees it.
     pub async fn store_value(&self, origin: &ChangeOrigin, key: &str, value: &str) -> Result<StoredNote, WriteError> {
+        self.store_value_from(origin, key, value, None).await
+    }
+
+    /// Stores a value like [`Self::store_value`]. The pending note that was approved as it is deleted
+    /// in the same change.
+    async fn store_value_from(
+        &self,
+        origin: &ChangeOrigin,
+        key: &str,
+        value: &str,
+        from: Option<ApprovedNote<'_>>,
+    ) -> Result<StoredNote, WriteError> {
         let holders = self.holders(&origin.who, key).await?;
         let [usual, ..] = self.1.fact_lists();
         let target = holders.iter().find(|holder| holder.label.is_trusted()).map_or(&usual, |holder| &holder.list);
-        match self.set_value(origin, (key, value), Some(target), &holders).await {
+        match self.set_value(origin, (key, value), Some(target), &holders, from).await {
             // If a person has filled that list, the usual one takes the value.
             Err(WriteError::Refused(WriteRefusal::TooLarge(_))) if *target != usual => {
-                self.set_value(origin, (key, value), Some(&usual), &holders).await
+                self.set_value(origin, (key, value), Some(&usual), &holders, from).await
             }
             stored => stored,
+        }
+    }
+
+    /// Stores an approved pending note: a value of a known key where the key is, any other text as a
+    /// note. It replaces what its person was told, and nothing else.
+    pub(super) async fn store_approved(
+        &self,
+        origin: &ChangeOrigin,
+        draft: &NoteDraft,
+        from: ApprovedNote<'_>,
+    ) -> Result<StoredNote, WriteError> {
+        if self.replaced_by(&origin.who, draft).await?.as_ref() != from.replaces {
+            return Err(WriteRefusal::impossible(CHANGED_SINCE).into());
+        }
+        match self.known_key_in(&origin.who, &draft.content).await? {
+            Some((key, value)) => self.store_value_from(origin, key, value, Some(from)).await,
+            None => self.file_note(origin, draft, Some(from)).await,
+        }
+    }
+
+    /// Returns the trusted text that a draft replaces once it is stored as the person's own. Lines of
+    /// daily notes are no part of it.
+    pub async fn replaced_by(&self, who: &Party, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
+        match self.known_key_in(who, &draft.content).await? {
+            Some((key, value)) => Ok(replaced_values(&self.holders(who, key).await?, None, key, value)),
+            None => self.replaced_note(who, draft).await,
         }
     }
 
@@ -245,7 +258,8 @@ impl Notes<'_> {
         origin: &ChangeOrigin,
         words: &str,
     ) -> Result<Option<StoredNote>, WriteError> {
-        let Some((key, value)) = self.known_key_in(origin, words).await? else { return Ok(None) };
+        let known = if origin.label.is_trusted() { self.known_key_in(&origin.who, words).await? } else { None };
+        let Some((key, value)) = known else { return Ok(None) };
         let stored = self.store_value(origin, key, value).await?;
         // The form of the path that a model sees.
         Ok(Some(StoredNote { path: stored.path.trim_start_matches('/').to_owned(), ..stored }))
@@ -258,7 +272,9 @@ impl Notes<'_> {
         origin: &ChangeOrigin,
         draft: &NoteDraft,
     ) -> Result<Option<StoredNote>, WriteError> {
-        let Some((key, value)) = self.known_key_in(origin, &draft.content).await? else { return Ok(None) };
+        let known =
+            if origin.label.is_trusted() { self.known_key_in(&origin.who, &draft.content).await? } else { None };
+        let Some((key, value)) = known else { return Ok(None) };
         let path = format!("memory/{}.md", note::slug(&draft.title));
         let existing = self.files().readable(&origin.who, &path).await?;
         let title = |name: &str| one_line(name).to_lowercase();
@@ -267,24 +283,17 @@ impl Notes<'_> {
         }
         let filed = self.file_note(origin, draft, None).await?;
         let holders = self.holders(&origin.who, key).await?;
-        let removed = self.set_value(origin, (key, value), None, &holders).await;
+        let removed = self.set_value(origin, (key, value), None, &holders, None).await;
         unless_refused_logged(removed, "A fact that a note puts right stays where it was")?;
         Ok(Some(filed))
     }
 
     /// Parses a text that states a fact; `None` if no readable list knows the key.
-    async fn known_key_in<'w>(
-        &self,
-        origin: &ChangeOrigin,
-        words: &'w str,
-    ) -> anyhow::Result<Option<(&'w str, &'w str)>> {
+    async fn known_key_in<'w>(&self, who: &Party, words: &'w str) -> anyhow::Result<Option<(&'w str, &'w str)>> {
         let words = words.trim();
         let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
-        let Some((key, value)) = memory_md::split_key(words).filter(|_| is_sentence && origin.label.is_trusted())
-        else {
-            return Ok(None);
-        };
-        let is_known = self.holders(&origin.who, key).await?.iter().any(|holder| holder.label.is_trusted());
+        let Some((key, value)) = memory_md::split_key(words).filter(|_| is_sentence) else { return Ok(None) };
+        let is_known = self.holders(who, key).await?.iter().any(|holder| holder.label.is_trusted());
         Ok(is_known.then_some((key, value)))
     }
 
@@ -295,45 +304,98 @@ impl Notes<'_> {
     }
 
     /// Sets the value in the target list, and removes the key from all other holders and from
-    /// today's note. Without a target it only removes the key.
+    /// today's note. Without a target it only removes the key. The pending note that was approved as
+    /// it is deleted.
     async fn set_value(
         &self,
         origin: &ChangeOrigin,
         (key, value): (&str, &str),
         target: Option<&FactList>,
         holders: &[ListedFacts],
+        from: Option<ApprovedNote<'_>>,
     ) -> Result<StoredNote, WriteError> {
         let day = self.0.zone.day(origin.now);
         let today = DefaultFile::Today.name(&day);
         let daily_note = self.files().readable(&origin.who, &today).await?;
-        let is_in_daily_note = daily_note.is_some_and(|note| without_key(&note.text, key) != note.text);
+        let is_in_daily_note = daily_note.as_ref().is_some_and(|note| without_key(&note.text, key) != note.text);
+        let noted = daily_note.filter(|note| note.label.is_trusted());
+        let noted = noted.and_then(|note| Some((value_of_key(&note.text, key)?, note.label)));
+        let replaced = replaced_values(holders, noted, key, value);
+        // With a yes to exactly what is replaced, the lists must still hold just that.
+        let expected: BTreeMap<String, Vec<String>> = holders
+            .iter()
+            .filter(|_| from.is_some())
+            .map(|holder| (holder.list.path.clone(), values_of(&holder.facts, key)))
+            .collect();
         let mut paths: Vec<String> = target.iter().map(|list| list.path.clone()).collect();
         for path in holders.iter().map(|holder| &holder.list.path).chain(is_in_daily_note.then_some(&today)) {
             if !paths.contains(path) {
                 paths.push(path.clone());
             }
         }
+        let pending = from.map(|from| (from.path.to_owned(), from.digest.to_owned()));
+        paths.extend(pending.iter().map(|(path, _)| path.clone()));
         let fact = memory_md::Fact { key: key.to_owned(), value: value.to_owned(), day };
         let (target, lists, files) = (target.cloned(), self.1.fact_lists(), paths.clone());
         let change = move |path: &str, old: Option<&str>| {
             let is_target = target.as_ref().is_some_and(|target| target.path == path);
             let initial = || is_target.then(|| DefaultFile::Memory.first_contents(""));
-            let Some(text) = old.map(str::to_owned).or_else(initial) else { return NewContent::Unchanged };
+            let Some(text) = old.map(str::to_owned).or_else(initial) else { return Ok(NewContent::Unchanged) };
+            if let Some((_, digest)) = pending.as_ref().filter(|(pending, _)| pending == path) {
+                let is_as_shown = *digest == page::digest(text.as_bytes());
+                return if is_as_shown {
+                    Ok(NewContent::Deleted)
+                } else {
+                    Err(WriteRefusal::impossible(CHANGED_SINCE))
+                };
+            }
             if path == today {
-                return NewContent::Text(without_key(&text, &fact.key));
+                return Ok(NewContent::Text(without_key(&text, &fact.key)));
             }
             let lists = lists.iter().filter(|list| list.path == path);
-            NewContent::Text(lists.fold(text, |text, list| match target.as_ref() == Some(list) {
+            let present =
+                || lists.clone().flat_map(|list| values_of(&memory_md::facts_in(&text, list.section), &fact.key));
+            if expected.get(path).is_some_and(|expected| !present().eq(expected.iter().cloned())) {
+                return Err(WriteRefusal::impossible(CHANGED_SINCE));
+            }
+            Ok(NewContent::Text(lists.fold(text, |text, list| match target.as_ref() == Some(list) {
                 true => with_value(&text, list.section, &fact),
                 false => memory_md::without_facts(&text, list.section, |known| is_same_fact(&known.key, &fact.key)),
-            }))
+            })))
         };
         let make =
-            move |texts: &[Option<&str>]| Ok(files.iter().zip(texts).map(|(path, text)| change(path, *text)).collect());
+            move |texts: &[Option<&str>]| files.iter().zip(texts).map(|(path, text)| change(path, *text)).collect();
         let requested: Vec<&str> = paths.iter().map(String::as_str).collect();
         let written = self.versions().change_first(origin, &requested, LabelRule::Joined, make).await?;
-        Ok(StoredNote { written, path: paths.into_iter().next().unwrap_or_default(), redirected: false })
+        let path = paths.into_iter().next().unwrap_or_default();
+        Ok(StoredNote { instead_of: replaced, ..StoredNote::at(path, written) })
     }
+}
+
+/// Returns the values under that key that another one replaces, in trusted lists and today's note.
+fn replaced_values(
+    holders: &[ListedFacts],
+    noted: Option<(String, Label)>,
+    key: &str,
+    value: &str,
+) -> Option<Replaced> {
+    let trusted = holders.iter().filter(|holder| holder.label.is_trusted());
+    let listed =
+        trusted.flat_map(|holder| values_of(&holder.facts, key).into_iter().map(|value| (value, &holder.label)));
+    let (mut lines, mut label): (Vec<String>, _) = (Vec::new(), Label::neutral());
+    let noted = noted.iter().map(|(value, label)| (value.clone(), label));
+    for (old, of) in listed.chain(noted).filter(|(old, _)| *old != one_line(value)) {
+        label.absorb(of);
+        let line = format!("{key}: {old}");
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    Replaced::by(&format!("{key}: {value}"), key, &lines.join("; "), &label)
+}
+
+fn values_of(facts: &[memory_md::Fact], key: &str) -> Vec<String> {
+    facts.iter().filter(|fact| is_same_fact(&fact.key, key)).map(|fact| fact.value.clone()).collect()
 }
 
 /// Returns the list for a fact and its key there: the list that already holds the key, else the

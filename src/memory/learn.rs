@@ -7,22 +7,20 @@
 //! and with the tools that failed several times. Each kind has a limit of its own: even many
 //! failures do not crowd out corrections.
 
-use std::sync::Arc;
-
 use super::memory_md::{self, Fact};
 use super::workspace::{Notes, WriteError, unless_refused_logged};
 use super::write::{Author, ChangeOrigin, NewContent};
 use crate::people::Party;
-use crate::store::{Correction, Node};
+use crate::store::{Correction, KnownCorrection, Node};
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled, Text};
+use crate::trust::{Label, Labelled};
 use crate::wording::{self, agent_memory as says};
 
 const ERRORS: &str = "learnings/errors.md";
-const CORRECTIONS: &str = "learnings/corrections.md";
+pub(super) const CORRECTIONS: &str = "learnings/corrections.md";
 /// Headings of the lines.
 const FAILED: &str = "Errors";
-const CORRECTED: &str = "Corrections";
+pub(super) const CORRECTED: &str = "Corrections";
 /// Size limit of each file's lines, in bytes; the oldest are dropped.
 const MAX_BYTES: usize = 32 * 1024;
 /// Number of corrections that fit into an empty note at any length.
@@ -30,11 +28,27 @@ const BATCH: usize = 12;
 /// Limits in a prompt: lines of each kind, characters of a line, and characters of each kind.
 const LINES: usize = 20;
 const LINE: usize = 300;
+const MOST_OF_RULES: usize = 1_500;
 const MOST_OF_CORRECTIONS: usize = 2_000;
 const MOST_OF_ERRORS: usize = 1_000;
-/// Number of failures from which a tool is named in a prompt, and the failure that counts.
+/// Number of failures from which a tool is named in a prompt.
 const REPEATED: u64 = 3;
-const BY_TOOL: &str = "failed";
+/// Failures by a tool itself, in words that follow its name.
+pub const FAILED_CALL: &str = "failed";
+/// The other side of a tool could not be reached.
+pub const UNREACHABLE: &str = "could not be reached";
+/// The other side of a tool took too long.
+pub const TIMED_OUT: &str = "timed out";
+const BY_TOOL: [&str; 3] = [FAILED_CALL, UNREACHABLE, TIMED_OUT];
+
+/// Learnings for a prompt, each part with its heading; blank if there are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Learnings {
+    /// What was put right more than once.
+    pub rules: String,
+    /// What was put right once, and the tools that failed repeatedly.
+    pub lessons: String,
+}
 
 impl Notes<'_> {
     /// Records a failed call of that tool; `how` is our own word for the failure.
@@ -97,26 +111,34 @@ impl Notes<'_> {
     }
 
     /// Returns corrections and repeated failures for the start of a person's conversations, except
-    /// corrections of which `is_known` says that the prompt states them anyway. Trusted and limited
-    /// in size.
-    pub async fn learnings(&self, who: &Party, is_known: impl Fn(&str) -> bool + Send + Sync) -> anyhow::Result<Text> {
+    /// corrections made once of which `is_known` says that the prompt states them anyway. Limited in
+    /// size.
+    pub async fn learnings(
+        &self,
+        who: &Party,
+        is_known: impl Fn(&str) -> bool + Send + Sync,
+    ) -> anyhow::Result<Labelled<Learnings>> {
         let mut label = Label::neutral();
-        let mut parts = Vec::new();
+        let (mut rules, mut parts) = (String::new(), Vec::new());
         for (path, section) in [(CORRECTIONS, CORRECTED), (ERRORS, FAILED)] {
             // An unreadable file must not prevent an answer.
             let file = self.files().readable(who, path).await.ok().flatten();
             let Some(file) = file.filter(|file| self.1.memory.enabled && file.label.is_trusted()) else { continue };
             let facts = memory_md::facts_in(&file.text, section);
             let block = match path {
-                CORRECTIONS => newest(corrections(facts, &is_known), says::CORRECTED, MOST_OF_CORRECTIONS, path),
+                CORRECTIONS => {
+                    let (standing, once) = corrections(&facts, &is_known);
+                    rules = newest(standing, says::STANDING_RULES, MOST_OF_RULES, path).unwrap_or_default();
+                    newest(once, says::CORRECTED, MOST_OF_CORRECTIONS, path)
+                }
                 _ => newest(repeated_failures(facts), says::FAILED, MOST_OF_ERRORS, path),
             };
-            if let Some(block) = block {
+            if block.is_some() || (path == CORRECTIONS && !rules.is_empty()) {
                 label.absorb(&file.label);
-                parts.push(block);
             }
+            parts.extend(block);
         }
-        Ok(Labelled::new(Arc::from(parts.join("\n\n")), label, who.scope()))
+        Ok(Labelled::new(Learnings { rules, lessons: parts.join("\n\n") }, label, who.scope()))
     }
 
     /// Returns the file versions behind [`Notes::learnings`], as far as the program wrote them.
@@ -162,21 +184,24 @@ fn count(value: &str, correction: &str) -> Option<u64> {
     parse_times(if correction.is_empty() { rest } else { rest.strip_prefix('[')?.strip_suffix(']')? })
 }
 
-/// Renders corrections for a prompt: those that were made repeatedly first, then the newest first.
-fn corrections(facts: Vec<Fact>, is_known: impl Fn(&str) -> bool) -> Vec<String> {
-    let mut counted: Vec<(u64, String, Fact)> = facts
-        .into_iter()
-        .rev()
-        .map(|fact| {
-            let (now, count) = split_count(&fact.value);
-            (count, now.to_owned(), fact)
-        })
-        .filter(|(_, now, _)| !is_known(now))
-        .collect();
-    counted.sort_by(|(one_count, _, one), (other_count, _, other)| {
-        (*other_count > 1).cmp(&(*one_count > 1)).then_with(|| other.day.cmp(&one.day))
-    });
-    counted.iter().map(|(count, now, fact)| says::put_right(&fact.key, now, *count, &fact.day)).collect()
+/// Returns the corrections in lines of the file, newest first.
+pub(super) fn corrections_in(facts: &[Fact]) -> Vec<KnownCorrection> {
+    let mut newest: Vec<&Fact> = facts.iter().rev().collect();
+    newest.sort_by(|one, other| other.day.cmp(&one.day));
+    let correction = |fact: &Fact| {
+        let (now, count) = split_count(&fact.value);
+        KnownCorrection { was: fact.key.clone(), now: now.to_owned(), count, day: fact.day.clone() }
+    };
+    newest.into_iter().map(correction).collect()
+}
+
+/// Renders corrections for a prompt, newest first: those that were made repeatedly, and those made
+/// once that are not known anyway.
+fn corrections(facts: &[Fact], is_known: impl Fn(&str) -> bool) -> (Vec<String>, Vec<String>) {
+    let known = corrections_in(facts).into_iter().filter(|known| known.count > 1 || !is_known(&known.now));
+    let (standing, once): (Vec<_>, Vec<_>) = known.partition(|known| known.count > 1);
+    let shown = |known: &KnownCorrection| says::put_right(&known.was, &known.now, known.count, &known.day);
+    (standing.iter().map(shown).collect(), once.iter().map(shown).collect())
 }
 
 /// Splits the count off the value of a correction; a line without one was made once.
@@ -193,17 +218,17 @@ fn parse_times(times: &str) -> Option<u64> {
 /// Renders the failures that say something about a tool: those by the tool itself, several times. A
 /// wrong argument or a refusal is explained in its result.
 fn repeated_failures(facts: Vec<Fact>) -> Vec<String> {
-    let mut failures: Vec<(String, u64, String)> = facts
+    let mut failures: Vec<(String, String, u64, String)> = facts
         .into_iter()
         .rev()
         .filter_map(|fact| {
             let (tool, how) = fact.key.split_once(": ")?;
             let count = parse_times(&fact.value).filter(|count| *count >= REPEATED)?;
-            (how == BY_TOOL).then(|| (tool.to_owned(), count, fact.day))
+            BY_TOOL.contains(&how).then(|| (tool.to_owned(), how.to_owned(), count, fact.day))
         })
         .collect();
     failures.sort_by(|(.., one), (.., other)| other.cmp(one));
-    failures.iter().map(|(tool, count, day)| says::often_failed(tool, *count, day)).collect()
+    failures.iter().map(|(tool, how, count, day)| says::often_failed(tool, how, *count, day)).collect()
 }
 
 /// Returns the first lines that fit; `None` if there are none.
@@ -288,19 +313,24 @@ mod tests {
         let text = "## Corrections\n\n- **net prices.**: Always give prices with VAT. [once] (2026-11-24)\n\
             - **wrote long**: write short [3 times] (2026-11-20)\n- **said you**: say thou\n\
             - **used miles**: use kilometres [once] (2026-11-25)\n";
-        let shown = corrections(memory_md::facts_in(text, CORRECTED), |now| now == "use kilometres");
+        let (standing, once) =
+            corrections(&memory_md::facts_in(text, CORRECTED), |now| ["use kilometres", "write short"].contains(&now));
+        assert_eq!(standing, ["- write short (before: wrote long; said 3 times, last on 2026-11-20)"]);
+        assert_eq!(
+            once,
+            ["- Always give prices with VAT (before: net prices; said on 2026-11-24)", "- say thou (before: said you)",]
+        );
+        let text = "## Errors\n\n- **read_file: bad arguments**: 30 times (2026-11-26)\n- **write_file: refused**: 5 times\n\
+            - **web_fetch: failed**: 2 times\n- **weather__now: failed**: 4 times (2026-11-26)\n\
+            - **web_fetch: timed out**: 3 times (2026-11-25)\n";
+        let shown = repeated_failures(memory_md::facts_in(text, FAILED));
         assert_eq!(
             shown,
             [
-                "- write short (before: wrote long; said 3 times, last on 2026-11-20)",
-                "- Always give prices with VAT (before: net prices; said on 2026-11-24)",
-                "- say thou (before: said you)",
+                "- `weather__now` failed 4 times, last on 2026-11-26",
+                "- `web_fetch` timed out 3 times, last on 2026-11-25"
             ]
         );
-        let text = "## Errors\n\n- **read_file: bad arguments**: 30 times (2026-11-26)\n- **write_file: refused**: 5 times\n\
-            - **web_fetch: failed**: 2 times\n- **weather__now: failed**: 4 times (2026-11-26)\n";
-        let shown = repeated_failures(memory_md::facts_in(text, FAILED));
-        assert_eq!(shown, ["- `weather__now` failed 4 times, last on 2026-11-26"]);
     }
 
     proptest! {

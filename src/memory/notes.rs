@@ -14,10 +14,12 @@ use std::collections::BTreeMap;
 
 use super::note::{self, Note};
 use super::page::DefaultFile;
-use super::workspace::{Notes, WorkspaceFiles, WriteError, WriteRefusal};
+use super::workspace::{Notes, WorkspaceFiles, WriteError, WriteRefusal, unless_refused_logged};
 use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult};
 use super::{layout, memory_md, page, section};
+use crate::people::Party;
 use crate::text::{cut_bytes, one_line, shorten};
+use crate::trust::Label;
 use crate::wording::knowledge as says;
 
 /// Size limit of the index in `MEMORY.md`, in bytes.
@@ -49,8 +51,54 @@ pub struct StoredNote {
     pub path: String,
     /// True if it went to `memory/untrusted/` because untrusted text contributed to it.
     pub redirected: bool,
+    /// The trusted text that it replaced.
+    pub instead_of: Option<Replaced>,
 }
 
+impl StoredNote {
+    /// Returns a text that was stored as requested at that path and replaced nothing.
+    pub(super) fn at(path: String, written: WriteResult) -> Self {
+        Self { written, path, redirected: false, instead_of: None }
+    }
+}
+
+/// A pending note that its person approves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ApprovedNote<'a> {
+    /// Path in `memory/untrusted/`.
+    pub path: &'a str,
+    /// SHA-256 of the content that the person was shown.
+    pub digest: &'a str,
+    /// The text that they were told it replaces.
+    pub replaces: Option<&'a Replaced>,
+}
+
+/// Trusted text that a new one replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// All of it in one line if it is short, else only its name: a part of a line would not be found
+    /// when it is to be forgotten.
+    pub shown: String,
+    /// SHA-256 of it.
+    pub digest: String,
+    /// Its label.
+    pub label: Label,
+}
+
+impl Replaced {
+    /// Returns the text of that name, if it says something else than `new`.
+    pub(super) fn by(new: &str, name: &str, old: &str, label: &Label) -> Option<Self> {
+        if old.trim() == new.trim() || old.trim().is_empty() {
+            return None;
+        }
+        let (whole, digest) = (one_line(old), page::digest(old.as_bytes()));
+        let shown = if whole.chars().count() <= REPLACED { whole } else { shorten(&one_line(name), REPLACED) };
+        Some(Self { shown, digest, label: label.clone() })
+    }
+}
+
+/// Length limit of a replaced text that is told whole, in characters.
+const REPLACED: usize = 200;
 /// Length limit of a line of a daily note, in characters.
 const DAILY_LINE: usize = 2_000;
 /// Length limit of the title of a pending text, in characters.
@@ -92,12 +140,12 @@ impl Notes<'_> {
         }
     }
 
-    /// Files a note. A pending note `from` with that digest is deleted in the same change.
+    /// Files a note. The pending note that was approved as it is deleted in the same change.
     pub(super) async fn file_note(
         &self,
         origin: &ChangeOrigin,
         draft: &NoteDraft,
-        from: Option<(&str, &str)>,
+        from: Option<ApprovedNote<'_>>,
     ) -> Result<StoredNote, WriteError> {
         let index = self.index_files(origin).await?;
         let taken = || WriteRefusal::impossible(says::TAKEN);
@@ -120,26 +168,37 @@ impl Notes<'_> {
         draft: &NoteDraft,
         name: &str,
         index: &IndexFiles,
-        from: Option<(&str, &str)>,
+        from: Option<ApprovedNote<'_>>,
     ) -> Result<StoredNote, WriteError> {
         let path = format!("memory/{name}");
+        let replaced = self.replaced_at(&origin.who, &path, draft).await?;
         let overflow = index.overflow_paths();
         let mut paths = vec![path.as_str()];
         paths.extend(overflow.iter().map(String::as_str));
         paths.push(MEMORY);
-        paths.extend(from.map(|(path, _)| path));
+        paths.extend(from.map(|from| from.path));
         let new_note = Note::new(&draft.title, &draft.content, &draft.kind);
         let (name, index) = (name.to_owned(), index.clone());
-        let shown = from.map(|(_, digest)| digest.to_owned());
+        let shown = from.map(|from| from.digest.to_owned());
+        let approved = from.map(|from| from.replaces.map(|replaced| replaced.digest.clone()));
         let make = move |texts: &[Option<&str>]| {
             let Some((old, texts)) = texts.split_first() else { return Ok(Vec::new()) };
             let (indexes, pending) = texts.split_at_checked(index.overflow.len() + 1).unwrap_or((texts, &[]));
             let title = |name: &str| one_line(name).to_lowercase();
             // A note is replaced only by one with the same title. An untrusted source chose the
-            // title of a pending note: it must not replace any.
-            let is_taken = |old: &str| shown.is_some() || title(&note::read(old).name) != title(&new_note.name);
-            if old.is_some_and(is_taken) {
-                return Err(WriteRefusal::impossible(says::TAKEN));
+            // title of a pending note: it replaces exactly what its person was told, or nothing.
+            if let Some(old) = old.map(note::read) {
+                if title(&old.name) != title(&new_note.name) {
+                    return Err(WriteRefusal::impossible(says::TAKEN));
+                }
+                match &approved {
+                    Some(_) if old.body.trim() == new_note.body.trim() => {}
+                    Some(None) => return Err(WriteRefusal::impossible(says::TAKEN)),
+                    Some(Some(known)) if *known != page::digest(old.body.as_bytes()) => {
+                        return Err(WriteRefusal::impossible(says::CHANGED_SINCE));
+                    }
+                    Some(Some(_)) | None => {}
+                }
             }
             let mut new_states = vec![NewContent::Text(note::write(&new_note))];
             new_states.extend(index.with_line(&name, &new_note, indexes));
@@ -153,7 +212,25 @@ impl Notes<'_> {
             Ok(new_states)
         };
         let written = self.versions().change_first(origin, &paths, LabelRule::Joined, make).await?;
-        Ok(StoredNote { written, path, redirected: false })
+        Ok(StoredNote { instead_of: replaced, ..StoredNote::at(path, written) })
+    }
+
+    /// Returns the text of the trusted note that a draft with the same title replaces.
+    pub(super) async fn replaced_note(&self, who: &Party, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
+        for slug in [note::slug(&draft.title), note::other_slug(&draft.title)] {
+            if let Some(replaced) = self.replaced_at(who, &format!("memory/{slug}.md"), draft).await? {
+                return Ok(Some(replaced));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn replaced_at(&self, who: &Party, path: &str, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
+        let title = |name: &str| one_line(name).to_lowercase();
+        let file = self.files().readable(who, path).await?.filter(|file| file.label.is_trusted());
+        let Some(file) = file else { return Ok(None) };
+        let old = Some(note::read(&file.text)).filter(|old| title(&old.name) == title(&draft.title));
+        Ok(old.and_then(|old| Replaced::by(&draft.content, &old.name, &old.body, &file.label)))
     }
 
     /// Deletes a file, and its index line if it is a note.
@@ -191,7 +268,7 @@ impl Notes<'_> {
         let path = format!("memory/untrusted/{slug}.md");
         let text = note::write(&Note::new(&draft.title, &draft.content, &draft.kind));
         let written = self.versions().change(origin, &path, move |_| Ok(NewContent::Text(text.clone()))).await?;
-        Ok(StoredNote { written, path, redirected: true })
+        Ok(StoredNote { redirected: true, ..StoredNote::at(path, written) })
     }
 
     /// Stores text that was meant for another file as a pending note with a unique name.
@@ -227,6 +304,26 @@ impl Notes<'_> {
             Ok(NewContent::Text(memory_md::put_index_line(&text, &title, &file, &hook)))
         };
         self.versions().change(origin, MEMORY, with_line).await.map(drop)
+    }
+
+    /// Adds the lines of these notes to the index, in one change, and returns their number.
+    pub(super) async fn add_lines(&self, origin: &ChangeOrigin, notes: Vec<(String, Note)>) -> anyhow::Result<usize> {
+        let index = self.index_files(origin).await?;
+        let overflow = index.overflow_paths();
+        let Some((first, count)) = notes.first().map(|(name, _)| (format!("memory/{name}"), notes.len())) else {
+            return Ok(0);
+        };
+        let mut paths = vec![first.as_str()];
+        paths.extend(overflow.iter().map(String::as_str));
+        paths.push(MEMORY);
+        let make = move |texts: &[Option<&str>]| {
+            let mut new_states = vec![NewContent::Unchanged];
+            new_states.extend(index.with_lines(&notes, texts.get(1..).unwrap_or_default()));
+            Ok(new_states)
+        };
+        let added = self.versions().change_first(origin, &paths, LabelRule::Joined, make).await;
+        let message = "Notes that were added by hand are not in the index";
+        Ok(unless_refused_logged(added, message)?.map_or(0, |_| count))
     }
 
     async fn index_files(&self, origin: &ChangeOrigin) -> anyhow::Result<IndexFiles> {
@@ -275,9 +372,11 @@ impl WorkspaceFiles<'_> {
         let path = DefaultFile::Today.name(&zone.day(origin.now));
         let first = DefaultFile::Today.first_contents(&zone.show_day(origin.now));
         let time = zone.time_of_day(origin.now);
+        let today = self.readable(&origin.who, &path).await?.filter(|today| today.label.is_trusted());
+        let replaced = today.and_then(|today| replaced_line(&today.text, &words, &today.label));
         let make = move |text: Option<&str>| Ok(with_line(text.unwrap_or(&first), &time, &words));
         let written = self.versions().change(origin, &path, make).await?;
-        Ok(StoredNote { written, path, redirected: false })
+        Ok(StoredNote { instead_of: replaced, ..StoredNote::at(path, written) })
     }
 
     /// Changes one section of a file; all other bytes stay.
@@ -303,7 +402,7 @@ impl WorkspaceFiles<'_> {
                 let title = shorten(&format!("{}, {path}", one_line(section)), PENDING_TITLE);
                 self.notes().store_pending_text(origin, &title, words).await
             }
-            written => Ok(StoredNote { written: written?, path, redirected: false }),
+            written => Ok(StoredNote::at(path, written?)),
         }
     }
 }
@@ -345,6 +444,30 @@ impl IndexFiles {
             new_states.push(NewContent::Moved(text, texts.len()));
         }
         new_states.push(NewContent::Text(memory));
+        new_states
+    }
+
+    /// Returns the changed index files like [`Self::with_line`], for several notes.
+    fn with_lines(&self, notes: &[(String, Note)], texts: &[Option<&str>]) -> Vec<NewContent> {
+        let mut present: Vec<Option<String>> = texts.iter().map(|text| text.map(str::to_owned)).collect();
+        let mut new_states: Vec<NewContent> = texts.iter().map(|_| NewContent::Unchanged).collect();
+        for (file, note) in notes {
+            let now: Vec<Option<&str>> = present.iter().map(Option::as_deref).collect();
+            let changed = self.with_line(file, note, &now);
+            for ((state, text), new) in new_states.iter_mut().zip(&mut present).zip(changed) {
+                match (&new, &*state) {
+                    (NewContent::Unchanged, _) => continue,
+                    (NewContent::Text(words), NewContent::Moved(_, from)) => {
+                        *text = Some(words.clone());
+                        *state = NewContent::Moved(words.clone(), *from);
+                        continue;
+                    }
+                    (NewContent::Text(words) | NewContent::Moved(words, _), _) => *text = Some(words.clone()),
+                    (NewContent::Deleted, _) => *text = None,
+                }
+                *state = new;
+            }
+        }
         new_states
     }
 
@@ -398,6 +521,22 @@ pub(super) fn without_key(text: &str, key: &str) -> String {
             .is_some_and(|text| memory_md::split_key(&text).is_some_and(|(old, _)| memory_md::is_same_key(key, old)))
     };
     text.split_inclusive('\n').filter(|line| !is_about(line.trim_end())).collect()
+}
+
+/// Returns the value of a line about the same key that the words replace in a daily note.
+fn replaced_line(text: &str, words: &str, label: &Label) -> Option<Replaced> {
+    let (key, _) = memory_md::split_key(words)?;
+    value_of_key(text, key).and_then(|old| Replaced::by(words, key, &format!("{key}: {old}"), label))
+}
+
+/// Returns the newest value of that key in a daily note.
+pub(super) fn value_of_key(text: &str, key: &str) -> Option<String> {
+    let lines = text.lines().rev().filter_map(line_text);
+    let mut values = lines.filter_map(|line| {
+        let (known, value) = memory_md::split_key(&line)?;
+        memory_md::is_same_key(known, key).then(|| value.to_owned())
+    });
+    values.next()
 }
 
 /// Returns the text of a line in a daily note, without its time.

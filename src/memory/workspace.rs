@@ -1,9 +1,10 @@
 //! The workspace: location, folders of parties, and state shared by the modules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use anyhow::Context;
 use tokio::sync::{Mutex, OwnedMutexGuard, RwLock};
@@ -38,6 +39,8 @@ pub(super) struct WorkspaceInner {
     /// Held while folders are moved, so that no location is looked up meanwhile. Taken after the
     /// two locks above.
     pub(super) moving: RwLock<()>,
+    /// Times of the last change of the folders of notes when they were compared with the index.
+    pub(super) listed: std::sync::Mutex<HashMap<String, SystemTime>>,
     /// Paths written since the last refresh of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
 }
@@ -154,6 +157,7 @@ impl Workspace {
             writing: Arc::default(),
             erasure: Arc::default(),
             moving: RwLock::default(),
+            listed: std::sync::Mutex::default(),
             touched: std::sync::Mutex::default(),
         };
         Self(Arc::new(inner), Arc::new(AgentLayout::unconfigured()))

@@ -60,6 +60,19 @@ pub struct Fact {
     pub sources: Vec<Node>,
 }
 
+/// A correction that is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownCorrection {
+    /// The error, one line.
+    pub was: String,
+    /// The correct version, one line.
+    pub now: String,
+    /// Number of times that it was made.
+    pub count: u64,
+    /// Day of the last time, `2026-11-21`; blank if unknown.
+    pub day: String,
+}
+
 /// A correction by a person.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Correction {

@@ -61,6 +61,10 @@ pub struct KeepRow {
     pub digest: String,
     /// Exact text shown.
     pub shown: Text,
+    /// The text that a yes replaces, or its name; blank if none.
+    pub instead_of: String,
+    /// SHA-256 of that text; blank if none.
+    pub replaces: String,
     /// State.
     pub state: KeepState,
     /// Expiry time; `None` before delivery.
@@ -76,10 +80,25 @@ impl KeepRow {
     }
 }
 
+/// A text that may be kept, to be stored.
+#[derive(Debug, Clone)]
+pub struct NewKeep<'a> {
+    /// Path, as its owner sees it.
+    pub path: &'a str,
+    /// SHA-256 of the file.
+    pub digest: &'a str,
+    /// Exact text.
+    pub shown: &'a Text,
+    /// The text that it replaces, or its name; blank if none.
+    pub instead_of: &'a str,
+    /// SHA-256 of that text; blank if none.
+    pub replaces: &'a str,
+}
+
 from_row! {
     KeepRow from "keeps", "shown, label, scope" {
-        id, number, turn: "turn_id", person: "person_id", address: "address_id", path, digest, state, expires_at,
-        decided_at,
+        id, number, turn: "turn_id", person: "person_id", address: "address_id", path, digest, instead_of, replaces, state,
+        expires_at, decided_at,
     }
     with |row| { shown: text(row, "shown")? }
 }
@@ -116,16 +135,13 @@ impl KeepRequests<'_> {
 }
 
 impl KeepRequestsMut<'_> {
-    /// Stores a request by a turn of that person to keep a file under `memory/untrusted/`. `path`
-    /// is as its owner sees it, `digest` is that of the file, `shown` its exact text. Earlier
+    /// Stores a request by a turn of that person to keep a file under `memory/untrusted/`. Earlier
     /// requests of the same turn for that path are dropped.
     pub fn add_keep_request(
         &self,
         turn: TurnId,
         person: PersonId,
-        path: &str,
-        digest: &str,
-        shown: &Text,
+        NewKeep { path, digest, shown, instead_of, replaces }: &NewKeep<'_>,
         now: Timestamp,
     ) -> anyhow::Result<()> {
         self.db.run(
@@ -135,11 +151,11 @@ impl KeepRequestsMut<'_> {
         )?;
         let (words, label, scope) = shown.open();
         self.db.run(
-            "INSERT INTO keeps (turn_id, person_id, path, digest, shown, label, scope, state, wanted_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'new', ?8)
-             ON CONFLICT (turn_id, path, digest) DO UPDATE SET state = 'new', decided_at = NULL
-             WHERE state = 'changed'",
-            params![turn, person, path, digest, &**words, label, scope, now],
+            "INSERT INTO keeps (turn_id, person_id, path, digest, shown, label, scope, state, wanted_at, instead_of, replaces)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'new', ?8, ?9, ?10)
+             ON CONFLICT (turn_id, path, digest) DO UPDATE SET state = 'new', decided_at = NULL, instead_of = ?9,
+             replaces = ?10 WHERE state = 'changed'",
+            params![turn, person, path, digest, &**words, label, scope, now, instead_of, replaces],
         )
     }
 
@@ -217,6 +233,10 @@ mod tests {
         Labelled::new(Arc::from(words), Label::untrusted(Source::forward()), Scope::Person(PersonId(1)))
     }
 
+    fn new<'a>(path: &'a str, digest: &'a str, shown: &'a Text) -> NewKeep<'a> {
+        NewKeep { path, digest, shown, instead_of: "", replaces: "" }
+    }
+
     /// Opens a journal with Ada, one address of hers and a turn.
     async fn journal(folder: &std::path::Path) -> Journal {
         let journal = Journal::open(&folder.join("j.db"), None).unwrap();
@@ -254,7 +274,7 @@ mod tests {
         let job = |tx: Tx<'_>| {
             let mut numbers = Vec::new();
             for path in ["a", "b"] {
-                tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), path, "d", &text("words"), NOW)?;
+                tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), &new(path, "d", &text("words")), NOW)?;
                 let wanted = tx.keep_requests().unasked_keep_requests(TurnId(1))?;
                 numbers.push(tx.keep_requests().mark_keep_asked(wanted[0].id, AddressId(1))?);
             }
@@ -274,7 +294,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let job = |tx: Tx<'_>| {
             for (digest, words) in [("1", "first"), ("2", "second"), ("2", "second"), ("1", "first")] {
-                tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), "a", digest, &text(words), NOW)?;
+                tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), &new("a", digest, &text(words)), NOW)?;
             }
             Ok(tx
                 .keep_requests()
@@ -290,7 +310,7 @@ mod tests {
     async fn an_answer_counts_once_and_in_time() {
         let folder = tempfile::tempdir().unwrap();
         let job = |tx: Tx<'_>| {
-            tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), "a", "d", &text("words"), NOW)?;
+            tx.keep_requests().add_keep_request(TurnId(1), PersonId(1), &new("a", "d", &text("words")), NOW)?;
             let id = tx.keep_requests().unasked_keep_requests(TurnId(1))?[0].id;
             let number = tx.keep_requests().mark_keep_asked(id, AddressId(1))?;
             let open = tx.keep_requests().keep_request_by_number(number)?.expect("it was asked");

@@ -79,8 +79,11 @@ pub const REDIRECTED: &str = "Something from outside had a part in this turn, so
      says that they want to keep it.";
 
 /// Result: stored.
-pub fn kept(path: &str) -> String {
-    format!("Kept in {path}.")
+pub fn kept(path: &str, instead_of: Option<&str>) -> String {
+    match instead_of {
+        Some(old) => format!("Kept in {path}, instead of “{old}”."),
+        None => format!("Kept in {path}."),
+    }
 }
 
 /// Result: quarantined.

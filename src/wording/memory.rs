@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::review::Surface;
 use crate::id::{FileId, QuestionId};
+use crate::text::escape_markdown;
 
 /// Reply to `/memory edit` on a channel without an editor.
 pub const EDIT_WHERE: &str = "There is no editor here. In a terminal on the computer that I run on, `compline memory edit [NOTE]` opens one, and so \
@@ -168,8 +169,9 @@ pub const TOO_LARGE_TO_SHOW: &str = "That file is larger than 1 MB, so it is nei
 pub const UNREADABLE: &str = "That file cannot be read as text.";
 
 /// Reply to `/remember`.
-pub fn remembered(path: &str, gauge: &str) -> String {
-    format!("I keep that in mind from now on ({path}, {gauge}).")
+pub fn remembered(path: &str, gauge: &str, instead_of: Option<&str>) -> String {
+    let instead = instead(instead_of);
+    format!("I keep that in mind from now on{instead} ({path}, {gauge}).")
 }
 
 /// Added to the reply when the file holds text from outside and is not loaded.
@@ -177,8 +179,9 @@ pub const REMEMBERED_UNREAD: &str = "MEMORY.md says that now, but that file cont
     it and how to make it yours.";
 
 /// Reply when a long text was stored as a note.
-pub fn remembered_as_note(path: &str, bytes: u64) -> String {
-    format!("Kept as {path} ({}), with a line in MEMORY.md.", size(bytes))
+pub fn remembered_as_note(path: &str, bytes: u64, instead_of: Option<&str>) -> String {
+    let instead = instead(instead_of);
+    format!("Kept as {path} ({}), with a line in MEMORY.md{instead}.", size(bytes))
 }
 
 /// Reply when the text is stored already.
@@ -242,8 +245,9 @@ pub fn wrong_code(name: &str, way: Surface) -> String {
 pub const PROMOTE_BUTTON: &str = "Make it mine";
 
 /// Reply to a promotion. `read` states if memory is loaded at all.
-pub fn promoted(path: &str, read: bool) -> String {
-    format!("Done: {path} is yours now. {}", from_now_on(read))
+pub fn promoted(path: &str, instead_of: Option<&str>, read: bool) -> String {
+    let instead = instead(instead_of);
+    format!("Done: {path} is yours now{instead}. {}", from_now_on(read))
 }
 
 fn from_now_on(read: bool) -> &'static str {
@@ -308,7 +312,7 @@ pub fn version_facts(bytes: Option<u64>, deleted: bool, sources: &str, present: 
         facts.push(format!("from outside: {sources}"));
     }
     if present {
-        facts.push("current".to_owned());
+        facts.push("there now".to_owned());
     }
     format!(" ({})", facts.join("; "))
 }
@@ -321,9 +325,26 @@ pub fn older(count: usize) -> String {
 /// Instructions below the list of versions.
 pub fn how_to_restore(name: &str, way: Surface) -> String {
     format!(
-        "`{}` puts one back.",
+        "`{}` shows one and what it changes, `{}` puts it back.",
+        way.command(&format!("memory history {name} VERSION"), &format!("memory history {name} VERSION")),
         way.command(&format!("memory restore {name} VERSION"), &format!("memory restore {name} VERSION"))
     )
+}
+
+/// Heading of one version.
+pub fn version_head(path: &str, id: FileId, at: &str, who: &str, what: &str, facts: &str) -> String {
+    format!("**{path}**, version {id} of {at}, {who}{what}{facts}")
+}
+
+/// Heading of the lines that restoring a version changes.
+pub const RESTORING_CHANGES: &str = "Putting it back changes this:";
+/// Remark about a version that is there now.
+pub const IS_THERE_NOW: &str = "That is what is there now.";
+
+/// Instructions below one version.
+pub fn how_to_restore_version(name: &str, id: FileId, way: Surface) -> String {
+    let command = format!("memory restore {name} {id}");
+    format!("`{}` puts it back.", way.command(&command, &command))
 }
 
 /// Reply to a restored version.
@@ -393,6 +414,15 @@ pub fn keep_this(path: &str, sources: &str) -> String {
         "**Keep this?** I was about to remember the following, but words from outside had a part in it ({sources}). It is in `{path}`, and I do not \
          read it unless asked."
     )
+}
+
+fn instead(of: Option<&str>) -> String {
+    of.map_or_else(String::new, |old| format!(", instead of “{}”", escape_markdown(old)))
+}
+
+/// The person's own text that the text in question replaces.
+pub fn keep_instead_of(old: &str) -> String {
+    format!("It takes the place of “{}”.", escape_markdown(old))
 }
 
 /// Instructions below the text in question.

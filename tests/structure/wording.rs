@@ -40,6 +40,7 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/turn.rs", "unheard_above_limit", "a key of the configuration"),
     ("src/wording/turn.rs", "above_limit", "a key of the configuration"),
     ("src/wording/turn.rs", "late", "a time"),
+    ("src/wording/turn.rs", "unreadable_files", "names of the files that every home has"),
 ];
 
 /// Functions of a file that build trusted words from a text.

@@ -14,8 +14,8 @@ use super::overview::INDEX;
 use super::{MemoryFile, bytes, no_such_note, not_there};
 use crate::admin::answer::{Answer, CommandError, ShownLabel, plain, sources, sources_in_words};
 use crate::memory::{
-    self, Author, ChangeOrigin, NewContent, NoteDraft, StoredNote, Workspace, WriteRefusal, WriteResult, memory_md,
-    section, unless_refused,
+    self, Author, ChangeOrigin, NewContent, NoteDraft, Replaced, StoredNote, Workspace, WriteRefusal, WriteResult,
+    memory_md, section, unless_refused,
 };
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
@@ -55,7 +55,7 @@ impl MemoryAdmin<'_> {
         let line = text.to_owned();
         let make = move |old: Option<&str>| Ok(NewContent::Text(with_line(old.unwrap_or_default(), &line, &day)));
         match self.workspace.versions().change(&origin, INDEX, make).await {
-            Ok(written) => self.remembered(&origin.who, INDEX, &written).await,
+            Ok(written) => self.remembered(&origin.who, INDEX, &written, None).await,
             Err(error) => Ok(refused(INDEX, error.refusal()?)),
         }
     }
@@ -63,19 +63,25 @@ impl MemoryAdmin<'_> {
     /// Stores a fact where one with the same key exists already, regardless of its author.
     async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
         match self.workspace.notes().store_value(origin, key, value).await {
-            Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written).await,
+            Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written, shown_of(&kept)).await,
             Err(error) => Ok(refused(INDEX, error.refusal()?)),
         }
     }
 
-    async fn remembered(&self, who: &Party, path: &str, written: &WriteResult) -> anyhow::Result<Answer> {
+    async fn remembered(
+        &self,
+        who: &Party,
+        path: &str,
+        written: &WriteResult,
+        instead_of: Option<&str>,
+    ) -> anyhow::Result<Answer> {
         let name = if path == INDEX { "MEMORY.md" } else { name::visible_path(path) };
         let page = unless_refused(self.page(who, &[path.to_owned()]).await)?;
         let gauge = page.map_or_else(String::new, |page| page.gauge());
         let json = json!({ "path": path, "changed": written.version.is_some() });
         Ok(match (written.version.is_some(), written.label.is_trusted()) {
             (false, _) => Answer::ours(says::known_already(name), json),
-            (true, true) => Answer::ours(says::remembered(name, &gauge), json),
+            (true, true) => Answer::ours(says::remembered(name, &gauge, instead_of), json),
             (true, false) => Answer::ours(says::REMEMBERED_UNREAD, json),
         })
     }
@@ -87,7 +93,8 @@ impl MemoryAdmin<'_> {
         Ok(match self.workspace.notes().remember(origin, &note).await {
             Ok(kept) => {
                 let json = json!({ "path": kept.path, "changed": kept.written.version.is_some() });
-                Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len())), json)
+                let instead_of = shown_of(&kept);
+                Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len()), instead_of), json)
             }
             Err(error) => refused(INDEX, error.refusal()?),
         })
@@ -104,14 +111,15 @@ impl MemoryAdmin<'_> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
         let origin = self.change_by(person, "promote");
         let page = self.untrusted_page(&origin.who, &name, surface).await?;
-        let expected_code = self.code_of(&page).await?;
+        let replaced = self.workspace.versions().replaced_by_pending(&origin.who, &page.path).await?;
+        let expected_code = self.code_of(&page, replaced.as_ref()).await?;
         if code.is_empty() {
-            return Ok(to_be_promoted(&page, &expected_code, surface));
+            return Ok(to_be_promoted(&page, replaced.as_ref(), &expected_code, surface));
         }
         if code != expected_code {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
         }
-        Ok(match self.workspace.versions().promote(&origin, &page.path, &page.digest).await {
+        Ok(match self.workspace.versions().promote(&origin, &page.path, &page.digest, replaced.as_ref()).await {
             Ok(kept) => promoted(&kept, self.reads_memory()),
             Err(error) => refused(&page.path, error.refusal()?),
         })
@@ -137,9 +145,10 @@ impl MemoryAdmin<'_> {
         .into())
     }
 
-    /// The code for exactly that text at that path.
-    async fn code_of(&self, page: &MemoryFile) -> anyhow::Result<String> {
-        self.code_under(&format!("{}\n{}", page.path, page.digest)).await
+    /// The code for exactly that text at that path, and for what it replaces.
+    async fn code_of(&self, page: &MemoryFile, replaced: Option<&Replaced>) -> anyhow::Result<String> {
+        let replaced = replaced.map_or_else(String::new, |replaced| format!("\n{}", replaced.digest));
+        self.code_under(&format!("{}\n{}{replaced}", page.path, page.digest)).await
     }
 
     /// The code for a text shown to a person. Only the program can compute it.
@@ -186,7 +195,12 @@ fn with_line(old: &str, text: &str, day: &str) -> String {
     section::append(old, memory_md::RECENT, &format!("- {text} ({day})\n"))
 }
 
-fn to_be_promoted(page: &MemoryFile, code: &str, surface: Surface) -> Answer {
+/// What a person is told of the text that another one replaced.
+pub(in crate::admin) fn shown_of(kept: &StoredNote) -> Option<&str> {
+    kept.instead_of.as_ref().map(|old| old.shown.as_str())
+}
+
+fn to_be_promoted(page: &MemoryFile, replaced: Option<&Replaced>, code: &str, surface: Surface) -> Answer {
     let mut shown = ShownLabel::nothing();
     let words = page.words(&mut shown);
     let (label, short) = (page.text.label(), name::short(&page.path));
@@ -195,6 +209,7 @@ fn to_be_promoted(page: &MemoryFile, code: &str, surface: Surface) -> Answer {
     let mut buttons = Vec::new();
     if whole {
         lines.push(fenced(&reveal(words)));
+        lines.extend(replaced.map(|replaced| says::keep_instead_of(&replaced.shown)));
         lines.push(says::how_to_promote(&short, code, surface));
         buttons.push((says::PROMOTE_BUTTON.to_owned(), format!("/promote {short} {code}")));
     } else {
@@ -213,7 +228,7 @@ fn to_be_promoted(page: &MemoryFile, code: &str, surface: Surface) -> Answer {
 
 fn promoted(kept: &StoredNote, read: bool) -> Answer {
     Answer::ours(
-        says::promoted(&plain(name::visible_path(&kept.path)), read),
+        says::promoted(&plain(name::visible_path(&kept.path)), shown_of(kept), read),
         json!({ "path": kept.path, "promoted": true }),
     )
 }

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value};
 
 use crate::model::json_answer::{self, AnswerProblem};
-use crate::store::{Category, Correction, ExtractedItems, Fact, Layer, Node};
+use crate::store::{Category, Correction, ExtractedItems, Fact, KnownCorrection, Layer, Node};
 use crate::text::{one_line, shorten};
 
 /// JSON Schema of an answer.
@@ -15,8 +15,9 @@ pub(super) const SCHEMA: &str = r#"{"type": "object", "properties": {
     "layer": {"type": "string", "enum": ["A", "B"]}, "sources": {"type": "array", "items": {"type": "integer"}}},
     "required": ["key", "value", "category", "layer", "sources"], "additionalProperties": false}},
   "corrections": {"type": "array", "items": {"type": "object", "properties": {
-    "was": {"type": "string"}, "now": {"type": "string"}, "sources": {"type": "array", "items": {"type": "integer"}}},
-    "required": ["was", "now", "sources"], "additionalProperties": false}}},
+    "was": {"type": "string"}, "now": {"type": "string"}, "again": {"type": "integer"},
+    "sources": {"type": "array", "items": {"type": "integer"}}},
+    "required": ["sources"], "additionalProperties": false}}},
   "required": ["facts", "corrections"], "additionalProperties": false}"#;
 
 /// Maximum length of a fact's key and value, in characters.
@@ -25,7 +26,8 @@ const MAX_VALUE: usize = 500;
 /// Maximum number of facts in one answer, and of corrections.
 const MAX_FACTS: usize = 60;
 
-/// Reads an answer; `lines` are the nodes of the lines in the question.
+/// Reads an answer; `lines` are the nodes of the lines in the question, `corrected` the known
+/// corrections that it numbers.
 ///
 /// Facts and corrections without a valid source line are dropped, and facts that are too long. If
 /// that drops everything, the answer is malformed. The beginning of a correction is enough to
@@ -33,7 +35,11 @@ const MAX_FACTS: usize = 60;
 ///
 /// # Errors
 /// If the answer holds no facts, not even an empty list.
-pub(super) fn parse(answer: &str, lines: &[Node]) -> Result<ExtractedItems, AnswerProblem> {
+pub(super) fn parse(
+    answer: &str,
+    lines: &[Node],
+    corrected: &[KnownCorrection],
+) -> Result<ExtractedItems, AnswerProblem> {
     let (facts, corrections) = match json_answer::object(answer, &["facts", "corrections"]) {
         Ok(fields) => (json_answer::items(&fields, "facts"), json_answer::items(&fields, "corrections")),
         Err(_) => (bare_facts(answer)?, Vec::new()),
@@ -44,7 +50,7 @@ pub(super) fn parse(answer: &str, lines: &[Node]) -> Result<ExtractedItems, Answ
     };
     let taken = ExtractedItems {
         facts: fields(facts).filter_map(|it| fact(&it, lines)).take(MAX_FACTS).collect(),
-        corrections: fields(corrections).filter_map(|it| correction(&it, lines)).take(MAX_FACTS).collect(),
+        corrections: once_each(fields(corrections).filter_map(|it| correction(&it, lines, corrected)).take(MAX_FACTS)),
     };
     if said == 0 || taken != ExtractedItems::default() { Ok(taken) } else { Err(AnswerProblem::OtherKeys) }
 }
@@ -76,12 +82,28 @@ fn fact(fields: &Map<String, Value>, lines: &[Node]) -> Option<Fact> {
     (fits && !sources.is_empty()).then_some(Fact { key, value, category, layer, sources })
 }
 
-fn correction(fields: &Map<String, Value>, lines: &[Node]) -> Option<Correction> {
+fn correction(fields: &Map<String, Value>, lines: &[Node], corrected: &[KnownCorrection]) -> Option<Correction> {
     let text = |key| json_answer::string(fields, key);
-    let (was, now) = (shorten(&bare(&text("was")), MAX_VALUE), shorten(&one_line(&text("now")), MAX_VALUE));
     let sources = sources(fields, lines);
+    let number = text("again").trim().parse::<usize>().ok();
+    if let Some(known) = number.and_then(|number| corrected.get(number.checked_sub(1)?)) {
+        let (was, now) = (known.was.clone(), known.now.clone());
+        return (!sources.is_empty()).then_some(Correction { was, now, sources });
+    }
+    let (was, now) = (shorten(&bare(&text("was")), MAX_VALUE), shorten(&one_line(&text("now")), MAX_VALUE));
     let says = |words: &str| words.contains(|c: char| !c.is_whitespace() && !matches!(c, '*' | ':'));
     (says(&was) && says(&now) && !sources.is_empty()).then_some(Correction { was, now, sources })
+}
+
+/// Returns each correction once: one answer is one occasion.
+fn once_each(corrections: impl Iterator<Item = Correction>) -> Vec<Correction> {
+    let mut once: Vec<Correction> = Vec::new();
+    for put in corrections {
+        if !once.iter().any(|known| known.was == put.was && known.now == put.now) {
+            once.push(put);
+        }
+    }
+    once
 }
 
 /// Puts text on one line, without the marks that end a key in a file.
@@ -108,7 +130,7 @@ mod tests {
     const LINES: &[Node] = &[Node::Message(MessageId(7)), Node::Turn(TurnId(3)), Node::Message(MessageId(9))];
 
     fn one(fact: &str) -> Option<ExtractedItems> {
-        parse(&format!("[{fact}]"), LINES).ok()
+        parse(&format!("[{fact}]"), LINES, &[]).ok()
     }
 
     #[test]
@@ -117,7 +139,7 @@ mod tests {
             {"facts": [{"key": "Cat's  **name**", "value": "Tom\n the cat", "category": "Preference", "layer": "a", "sources": [3, 1, "1", 1]}],
              "corrections": [{"was": "answered in English", "now": "answer in German", "sources": [2]}]}
             ```"#;
-        let taken = parse(answer, LINES).unwrap();
+        let taken = parse(answer, LINES, &[]).unwrap();
         let sources = vec![Node::Message(MessageId(7)), Node::Message(MessageId(9))];
         let fact = Fact {
             key: "Cat's name".to_owned(),
@@ -128,6 +150,30 @@ mod tests {
         };
         assert_eq!(taken.facts, [fact]);
         assert_eq!(taken.corrections[0].sources, [Node::Turn(TurnId(3))]);
+    }
+
+    /// Proves: memory/mistakes
+    #[test]
+    fn a_correction_that_happened_again_is_named_by_its_number() {
+        let known = |was: &str, now: &str| KnownCorrection {
+            was: was.to_owned(),
+            now: now.to_owned(),
+            count: 1,
+            day: String::new(),
+        };
+        let known = [known("net prices", "prices with VAT"), known("long answers", "short ones")];
+        let corrections = |item: &str| {
+            let answer = format!("{{\"facts\": [], \"corrections\": [{item}]}}");
+            parse(&answer, LINES, &known).map(|taken| taken.corrections).unwrap_or_default()
+        };
+        for again in ["{\"again\": 2, \"sources\": [1]}", "{\"again\": \"2\", \"was\": null, \"sources\": 1}"] {
+            let found = corrections(again);
+            assert_eq!((found.len(), found[0].was.as_str(), found[0].now.as_str()), (1, "long answers", "short ones"));
+        }
+        for none in ["{\"again\": 3, \"sources\": [1]}", "{\"again\": 0, \"sources\": [1]}", "{\"again\": 1}"] {
+            assert_eq!(corrections(none), [], "{none}");
+        }
+        assert_eq!(corrections("{\"again\": 0, \"was\": \"a\", \"now\": \"b\", \"sources\": [1]}").len(), 1);
     }
 
     #[test]
@@ -142,7 +188,7 @@ mod tests {
             "```\n[]\n```",
             "{\"facts\": [], \"corrections\": []}",
         ] {
-            assert_eq!(parse(nothing, LINES), Ok(ExtractedItems::default()), "{nothing}");
+            assert_eq!(parse(nothing, LINES, &[]), Ok(ExtractedItems::default()), "{nothing}");
         }
         for none in [
             "",
@@ -154,7 +200,7 @@ mod tests {
             r#"["a: b"]"#,
             "null",
         ] {
-            assert!(parse(none, LINES).is_err(), "{none}");
+            assert!(parse(none, LINES, &[]).is_err(), "{none}");
         }
     }
 
@@ -173,7 +219,7 @@ mod tests {
         ] {
             assert_eq!(one(&broken), None, "{broken}");
             let beside = format!(r#"[{broken}, {{"key": "a", "value": "b", "sources": [1]}}]"#);
-            assert_eq!(parse(&beside, LINES).unwrap().facts.len(), 1, "the others are kept");
+            assert_eq!(parse(&beside, LINES, &[]).unwrap().facts.len(), 1, "the others are kept");
         }
     }
 
@@ -183,7 +229,7 @@ mod tests {
         let put = |was: &str, now: &str| {
             let answer =
                 serde_json::json!({ "facts": [], "corrections": [{ "was": was, "now": now, "sources": [1] }] });
-            parse(&answer.to_string(), LINES).ok().map(|taken| taken.corrections)
+            parse(&answer.to_string(), LINES, &[]).ok().map(|taken| taken.corrections)
         };
         let long = "é".repeat(700);
         let read = put(&long, &long).unwrap();
@@ -214,28 +260,28 @@ mod tests {
             format!("{{\"facts\": [\"a: b\", null, {{\"key\": 7}}, {good}]}}"),
             format!("{{\"facts\": {good}}}"),
         ] {
-            assert_eq!(parse(&answer, LINES).unwrap().facts.len(), 1, "{answer}");
+            assert_eq!(parse(&answer, LINES, &[]).unwrap().facts.len(), 1, "{answer}");
         }
     }
 
     proptest! {
         #[test]
         fn no_answer_breaks_the_reader(answer in "(?s).{0,200}") {
-            let _ = parse(&answer, LINES);
+            let _ = parse(&answer, LINES, &[]);
         }
 
         #[test]
         fn good_facts_are_always_understood((before, after) in grammar::around(), bad in "(null|7|\"x\"|\\{\\}|\\[\\])") {
             let good = r#"{"key": "tea", "value": "green", "sources": [1]}"#;
             let answer = format!("{before}{{\"facts\": [{bad}, {good}, {bad}], \"corrections\": {bad}}}{after}");
-            let facts = parse(&answer, LINES).unwrap().facts;
+            let facts = parse(&answer, LINES, &[]).unwrap().facts;
             prop_assert_eq!((facts.len(), facts[0].value.as_str()), (1, "green"), "{}", answer);
         }
 
         #[test]
         fn extracted_facts_are_single_lines(key in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,100}", value in "(?s)[^\"\\\\\u{0}-\u{1f}]{1,600}") {
             let answer = serde_json::json!([{ "key": key, "value": value, "sources": [1] }]).to_string();
-            for fact in parse(&answer, LINES).unwrap_or_default().facts {
+            for fact in parse(&answer, LINES, &[]).unwrap_or_default().facts {
                 prop_assert!(fact.key.lines().count() == 1 && fact.value.lines().count() == 1 && !fact.key.contains("**"));
             }
         }

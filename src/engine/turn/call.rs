@@ -391,7 +391,7 @@ mod tests {
             claimed_at: Timestamp(0),
             context: words(""),
             recalled: words(""),
-            lives: 0,
+            interruptions: 0,
             counted: 0,
             label,
             attempts: 0,

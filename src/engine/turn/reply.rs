@@ -139,8 +139,12 @@ pub(super) fn ask_to_keep(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::
 fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyhow::Result<()> {
     let number = tx.keep_requests().mark_keep_asked(keep.id, row.address)?;
     let (words, label, scope) = keep.shown.open();
-    let page =
-        [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words)), says::keep_how(number, KEEP_WAITS)];
+    let instead_of = (!keep.instead_of.is_empty()).then(|| says::keep_instead_of(&keep.instead_of));
+    let page: Vec<String> = [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words))]
+        .into_iter()
+        .chain(instead_of)
+        .chain([says::keep_how(number, KEEP_WAITS)])
+        .collect();
     let text = Labelled::new(Arc::from(page.join("\n\n")), label.clone(), scope);
     let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
     let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));

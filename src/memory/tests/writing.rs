@@ -332,11 +332,15 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     let promote = |digest: &str| {
         let (workspace, origin, path, digest) =
             (home.workspace.clone(), by_ada.clone(), kept.path.clone(), digest.to_owned());
-        async move { workspace.versions().promote(&origin, &path, &digest).await.map_err(refusal) }
+        async move { workspace.versions().promote(&origin, &path, &digest, None).await.map_err(refusal) }
     };
     assert!(promote("another").await.is_err());
     assert_eq!(
-        home.workspace.versions().promote(&home.tainted(), &kept.path, &kept.written.digest).await.map_err(refusal),
+        home.workspace
+            .versions()
+            .promote(&home.tainted(), &kept.path, &kept.written.digest, None)
+            .await
+            .map_err(refusal),
         Err(WriteRefusal::Untrusted)
     );
     let mine = promote(&kept.written.digest).await.unwrap();
@@ -347,12 +351,19 @@ async fn a_yes_makes_exactly_what_was_shown_a_note_of_the_persons_own() {
     home.set(&home.tainted(), "plans/a.md", "x").await.unwrap();
     let digest = page::digest(b"x");
     assert!(
-        home.workspace.versions().promote(&by_ada, "plans/a.md", &digest).await.unwrap().written.label.is_trusted()
+        home.workspace
+            .versions()
+            .promote(&by_ada, "plans/a.md", &digest, None)
+            .await
+            .unwrap()
+            .written
+            .label
+            .is_trusted()
     );
     let read = home.workspace.files().read_text(&Party::One(home.ada.clone()), "plans/a.md").await.unwrap();
     assert!(read.0.label().is_trusted());
     home.write("inbox/1-a.txt", "x");
-    assert!(home.workspace.versions().promote(&by_ada, "inbox/1-a.txt", &digest).await.map_err(refusal).is_err());
+    assert!(home.workspace.versions().promote(&by_ada, "inbox/1-a.txt", &digest, None).await.map_err(refusal).is_err());
 }
 
 #[tokio::test]
@@ -360,7 +371,7 @@ async fn an_earlier_version_comes_back_with_the_label_that_it_had() {
     let home = home().await;
     let outside = home.set(&home.tainted(), "plans/a.md", "from a page").await.unwrap().version.unwrap();
     let by_ada = ChangeOrigin { author: Author::Person, ..home.ada() };
-    home.workspace.versions().promote(&by_ada, "plans/a.md", &page::digest(b"from a page")).await.unwrap();
+    home.workspace.versions().promote(&by_ada, "plans/a.md", &page::digest(b"from a page"), None).await.unwrap();
     home.set(&home.ada(), "plans/a.md", "mine").await.unwrap();
     let back = home.workspace.versions().restore_version(&by_ada, "plans/a.md", outside).await.unwrap();
     assert!(!back.label.is_trusted());

@@ -170,6 +170,13 @@ async fn facts_that_have_no_room_move_to_the_note_of_the_month() {
     story.end().await;
 }
 
+/// Lets the notes be known, and takes their lines out of the index by hand: they are not put back.
+async fn not_in_the_index(story: &Story) {
+    story.say(ADA, "hello").await;
+    story.writes("memory/MEMORY.md", "## Recent facts\n\n## Index\n");
+    story.say(ADA, "/new").await;
+}
+
 /// Promise (memory/opening-topic): At the start of a conversation the assistant is reminded, once,
 /// of its knowledge about the topic of your first words.
 #[tokio::test]
@@ -184,6 +191,7 @@ async fn at_the_first_words_comes_to_mind_what_is_known_about_them_once() {
         &note("Shed", &format!("{UNTRUSTED}tomatoes belong to others")),
     );
     write(&story, "workspace/memory/facts-2026-01.md", "- **plumber**: Mr Rossi, 01234\n");
+    not_in_the_index(&story).await;
     story.say(ADA, "How are the tomatoes?").await;
     let prompt = story.model.last_prompt();
     let (before, after) = prompt.split_once("What you know that may matter here:\n").expect(&prompt);

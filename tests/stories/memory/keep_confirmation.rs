@@ -205,6 +205,58 @@ async fn only_the_asked_person_answers_and_question_numbers_are_unique() {
     story.end().await;
 }
 
+/// Promise (memory/keep-replaces): A text that you keep takes the place of your note of that title, or
+/// of the fact with that key; the question says what it replaces, and nothing else is replaced.
+#[tokio::test]
+async fn what_is_kept_replaces_the_note_of_its_title_as_the_question_said() {
+    let story = Story::begin().await;
+    story.model.calls("remember", note("Tea", "Never warm the pot.")).says("Noted.");
+    story.say(ADA, &format!("remember how I make tea {}", canary(ADA))).await;
+    story.say(ADA, "/new").await;
+    wants(&story, "Tea", "Warm the pot first.").await;
+    let question = story.last_received_by(ADA);
+    assert!(question.contains("It takes the place of “Never warm the pot.”"), "{question}");
+    story.say(ADA, "/yes 1").await;
+    assert!(
+        story.last_received_by(ADA).contains("instead of “Never warm the pot.”"),
+        "{}",
+        story.last_received_by(ADA)
+    );
+    let note_now = story.file("memory/tea.md").unwrap();
+    assert!(note_now.contains("Warm the pot first.") && !note_now.contains("Never"), "{note_now}");
+    assert_eq!(story.file("memory/MEMORY.md").unwrap().matches("[Tea]").count(), 1);
+
+    story.say(ADA, "/new").await;
+    wants(&story, "Tea", "Use a mug.").await;
+    story.say(ADA, "/new").await;
+    story.model.calls("remember", note("Tea", "Take the blue pot.")).says("Noted.");
+    story.say(ADA, "and rather the blue one").await;
+    story.say(ADA, "/yes 2").await;
+    assert!(story.last_received_by(ADA).contains("not what you were shown"), "{}", story.last_received_by(ADA));
+    assert!(story.file("memory/tea.md").unwrap().contains("Take the blue pot."), "it changed since the question");
+    story.end().await;
+}
+
+/// Proves: memory/keep-replaces
+#[tokio::test]
+async fn what_is_kept_under_a_known_key_replaces_the_fact() {
+    let story = Story::begin().await;
+    story.say(ADA, &format!("/remember Cat: Tom {}", canary(ADA))).await;
+    story.say(ADA, "/remember Cat: Rex").await;
+    assert!(story.last_received_by(ADA).contains("instead of “Cat: Tom"), "{}", story.last_received_by(ADA));
+    wants(&story, "The cat", "Cat: Bruno").await;
+    let question = story.last_received_by(ADA);
+    assert!(question.contains("It takes the place of “Cat: Rex”"), "{question}");
+    story.say(ADA, "/yes 1").await;
+    assert!(story.last_received_by(ADA).contains("instead of “Cat: Rex”"), "{}", story.last_received_by(ADA));
+    let memory = story.file("memory/MEMORY.md").unwrap();
+    assert!(memory.contains("- **Cat**: Bruno") && !memory.contains("Rex") && !memory.contains("the-cat"), "{memory}");
+    assert!(story.file("memory/the-cat.md").is_none() && story.file("memory/untrusted/the-cat.md").is_none());
+    let prompt = next_prompt(&story).await;
+    assert_eq!(prompt.matches("Bruno").count(), 1, "{prompt}");
+    story.end().await;
+}
+
 /// Proves: memory/word-for-word
 #[tokio::test]
 async fn three_are_asked_one_by_one_and_the_rest_is_pointed_to() {

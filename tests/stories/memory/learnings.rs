@@ -99,6 +99,43 @@ async fn a_repeated_correction_is_counted_and_a_different_one_restarts_at_one() 
     story.end().await;
 }
 
+/// Promise (memory/standing-rules): What you put right twice becomes a standing rule at the top of
+/// the prompt, however you said it; what is known already is not taken down again.
+#[tokio::test]
+async fn what_was_put_right_twice_is_a_standing_rule() {
+    let story = Story::with("[memory]\nextract_every = 1").await;
+    puts_right(&story, "net", "gave net prices", "give prices with VAT");
+    story
+        .model
+        .calls("remember", json!({ "title": "Nora", "content": "Her sister.", "kind": "person" }))
+        .says("Noted.");
+    story.say(ADA, &format!("No, not net: {TALK}")).await;
+    story.pass(7 * HOUR).await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Extraction => {
+            let shown = words(request);
+            for part in [
+                "<notes>\n- Nora: Her sister.\n</notes>",
+                "<corrected>\n1. give prices with VAT (before: gave net prices; said once)\n</corrected>",
+            ] {
+                assert!(shown.contains(part), "{part} is missing in {shown}");
+            }
+            Say::Text(json!({ "facts": [], "corrections": [{ "again": 1, "sources": [1] }] }).to_string())
+        }
+        _ => usual(request),
+    });
+    story.say(ADA, &format!("And once more: with tax, please. {TALK}")).await;
+    assert!(story.reads("learnings/corrections.md").contains("give prices with VAT [2 times]"));
+    story.say(ADA, "/new").await;
+    story.say(ADA, "Hello").await;
+    let prompt = story.model.last_prompt();
+    let rule = prompt.find("## Standing rules").unwrap_or_else(|| panic!("{prompt}"));
+    assert!(prompt[rule..].contains("- give prices with VAT (before: gave net prices; said 2 times"), "{prompt}");
+    assert!(prompt.find("## Previous conversation").is_none_or(|previous| rule < previous), "{prompt}");
+    assert_eq!(prompt.matches("give prices with VAT").count(), 1, "{prompt}");
+    story.end().await;
+}
+
 /// Proves: privacy/own-memory
 #[tokio::test]
 async fn each_person_has_learnings_of_their_own() {

@@ -73,7 +73,8 @@ async fn a_new_value_replaces_the_old_one_from_any_source_and_in_any_place() {
     story.model.calls("remember", note).says("Noted.");
     story.say(ADA, "No, on the sixth").await;
     assert_eq!((days(&story), story.file("memory/birthday.md")), (vec!["6".to_owned()], None));
-    assert!(story.model.last_prompt().contains("Kept in experience/default.md."), "{}", story.model.last_prompt());
+    let kept = "Kept in experience/default.md, instead of “birthday: on 5 May”.";
+    assert!(story.model.last_prompt().contains(kept), "{}", story.model.last_prompt());
 
     story.say(ADA, "When is it?").await;
     let prompt = story.model.last_prompt();

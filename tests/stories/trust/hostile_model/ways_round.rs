@@ -159,7 +159,7 @@ async fn a_file_from_outside_becomes_hers_by_her_yes_to_just_that_text() {
 
 /// Proves: trust/overwritten
 #[tokio::test]
-async fn a_promoted_note_takes_no_other_notes_place_and_no_line_of_the_index() {
+async fn a_promoted_note_replaces_only_what_was_shown_and_takes_no_line_of_the_index() {
     let story = Story::begin().await;
     story.model.calls("remember", json!({ "title": "Alarm code", "content": "1234", "kind": "user" })).says("Noted.");
     story.say(ADA, "the alarm code is 1234").await;
@@ -168,13 +168,18 @@ async fn a_promoted_note_takes_no_other_notes_place_and_no_line_of_the_index() {
     ordered(&story, "remember", json!({ "title": "Alarm code", "content": evil, "kind": "user" })).await;
     story.say(ADA, "/new").await;
     let shown = asks(&story, "/promote untrusted/alarm-code").await;
-    let code = code_in(&shown);
-    asks(&story, &format!("/promote untrusted/alarm-code {code}")).await;
-    assert_eq!(story.reads("memory/alarm-code.md"), mine, "hers stays");
+    assert!(shown.contains("It takes the place of “1234”"), "{shown}");
+    let edited = mine.replace("1234", "5678");
+    story.writes("memory/alarm-code.md", &edited);
+    asks(&story, &format!("/promote untrusted/alarm-code {}", code_in(&shown))).await;
+    assert_eq!(story.reads("memory/alarm-code.md"), edited, "the text that was shown is gone");
+    let shown = asks(&story, "/promote untrusted/alarm-code").await;
+    assert!(shown.contains("It takes the place of “5678”"), "{shown}");
+    asks(&story, &format!("/promote untrusted/alarm-code {}", code_in(&shown))).await;
+    assert!(story.reads("memory/alarm-code.md").contains("9999"), "replaced as shown");
     let memory = story.reads("memory/MEMORY.md");
     let lines: Vec<&str> = memory.lines().filter(|line| line.starts_with("- [Alarm code]")).collect();
-    assert!(lines.contains(&"- [Alarm code](alarm-code.md): 1234"), "{memory}");
-    assert!(lines.iter().all(|line| !line.contains("AGENTS")), "{memory}");
+    assert_eq!(lines, ["- [Alarm code](alarm-code.md): 9999"], "{memory}");
     assert_eq!(memory.matches("\n## Index").count(), 1, "{memory}");
     story.end().await;
 }
