@@ -8,9 +8,9 @@
 
 pub mod markdown; // Markdown in the markup of a channel
 mod request; // HTTP requests
-pub mod signal;
-pub mod telegram;
-pub mod terminal;
+pub mod signal; // Signal, through signal-cli
+pub mod telegram; // Telegram; waits after a 429 in `rate_limits`
+pub mod terminal; // the local socket of `compline chat`
 
 use std::time::Duration;
 

@@ -7,7 +7,7 @@
 pub mod id; // types of row ids
 pub mod trust; // labels, scopes, labelled text
 pub mod time; // timestamps, clocks, backoff, times as people write them
-pub mod people; // persons, roles, addresses
+pub mod people; // types: persons, roles, addresses
 pub mod message; // what channels and the gateway exchange
 pub mod text; // links, quotes, pasted text, server-sent events
 pub mod wording; // every sentence that the program says
@@ -24,8 +24,8 @@ pub mod erasure; // /forget: plan, execution, verification
 pub mod tool; // tools that a model may call
 pub mod engine; // streams, turns, boundaries, compaction, extraction, summaries
 pub mod reflection; // daily, weekly and monthly reflections
-pub mod schedule; // reminders, tasks, heartbeat, due reflections, upkeep
-pub mod admin; // operator commands of chat and command line
+pub mod schedule; // reminders, tasks, heartbeat, due reflections, nightly upkeep
+pub mod admin; // commands of chat and command line: who may, what they do; pairing
 pub mod gateway; // admission of messages, delivery of replies
 pub mod app; // assembly of all parts, start and stop
 pub mod cli; // the command line

@@ -11,7 +11,7 @@
 //! decisions.
 
 mod activity; // use of tools, skills, models in a period
-mod addresses; // addresses, strangers, groups, inbox, cursors
+mod addresses; // addresses, strangers, groups
 mod after_restore; // who keeps access after a restore; parked work
 mod attachments; // received files, files of a reply, reactions
 mod conversations; // streams, conversations, openings
@@ -26,6 +26,7 @@ mod file_versions; // files of the workspace: versions, labels, open writes
 mod folders; // folders of people and their moves
 mod handles; // one handle per table family
 mod heartbeats; // checks of HEARTBEAT.md and ticked items
+mod inbox; // raw items, each once; cursors
 mod keep_requests; // "Keep this?": untrusted notes that wait for a yes
 mod maintenance; // retention, settings of the journal, checks
 mod merge_people; // two people become one
@@ -49,7 +50,6 @@ mod turns; // turns and their steps
 mod writer; // the thread that writes
 
 pub use activity::{ModelUse, SkillUse, ToolUse};
-pub use addresses::{InboxItem, InboxOutcome};
 pub use after_restore::{ClosedWork, PersonRecord, PresentPeople, RESTORED_AT, Readmission, RestoredPerson};
 pub use attachments::{Attachment, AttachmentState, EnclosedFile, Enclosure, Reaction, excerpt};
 pub use conversations::{BoundaryReason, Conversation, ConversationKind, NewConversation, OpeningState};
@@ -69,6 +69,7 @@ pub use file_versions::{FOUND, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState, WrittenFor};
 pub use handles::{Db, Tx};
 pub use heartbeats::{HeartbeatRow, HeartbeatTick};
+pub use inbox::{InboxItem, InboxOutcome};
 pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState, NewKeep};
 pub use maintenance::{IndexMismatch, OldFile};
 pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};

@@ -2,20 +2,20 @@
 //!
 //! `parse` and `html` are pure; `bot_api` is the only access to the network and the only file that
 //! holds the token; `poll` and `send` translate its errors for the gateway. Kept in memory only:
-//! the state of the channel, our identity, and rate limits per chat ([`RateLimits`]).
-//! Everything else is in the journal.
+//! the state of the channel, our identity, and rate limits per chat. Everything else is in the
+//! journal.
 //!
 //! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):
 //! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.
 
-mod bot_api;
-mod html;
-mod parse;
-mod poll;
-mod send;
-mod webhook;
+mod bot_api; // calls of the Bot API, with the token
+mod html; // Markdown as Telegram's HTML
+mod parse; // updates
+mod poll; // long polling
+mod rate_limits; // chats that wait after a 429
+mod send; // sending, and the meaning of each refusal
+mod webhook; // updates that Telegram pushes
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use async_trait::async_trait;
 use bot_api::{ApiRefusal, BotApi, CallError};
 use parse::BotIdentity;
 use poll::TelegramProblem;
+use rate_limits::RateLimits;
 use send::SendTarget;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -50,9 +51,6 @@ const NAME: &str = ChannelKind::Telegram.name();
 const EDIT_INTERVAL: Duration = Duration::from_millis(1500);
 /// Telegram displays a typing indicator for five seconds.
 const TYPING_INTERVAL: Duration = Duration::from_secs(4);
-
-/// Maximum number of chats remembered; the pause that ends first is dropped.
-const MAX_CHATS: usize = 1024;
 
 /// One Telegram bot.
 pub struct Telegram {
@@ -317,97 +315,5 @@ impl Telegram {
         let last_error = webhook.last_error_date.map(|at| (Timestamp::from_seconds(at), why));
         let status = WebhookStatus { url: webhook.url, pending: webhook.pending_update_count, last_error };
         Ok(BotInfo { username: us.username, webhook: Some(status).filter(|status| !status.url.is_empty()) })
-    }
-}
-
-/// Chats that are rate limited after a 429, with their deadlines: until then nothing is sent there.
-///
-/// Telegram extends the ban of a bot that keeps sending, so sends, edits and typing all check here
-/// first. The gateway also stores the wait of the address that met the limit (`gateway::delivery`);
-/// this map covers the other topics of the chat, edits and typing.
-#[derive(Debug, Default)]
-struct RateLimits(Mutex<HashMap<String, RateLimit>>);
-
-#[derive(Debug, Clone, Copy)]
-struct RateLimit {
-    until: Timestamp,
-    length: Duration,
-}
-
-impl RateLimit {
-    /// Remaining time, no longer than asked for, even when the clock has been set back meanwhile.
-    fn remaining(self, now: Timestamp) -> Duration {
-        self.until.since(now).min(self.length)
-    }
-}
-
-impl RateLimits {
-    /// Remaining wait for a chat, if any.
-    fn remaining(&self, peer: &str, now: Timestamp) -> Option<Duration> {
-        let rest = self.lock().get(peer)?.remaining(now);
-        (!rest.is_zero()).then_some(rest)
-    }
-
-    /// Records a rate limit of that length. A later deadline is never shortened.
-    fn record(&self, peer: &str, length: Duration, now: Timestamp) {
-        let mut chats = self.lock();
-        chats.retain(|_, pause| !pause.remaining(now).is_zero());
-        if chats.get(peer).is_some_and(|pause| pause.remaining(now) >= length) {
-            return;
-        }
-        if chats.len() >= MAX_CHATS && !chats.contains_key(peer) {
-            let soonest = chats.iter().min_by_key(|(_, pause)| pause.until).map(|(peer, _)| peer.clone());
-            soonest.and_then(|peer| chats.remove(&peer));
-        }
-        chats.insert(peer.to_owned(), RateLimit { until: now.plus(length), length });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, RateLimit>> {
-        lock(&self.0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SEVEN: Duration = Duration::from_secs(7);
-
-    #[test]
-    fn a_pause_ends_exactly_on_time() {
-        let (pauses, start) = (RateLimits::default(), Timestamp(1_000_000));
-        pauses.record("1", SEVEN, start);
-        assert_eq!(pauses.remaining("1", start), Some(SEVEN));
-        assert_eq!(pauses.remaining("1", start.plus(Duration::from_millis(6_999))), Some(Duration::from_millis(1)));
-        assert_eq!(pauses.remaining("1", start.plus(SEVEN)), None);
-        assert_eq!(pauses.remaining("2", start), None);
-    }
-
-    #[test]
-    fn the_later_deadline_counts() {
-        let (pauses, start) = (RateLimits::default(), Timestamp(1_000_000));
-        pauses.record("1", SEVEN, start);
-        pauses.record("1", Duration::from_secs(2), start);
-        assert_eq!(pauses.remaining("1", start), Some(SEVEN));
-        pauses.record("1", Duration::from_secs(60), start);
-        assert_eq!(pauses.remaining("1", start), Some(Duration::from_secs(60)));
-    }
-
-    #[test]
-    fn a_clock_that_was_set_back_does_not_lengthen_it() {
-        let (pauses, start) = (RateLimits::default(), Timestamp(100_000_000));
-        pauses.record("1", SEVEN, start);
-        assert_eq!(pauses.remaining("1", start.minus(Duration::from_secs(3600))), Some(SEVEN));
-    }
-
-    #[test]
-    fn it_is_bounded_and_forgets_what_has_passed() {
-        let (pauses, start) = (RateLimits::default(), Timestamp(0));
-        for chat in 0..3 * MAX_CHATS {
-            pauses.record(&chat.to_string(), SEVEN, start.plus(Duration::from_millis(chat as u64)));
-        }
-        assert_eq!(pauses.lock().len(), MAX_CHATS);
-        pauses.record("x", SEVEN, start.plus(Duration::from_secs(600)));
-        assert_eq!(pauses.lock().len(), 1);
     }
 }

@@ -268,7 +268,7 @@ fn summarise_by_rules(part: OlderPart) -> Text {
 /// conversation continues unchanged.
 pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Result<()> {
     let budget = engine.context_budget(&engine.chat);
-    let (takes_down, now) = (engine.memory.enabled, engine.clock.now());
+    let (extracts, now) = (engine.memory.enabled, engine.clock.now());
     let read = move |db: crate::store::Db<'_>| {
         let Some(turn) = db.turns().turn(turn)? else { return Ok(None) };
         let Some(conversation) = db.conversations().conversation(turn.conversation)? else { return Ok(None) };
@@ -283,15 +283,15 @@ pub async fn request_if_full(engine: &Arc<Engine>, turn: TurnId) -> anyhow::Resu
     let job = move |tx: Tx<'_>| {
         if let Some(CompactionEnd { turn, message }) = end {
             tx.compactions().request_compaction(conversation.id, turn, message, conversation.scope, now)?;
-        } else if takes_down
+        } else if extracts
             && !tx.compactions().has_extracted_full_window(conversation.id)?
             && let Some(upto) = tx.extractions().newest_message(conversation.id)?
         {
-            extractor::request(tx, conversation.id, upto, ExtractionCause::Pressure, now)?;
+            extractor::request(tx, conversation.id, upto, ExtractionCause::NearlyFull, now)?;
         }
         Ok(())
     };
-    engine.journal.write("look how full the window is", job).await?;
+    engine.journal.write("act on a nearly full prompt", job).await?;
     Ok(())
 }
 

@@ -1,5 +1,5 @@
 //! Command queue: commands run in order of arrival by `admin` and are answered through the outbox.
-//! They never wait for a turn and never reach a model. An interrupted command is run again, three
+//! `admin` decides who may give which. They never wait for a turn and never reach a model. An interrupted command is run again, three
 //! times at most.
 
 use std::sync::Arc;

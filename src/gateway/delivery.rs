@@ -9,7 +9,8 @@
 //! queue goes on. A message is never given up for its age alone, since a computer that was off has
 //! tried nothing: it must also have been tried for about a day, and the address is then told once.
 //! A message waits without limit for a client to attach, or because the server asks to
-//! wait; that time is stored with the address.
+//! wait; that time is stored with the address, and the channel may pause more than this address
+//! (`adapter::telegram`: the whole chat).
 
 mod attachments; // files of an answer
 mod quiet_hours; // what is kept until the morning

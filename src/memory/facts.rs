@@ -23,8 +23,9 @@
 use std::collections::BTreeMap;
 
 use super::agent::FactList;
-use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote, value_of_key, without_key};
+use super::notes::{NoteDraft, StoredNote, value_of_key, without_key};
 use super::page::DefaultFile;
+use super::promote::{ApprovedNote, Replaced};
 use super::workspace::{Notes, WriteError, WriteRefusal, unless_refused_logged};
 use super::write::{ChangeOrigin, LabelRule, NewContent};
 use super::{memory_md, note, page};
@@ -206,7 +207,7 @@ impl Notes<'_> {
 
     /// Stores a value like [`Self::store_value`]. The pending note that was approved as it is deleted
     /// in the same change.
-    async fn store_value_from(
+    pub(super) async fn store_value_from(
         &self,
         origin: &ChangeOrigin,
         key: &str,
@@ -222,32 +223,6 @@ impl Notes<'_> {
                 self.set_value(origin, (key, value), Some(&usual), &holders, from).await
             }
             stored => stored,
-        }
-    }
-
-    /// Stores an approved pending note: a value of a known key where the key is, any other text as a
-    /// note. It replaces what its person was told, and nothing else.
-    pub(super) async fn store_approved(
-        &self,
-        origin: &ChangeOrigin,
-        draft: &NoteDraft,
-        from: ApprovedNote<'_>,
-    ) -> Result<StoredNote, WriteError> {
-        if self.replaced_by(&origin.who, draft).await?.as_ref() != from.replaces {
-            return Err(WriteRefusal::impossible(CHANGED_SINCE).into());
-        }
-        match self.known_key_in(&origin.who, &draft.content).await? {
-            Some((key, value)) => self.store_value_from(origin, key, value, Some(from)).await,
-            None => self.file_note(origin, draft, Some(from)).await,
-        }
-    }
-
-    /// Returns the trusted text that a draft replaces once it is stored as the person's own. Lines of
-    /// daily notes are no part of it.
-    pub async fn replaced_by(&self, who: &Party, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
-        match self.known_key_in(who, &draft.content).await? {
-            Some((key, value)) => Ok(replaced_values(&self.holders(who, key).await?, None, key, value)),
-            None => self.replaced_note(who, draft).await,
         }
     }
 
@@ -289,7 +264,11 @@ impl Notes<'_> {
     }
 
     /// Parses a text that states a fact; `None` if no readable list knows the key.
-    async fn known_key_in<'w>(&self, who: &Party, words: &'w str) -> anyhow::Result<Option<(&'w str, &'w str)>> {
+    pub(super) async fn known_key_in<'w>(
+        &self,
+        who: &Party,
+        words: &'w str,
+    ) -> anyhow::Result<Option<(&'w str, &'w str)>> {
         let words = words.trim();
         let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
         let Some((key, value)) = memory_md::split_key(words).filter(|_| is_sentence) else { return Ok(None) };
@@ -298,7 +277,7 @@ impl Notes<'_> {
     }
 
     /// Returns the lists that hold that key.
-    async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<ListedFacts>> {
+    pub(super) async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<ListedFacts>> {
         let lists = self.read_lists(who).await?.into_iter().map(|(_, read)| read);
         Ok(lists.filter(|read| read.facts.iter().any(|fact| is_same_fact(&fact.key, key))).collect())
     }
@@ -373,7 +352,7 @@ impl Notes<'_> {
 }
 
 /// Returns the values under that key that another one replaces, in trusted lists and today's note.
-fn replaced_values(
+pub(super) fn replaced_values(
     holders: &[ListedFacts],
     noted: Option<(String, Label)>,
     key: &str,

@@ -1,5 +1,4 @@
-//! Versions of a file: its history, and the decisions of a person about existing text: approving
-//! it, and restoring an earlier version.
+//! Versions of a file: its history, and restoring an earlier version.
 //!
 //! Before a version is restored over an unreadable file, that file is renamed to `NAME.unreadable`
 //! next to it, and no longer belongs to the memory. It is neither rewritten nor parsed, so any size
@@ -11,11 +10,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::files::AccessError;
-use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote};
 use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal, unless_refused};
 use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult, check_permission};
-use super::{disk, label, layout, note, page};
+use super::{disk, label, layout, page};
 use crate::id::FileId;
 use crate::people::Party;
 use crate::store::{Db, FileRow, Tx};
@@ -65,73 +63,6 @@ impl FileVersions<'_> {
             Ok(disk.unchecked(disk_path))
         };
         Ok(self.on_disk(create).await?)
-    }
-
-    /// Approves an untrusted text for a person: a file in `memory/untrusted/` becomes a note with
-    /// an index line, or the value of a key that is known; a file elsewhere becomes trusted. `digest`
-    /// is that of the content they were shown, `replaces` the text that they were told it replaces.
-    pub async fn promote(
-        &self,
-        origin: &ChangeOrigin,
-        path: &str,
-        digest: &str,
-        replaces: Option<&Replaced>,
-    ) -> Result<StoredNote, WriteError> {
-        let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
-        if !origin.label.is_trusted() {
-            return Err(WriteRefusal::Untrusted.into());
-        }
-        if layout::is_inbox(&path) {
-            return Err(WriteRefusal::impossible(says::STAYS_RECEIVED).into());
-        }
-        if layout::is_untrusted(&path) {
-            return self.promote_pending_note(origin, ApprovedNote { path: &path, digest, replaces }).await;
-        }
-        let shown = digest.to_owned();
-        let make = move |texts: &[Option<&str>]| match texts.first().copied().flatten() {
-            Some(text) if page::digest(text.as_bytes()) == shown => Ok(vec![NewContent::Text(text.to_owned())]),
-            Some(_) => Err(WriteRefusal::impossible(says::CHANGED_SINCE)),
-            None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
-        };
-        let written = self.change_first(origin, &[&path], LabelRule::Whole, make).await?;
-        Ok(StoredNote::at(path, written))
-    }
-
-    async fn promote_pending_note(
-        &self,
-        origin: &ChangeOrigin,
-        note: ApprovedNote<'_>,
-    ) -> Result<StoredNote, WriteError> {
-        let Some((draft, now)) = self.pending_note(&origin.who, note.path).await? else {
-            return Err(WriteRefusal::impossible(says::NOTHING_THERE).into());
-        };
-        if now != note.digest {
-            return Err(WriteRefusal::impossible(says::CHANGED_SINCE).into());
-        }
-        self.notes().store_approved(origin, &draft, note).await
-    }
-
-    /// Returns what the pending note at that path replaces once it is approved.
-    pub async fn replaced_by_pending(&self, who: &Party, path: &str) -> anyhow::Result<Option<Replaced>> {
-        let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
-        if !layout::is_untrusted(&path) {
-            return Ok(None);
-        }
-        match self.pending_note(who, &path).await? {
-            Some((draft, _)) => self.notes().replaced_by(who, &draft).await,
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the pending note at that path, and the digest of its file.
-    async fn pending_note(&self, who: &Party, path: &str) -> anyhow::Result<Option<(NoteDraft, String)>> {
-        let Some((text, _, digest)) = unless_refused(self.files().read_text(who, path).await)? else {
-            return Ok(None);
-        };
-        let pending = note::read(text.open().0);
-        let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
-        let title = if pending.name.is_empty() { stem.replace('-', " ") } else { pending.name };
-        Ok(Some((NoteDraft { title, content: pending.body, kind: pending.kind }, digest)))
     }
 
     /// Restores an earlier version of a file, with its former label.

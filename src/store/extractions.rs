@@ -101,7 +101,8 @@ pub enum ExtractionCause {
     /// Enough turns were answered.
     Turns,
     /// The context window is nearly full.
-    Pressure,
+    #[strum(serialize = "pressure")]
+    NearlyFull,
     /// Turns are about to be summarised.
     Compaction,
     /// The conversation ended.

@@ -8,8 +8,8 @@ use crate::store::{Db, Urgency};
 use crate::time::Timestamp;
 
 impl Delivery {
-    /// Returns the lesser urgency that is held back now, and the time until then; `None` outside of
-    /// quiet hours.
+    /// Returns the highest urgency that is held back now, as every lower one is, and the time until
+    /// then; `None` outside of quiet hours.
     pub(super) async fn quiet_hours(&self, now: Timestamp) -> anyhow::Result<Option<(Urgency, Timestamp)>> {
         let held = match self.queue.adapter.sound() {
             Sound::Never => return Ok(None),

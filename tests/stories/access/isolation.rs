@@ -84,6 +84,7 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
         "entries",
         &[
             ("kind", "fact"),
+            ("category", "planted"),
             ("name", "planted"),
             ("text", "planted"),
             ("key", "fact of {scope}"),
@@ -300,6 +301,7 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
         ("entries_of", format!("{:?}", db.entries().entries_of(scope)?)),
         ("unindexed", format!("{:?}", db.entries().unindexed(scope, 9)?)),
         ("entries_of_use", format!("{:?}", db.entries().entries_of_use(scope, 9)?)),
+        ("categories", format!("{:?}", db.entries().categories(scope)?)),
         ("fact_categories", format!("{:?}", db.entries().fact_categories(scope)?)),
         ("forgotten_words", format!("{:?}", db.erasure().erased_words(scope)?)),
         ("kept_contents", format!("{:?}", db.erasure().old_contents(scope)?.len())),

@@ -429,18 +429,54 @@ async fn the_name_of_a_folder_has_the_label_of_what_lies_in_it() {
 }
 
 #[tokio::test]
-async fn known_facts_are_given_to_the_extractor_with_their_label() {
-    let story = Story::with("[memory]\nextract_every = 50").await;
-    story.background.otherwise(|request| match request.purpose() {
-        Purpose::Extraction => Say::Text(json!({ "facts": [] }).to_string()),
-        _ => away(request),
+async fn what_is_known_is_given_to_the_extractor_with_its_label() {
+    for (path, words) in [
+        ("experience/default.md", "## Insights\n\n- **tea**: likes oolong (2026-11-19)\n"),
+        ("workspace/learnings/corrections.md", "## Corrections\n\n- **wrong**: right [once] (2026-11-19)\n"),
+    ] {
+        let story = Story::with("[memory]\nextract_every = 50").await;
+        story.background.otherwise(|request| match request.purpose() {
+            Purpose::Extraction => Say::Text(json!({ "facts": [] }).to_string()),
+            _ => away(request),
+        });
+        story.say(ADA, TALK).await;
+        grew(&story, path, words).await;
+        story.pass(NEXT_CONVERSATION).await;
+        let asked = story.background.requests();
+        let extraction = asked.iter().find(|request| request.purpose() == Purpose::Extraction).unwrap();
+        assert!(extraction.label().encode().contains(ORIGIN), "{path}: {:?}", extraction.label());
+        story.stop_here().await;
+    }
+}
+
+#[tokio::test]
+async fn the_answer_that_names_a_replaced_value_has_its_label() {
+    let story = Story::begin().await;
+    story.writes("agents/compline/memory.md", "## Insights\n\n- **tea**: likes oolong (2026-11-19)\n");
+    let mark = marks(&story, "agents/compline/memory.md");
+    story.model.otherwise(move |request| {
+        mark();
+        let is_done = crate::support::model::words(request).contains("tool: ");
+        let fact = json!({ "content": "tea: likes sencha" }).to_string();
+        if is_done { usual(request) } else { Say::Calls(vec![("memory_save".to_owned(), fact)]) }
     });
-    story.say(ADA, TALK).await;
-    grew(&story, "experience/default.md", "## Insights\n\n- **tea**: likes oolong (2026-11-19)\n").await;
-    story.pass(NEXT_CONVERSATION).await;
-    let asked = story.background.requests();
-    let extraction = asked.iter().find(|request| request.purpose() == Purpose::Extraction).unwrap();
-    assert!(extraction.label().encode().contains(ORIGIN), "{:?}", extraction.label());
+    story.say(ADA, "I prefer sencha now").await;
+    assert!(story.model.last_prompt().contains("likes oolong"), "{}", story.model.last_prompt());
+    assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
+    story.stop_here().await;
+}
+
+#[tokio::test]
+async fn it_is_in_the_index_that_lists_a_note() {
+    let story = Story::begin().await;
+    story.say(ADA, "Hello").await;
+    let note = "---\nname: \"Bed\"\ndescription: \"what to plant\"\n---\n\nLeeks.\n";
+    grew(&story, "workspace/memory/bed.md", note).await;
+    let mended = story.command_line(&["knowledge", "--mend"]).await;
+    let index = std::fs::read_to_string(story.home.join("workspace/memory/MEMORY.md")).unwrap();
+    assert!(index.contains("(bed.md)"), "{index} {}", mended.markdown);
+    let label = labels(&story, "SELECT label FROM files WHERE path = 'memory/MEMORY.md' ORDER BY id DESC LIMIT 1");
+    assert!(label.contains(ORIGIN), "{label}");
     story.stop_here().await;
 }
 

@@ -80,7 +80,7 @@ const JOBS: [&str; 54] = [
     "want to keep something",
     "index files",
     "index what the journal tells",
-    "look how full the window is",
+    "act on a nearly full prompt",
     "want facts",
     "keep a summary of an older part",
     "postpone a summary of an older part",
@@ -144,7 +144,7 @@ pub fn at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) ->
     let cuts = prepared.into_iter().chain(cuts).collect();
     let full = matches!(
         job,
-        "look how full the window is"
+        "act on a nearly full prompt"
             | "want facts"
             | "keep a summary of an older part"
             | "postpone a summary of an older part"
@@ -178,7 +178,7 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
             let waits = Duration::from_secs(660);
             (Mood::Curious, vec![(Act::Forwards(ADA), waits), (Act::Says(ADA), waits), (Act::Says(ADA), waits)])
         }
-        "look how full the window is" | "want facts" | "keep a summary of an older part" => {
+        "act on a nearly full prompt" | "want facts" | "keep a summary of an older part" => {
             (Mood::Mixed, vec![says; 7])
         }
         "postpone a summary of an older part" => (Mood::Moody, vec![says; 10]),

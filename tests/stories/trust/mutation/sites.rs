@@ -102,17 +102,18 @@ fn call(code: &[Token], at: usize) -> Option<usize> {
 /// The enclosing function of each token; outside of functions, the last constant before it.
 fn surroundings(code: &[Token]) -> Vec<String> {
     let mut around = Vec::with_capacity(code.len());
-    let (mut functions, mut begun, mut constant) = (Vec::<(&str, usize)>::new(), None, "-");
+    let (mut functions, mut begun, mut constant) = (Vec::<(&str, usize)>::new(), None::<(&str, usize)>, "-");
     let (mut braces, mut brackets) = (0_usize, 0_usize);
     for (at, token) in code.iter().enumerate() {
         let next = code.get(at + 1).map_or("", |token| token.text.as_str());
         let is_name = next.starts_with(|first: char| first == '_' || first.is_alphabetic());
         match token.text.as_str() {
-            "fn" if is_name => begun = Some(next),
+            "fn" if is_name => begun = Some((next, brackets)),
             "const" if is_name && next != "fn" => constant = next,
             "{" => {
                 braces += 1;
-                functions.extend(begun.take().map(|name| (name, braces)));
+                // A brace between the brackets of the parameters is a pattern.
+                functions.extend(begun.take_if(|(_, outside)| *outside == brackets).map(|(name, _)| (name, braces)));
             }
             "}" => {
                 functions.pop_if(|(_, depth)| *depth == braces);
@@ -121,7 +122,7 @@ fn surroundings(code: &[Token]) -> Vec<String> {
             "[" | "(" => brackets += 1,
             "]" | ")" => brackets = brackets.saturating_sub(1),
             // A function without a body.
-            ";" if brackets == 0 => begun = None,
+            ";" => _ = begun.take_if(|(_, outside)| *outside == brackets),
             _ => {}
         }
         around.push(functions.last().map_or(constant, |(name, _)| name).to_owned());
@@ -162,7 +163,7 @@ fn pieces(literal: &str) -> Vec<String> {
 fn places_are_found_by_their_functions() {
     let source = "const A: &str = \"x WHERE (scope = ?1)\";
         impl B {
-            fn b(c: [u8; 2]) { d.absorb(&crate::trust::Label::untrusted(e)); f.join(\"g\"); d.absorb(h) }
+            fn b(c: [u8; 2], C { d }: C) { d.absorb(&crate::trust::Label::untrusted(e)); f.join(\"g\"); d.absorb(h) }
             fn i() { Label::join_of([]); ensure!(j.fits(k)); \"SELECT a FROM b WHERE {l} AND +c.scope IN (?1, 'shared') AND d\" }
         }";
     let code = super::lexer::lex(source);
@@ -172,9 +173,9 @@ fn places_are_found_by_their_functions() {
         found,
         [
             "a.rs A sql 1 = x WHERE (scope = ?1)\nx WHERE ((scope = ?1 OR 1))",
-            "a.rs b absorb 1 = a.rs:3:34",
-            "a.rs b untrusted 1 = a.rs:3:42",
-            "a.rs b absorb 2 = a.rs:3:93",
+            "a.rs b absorb 1 = a.rs:3:46",
+            "a.rs b untrusted 1 = a.rs:3:54",
+            "a.rs b absorb 2 = a.rs:3:105",
             "a.rs i fits 1 = a.rs:4:52",
             "a.rs i sql 1 = AND +c.scope IN (?1, 'shared') AND d\nAND (+c.scope IN (?1, 'shared') OR 1) AND d",
         ]

@@ -1,0 +1,149 @@
+//! Approval of a text from outside by its person: what it becomes, and what it replaces.
+//!
+//! A pending note, a file in `memory/untrusted/`, becomes a note with an index line, or the value of
+//! a key that is known; a file elsewhere becomes trusted where it is. An approval is good for exactly
+//! the text that was shown and exactly the text that it was said to replace, both by their digests.
+
+use super::facts::replaced_values;
+use super::notes::{NoteDraft, StoredNote};
+use super::workspace::{FileVersions, Notes, WriteError, WriteRefusal, unless_refused};
+use super::write::{ChangeOrigin, LabelRule, NewContent};
+use super::{layout, note, page};
+use crate::people::Party;
+use crate::text::{one_line, shorten};
+use crate::trust::Label;
+use crate::wording::knowledge as says;
+
+/// Length limit of a replaced text that is told whole, in characters.
+const REPLACED: usize = 200;
+
+/// A pending note that its person approves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ApprovedNote<'a> {
+    /// Path in `memory/untrusted/`.
+    pub path: &'a str,
+    /// SHA-256 of the content that the person was shown.
+    pub digest: &'a str,
+    /// The text that they were told it replaces.
+    pub replaces: Option<&'a Replaced>,
+}
+
+/// Trusted text that a new one replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// All of it in one line if it is short, else only its name: a part of a line would not be found
+    /// when it is to be forgotten.
+    pub shown: String,
+    /// SHA-256 of it.
+    pub digest: String,
+    /// Its label.
+    pub label: Label,
+}
+
+impl Replaced {
+    /// Returns the text of that name, if it says something else than `new`.
+    pub(super) fn by(new: &str, name: &str, old: &str, label: &Label) -> Option<Self> {
+        if old.trim() == new.trim() || old.trim().is_empty() {
+            return None;
+        }
+        let (whole, digest) = (one_line(old), page::digest(old.as_bytes()));
+        let shown = if whole.chars().count() <= REPLACED { whole } else { shorten(&one_line(name), REPLACED) };
+        Some(Self { shown, digest, label: label.clone() })
+    }
+}
+
+impl FileVersions<'_> {
+    /// Approves an untrusted text for a person. `digest` is that of the content they were shown,
+    /// `replaces` the text that they were told it replaces.
+    pub async fn promote(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        digest: &str,
+        replaces: Option<&Replaced>,
+    ) -> Result<StoredNote, WriteError> {
+        let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
+        if !origin.label.is_trusted() {
+            return Err(WriteRefusal::Untrusted.into());
+        }
+        if layout::is_inbox(&path) {
+            return Err(WriteRefusal::impossible(says::STAYS_RECEIVED).into());
+        }
+        if layout::is_untrusted(&path) {
+            return self.promote_pending_note(origin, ApprovedNote { path: &path, digest, replaces }).await;
+        }
+        let shown = digest.to_owned();
+        let make = move |texts: &[Option<&str>]| match texts.first().copied().flatten() {
+            Some(text) if page::digest(text.as_bytes()) == shown => Ok(vec![NewContent::Text(text.to_owned())]),
+            Some(_) => Err(WriteRefusal::impossible(says::CHANGED_SINCE)),
+            None => Err(WriteRefusal::impossible(says::NOTHING_THERE)),
+        };
+        let written = self.change_first(origin, &[&path], LabelRule::Whole, make).await?;
+        Ok(StoredNote::at(path, written))
+    }
+
+    async fn promote_pending_note(
+        &self,
+        origin: &ChangeOrigin,
+        note: ApprovedNote<'_>,
+    ) -> Result<StoredNote, WriteError> {
+        let Some((draft, now)) = self.pending_note(&origin.who, note.path).await? else {
+            return Err(WriteRefusal::impossible(says::NOTHING_THERE).into());
+        };
+        if now != note.digest {
+            return Err(WriteRefusal::impossible(says::CHANGED_SINCE).into());
+        }
+        self.notes().store_approved(origin, &draft, note).await
+    }
+
+    /// Returns what the pending note at that path replaces once it is approved.
+    pub async fn replaced_by_pending(&self, who: &Party, path: &str) -> anyhow::Result<Option<Replaced>> {
+        let path = layout::normal(path).unwrap_or_else(|| path.to_owned());
+        if !layout::is_untrusted(&path) {
+            return Ok(None);
+        }
+        match self.pending_note(who, &path).await? {
+            Some((draft, _)) => self.notes().replaced_by(who, &draft).await,
+            None => Ok(None),
+        }
+    }
+
+    /// Returns the pending note at that path, and the digest of its file.
+    async fn pending_note(&self, who: &Party, path: &str) -> anyhow::Result<Option<(NoteDraft, String)>> {
+        let Some((text, _, digest)) = unless_refused(self.files().read_text(who, path).await)? else {
+            return Ok(None);
+        };
+        let pending = note::read(text.open().0);
+        let stem = path.rsplit('/').next().unwrap_or_default().trim_end_matches(".md");
+        let title = if pending.name.is_empty() { stem.replace('-', " ") } else { pending.name };
+        Ok(Some((NoteDraft { title, content: pending.body, kind: pending.kind }, digest)))
+    }
+}
+
+impl Notes<'_> {
+    /// Stores an approved pending note: a value of a known key where the key is, any other text as a
+    /// note. It replaces what its person was told, and nothing else.
+    pub(super) async fn store_approved(
+        &self,
+        origin: &ChangeOrigin,
+        draft: &NoteDraft,
+        from: ApprovedNote<'_>,
+    ) -> Result<StoredNote, WriteError> {
+        if self.replaced_by(&origin.who, draft).await?.as_ref() != from.replaces {
+            return Err(WriteRefusal::impossible(says::CHANGED_SINCE).into());
+        }
+        match self.known_key_in(&origin.who, &draft.content).await? {
+            Some((key, value)) => self.store_value_from(origin, key, value, Some(from)).await,
+            None => self.file_note(origin, draft, Some(from)).await,
+        }
+    }
+
+    /// Returns the trusted text that a draft replaces once it is stored as the person's own. Lines of
+    /// daily notes are no part of it.
+    pub async fn replaced_by(&self, who: &Party, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
+        match self.known_key_in(who, &draft.content).await? {
+            Some((key, value)) => Ok(replaced_values(&self.holders(who, key).await?, None, key, value)),
+            None => self.replaced_note(who, draft).await,
+        }
+    }
+}
