@@ -13,10 +13,11 @@
 //! is loaded automatically ([`load`]); other text is read on request and carries its label.
 //!
 //! [`Workspace`] gives access by purpose: reading (`files`, `stored_files`), changes (`write`,
-//! `versions`, `promote`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`, `owned_files`),
+//! `versions`, `approved_text`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`, `owned_files`),
 //! checks (`health`). [`Index`] keeps the entries that are searched.
 
 mod agent; // the agent's own memory
+mod approved_text; // text from outside that its person approves: what it becomes
 mod disk; // reading and writing below the root
 mod facts; // lists of facts, one value per key
 mod files; // reading for a party
@@ -36,7 +37,6 @@ mod notes; // notes with their index lines, and daily notes
 mod owned_files; // all files of a party
 mod page; // a file as prompts show it
 mod path_walk; // paths that follow no link
-mod promote; // approval of text from outside
 pub mod section; // sections of Markdown
 mod stored_files; // files that the program writes whole
 mod versions; // history, restoring
@@ -59,10 +59,9 @@ pub use known::KnownItems;
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file, of_pixels as label_of_pixels};
 pub use layout::{EXPERIENCE, is_instruction, is_owner_only, normal as normal_path, own as path_in_folder};
 pub use learn::{FAILED_CALL, Learnings, TIMED_OUT, UNREACHABLE};
-pub use notes::{NoteDraft, Section, StoredNote};
+pub use notes::{NoteDraft, Replaced, Section, StoredNote};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
-pub use promote::Replaced;
 pub use stored_files::received_path;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, NewContent, WriteResult};

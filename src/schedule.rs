@@ -8,7 +8,7 @@
 
 mod due; // periods of reflections that are due
 mod deletions; // files of deleted messages
-mod heartbeat; // periodic work on HEARTBEAT.md
+mod heartbeat; // when HEARTBEAT.md is checked, and what a check does
 mod reminders; // reminders and tasks, also those missed while the program was off
 mod report; // the part of a run's answer that is sent
 mod slots; // claims and runs of reflections

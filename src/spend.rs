@@ -12,7 +12,7 @@
 //! circuit breaker; what a person is told is the engine's business.
 
 mod budget; // worst-case cost of a call, and the limits
-mod ledger; // reserves and settles each call
+mod ledger; // reserves a call or refuses it, and settles it
 mod model_pool; // retries, fallback, circuit breaker
 mod transcription; // voice notes
 

@@ -8,7 +8,7 @@
 //! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):
 //! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.
 
-mod bot_api; // calls of the Bot API, with the token
+mod bot_api; // calls of the Bot API, with the token; what an error asks for
 mod html; // Markdown as Telegram's HTML
 mod parse; // updates
 mod poll; // long polling

@@ -23,9 +23,8 @@
 use std::collections::BTreeMap;
 
 use super::agent::FactList;
-use super::notes::{NoteDraft, StoredNote, value_of_key, without_key};
+use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote, value_of_key, without_key};
 use super::page::DefaultFile;
-use super::promote::{ApprovedNote, Replaced};
 use super::workspace::{Notes, WriteError, WriteRefusal, unless_refused_logged};
 use super::write::{ChangeOrigin, LabelRule, NewContent};
 use super::{memory_md, note, page};

@@ -14,7 +14,6 @@ use std::collections::BTreeMap;
 
 use super::note::{self, Note};
 use super::page::DefaultFile;
-use super::promote::{ApprovedNote, Replaced};
 use super::workspace::{Notes, WorkspaceFiles, WriteError, WriteRefusal, unless_refused_logged};
 use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult};
 use super::{layout, memory_md, page, section};
@@ -63,6 +62,43 @@ impl StoredNote {
     }
 }
 
+/// A pending note that its person approves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ApprovedNote<'a> {
+    /// Path in `memory/untrusted/`.
+    pub path: &'a str,
+    /// SHA-256 of the content that the person was shown.
+    pub digest: &'a str,
+    /// The text that they were told it replaces.
+    pub replaces: Option<&'a Replaced>,
+}
+
+/// Trusted text that a new one replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replaced {
+    /// All of it in one line if it is short, else only its name: a part of a line would not be found
+    /// when it is to be forgotten.
+    pub shown: String,
+    /// SHA-256 of it.
+    pub digest: String,
+    /// Its label.
+    pub label: Label,
+}
+
+impl Replaced {
+    /// Returns the text of that name, if it says something else than `new`.
+    pub(super) fn by(new: &str, name: &str, old: &str, label: &Label) -> Option<Self> {
+        if old.trim() == new.trim() || old.trim().is_empty() {
+            return None;
+        }
+        let (whole, digest) = (one_line(old), page::digest(old.as_bytes()));
+        let shown = if whole.chars().count() <= REPLACED { whole } else { shorten(&one_line(name), REPLACED) };
+        Some(Self { shown, digest, label: label.clone() })
+    }
+}
+
+/// Length limit of a replaced text that is told whole, in characters.
+const REPLACED: usize = 200;
 /// Length limit of a line of a daily note, in characters.
 const DAILY_LINE: usize = 2_000;
 /// Length limit of the title of a pending text, in characters.

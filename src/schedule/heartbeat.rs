@@ -10,7 +10,8 @@
 //! A run is shown the file with its ticked items and the last messages of the heartbeat. It may
 //! tick an item (`heartbeat_done`), which is a row; the file is only changed by its owner. What it
 //! says is sent without the sentences that were sent before; an answer that reports nothing is
-//! stored and not sent. A failed run is not reported: the next check sees the same file.
+//! stored and not sent. A message in quiet hours is sent silently or kept (`gateway::delivery`). A
+//! failed run is not reported: the next check sees the same file.
 
 mod pace;
 

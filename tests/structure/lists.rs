@@ -157,7 +157,7 @@ const RULES: &[Rule] = &[
             ("src/gateway/commands.rs", "hands a typed command to admin"),
             ("src/memory/stored_files.rs", "writes the words of a received file with their label beside them"),
             ("src/memory/files.rs", "gives one section of a file with the label of the file"),
-            ("src/memory/versions.rs", "reads a note that waited, to file it once its person said yes"),
+            ("src/memory/approved_text.rs", "reads a note that waited, to file it once its person said yes"),
             ("src/tool/files.rs", "gives the words of a file with its label, and looks whether the turn was shown it"),
             ("src/tool/knowledge.rs", "gives the words of a section with the label of its file"),
             ("src/model/offline/extract.rs", "the offline model reads what it is asked"),

@@ -4,7 +4,7 @@
 //! command line, a person declares the text to be theirs, regardless of its origin. A person cannot
 //! promote a text that they were not shown: the text is shown with a code, and only that code
 //! promotes it. The code includes a secret of the home, so untrusted text cannot contain a valid
-//! one.
+//! one. What becomes of the text: `memory::approved_text`.
 
 use crate::admin::MemoryAdmin;
 use serde_json::json;

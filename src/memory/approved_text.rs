@@ -5,52 +5,12 @@
 //! the text that was shown and exactly the text that it was said to replace, both by their digests.
 
 use super::facts::replaced_values;
-use super::notes::{NoteDraft, StoredNote};
+use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote};
 use super::workspace::{FileVersions, Notes, WriteError, WriteRefusal, unless_refused};
 use super::write::{ChangeOrigin, LabelRule, NewContent};
 use super::{layout, note, page};
 use crate::people::Party;
-use crate::text::{one_line, shorten};
-use crate::trust::Label;
 use crate::wording::knowledge as says;
-
-/// Length limit of a replaced text that is told whole, in characters.
-const REPLACED: usize = 200;
-
-/// A pending note that its person approves.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ApprovedNote<'a> {
-    /// Path in `memory/untrusted/`.
-    pub path: &'a str,
-    /// SHA-256 of the content that the person was shown.
-    pub digest: &'a str,
-    /// The text that they were told it replaces.
-    pub replaces: Option<&'a Replaced>,
-}
-
-/// Trusted text that a new one replaces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Replaced {
-    /// All of it in one line if it is short, else only its name: a part of a line would not be found
-    /// when it is to be forgotten.
-    pub shown: String,
-    /// SHA-256 of it.
-    pub digest: String,
-    /// Its label.
-    pub label: Label,
-}
-
-impl Replaced {
-    /// Returns the text of that name, if it says something else than `new`.
-    pub(super) fn by(new: &str, name: &str, old: &str, label: &Label) -> Option<Self> {
-        if old.trim() == new.trim() || old.trim().is_empty() {
-            return None;
-        }
-        let (whole, digest) = (one_line(old), page::digest(old.as_bytes()));
-        let shown = if whole.chars().count() <= REPLACED { whole } else { shorten(&one_line(name), REPLACED) };
-        Some(Self { shown, digest, label: label.clone() })
-    }
-}
 
 impl FileVersions<'_> {
     /// Approves an untrusted text for a person. `digest` is that of the content they were shown,
