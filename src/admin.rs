@@ -11,6 +11,7 @@ pub mod backup; // backups and their key
 pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
 mod erasure; // /forget
+mod erasure_plan; // what /forget shows before it deletes
 mod heartbeat; // /heartbeat
 mod jobs; // commands that run for long
 mod keep_confirmed; // "Keep this?" answered with yes
@@ -52,6 +53,7 @@ use crate::tool::mcp::Servers;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 use command::{Action, COMMANDS, Command, InGroup};
+use erasure::ForgetRequest;
 use run::Origin;
 
 /// The origin of a command.
@@ -119,8 +121,9 @@ impl Admin {
         let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage()) };
         let done = match (caller.group, command) {
             (None, command) => self.run(&Origin::chat(&caller.person), command).await,
-            (Some(group), Command::Act(Action::Forget { name, messages })) => {
-                self.erasure().forget_of(&Party::Group(group), caller.person.id, &name, messages, Surface::Chat).await
+            (Some(group), Command::Act(Action::Forget { name, messages, step })) => {
+                let request = ForgetRequest { name: &name, messages, step, surface: Surface::Chat };
+                self.erasure().forget(&Party::Group(group), &caller.person, &request).await
             }
             // The others that act on a group took effect on admission
             // (`gateway::admission::group`).

@@ -1,7 +1,7 @@
 //! Erasure on request: of a note, a fact, words in messages, or a person with all their data.
 //!
-//! A name or words lead to a plan of what was found ([`plan`]), which can be shown. Once the person
-//! wants it, its row is stored ([`Erasure::begin`]); from then on it is resumed after a crash.
+//! A name or words lead to a plan of what was found ([`plan`]), which is shown item by item
+//! ([`preview`]). Once the person wants it, as a whole or in part, its row is stored ([`Erasure::begin`]); from then on it is resumed after a crash.
 //! [`Erasure::execute`] deletes from the files first, then from the journal: the file of a note
 //! with its index line, lines of other memory files with the same text, and every copy in the
 //! journal, by its row and by its derivation edges (`store::erasure`). Then everything is searched
@@ -14,21 +14,24 @@
 
 mod person;
 mod plan;
+mod preview;
 mod verify;
 
 #[cfg(test)]
 mod tests;
 
 pub use person::PersonErasure;
-pub use plan::MessagePlan;
+pub use preview::{ErasurePreview, PlannedItem};
+pub use verify::FileMatches;
 
 use std::time::Duration;
 
-use crate::id::{ErasureId, PersonId};
+use crate::id::{ErasureId, MessageId, PersonId};
 use crate::memory::{Author, ChangeOrigin, EXPERIENCE, NewContent, OwnPath, Workspace, memory_md, unless_refused};
 use crate::people::Party;
 use crate::store::{
-    AfterRedaction, Db, ErasureCounts, ErasureKind, ErasurePlan, ErasureRow, Journal, NewErasure, RemainingMatches, Tx,
+    AfterRedaction, Db, ErasureChoice, ErasureCounts, ErasureItem, ErasureKind, ErasurePlan, ErasureRow, Journal,
+    NewErasure, RemainingMatches, Tx,
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -71,20 +74,22 @@ impl<'a> Erasure<'a> {
     }
 
     /// Stores the row of an erasure, at the request of that person. Source messages are deleted
-    /// only if `messages` is true.
+    /// only if `messages` is true, and nothing that the choice leaves out.
     pub async fn begin(
         &self,
         plan: ErasurePlan,
         person: PersonId,
         scope: Scope,
-        messages: bool,
+        (messages, choice): (bool, ErasureChoice),
         at: Timestamp,
     ) -> anyhow::Result<ErasureId> {
         let cause = match plan.kind {
             ErasureKind::Person => "want a person forgotten",
             ErasureKind::Note | ErasureKind::Fact | ErasureKind::Words => "want something forgotten",
         };
-        let begin = move |tx: Tx<'_>| tx.erasure().begin(&NewErasure { plan: &plan, person, messages, scope, at });
+        let begin = move |tx: Tx<'_>| {
+            tx.erasure().begin(&NewErasure { plan: &plan, person, messages, choice: &choice, scope, at })
+        };
         self.journal.write(cause, begin).await
     }
 
@@ -114,7 +119,8 @@ impl<'a> Erasure<'a> {
             }
         }
         self.purge_indexes_and_log().await?;
-        let something_remains = !remaining.is_empty();
+        // Its words are kept out of new text while something says them that was left out.
+        let something_remains = !remaining.is_empty() || remaining.is_spared;
         let end = move |tx: Tx<'_>| {
             tx.erasure().end(id, something_remains, now)?;
             Ok(tx.erasure().row(id)?.map(|row| row.counts).unwrap_or_default())
@@ -129,16 +135,20 @@ impl<'a> Erasure<'a> {
     }
 
     async fn erase_from_files(&self, row: &ErasureRow, who: &Party, now: Timestamp) -> anyhow::Result<()> {
+        let is_spared = |item: ErasureItem| row.choice.spares(&item.key());
         let note = (row.kind == ErasureKind::Note && !row.target.is_empty()).then_some(row.target.as_str());
+        let note = note.filter(|path| !is_spared(ErasureItem::Note((*path).to_owned())));
         let archives = self.journal.read(move |db| db.erasure().exports_before(now.plus(FUTURE))).await?;
         for file in self.workspace.folders().files_of(who).await? {
             let mut counts = ErasureCounts::default();
             if note == Some(file.location.as_str()) {
                 counts.notes = usize::from(self.workspace.folders().drop_one(&file.location).await?);
-            } else if let Some((_, digest)) = archives.iter().rfind(|(path, _)| *path == file.location) {
+            } else if let Some((path, digest)) = archives.iter().rfind(|(path, _)| *path == file.location) {
                 // An archive of everything contains this too. A file that a person put next to it
                 // is theirs.
-                counts.archives = usize::from(self.workspace.files().drop_export(&file.location, digest).await?);
+                let is_dropped = !is_spared(ErasureItem::Archive(path.clone()))
+                    && self.workspace.files().drop_export(&file.location, digest).await?;
+                counts.archives = usize::from(is_dropped);
             } else if is_memory(&file.path) {
                 counts.lines = self.erase_lines(row, who, &file, note, now).await?;
             }
@@ -166,12 +176,12 @@ impl<'a> Erasure<'a> {
         note: Option<&str>,
         now: Timestamp,
     ) -> anyhow::Result<usize> {
-        let row = row.clone();
+        let (row, location) = (row.clone(), file.location.clone());
         let link =
             note.filter(|_| holds_index(&file.path)).map(|note| note.rsplit('/').next().unwrap_or(note).to_owned());
         let erased = move |text: &str| -> String {
             let text = link.as_ref().map_or_else(|| text.to_owned(), |name| memory_md::remove_index_line(text, name));
-            row.without_matching_lines(&text).unwrap_or(text)
+            row.without_matching_lines(&location, &text).unwrap_or(text)
         };
         let Some(before) = self.workspace.folders().words_of(who.scope(), file).await? else { return Ok(0) };
         let lines = before.lines().count().saturating_sub(erased(&before).lines().count());
@@ -197,7 +207,8 @@ impl<'a> Erasure<'a> {
         let of = row.clone();
         let search = move |db: Db<'_>| {
             let mut messages = db.erasure().remaining_matches(&of)?.messages;
-            messages.extend(db.erasure().source_messages(of.id)?);
+            let is_spared = |id: &MessageId| of.choice.spares(&ErasureItem::Message(*id).key());
+            messages.extend(db.erasure().source_messages(of.id)?.into_iter().filter(|id| !is_spared(id)));
             Ok(messages.into_iter().collect::<Vec<_>>())
         };
         let messages = self.journal.read_much(search).await?;

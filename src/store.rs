@@ -58,8 +58,9 @@ pub use derivations::{Node, Pasted};
 pub use embeddings::{Corpus, MissingVector, Read, Vectored};
 pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry, is_category, text_digest};
 pub use erasure::{
-    AfterRedaction, DELETED, ErasedWords, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, ErasureRow,
-    ErasureState, FORGOT, NewErasure, OldContent, Paraphrases, RemainingMatches, UNCUT,
+    AfterRedaction, DELETED, ErasedWords, ErasureChoice, ErasureCounts, ErasureHead, ErasureItem, ErasureKind,
+    ErasurePlan, ErasureRow, ErasureState, FORGOT, JournalMatches, NewErasure, OldContent, Paraphrases,
+    RemainingMatches, UNCUT,
 };
 pub use error::{DiskFull, DiskSpace, OpenError, is_full};
 pub use extractions::{

@@ -249,10 +249,13 @@ pub enum Action {
     },
     /// Deletes a note or a fact.
     Forget {
-        /// The note or fact, or the number of a deletion to continue.
+        /// The note or fact, the number of a deletion to continue, or what is named by a plan with
+        /// its code.
         name: String,
         /// Handling of the messages.
         messages: SourceMessages,
+        /// Step.
+        step: ForgetStep,
     },
     /// Deletes all data of the person of that name.
     ForgetPerson(String),
@@ -298,6 +301,15 @@ pub enum SourceMessages {
     Keep,
     /// Messages from which the note or fact was made are deleted.
     Delete,
+}
+
+/// Step of a deletion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ForgetStep {
+    /// Shows the plan, unless its code is given.
+    Plan,
+    /// Carries out the plan.
+    Execute,
 }
 
 /// A line that names no command.
@@ -448,7 +460,8 @@ mod tests {
             ("/forget 7 messages", "7", SourceMessages::Delete),
             ("/forget messages", "messages", SourceMessages::Keep),
         ] {
-            assert_eq!(parse(line), Some(Command::Act(Action::Forget { name: name.to_owned(), messages })), "{line}");
+            let forget = Action::Forget { name: name.to_owned(), messages, step: ForgetStep::Plan };
+            assert_eq!(parse(line), Some(Command::Act(forget)), "{line}");
         }
         assert_eq!(parse("/export x"), Some(Command::Act(Action::Export)));
     }

@@ -1,133 +1,193 @@
 //! `/forget` and `compline forget`: deletes the named data, and reports what a search finds
 //! afterwards.
 //!
+//! Nothing is deleted before its plan was shown with a code ([`super::erasure_plan`]). The code
+//! carries the plan out, as a whole or in part; if the plan has changed since, it is shown again.
+//!
 //! A note or a fact is deleted with all its traces. Messages are deleted only on request; messages
 //! that still contain it are listed, with the command to continue. A person is deleted as a whole.
 //! The row of a deletion is written before anything is deleted, so an interrupted one is finished
 //! at the next start ([`crate::schedule::Schedule::delete_redacted`]).
-//!
-//! For text that exists only in messages, the person types the words, sees how many messages
-//! contain them and on which days, and deletes exactly those with the code shown. The code is
-//! computed from the words and from the messages that contain them, so it deletes only the messages
-//! that were shown: if another one has arrived since, they are shown again.
 
 use serde_json::{Value, json};
 
 use super::ErasureAdmin;
 use super::answer::{Answer, plain};
-use super::command::SourceMessages;
-use crate::erasure::{Erasure, ErasureOutcome, MessagePlan};
-use crate::id::{ErasureId, PersonId, StreamId};
+use super::command::{ForgetStep, SourceMessages};
+use super::erasure_plan::{ShownPlan, TypedPlan, digest_input, left_out, listed};
+use crate::erasure::{Erasure, ErasureOutcome, ErasurePreview};
+use crate::id::{ErasureId, StreamId};
 use crate::people::{Party, Person, Role};
-use crate::store::{Db, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, Paraphrases, RemainingMatches};
+use crate::store::{
+    Db, ErasureChoice, ErasureCounts, ErasureHead, ErasureKind, ErasurePlan, Paraphrases, RemainingMatches,
+};
 use crate::text::erasure_query::ErasureQuery;
 use crate::trust::Scope;
+use crate::wording::erasure_plan as plan_says;
 use crate::wording::personal_data as says;
 use crate::wording::review::Surface;
+
+/// A request to forget something.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ForgetRequest<'r> {
+    /// The name or words, a number to continue, or a plan with its code.
+    pub(super) name: &'r str,
+    /// Handling of the messages.
+    pub(super) messages: SourceMessages,
+    /// Step.
+    pub(super) step: ForgetStep,
+    /// Where it was typed.
+    pub(super) surface: Surface,
+}
+
+/// A plan for a party, and what its requester may choose.
+struct PartyPlan {
+    preview: ErasurePreview,
+    /// True if messages go without being chosen.
+    has_messages: bool,
+    /// Number of messages that only the owner may delete.
+    others_messages: usize,
+}
 
 impl ErasureAdmin<'_> {
     fn erasure(&self) -> Erasure<'_> {
         Erasure::new(&self.journal, &self.workspace)
     }
 
-    /// Deletes a note or a fact of a person, or continues a deletion by its number.
-    pub async fn forget(
-        &self,
-        person: &Person,
-        name: &str,
-        messages: SourceMessages,
-        surface: Surface,
-    ) -> anyhow::Result<Answer> {
-        self.forget_of(&Party::One(person.clone()), person.id, name, messages, surface).await
-    }
-
-    /// Deletes a note or a fact of a party at a person's request.
-    pub(super) async fn forget_of(
+    /// Shows what would be deleted of a party at a person's request, carries out a plan whose code
+    /// is given, or continues a deletion by its number.
+    pub(super) async fn forget(
         &self,
         who: &Party,
-        requester: PersonId,
+        requester: &Person,
+        request: &ForgetRequest<'_>,
+    ) -> anyhow::Result<Answer> {
+        let (typed, surface) = (request.name.trim(), request.surface);
+        let confirmed = TypedPlan::parse(typed);
+        if let Some(confirmed) = &confirmed {
+            let named = self.plan_named(who, confirmed.name, SourceMessages::Delete).await?;
+            if let Some(named) = named {
+                let plan = self.plan_of(who, requester, named, request.messages).await?;
+                if self.code_of(&plan).await? == confirmed.code {
+                    return self.execute_plan(who, requester, plan, confirmed.numbers.as_deref(), surface).await;
+                }
+            }
+        }
+        let (mut name, mut named) = (typed, self.erasure().plan_of_name(who, typed).await?);
+        if named.is_none() {
+            if let Some(erasure) = self.unfinished(typed, who.scope()).await? {
+                return self.resume(&erasure, request).await;
+            }
+            named = self.plan_named(who, typed, request.messages).await?;
+        }
+        // Ten digits may themselves be the text to delete, so the code counts as text first.
+        let mut plan = self.plan_with_items(who, requester, named, request.messages).await?;
+        let outdated = confirmed.as_ref().filter(|_| plan.is_none()).map(|confirmed| confirmed.name);
+        if let Some(outdated) = outdated {
+            name = outdated;
+            named = self.plan_named(who, name, request.messages).await?;
+            plan = self.plan_with_items(who, requester, named, request.messages).await?;
+        }
+        let Some(plan) = plan else { return Ok(unknown(who, name, request)) };
+        if request.step == ForgetStep::Execute {
+            return self.execute_plan(who, requester, plan, None, surface).await;
+        }
+        let code = &self.code_of(&plan).await?;
+        let shown = ShownPlan {
+            name,
+            preview: &plan.preview,
+            has_messages: plan.has_messages,
+            others_messages: plan.others_messages,
+            is_group: matches!(who, Party::Group(_)),
+            code,
+            zone: self.zone,
+            surface,
+        };
+        Ok(shown.answer(outdated.is_some()))
+    }
+
+    /// Returns what a name means: a note, a fact or a line; or, with messages, words anywhere.
+    async fn plan_named(
+        &self,
+        who: &Party,
         name: &str,
         messages: SourceMessages,
-        surface: Surface,
-    ) -> anyhow::Result<Answer> {
-        if let Some(plan) = self.erasure().plan_of_name(who, name).await? {
-            return self.execute_plan(who.scope(), requester, plan, messages, surface).await;
-        }
-        let Some(erasure) = self.unfinished(name, who.scope()).await? else {
-            return match (messages, who) {
-                (SourceMessages::Delete, _) => self.forget_words(who.scope(), requester, name, surface).await,
-                (SourceMessages::Keep, Party::One(_)) => Ok(Answer::refusal(says::none_such(&plain(name), surface))),
-                (SourceMessages::Keep, Party::Group(_)) => Ok(Answer::refusal(says::none_such_in_group(&plain(name)))),
-            };
-        };
+    ) -> anyhow::Result<Option<ErasurePlan>> {
+        let named = self.erasure().plan_of_name(who, name).await?;
+        let words = || Erasure::plan_of_words(name).filter(|_| messages == SourceMessages::Delete);
+        Ok(named.or_else(words))
+    }
+
+    /// Returns the plan, if there is anything to delete.
+    async fn plan_with_items(
+        &self,
+        who: &Party,
+        requester: &Person,
+        named: Option<ErasurePlan>,
+        messages: SourceMessages,
+    ) -> anyhow::Result<Option<PartyPlan>> {
+        let Some(named) = named else { return Ok(None) };
+        let plan = self.plan_of(who, requester, named, messages).await?;
+        Ok(Some(plan).filter(|plan| !plan.preview.items.is_empty()))
+    }
+
+    async fn plan_of(
+        &self,
+        who: &Party,
+        requester: &Person,
+        named: ErasurePlan,
+        messages: SourceMessages,
+    ) -> anyhow::Result<PartyPlan> {
+        let mut preview = self.erasure().preview(who, named).await?;
+        let may_delete_messages = matches!(who, Party::One(_)) || requester.role == Role::Owner;
+        let count = preview.items.len();
+        preview.items.retain(|planned| may_delete_messages || !planned.is_message());
+        let has_messages =
+            may_delete_messages && (messages == SourceMessages::Delete || preview.plan.kind == ErasureKind::Words);
+        Ok(PartyPlan { others_messages: count.saturating_sub(preview.items.len()), preview, has_messages })
+    }
+
+    async fn code_of(&self, plan: &PartyPlan) -> anyhow::Result<String> {
+        self.memory_files().code_under(&digest_input(&plan.preview)).await
+    }
+
+    /// Continues a deletion.
+    async fn resume(&self, erasure: &ErasureHead, request: &ForgetRequest<'_>) -> anyhow::Result<Answer> {
         if !erasure.has_target {
             return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({})));
         }
         self.stop_turns_of(erasure.scope).await?;
-        if messages == SourceMessages::Delete {
+        if request.messages == SourceMessages::Delete {
             let id = erasure.id;
             self.journal.write("want messages forgotten", move |tx| tx.erasure().include_source_messages(id)).await?;
         }
-        self.execute(erasure.id, surface).await
+        self.execute(erasure.id, &[], request.surface).await
     }
 
-    /// Shows how many messages of a scope contain the words, or deletes those messages if the code
-    /// follows the words.
-    async fn forget_words(
-        &self,
-        scope: Scope,
-        requester: PersonId,
-        typed: &str,
-        surface: Surface,
-    ) -> anyhow::Result<Answer> {
-        let typed = typed.trim();
-        if let Some((words, code)) = typed.rsplit_once(char::is_whitespace)
-            && let Some(found) = self.erasure().plan_of_words(scope, words).await?
-            && self.code_of(&found).await? == code
-        {
-            return self.execute_plan(scope, requester, found.plan, SourceMessages::Delete, surface).await;
-        }
-        // A number of ten digits may itself be the text to delete.
-        let (mut words, mut found) = (typed, self.erasure().plan_of_words(scope, typed).await?);
-        if found.is_none() {
-            words = without_code(typed);
-            found = self.erasure().plan_of_words(scope, words).await?;
-        }
-        let Some(found) = found else {
-            let is_short = ErasureQuery::of_words(words).is_empty();
-            return Ok(Answer::refusal(if is_short {
-                says::too_few(&plain(words))
-            } else {
-                says::none_said(&plain(words))
-            }));
-        };
-        let (count, code) = (found.messages.len(), self.code_of(&found).await?);
-        let mut days: Vec<String> = found.messages.iter().map(|(_, at)| self.zone.day(*at)).collect();
-        days.dedup();
-        let text = says::to_be_deleted(count, &says::on_days(&days), &found.plan.target, &code, surface);
-        Ok(Answer::ours(text, json!({ "messages": count, "days": days, "code": code })))
-    }
-
-    async fn code_of(&self, found: &MessagePlan) -> anyhow::Result<String> {
-        let ids: Vec<String> = found.messages.iter().map(|(id, _)| id.to_string()).collect();
-        self.memory_files().code_under(&format!("forget\n{}\n{}", found.plan.target, ids.join(" "))).await
-    }
-
+    /// Carries out a plan, or the items of it with those numbers.
     async fn execute_plan(
         &self,
-        scope: Scope,
-        requester: PersonId,
-        plan: ErasurePlan,
-        messages: SourceMessages,
+        who: &Party,
+        requester: &Person,
+        plan: PartyPlan,
+        numbers: Option<&[usize]>,
         surface: Surface,
     ) -> anyhow::Result<Answer> {
-        let (now, with_messages) = (self.clock.now(), messages == SourceMessages::Delete);
+        let (mut choice, mut left) = ((plan.has_messages, ErasureChoice::default()), Vec::new());
+        if let Some(numbers) = numbers {
+            let Some((chosen, has_message)) = plan.preview.choice_of(numbers) else {
+                return Ok(Answer::refusal(plan_says::NO_SUCH_NUMBER));
+            };
+            left = left_out(&plan.preview, numbers, self.zone);
+            choice = (has_message, chosen);
+        }
+        let scope = who.scope();
         self.stop_turns_of(scope).await?;
-        let id = self.erasure().begin(plan, requester, scope, with_messages, now).await?;
-        self.execute(id, surface).await
+        let id = self.erasure().begin(plan.preview.plan, requester.id, scope, choice, self.clock.now()).await?;
+        self.execute(id, &left, surface).await
     }
 
-    async fn execute(&self, id: ErasureId, surface: Surface) -> anyhow::Result<Answer> {
+    async fn execute(&self, id: ErasureId, left: &[String], surface: Surface) -> anyhow::Result<Answer> {
         if self.journal.read(|db| db.erasure().unreadable()).await?.contains(&id) {
             return Ok(Answer::refusal(says::unreadable(id)));
         }
@@ -140,7 +200,7 @@ impl ErasureAdmin<'_> {
         }
         self.engine.wake_summarizer();
         self.schedule.wake();
-        Ok(outcome_answer(id, &outcome, surface))
+        Ok(outcome_answer(id, &outcome, left, surface))
     }
 
     /// Deletes a person with all their data.
@@ -165,7 +225,7 @@ impl ErasureAdmin<'_> {
         let scope = Scope::Person(id);
         self.stop_turns_of(scope).await?;
         let plan = self.erasure().plan_of_person(id, name).await?;
-        let erasure = self.erasure().begin(plan, id, scope, true, self.clock.now()).await?;
+        let erasure = self.erasure().begin(plan, id, scope, (true, ErasureChoice::default()), self.clock.now()).await?;
         let outcome = self.erasure().execute_person(erasure, self.clock.now()).await?;
         // The files that the person sent to groups.
         self.schedule.delete_redacted().await?;
@@ -203,32 +263,36 @@ impl ErasureAdmin<'_> {
     }
 }
 
-/// The words without an outdated code.
-fn without_code(typed: &str) -> &str {
-    let is_code =
-        |word: &str| word.len() == crate::admin::memory::CODE && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    match typed.rsplit_once(char::is_whitespace) {
-        Some((words, last)) if is_code(last) => words.trim_end(),
-        _ => typed,
-    }
+/// The refusal of a name that means nothing.
+fn unknown(who: &Party, name: &str, request: &ForgetRequest<'_>) -> Answer {
+    let (name, is_short) = (plain(name), ErasureQuery::of_words(name).is_empty());
+    Answer::refusal(match (request.messages, who) {
+        (SourceMessages::Delete, _) if is_short => says::too_few(&name),
+        (SourceMessages::Delete, _) => says::none_said(&name),
+        (SourceMessages::Keep, Party::One(_)) => says::none_such(&name, request.surface),
+        (SourceMessages::Keep, Party::Group(_)) => says::none_such_in_group(&name),
+    })
 }
 
-fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, surface: Surface) -> Answer {
+fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, left: &[String], surface: Surface) -> Answer {
     let ErasureOutcome { counts, remaining, .. } = outcome;
     let mut lines = vec![says::forgotten(&counted(counts))];
-    let is_left = !remaining.files.is_empty() || !remaining.assistant_files.is_empty() || !remaining.is_verified();
+    let files_left = [&*remaining.files, &*remaining.assistant_files, &*remaining.received_files].concat();
+    let is_left = !files_left.is_empty() || remaining.is_spared || !remaining.is_verified();
     let is_in_no_file = counts.notes == 0 && counts.lines == 0 && !is_left;
     if is_in_no_file && counts.versions > 0 {
         lines.push(says::ONLY_BEFORE.to_owned());
     }
     let places = remaining_in_words(id, remaining, surface);
+    if remaining.is_spared {
+        lines.push(says::left_out(left));
+    }
     if places.is_empty() {
-        lines.push(says::PROVED.to_owned());
+        lines.push(if remaining.is_spared { says::PROVED_BUT_SPARED } else { says::PROVED }.to_owned());
     }
     lines.extend(places);
     lines.push(says::BACKUPS.to_owned());
     let Paraphrases { messages, summaries, files } = &remaining.paraphrases;
-    let files_left = [&*remaining.files, &*remaining.assistant_files].concat();
     let json: Value = json!({
         "id": id,
         "forgotten": counts,
@@ -239,6 +303,7 @@ fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, surface: Surface) -> 
             "files": files_left,
             "unread": remaining.unreadable_files,
             "other": remaining.other,
+            "left_out": left,
             "also": { "messages": messages, "summaries": summaries, "files": files },
         },
     });
@@ -253,7 +318,7 @@ fn counted(counts: &ErasureCounts) -> Vec<String> {
 
 fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surface) -> Vec<String> {
     let (files, unread) = (listed(&remaining.files), listed(&remaining.unreadable_files));
-    let of_assistant = listed(&remaining.assistant_files);
+    let (of_assistant, received) = (listed(&remaining.assistant_files), listed(&remaining.received_files));
     let Paraphrases { messages, summaries, files: paraphrased } = &remaining.paraphrases;
     let paraphrases: Vec<String> = [
         says::counted(*messages, "message", "messages"),
@@ -270,6 +335,7 @@ fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surf
         says::counted(remaining.proposals, "proposal", "proposals").map(|proposals| says::in_proposals(&proposals)),
         (!files.is_empty()).then(|| says::in_files(&files)),
         (!of_assistant.is_empty()).then(|| says::in_assistant_files(&of_assistant)),
+        (!received.is_empty()).then(|| says::in_received_files(&received)),
         (!unread.is_empty()).then(|| says::unread(&unread)),
         says::counted(remaining.other, "place", "places").map(|places| says::elsewhere(&places, id, surface)),
         (!paraphrases.is_empty()).then(|| says::paraphrases(&paraphrases.join(", "), surface)),
@@ -277,8 +343,4 @@ fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surf
     .into_iter()
     .flatten()
     .collect()
-}
-
-fn listed(files: &[String]) -> String {
-    files.iter().map(|file| plain(file)).collect::<Vec<_>>().join(", ")
 }

@@ -7,10 +7,11 @@ use serde_json::json;
 
 use super::answer::{Answer, CommandError, Render, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
+use super::erasure::ForgetRequest;
 use super::people::HandOverStep;
 use super::{Admin, RepairMode, help};
 use crate::id::PersonId;
-use crate::people::{Person, Role};
+use crate::people::{Party, Person, Role};
 use crate::review::DecisionSource;
 use crate::store::Issuer;
 use crate::trust::Scope;
@@ -202,8 +203,10 @@ impl Admin {
             Action::NoteEdited { person, path, digest } => {
                 memory_files.note_edited(&self.owner_of_note(origin, &person).await?, &path, &digest).await
             }
-            Action::Forget { name, messages } => {
-                self.erasure().forget(origin.person()?, &name, messages, surface).await
+            Action::Forget { name, messages, step } => {
+                let person = origin.person()?;
+                let who = Party::One(person.clone());
+                self.erasure().forget(&who, person, &ForgetRequest { name: &name, messages, step, surface }).await
             }
             Action::ForgetPerson(name) => self.erasure().forget_person(&name).await,
             Action::Export => self.history().export(origin.person()?).await,

@@ -73,6 +73,9 @@ enum MemoryAction {
         /// Also delete the messages that it came from
         #[arg(long)]
         messages: bool,
+        /// Delete without showing first what goes
+        #[arg(long)]
+        yes: bool,
     },
 }
 
@@ -127,8 +130,11 @@ pub fn run(memory: &Memory, paths: &CliPaths, printer: Printer) -> Result<Exit, 
         Some(MemoryAction::Restore { note, version }) => words(&["memory", "restore", note, &version.to_string()]),
         Some(MemoryAction::Promote { note, code: None }) => words(&["memory", "promote", note]),
         Some(MemoryAction::Promote { note, code: Some(code) }) => words(&["memory", "promote", note, code]),
-        Some(MemoryAction::Forget { note, messages: false }) => words(&["memory", "forget", note]),
-        Some(MemoryAction::Forget { note, messages: true }) => words(&["memory", "forget", note, "--messages"]),
+        Some(MemoryAction::Forget { note, messages, yes }) => {
+            let flags = [("--messages", *messages), ("--yes", *yes)];
+            let set = flags.iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| (*flag).to_owned());
+            words(&["memory", "forget", note]).into_iter().chain(set).collect()
+        }
     };
     client::run(&line, paths, printer)
 }

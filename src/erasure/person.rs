@@ -7,7 +7,9 @@ use super::Erasure;
 use crate::id::{ErasureId, PersonId};
 use crate::memory::is_owner_only;
 use crate::people::Party;
-use crate::store::{Db, ErasureCounts, ErasureKind, ErasurePlan, ErasureRow, ErasureState, NewErasure, Tx};
+use crate::store::{
+    Db, ErasureChoice, ErasureCounts, ErasureKind, ErasurePlan, ErasureRow, ErasureState, NewErasure, Tx,
+};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording;
@@ -94,7 +96,8 @@ impl Erasure<'_> {
             facts.into_iter().try_for_each(|(scope, query)| {
                 let label = wording::own("", scope).label().clone();
                 let plan = ErasurePlan { kind: ErasureKind::Fact, target: String::new(), query, label };
-                let new = NewErasure { plan: &plan, person, messages: false, scope, at: now };
+                let choice = &ErasureChoice::default();
+                let new = NewErasure { plan: &plan, person, messages: false, choice, scope, at: now };
                 tx.erasure().begin(&new).map(drop)
             })
         };
@@ -110,7 +113,8 @@ impl Erasure<'_> {
             let Scope::Group(stream) = row.scope else { continue };
             let folder = self.workspace.folder_of(&Party::Group(stream)).await?;
             let found = outcome.remaining;
-            let left = found.files.iter().chain(&found.assistant_files).chain(&found.unreadable_files);
+            let left = found.files.iter().chain(&found.assistant_files).chain(&found.received_files);
+            let left = left.chain(&found.unreadable_files);
             let paths = left.chain(&found.paraphrases.files);
             files.extend(paths.map(|file| format!("{folder}/{file}")));
             others = [found.reminders, found.proposals, found.other].into_iter().fold(others, usize::saturating_add);

@@ -1,4 +1,4 @@
-//! Plans of erasures: the note, fact, line or messages that a party means by a name or by words.
+//! Plans of erasures: the note, fact or line that a party means by a name or by words.
 //!
 //! Present content takes precedence over earlier versions of files, which could be restored. A
 //! deleted note is identified by its file name or a former title; a fact or a line by the text of
@@ -6,22 +6,12 @@
 //! lines are found.
 
 use super::{Erasure, is_memory};
-use crate::id::{ErasureId, MessageId, PersonId};
+use crate::id::PersonId;
 use crate::memory::{OwnPath, digest, label_of_content, memory_md, note, path_in_folder};
 use crate::people::Party;
-use crate::store::{Db, ErasureCounts, ErasureKind, ErasurePlan, ErasureRow, ErasureState, OldContent};
+use crate::store::{ErasureKind, ErasurePlan, OldContent};
 use crate::text::erasure_query::ErasureQuery;
-use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
-
-/// Messages that contain words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MessagePlan {
-    /// Erasure of the words.
-    pub plan: ErasurePlan,
-    /// Messages with their times, oldest first.
-    pub messages: Vec<(MessageId, Timestamp)>,
-}
 
 impl Erasure<'_> {
     /// Resolves a name: a note by path, file name or title, a fact by key, or a line by its full
@@ -45,41 +35,16 @@ impl Erasure<'_> {
         self.old_plan(who, &files, name).await
     }
 
-    /// Returns the messages of a scope that contain all these words in sequence on one line, in any
-    /// case. `None` if there are none, or too few letters.
-    pub async fn plan_of_words(&self, scope: Scope, words: &str) -> anyhow::Result<Option<MessagePlan>> {
+    /// Returns the erasure of all these words in sequence on one line, in any case. `None` if there
+    /// are too few letters.
+    pub fn plan_of_words(words: &str) -> Option<ErasurePlan> {
         let plan = ErasurePlan {
             kind: ErasureKind::Words,
             target: ErasureQuery::words_of(words),
             query: ErasureQuery::of_words(words),
             label: Label::neutral(),
         };
-        if plan.query.is_empty() {
-            return Ok(None);
-        }
-        // A row as if the erasure had begun, so that the plan uses the same search as the
-        // execution.
-        let row = ErasureRow {
-            id: ErasureId(0),
-            person: None,
-            kind: plan.kind,
-            target: plan.target.clone(),
-            query: plan.query.clone(),
-            messages: true,
-            state: ErasureState::Wanted,
-            counts: ErasureCounts::default(),
-            scope,
-        };
-        let search = move |db: Db<'_>| {
-            let mut messages = Vec::new();
-            for id in db.erasure().remaining_matches(&row)?.messages {
-                messages.extend(db.messages().message(id)?.map(|message| (id, message.effective_at)));
-            }
-            messages.sort_by_key(|(id, at)| (*at, *id));
-            Ok(messages)
-        };
-        let messages = self.journal.read_much(search).await?;
-        Ok((!messages.is_empty()).then_some(MessagePlan { plan, messages }))
+        Some(plan).filter(|plan| !plan.query.is_empty())
     }
 
     /// Returns the erasure of a person who has or had access.
@@ -179,17 +144,17 @@ impl Erasure<'_> {
         Ok(is_found.then_some(ErasurePlan { kind, target, query, label }))
     }
 
-    async fn text_of(&self, who: &Party, file: &OwnPath) -> anyhow::Result<String> {
+    pub(super) async fn text_of(&self, who: &Party, file: &OwnPath) -> anyhow::Result<String> {
         Ok(self.workspace.folders().words_of(who.scope(), file).await?.unwrap_or_default())
     }
 
-    async fn label_of(&self, file: &OwnPath, text: &str) -> anyhow::Result<Label> {
+    pub(super) async fn label_of(&self, file: &OwnPath, text: &str) -> anyhow::Result<Label> {
         let (location, digest) = (file.location.clone(), digest(text.as_bytes()));
         let (_, label) = self.journal.read(move |db| label_of_content(db, &location, &location, &digest)).await?;
         Ok(label)
     }
 
-    async fn old_contents(&self, scope: Scope) -> anyhow::Result<Vec<OldContent>> {
+    pub(super) async fn old_contents(&self, scope: Scope) -> anyhow::Result<Vec<OldContent>> {
         self.journal.read_much(move |db| db.erasure().old_contents(scope)).await
     }
 }
@@ -256,7 +221,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Returns the title of a note: the name in its front matter, or its first heading.
-fn title_of(text: &str) -> Option<String> {
+pub(super) fn title_of(text: &str) -> Option<String> {
     let named = Some(note::read(text).name).filter(|name| !name.is_empty());
     let headed = || text.lines().find_map(|line| line.strip_prefix("# ")).map(|title| title.trim().to_owned());
     named.or_else(headed).filter(|title| !title.is_empty())

@@ -4,7 +4,10 @@ use std::fs;
 
 use super::*;
 use crate::people::{Person, Role};
+use crate::store::{BoundaryReason, ConversationKind, MessageKind, NewConversation, NewMessage, TextKind};
+use crate::text::erasure_query::ErasureQuery;
 use crate::time::Zone;
+use crate::trust::Text;
 
 const NOW: Timestamp = Timestamp(1_795_284_000_000); // 2026-11-21T18:00:00Z
 
@@ -50,7 +53,7 @@ impl Home {
     async fn wants_ben_forgotten(&self) -> ErasureId {
         let (ben, plan) = (self.ben.id, self.erasure().plan_of_person(self.ben.id, "Ben").await.unwrap());
         let plan = ErasurePlan { target: "people/2-ben".to_owned(), label: Label::trusted(), ..plan };
-        self.erasure().begin(plan, ben, Scope::Person(ben), true, NOW).await.unwrap()
+        self.erasure().begin(plan, ben, Scope::Person(ben), (true, ErasureChoice::default()), NOW).await.unwrap()
     }
 }
 
@@ -98,7 +101,59 @@ const OTHERS: [&str; 6] = [
     "- **catalogue**: on the shelf",
 ];
 
-async fn forget_the_cat(versions: &[Vec<&'static str>]) -> (Vec<String>, ErasureCounts) {
+/// Files with their versions, and messages, each by its lines.
+struct Said {
+    files: Vec<(&'static str, Vec<Vec<&'static str>>)>,
+    messages: Vec<Vec<&'static str>>,
+}
+
+/// What is left of them, and what was chosen to go.
+struct Left {
+    /// Path and text of every version and of the files on the disk.
+    contents: Vec<(String, String)>,
+    messages: Vec<String>,
+    chosen_lines: Vec<(String, String)>,
+    /// Positions of the messages that were chosen.
+    chosen_messages: Vec<usize>,
+}
+
+async fn says(home: &Home, ada: PersonId, words: String) -> MessageId {
+    let add = move |tx: Tx<'_>| {
+        let (stream, scope) = (tx.conversations().stream_for(ada)?, Scope::Person(ada));
+        let conversation = match tx.conversations().newest_conversation(stream)? {
+            Some(current) => current.id,
+            None => tx.conversations().open_conversation(&NewConversation {
+                stream,
+                kind: ConversationKind::Chat,
+                scope,
+                because: BoundaryReason::First,
+                at: NOW,
+            })?,
+        };
+        let id = tx.messages().add_message(&NewMessage {
+            stream,
+            conversation: Some(conversation),
+            inbox: None,
+            address: None,
+            person: Some(ada),
+            guest: None,
+            kind: MessageKind::Said,
+            scope,
+            external_id: "",
+            album: "",
+            received_at: NOW,
+            server_at: None,
+            effective_at: NOW,
+            turn: None,
+        })?;
+        tx.messages().add_text(id, TextKind::Said, &Text::new(words.into(), Label::trusted(), scope))?;
+        Ok(id)
+    };
+    home.journal.write("say something", add).await.unwrap()
+}
+
+/// Forgets the cat: all of it with its messages, or the items whose turn in the mask is true.
+async fn forget_the_cat(said: &Said, mask: Option<Vec<bool>>) -> Left {
     let home = home().await;
     let ada = home.journal.read(|db| db.people().person(PersonId(1))).await.unwrap().unwrap();
     let origin = ChangeOrigin {
@@ -109,50 +164,108 @@ async fn forget_the_cat(versions: &[Vec<&'static str>]) -> (Vec<String>, Erasure
         from: Vec::new(),
         now: NOW,
     };
-    for lines in versions {
-        let text = format!("# Memory\n\n## Recent facts\n\n{}\n", lines.join("\n"));
-        let make = move |_: Option<&str>| Ok(NewContent::Text(text.clone()));
-        home.workspace.versions().change(&origin, "memory/MEMORY.md", make).await.unwrap();
+    for (path, versions) in &said.files {
+        for lines in versions {
+            let text = format!("# Memory\n\n## Recent facts\n\n{}\n", lines.join("\n"));
+            let make = move |_: Option<&str>| Ok(NewContent::Text(text.clone()));
+            home.workspace.versions().change(&origin, path, make).await.unwrap();
+        }
     }
-    let plan = home.erasure().plan_of_name(&origin.who, "cat").await.unwrap();
-    let mut counts = ErasureCounts::default();
-    if let Some(plan) = plan {
-        let id = home.erasure().begin(plan, ada.id, Scope::Person(ada.id), false, NOW).await.unwrap();
-        counts = home.erasure().execute(id, NOW).await.unwrap().unwrap().counts;
+    let mut ids = Vec::new();
+    for lines in &said.messages {
+        ids.push(says(&home, ada.id, lines.join("\n")).await);
     }
-    let kept = home.journal.read(|db| db.erasure().old_contents(Scope::Person(PersonId(1)))).await.unwrap();
-    (kept.into_iter().map(|old| old.text).collect(), counts)
+    let plan = home.erasure().plan_of_name(&origin.who, "cat").await.unwrap().unwrap();
+    let preview = home.erasure().preview(&origin.who, plan).await.unwrap();
+    let is_chosen = |at: usize| mask.as_ref().is_none_or(|mask| mask[at % mask.len()]);
+    let numbers: Vec<usize> = (1..=preview.items.len()).filter(|number| is_chosen(*number)).collect();
+    let choice = match &mask {
+        None => Some((ErasureChoice::default(), true)),
+        Some(_) => preview.choice_of(&numbers),
+    };
+    let (mut chosen_lines, mut chosen_messages) = (Vec::new(), Vec::new());
+    for number in &numbers {
+        match &preview.items[number - 1].item {
+            ErasureItem::Line { path, line } => chosen_lines.push((path.clone(), ErasureQuery::words_of(line))),
+            ErasureItem::Message(id) => chosen_messages.push(*id),
+            other => panic!("{other:?}"),
+        }
+    }
+    if let Some((choice, messages)) = choice {
+        let scope = Scope::Person(ada.id);
+        let id = home.erasure().begin(preview.plan, ada.id, scope, (messages, choice), NOW).await.unwrap();
+        let outcome = home.erasure().execute(id, NOW).await.unwrap().unwrap();
+        assert!(outcome.remaining.is_empty(), "{:?}", outcome.remaining);
+    }
+    let versions = home.journal.read(|db| db.erasure().old_contents(Scope::Person(PersonId(1)))).await.unwrap();
+    let mut contents: Vec<(String, String)> = versions.into_iter().map(|old| (old.path, old.text)).collect();
+    for (path, _) in &said.files {
+        contents.push(((*path).to_owned(), fs::read_to_string(home.path(path)).unwrap()));
+    }
+    let mut messages = Vec::new();
+    for id in &ids {
+        let id = *id;
+        let texts = home.journal.read(move |db| db.messages().texts_of(id)).await.unwrap();
+        messages.push(texts.iter().map(|text| text.text.open().0.to_string()).collect());
+    }
+    let gone = ids.iter().enumerate().filter(|(_, id)| chosen_messages.contains(id));
+    let chosen_messages = gone.map(|(at, _)| at).collect();
+    Left { contents, messages, chosen_lines, chosen_messages }
+}
+
+fn lines() -> impl proptest::strategy::Strategy<Value = Vec<usize>> {
+    proptest::collection::vec(0..ABOUT_CAT.len() + OTHERS.len(), 1..6)
 }
 
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
 
-    /// Promise (forgetting/nothing-else): Whatever you have forgotten, every line that does not say
-    /// it is still there, in every earlier version of every file.
+    /// Promise (forgetting/nothing-else): Whatever you have forgotten, wholly or in part, every
+    /// line that does not say it is still there, in every earlier version of every file and in
+    /// every message; and what you chose is nowhere any more.
     #[test]
-    fn every_other_line_stays_in_every_version(
-        picks in proptest::collection::vec(proptest::collection::vec((0..ABOUT_CAT.len() + OTHERS.len(), proptest::prelude::any::<bool>()), 1..6), 1..5),
+    fn every_other_line_stays_in_every_version_and_message(
+        memory in proptest::collection::vec(lines(), 1..5),
+        note in proptest::collection::vec(lines(), 1..4),
+        messages in proptest::collection::vec(lines(), 0..5),
+        mask in proptest::option::of(proptest::collection::vec(proptest::prelude::any::<bool>(), 7)),
     ) {
-        let all: Vec<&str> = ABOUT_CAT.iter().chain(&OTHERS).copied().collect();
-        let mut versions: Vec<Vec<&'static str>> =
-            picks.iter().map(|lines| lines.iter().map(|(line, _)| all[*line]).collect()).collect();
-        // The first version states the fact as a fact, so that it can be named.
-        versions[0].push(ABOUT_CAT[0]);
-        // A change of one line at least makes each a version of its own.
-        versions.iter_mut().enumerate().for_each(|(at, lines)| lines.insert(0, OTHERS[at % 3]));
-        versions.dedup();
+        let all: Vec<&'static str> = ABOUT_CAT.iter().chain(&OTHERS).copied().collect();
+        let named = |picks: &[Vec<usize>]| -> Vec<Vec<&'static str>> {
+            let mut versions: Vec<Vec<_>> = picks.iter().map(|lines| lines.iter().map(|at| all[*at]).collect()).collect();
+            // A change of one line at least makes each a version of its own.
+            versions.iter_mut().enumerate().for_each(|(at, lines)| lines.insert(0, OTHERS[at % 3]));
+            versions.dedup();
+            versions
+        };
+        let mut memory = named(&memory);
+        // The last version states the fact as a fact, so that it can be named.
+        memory.last_mut().unwrap().push(ABOUT_CAT[0]);
+        let said = Said {
+            files: vec![("memory/MEMORY.md", memory), ("memory/pets.md", named(&note))],
+            messages: messages.iter().map(|lines| lines.iter().map(|at| all[*at]).collect()).collect(),
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let (kept, _) = runtime.block_on(forget_the_cat(&versions));
-        for lines in &versions {
-            let others: Vec<&str> = lines.iter().filter(|line| !ABOUT_CAT.contains(line)).copied().collect();
-            let is_kept = |text: &String| {
-                let own: Vec<&str> = text.lines().filter(|line| all.contains(line)).collect();
-                own == others
-            };
-            proptest::prop_assert!(kept.iter().any(is_kept), "{others:?} is missing in {kept:?}");
+        let left = runtime.block_on(forget_the_cat(&said, mask));
+        let is_chosen = |path: &str, line: &str| {
+            left.chosen_lines.iter().any(|(of, words)| of == path && *words == ErasureQuery::words_of(line))
+        };
+        for (path, versions) in &said.files {
+            for lines in versions {
+                let others: Vec<&str> = lines.iter().filter(|line| !is_chosen(path, line)).copied().collect();
+                let is_kept = |(of, text): &(String, String)| {
+                    let own: Vec<&str> = text.lines().filter(|line| all.contains(line)).collect();
+                    of == path && own == others
+                };
+                proptest::prop_assert!(left.contents.iter().any(is_kept), "{others:?} is missing in {:?}", left.contents);
+            }
         }
-        for text in &kept {
-            proptest::prop_assert!(!text.lines().any(|line| ABOUT_CAT.contains(&line)), "{text}");
+        for (path, text) in &left.contents {
+            proptest::prop_assert!(!text.lines().any(|line| is_chosen(path, line)), "{path}: {text}");
+        }
+        for (at, lines) in said.messages.iter().enumerate() {
+            let expected = if left.chosen_messages.contains(&at) { String::new() } else { lines.join("\n") };
+            proptest::prop_assert_eq!(&left.messages[at], &expected);
         }
     }
 }

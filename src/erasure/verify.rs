@@ -5,7 +5,7 @@
 //! for its size.
 
 use super::{Erasure, is_memory};
-use crate::memory::{Author, OwnPath};
+use crate::memory::{Author, OwnPath, received_path};
 use crate::people::Party;
 use crate::store::{Db, ErasureRow, RemainingMatches};
 use crate::text::erasure_query::ParaphraseMatcher;
@@ -20,10 +20,33 @@ enum FileMatch {
     Unreadable,
 }
 
+/// Files of a party that hold the data or may hold it, by their owner's paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileMatches {
+    /// Files of the memory, and files that a person wrote.
+    pub files: Vec<String>,
+    /// Files outside the memory whose newest version the assistant wrote.
+    pub by_assistant: Vec<String>,
+    /// Files that a person sent or was sent.
+    pub received: Vec<String>,
+    /// Files with a possible paraphrase.
+    pub paraphrases: Vec<String>,
+    /// Files that could not be read.
+    pub unreadable: Vec<String>,
+}
+
 impl Erasure<'_> {
-    /// Returns the places that still hold the data, and possible paraphrases. Files are named as
-    /// their owner sees them.
+    /// Returns the places that still hold the data, and possible paraphrases. What the person left
+    /// out is none of them.
     pub async fn verify(&self, row: &ErasureRow) -> anyhow::Result<RemainingMatches> {
+        let mut remaining = self.remaining(row).await?;
+        if row.choice.is_narrow() {
+            remaining.is_spared = !self.remaining(&row.with_everything()).await?.is_empty();
+        }
+        Ok(remaining)
+    }
+
+    async fn remaining(&self, row: &ErasureRow) -> anyhow::Result<RemainingMatches> {
         let of = row.clone();
         let search = move |db: Db<'_>| {
             let mut remaining = db.erasure().remaining_matches(&of)?;
@@ -32,18 +55,33 @@ impl Erasure<'_> {
         };
         let mut remaining = self.journal.read_much(search).await?;
         let Some(who) = self.party_of(row.scope).await? else { return Ok(remaining) };
+        let found = self.file_matches(&who, row).await?;
+        remaining.paraphrases.files = found.paraphrases;
+        Ok(RemainingMatches {
+            files: found.files,
+            assistant_files: found.by_assistant,
+            received_files: found.received,
+            unreadable_files: found.unreadable,
+            ..remaining
+        })
+    }
+
+    /// Returns the files that hold the data.
+    pub(super) async fn file_matches(&self, who: &Party, row: &ErasureRow) -> anyhow::Result<FileMatches> {
         let matcher = if row.has_paraphrases() { row.query.paraphrases() } else { ParaphraseMatcher::default() };
-        let (files, of) = (self.workspace.folders().files_of(&who).await?, row.clone());
+        let (files, of) = (self.workspace.folders().files_of(who).await?, row.clone());
         let check = move |file: &OwnPath, bytes| Some((file_match(file, bytes, &of, &matcher)?, file.path.clone()));
+        let mut matches = FileMatches::default();
         for (found, path) in self.workspace.folders().scan(files, MAX_FILE, check).await? {
             match found {
-                FileMatch::Match if self.is_by_assistant(&who, &path).await? => remaining.assistant_files.push(path),
-                FileMatch::Match => remaining.files.push(path),
-                FileMatch::Paraphrase => remaining.paraphrases.files.push(path),
-                FileMatch::Unreadable => remaining.unreadable_files.push(path),
+                FileMatch::Match if !received_path(&path).is_empty() => matches.received.push(path),
+                FileMatch::Match if self.is_by_assistant(who, &path).await? => matches.by_assistant.push(path),
+                FileMatch::Match => matches.files.push(path),
+                FileMatch::Paraphrase => matches.paraphrases.push(path),
+                FileMatch::Unreadable => matches.unreadable.push(path),
             }
         }
-        Ok(remaining)
+        Ok(matches)
     }
 
     /// Returns true if a file lies outside of the memory and its newest known version is the
@@ -58,7 +96,8 @@ impl Erasure<'_> {
 
     /// Ends an erasure that left matches, once nothing holds them any more.
     pub async fn end_if_verified(&self, row: &ErasureRow, now: Timestamp) -> anyhow::Result<()> {
-        if self.verify(row).await?.is_empty() {
+        let remaining = self.verify(row).await?;
+        if remaining.is_empty() && !remaining.is_spared {
             let id = row.id;
             self.journal.write("let go of forgotten words", move |tx| tx.erasure().end(id, false, now)).await?;
         }
@@ -81,8 +120,9 @@ fn file_match(
         Err(_) if is_ours => return Some(FileMatch::Unreadable),
         Ok(Err(_)) | Err(_) => return None,
     };
+    let text = row.unspared(&file.location, &text);
     let is_in = row.query.matches(&text);
-    let is_match = if is_memory(&file.path) { row.matches_line(&text) } else { is_in };
+    let is_match = if is_memory(&file.path) { row.matches_line(&file.location, &text) } else { is_in };
     if is_match {
         return Some(FileMatch::Match);
     }

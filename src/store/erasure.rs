@@ -10,15 +10,19 @@
 //! Text is deleted as in [`retracted`]: rows and positions stay, and the text is removed from the
 //! search indexes and the log too. Workspace files are changed by `crate::erasure`.
 
+mod choice;
 mod knowledge;
 mod matches;
 mod person;
 mod retracted;
 mod text_columns;
 
+pub use choice::{ErasureChoice, ErasureItem};
 pub use knowledge::OldContent;
-pub use matches::{Paraphrases, RemainingMatches};
+pub use matches::{JournalMatches, Paraphrases, RemainingMatches};
 pub use retracted::{AfterRedaction, DELETED, FORGOT, UNCUT};
+
+use std::borrow::Cow;
 
 use rusqlite::params;
 use rusqlite::types::FromSqlError;
@@ -124,6 +128,8 @@ pub struct NewErasure<'a> {
     pub person: PersonId,
     /// True to delete the source messages too.
     pub messages: bool,
+    /// Choice among the items of the plan.
+    pub choice: &'a ErasureChoice,
     /// Owning scope.
     pub scope: Scope,
     /// Current time.
@@ -145,6 +151,8 @@ pub struct ErasureRow {
     pub query: ErasureQuery,
     /// True to delete the source messages too.
     pub messages: bool,
+    /// Choice among the items of the plan.
+    pub choice: ErasureChoice,
     /// Progress.
     pub state: ErasureState,
     /// Deleted items so far.
@@ -205,25 +213,52 @@ impl ErasureRow {
         self.kind == ErasureKind::Words || self.belongs_to_person_erasure()
     }
 
+    /// Returns the same erasure with nothing left out.
+    #[must_use]
+    pub fn with_everything(&self) -> Self {
+        Self { choice: ErasureChoice::default(), ..self.clone() }
+    }
+
     /// Returns the text of a file without the erased lines; `None` if there are none.
-    pub fn without_matching_lines(&self, text: &str) -> Option<String> {
-        if self.is_everywhere() { self.query.without_lines(text) } else { self.query.without_statement_lines(text) }
+    pub fn without_matching_lines(&self, path: &str, text: &str) -> Option<String> {
+        let rest: String = text.split_inclusive('\n').filter(|line| !self.erases_line(path, line)).collect();
+        (rest.len() != text.len()).then_some(rest)
+    }
+
+    /// Returns the lines to erase in the text of a file.
+    pub fn matching_lines<'t>(&self, path: &str, text: &'t str) -> Vec<&'t str> {
+        text.lines().filter(|line| self.erases_line(path, line)).collect()
     }
 
     /// Returns true if the text of a file has a line to erase.
-    pub fn matches_line(&self, text: &str) -> bool {
-        if self.is_everywhere() { self.query.matches(text) } else { self.query.is_stated_in(text) }
+    pub fn matches_line(&self, path: &str, text: &str) -> bool {
+        let text = self.unspared(path, text);
+        if self.is_everywhere() { self.query.matches(&text) } else { self.query.is_stated_in(&text) }
+    }
+
+    /// Returns the text of a file without the lines that were left out.
+    pub fn unspared<'t>(&self, path: &str, text: &'t str) -> Cow<'t, str> {
+        if !self.choice.is_narrow() {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.split_inclusive('\n').filter(|line| !self.choice.spares_line(path, line)).collect())
+    }
+
+    fn erases_line(&self, path: &str, line: &str) -> bool {
+        let is_match = if self.is_everywhere() { self.query.is_on_line(line) } else { self.query.is_stated_in(line) };
+        is_match && !self.choice.spares_line(path, line)
     }
 }
 
 from_row! {
-    ErasureRow from "forgettings", "needles, counts" { id, person: "person_id", kind, target, messages, state, scope }
+    ErasureRow from "forgettings", "needles, counts, choice" { id, person: "person_id", kind, target, messages, state, scope }
     with |row| {
         query: {
             let unreadable = UnreadableQuery(row.get("id")?);
             serde_json::from_str(&row.get::<_, String>("needles")?).map_err(|_| FromSqlError::other(unreadable))?
         },
         counts: serde_json::from_str(&row.get::<_, String>("counts")?).map_err(FromSqlError::other)?,
+        choice: serde_json::from_str(&row.get::<_, String>("choice")?).map_err(FromSqlError::other)?,
     }
 }
 
@@ -289,7 +324,7 @@ impl ErasureMut<'_> {
         let id = insert!(self.db, "forgettings" {
             person_id: new.person, kind: new.plan.kind, target: new.plan.target,
             needles: serde_json::to_string(&new.plan.query)?, messages: new.messages, state: "wanted",
-            label: new.plan.label, scope: new.scope, wanted_at: new.at,
+            choice: serde_json::to_string(new.choice)?, label: new.plan.label, scope: new.scope, wanted_at: new.at,
         })?;
         self.record_sources(id)?;
         self.invalidate_derivations(new.scope)?;
@@ -315,7 +350,7 @@ impl ErasureMut<'_> {
         let sql = if something_remains {
             "UPDATE forgettings SET state = 'left', ended_at = ?2 WHERE id = ?1"
         } else {
-            "UPDATE forgettings SET state = 'done', target = '', needles = '[]', ended_at = ?2 WHERE id = ?1"
+            "UPDATE forgettings SET state = 'done', target = '', needles = '[]', choice = '{}', ended_at = ?2 WHERE id = ?1"
         };
         self.db.run(sql, params![id, now])?;
         self.head(id)?.map_or(Ok(()), |head| self.invalidate_derivations(head.scope))

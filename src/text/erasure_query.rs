@@ -134,7 +134,7 @@ impl ErasureQuery {
 
     /// Returns whether a term occurs on a line of the text, or in a string if it is JSON.
     pub fn matches(&self, text: &str) -> bool {
-        strings(text).iter().any(|text| text.lines().any(|line| self.matches_line(line)))
+        strings(text).iter().any(|text| text.lines().any(|line| self.is_on_line(line)))
     }
 
     /// Returns whether a derived text says the same in other words: it contains half of the
@@ -174,19 +174,8 @@ impl ErasureQuery {
         ParaphraseMatcher(self.0.iter().filter_map(paraphrase).collect())
     }
 
-    /// Returns the text without the lines that contain a term; `None` if no line does.
-    pub fn without_lines(&self, text: &str) -> Option<String> {
-        without(text, |line| self.matches_line(line))
-    }
-
-    /// Returns the text without the lines that say a term and little else; `None` if no line
-    /// does. A line that says more is a person's own text about other matters too, and is not
-    /// removed with a fact.
-    pub fn without_statement_lines(&self, text: &str) -> Option<String> {
-        without(text, |line| self.is_stated_on(line))
-    }
-
-    /// Returns whether a line of the text says a term and little else.
+    /// Returns whether a line of the text says a term and little else. A line that says more is a
+    /// person's own text about other matters too, and is not removed with a fact.
     pub fn is_stated_in(&self, text: &str) -> bool {
         text.lines().any(|line| self.is_stated_on(line))
     }
@@ -205,7 +194,8 @@ impl ErasureQuery {
         })
     }
 
-    fn matches_line(&self, line: &str) -> bool {
+    /// Returns whether a term occurs on that line.
+    pub fn is_on_line(&self, line: &str) -> bool {
         let here = plain(line);
         !here.is_empty() && self.0.iter().any(|parts| parts.iter().all(|part| has(&here, part)))
     }
@@ -242,11 +232,6 @@ impl ParaphraseMatcher {
     pub fn matches_a_line(&self, text: &str) -> bool {
         text.lines().any(|line| self.matches(line))
     }
-}
-
-fn without(text: &str, is_erased: impl Fn(&str) -> bool) -> Option<String> {
-    let rest: String = text.split_inclusive('\n').filter(|line| !is_erased(line)).collect();
-    (rest.len() != text.len()).then_some(rest)
 }
 
 fn is_number(word: &str) -> bool {

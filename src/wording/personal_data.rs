@@ -7,7 +7,9 @@ use crate::id::ErasureId;
 /// Result: a search finds no occurrence any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
 /// Note that older backups still contain the text.
-pub const BACKUPS: &str = "Backups made before still contain it.";
+pub const BACKUPS: &str = "Backups made before still contain it, until you delete them.";
+/// Result: a search finds only what the person left out.
+pub const PROVED_BUT_SPARED: &str = "Apart from what you left out, a search for it finds nothing any more.";
 /// Result: nothing was left to delete.
 pub const NOTHING_LEFT: &str = "Nothing of it is left.";
 /// Error: the only owner cannot be deleted.
@@ -23,38 +25,15 @@ pub fn none_such(name: &str, surface: Surface) -> String {
     )
 }
 
-/// Error: no note or fact of this name, and no message contains the words.
+/// Error: no note or fact of this name, and no text contains the words.
 pub fn none_said(name: &str) -> String {
-    format!("There is no note or fact called {name}, and no message holds these words on one line.")
+    format!("There is no note or fact called {name}, and no message or file holds these words on one line.")
 }
 
 /// Error: no note or fact of this name, and the words are too short for a search in messages.
 pub fn too_few(name: &str) -> String {
     format!("There is no note or fact called {name}, and that is too short to search messages for.")
 }
-
-/// Messages that contain the words, with the code that confirms their deletion.
-pub fn to_be_deleted(messages: usize, days: &str, words: &str, code: &str, surface: Surface) -> String {
-    let hold = if messages == 1 { "1 message holds".to_owned() } else { format!("{messages} messages hold") };
-    format!(
-        "No note or fact is called that, but {hold} these words, {days}. `{}` deletes their text for good, and every line of your memory, \
-         summaries and earlier versions that contains the words. The code is for exactly these messages.",
-        with_messages(&format!("{words} {code}"), surface)
-    )
-}
-
-/// Days of the messages, or the first and the last of more than seven.
-pub fn on_days(days: &[String]) -> String {
-    match days {
-        [] => String::new(),
-        [day] => format!("said on {day}"),
-        [first, .., last] if days.len() > MOST_DAYS => format!("said on {} days from {first} to {last}", days.len()),
-        [before @ .., last] => format!("said on {} and {last}", before.join(", ")),
-    }
-}
-
-/// Largest number of days that are listed one by one.
-const MOST_DAYS: usize = 7;
 
 /// Command that also deletes messages.
 fn with_messages(what: &str, surface: Surface) -> String {
@@ -67,6 +46,15 @@ pub fn none_such_in_group(name: &str) -> String {
     format!(
         "I keep no note or fact called {name} for this group. To forget what I keep for you alone, use our direct chat."
     )
+}
+
+/// Note of what stays because it was left out.
+pub fn left_out(items: &[String]) -> String {
+    if items.is_empty() {
+        "What you left out stays.".to_owned()
+    } else {
+        format!("Left out, so it stays: {}.", items.join(", "))
+    }
 }
 
 /// Numbers of deleted items.
@@ -132,7 +120,12 @@ pub fn in_proposals(proposals: &str) -> String {
 
 /// Note that files which only a person may change still contain the text.
 pub fn in_files(files: &str) -> String {
-    format!("Still in {files}: what you wrote or sent yourself is yours to change.")
+    format!("Still in {files}: what you wrote yourself is yours to change.")
+}
+
+/// Note that received files still contain the text.
+pub fn in_received_files(files: &str) -> String {
+    format!("Still in {files}: only you can change or delete a file that you sent or were sent.")
 }
 
 /// Note that files which the assistant wrote still contain the text.

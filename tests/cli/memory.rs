@@ -132,7 +132,10 @@ fn notes_are_found_by_line_and_can_be_forgotten() {
     let evening = home.run("memory search Pot --section Evening --case --limit 5").done();
     assert!(evening.contains("No") && !evening.contains("Warm"), "{evening}");
     home.run("memory search").refused(2, &["QUERY"]);
-    home.run("memory forget tea").done();
+    let plan = home.run("memory forget tea").done();
+    assert!(plan.contains("note Tea") && plan.contains("compline memory forget \"tea\" --yes"), "{plan}");
+    assert!(home.file("workspace/memory/tea.md").exists(), "nothing is deleted before");
+    home.run("memory forget tea --yes").done();
     assert!(!home.file("workspace/memory/tea.md").exists());
     home.run("memory show tea").refused(1, &["no such note"]);
 }

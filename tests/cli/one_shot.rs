@@ -108,7 +108,7 @@ fn on_a_full_disk_a_question_ends_with_a_sentence_and_is_not_doubled_later() {
         assert!(told.elapsed() < Duration::from_secs(10), "{}", said(&home));
         std::thread::yield_now();
     }
-    let refused = home.run("memory forget Ladder");
+    let refused = home.run("memory forget Ladder --yes");
     assert!(refused.code != 0 && refused.err.contains("the disk is full"), "{refused:?}");
     gateway.kill().unwrap();
     gateway.wait().unwrap();

@@ -379,6 +379,14 @@ impl<C: Channel> StoryOver<C> {
         self.answered().await;
     }
 
+    /// Lets a person forget something, and carry out the plan that is shown.
+    pub async fn forgets(&self, person: i64, what: &str) {
+        self.say(person, &format!("/forget {what}")).await;
+        if let Some(command) = forget_command(&self.last_received_by(person)) {
+            self.say(person, &command).await;
+        }
+    }
+
     /// Messages that a person received.
     pub fn received_by(&self, person: i64) -> Vec<String> {
         self.fake.messages_to(person)
@@ -523,4 +531,10 @@ fn if_present<T>(result: std::io::Result<T>) -> Option<T> {
 /// Text typed by a person: trusted, in the given scope.
 pub fn typed(words: &str, scope: compline::trust::Scope) -> compline::trust::Text {
     compline::trust::Labelled::new(Arc::from(words), compline::trust::Label::trusted(), scope)
+}
+
+/// Command by which the plan of a deletion is carried out; `None` if the text shows no plan.
+pub fn forget_command(told: &str) -> Option<String> {
+    let (before, _) = told.split_once(" deletes all of this for good")?;
+    before.rsplit_once("/forget ").map(|(_, rest)| format!("/forget {rest}"))
 }

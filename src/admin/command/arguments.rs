@@ -2,7 +2,7 @@
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
-use super::{Action, Command, HeartbeatChange, Query, SourceMessages, search_flags};
+use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SourceMessages, search_flags};
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
 use crate::schedule::Job;
@@ -70,12 +70,12 @@ pub(super) fn heartbeat(rest: &str) -> Option<Command> {
     }
 }
 
-/// Parses a note, with an optional last word `messages`.
+/// Parses a note with an optional code of its plan, and with an optional last word `messages`.
 pub(super) fn forget(rest: &str) -> Option<Action> {
     let with_messages = rest.rsplit_once(char::is_whitespace).filter(|(_, last)| last.eq_ignore_ascii_case("messages"));
     let (name, messages) =
         with_messages.map_or((rest, SourceMessages::Keep), |(name, _)| (name.trim_end(), SourceMessages::Delete));
-    named(name).map(|name| Action::Forget { name, messages })
+    named(name).map(|name| Action::Forget { name, messages, step: ForgetStep::Plan })
 }
 
 /// Parses `handover` and a name, with an optional last word `yes` as confirmation; a verb and the

@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::arguments::kind_of;
-use super::{Action, Command, NameMeans, Query, ReflectionRequest, SourceMessages};
+use super::{Action, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::search::SearchQuery;
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
 use crate::people::Role;
@@ -93,9 +93,10 @@ fn action(words: &[&str]) -> Option<Action> {
         ["memory", "edited", person, path, digest] => {
             Action::NoteEdited { person: text(person), path: text(path), digest: text(digest) }
         }
-        ["memory", "forget", note] => Action::Forget { name: text(note), messages: SourceMessages::Keep },
-        ["memory", "forget", note, "--messages"] => {
-            Action::Forget { name: text(note), messages: SourceMessages::Delete }
+        ["memory", "forget", note, flags @ ..] if flags.iter().all(|flag| ["--messages", "--yes"].contains(flag)) => {
+            let messages = if flags.contains(&"--messages") { SourceMessages::Delete } else { SourceMessages::Keep };
+            let step = if flags.contains(&"--yes") { ForgetStep::Execute } else { ForgetStep::Plan };
+            Action::Forget { name: text(note), messages, step }
         }
         ["forget", name, "--yes"] => Action::ForgetPerson(text(name)),
         ["export", name, file] if Path::new(file).is_absolute() => {

@@ -85,13 +85,19 @@ pub const COMMANDS: &[CommandRow] = &[
         .command_line("memory promote"),
     member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
         .command_line("reminders"),
-    member("forget", "NOTE [messages]", "Delete a note or a fact permanently", Act(arguments::forget))
-        .in_group(InGroup::ActsOnGroup)
-        .command_line("memory forget")
-        .hint(
-            "NOTE is its name, the key of a fact, or all words of a line; \"messages\" also deletes the messages that \
-             it came from; /forget WORDS messages deletes what stands in messages only",
-        ),
+    member(
+        "forget",
+        "NOTE [only NUMBERS] [CODE] [messages]",
+        "Delete a note or a fact permanently",
+        Act(arguments::forget),
+    )
+    .in_group(InGroup::ActsOnGroup)
+    .command_line("memory forget")
+    .hint(
+        "NOTE is its name, the key of a fact, or all words of a line; it shows what goes and the code that deletes \
+             it; \"messages\" also deletes the messages that it came from; /forget WORDS messages deletes what stands \
+             in messages only",
+    ),
     member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
         .command_line("conversations")
         .hint("KIND is chats, reflections, heartbeats, tasks or all"),

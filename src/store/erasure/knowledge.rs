@@ -8,6 +8,8 @@
 //! these or other words, are its sources; if there are none, all messages of the turn, but never a
 //! whole span.
 
+use std::collections::BTreeSet;
+
 use rusqlite::params;
 
 use super::matches::value_text;
@@ -130,26 +132,35 @@ impl Erasure<'_> {
 impl ErasureMut<'_> {
     pub(super) fn record_sources(&self, id: ErasureId) -> anyhow::Result<()> {
         let Some(row) = self.row(id)? else { return Ok(()) };
+        for message in self.sources_of(&row.with_everything())? {
+            self.tx().derivations().derive(Node::Erasure(id), Node::Message(message))?;
+        }
+        Ok(())
+    }
+}
+
+impl Erasure<'_> {
+    /// Returns the messages from which the note or fact came, by its edges.
+    pub fn sources_of(&self, row: &ErasureRow) -> anyhow::Result<Vec<MessageId>> {
         if row.belongs_to_person_erasure() {
             // Others wrote in the same conversations; similar text may be theirs.
-            return Ok(());
+            return Ok(Vec::new());
         }
         let mut nodes = match row.kind {
             ErasureKind::Note => {
                 let versions = self.db.all("SELECT id FROM files WHERE path = ?1", [&row.target])?;
                 self.parents_of(versions.into_iter().map(Node::File))?
             }
-            ErasureKind::Fact => self.first_versions_with(&row)?,
+            ErasureKind::Fact => self.first_versions_with(row)?,
             // Only the matching messages, which were shown to the person.
-            ErasureKind::Words | ErasureKind::Person => return Ok(()),
+            ErasureKind::Words | ErasureKind::Person => return Ok(Vec::new()),
         };
-        nodes.extend(self.extractions_with(&row)?);
+        nodes.extend(self.extractions_with(row)?);
+        let mut sources = BTreeSet::new();
         for node in nodes {
-            for message in self.messages_behind(&row, node)? {
-                self.tx().derivations().derive(Node::Erasure(id), Node::Message(message))?;
-            }
+            sources.extend(self.messages_behind(row, node)?);
         }
-        Ok(())
+        Ok(sources.into_iter().collect())
     }
 
     /// Returns, for each file of the scope, the versions that contain it while the previous one
@@ -161,7 +172,8 @@ impl ErasureMut<'_> {
         // The path of the previous version, if it contains it.
         let mut previous: Option<String> = None;
         self.db.each(sql, [row.scope], |found| {
-            let matching = row.matches_line(&value_text(found.get_ref(2)?)).then(|| found.get(1)).transpose()?;
+            let (path, text): (String, String) = (found.get(1)?, value_text(found.get_ref(2)?));
+            let matching = Some(path).filter(|path| row.matches_line(path, &text));
             if matching.is_some() && matching != previous {
                 first.push(Node::File(found.get(0)?));
             }

@@ -7,18 +7,18 @@
 //! erase it as well, the person names its words. The caller first ends running turns that still
 //! need affected steps.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::types::ValueRef;
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{OptionalExtension, Row, params};
 use sha2::Digest as _;
 
 use super::text_columns::{ColumnRedaction, CountAs, KeptMatch, TEXT_COLUMNS, TextColumn};
-use super::{AfterRedaction, ErasureCounts, ErasureRow, FORGOT, UNCUT};
-use crate::id::{ConversationId, ErasureId, MessageId};
+use super::{AfterRedaction, ErasureCounts, ErasureItem, ErasureRow, FORGOT, UNCUT};
+use crate::id::{ConversationId, ErasureId, MessageId, ReminderId};
 use crate::store::derivations::Fingerprinted;
 use crate::store::handles::{Erasure, ErasureMut};
-use crate::store::{Node, TextKind};
+use crate::store::{MessageKind, Node, StoredText, TextKind};
 use crate::text::erasure_query::ParaphraseMatcher;
 use crate::time::Timestamp;
 use crate::trust::Label;
@@ -29,6 +29,39 @@ pub struct MatchingRow {
     /// Index in [`TEXT_COLUMNS`].
     column: usize,
     row: i64,
+}
+
+/// Matches in the journal, by the items that a person can choose from.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct JournalMatches {
+    /// Messages, each with its time and a line that shows what it is about.
+    pub messages: BTreeMap<MessageId, MatchingText>,
+    /// Texts of reflections, with their times.
+    pub reflections: BTreeMap<MessageId, Timestamp>,
+    /// Conversations whose summaries match, with the times at which they began.
+    pub summaries: BTreeMap<ConversationId, Timestamp>,
+    /// Reminders and tasks.
+    pub reminders: BTreeSet<ReminderId>,
+    /// Number of matches in skill proposals.
+    pub proposals: usize,
+    /// Number of copies in contexts, calls and deliveries, which go in any case.
+    pub copies: usize,
+    /// Number of all rows to redact.
+    rows: usize,
+}
+
+/// A message with matching text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MatchingText {
+    /// Time of the message.
+    pub at: Timestamp,
+    /// True if the assistant wrote it.
+    pub is_reply: bool,
+    /// The matching line; blank if it says the same in other words. The text of the plan, which is
+    /// stored too, can only be deleted by the words.
+    pub line: String,
+    /// Label of the text.
+    pub label: Label,
 }
 
 /// Matches that remain because the request does not cover them.
@@ -46,8 +79,12 @@ pub struct RemainingMatches {
     pub files: Vec<String>,
     /// Files outside the memory whose newest version the assistant wrote.
     pub assistant_files: Vec<String>,
+    /// Files that a person was sent or sent.
+    pub received_files: Vec<String>,
     /// Files that may match but could not be read.
     pub unreadable_files: Vec<String>,
+    /// True if something holds the data that the person left out.
+    pub is_spared: bool,
     /// Possible paraphrases. Their meaning is uncertain, so the erasure does not wait for them.
     pub paraphrases: Paraphrases,
 }
@@ -58,9 +95,9 @@ impl RemainingMatches {
         self.unreadable_files.is_empty() && self.paraphrases.files.is_empty()
     }
 
-    /// Returns true if no matches remain, apart from paraphrases.
+    /// Returns true if no matches remain, apart from paraphrases and what was left out.
     pub fn is_empty(&self) -> bool {
-        *self == Self { paraphrases: self.paraphrases.clone(), ..Self::default() }
+        *self == Self { paraphrases: self.paraphrases.clone(), is_spared: self.is_spared, ..Self::default() }
     }
 }
 
@@ -75,6 +112,13 @@ pub struct Paraphrases {
     pub files: Vec<String>,
 }
 
+/// Place of a row in the data of its person.
+struct RowPlace {
+    conversation: Option<ConversationId>,
+    /// Key of its item, or path of its file.
+    item: Option<String>,
+}
+
 /// An erasure with the conversations of its source messages.
 struct SearchTarget<'a> {
     row: &'a ErasureRow,
@@ -82,11 +126,15 @@ struct SearchTarget<'a> {
 }
 
 impl SearchTarget<'_> {
-    fn is_in(&self, column: &TextColumn, conversation: Option<ConversationId>, text: &str) -> bool {
-        if self.is_summary_of_source(column, conversation) {
+    fn is_in(&self, column: &TextColumn, place: &RowPlace, text: &str) -> bool {
+        if column.is_of_files() {
+            return self.row.matches_line(place.item.as_deref().unwrap_or_default(), text);
+        }
+        if place.item.as_ref().is_some_and(|item| self.row.choice.spares(item)) {
+            return false;
+        }
+        if self.is_summary_of_source(column, place.conversation) {
             self.row.query.is_near(text)
-        } else if column.is_of_files() {
-            self.row.matches_line(text)
         } else {
             self.row.query.matches(text)
         }
@@ -111,13 +159,19 @@ impl Erasure<'_> {
 
     /// Returns all matching rows. Reads everything in the scope.
     pub fn matching_rows(&self, row: &ErasureRow) -> anyhow::Result<Vec<MatchingRow>> {
-        let target = self.target_of(row)?;
+        self.rows_matching(&self.target_of(row, &self.source_messages(row.id)?)?)
+    }
+
+    fn rows_matching(&self, target: &SearchTarget<'_>) -> anyhow::Result<Vec<MatchingRow>> {
         let mut found = Vec::new();
         for (index, place) in TEXT_COLUMNS.iter().enumerate() {
-            let TextColumn { table, column, rows, conversation, .. } = place;
-            let sql = format!("SELECT rowid, {column}, {conversation} FROM {table} WHERE ({rows}) AND {column} <> ''");
-            self.db.each(&sql, [row.scope], |values| {
-                if target.is_in(place, values.get(2)?, &value_text(values.get_ref(1)?)) {
+            let TextColumn { table, column, rows, conversation, item, .. } = place;
+            let sql = format!(
+                "SELECT rowid, {column}, {conversation}, {item} FROM {table} WHERE ({rows}) AND {column} <> ''"
+            );
+            self.db.each(&sql, [target.row.scope], |values| {
+                let of = RowPlace { conversation: values.get(2)?, item: values.get(3)? };
+                if target.is_in(place, &of, &value_text(values.get_ref(1)?)) {
                     found.push(MatchingRow { column: index, row: values.get(0)? });
                 }
                 Ok(())
@@ -126,24 +180,89 @@ impl Erasure<'_> {
         Ok(found)
     }
 
+    /// Returns the matches of an erasure in the journal, given its source messages.
+    pub fn journal_matches(&self, row: &ErasureRow, sources: &[MessageId]) -> anyhow::Result<JournalMatches> {
+        let mut matches = JournalMatches::default();
+        for found in self.rows_matching(&self.target_of(row, sources)?)? {
+            let Some(column) = TEXT_COLUMNS.get(found.column) else { continue };
+            if let Some(kept) = self.kept_match(row, found)? {
+                match kept {
+                    (KeptMatch::Message, _) if row.belongs_to_person_erasure() => {}
+                    (KeptMatch::Message, Some(message)) => self.add_message(row, message, &mut matches)?,
+                    (KeptMatch::Reminder, _) => drop(matches.reminders.insert(ReminderId(found.row))),
+                    (KeptMatch::Proposal, _) => matches.proposals = matches.proposals.saturating_add(1),
+                    (KeptMatch::Message, None) => matches.rows = matches.rows.saturating_add(1),
+                }
+                continue;
+            }
+            // The index follows the files and the conversations.
+            if column.table == "entries" && row.choice.is_narrow() {
+                continue;
+            }
+            matches.rows = matches.rows.saturating_add(1);
+            self.add_redacted(column, found.row, &mut matches)?;
+        }
+        for message in sources {
+            if self.db.exists("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''", [message])? {
+                self.add_message(row, *message, &mut matches)?;
+            }
+        }
+        Ok(matches)
+    }
+
+    /// Adds a message, unless it was left out.
+    fn add_message(&self, row: &ErasureRow, id: MessageId, matches: &mut JournalMatches) -> anyhow::Result<()> {
+        if row.choice.spares(&ErasureItem::Message(id).key()) || matches.messages.contains_key(&id) {
+            return Ok(());
+        }
+        let Some(message) = self.db.messages().message(id)? else { return Ok(()) };
+        let texts = self.db.messages().texts_of(id)?;
+        let is_match = |text: &&StoredText| row.query.matches(text.text.open().0);
+        let text = texts.iter().find(is_match).or_else(|| texts.iter().find(|text| !text.text.open().0.is_empty()));
+        let Some((words, label, _)) = text.map(|text| text.text.open()) else { return Ok(()) };
+        let line = words.lines().find(|line| row.query.is_on_line(line));
+        let matching = MatchingText {
+            at: message.effective_at,
+            is_reply: message.kind == MessageKind::Reply,
+            line: line.unwrap_or_default().to_owned(),
+            label: label.clone(),
+        };
+        matches.messages.insert(id, matching);
+        Ok(())
+    }
+
+    /// Adds a row that is redacted to the items, or to the copies.
+    fn add_redacted(&self, column: &TextColumn, row: i64, matches: &mut JournalMatches) -> anyhow::Result<()> {
+        match column.table {
+            "file_contents" | "entries" => {}
+            "summaries" => {
+                let sql = "SELECT c.id, c.opened_at FROM summaries s JOIN conversations c ON c.id = s.conversation_id
+                     WHERE s.id = ?1";
+                matches.summaries.extend(self.db.first::<_, (ConversationId, Timestamp)>(sql, [row])?);
+            }
+            "texts" => {
+                let sql = "SELECT m.id, m.effective_at FROM texts t JOIN messages m ON m.id = t.message_id
+                     WHERE t.id = ?1 AND m.kind = 'reflection'";
+                match self.db.first::<_, (MessageId, Timestamp)>(sql, [row])? {
+                    Some((id, at)) => drop(matches.reflections.insert(id, at)),
+                    None => matches.copies = matches.copies.saturating_add(1),
+                }
+            }
+            _ => matches.copies = matches.copies.saturating_add(1),
+        }
+        Ok(())
+    }
+
     /// Returns the matches that remain in the journal.
     pub fn remaining_matches(&self, row: &ErasureRow) -> anyhow::Result<RemainingMatches> {
-        let mut remaining = RemainingMatches::default();
-        for found in self.matching_rows(row)? {
-            match self.kept_match(found)? {
-                Some((KeptMatch::Message, _)) if row.belongs_to_person_erasure() => {}
-                Some((KeptMatch::Message, Some(message))) => drop(remaining.messages.insert(message)),
-                Some((KeptMatch::Reminder, _)) => remaining.reminders = remaining.reminders.saturating_add(1),
-                Some((KeptMatch::Proposal, _)) => remaining.proposals = remaining.proposals.saturating_add(1),
-                Some((KeptMatch::Message, None)) | None => remaining.other = remaining.other.saturating_add(1),
-            }
-        }
-        for message in self.source_messages(row.id)? {
-            if self.db.exists("SELECT 1 FROM texts WHERE message_id = ?1 AND text <> ''", [message])? {
-                remaining.messages.insert(message);
-            }
-        }
-        Ok(remaining)
+        let found = self.journal_matches(row, &self.source_messages(row.id)?)?;
+        Ok(RemainingMatches {
+            messages: found.messages.into_keys().collect(),
+            reminders: found.reminders.len(),
+            proposals: found.proposals,
+            other: found.rows,
+            ..RemainingMatches::default()
+        })
     }
 
     /// Returns the paraphrases in the journal, without those in remaining messages.
@@ -157,7 +276,8 @@ impl Erasure<'_> {
              WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection', 'sent')";
         self.db.each(sql, [row.scope], |found| {
             let (id, is_reflection): (MessageId, bool) = (found.get(0)?, found.get(1)?);
-            if !remaining.messages.contains(&id) && matcher.matches(&value_text(found.get_ref(2)?)) {
+            let is_named = remaining.messages.contains(&id) || row.choice.spares(&ErasureItem::Message(id).key());
+            if !is_named && matcher.matches(&value_text(found.get_ref(2)?)) {
                 let places = if is_reflection { &mut summaries } else { &mut messages };
                 places.insert(id);
             }
@@ -175,33 +295,45 @@ impl Erasure<'_> {
         let is_shown = |place: &&TextColumn| {
             place.counts == CountAs::Summary && ["summaries", "compactions"].contains(&place.table)
         };
-        for TextColumn { table, column, rows, .. } in TEXT_COLUMNS.iter().filter(is_shown) {
-            let sql = format!("SELECT {column} FROM {table} WHERE ({rows}) AND {column} <> '' AND state <> 'void'");
+        for TextColumn { table, column, rows, item, .. } in TEXT_COLUMNS.iter().filter(is_shown) {
+            let sql =
+                format!("SELECT {column}, {item} FROM {table} WHERE ({rows}) AND {column} <> '' AND state <> 'void'");
             self.db.each(&sql, [row.scope], |found| {
-                count = count.saturating_add(usize::from(matcher.matches(&value_text(found.get_ref(0)?))));
+                let is_spared = found.get::<_, Option<String>>(1)?.is_some_and(|item| row.choice.spares(&item));
+                let is_match = !is_spared && matcher.matches(&value_text(found.get_ref(0)?));
+                count = count.saturating_add(usize::from(is_match));
                 Ok(())
             })?;
         }
         Ok(count)
     }
 
-    fn target_of<'r>(&self, row: &'r ErasureRow) -> anyhow::Result<SearchTarget<'r>> {
+    fn target_of<'r>(&self, row: &'r ErasureRow, sources: &[MessageId]) -> anyhow::Result<SearchTarget<'r>> {
         let mut source_conversations = BTreeSet::new();
-        for message in self.source_messages(row.id)? {
-            source_conversations.extend(self.db.messages().message(message)?.and_then(|message| message.conversation));
+        for message in sources {
+            source_conversations.extend(self.db.messages().message(*message)?.and_then(|message| message.conversation));
         }
         Ok(SearchTarget { row, source_conversations })
     }
 
     /// Returns why a match stays unless the request covers it, and its message; `None` if it is
     /// redacted.
-    fn kept_match(&self, found: MatchingRow) -> anyhow::Result<Option<(KeptMatch, Option<MessageId>)>> {
+    fn kept_match(
+        &self,
+        row: &ErasureRow,
+        found: MatchingRow,
+    ) -> anyhow::Result<Option<(KeptMatch, Option<MessageId>)>> {
         let Some(column) = TEXT_COLUMNS.get(found.column) else { return Ok(None) };
         let of_attachment;
         let sql = match column.redaction {
             ColumnRedaction::Keep(KeptMatch::Message) => {
                 of_attachment = format!("SELECT message_id FROM {} WHERE rowid = ?1", column.table);
                 of_attachment.as_str()
+            }
+            ColumnRedaction::Keep(KeptMatch::Reminder)
+                if row.choice.adds(&ErasureItem::Reminder(ReminderId(found.row))) =>
+            {
+                return Ok(None);
             }
             ColumnRedaction::Keep(kept) => return Ok(Some((kept, None))),
             ColumnRedaction::Text => {
@@ -223,11 +355,11 @@ impl Erasure<'_> {
 impl ErasureMut<'_> {
     /// Redacts those rows, except matches that the request does not cover.
     pub fn redact_matches(&self, row: &ErasureRow, matches: &[MatchingRow]) -> anyhow::Result<ErasureCounts> {
-        let target = self.target_of(row)?;
+        let target = self.target_of(row, &self.source_messages(row.id)?)?;
         let mut counts = ErasureCounts::default();
         for found in matches {
             let Some(column) = TEXT_COLUMNS.get(found.column) else { continue };
-            if self.kept_match(*found)?.is_none() && self.redact_row(&target, column, found.row)? {
+            if self.kept_match(row, *found)?.is_none() && self.redact_row(&target, column, found.row)? {
                 let count = match column.counts {
                     CountAs::Entry => &mut counts.entries,
                     CountAs::Version => &mut counts.versions,
@@ -244,12 +376,15 @@ impl ErasureMut<'_> {
 
     /// Returns false if the row no longer matches.
     fn redact_row(&self, target: &SearchTarget<'_>, place: &TextColumn, row: i64) -> anyhow::Result<bool> {
-        let TextColumn { table, column, conversation, .. } = place;
-        let sql = format!("SELECT {column}, {conversation} FROM {table} WHERE rowid = ?1");
+        let TextColumn { table, column, conversation, item, .. } = place;
+        let sql = format!("SELECT {column}, {conversation}, {item} FROM {table} WHERE rowid = ?1");
         let mut query = self.db.prepare_cached(&sql)?;
-        let found = query.query_row([row], |found| Ok((value_text(found.get_ref(0)?), found.get(1)?))).optional()?;
-        let Some((text, conversation)) = found else { return Ok(false) };
-        let is_match = |text: &str| target.is_in(place, conversation, text);
+        let read = |found: &Row<'_>| {
+            let of = RowPlace { conversation: found.get(1)?, item: found.get(2)? };
+            Ok((value_text(found.get_ref(0)?), of))
+        };
+        let Some((text, of)) = query.query_row([row], read).optional()? else { return Ok(false) };
+        let is_match = |text: &str| target.is_in(place, &of, text);
         if text.is_empty() || !is_match(&text) {
             return Ok(false);
         }
@@ -265,14 +400,21 @@ impl ErasureMut<'_> {
             ColumnRedaction::Row => {
                 self.db.run(&format!("DELETE FROM {table} WHERE rowid = ?1"), [row])?;
             }
-            ColumnRedaction::Version => self.redact_version(target.row, row, &text)?,
+            ColumnRedaction::Version => {
+                self.redact_version(target.row, row, of.item.as_deref().unwrap_or_default(), &text)?;
+            }
             ColumnRedaction::Text => self.redact_text(row, &without_lines(&text, is_match))?,
             ColumnRedaction::Step => {
                 self.tx().maintenance().blank_steps("SELECT id, text FROM steps WHERE id = ?1", [row])?;
             }
+            ColumnRedaction::Keep(KeptMatch::Reminder) => self.db.run(
+                "UPDATE reminders SET text = '', next_at = NULL,
+                     state = CASE state WHEN 'waiting' THEN 'cancelled' ELSE state END WHERE id = ?1",
+                [row],
+            )?,
             ColumnRedaction::Keep(_) => return Ok(false),
         }
-        if let Some(conversation) = conversation {
+        if let Some(conversation) = of.conversation {
             let sql = "UPDATE conversations SET revision = revision + 1 WHERE id = ?1";
             self.db.run(sql, [conversation])?;
         }
@@ -281,9 +423,9 @@ impl ErasureMut<'_> {
     }
 
     /// Removes lines from the content of a file version.
-    fn redact_version(&self, erasure: &ErasureRow, file: i64, text: &str) -> anyhow::Result<()> {
+    fn redact_version(&self, erasure: &ErasureRow, file: i64, path: &str, text: &str) -> anyhow::Result<()> {
         let is_pending = self.db.exists("SELECT 1 FROM files WHERE id = ?1 AND replaces IS NOT NULL", [file])?;
-        let rest = erasure.without_matching_lines(text).filter(|rest| !is_pending && !rest.trim().is_empty());
+        let rest = erasure.without_matching_lines(path, text).filter(|rest| !is_pending && !rest.trim().is_empty());
         match rest {
             Some(rest) => {
                 let sql = "UPDATE file_contents SET content = ?2 WHERE file_id = ?1";

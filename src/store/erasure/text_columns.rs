@@ -55,6 +55,9 @@ pub(super) struct TextColumn {
     pub(super) counts: CountAs,
     /// Expression for the conversation of a row, or `NULL`.
     pub(super) conversation: &'static str,
+    /// Expression for the key of the item to which a row belongs, or for the path of its file;
+    /// `NULL` for copies, which a person cannot leave out.
+    pub(super) item: &'static str,
 }
 
 // The parentheses distinguish it from every other scope check.
@@ -67,6 +70,11 @@ const OF_TURN: &str = "turn_id IN (SELECT id FROM turns WHERE scope = ?1)";
 const OF_MESSAGE: &str = "id IN (SELECT inbox_id FROM messages WHERE scope = ?1) OR message_id IN (SELECT id FROM messages WHERE scope = ?1)";
 const OF_FILE: &str = "file_id IN (SELECT id FROM files WHERE scope = ?1)";
 const NONE: &str = "NULL";
+const MESSAGE_ITEM: &str = "'message:' || message_id";
+const SUMMARY_ITEM: &str = "'summary:' || conversation_id";
+const REMINDER_ITEM: &str = "'reminder:' || id";
+const PATH: &str = "path";
+const PATH_OF_FILE: &str = "(SELECT f.path FROM files f WHERE f.id = file_id)";
 const CONVERSATION: &str = "conversation_id";
 const CONVERSATION_OF_TURN: &str = "(SELECT u.conversation_id FROM turns u WHERE u.id = turn_id)";
 
@@ -84,7 +92,7 @@ const fn own(
     counts: CountAs,
     conversation: &'static str,
 ) -> TextColumn {
-    TextColumn { table, column, rows: OWN, redaction, counts, conversation }
+    TextColumn { table, column, rows: OWN, redaction, counts, conversation, item: NONE }
 }
 
 const fn of(
@@ -94,32 +102,39 @@ const fn of(
     redaction: ColumnRedaction,
     counts: CountAs,
 ) -> TextColumn {
-    TextColumn { table, column, rows, redaction, counts, conversation: NONE }
+    TextColumn { table, column, rows, redaction, counts, conversation: NONE, item: NONE }
+}
+
+const fn of_item(item: &'static str, column: TextColumn) -> TextColumn {
+    TextColumn { item, ..column }
 }
 
 /// All text columns. Referring rows come before their targets. File contents come last, because
 /// they lead to the source messages.
 pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
-    own(
-        "texts",
-        "text",
-        ColumnRedaction::Text,
-        CountAs::Copy,
-        "(SELECT m.conversation_id FROM messages m WHERE m.id = message_id)",
+    of_item(
+        MESSAGE_ITEM,
+        own(
+            "texts",
+            "text",
+            ColumnRedaction::Text,
+            CountAs::Copy,
+            "(SELECT m.conversation_id FROM messages m WHERE m.id = message_id)",
+        ),
     ),
-    own("attachments", "name", ColumnRedaction::Keep(KeptMatch::Message), CountAs::Copy, NONE),
+    of_item(MESSAGE_ITEM, own("attachments", "name", ColumnRedaction::Keep(KeptMatch::Message), CountAs::Copy, NONE)),
     own("steps", "text", ColumnRedaction::Step, CountAs::Copy, CONVERSATION_OF_TURN),
     own("steps", "call", ColumnRedaction::Step, CountAs::Copy, CONVERSATION_OF_TURN),
     own("turns", "context", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
     own("turns", "recalled", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
     own("turns", "reacted", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
     own("questions", "call", ColumnRedaction::Whole("{}"), CountAs::Copy, CONVERSATION),
-    own("summaries", "title", ColumnRedaction::Whole("…"), CountAs::Summary, CONVERSATION),
-    own("summaries", "topics", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
-    own("summaries", "decisions", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
-    own("summaries", "preferences", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
-    own("summaries", "pending", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
-    own("compactions", "summary", ColumnRedaction::Lines, CountAs::Summary, CONVERSATION),
+    of_item(SUMMARY_ITEM, own("summaries", "title", ColumnRedaction::Whole("…"), CountAs::Summary, CONVERSATION)),
+    of_item(SUMMARY_ITEM, own("summaries", "topics", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
+    of_item(SUMMARY_ITEM, own("summaries", "decisions", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
+    of_item(SUMMARY_ITEM, own("summaries", "preferences", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
+    of_item(SUMMARY_ITEM, own("summaries", "pending", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
+    of_item(SUMMARY_ITEM, own("compactions", "summary", ColumnRedaction::Lines, CountAs::Summary, CONVERSATION)),
     own("extractions", "facts", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
     own("extractions", "corrections", ColumnRedaction::List, CountAs::Summary, CONVERSATION),
     own("conversations", "opening", ColumnRedaction::Lines, CountAs::Summary, "id"),
@@ -129,7 +144,7 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     own("keeps", "shown", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("keeps", "instead_of", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("keeps", "path", ColumnRedaction::Row, CountAs::Copy, NONE),
-    own("reminders", "text", ColumnRedaction::Keep(KeptMatch::Reminder), CountAs::Copy, NONE),
+    of_item(REMINDER_ITEM, own("reminders", "text", ColumnRedaction::Keep(KeptMatch::Reminder), CountAs::Copy, NONE)),
     own("proposals", "rationale", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
     own("verdicts", "note", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
     own("verdicts", "findings", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
@@ -149,12 +164,12 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     of("enclosures", "what", OF_TURN, ColumnRedaction::Row, CountAs::Copy),
     of("inbox", "raw", OF_MESSAGE, ColumnRedaction::Whole(""), CountAs::Copy),
     of("entries", "category", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
-    of("entries", "category", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
+    of_item(PATH, of("entries", "category", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry)),
     of("entries", "name", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
     of("entries", "text", OTHER_ENTRY, ColumnRedaction::Row, CountAs::Entry),
-    of("entries", "name", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
-    of("entries", "text", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry),
-    of("file_contents", "content", OF_FILE, ColumnRedaction::Version, CountAs::Version),
+    of_item(PATH, of("entries", "name", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry)),
+    of_item(PATH, of("entries", "text", FILE_ENTRY, ColumnRedaction::Row, CountAs::Entry)),
+    of_item(PATH_OF_FILE, of("file_contents", "content", OF_FILE, ColumnRedaction::Version, CountAs::Version)),
 ];
 
 #[cfg(test)]
@@ -199,6 +214,7 @@ mod tests {
         "files.author",
         "files.path",
         "files.replaces",
+        "forgettings.choice",
         "forgettings.counts",
         "forgettings.needles",
         "forgettings.target",

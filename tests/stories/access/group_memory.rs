@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::support::injected_events::journal_contains;
 use crate::support::model::{Say, usual, words};
-use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
+use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary, forget_command};
 
 const FAMILY: i64 = -100_200;
 const SETTINGS: &str = "[groups]\nallowed = [\"telegram:-100200\"]\n[memory]\nextract_every = 1\n";
@@ -30,6 +30,14 @@ async fn command(story: &Story, person: i64, command: &str) {
     let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
     story.fake.says_in(FAMILY, person, &format!("{name}@{} {rest}", story.fake.bot_username()));
     story.answered().await;
+}
+
+/// Sends a command in the group, and carries out the plan that is shown there.
+async fn forgets(story: &Story, person: i64, typed: &str) {
+    command(story, person, typed).await;
+    if let Some(confirmed) = forget_command(&story.last_received_by(FAMILY)) {
+        command(story, person, &confirmed).await;
+    }
 }
 
 /// Calls a tool in the group and returns its result.
@@ -180,8 +188,12 @@ async fn forget_in_a_group_is_about_what_the_group_keeps() {
     );
     command(&story, BEN, "/forget gate-code messages").await;
     assert!(story.last_received_by(FAMILY).contains("Only the owner"), "{}", story.last_received_by(FAMILY));
+    command(&story, BEN, "/forget gate-code").await;
+    let plan = story.last_received_by(FAMILY);
+    assert!(plan.contains("note Gate code") && plan.contains("Nothing is deleted yet"), "{plan}");
+    assert!(!plan.contains("message of") && !plan.contains(&canary(ADA)) && !plan.contains(&canary(BEN)), "{plan}");
     assert!(place(&story, "memory/gate-code.md").exists(), "what others said is not a member's to delete");
-    command(&story, ADA, "/forget gate-code messages").await;
+    forgets(&story, ADA, "/forget gate-code messages").await;
     let told = story.last_received_by(FAMILY);
     assert!(told.contains("Forgotten: 1 note") && told.contains("finds nothing any more"), "{told}");
     assert_eq!(story.received_by(ADA).len(), alone, "it is answered where it was asked");

@@ -523,10 +523,10 @@ async fn forgets(beside: Option<&str>) -> (String, Story) {
         db.execute(talk, [scope]).unwrap();
         db.execute("UPDATE messages SET conversation_id = 777 WHERE scope = ?1", [scope]).unwrap();
         let before = rows_of(&story, scope);
-        story.say(ADA, "/forget planted").await;
+        story.forgets(ADA, "planted").await;
         is_untouched(&before, &rows_of(&story, scope));
     } else {
-        story.say(ADA, "/forget planted").await;
+        story.forgets(ADA, "planted").await;
     }
     (story.last_received_by(ADA), story)
 }

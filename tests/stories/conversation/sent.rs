@@ -110,10 +110,7 @@ async fn a_forgotten_word_is_deleted_from_what_was_sent() {
     story.say(ADA, "thanks").await;
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("**Reminder:** water the quinces"), "{prompt}");
-    story.say(ADA, "/forget quinces messages").await;
-    let told = story.last_received_by(ADA);
-    let code = told.split(" messages deletes").next().unwrap().rsplit(' ').next().unwrap().to_owned();
-    story.say(ADA, &format!("/forget quinces {code} messages")).await;
+    story.forgets(ADA, "quinces messages").await;
     story.say(ADA, "and now?").await;
     let prompt = story.model.last_prompt();
     assert!(!prompt.contains("quinces") && prompt.contains("reminder 1 (deleted since)"), "{prompt}");

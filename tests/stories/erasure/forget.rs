@@ -15,7 +15,7 @@ use compline::trust::{Label, Scope};
 use crate::support::injected_events::journal_contains;
 use crate::support::model::{Say, words};
 use crate::support::power::{CrashTest, Cut};
-use crate::support::story::{ADA, BEN, Story, canary};
+use crate::support::story::{ADA, BEN, Story, canary, forget_command};
 
 const SECRET: &str = "Xylophonemusik";
 const MINUTE: Duration = Duration::from_secs(60);
@@ -113,7 +113,7 @@ async fn a_secret_is_told() -> Story {
 #[tokio::test]
 async fn a_note_is_forgotten_everywhere_but_in_what_was_said() {
     let story = a_secret_is_told().await;
-    story.say(ADA, "/forget the-safe").await;
+    story.forgets(ADA, "the-safe").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("Forgotten: 1 note, 2 lines") && told.contains("Still in 1 message"), "{told}");
     assert!(told.contains("/forget 1 messages") && told.contains("Backups") && !told.contains(SECRET), "{told}");
@@ -151,7 +151,7 @@ async fn a_note_is_forgotten_everywhere_but_in_what_was_said() {
 #[tokio::test]
 async fn with_its_messages_nothing_holds_it_and_a_search_proves_it() {
     let mut story = a_secret_is_told().await;
-    story.say(ADA, "/forget the-safe").await;
+    story.forgets(ADA, "the-safe").await;
     story.say(ADA, "/forget 1 messages").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("A search for it finds nothing any more.") && told.contains("message"), "{told}");
@@ -172,7 +172,7 @@ async fn with_its_messages_nothing_holds_it_and_a_search_proves_it() {
 #[tokio::test]
 async fn at_once_with_its_messages_by_title() {
     let story = a_secret_is_told().await;
-    story.say(ADA, "/forget The safe messages").await;
+    story.forgets(ADA, "The safe messages").await;
     assert!(
         story.last_received_by(ADA).contains("A search for it finds nothing any more."),
         "{}",
@@ -195,7 +195,7 @@ async fn forgotten_words_are_not_sent_to_a_later_summary() {
     story.say(ADA, &format!("It opens with {SECRET} 4711.")).await;
     story.say(ADA, "The bread is in the oven.").await;
     a_note_is_kept(&story, ada(), Some(1)).await;
-    story.say(ADA, "/forget the-safe").await;
+    story.forgets(ADA, "the-safe").await;
     story.pass(NEXT_CONVERSATION).await;
     let asked = asked.lock().unwrap().clone();
     assert!(asked.contains("bread") && !asked.contains(SECRET), "{asked}");
@@ -214,7 +214,7 @@ async fn a_fact_is_forgotten_by_its_key_with_every_value_that_it_had() {
         .await;
     story.say(ADA, "The answer is 42.").await;
     assert!(story.model.last_prompt().contains("Shoe size"));
-    story.say(ADA, "/forget shoe size").await;
+    story.forgets(ADA, "shoe size").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("2 lines") && told.contains("finds nothing any more"), "{told}");
     assert!(!story.reads("memory/MEMORY.md").contains("42") && story.reads("memory/MEMORY.md").contains("blue"));
@@ -237,7 +237,7 @@ async fn forgetting_removes_nothing_of_another_person() {
     }
     let of_ada = "SELECT count(*) FROM entries WHERE scope = 'person:1'";
     let before = story.count(of_ada);
-    story.say(BEN, "/forget the-safe messages").await;
+    story.forgets(BEN, "the-safe messages").await;
     assert!(story.last_received_by(BEN).contains("finds nothing any more"), "{}", story.last_received_by(BEN));
     assert!(story.reads("memory/the-safe.md").contains(SECRET) && story.reads("memory/MEMORY.md").contains(SECRET));
     assert!(!story.home.join("workspace/people/2-ben/memory/the-safe.md").exists());
@@ -245,7 +245,7 @@ async fn forgetting_removes_nothing_of_another_person() {
     assert!(before > 0 && story.count(of_ada) == before);
     let kept = "SELECT count(*) FROM file_contents c JOIN files f ON f.id = c.file_id WHERE CAST(c.content AS TEXT) LIKE '%Xylo%' AND f.scope =";
     assert_eq!((story.count(&format!("{kept} 'person:1'")), story.count(&format!("{kept} 'person:2'"))), (2, 0));
-    story.say(BEN, "/forget the-safe").await;
+    story.forgets(BEN, "the-safe").await;
     assert!(story.last_received_by(BEN).contains("There is no note"), "{}", story.last_received_by(BEN));
     story.end().await;
 }
@@ -265,7 +265,7 @@ async fn a_persons_own_text_and_reminders_survive_forgetting_and_are_named() {
         serde_json::json!({ "path": "plans/checklist.md", "content": format!("It opens with {SECRET} 4711.\n") });
     story.model.calls("write_file", list).says("Written.");
     story.say(ADA, "Write it down").await;
-    story.say(ADA, "/forget the-safe").await;
+    story.forgets(ADA, "the-safe").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("Still in 1 reminder") && told.contains("Still in USER.md"), "{told}");
     assert!(told.contains("Still in plans/checklist.md, which I wrote"), "{told}");
@@ -294,8 +294,10 @@ fn it_is_forgotten_whenever_the_power_goes() {
             !crash_test.during(crash_test.story.say(ADA, &format!("It opens with {SECRET} 4711. {}", canary(ADA))))
         );
         assert!(!crash_test.during(a_note_is_kept(&crash_test.story, ada(), Some(1))));
+        assert!(!crash_test.during(crash_test.story.say(ADA, "/forget the-safe messages")));
+        let command = forget_command(&crash_test.story.last_received_by(ADA)).unwrap();
         crash_test.cut_next(Cut::at(side, job));
-        crash_test.story.fake.says(ADA, "/forget the-safe messages");
+        crash_test.story.fake.says(ADA, &command);
         assert!(crash_test.pass(MINUTE), "{side:?} {job} never came");
         crash_test.revive();
         assert!(!crash_test.pass(MINUTE));

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::support::injected_events::journal_contains;
 use crate::support::model::{Gate, Say, usual, words};
-use crate::support::story::{ADA, Story};
+use crate::support::story::{ADA, Story, forget_command};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
@@ -19,6 +19,14 @@ fn files(story: &Story) -> String {
     let own =
         ["memory/MEMORY.md", "agents/compline/memory.md", "memory/facts-2026-11.md"].map(|path| story.reads(path));
     profile + &own.concat()
+}
+
+/// Command that carries out the plan, while a model call is held.
+async fn planned(story: &Story, typed: &str) -> String {
+    story.fake.says(ADA, typed);
+    let plan = |text: &String| forget_command(text);
+    story.fake.until(|fake| fake.texts(ADA).iter().any(|text| forget_command(text).is_some())).await;
+    story.fake.texts(ADA).iter().find_map(plan).unwrap()
 }
 
 fn cat() -> String {
@@ -38,9 +46,9 @@ async fn a_text_without_a_key_is_forgotten_by_its_words() {
     story.say(ADA, "/remember The spare key lies under the third pot").await;
     story.say(ADA, "/remember The bread is in the oven").await;
     assert!(story.reads("memory/MEMORY.md").contains("third pot"));
-    story.say(ADA, "/forget under the third pot").await;
+    story.forgets(ADA, "under the third pot").await;
     assert!(story.last_received_by(ADA).contains("There is no note"), "only all of its words mean it");
-    story.say(ADA, "/forget the spare KEY lies under the third pot. messages").await;
+    story.forgets(ADA, "the spare KEY lies under the third pot. messages").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("finds nothing any more"), "{told}");
     let memory = story.reads("memory/MEMORY.md");
@@ -59,13 +67,13 @@ async fn a_short_text_goes_alone_and_takes_no_other_line_along() {
     for text in ["Tea", "Tea with milk in the evening", "Drink: black tea"] {
         story.say(ADA, &format!("/remember {text}")).await;
     }
-    story.say(ADA, "/forget tea").await;
+    story.forgets(ADA, "tea").await;
     let memory = story.reads("memory/MEMORY.md");
     assert!(
         !memory.contains("- Tea (") && memory.contains("- Tea with milk") && memory.contains("black tea"),
         "{memory}"
     );
-    story.say(ADA, "/forget Drink: black tea").await;
+    story.forgets(ADA, "Drink: black tea").await;
     assert!(!story.reads("memory/MEMORY.md").contains("black tea"), "a fact is meant by its whole line too");
     story.say(ADA, "So?").await;
     assert!(story.model.last_prompt().contains("I drink tea in the morning."));
@@ -77,12 +85,12 @@ async fn a_short_text_goes_alone_and_takes_no_other_line_along() {
 async fn a_line_of_prose_is_forgotten_by_all_its_words() {
     let story = Story::begin().await;
     story.writes("memory/MEMORY.md", "# Memory\n\nThe boiler was repaired in May.\n\n> Bread is in the oven.\n");
-    story.say(ADA, "/forget repaired in May").await;
+    story.forgets(ADA, "repaired in May").await;
     assert!(story.last_received_by(ADA).contains("There is no note"), "only all of its words mean it");
-    story.say(ADA, "/forget the boiler was repaired in May").await;
+    story.forgets(ADA, "the boiler was repaired in May").await;
     let memory = story.reads("memory/MEMORY.md");
     assert!(!memory.contains("boiler") && memory.contains("Bread"), "{memory}");
-    story.say(ADA, "/forget bread is in the oven").await;
+    story.forgets(ADA, "bread is in the oven").await;
     assert!(!story.reads("memory/MEMORY.md").contains("Bread"));
     story.end().await;
 }
@@ -98,7 +106,7 @@ async fn forgetting_a_note_removes_its_line_from_any_index_file() {
     let fold =
         "# More notes: user\n\n## Index\n\n- [The thing below](pump.md): how it runs\n- [boiler](boiler.md): hot\n";
     std::fs::write(story.home.join("workspace/memory/index-user.md"), fold).unwrap();
-    story.say(ADA, "/forget pump").await;
+    story.forgets(ADA, "pump").await;
     let left = story.reads("memory/index-user.md");
     assert!(!left.contains("pump") && left.contains("boiler.md"), "{left}");
     story.end().await;
@@ -117,7 +125,8 @@ async fn a_fact_forgotten_during_extraction_does_not_come_back() {
         // Remembered after the turn began, so the turn holds the name only through the message.
         story.fake.says(ADA, "/remember cat: Whiskerino");
         story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("keep that in mind"))).await;
-        story.fake.says(ADA, if with_messages { "/forget cat messages" } else { "/forget cat" });
+        let command = planned(&story, if with_messages { "/forget cat messages" } else { "/forget cat" }).await;
+        story.fake.says(ADA, &command);
         story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("Forgotten"))).await;
         assert!(!files(&story).contains("Whiskerino"));
         gate.open();
@@ -148,7 +157,7 @@ async fn a_fact_forgotten_before_it_is_recorded_is_not_recorded() {
     for path in ["workspace/memory/.MEMORY.md.part", "experience/.default.md.part"] {
         std::fs::remove_dir_all(story.home.join(path)).unwrap();
     }
-    story.say(ADA, "/forget cat").await;
+    story.forgets(ADA, "cat").await;
     story.pass(10 * MINUTE).await;
     assert!(!files(&story).contains("Whiskerino"), "{}", files(&story));
     assert_eq!(story.count("SELECT count(*) FROM extractions WHERE state IN ('wanted', 'asked')"), 0);
@@ -173,7 +182,8 @@ async fn a_fact_forgotten_during_summarising_is_not_in_the_summary() {
     });
     story.fake.says(ADA, "/new");
     gate.reached().await;
-    story.fake.says(ADA, "/forget cat");
+    let command = planned(&story, "/forget cat").await;
+    story.fake.says(ADA, &command);
     story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("Forgotten"))).await;
     gate.open();
     story.pass(10 * MINUTE).await;
@@ -201,7 +211,7 @@ async fn lines_that_say_more_and_files_next_to_archives_stay_and_are_reported() 
     story.say(ADA, "/search cake recipe").await;
     let kept = "SELECT count(*) FROM files f JOIN file_contents c ON c.file_id = f.id WHERE f.path LIKE '%diary.md'";
     let versions = story.count(kept);
-    story.say(ADA, "/forget wife").await;
+    story.forgets(ADA, "wife").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("diary.md") && !told.contains("finds nothing any more"), "{told}");
     assert!(!story.reads("memory/MEMORY.md").contains("Eva"));

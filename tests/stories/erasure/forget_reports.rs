@@ -50,7 +50,7 @@ fn takes_out(story: &Story, path: &str, word: &str) {
 #[tokio::test]
 async fn a_message_that_a_fact_was_taken_from_is_named_and_goes_when_it_is_asked_for() {
     let story = the_cat_has_a_name().await;
-    story.say(ADA, "/forget cat: name").await;
+    story.forgets(ADA, "cat: name").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("1 line") && told.contains("Still in 1 message") && !told.contains(PROVED), "{told}");
     assert!(!told.contains("Mitzi") && journal_contains(&story, "Mitzi"), "{told}");
@@ -70,14 +70,14 @@ async fn paraphrases_are_named_and_never_deleted_without_a_request() {
         "memory/vet.md",
         "# Vet\n\nOn Monday morning we went there by bus with mitzi, and it rained all day.\n",
     );
-    story.say(ADA, "/forget cat: name messages").await;
+    story.forgets(ADA, "cat: name messages").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("another sentence, in 1 message, memory/vet.md"), "{told}");
     assert!(!told.contains(PROVED) && !told.contains("Mitzi"), "{told}");
     assert!(story.reads("memory/vet.md").contains("mitzi"));
     story.say(ADA, "/forget Mitzi messages").await;
     let told = story.last_received_by(ADA);
-    assert!(told.contains("1 message holds these words"), "{told}");
+    assert!(told.contains("1 message") && told.contains("We were at the vet with Mitzi."), "{told}");
     story.say(ADA, &format!("/forget Mitzi {} messages", code(&told))).await;
     assert!(story.last_received_by(ADA).contains(PROVED), "{}", story.last_received_by(ADA));
     assert!(!journal_contains(&story, "Mitzi") && !story.reads("memory/vet.md").contains("mitzi"));
@@ -93,9 +93,9 @@ async fn text_that_remains_only_in_earlier_versions_is_forgotten_too() {
     story.say(ADA, "/remember Bread: in the oven").await;
     takes_out(&story, "memory/MEMORY.md", "4711");
     story.say(ADA, "Hello").await;
-    story.say(ADA, "/forget bank pin").await;
+    story.forgets(ADA, "bank pin").await;
     assert!(story.last_received_by(ADA).contains("There is no note"), "{}", story.last_received_by(ADA));
-    story.say(ADA, "/forget secret PIN").await;
+    story.forgets(ADA, "secret PIN").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("earlier version") && told.contains("in no current file") && told.contains(PROVED), "{told}");
     assert!(!journal_contains(&story, "4711"));
@@ -113,7 +113,7 @@ async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
         story.say(ADA, "/memory safe").await;
         std::fs::remove_file(story.home.join("workspace/memory/safe.md")).unwrap();
         story.say(ADA, "Hello again").await;
-        story.say(ADA, &format!("/forget {name} messages")).await;
+        story.forgets(ADA, &format!("{name} messages")).await;
         let told = story.last_received_by(ADA);
         assert!(told.contains("1 line") && told.contains("earlier version") && told.contains(PROVED), "{told}");
         assert!(!journal_contains(&story, "4711") && !story.reads("memory/MEMORY.md").contains("safe"), "{name}");
@@ -136,7 +136,10 @@ async fn words_only_said_are_deleted_with_the_code_shown() {
     assert!(told.contains("There is no note") && told.contains("/forget WORDS messages"), "{told}");
     story.say(ADA, "/forget WIFI password IS hunter22 messages").await;
     let told = story.last_received_by(ADA);
-    assert!(told.contains("2 messages hold these words, said on 20"), "{told}");
+    assert!(told.contains("2 messages") && told.contains("Nothing is deleted yet"), "{told}");
+    for shown in ["your message of 20 November", "my message of 20 November", "By the way, the wifi password"] {
+        assert!(told.contains(shown), "{told}");
+    }
     assert!(journal_contains(&story, "hunter22"), "nothing goes without the code");
     story.say(ADA, "/forget wifi password is hunter22 0123456789 messages").await;
     assert_eq!(code(&story.last_received_by(ADA)), code(&told), "a wrong code deletes nothing and shows it again");
@@ -163,8 +166,11 @@ async fn a_newer_match_asks_again_and_short_or_unsaid_words_are_reported() {
     story.say(ADA, "yes, hunter22 it is").await;
     story.say(ADA, &format!("/forget hunter22 {} messages", code(&told))).await;
     let again = story.last_received_by(ADA);
-    assert!(again.contains("2 messages hold these words") && code(&again) != code(&told), "{again}");
-    for (typed, sentence) in [("/forget hunter23 messages", "no message holds"), ("/forget it messages", "too short")] {
+    assert!(again.contains("2 messages") && again.contains("yes, hunter22 it is"), "{again}");
+    assert!(again.contains("has changed since it was shown") && code(&again) != code(&told), "{again}");
+    for (typed, sentence) in
+        [("/forget hunter23 messages", "no message or file holds"), ("/forget it messages", "too short")]
+    {
         story.say(ADA, typed).await;
         assert!(story.last_received_by(ADA).contains(sentence), "{}", story.last_received_by(ADA));
     }
@@ -182,7 +188,7 @@ async fn words_forgotten_during_extraction_do_not_return_as_a_fact() {
     story.fake.says(ADA, &format!("By the way: {WIFI}. {TALK}"));
     gate.reached().await;
     story.fake.says(ADA, "/forget hunter22 messages");
-    story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("these words"))).await;
+    story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("Nothing is deleted"))).await;
     story.fake.says(ADA, &format!("/forget hunter22 {} messages", code(&story.last_received_by(ADA))));
     story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("Forgotten"))).await;
     gate.open();
@@ -203,7 +209,7 @@ async fn a_large_file_is_looked_into_and_one_that_is_too_large_is_named() {
         if large {
             story.writes("memory/large.md", &format!("{padding}{key}: 4711 for the safe\n"));
         }
-        story.say(ADA, &format!("/forget {key}")).await;
+        story.forgets(ADA, key).await;
         let told = story.last_received_by(ADA);
         assert_eq!(told.contains("Still in memory/large.md"), large, "{told}");
         assert!(told.contains("I could not search memory/vast.md") && !told.contains("Still in memory/vast"), "{told}");

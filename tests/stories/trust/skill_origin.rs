@@ -249,7 +249,7 @@ async fn it_is_in_the_answer_about_what_is_forgotten() {
     grew(&story, facts, "## Insights\n\n- **server**: is called Bert (2026-11-19)\n").await;
     grew(&story, memory, "# Memory\n\n- the gate squeaks in the morning\n").await;
     for words in ["server", "the gate squeaks in the morning"] {
-        story.say(ADA, &format!("/forget {words}")).await;
+        story.forgets(ADA, &format!("{words}")).await;
         let label = story.text("SELECT label FROM forgettings ORDER BY id DESC LIMIT 1");
         assert!(label.contains(ORIGIN), "{words}: {label}\n{}", story.last_received_by(ADA));
     }
@@ -258,7 +258,7 @@ async fn it_is_in_the_answer_about_what_is_forgotten() {
     story.say(ADA, "Keep that").await;
     std::fs::remove_file(story.path_of("memory/deploy-key.md")).unwrap();
     set(&story, "UPDATE files SET label = ?1 WHERE path = 'memory/deploy-key.md'");
-    story.say(ADA, "/forget deploy-key").await;
+    story.forgets(ADA, "deploy-key").await;
     let label = story.text("SELECT label FROM forgettings ORDER BY id DESC LIMIT 1");
     assert!(label.contains(ORIGIN), "what was kept once: {label}\n{}", story.last_received_by(ADA));
     story.stop_here().await;
@@ -567,7 +567,7 @@ async fn a_forget_command_stops_no_other_persons_turn() {
     story.model.otherwise(away);
     story.fake.person_says(BEN, "Are you there?");
     story.pass(Duration::from_secs(60)).await;
-    story.say(ADA, "/forget server").await;
+    story.forgets(ADA, "server").await;
     assert!(story.count("SELECT count(*) FROM forgettings") > 0, "{}", story.last_received_by(ADA));
     assert_eq!(story.text("SELECT state FROM turns WHERE scope = 'person:2'"), "waiting");
     story.stop_here().await;

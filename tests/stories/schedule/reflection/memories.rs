@@ -48,7 +48,7 @@ async fn a_wrong_memory_from_a_reflection_is_forgotten_for_good() {
     story.background.says(&said.to_string());
     look_back(&story, TODAY).await;
     assert!(story.reads("memory/MEMORY.md").contains("(coffee-beans.md)"));
-    story.say(ADA, "/forget coffee-beans messages").await;
+    story.forgets(ADA, "coffee-beans messages").await;
     assert!(story.last_received_by(ADA).contains("finds nothing any more"), "{}", story.last_received_by(ADA));
     assert!(!story.home.join("workspace/memory/coffee-beans.md").exists());
     assert!(!story.reads("memory/MEMORY.md").contains("coffee-beans") && !journal_contains(&story, "Xylophonkaffee"));

@@ -1,0 +1,182 @@
+//! The plan of an erasure: shown before anything is deleted, covered by its code, narrowed by
+//! numbers, and carried out in the narrow form even after a power cut.
+
+use std::time::Duration;
+
+use compline::store::CommitPoint::{After, Before};
+use compline::time::Clock;
+use serde_json::json;
+
+use crate::support::injected_events::journal_contains;
+use crate::support::power::{CrashTest, Cut};
+use crate::support::story::{ADA, BEN, Story, forget_command};
+
+const MINUTE: Duration = Duration::from_secs(60);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const PROVED: &str = "A search for it finds nothing any more.";
+const NOTE: &str = "---\nname: Boiler\ntype: reference\n---\n\nThe boiler was repaired by Quittenbaum in May.\n";
+const LINE: &str = "The boiler was repaired by Quittenbaum in May.";
+
+/// Number of the item whose line in the plan contains all these words.
+fn number(plan: &str, words: &[&str]) -> String {
+    let line = plan.lines().find(|line| words.iter().all(|word| line.contains(word)));
+    let line = line.unwrap_or_else(|| panic!("no {words:?} in {plan}"));
+    line.trim_start_matches(|c: char| !c.is_ascii_digit()).split(' ').next().unwrap().to_owned()
+}
+
+/// The command that carries out only these items.
+fn only(plan: &str, numbers: &[String]) -> String {
+    let all = forget_command(plan).unwrap();
+    let all = all.strip_suffix(" messages").unwrap_or(&all);
+    let (name, code) = all.rsplit_once(' ').unwrap();
+    format!("{name} only {} {code}", numbers.join(" "))
+}
+
+/// A boiler that a note, the memory, two messages and a file that was sent know of.
+async fn boiler() -> Story {
+    let story = Story::begin().await;
+    story.say(ADA, LINE).await;
+    story.say(ADA, "/remember Tea: green").await;
+    story.writes("memory/boiler.md", NOTE);
+    let memory = story.reads("memory/MEMORY.md");
+    story.writes("memory/MEMORY.md", &format!("{memory}\n{LINE}\n"));
+    story.say(ADA, "Thanks.").await;
+    story.writes("USER.md", &format!("I am Ada.\n{LINE}\n"));
+    story.say(BEN, LINE).await;
+    story
+}
+
+/// Promise (forgetting/plan): `/forget` first shows what it would delete, item by item, and what
+/// stays and why; it deletes nothing before you send the code, and asks again if that has changed.
+#[tokio::test]
+async fn the_plan_is_shown_before_and_its_code_covers_it() {
+    let story = boiler().await;
+    story.say(ADA, "/forget boiler messages").await;
+    let plan = story.last_received_by(ADA);
+    for shown in
+        ["Nothing is deleted yet", "note Boiler (memory/boiler.md)", "memory/MEMORY.md line", "1 note", "1 line"]
+    {
+        assert!(plan.contains(shown), "{shown}: {plan}");
+    }
+    assert!(number(&plan, &["your message of 20 November", "Quittenbaum"]) != "1", "{plan}");
+    assert!(plan.contains("USER.md (you wrote it") && plan.contains("backups made before"), "{plan}");
+    assert!(story.home.join("workspace/memory/boiler.md").exists() && journal_contains(&story, "Quittenbaum"));
+    assert_eq!(story.count("SELECT count(*) FROM forgettings"), 0);
+    let outdated = forget_command(&plan).unwrap();
+    story.say(ADA, "Right: the boiler was repaired by Quittenbaum in May, for 80 euros.").await;
+    story.say(ADA, &outdated).await;
+    let again = story.last_received_by(ADA);
+    assert!(again.contains("has changed since it was shown") && again.contains("80 euros"), "{again}");
+    assert_eq!(story.count("SELECT count(*) FROM forgettings"), 0);
+    std::fs::write(story.path_of("USER.md"), "I am Ada.\n").unwrap();
+    story.say(ADA, &forget_command(&again).unwrap()).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("1 note") && told.contains(PROVED), "{told}");
+    assert!(!story.home.join("workspace/memory/boiler.md").exists());
+    let mine = "SELECT count(*) FROM texts WHERE text LIKE '%Quittenbaum%' AND scope =";
+    assert_eq!(story.count(&format!("{mine} 'person:1'")), 0);
+    assert_eq!(story.count(&format!("{mine} 'person:2'")), 1, "what Ben said is his");
+    assert!(story.reads("memory/MEMORY.md").contains("green"));
+    story.end().await;
+}
+
+/// Proves: forgetting/plan
+#[tokio::test]
+async fn a_button_carries_out_exactly_the_plan_above_it() {
+    let story = Story::begin().await;
+    story.writes("memory/boiler.md", NOTE);
+    story.say(ADA, "/forget boiler").await;
+    let shown = story.fake.sent(ADA).pop().unwrap();
+    let (title, command) = shown.buttons().first().unwrap().clone();
+    assert_eq!((title.as_str(), Some(command.clone())), ("Delete all of this", forget_command(&shown.text)));
+    story.fake.presses(ADA, shown.message_id, &command);
+    story.answered().await;
+    assert!(story.last_received_by(ADA).contains("Forgotten: 1 note"), "{}", story.last_received_by(ADA));
+    assert!(!story.home.join("workspace/memory/boiler.md").exists());
+    story.end().await;
+}
+
+/// Promise (forgetting/narrowed): You can carry out a part of the plan by its numbers: only that is
+/// deleted, and the rest stays everywhere, is named, and does not count as left over.
+#[tokio::test]
+async fn only_the_chosen_items_are_deleted() {
+    let story = boiler().await;
+    story.writes("USER.md", "I am Ada.\n");
+    story.say(ADA, "/forget boiler messages").await;
+    let plan = story.last_received_by(ADA);
+    let line = number(&plan, &["memory/MEMORY.md line"]);
+    story.say(ADA, &only(&plan, &[line])).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("Forgotten: 1 line"), "{told}");
+    assert!(told.contains("Left out, so it stays: note (memory/boiler.md)"), "{told}");
+    assert!(told.contains("message of 20 November") && told.contains("Apart from what you left out"), "{told}");
+    assert!(!told.contains("Still in") && !told.contains(PROVED), "{told}");
+    assert_eq!(story.reads("memory/boiler.md"), NOTE);
+    let memory = story.reads("memory/MEMORY.md");
+    assert!(memory.contains("- [Boiler](boiler.md): The boiler") && memory.contains("green"), "{memory}");
+    assert!(!memory.lines().any(|line| line == LINE), "{memory}");
+    let versions = "SELECT count(*) FROM file_contents c JOIN files f ON f.id = c.file_id WHERE CAST(c.content AS TEXT) LIKE '%' || char(10) || 'The boiler was repaired by%' AND f.path =";
+    assert_eq!(story.count(&format!("{versions} 'memory/MEMORY.md'")), 0, "in no earlier version either");
+    assert!(story.count(&format!("{versions} 'memory/boiler.md'")) > 0, "the note's versions stay");
+    assert_eq!(
+        story.count("SELECT count(*) FROM texts WHERE text = 'The boiler was repaired by Quittenbaum in May.'"),
+        2
+    );
+    story.say(ADA, "/search Quittenbaum").await;
+    assert!(story.last_received_by(ADA).contains("boiler.md"), "{}", story.last_received_by(ADA));
+    // What was left out can still be forgotten, as a whole.
+    story.forgets(ADA, "boiler messages").await;
+    assert!(story.last_received_by(ADA).contains(PROVED), "{}", story.last_received_by(ADA));
+    assert_eq!(story.text("SELECT group_concat(state || choice) FROM forgettings WHERE id = 2"), "done{}");
+    story.end().await;
+}
+
+/// Proves: forgetting/narrowed
+#[tokio::test]
+async fn a_message_or_a_reminder_is_deleted_alone_if_its_number_is_chosen() {
+    let story = boiler().await;
+    let at = story.clock.now().plus(DAY).rfc3339();
+    story.model.calls("remind", json!({ "when": at, "text": LINE })).says("I will.");
+    story.say(ADA, "Remind me").await;
+    story.say(ADA, "/forget boiler").await;
+    let plan = story.last_received_by(ADA);
+    assert!(plan.contains("Stays unless you choose its number"), "{plan}");
+    let chosen = [number(&plan, &["your message of", "Quittenbaum"]), number(&plan, &["reminder 1"])];
+    story.say(ADA, &only(&plan, &["99".to_owned()])).await;
+    assert!(story.last_received_by(ADA).contains("no item of that number"), "{}", story.last_received_by(ADA));
+    story.say(ADA, &only(&plan, &chosen)).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("1 message") && told.contains("Left out, so it stays: note"), "{told}");
+    assert_eq!(story.text("SELECT state || text FROM reminders"), "cancelled");
+    assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE '%Quittenbaum%' AND scope = 'person:1'"), 0);
+    assert!(story.reads("memory/MEMORY.md").contains("Quittenbaum") && story.reads("memory/boiler.md") == NOTE);
+    story.end().await;
+}
+
+/// Proves: forgetting/narrowed
+#[test]
+fn the_choice_holds_whenever_the_power_goes() {
+    let jobs = ["want something forgotten", "count what is forgotten", "forget copies", "end a forgetting"];
+    for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
+        let mut crash_test = CrashTest::prepared("");
+        assert!(!crash_test.start(None));
+        assert!(!crash_test.during(crash_test.story.say(ADA, LINE)));
+        crash_test.story.writes("memory/boiler.md", NOTE);
+        crash_test.story.writes("memory/MEMORY.md", &format!("# Memory\n\n{LINE}\n\nBread is in the oven.\n"));
+        assert!(!crash_test.during(crash_test.story.say(ADA, "/forget boiler messages")));
+        let plan = crash_test.story.last_received_by(ADA);
+        let command = only(&plan, &[number(&plan, &["memory/MEMORY.md line"])]);
+        crash_test.cut_next(Cut::at(side, job));
+        crash_test.story.fake.says(ADA, &command);
+        assert!(crash_test.pass(MINUTE), "{side:?} {job} never came");
+        crash_test.revive();
+        assert!(!crash_test.pass(MINUTE));
+        let story = &crash_test.story;
+        assert_eq!(story.reads("memory/boiler.md"), NOTE, "{side:?} {job}");
+        let memory = story.reads("memory/MEMORY.md");
+        assert!(!memory.contains("Quittenbaum") && memory.contains("Bread"), "{side:?} {job}: {memory}");
+        assert_eq!(story.count(&format!("SELECT count(*) FROM texts WHERE text = '{LINE}'")), 1, "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM forgettings WHERE state = 'wanted'"), 0, "{side:?} {job}");
+        crash_test.end();
+    }
+}
