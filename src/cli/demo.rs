@@ -109,6 +109,7 @@ async fn exchange(
         Device::Terminal => app.say(text, piped).await?,
         Device::Phone => app.say_on_phone(text).await?,
     };
+    output.hash = code_in(&answer).unwrap_or(std::mem::take(&mut output.hash));
     output.answer(device, app.now(), &app.agent, &answer).await
 }
 
@@ -116,6 +117,13 @@ async fn exchange(
 fn hash_in(shown: &str) -> Option<String> {
     let (_, command) = shown.rsplit_once("/approve ")?;
     Some(command.split_whitespace().nth(1)?.trim_matches('`').to_owned())
+}
+
+/// Returns the code in the command that carries out a deletion.
+fn code_in(shown: &str) -> Option<String> {
+    let (before, _) = shown.split_once(crate::wording::erasure_plan::FOR_GOOD)?;
+    let command = before.trim_end_matches('`').trim_end_matches(" messages");
+    command.rsplit(' ').next().map(str::to_owned)
 }
 
 /// Output of the demonstration.
@@ -126,7 +134,7 @@ struct DemoOutput {
     day: String,
     /// `true` once the signature of the offline model was shown.
     is_signed: bool,
-    /// The hash that was shown last.
+    /// The hash or code that was shown last.
     hash: String,
 }
 

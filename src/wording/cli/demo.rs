@@ -107,6 +107,8 @@ pub const SCENES: &[Scene] = &[
     Says("How long do red lentils cook?"),
     Remark("And what is to be gone is gone: from the note, its earlier versions, the messages and the prompts."),
     Command("/forget Lentil soup messages"),
+    Remark("It shows first what would go, and the code is for exactly that."),
+    Command("/forget Lentil soup HASH messages"),
     Says("Where does the cumin go?"),
     Until(16, 7, 0),
     Remark("The next Monday. The week's reflection was told what became of what it and others proposed."),
