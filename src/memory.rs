@@ -22,6 +22,7 @@ mod disk; // reading and writing below the root
 mod facts; // lists of facts, one value per key
 mod files; // reading for a party
 mod folders; // whose folder is where
+mod hand_edits; // values changed by hand
 mod health; // figures and fixes for `doctor`
 mod heartbeat_file; // items of HEARTBEAT.md
 mod index; // entries for the search
@@ -49,6 +50,7 @@ mod tests;
 pub use disk::RemoveOutcome;
 pub use files::{AccessError, AccessRefusal, HEARTBEAT, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
 pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
+pub use hand_edits::FollowedEdit;
 pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
 pub use heartbeat_file::{
     HeartbeatItem, HeartbeatItemKind, find_heartbeat_item, heartbeat_items, with_heartbeat_item, with_heartbeat_ticks,

@@ -66,7 +66,7 @@ pub use error::{DiskFull, DiskSpace, OpenError, is_full};
 pub use extractions::{
     Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, KnownCorrection, Layer,
 };
-pub use file_versions::{FOUND, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
+pub use file_versions::{FOUND, FileChange, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState, WrittenFor};
 pub use handles::{Db, Tx};
 pub use heartbeats::{HeartbeatRow, HeartbeatTick};

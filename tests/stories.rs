@@ -103,6 +103,8 @@ mod extraction;
 mod extraction_failures;
 #[path = "stories/memory/extraction_power.rs"]
 mod extraction_power;
+#[path = "stories/memory/hand_values.rs"]
+mod hand_values;
 #[path = "stories/memory/keep_confirmation.rs"]
 mod keep_confirmation;
 #[path = "stories/memory/learnings.rs"]

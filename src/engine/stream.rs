@@ -20,6 +20,7 @@ use super::system_run::Allowance;
 use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, MAX_MESSAGE_AGE, auto_recall, compact, context};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
+use crate::memory::FollowedEdit;
 use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::ModelPool;
@@ -27,6 +28,7 @@ use crate::store::{
     Conversation, ConversationKind, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage,
     TurnRow, Tx,
 };
+use crate::text::escape_markdown;
 use crate::time::clock::Wakeups;
 use crate::time::task::{guarded, lock};
 use crate::time::{Timestamp, Zone};
@@ -76,6 +78,8 @@ struct TurnClaim {
     notice: Option<Text>,
     /// Files of the party that cannot be read, for a chat: a change of these is told once.
     unreadable: Option<Vec<String>>,
+    /// Notices about values that were changed by hand.
+    followed: Vec<Text>,
 }
 
 impl TurnClaim {
@@ -135,7 +139,7 @@ impl TurnClaim {
             Some(files) => tell_of_unreadable(tx, self.scope, files)?,
             None => None,
         };
-        for notice in self.notice.into_iter().chain(unreadable) {
+        for notice in self.notice.into_iter().chain(self.followed).chain(unreadable) {
             tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, self.address, &notice, self.now))?;
         }
         tx.turns().turn(turn)
@@ -288,6 +292,8 @@ impl StreamTask {
         let together: Vec<StoredMessage> =
             queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
         let Some((party, address)) = self.party_and_address(&together).await? else { return Ok(None) };
+        let is_said = together.iter().any(|message| message.kind == MessageKind::Said);
+        let followed = if is_said { self.followed_edits(&party, now).await } else { Vec::new() };
         let inputs = self.inputs_of(party, conversation, address, now).await?;
         let (opening, scope) = (&inputs.conversation, inputs.conversation.scope);
         let budget = self.engine.context_budget(&self.engine.chat);
@@ -328,14 +334,34 @@ impl StreamTask {
             zone: is_chat.then_some(zone),
             notice,
             unreadable: is_chat.then(|| inputs.loaded.unreadable.clone()),
+            followed,
         };
-        let tells = delayed_since.is_some() || claim.unreadable.as_ref().is_some_and(|files| !files.is_empty());
+        let tells = delayed_since.is_some()
+            || !claim.followed.is_empty()
+            || claim.unreadable.as_ref().is_some_and(|files| !files.is_empty());
         let row = self.engine.journal.write("claim messages", move |tx| claim.write(tx, &ids)).await?;
         if tells {
             self.engine.channels.posted(address);
         }
         self.current_turn = row.as_ref().map(|row| row.id);
         Ok(row.map(|row| (row, inputs)))
+    }
+
+    /// Lets the memory follow values that were changed by hand, and returns the notices about them.
+    /// A failure does not prevent an answer.
+    async fn followed_edits(&self, party: &Party, now: Timestamp) -> Vec<Text> {
+        let notice = |edit: FollowedEdit| {
+            let words =
+                wording::turn::followed_by_hand(&escape_markdown(&edit.path), &escape_markdown(&edit.instead_of.shown));
+            Text::new(words.into(), edit.instead_of.label, party.scope())
+        };
+        match self.engine.workspace.follow_hand_edits(party, now).await {
+            Ok(followed) => followed.into_iter().map(notice).collect(),
+            Err(error) => {
+                tracing::warn!("Values that were changed by hand are not followed yet: {error:#}");
+                Vec::new()
+            }
+        }
     }
 
     /// Recalled memories for the first messages of a conversation, and the sources of these and of

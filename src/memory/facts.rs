@@ -225,6 +225,37 @@ impl Notes<'_> {
         }
     }
 
+    /// Lets the other places of a key follow a value that a person wrote into the file at that path:
+    /// for a list of facts every place, for another file only those that hold one of its `old`
+    /// values. Returns what was replaced.
+    pub(super) async fn follow_value(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        (key, value): (&str, &str),
+        old: &[String],
+    ) -> anyhow::Result<Option<Replaced>> {
+        let holders = self.holders(&origin.who, key).await?;
+        let is_its = |holder: &&ListedFacts| {
+            holder.list.path == path && values_of(&holder.facts, key).contains(&one_line(value))
+        };
+        let list = holders.iter().find(is_its).map(|holder| holder.list.clone());
+        let today = DefaultFile::Today.name(&self.0.zone.day(origin.now));
+        let noted = self.files().readable(&origin.who, &today).await?.filter(|note| note.label.is_trusted());
+        let listed = holders.iter().filter(|holder| holder.label.is_trusted());
+        let known = listed.flat_map(|holder| values_of(&holder.facts, key));
+        let mut known = known.chain(noted.and_then(|note| value_of_key(&note.text, key)));
+        if !known.any(|known| known != one_line(value) && (list.is_some() || old.contains(&known))) {
+            return Ok(None);
+        }
+        let stored = match &list {
+            Some(list) => self.set_value(origin, (key, value), Some(list), &holders, None).await,
+            None => self.store_value(origin, key, value).await,
+        };
+        let message = "A fact that was changed by hand stays as it was elsewhere";
+        Ok(unless_refused_logged(stored, message)?.and_then(|stored| stored.instead_of))
+    }
+
     /// Stores a text of the form `key: value` with [`Self::store_value`]; `None` if the key is
     /// unknown.
     pub(super) async fn store_correction(

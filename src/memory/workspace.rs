@@ -20,6 +20,9 @@ use crate::store::{FolderState, Journal, Tx};
 use crate::time::Zone;
 use crate::time::task::lock;
 
+/// Time of the last change and size of a file.
+pub(super) type FileStamp = (SystemTime, u64);
+
 /// Handle of the workspace. Clones share the same state.
 #[derive(Debug, Clone)]
 pub struct Workspace(pub(super) Arc<WorkspaceInner>, pub(super) Arc<AgentLayout>);
@@ -41,6 +44,8 @@ pub(super) struct WorkspaceInner {
     pub(super) moving: RwLock<()>,
     /// Times of the last change of the folders of notes when they were compared with the index.
     pub(super) listed: std::sync::Mutex<HashMap<String, SystemTime>>,
+    /// Times and sizes of the files that were last looked at for edits by hand.
+    pub(super) stamps: std::sync::Mutex<HashMap<String, FileStamp>>,
     /// Paths written since the last refresh of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
 }
@@ -158,6 +163,7 @@ impl Workspace {
             erasure: Arc::default(),
             moving: RwLock::default(),
             listed: std::sync::Mutex::default(),
+            stamps: std::sync::Mutex::default(),
             touched: std::sync::Mutex::default(),
         };
         Self(Arc::new(inner), Arc::new(AgentLayout::unconfigured()))

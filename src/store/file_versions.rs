@@ -10,7 +10,7 @@
 
 use crate::store::handles::{FileVersions, FileVersionsMut};
 use crate::store::rows::{from_row, insert};
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::Node;
 use crate::id::FileId;
@@ -99,6 +99,36 @@ pub struct Unplaced {
     pub content: Option<Vec<u8>>,
 }
 
+/// A version of a file with the content before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Row id.
+    pub id: FileId,
+    /// Relative to the workspace.
+    pub path: String,
+    /// Label of the content.
+    pub label: Label,
+    /// Content before; blank if it is not stored.
+    pub before: String,
+    /// Content.
+    pub after: String,
+}
+
+from_row! {
+    FileChange from "files f", "(SELECT c.content FROM file_contents c WHERE c.file_id = f.id) AS after,
+        (SELECT c.content FROM files p JOIN file_contents c ON c.file_id = p.id WHERE p.path = f.path AND p.id < f.id
+         ORDER BY p.id DESC LIMIT 1) AS before" { id, path, label }
+    with |row| { before: content(row, "before")?, after: content(row, "after")? }
+}
+
+fn content(row: &Row<'_>, column: &str) -> rusqlite::Result<String> {
+    let bytes: Option<Vec<u8>> = row.get(column)?;
+    Ok(String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned())
+}
+
+/// Key of the newest version by hand that was looked at, for each scope and for scopes without one.
+const HAND_EDITS: &str = "hand_edits";
+
 from_row! { Unplaced { id, path, digest, replaces, content } }
 
 impl FileVersionsMut<'_> {
@@ -121,6 +151,11 @@ impl FileVersionsMut<'_> {
         let id = self.file_version_of(new)?;
         self.db.run("UPDATE files SET replaces = ?2 WHERE id = ?1", params![id, replaces])?;
         Ok(id)
+    }
+
+    /// Records that the versions made by hand were looked at up to that one for a scope.
+    pub fn hand_edits_seen(&self, scope: Scope, last: FileId) -> anyhow::Result<()> {
+        self.tx().settings().set_fact(&format!("{HAND_EDITS}:{}", scope.encode()), &last.to_string())
     }
 
     /// Marks a version as placed or superseded.
@@ -182,6 +217,27 @@ impl FileVersions<'_> {
     /// Returns the digest of the newest version of that path.
     pub fn last_digest_of(&self, path: &str) -> anyhow::Result<Option<String>> {
         self.db.first("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1", [path])
+    }
+
+    /// Returns a version with the content before it.
+    pub fn change(&self, id: FileId) -> anyhow::Result<Option<FileChange>> {
+        self.db.row("WHERE f.id = ?1", [id])
+    }
+
+    /// Returns the versions made by hand of files that had been there before, oldest first: those
+    /// that were not yet looked at for that scope.
+    pub fn hand_edits(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<FileChange>> {
+        let settings = self.db.settings();
+        let seen = match settings.fact(&format!("{HAND_EDITS}:{}", scope.encode()))? {
+            Some(seen) => seen,
+            None => settings.fact(HAND_EDITS)?.unwrap_or_default(),
+        };
+        let seen: i64 = seen.parse().unwrap_or_default();
+        self.db.rows(
+            "WHERE f.id > ?1 AND f.author = 'hand' AND f.digest <> ''
+                 AND EXISTS (SELECT 1 FROM files p WHERE p.path = f.path AND p.id < f.id) ORDER BY f.id LIMIT ?2",
+            params![seen, limit],
+        )
     }
 
     /// Returns the pending file versions, oldest first.

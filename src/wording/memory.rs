@@ -295,6 +295,7 @@ pub fn cause(word: &str) -> String {
         "learned" => "a lesson",
         "promote" => "made yours",
         "forget" => "forgotten",
+        "follow" => "your edit of another file",
         "restore" => "an earlier version",
         other => other,
     };

@@ -94,6 +94,13 @@ pub fn unreadable_files(names: &str) -> ProgramText {
     ))
 }
 
+/// Notice about a value that was changed by hand and replaced others.
+pub fn followed_by_hand(path: &str, instead_of: &str) -> String {
+    format!(
+        "What you wrote into {path} counts everywhere now, instead of “{instead_of}”. `/memory history NAME` shows what was there."
+    )
+}
+
 /// Reply to messages that waited for more than a day.
 pub fn too_old(count: usize, away: bool) -> ProgramText {
     let away = if away { " while I was away" } else { "" };

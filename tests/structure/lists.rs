@@ -61,6 +61,7 @@ const RULES: &[Rule] = &[
                 "src/erasure/plan.rs",
                 "what is to be erased takes on the labels of where it stands; a person or messages have no words",
             ),
+            ("src/memory/hand_edits.rs", "a look at a file that a person changed writes no words"),
             ("src/memory/known.rs", "what is known takes on the labels of its files"),
             ("src/memory/learn.rs", "what was learned takes on the labels of its files"),
             ("src/memory/listing.rs", "lines of the index take on the labels of their notes"),

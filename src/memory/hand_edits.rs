@@ -1,0 +1,182 @@
+//! Values that a person changes by hand in a file of the memory.
+//!
+//! Before each message of a chat, files whose time or size has changed are looked at, so that an
+//! edit is recorded as a version. Each version by hand since the last look is then compared with
+//! the one before it. Where a key got a new value there, the other places of its old value follow
+//! as after `/remember`, and the person is told once. What was replaced stays in the history of
+//! the file that it was in.
+//!
+//! A list of facts may give any key its value. A note or `USER.md` uses its keys for its own
+//! subject ("phone" of the dentist), so only places with just the old value follow it. Only trusted
+//! text counts, and only a value that is still there. Repeating all of it changes nothing; if the
+//! power goes between the change and the notice, the notice is lost.
+
+use std::path::Path;
+
+use super::layout;
+use super::memory_md;
+use super::notes::Replaced;
+use super::workspace::{FileStamp, Workspace, unless_refused};
+use super::write::{Author, ChangeOrigin};
+use crate::people::Party;
+use crate::store::{Db, FileChange, Node, Tx};
+use crate::text::one_line;
+use crate::time::Timestamp;
+use crate::time::task::lock;
+use crate::trust::Label;
+
+/// The file about the person.
+const USER: &str = "USER.md";
+/// Maximum number of versions examined at one time.
+const AT_ONCE: u32 = 100;
+
+/// An edit by hand that other places followed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FollowedEdit {
+    /// Path of the edited file as its owner sees it.
+    pub path: String,
+    /// What the new value replaced elsewhere.
+    pub instead_of: Replaced,
+}
+
+impl Workspace {
+    /// Lets other places follow the values that a person changed by hand since the last look. Does
+    /// nothing while something is being forgotten.
+    pub async fn follow_hand_edits(&self, who: &Party, now: Timestamp) -> anyhow::Result<Vec<FollowedEdit>> {
+        if !self.1.memory.enabled {
+            return Ok(Vec::new());
+        }
+        let Ok(_alone) = self.0.erasure.try_lock() else { return Ok(Vec::new()) };
+        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        self.record_hand_edits(who, &folder, now).await?;
+        let edits = self.0.journal.read(move |db: Db<'_>| db.file_versions().hand_edits(scope, AT_ONCE)).await?;
+        let Some(last) = edits.last().map(|edit| edit.id) else { return Ok(Vec::new()) };
+        let mut followed = Vec::new();
+        for edit in edits {
+            if let Some(path) = layout::own(&folder, &edit.path).filter(|path| self.may_change_values(path)) {
+                followed.extend(self.follow(who, path, &edit, now).await?);
+            }
+        }
+        let seen = move |tx: Tx<'_>| tx.file_versions().hand_edits_seen(scope, last);
+        self.0.journal.write("look at changes by hand", seen).await?;
+        Ok(followed)
+    }
+
+    /// Returns true for lists of facts, notes and `USER.md`. Notes of days are history.
+    fn may_change_values(&self, path: &str) -> bool {
+        let note = path.strip_prefix("memory/").and_then(|name| name.strip_suffix(".md"));
+        let is_note =
+            note.is_some_and(|name| !name.contains('/') && !memory_md::is_day(name) && !memory_md::is_overflow(name));
+        is_note || path == USER || self.1.fact_lists().iter().any(|list| list.path == path)
+    }
+
+    /// Records changed files as versions.
+    async fn record_hand_edits(&self, who: &Party, folder: &str, now: Timestamp) -> anyhow::Result<()> {
+        let mut paths: Vec<String> = self.1.fact_lists().into_iter().map(|list| list.path).collect();
+        paths.push(USER.to_owned());
+        let of = folder.to_owned();
+        for path in self.on_disk(move |workspace| workspace.changed_since(&of, paths)).await? {
+            let (who, label) = (who.clone(), Label::neutral());
+            let origin = ChangeOrigin { who, label, author: Author::Program, cause: "hand", from: Vec::new(), now };
+            unless_refused(self.versions().take_note_of(&origin, &path).await)?;
+        }
+        Ok(())
+    }
+
+    /// Returns those of the paths, and of the notes, that changed since the last look, and
+    /// remembers this look. A note counts as changed only if it was looked at before: the index
+    /// records earlier changes at the start. Blocks.
+    fn changed_since(&self, folder: &str, mut paths: Vec<String>) -> anyhow::Result<Vec<String>> {
+        let always = paths.len();
+        let notes = self.0.disk.list(&layout::within(folder, "memory")).unwrap_or_default();
+        let notes = notes.into_iter().map(|entry| layout::within("memory", &entry.name));
+        paths.extend(notes.filter(|path| self.may_change_values(path)));
+        let mut stamps = lock(&self.0.stamps);
+        let mut changed = Vec::new();
+        for (at, path) in paths.into_iter().enumerate() {
+            let Some(location) = layout::locate(folder, &path) else { continue };
+            let (disk, disk_path) = self.disk_of(&location);
+            let Some(stamp) = stamp_of(&disk.unchecked(disk_path)) else { continue };
+            let before = stamps.insert(location, stamp);
+            if before.map_or(at < always, |before| before != stamp) && !changed.contains(&path) {
+                changed.push(path);
+            }
+        }
+        Ok(changed)
+    }
+
+    /// Lets other places follow the new values of one version.
+    async fn follow(
+        &self,
+        who: &Party,
+        path: String,
+        edit: &FileChange,
+        now: Timestamp,
+    ) -> anyhow::Result<Vec<FollowedEdit>> {
+        let Some(file) = self.files().readable(who, &path).await? else { return Ok(Vec::new()) };
+        if !file.label.is_trusted() || !edit.label.is_trusted() {
+            return Ok(Vec::new());
+        }
+        let (before, present) = (values_in(&edit.before), values_in(&file.text));
+        let is_new = |value: &KeyValue| !before.contains(value) && present.contains(value);
+        let mut followed = Vec::new();
+        for value in values_in(&edit.after).into_iter().filter(is_new) {
+            let old = before.iter().filter(|old| memory_md::is_same_key(&old.key, &value.key));
+            let old: Vec<String> = old.map(|old| old.value.clone()).collect();
+            let origin = ChangeOrigin {
+                who: who.clone(),
+                label: edit.label.clone(),
+                author: Author::Program,
+                cause: "follow",
+                from: vec![Node::File(edit.id.0)],
+                now,
+            };
+            let replaced = self.notes().follow_value(&origin, &path, (&value.key, &value.value), &old).await?;
+            followed.extend(replaced.map(|instead_of| FollowedEdit { path: path.clone(), instead_of }));
+        }
+        Ok(followed)
+    }
+}
+
+/// A key with its value.
+#[derive(Debug)]
+struct KeyValue {
+    key: String,
+    value: String,
+}
+
+impl PartialEq for KeyValue {
+    fn eq(&self, other: &Self) -> bool {
+        memory_md::is_same_key(&self.key, &other.key) && self.value == other.value
+    }
+}
+
+/// Returns the values that a text gives to keys, in lists of facts and in lines of their own.
+fn values_in(text: &str) -> Vec<KeyValue> {
+    let value = |line: &str| {
+        if let Some(fact) = memory_md::parse_fact(line) {
+            return Some(KeyValue { key: fact.key, value: one_line(&fact.value) });
+        }
+        let words = memory_md::item_text(line).unwrap_or_else(|| line.trim());
+        let (key, value) = memory_md::split_key(words)?;
+        Some(KeyValue { key: key.to_owned(), value: one_line(value) })
+    };
+    text.lines().filter_map(value).collect()
+}
+
+fn stamp_of(path: &Path) -> Option<FileStamp> {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.modified().ok()?, found.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_stand_in_lists_and_in_lines_of_their_own() {
+        let text = "# Pets\n\n- **Cat**: Bruno (2026-11-20)\n- Dog: Rex\nBird: Kiki\nWe have three of them.\n";
+        let found: Vec<String> = values_in(text).iter().map(|one| format!("{}={}", one.key, one.value)).collect();
+        assert_eq!(found, ["Cat=Bruno", "Dog=Rex", "Bird=Kiki"]);
+    }
+}
