@@ -161,7 +161,7 @@ impl ErasureAdmin<'_> {
             let id = erasure.id;
             self.journal.write("want messages forgotten", move |tx| tx.erasure().include_source_messages(id)).await?;
         }
-        self.execute(erasure.id, &[], request.surface).await
+        self.execute(erasure.id, (&[], ErasureCounts::default()), request.surface).await
     }
 
     /// Carries out a plan, or the items of it with those numbers.
@@ -183,16 +183,35 @@ impl ErasureAdmin<'_> {
         }
         let scope = who.scope();
         self.stop_turns_of(scope).await?;
-        let id = self.erasure().begin(plan.preview.plan, requester.id, scope, choice, self.clock.now()).await?;
-        self.execute(id, &left, surface).await
+        let now = self.clock.now();
+        // Each derived item has an erasure of its own, because it says other words.
+        let mut derived = Vec::new();
+        for number in numbers.unwrap_or_default() {
+            let planned = plan.preview.items.get(number.saturating_sub(1)).filter(|planned| planned.is_derived);
+            let Some(planned) = planned else { continue };
+            if let Some((of, choice)) = self.erasure().plan_of_derived(who, planned).await? {
+                derived.push(self.erasure().begin(of, requester.id, scope, (false, choice), now).await?);
+            }
+        }
+        let id = self.erasure().begin(plan.preview.plan, requester.id, scope, choice, now).await?;
+        let mut counts = ErasureCounts::default();
+        for id in derived {
+            counts = self.erasure().execute(id, now).await?.map_or(counts, |outcome| counts.and(outcome.counts));
+        }
+        self.execute(id, (left.as_slice(), counts), surface).await
     }
 
-    async fn execute(&self, id: ErasureId, left: &[String], surface: Surface) -> anyhow::Result<Answer> {
+    async fn execute(
+        &self,
+        id: ErasureId,
+        (left, more): (&[String], ErasureCounts),
+        surface: Surface,
+    ) -> anyhow::Result<Answer> {
         if self.journal.read(|db| db.erasure().unreadable()).await?.contains(&id) {
             return Ok(Answer::refusal(says::unreadable(id)));
         }
         let outcome = self.erasure().execute(id, self.clock.now()).await?;
-        let Some(outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
+        let Some(mut outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
         // Turns with nothing left to answer end, and conversations that lost text get new
         // summaries.
         for redacted in outcome.redacted.iter().filter(|redacted| redacted.turn_ended) {
@@ -200,6 +219,7 @@ impl ErasureAdmin<'_> {
         }
         self.engine.wake_summarizer();
         self.schedule.wake();
+        outcome.counts = outcome.counts.and(more);
         Ok(outcome_answer(id, &outcome, left, surface))
     }
 

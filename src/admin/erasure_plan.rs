@@ -128,6 +128,11 @@ impl ShownPlan<'_> {
     }
 
     fn described(&self, planned: &PlannedItem, shown: &mut ShownLabel) -> String {
+        let what = self.named(planned, shown);
+        if planned.is_derived { says::derived(&what) } else { what }
+    }
+
+    fn named(&self, planned: &PlannedItem, shown: &mut ShownLabel) -> String {
         planned.labels.iter().for_each(|label| shown.also(label));
         let text = plain(&shorten(planned.text.trim(), LINE));
         let at = planned.at.map(|at| self.zone.show_day_and_time(at)).unwrap_or_default();

@@ -207,7 +207,7 @@ fn is_item(line: &str, words: &str) -> bool {
 }
 
 /// Returns true if the file is a note that can be deleted as a whole.
-fn is_note(path: &str) -> bool {
+pub(super) fn is_note(path: &str) -> bool {
     path.starts_with("memory/") && path.ends_with(".md") && path != "memory/MEMORY.md"
 }
 

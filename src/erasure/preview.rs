@@ -4,12 +4,12 @@
 //! numbered for a person, who can choose some of them; the others are left out of the execution and
 //! of its verification. Copies (contexts, calls, the index) are counted only: they go in any case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::plan::title_of;
+use super::plan::{is_note, title_of};
 use super::verify::FileMatches;
 use super::{Erasure, holds_index, is_memory};
-use crate::id::ErasureId;
+use crate::id::{ErasureId, MessageId};
 use crate::memory::{OwnPath, memory_md, path_in_folder};
 use crate::people::Party;
 use crate::store::{
@@ -39,6 +39,8 @@ pub struct PlannedItem {
     pub is_current: bool,
     /// Number of stored versions of its file that hold it.
     pub versions: usize,
+    /// True if it was made from one of the messages and does not itself say the words.
+    pub is_derived: bool,
     /// Lines of the index that go and stay with the note.
     index_lines: Vec<ErasureItem>,
 }
@@ -55,6 +57,7 @@ impl PlannedItem {
             is_reply: false,
             is_current: false,
             versions: 0,
+            is_derived: false,
             index_lines: Vec::new(),
         }
     }
@@ -76,7 +79,7 @@ impl PlannedItem {
 
     /// Returns true if it stays unless it is chosen or, for a message, unless messages are to go.
     pub fn is_optional(&self) -> bool {
-        self.is_message() || matches!(self.item, ErasureItem::Reminder(_))
+        self.is_derived || self.is_message() || matches!(self.item, ErasureItem::Reminder(_))
     }
 }
 
@@ -131,6 +134,10 @@ impl Erasure<'_> {
         let found = self.journal.read_much(search).await?;
         let (copies, proposals) = (found.copies, found.proposals);
         items.extend(journal_items(found));
+        if plan.kind == ErasureKind::Words {
+            let derived = self.derived_items(who, &files, &items).await?;
+            items.extend(derived);
+        }
         let mut kept = self.file_matches(who, &row).await?;
         kept.files.retain(|path| !is_memory(path));
         Ok(ErasurePreview { plan, items, copies, proposals, files: kept })
@@ -176,6 +183,72 @@ impl Erasure<'_> {
             planned.index_lines = lines.index_lines;
         }
         Ok(note_item.into_iter().chain(lines.found.into_values()).collect())
+    }
+
+    /// Returns notes, lines and reminders that were made from the messages, by their edges, are
+    /// still there, and are no items yet.
+    async fn derived_items(
+        &self,
+        who: &Party,
+        files: &[OwnPath],
+        items: &[PlannedItem],
+    ) -> anyhow::Result<Vec<PlannedItem>> {
+        let message = |planned: &PlannedItem| if let ErasureItem::Message(id) = planned.item { Some(id) } else { None };
+        let messages: Vec<MessageId> = items.iter().filter_map(message).collect();
+        let made = move |db: Db<'_>| db.erasure().made_from(&messages);
+        let (changes, reminders) = self.journal.read_much(made).await?;
+        let mut derived: Vec<PlannedItem> = Vec::new();
+        for change in changes {
+            let is_its = |file: &&OwnPath| file.location == change.path && is_memory(&file.path);
+            let Some(file) = files.iter().find(is_its) else { continue };
+            let text = self.text_of(who, file).await?;
+            let label = self.label_of(file, &text).await?;
+            let mut found = Vec::new();
+            if is_note(&file.path) && change.before.is_empty() && change.after == text {
+                let title = title_of(&text).unwrap_or_default();
+                found.push(PlannedItem::of_file(ErasureItem::Note(file.location.clone()), file.path.clone(), &title));
+            } else {
+                let is_new = |line: &&str| {
+                    memory_md::item_text(line).is_some()
+                        && memory_md::parse_index_line(line).is_none()
+                        && change.before.lines().all(|old| old != *line)
+                };
+                for line in change.after.lines().filter(is_new).filter(|line| text.lines().any(|now| now == *line)) {
+                    let item = ErasureItem::Line { path: file.location.clone(), line: line.to_owned() };
+                    found.push(PlannedItem::of_file(item, file.path.clone(), line));
+                }
+            }
+            for mut planned in found {
+                (planned.is_current, planned.labels) = (true, vec![label.clone()]);
+                derived.push(planned);
+            }
+        }
+        derived.extend(reminders.into_iter().map(|id| PlannedItem::of_journal(ErasureItem::Reminder(id), None)));
+        let mut known: BTreeSet<String> = items.iter().map(|planned| planned.item.key()).collect();
+        derived.retain_mut(|planned| {
+            planned.is_derived = true;
+            known.insert(planned.item.key())
+        });
+        Ok(derived)
+    }
+
+    /// Returns the erasure of one derived item alone; `None` if it is gone.
+    pub async fn plan_of_derived(
+        &self,
+        who: &Party,
+        planned: &PlannedItem,
+    ) -> anyhow::Result<Option<(ErasurePlan, ErasureChoice)>> {
+        let name = match &planned.item {
+            ErasureItem::Note(_) => planned.path.as_str(),
+            ErasureItem::Line { line, .. } => memory_md::item_text(line).unwrap_or(line),
+            _ => return Ok(None),
+        };
+        let Some(plan) = self.plan_of_name(who, name).await? else { return Ok(None) };
+        let preview = self.preview(who, plan).await?;
+        let key = planned.item.key();
+        let at = preview.items.iter().position(|other| other.item.key() == key);
+        let choice = at.and_then(|at| preview.choice_of(&[at.saturating_add(1)]));
+        Ok(choice.map(|(choice, _)| (preview.plan, choice)))
     }
 
     /// Returns the exported archives, which hold a copy of everything.

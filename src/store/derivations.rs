@@ -104,6 +104,13 @@ impl Derivations<'_> {
         Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
     }
 
+    /// Returns everything that directly derives from `parent`.
+    pub fn children(&self, parent: Node) -> anyhow::Result<Vec<Node>> {
+        let words: Vec<String> =
+            self.db.all("SELECT child FROM derived_from WHERE parent = ?1 ORDER BY child", [parent.to_string()])?;
+        Ok(words.iter().filter_map(|word| Node::parse(word)).collect())
+    }
+
     /// Returns creation time and label of a node; `None` if it no longer exists.
     pub fn birth(&self, node: Node) -> anyhow::Result<Option<(Timestamp, Label)>> {
         let (sql, id) = match node {

@@ -5,6 +5,8 @@ use crate::id::ReminderId;
 
 /// Title of the button that carries a plan out.
 pub const DELETE: &str = "Delete all of this";
+/// End of the sentence with the command that carries a plan out.
+pub const FOR_GOOD: &str = " deletes all of this for good";
 /// Introduction when a plan is shown again.
 pub const CHANGED: &str = "What this would delete has changed since it was shown.";
 /// Error: a number that is not in the plan.
@@ -53,6 +55,11 @@ pub fn line(path: &str, text: &str, is_current: bool, versions: usize) -> String
         true => format!("{path} line “{text}”{}", in_versions(versions)),
         false => format!("line “{text}” of {} earlier {} of {path}", versions, plural(versions, "version")),
     }
+}
+
+/// An item that was made from a message and does not itself say the words.
+pub fn derived(what: &str) -> String {
+    format!("{what}, made from it")
 }
 
 /// A line of a file, without its text.
@@ -162,7 +169,7 @@ pub fn carry_out(name: &str, code: &str, has_messages: bool, items: usize, surfa
         Surface::Chat => command(name, code, has_messages),
         Surface::CommandLine => format!("compline memory forget \"{name}\"{messages} --yes"),
     };
-    let all = format!("`{all}` deletes all of this for good.");
+    let all = format!("`{all}`{FOR_GOOD}.");
     if items < 2 {
         return all;
     }

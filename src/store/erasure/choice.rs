@@ -89,9 +89,9 @@ impl ErasureChoice {
                 || self.spares(&ErasureItem::Line { path: path.to_owned(), line: line.to_owned() }.key()))
     }
 
-    /// Returns true if an item was chosen that otherwise stays.
-    pub fn adds(&self, item: &ErasureItem) -> bool {
-        self.added.contains(&item.key())
+    /// Returns true if the item with that key was chosen, which otherwise stays.
+    pub fn adds(&self, key: &str) -> bool {
+        self.added.contains(key)
     }
 }
 

@@ -14,10 +14,10 @@ use rusqlite::params;
 
 use super::matches::value_text;
 use super::{ErasureKind, ErasureRow};
-use crate::id::{ErasureId, ExtractionId, MessageId};
+use crate::id::{ErasureId, ExtractionId, FileId, MessageId, ReminderId};
 use crate::store::handles::{Erasure, ErasureMut};
 use crate::store::rows::from_row;
-use crate::store::{Node, VERSIONS_KEPT};
+use crate::store::{FileChange, Node, VERSIONS_KEPT};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -161,6 +161,23 @@ impl Erasure<'_> {
             sources.extend(self.messages_behind(row, node)?);
         }
         Ok(sources.into_iter().collect())
+    }
+
+    /// Returns what was made from those messages, by its edges: versions of files, and reminders.
+    pub fn made_from(&self, messages: &[MessageId]) -> anyhow::Result<(Vec<FileChange>, BTreeSet<ReminderId>)> {
+        let (mut versions, mut reminders) = (BTreeSet::new(), BTreeSet::new());
+        for id in messages {
+            let turn = self.db.messages().message(*id)?.and_then(|message| message.turn);
+            for node in turn.map(Node::Turn).into_iter().chain([Node::Message(*id)]) {
+                let children = self.db.derivations().children(node)?.into_iter();
+                versions.extend(children.filter_map(|child| if let Node::File(id) = child { Some(id) } else { None }));
+            }
+            let of_turn = "SELECT id FROM reminders WHERE turn_id = ?1 AND text <> ''";
+            reminders.extend(self.db.all::<_, ReminderId>(of_turn, [turn])?);
+        }
+        let changes = versions.into_iter().map(|id| self.db.file_versions().change(FileId(id)));
+        let changes = changes.filter_map(Result::transpose).collect::<anyhow::Result<_>>()?;
+        Ok((changes, reminders))
     }
 
     /// Returns, for each file of the scope, the versions that contain it while the previous one

@@ -130,8 +130,13 @@ impl SearchTarget<'_> {
         if column.is_of_files() {
             return self.row.matches_line(place.item.as_deref().unwrap_or_default(), text);
         }
-        if place.item.as_ref().is_some_and(|item| self.row.choice.spares(item)) {
-            return false;
+        if let Some(item) = &place.item {
+            if self.row.choice.spares(item) {
+                return false;
+            }
+            if self.row.choice.adds(item) {
+                return true;
+            }
         }
         if self.is_summary_of_source(column, place.conversation) {
             self.row.query.is_near(text)
@@ -331,7 +336,7 @@ impl Erasure<'_> {
                 of_attachment.as_str()
             }
             ColumnRedaction::Keep(KeptMatch::Reminder)
-                if row.choice.adds(&ErasureItem::Reminder(ReminderId(found.row))) =>
+                if row.choice.adds(&ErasureItem::Reminder(ReminderId(found.row)).key()) =>
             {
                 return Ok(None);
             }

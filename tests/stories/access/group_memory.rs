@@ -191,6 +191,7 @@ async fn forget_in_a_group_is_about_what_the_group_keeps() {
     command(&story, BEN, "/forget gate-code").await;
     let plan = story.last_received_by(FAMILY);
     assert!(plan.contains("note Gate code") && plan.contains("Nothing is deleted yet"), "{plan}");
+    assert!(plan.contains("of the group (only the owner deletes messages here)"), "{plan}");
     assert!(!plan.contains("message of") && !plan.contains(&canary(ADA)) && !plan.contains(&canary(BEN)), "{plan}");
     assert!(place(&story, "memory/gate-code.md").exists(), "what others said is not a member's to delete");
     forgets(&story, ADA, "/forget gate-code messages").await;

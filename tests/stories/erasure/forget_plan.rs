@@ -180,3 +180,68 @@ fn the_choice_holds_whenever_the_power_goes() {
         crash_test.end();
     }
 }
+
+/// Proves: forgetting/narrowed
+#[tokio::test]
+async fn what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_is_chosen() {
+    let story = Story::begin().await;
+    let note = json!({ "title": "Heating", "content": "Engine in the cellar: ask Herr Q.", "kind": "reference" });
+    story.model.calls("remember", note).says("Kept.");
+    story.say(ADA, "The boiler was repaired by Quittenbaum in May.").await;
+    story.say(ADA, "Thanks.").await;
+    story.say(ADA, "/forget Quittenbaum messages").await;
+    let plan = story.last_received_by(ADA);
+    assert!(plan.contains("note Heating (memory/heating.md), made from it"), "{plan}");
+    let derived = number(&plan, &["note Heating"]);
+    let message = number(&plan, &["your message of"]);
+    story.say(ADA, &only(&plan, &[message, derived])).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("1 note") && told.contains("1 message"), "{told}");
+    assert!(!story.home.join("workspace/memory/heating.md").exists());
+    assert!(!story.reads("memory/MEMORY.md").contains("heating"), "{}", story.reads("memory/MEMORY.md"));
+    assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE '%Quittenbaum%'"), 0);
+    assert_eq!(story.count("SELECT count(*) FROM file_contents WHERE CAST(content AS TEXT) LIKE '%Herr Q%'"), 0);
+    story.end().await;
+}
+
+/// Proves: forgetting/narrowed
+#[tokio::test]
+async fn what_was_made_from_a_message_stays_unless_it_is_chosen() {
+    let story = Story::begin().await;
+    let note = json!({ "title": "Heating", "content": "Engine in the cellar: ask Herr Q.", "kind": "reference" });
+    story.model.calls("remember", note).says("Kept.");
+    story.say(ADA, "The boiler was repaired by Quittenbaum in May.").await;
+    story.say(ADA, "Thanks.").await;
+    story.forgets(ADA, "Quittenbaum messages").await;
+    assert!(story.last_received_by(ADA).contains(PROVED), "{}", story.last_received_by(ADA));
+    assert!(story.reads("memory/heating.md").contains("Herr Q"));
+    assert!(!journal_contains(&story, "Quittenbaum"));
+    story.end().await;
+}
+
+/// Promise (forgetting/attributed): What stays is attributed rightly: what you wrote, what the
+/// assistant wrote, and files that you were sent or sent.
+#[tokio::test]
+async fn what_stays_is_attributed_to_who_can_change_it() {
+    let story = Story::begin().await;
+    story.writes("memory/boiler.md", NOTE);
+    story.writes("USER.md", &format!("{LINE}\n"));
+    story
+        .model
+        .calls("write_file", json!({ "path": "plans/list.md", "content": format!("{LINE}\n") }))
+        .says("Written.");
+    story.say(ADA, "Write it down").await;
+    story.fake.sends_document(ADA, "README.md", "text/plain", format!("{LINE}\n").as_bytes());
+    story.answered().await;
+    story.say(ADA, "/forget boiler").await;
+    let plan = story.last_received_by(ADA);
+    assert!(plan.contains("USER.md (you wrote it"), "{plan}");
+    assert!(plan.contains("plans/list.md (I wrote it outside of the memory"), "{plan}");
+    assert!(plan.contains("README.md (a file that you sent or were sent"), "{plan}");
+    story.say(ADA, &forget_command(&plan).unwrap()).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("USER.md: what you wrote yourself is yours to change"), "{told}");
+    assert!(told.contains("plans/list.md, which I wrote outside of the memory"), "{told}");
+    assert!(told.contains("README.md: only you can change or delete a file that you sent or were sent"), "{told}");
+    story.end().await;
+}

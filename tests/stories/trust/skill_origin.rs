@@ -249,7 +249,7 @@ async fn it_is_in_the_answer_about_what_is_forgotten() {
     grew(&story, facts, "## Insights\n\n- **server**: is called Bert (2026-11-19)\n").await;
     grew(&story, memory, "# Memory\n\n- the gate squeaks in the morning\n").await;
     for words in ["server", "the gate squeaks in the morning"] {
-        story.forgets(ADA, &format!("{words}")).await;
+        story.forgets(ADA, words).await;
         let label = story.text("SELECT label FROM forgettings ORDER BY id DESC LIMIT 1");
         assert!(label.contains(ORIGIN), "{words}: {label}\n{}", story.last_received_by(ADA));
     }
