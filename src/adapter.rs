@@ -80,6 +80,11 @@ pub trait Adapter: Send + Sync {
         Sound::Always
     }
 
+    /// Returns whether it tells what was forwarded from what a person wrote or took themselves.
+    fn marks_forwards(&self) -> bool {
+        false
+    }
+
     /// Sends one part and returns its external id.
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError>;
 

@@ -28,6 +28,7 @@ mod skills; // skills: list, import, versions
 mod status; // /status
 mod tools; // tools of MCP servers: list, accept
 mod transcript; // /conversations
+mod trust; // /trust
 
 pub use answer::Answer;
 pub use memory::{Knowledge, RepairMode};

@@ -319,6 +319,7 @@ impl App {
             clock: Arc::clone(&self.clock),
             zone: self.config.zone,
             gap: self.config.conversation.gap,
+            trust_own_photos: self.config.conversation.trust_own_photos,
             agent: self.config.agent.name.clone(),
             groups: Arc::new(self.config.groups.clone()),
             adapter,

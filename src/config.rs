@@ -146,6 +146,8 @@ pub struct Conversation {
     pub join_within: Duration,
     /// Time limit of a turn.
     pub max_turn: Duration,
+    /// True if photos that a person sends count as theirs.
+    pub trust_own_photos: bool,
 }
 
 /// `[model]`, `[model.fallback]`, `[model.background]`

@@ -53,6 +53,8 @@ ids! {
     TurnId;
     /// A model call or a tool call within a turn.
     StepId;
+    /// What a person allows for one conversation.
+    GrantId;
     /// A raw item as received from an adapter.
     InboxId;
     /// One delivery to one address.

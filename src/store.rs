@@ -24,6 +24,7 @@ mod error;
 mod extractions; // jobs of the fact extractor
 mod file_versions; // files of the workspace: versions, labels, open writes
 mod folders; // folders of people and their moves
+mod grants; // what a person allows for one conversation
 mod handles; // one handle per table family
 mod heartbeats; // checks of HEARTBEAT.md and ticked items
 mod inbox; // raw items, each once; cursors
@@ -68,6 +69,7 @@ pub use extractions::{
 };
 pub use file_versions::{FOUND, FileChange, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState, WrittenFor};
+pub use grants::{GrantKind, GrantRow, GrantUse, NewGrant, vouched};
 pub use handles::{Db, Tx};
 pub use heartbeats::{HeartbeatRow, HeartbeatTick};
 pub use inbox::{InboxItem, InboxOutcome};

@@ -16,6 +16,7 @@ pub mod heartbeat; // ticking of items of HEARTBEAT.md
 pub mod knowledge; // notes, sections and the note of the day
 pub mod mcp; // tools of other programs
 pub mod memory_search; // search and recall
+mod permit; // what a lasting yes to an outside tool covers
 pub mod pictures; // pictures put before the model
 pub mod question_text; // words of a question; `Toolbox::decide` decides, `engine::turn::call` asks
 pub mod schedule; // reminders and tasks
@@ -40,6 +41,7 @@ use crate::time::Zone;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 use mcp::Servers;
+pub use permit::permit;
 use question_text::QuestionText;
 use web::WrittenAddress;
 
@@ -424,6 +426,15 @@ impl Toolbox {
         names
     }
 
+    /// Returns what a yes to a call of an outside tool covers, and the label of the tool's results;
+    /// `None` for any other call.
+    pub fn outside_call(&self, call: &ToolCall) -> Option<(Covers, Label)> {
+        let ToolDeclaration { spec, egress, .. } = self.find(&call.name)?.declaration();
+        let Egress::Outside { server, tool } = egress else { return None };
+        let arguments = argument::checked(&spec, parse_arguments(&call.arguments).ok()?).ok()?;
+        Some((permit(&server, &tool, &arguments), mcp::source(&server, &tool)))
+    }
+
     /// Decides about a call.
     pub async fn decide(&self, name: &str, arguments: &str, call: &AuthorizableCall<'_>) -> Decision {
         let decision = self.try_decide(name, arguments, call).await;
@@ -444,7 +455,13 @@ impl Toolbox {
         {
             call.refuse_downgrade(&url)?;
         }
-        if call.must_ask() && egress != Egress::Inside {
+        let must_ask = match egress {
+            Egress::Inside => false,
+            // It stays here, so what its person vouched for may have a part in it.
+            Egress::Later => call.label.is_of_third_party(),
+            Egress::Address(_) | Egress::Outside { .. } => call.must_ask(),
+        };
+        if must_ask {
             tool.check(&arguments)?;
             let call = AuthorizableCall { arguments: &arguments, ..*call };
             if let Some(ask) = ask(&*tool, egress, &call).await? {
@@ -526,7 +543,8 @@ async fn ask(tool: &dyn Tool, egress: Egress, call: &AuthorizableCall<'_>) -> Re
         }
         Egress::Later => (Covers::Call, tool.declaration().spec.name, None),
         Egress::Outside { server, tool } => {
-            (Covers::Call, reveal(&crate::text::one_line(&format!("{server}/{tool}"))), None)
+            let to = reveal(&crate::text::one_line(&format!("{server}/{tool}")));
+            (permit(&server, &tool, call.arguments), to, None)
         }
     };
     if call.granted.contains(&covers) {

@@ -2,12 +2,13 @@
 //! to both ([`Labelled`]).
 //!
 //! A label has two axes. *Integrity* is the set of untrusted sources. A text with an empty set is
-//! *trusted* and may become memory. *Origin* is the set of approved third-party skills. Such a text
-//! may be read, but the person is still asked before anything leaves
-//! ([`Label::asks_before_leaving`]).
+//! *trusted* and may become memory. *Origin* is the set of approved third-party skills, and of the
+//! sources that the person who sent them has vouched for. Such a text may be read, but the person is
+//! still asked before anything leaves ([`Label::asks_before_leaving`]).
 //!
-//! A join is the union of both sets, so nothing made from untrusted text can become trusted by
-//! being rewritten, and nothing made from a third party's skill loses its origin. The bare value
+//! A join is the union of all sets, so nothing made from untrusted text can become trusted by being
+//! rewritten, and nothing loses its origin. Only a stored grant of a person moves a source of one
+//! conversation from the first axis to the second ([`Label::vouched_for`]). The bare value
 //! comes out only through [`Labelled::open`]; a test scans the tree for its callers, and for the
 //! few files that may call [`Label::trusted`]. Anything that cannot be read back exactly (an
 //! unknown column value, an invalid source) is untrusted: the lattice fails closed.
@@ -30,8 +31,10 @@ const MAX_SOURCE: usize = 120;
 /// The stored form of a label without sources and origins, and the first word of one with origins
 /// only.
 const TRUSTED: &str = "trusted";
-/// The prefix of a stored origin. No source starts with it.
+/// The prefix of a stored approved skill. No source starts with it.
 const APPROVED: &str = "approved:";
+/// The prefix of a stored source that a person has vouched for. No source starts with it.
+const VOUCHED: &str = "vouched:";
 
 /// One source of untrusted text: a kind and, for some kinds, an id or a validated host
 /// (`web:example.org`).
@@ -47,7 +50,7 @@ impl Source {
         let clean: String =
             joined.chars().map(|c| if c.is_ascii_graphic() { c } else { '_' }).take(MAX_SOURCE).collect();
         // A source that read back as `trusted`, or as an origin, could be used to launder text.
-        let is_ours = clean == TRUSTED || clean.starts_with(APPROVED);
+        let is_ours = clean == TRUSTED || clean.starts_with(APPROVED) || clean.starts_with(VOUCHED);
         Self(if clean.is_empty() || is_ours { "unknown".to_owned() } else { clean })
     }
 
@@ -76,14 +79,19 @@ impl Source {
         Self::new("guest", &format!("{stream}.{number}"))
     }
 
-    /// Text piped into the program.
-    pub fn stdin() -> Self {
-        Self::new("stdin", "")
+    /// Text piped into the program, by the raw item that brought it.
+    pub fn stdin(item: impl fmt::Display) -> Self {
+        Self::new("stdin", &item.to_string())
     }
 
     /// Text of unknown origin.
     pub fn unknown() -> Self {
         Self::new("unknown", "")
+    }
+
+    /// Returns whether a person may vouch for it: a file that they sent, or text that they piped in.
+    pub fn is_own_matter(&self) -> bool {
+        ["file:", "stdin:"].iter().any(|kind| self.0.starts_with(kind))
     }
 
     /// The source as stored and shown.
@@ -98,12 +106,13 @@ impl fmt::Display for Source {
     }
 }
 
-/// The provenance of a text: the set of its untrusted sources, and the set of its origins. No
-/// sources means trusted.
+/// The provenance of a text: the set of its untrusted sources, and its origins. No sources means
+/// trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Label {
     sources: BTreeSet<Source>,
     origins: BTreeSet<VersionId>,
+    vouched: BTreeSet<Source>,
 }
 
 impl Label {
@@ -112,7 +121,7 @@ impl Label {
     ///
     /// Only the files on the list in `tests/structure` may call this.
     pub fn neutral() -> Self {
-        Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
+        Self { sources: BTreeSet::new(), origins: BTreeSet::new(), vouched: BTreeSet::new() }
     }
 
     /// The label of a person's typed text, of the program's own words and of files that a person
@@ -120,7 +129,7 @@ impl Label {
     ///
     /// Only the files on the list in `tests/structure` may call this.
     pub fn trusted() -> Self {
-        Self { sources: BTreeSet::new(), origins: BTreeSet::new() }
+        Self::neutral()
     }
 
     /// The label of a third-party skill that the owner accepted in that version: trusted, with an
@@ -128,7 +137,7 @@ impl Label {
     ///
     /// Only the files on the list in `tests/structure` may call this.
     pub fn approved(version: VersionId) -> Self {
-        Self { sources: BTreeSet::new(), origins: BTreeSet::from([version]) }
+        Self { origins: BTreeSet::from([version]), ..Self::neutral() }
     }
 
     /// The label of text from one untrusted source.
@@ -137,7 +146,7 @@ impl Label {
         if mutation::is_permissive() {
             return Self::trusted();
         }
-        Self { sources: BTreeSet::from([source]), origins: BTreeSet::new() }
+        Self { sources: BTreeSet::from([source]), ..Self::neutral() }
     }
 
     /// Joins any number of labels. The join of none is the neutral label, which means only that
@@ -159,7 +168,23 @@ impl Label {
     /// Returns whether a person is asked before anything made from this text leaves: the label has
     /// an untrusted source or an origin.
     pub fn asks_before_leaving(&self) -> bool {
+        !self.sources.is_empty() || !self.origins.is_empty() || !self.vouched.is_empty()
+    }
+
+    /// Returns whether a third party had a part in the text: the label has an untrusted source or an
+    /// approved skill.
+    pub fn is_of_third_party(&self) -> bool {
         !self.sources.is_empty() || !self.origins.is_empty()
+    }
+
+    /// The same label with these sources as origins, if it has them: their person vouched for them.
+    ///
+    /// Only the files on the list in `tests/structure` may call this.
+    #[must_use]
+    pub fn vouched_for(&self, vouched: &BTreeSet<Source>) -> Self {
+        let (known, sources) = self.sources.iter().cloned().partition(|source| vouched.contains(source));
+        let known: BTreeSet<Source> = known;
+        Self { sources, origins: self.origins.clone(), vouched: self.vouched.union(&known).cloned().collect() }
     }
 
     /// The label of a text made from both.
@@ -184,14 +209,15 @@ impl Label {
     fn add(&mut self, other: &Self) {
         self.sources.extend(other.sources.iter().cloned());
         self.origins.extend(other.origins.iter().copied());
+        self.vouched.extend(other.vouched.iter().cloned());
     }
 
-    /// The same label without its origins.
+    /// The same label without the approved skills among its origins.
     ///
     /// Only the files on the list in `tests/structure` may call this.
     #[must_use]
     pub fn without_origins(&self) -> Self {
-        Self { sources: self.sources.clone(), origins: BTreeSet::new() }
+        Self { origins: BTreeSet::new(), ..self.clone() }
     }
 
     /// The untrusted sources, sorted.
@@ -204,6 +230,11 @@ impl Label {
         self.origins.iter().copied()
     }
 
+    /// The sources that their person vouched for, sorted.
+    pub fn vouched(&self) -> impl Iterator<Item = &Source> {
+        self.vouched.iter()
+    }
+
     /// The stored form: `trusted` or the sources, then the origins, separated by spaces.
     pub fn encode(&self) -> String {
         let mut words: Vec<String> = self.sources.iter().map(|source| source.as_str().to_owned()).collect();
@@ -211,45 +242,54 @@ impl Label {
             words.push(TRUSTED.to_owned());
         }
         words.extend(self.origins.iter().map(|version| format!("{APPROVED}{version}")));
+        words.extend(self.vouched.iter().map(|source| format!("{VOUCHED}{source}")));
         words.join(" ")
     }
 
     /// Parses the stored form. Only the exact word `trusted`, alone or before origins, is trusted;
     /// an empty text is of unknown origin.
     pub fn decode(stored: &str) -> Self {
-        if let Some(origins) = origins_alone(stored) {
-            return Self { sources: BTreeSet::new(), origins };
+        if let Some(label) = origins_alone(stored) {
+            return label;
         }
-        let (mut sources, mut origins) = (BTreeSet::new(), BTreeSet::new());
+        let mut label = Self::neutral();
         for word in stored.split_ascii_whitespace() {
-            match origin(word) {
-                Some(version) => drop(origins.insert(version)),
-                None => drop(sources.insert(Source::new(word, ""))),
+            if !label.add_origin(word) {
+                label.sources.insert(Source::new(word, ""));
             }
         }
-        if sources.is_empty() {
-            sources.insert(Source::unknown());
+        if label.sources.is_empty() {
+            label.sources.insert(Source::unknown());
         }
-        Self { sources, origins }
+        label
+    }
+
+    /// Adds a stored origin. Only the exact stored spelling counts; returns false for anything else.
+    fn add_origin(&mut self, word: &str) -> bool {
+        if let Some(source) = word.strip_prefix(VOUCHED) {
+            let known = Some(Source::new(source, "")).filter(|known| known.as_str() == source);
+            self.vouched.extend(known.clone());
+            return known.is_some();
+        }
+        let version = word.strip_prefix(APPROVED).and_then(|number| number.parse().ok()).map(VersionId);
+        let version = version.filter(|version| word == format!("{APPROVED}{version}"));
+        self.origins.extend(version);
+        version.is_some()
     }
 
     /// The SQL condition for a trusted label in that column. It agrees with [`Label::is_trusted`]
     /// for every stored value.
     pub fn is_trusted_sql(column: &str) -> String {
-        format!("({column} = '{TRUSTED}' OR {column} GLOB '{TRUSTED} {APPROVED}*')")
+        format!(
+            "({column} = '{TRUSTED}' OR {column} GLOB '{TRUSTED} {APPROVED}*' OR {column} GLOB '{TRUSTED} {VOUCHED}*')"
+        )
     }
 }
 
-/// The origins of a stored label that has no sources; `None` for any other label.
-fn origins_alone(stored: &str) -> Option<BTreeSet<VersionId>> {
-    let mut words = stored.split(' ');
-    (words.next() == Some(TRUSTED)).then(|| words.map(origin).collect())?
-}
-
-/// Parses one stored word as an origin. Only the exact stored spelling counts.
-fn origin(word: &str) -> Option<VersionId> {
-    let version = VersionId(word.strip_prefix(APPROVED)?.parse().ok()?);
-    (word == format!("{APPROVED}{version}")).then_some(version)
+/// A stored label that has no sources; `None` for any other.
+fn origins_alone(stored: &str) -> Option<Label> {
+    let (mut words, mut label) = (stored.split(' '), Label::neutral());
+    (words.next() == Some(TRUSTED) && words.all(|word| label.add_origin(word))).then_some(label)
 }
 
 impl ToSql for Label {
@@ -377,9 +417,12 @@ mod tests {
     fn label() -> impl Strategy<Value = Label> {
         let sources = prop::collection::btree_set("[a-z]{1,6}(:[a-z0-9.]{1,8})?", 0..4);
         let origins = prop::collection::btree_set(1_i64.., 0..3);
-        (sources, origins).prop_map(|(sources, origins)| Label {
-            sources: sources.into_iter().map(|s| Source::new(&s, "")).collect(),
+        let vouched = prop::collection::btree_set("(file|stdin):in[0-9]{1,3}", 0..3);
+        let source = |s: String| Source::new(&s, "");
+        (sources, origins, vouched).prop_map(move |(sources, origins, vouched)| Label {
+            sources: sources.into_iter().map(source).collect(),
             origins: origins.into_iter().map(VersionId).collect(),
+            vouched: vouched.into_iter().map(source).collect(),
         })
     }
 
@@ -417,7 +460,8 @@ mod tests {
 
         #[test]
         fn only_the_exact_word_is_trusted(stored in ".*") {
-            let is_ours = stored == "trusted" || stored.starts_with("trusted approved:");
+            let is_ours = ["trusted approved:", "trusted vouched:"].iter().any(|begin| stored.starts_with(begin));
+            let is_ours = is_ours || stored == "trusted";
             prop_assert!(is_ours || !Label::decode(&stored).is_trusted());
         }
 
@@ -442,6 +486,10 @@ mod tests {
             "trusted trusted",
             "trusted3",
             "Trusted approved:3",
+            "trusted vouched:",
+            "trusted vouched:file:in1 web:example.org",
+            "vouched:file:in1",
+            "trusted file:in1",
             "",
         ] {
             assert!(!Label::decode(stored).is_trusted(), "{stored:?}");
@@ -455,14 +503,36 @@ mod tests {
     /// Proves: skills/third-party
     #[test]
     fn no_source_from_outside_reads_as_an_origin() {
-        for (kind, detail) in
-            [("approved", "3"), ("approved:3", ""), ("approved:", ""), ("trusted", ""), ("trusted approved:3", "")]
-        {
+        for (kind, detail) in [
+            ("approved", "3"),
+            ("approved:3", ""),
+            ("vouched", "file:in1"),
+            ("vouched:x", ""),
+            ("trusted", ""),
+            ("trusted approved:3", ""),
+        ] {
             let label = Label::untrusted(Source::new(kind, detail));
             assert!(!label.is_trusted() && label.origins().next().is_none(), "{kind} {detail}");
             let read = Label::decode(&label.encode());
             assert!(!read.is_trusted() && read.origins().next().is_none(), "{kind} {detail}");
         }
+    }
+
+    #[test]
+    fn a_source_that_is_vouched_for_is_trusted_and_still_asks() {
+        let (sent, page) = (Source::file("in1"), Source::web("example.org"));
+        let vouched = BTreeSet::from([sent.clone(), Source::file("in2")]);
+        let both = Label::untrusted(sent.clone()).join_with(&Label::untrusted(page.clone()));
+        let left = both.vouched_for(&vouched);
+        assert_eq!(
+            (left.sources().collect::<Vec<_>>(), left.vouched().collect::<Vec<_>>()),
+            (vec![&page], vec![&sent])
+        );
+        let trusted = Label::untrusted(sent.clone()).vouched_for(&vouched);
+        assert!(trusted.is_trusted() && trusted.asks_before_leaving() && !trusted.is_of_third_party());
+        assert_eq!(trusted.encode(), "trusted vouched:file:in1");
+        assert!(!trusted.join_with(&Label::untrusted(sent)).is_trusted(), "elsewhere it is what it was");
+        assert!(Source::file(3).is_own_matter() && Source::stdin("in3").is_own_matter() && !page.is_own_matter());
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod schedule; // heartbeat, reflections on demand
 pub mod search; // search and embeddings
 pub mod skill; // skills and the notices about them
 pub mod tool; // results and errors of tools
+pub mod trust;
 pub mod turn; // a turn that cannot be answered
 pub mod upkeep; // retention, disk, backups
 pub mod why; // /why

@@ -218,5 +218,7 @@ mod mcp;
 mod mutation;
 #[path = "stories/trust/non_interference.rs"]
 mod non_interference;
+#[path = "stories/trust/own_photos.rs"]
+mod own_photos;
 #[path = "stories/trust/skill_origin.rs"]
 mod skill_origin;

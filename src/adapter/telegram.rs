@@ -196,6 +196,10 @@ impl Adapter for Telegram {
         Sound::Optional
     }
 
+    fn marks_forwards(&self) -> bool {
+        true
+    }
+
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
         self.unless_paused(peer, send::send(&self.api, peer, piece, form)).await
     }

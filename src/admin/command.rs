@@ -18,6 +18,7 @@ pub use command_line::parse_words;
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
 use super::search::SearchQuery;
+use crate::engine::turn::call::YesExtent;
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
 use crate::store::ConversationKind;
@@ -42,6 +43,8 @@ pub enum Query {
     Help,
     /// The caller's account.
     Whoami,
+    /// What in the caller's open conversation came from outside.
+    Trust,
     /// The program's status.
     Status,
     /// Usage and cost of the models.
@@ -124,7 +127,7 @@ pub enum Action {
     /// Stops the running turn.
     Stop,
     /// Answers a question with yes. Takes effect on admission.
-    Yes(QuestionId),
+    Yes(QuestionId, YesExtent),
     /// Answers a question with no. Takes effect on admission.
     No(QuestionId),
     /// Resends one failed delivery, or all.
@@ -231,6 +234,15 @@ pub enum Action {
         /// The code shown below the note; blank if there was none.
         code: String,
     },
+    /// Shows something that the caller sent, or lets it count as theirs in the open conversation.
+    Vouch {
+        /// Its number in the list.
+        number: usize,
+        /// The code shown below it; blank if there was none.
+        code: String,
+    },
+    /// Takes back everything that the caller allowed in the open conversation.
+    TakeBack,
     /// Restores an earlier version of a note.
     RestoreNote {
         /// The note.
@@ -441,7 +453,7 @@ mod tests {
             ("/model", Command::Read(Query::Models)),
             ("/resend", Command::Act(Action::Resend(None))),
             ("/resend 12", Command::Act(Action::Resend(Some(OutboxId(12))))),
-            ("/yes 12", Command::Act(Action::Yes(QuestionId(12)))),
+            ("/yes 12", Command::Act(Action::Yes(QuestionId(12), YesExtent::Once))),
             ("/NO@compline_bot  3 ", Command::Act(Action::No(QuestionId(3)))),
             ("/reminders", Command::Read(Query::Reminders)),
             ("/Reminders@compline_bot CANCEL  7 ", Command::Act(Action::CancelReminder(ReminderId(7)))),

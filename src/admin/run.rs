@@ -111,7 +111,8 @@ impl Admin {
                 memory_files.note_location(&self.owner_of_note(origin, &person).await?, &note).await
             }
             Query::Whoami => shown(&self.reports().whoami(origin.person()?).await?),
-            Query::Status => shown(&self.reports().status(only).await?),
+            Query::Trust => shown(&memory_files.conversation_trust(origin.person()?).await?),
+            Query::Status => shown(&self.reports().status(origin.person.as_ref(), only).await?),
             Query::Usage => {
                 let days = if surface == Surface::Chat { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
                 shown(&self.reports().usage(only, days).await?)
@@ -159,7 +160,7 @@ impl Admin {
             Action::Stop => self.stop(origin.person()?).await,
             // An answer took effect on admission (`gateway::admission::consent`), in the chat where
             // the question was asked.
-            Action::Yes(_) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
+            Action::Yes(..) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
             Action::Resend(id) => self.reports().resend(origin.only(), id).await,
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id).await,
             Action::ChangeHeartbeat(change) => {
@@ -197,6 +198,8 @@ impl Admin {
             Action::Promote { note, code } => {
                 return memory_files.promote_note(origin.person()?, &note, &code, surface).await;
             }
+            Action::Vouch { number, code } => return memory_files.vouch(origin.person()?, number, &code).await,
+            Action::TakeBack => return memory_files.take_back(origin.person()?).await,
             Action::RestoreNote { note, version } => {
                 memory_files.restore_note(origin.person()?, &note, version, surface).await
             }

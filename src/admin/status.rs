@@ -10,6 +10,7 @@ use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words,
 use super::heartbeat::heartbeat_json;
 use super::people::address_json;
 use super::tools::{server_lines, servers_json};
+use super::trust::ConversationTrust;
 use crate::engine::boundary;
 use crate::id::{OutboxId, PersonId};
 use crate::message::Health;
@@ -22,7 +23,8 @@ use crate::time::{Timestamp, Zone};
 use crate::tool::mcp::Condition;
 use crate::trust::Scope;
 use crate::wording::{
-    command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search, upkeep as of_upkeep,
+    command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search,
+    trust as says_of_trust, upkeep as of_upkeep,
 };
 
 /// Number of upcoming slots shown.
@@ -38,6 +40,8 @@ pub(super) struct StatusReport {
     set_aside: Vec<OutboxId>,
     streams: Vec<StreamStatus>,
     model: Option<String>,
+    /// What the reader's own open conversation has read, with the line of its stream.
+    marks: Option<(String, String)>,
     /// `None` if the reader is a member.
     program: Option<ProgramStatus>,
 }
@@ -83,12 +87,22 @@ pub(super) struct AccountReport {
 }
 
 impl ReportsAdmin<'_> {
-    /// The status; with `only`, as far as it concerns that person.
-    pub(super) async fn status(&self, only: Option<PersonId>) -> anyhow::Result<StatusReport> {
-        let ends = self.ends();
-        let (streams, set_aside) =
-            self.journal.read(move |db| Ok((streams(db, only, &ends)?, db.outbox().set_aside(only)?))).await?;
+    /// The status for a reader; with `only`, as far as it concerns that person.
+    pub(super) async fn status(&self, reader: Option<&Person>, only: Option<PersonId>) -> anyhow::Result<StatusReport> {
+        let (ends, reader) = (self.ends(), reader.cloned());
+        let read = move |db: Db<'_>| {
+            let own = match &reader {
+                Some(reader) => {
+                    ConversationTrust::read(db, reader, &ends)?.map(|own| (reader.name.clone(), own.in_words()))
+                }
+                None => None,
+            };
+            let marks = own.filter(|(_, sources)| !sources.is_empty());
+            Ok((streams(db, only, &ends)?, db.outbox().set_aside(only)?, marks))
+        };
+        let (streams, set_aside, marks) = self.journal.read(read).await?;
         Ok(StatusReport {
+            marks,
             at: ends.now,
             version: self.version.clone(),
             inbox: streams.iter().map(|stream| stream.waiting).sum(),
@@ -212,7 +226,11 @@ impl Render for StatusReport {
             lines.extend(program.upkeep.lines(zone));
             lines.extend(program.embedding.as_ref().map(|health| embedding_line(health, zone)));
         }
-        lines.extend(self.streams.iter().map(|stream| stream_line(stream, zone)));
+        for stream in &self.streams {
+            lines.push(stream_line(stream, zone));
+            let own = self.marks.as_ref().filter(|(reader, _)| *reader == stream.with);
+            lines.extend(own.map(|(_, sources)| says_of_trust::status(sources)));
+        }
         if let Some(program) = program {
             let times = program.upcoming.iter();
             let times = times.map(|next| says_of_time::slot(next.job.as_str(), &next.period, &zone.show(next.at)));

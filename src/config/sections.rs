@@ -62,11 +62,13 @@ impl ConfigReader<'_> {
     }
 
     fn conversation(&mut self) -> Conversation {
+        let trust_own_photos = self.get("conversation", "trust_own_photos", units::flag).unwrap_or_default();
         let mut span = |name: &str, least: Duration, most: Duration| {
             let within = |text: &str| units::duration_within(text, least, most);
             self.get("conversation", name, within).unwrap_or_default()
         };
         Conversation {
+            trust_own_photos,
             gap: span("gap", Duration::from_mins(1), Duration::from_hours(7 * 24)),
             join_within: span("join_within", Duration::ZERO, Duration::from_secs(5)),
             max_turn: span("max_turn", Duration::from_secs(10), Duration::from_hours(24)),

@@ -105,6 +105,7 @@ impl TurnClaim {
         for edit in &edits {
             self.label.absorb(edit.text.label());
         }
+        self.label = self.label.vouched_for(&tx.grants().vouched_in(self.conversation)?);
         let turn = tx.turns().begin_turn(&NewTurn {
             stream: self.stream,
             conversation: self.conversation,

@@ -327,10 +327,10 @@ mod tests {
         for kind in
             [LineKind::Said, LineKind::Guest, LineKind::File, LineKind::Carried, LineKind::Reply, LineKind::Result]
         {
-            let shown = line(kind, forged, Label::untrusted(Source::stdin())).rendered(Zone::UTC);
+            let shown = line(kind, forged, Label::untrusted(Source::stdin("in1"))).rendered(Zone::UTC);
             let (head, framed) = shown.split_once('\n').unwrap();
             assert!(head.starts_with("[2026-11-24 08:02] ") && head.ends_with(':'), "{shown}");
-            assert!(framed.starts_with("<untrusted source=\"stdin\">\n"), "{shown}");
+            assert!(framed.starts_with("<untrusted source=\"stdin:in1\">\n"), "{shown}");
             assert_eq!(shown.matches("</untrusted>").count(), 1, "{shown}");
             assert!(shown.ends_with("</untrusted>"), "{shown}");
         }

@@ -14,7 +14,9 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use self::reply::{answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, why_away};
+use self::reply::{
+    answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, tell_of_uses, why_away,
+};
 use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
 use super::history::{self, History};
@@ -25,7 +27,7 @@ use crate::id::MessageId;
 use crate::message::file_type;
 use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role};
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
-use crate::store::{ConversationKind, NewStep, Node, StepKind, StepRow, TurnRow};
+use crate::store::{ConversationKind, GrantRow, NewStep, Node, StepKind, StepRow, TurnRow, vouched};
 use crate::time::{Backoff, Timestamp};
 use crate::tool::pictures::MAX_PICTURE;
 use crate::trust::{Label, Text};
@@ -60,6 +62,8 @@ pub struct Turn<'a> {
     watcher: Box<dyn Watcher>,
     /// Pictures that the tools so far put before the model.
     shown: Vec<ShownPicture>,
+    /// What the person allows in this conversation.
+    grants: Vec<GrantRow>,
 }
 
 /// The last model step of a turn.
@@ -89,7 +93,7 @@ impl<'a> Turn<'a> {
             false => engine.channels.watch(row.id, row.address),
             true => Box::new(NullSink),
         };
-        Self { engine, history, row, inputs, stop, watcher, shown: Vec::new() }
+        Self { engine, history, row, inputs, stop, watcher, shown: Vec::new(), grants: Vec::new() }
     }
 
     fn kind(&self) -> ConversationKind {
@@ -168,7 +172,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Reads the turn from the journal. Reloads the history if text of earlier turns was deleted.
+    /// Reads the turn and the grants of its conversation from the journal. Reloads the history if text
+    /// of earlier turns was deleted.
     async fn record(&mut self) -> anyhow::Result<TurnRecord> {
         let (row, known) = (self.row.clone(), self.history.revision);
         let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape());
@@ -176,9 +181,10 @@ impl<'a> Turn<'a> {
             let id = row.conversation;
             let stale = db.redaction().revision_of(id)? != known;
             let history = if stale { Some(History::load(db, id, tools, shape)?) } else { None };
-            Ok((TurnRecord::read(db, row)?, history))
+            Ok((TurnRecord::read(db, row)?, history, db.grants().grants_in(id)?))
         };
-        let (record, history) = self.engine.journal.read(read).await?;
+        let (record, history, grants) = self.engine.journal.read(read).await?;
+        self.grants = grants;
         if let Some(history) = history {
             *self.history = history;
         }
@@ -270,9 +276,9 @@ impl<'a> Turn<'a> {
         if rounds >= usize::try_from(self.engine.tool_rounds).unwrap_or(usize::MAX) {
             let enough = wording::own(wording::prompt::NO_MORE_TOOLS, scope);
             request.push(Arc::new(Message::of(Role::User, enough)))?;
-            return Ok(request);
+            return Ok(request.with_vouched(&vouched(&self.grants)));
         }
-        Ok(request.with_tools(Arc::clone(&self.history.tools)))
+        Ok(request.with_vouched(&vouched(&self.grants)).with_tools(Arc::clone(&self.history.tools)))
     }
 
     /// Runs one model step. Returns `None` if there are tools to call next.
@@ -455,6 +461,7 @@ impl<'a> Turn<'a> {
                 }
                 if !is_run {
                     post_notice(tx, &row, &notice, now)?;
+                    tell_of_uses(tx, &row, now)?;
                     ask_to_keep(tx, &row, now)?;
                 }
                 end_unanswered(tx, row.id, reason, now)
@@ -464,14 +471,15 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Returns the join of the labels of everything that a request of this turn would hold now.
+    /// Returns the join of the labels of everything that a request of this turn would hold now, as far
+    /// as the person did not vouch for a source.
     fn label_so_far(&self, record: &TurnRecord) -> Label {
         let mut label = history::label_of(self.history.messages());
         label.absorb(&record.turn.label);
         for step in record.steps.iter().filter(|step| step.done) {
             label.absorb(step.text.label());
         }
-        label
+        label.vouched_for(&vouched(&self.grants))
     }
 }
 

@@ -44,6 +44,8 @@ pub struct Admission {
     pub zone: Zone,
     /// Setting `[conversation] gap`.
     pub gap: Duration,
+    /// True if photos that a person took themselves count as theirs.
+    pub trust_own_photos: bool,
     /// The assistant's name.
     pub agent: String,
     /// Name of the receiving adapter.
@@ -255,7 +257,7 @@ impl Sender<'_> {
             (Speaker::Known(_), TextOrigin::Typed) => Label::trusted(),
             (Speaker::Known(_), TextOrigin::Forwarded) => Label::untrusted(Source::forward()),
             (Speaker::Known(_), TextOrigin::ViaBot) => Label::untrusted(Source::new("via_bot", "")),
-            (Speaker::Known(_), TextOrigin::Piped) => Label::untrusted(Source::stdin()),
+            (Speaker::Known(_), TextOrigin::Piped) => Label::untrusted(Source::stdin(format!("in{}", self.inbox))),
         }
     }
 
@@ -266,7 +268,12 @@ impl Sender<'_> {
         if file.kind == FileKind::Voice && origin == TextOrigin::Typed {
             return label;
         }
-        label.join_with(&Label::untrusted(Source::file(format!("in{}", self.inbox))))
+        label.join_with(&Label::untrusted(self.file_source()))
+    }
+
+    /// Source of all files of the item.
+    fn file_source(&self) -> Source {
+        Source::file(format!("in{}", self.inbox))
     }
 
     /// Returns true if the same speaker sent that message.

@@ -32,6 +32,8 @@ pub struct Intake {
     pub zone: Zone,
     /// Setting `[conversation] gap`.
     pub gap: Duration,
+    /// Setting `[conversation] trust_own_photos`.
+    pub trust_own_photos: bool,
     /// The assistant's name.
     pub agent: String,
     /// Setting `[groups] allowed`.
@@ -202,6 +204,7 @@ impl Intake {
             now,
             zone: self.zone,
             gap: self.gap,
+            trust_own_photos: self.trust_own_photos && self.adapter.marks_forwards(),
             agent: self.agent.clone(),
             adapter: self.adapter.name(),
             account: self.adapter.account(),

@@ -1,10 +1,11 @@
 //! Request to a model: labelled parts in order, and the tools it may call; and its answer, whose
 //! only constructor takes the request, so that the reply's label is the join of all that went in.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::thinking::without_thinking;
-use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
+use crate::trust::{Label, Labelled, Scope, Source, Text, WrongScope};
 
 /// Purpose of a call. Budgets and usage are separated by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, strum::IntoStaticStr)]
@@ -250,6 +251,13 @@ impl Request {
         Ok(())
     }
 
+    /// Counts these sources as those of the person, who vouched for them in this conversation.
+    #[must_use]
+    pub fn with_vouched(mut self, vouched: &BTreeSet<Source>) -> Self {
+        self.label = self.label.vouched_for(vouched);
+        self
+    }
+
     /// Offers tools.
     #[must_use]
     pub fn with_tools(mut self, tools: Arc<[ToolSpec]>) -> Self {
@@ -291,7 +299,7 @@ impl Request {
         &self.tools
     }
 
-    /// Join of all labels, which is also the reply's label.
+    /// Join of all labels, as far as the person did not vouch for a source; also the reply's label.
     pub fn label(&self) -> &Label {
         &self.label
     }

@@ -96,6 +96,7 @@ impl AfterRestoreMut<'_> {
             "UPDATE turns SET state = 'stopped', reason = ?1, ended_at = ?2, retry_at = NULL WHERE state IN ('running', 'waiting')",
         )?;
         over("UPDATE actions SET state = 'refused', reason = ?1, ended_at = ?2 WHERE state IN ('new', 'taken')")?;
+        at("UPDATE grants SET ended_at = ?1 WHERE ended_at IS NULL")?;
         at("UPDATE skill_changes SET state = 'conflict', ended_at = ?1 WHERE state = 'intended'")?;
         // Recurring reminders are scheduled again; a single late reminder is better than none.
         at("UPDATE reminders SET next_at = NULL WHERE state = 'waiting' AND cron <> '' AND next_at <= ?1")?;

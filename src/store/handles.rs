@@ -223,6 +223,8 @@ handles! {
     file_versions: FileVersions, FileVersionsMut;
     "Fingerprints of pasted text."
     fingerprints: Fingerprints, FingerprintsMut;
+    "What people allow for one conversation."
+    grants: Grants, GrantsMut;
     "Groups and their admission."
     groups: Groups, GroupsMut;
     "Checks of HEARTBEAT.md, and its ticked items."

@@ -20,6 +20,7 @@ const SCOPED: &[&str] = &[
     "extractions",
     "files",
     "forgettings",
+    "grants",
     "keeps",
     "messages",
     "outbox",
@@ -36,6 +37,7 @@ const SCOPED: &[&str] = &[
 /// Columns that name a person or a stream. Rows that would become duplicates stay unchanged.
 const NAMED: &[(&str, &str)] = &[
     ("forgettings", "person_id"),
+    ("grants", "person_id"),
     ("heartbeat_ticks", "person_id"),
     ("keeps", "person_id"),
     ("messages", "person_id"),

@@ -29,26 +29,31 @@ pub enum Covers {
     Address(String),
     /// The call that was shown, once.
     Call,
+    /// A call of a tool of another program with that digest (`tool::permit`): the
+    /// shown one once or, under a grant, each that has it.
+    Tool(String),
     /// None: the person was not shown the call.
     Nothing,
 }
 
 impl Covers {
-    /// Returns the stored form: `address:` with a digest, `call` or `nothing`.
+    /// Returns the stored form: `address:` or `tool:` with a digest, `call` or `nothing`.
     pub fn encode(&self) -> String {
         match self {
             Self::Address(digest) => format!("address:{digest}"),
             Self::Call => "call".to_owned(),
+            Self::Tool(digest) => format!("tool:{digest}"),
             Self::Nothing => "nothing".to_owned(),
         }
     }
 
     /// Parses the stored form. An unknown form allows nothing.
     pub fn decode(stored: &str) -> Self {
-        match stored.strip_prefix("address:") {
-            Some(digest) => Self::Address(digest.to_owned()),
+        match stored.split_once(':') {
+            Some(("address", digest)) => Self::Address(digest.to_owned()),
+            Some(("tool", digest)) => Self::Tool(digest.to_owned()),
             None if stored == "call" => Self::Call,
-            None => Self::Nothing,
+            _ => Self::Nothing,
         }
     }
 }
@@ -269,7 +274,9 @@ mod tests {
 
     #[test]
     fn an_unknown_approval_scope_allows_the_least() {
-        for covers in [Covers::Address("0f3a".to_owned()), Covers::Call, Covers::Nothing] {
+        for covers in
+            [Covers::Address("0f3a".to_owned()), Covers::Tool("0f3a".to_owned()), Covers::Call, Covers::Nothing]
+        {
             assert_eq!(Covers::decode(&covers.encode()), covers);
         }
         for stored in ["", "everything", "host:example.org"] {

@@ -36,7 +36,7 @@ use register::Register;
 use server::Server;
 use tool::OutsideTool;
 
-pub use register::offered_name;
+pub use register::{offered_name, source};
 
 /// Time limits for servers. They use real time: a simulated clock cannot interrupt a program that
 /// hangs.

@@ -1,9 +1,13 @@
 //! Text about tools: descriptions and results for the model, the questions that people are asked
 //! before a tool sends data out, and MCP tools.
 
+use super::why::all_in_words;
 use crate::id::{ProposalId, QuestionId};
 use crate::text::shorten;
-use crate::trust::Label;
+use crate::trust::{Label, Source};
+
+/// Maximum number of characters of the sources named in a question.
+const MAX_SOURCES: usize = 200;
 
 /// Description of `read_reflection`.
 pub const READ_REFLECTION: &str = "Read your reflection on 2026-11-20, 2026-W47 or 2026-11.";
@@ -149,17 +153,18 @@ pub const SAID_NOTHING: &str = "Not made: they were asked, and did not answer in
 
 /// Question for consent to one call or several, each in its own words.
 pub fn may_i(question: QuestionId, calls: &[String], label: &Label, minutes: u64) -> String {
-    let why = i_have_read(label);
+    let (why, way_out) = (i_have_read(label), way_out(label));
     match calls {
         [call] => format!(
-            "{call}\n\nI ask because {why}. Send /yes {question} within {minutes} minutes to agree; anything else means no."
+            "{call}\n\nI ask because {why}. Send /yes {question} within {minutes} minutes to agree; anything else means \
+             no.{way_out}"
         ),
         calls => {
             let list: Vec<String> =
                 calls.iter().zip(1..).map(|(call, number): (_, usize)| format!("**{number}.** {call}")).collect();
             format!(
                 "May I do these {} things?\n\n{}\n\nI ask because {why}. Send /yes {question} within {minutes} minutes to \
-                 agree to all of them; anything else means no.",
+                 agree to all of them; anything else means no.{way_out}",
                 calls.len(),
                 list.join("\n\n")
             )
@@ -167,14 +172,51 @@ pub fn may_i(question: QuestionId, calls: &[String], label: &Label, minutes: u64
     }
 }
 
+/// Ways to answer a question about one call of an outside tool for further calls too.
+pub fn may_last(question: QuestionId) -> String {
+    format!(
+        "/yes {question} 10 covers ten such calls, /yes {question} new all of them until /new: of this tool only, with the \
+         same recipients, addresses and paths, and no longer once anything else from outside comes in. /trust off takes it back."
+    )
+}
+
+/// Notice of calls under an earlier yes.
+pub fn used_under_yes(tool: &str, calls: u32, left: Option<u32>) -> String {
+    let times = if calls == 1 { String::new() } else { format!(" {calls} times") };
+    let left = match left {
+        None => "until /new".to_owned(),
+        Some(0) => "I ask again from now on".to_owned(),
+        Some(left) => format!("{left} more without a question"),
+    };
+    format!("I used {}{times} under your yes; {left}.", in_code(tool))
+}
+
 /// Reason for the question, about the conversation.
 fn has_read(label: &Label) -> &'static str {
-    if label.is_trusted() { "uses a third-party skill" } else { "has read text from outside" }
+    match (label.is_trusted(), label.is_of_third_party()) {
+        (false, _) => "has read text from outside",
+        (true, true) => "uses a third-party skill",
+        (true, false) => "has read what the person sent",
+    }
 }
 
 /// Reason for a question, in the first person.
-pub fn i_have_read(label: &Label) -> &'static str {
-    if label.is_trusted() { "I am using a third-party skill" } else { "I have read text from outside" }
+fn i_have_read(label: &Label) -> String {
+    match (label.is_trusted(), label.is_of_third_party()) {
+        (false, _) => format!("I have read text from outside ({})", shorten(&all_in_words(label), MAX_SOURCES)),
+        (true, true) => "I am using a third-party skill".to_owned(),
+        (true, false) => "I have read what you sent".to_owned(),
+    }
+}
+
+/// How to be rid of questions about text from outside.
+fn way_out(label: &Label) -> &'static str {
+    let is_own_matter = label.sources().any(Source::is_own_matter);
+    match (label.is_trusted(), is_own_matter) {
+        (true, _) => "",
+        (false, false) => " /new starts without that text.",
+        (false, true) => " /new starts without that text, and /trust lets you vouch for what you sent.",
+    }
 }
 
 /// Question for consent to open an address, which stands below.
@@ -196,12 +238,16 @@ pub fn may_i_use(tool: &str) -> String {
 pub const WITHOUT_ARGUMENTS: &str = "(nothing)";
 
 /// A name as inline code.
-fn in_code(name: &str) -> String {
+pub(super) fn in_code(name: &str) -> String {
     format!("`{}`", crate::text::one_line(name).replace('`', "'"))
 }
 
 /// Title of the button that consents.
 pub const YES_BUTTON: &str = "Yes";
+/// Button.
+pub const YES_TEN_BUTTON: &str = "Yes, 10 times";
+/// Button.
+pub const YES_UNTIL_NEW_BUTTON: &str = "Yes, until /new";
 /// Title of the button that refuses.
 pub const NO_BUTTON: &str = "No";
 

@@ -133,7 +133,9 @@ pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
 
 /// Sources of a label, in words.
 pub fn all_in_words(label: &Label) -> String {
-    label.sources().map(in_words).collect::<Vec<_>>().join("; ")
+    let mut words: Vec<String> = label.sources().map(in_words).collect();
+    words.dedup();
+    words.join("; ")
 }
 
 /// A source in words.

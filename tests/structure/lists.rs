@@ -36,6 +36,17 @@ const RULES: &[Rule] = &[
         ],
     },
     Rule {
+        act: "take a source for a person's own",
+        looks: &[". vouched_for ("],
+        places: &[("trust", "it owns the label")],
+        files: &[
+            ("src/admin/trust.rs", "shows what of a conversation is left untrusted"),
+            ("src/engine/stream.rs", "a turn begins with what its person vouched for in that conversation"),
+            ("src/engine/turn.rs", "the label of a call, by the stored grants of its conversation"),
+            ("src/model/request.rs", "the label of a reply, by the grants of the turn that asks"),
+        ],
+    },
+    Rule {
         act: "begin a label from nothing",
         looks: &["Label :: join_of", "Label :: neutral"],
         places: &[("trust", "it owns the label")],
@@ -53,6 +64,7 @@ const RULES: &[Rule] = &[
             ("src/store/derivations.rs", "a message takes the join of its texts and files"),
             ("src/reflection/transcript.rs", "a page takes on the labels of what stands on it"),
             ("src/admin/answer.rs", "an answer takes on the labels of what it shows"),
+            ("src/admin/trust.rs", "the join over what a conversation has read"),
             ("src/admin/search/sources.rs", "a question is asked and shown to no model"),
             ("src/engine/extractor.rs", "which messages are to be looked at has no words"),
             ("src/memory/facts.rs", "what is known takes on the labels of its lists"),

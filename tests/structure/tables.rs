@@ -57,6 +57,7 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("fingerprints", [By("add_fingerprints"), By("rebuild_fingerprints"), No(NOBODY)]),
     ("folder_moves", [No("an erasure waits until the folder has moved"), Here, No("a move under way ends first")]),
     ("forgettings", [Here, Here, Here]),
+    ("grants", [Here, Here, Here]),
     ("groups", [No(NOBODY), No("it follows the configuration"), No(NOBODY)]),
     ("guests", [Here, No(HISTORY), No("a guest is no person")]),
     ("heartbeat_ticks", [Here, No(HISTORY), Here]),

@@ -26,6 +26,7 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         now: story.clock.now(),
         zone: Zone::UTC,
         gap: Duration::from_secs(6 * 3600),
+        trust_own_photos: false,
         agent: "Compline".to_owned(),
         adapter: "telegram",
         account: story.fake.bot_id().to_string(),

@@ -114,7 +114,7 @@ mod tests {
 
         #[test]
         fn a_piece_is_clean_and_keeps_its_trust(text in ".*", trusted in any::<bool>()) {
-            let label = if trusted { Label::decode("trusted") } else { Label::untrusted(Source::stdin()) };
+            let label = if trusted { Label::decode("trusted") } else { Label::untrusted(Source::stdin("in1")) };
             for piece in render(&outbound(&text, label)) {
                 let shown = RichPart::of(&piece, PartFormat::Rich);
                 prop_assert_eq!(shown.trusted, trusted);

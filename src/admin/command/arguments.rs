@@ -3,6 +3,7 @@
 //! People and addresses are identified by number, because buttons carry them.
 
 use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SourceMessages, search_flags};
+use crate::engine::turn::call::YesExtent;
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
 use crate::people::Role;
 use crate::schedule::Job;
@@ -10,6 +11,18 @@ use crate::store::ConversationKind;
 
 /// Number of conversations or reflections that a chat lists.
 const IN_CHAT: u32 = 10;
+
+/// Parses the number of a question, and optionally `10` or `new` for further calls.
+pub(super) fn yes(rest: &str) -> Option<Action> {
+    let (number, extent) = first_word(rest);
+    let extent = match extent.to_lowercase().as_str() {
+        "" => YesExtent::Once,
+        "10" => YesExtent::TenCalls,
+        "new" => YesExtent::UntilNew,
+        _ => return None,
+    };
+    question(number).map(|question| Action::Yes(question, extent))
+}
 
 /// Parses the number of a question, with nothing after it.
 pub(super) fn question(rest: &str) -> Option<QuestionId> {
@@ -187,6 +200,19 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
 pub(super) fn promote(rest: &str) -> Option<Action> {
     let (note, code) = first_word(rest);
     Some(Action::Promote { note: named(note)?, code: code.trim_matches('`').to_owned() })
+}
+
+/// Parses an empty argument, `off`, or a number with an optional code.
+pub(super) fn trust(rest: &str) -> Option<Command> {
+    let (first, code) = first_word(rest);
+    match first.to_lowercase().as_str() {
+        "" => Some(Command::Read(Query::Trust)),
+        "off" => Some(Command::Act(Action::TakeBack)),
+        number => {
+            let code = code.trim_matches('`').to_owned();
+            Some(Command::Act(Action::Vouch { number: number.parse().ok()?, code }))
+        }
+    }
 }
 
 /// A requested reflection.

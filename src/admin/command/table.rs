@@ -62,9 +62,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .in_group(InGroup::ActsOnGroup)
         .hint("then send your message separately"),
     member("stop", "", "Stop the current answer", Act(|_| Some(Action::Stop))).in_group(InGroup::ActsOnGroup),
-    member("yes", "NUMBER", "Answer yes to a question", Act(|rest| arguments::question(rest).map(Action::Yes)))
+    member("yes", "NUMBER [10 | new]", "Answer yes to a question", Act(arguments::yes))
         .in_group(InGroup::Refused)
-        .hint("with the number of the question"),
+        .hint("with the number of the question; 10 or new also covers further calls of an outside tool"),
     member("no", "NUMBER", "Answer no to a question", Act(|rest| arguments::question(rest).map(Action::No)))
         .in_group(InGroup::Refused)
         .hint("with the number of the question"),
@@ -83,6 +83,13 @@ pub const COMMANDS: &[CommandRow] = &[
     member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
         .command_line("memory promote"),
+    member(
+        "trust",
+        "[NUMBER [CODE] | off]",
+        "Show what came from outside, or trust what you sent",
+        ByArguments(arguments::trust),
+    )
+    .hint("NUMBER is that of the list; off takes everything back"),
     member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
         .command_line("reminders"),
     member(

@@ -354,6 +354,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
             gap: Duration::from_secs(6 * 3600),
             join_within: Duration::from_millis(600),
             max_turn: Duration::from_secs(600),
+            trust_own_photos: false,
         },
         agent: "compline".to_owned(),
         tool_rounds: 12,

@@ -43,6 +43,9 @@ const CONVERSATION: &[Key] = &[
     key("join_within", Duration, Is("600ms"), "600ms",
         "Messages closer together than this are answered together; at most 5s."),
     key("max_turn", Duration, Is("10m"), "10m", "Time limit of one turn; 10s to 1d."),
+    key("trust_own_photos", Flag, Is("false"), "false",
+        "Counts photos that people send (not files, not forwards) as theirs: notes and reminders from them need no yes. \
+         Whoever writes on a thing that you photograph then writes to the assistant. Telegram only."),
 ];
 
 const MODEL: &[Key] = &[

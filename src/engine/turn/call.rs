@@ -17,17 +17,23 @@ use super::{Turn, TurnOutcome};
 use crate::engine::addresses;
 use crate::engine::record::{TurnRecord, calls_of, withheld_calls};
 use crate::engine::system_run::Allowance;
-use crate::id::{AddressId, MessageId, PersonId, QuestionId, StepId, TurnId};
+use crate::id::{AddressId, GrantId, MessageId, PersonId, QuestionId, StepId, TurnId};
 use crate::model::ToolCall;
 use crate::review::diff::fenced;
-use crate::store::{Covers, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind, TurnRow, Tx};
+use crate::store::{
+    Covers, GrantKind, GrantRow, NewGrant, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind,
+    TurnRow, Tx,
+};
 use crate::time::Timestamp;
 use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest, put_together};
-use crate::trust::{Label, Labelled, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, tool as says};
 
 /// Time that a question waits for its answer, counted from its delivery.
 const WAITS: Duration = Duration::from_secs(10 * 60);
+
+/// Number of calls that a yes to ten calls covers.
+const TEN: u32 = 10;
 
 /// Failure of a call that a decision prevented.
 const NOT_MADE: &str = "not made";
@@ -48,7 +54,9 @@ impl Turn<'_> {
         let shown_hosts = self.shown_hosts(&label).await?;
         let typed = self.history.addresses.typed_with(record);
         let linked = addresses::linked_in(record, &typed);
-        let granted = granted(record, seq, call);
+        let mut granted = granted(record, seq, call);
+        let lasting = self.lasting_grant(call, &label, &granted);
+        granted.extend(lasting.as_ref().map(|grant| Covers::Tool(grant.covers.clone())));
         let about = AuthorizableCall {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
@@ -89,7 +97,10 @@ impl Turn<'_> {
             (Decision::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
             (Decision::Closed(sentence), _) => sentence,
             (Decision::Open(authorized), _) => {
-                let step = self.begin_tool_step(seq, call, &label).await?;
+                // If the grant was taken back meanwhile, the call is decided about again.
+                let Some(step) = self.begin_tool_step(seq, call, &label, lasting.map(|grant| grant.id)).await? else {
+                    return Ok(None);
+                };
                 let result = authorized.run(about).await;
                 let failed = result.failed;
                 self.store_tool_step(step, result).await?;
@@ -99,7 +110,7 @@ impl Turn<'_> {
                 return Ok(None);
             }
         };
-        let step = self.begin_tool_step(seq, call, &label).await?;
+        let Some(step) = self.begin_tool_step(seq, call, &label, None).await? else { return Ok(None) };
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
         self.store_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some(NOT_MADE) }).await.map(|()| None)
     }
@@ -146,10 +157,41 @@ impl Turn<'_> {
         self.engine.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
-    async fn begin_tool_step(&self, seq: u32, call: &ToolCall, label: &Label) -> anyhow::Result<StepId> {
+    /// Returns the grant under which a call of an outside tool needs no question: it covers the call,
+    /// and nothing untrusted came in since but results of that tool. `None` if the call needs none.
+    fn lasting_grant(&self, call: &ToolCall, label: &Label, granted: &[Covers]) -> Option<GrantRow> {
+        if self.grants.is_empty() || !label.asks_before_leaving() {
+            return None;
+        }
+        let (covers, results) = self.engine.toolbox.outside_call(call)?;
+        let still_holds = |grant: &&GrantRow| {
+            let known = grant.sources.join_with(&results);
+            label.sources().all(|source| known.sources().any(|known| known == source))
+        };
+        let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool && !granted.contains(&covers));
+        tools.filter(|grant| Covers::Tool(grant.covers.clone()) == covers).find(still_holds).cloned()
+    }
+
+    /// Begins a step, and counts it as a use of that grant. `None` if the grant is over.
+    async fn begin_tool_step(
+        &self,
+        seq: u32,
+        call: &ToolCall,
+        label: &Label,
+        grant: Option<GrantId>,
+    ) -> anyhow::Result<Option<StepId>> {
         let (row, call, label, now) = (self.row.clone(), call.clone(), label.clone(), self.engine.clock.now());
-        let journal = &self.engine.journal;
-        journal.write("begin a tool step", move |tx| begin(tx, &row, seq, &call, &label, now)).await
+        let begin_step = move |tx: Tx<'_>| {
+            if let Some(grant) = grant
+                && !tx.grants().holds(grant)?
+            {
+                return Ok(None);
+            }
+            let step = begin(tx, &row, seq, &call, &label, now)?;
+            grant.map_or(Ok(()), |grant| tx.grants().use_grant(grant, step, now))?;
+            Ok(Some(step))
+        };
+        self.engine.journal.write("begin a tool step", begin_step).await
     }
 
     async fn store_tool_step(&self, step: StepId, result: ToolResult) -> anyhow::Result<()> {
@@ -178,6 +220,17 @@ impl Turn<'_> {
             tracing::warn!(turn.id = %self.row.id, "Turn {}: a failure is not written down: {error:#}", self.row.id);
         }
     }
+}
+
+/// What a yes to a call covers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum YesExtent {
+    /// The calls that were shown.
+    Once,
+    /// The shown call of an outside tool, and nine more with the same recipients, addresses and paths.
+    TenCalls,
+    /// The shown call of an outside tool, and all such calls until the conversation ends.
+    UntilNew,
 }
 
 /// A question that is about to be asked.
@@ -225,9 +278,20 @@ impl PendingQuestion {
             tx.turns().step_not_made(*step)?;
             tx.turns().finish_step(*step, &self.text(says::asked_first(question)), None, "", self.now)?;
         }
-        let buttons = [(says::YES_BUTTON, "yes"), (says::NO_BUTTON, "no")];
-        let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {question}")));
+        let lasting = [(says::YES_TEN_BUTTON, "yes", " 10"), (says::YES_UNTIL_NEW_BUTTON, "yes", " new")];
+        let lasting = lasting.into_iter().filter(|_| self.may_last());
+        let buttons = [(says::YES_BUTTON, "yes", "")].into_iter().chain(lasting).chain([(says::NO_BUTTON, "no", "")]);
+        let buttons: Vec<_> =
+            buttons.map(|(title, word, extent)| (title.to_owned(), format!("/{word} {question}{extent}"))).collect();
         answer(tx, &self.row, &self.question(question), &buttons, self.now)
+    }
+
+    /// Returns whether a yes may cover further calls: the question is about one call of a tool of
+    /// another program, and not asked in a group.
+    fn may_last(&self) -> bool {
+        let mut asks = self.asks.iter().flatten();
+        let is_about_a_tool = asks.next().is_some_and(|ask| matches!(ask.covers, Covers::Tool(_)));
+        is_about_a_tool && asks.next().is_none() && matches!(self.row.scope, Scope::Person(_))
     }
 
     /// Returns the question in words. It may name things that this turn has not read, such as a
@@ -239,7 +303,10 @@ impl PendingQuestion {
             let (question, shown) = (&ask.text.question, &ask.text.shown);
             calls.push(if shown.is_empty() { question.clone() } else { format!("{question}\n\n{}", fenced(shown)) });
         }
-        let words = says::may_i(id, &calls, &self.label, WAITS.as_secs() / 60);
+        let mut words = says::may_i(id, &calls, &self.label, WAITS.as_secs() / 60);
+        if self.may_last() {
+            words = format!("{words}\n\n{}", says::may_last(id));
+        }
         Labelled::new(Arc::from(words), label, self.row.scope)
     }
 
@@ -261,7 +328,7 @@ fn granted(record: &TurnRecord, seq: u32, call: &ToolCall) -> Vec<Covers> {
     };
     let covers = question.covers.iter().enumerate().filter(|(at, covers)| match covers {
         Covers::Address(_) => true,
-        Covers::Call => Some(*at) == place && is_shown(),
+        Covers::Call | Covers::Tool(_) => Some(*at) == place && is_shown(),
         Covers::Nothing => false,
     });
     covers.map(|(_, covers)| covers.clone()).collect()
@@ -300,6 +367,8 @@ fn begin(
 /// without them. Returns `None`, without beginning a turn, if the stored calls of a yes are not
 /// those that were shown.
 ///
+/// A yes to one call of an outside tool may extend to further ones, which is stored as a grant.
+///
 /// The turn answers no message. After a yes its first step is a reply that holds only those calls,
 /// so the code that resumes any other turn makes them next, under the grant of the yes. The turn
 /// belongs to the conversation of the question and derives from the turn that asked.
@@ -310,6 +379,7 @@ pub fn begin_answered(
     tx: Tx<'_>,
     question: &QuestionRow,
     state: QuestionState,
+    extent: YesExtent,
     address: AddressId,
     now: Timestamp,
 ) -> anyhow::Result<Option<TurnId>> {
@@ -333,6 +403,7 @@ pub fn begin_answered(
     })?;
     tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
     if is_yes {
+        give_grant(tx, question, &calls, &label, extent, now)?;
         // The history already holds the calls under their own ids, and ids must be unique there.
         let renamed = |(call, number): (ToolCall, usize)| {
             let id = format!("yes_{}_{number}", question.id);
@@ -343,6 +414,28 @@ pub fn begin_answered(
     }
     tx.questions().decide(question.id, state, Some(turn), now)?;
     Ok(Some(turn))
+}
+
+/// Stores the grant of a yes that covers further calls of the one tool that the question is about.
+fn give_grant(
+    tx: Tx<'_>,
+    question: &QuestionRow,
+    calls: &[ToolCall],
+    sources: &Label,
+    extent: YesExtent,
+    now: Timestamp,
+) -> anyhow::Result<()> {
+    // The first call is made under the yes itself.
+    let uses = match extent {
+        YesExtent::Once => return Ok(()),
+        YesExtent::TenCalls => Some(TEN - 1),
+        YesExtent::UntilNew => None,
+    };
+    let shown: Vec<_> = calls.iter().zip(&question.covers).filter(|(_, covers)| **covers != Covers::Nothing).collect();
+    let [(call, Covers::Tool(covers))] = shown[..] else { return Ok(()) };
+    let (conversation, person, scope) = (question.conversation, question.person, question.calls.scope());
+    let (kind, subject, at) = (GrantKind::Tool, call.name.as_str(), now);
+    tx.grants().give(&NewGrant { conversation, person, kind, subject, covers, sources, uses, scope, at }).map(drop)
 }
 
 fn store_calls(

@@ -9,7 +9,7 @@
 
 use super::Sender;
 use crate::admin::command::{Action, Command};
-use crate::engine::turn::call::begin_answered;
+use crate::engine::turn::call::{YesExtent, begin_answered};
 use crate::id::{PersonId, QuestionId};
 use crate::store::{KeepState, QuestionState, Tx};
 use crate::time::Timestamp;
@@ -19,14 +19,14 @@ use crate::wording::memory as of_memory;
 /// A yes or no with its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConsentReply {
-    Yes(QuestionId),
+    Yes(QuestionId, YesExtent),
     No(QuestionId),
 }
 
 /// Returns the answer that a command expresses, if any.
 pub(super) fn answer_in(command: Option<&Command>) -> Option<ConsentReply> {
     match command? {
-        Command::Act(Action::Yes(question)) => Some(ConsentReply::Yes(*question)),
+        Command::Act(Action::Yes(question, extent)) => Some(ConsentReply::Yes(*question, *extent)),
         Command::Act(Action::No(question)) => Some(ConsentReply::No(*question)),
         _ => None,
     }
@@ -41,14 +41,14 @@ pub(super) fn decide(
     sender: &Sender<'_>,
     now: Timestamp,
 ) -> anyhow::Result<Option<&'static str>> {
-    let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
+    let (ConsentReply::Yes(id, _) | ConsentReply::No(id)) = reply;
     let keep = tx.keep_requests().keep_request_by_number(id)?.filter(|keep| keep.person == person);
     let Some(keep) = keep else { return answer(tx, reply, person, sender, now).map(Some) };
     let (state, sentence) = match reply {
         _ if matches!(keep.state, KeepState::Yes | KeepState::Kept) => return Ok(Some(says::YES_ALREADY)),
         _ if keep.state != KeepState::Open => return Ok(Some(says::QUESTION_OVER)),
         _ if !keep.is_open(now) => (KeepState::Expired, Some(says::QUESTION_OVER)),
-        ConsentReply::Yes(_) => (KeepState::Yes, None),
+        ConsentReply::Yes(..) => (KeepState::Yes, None),
         ConsentReply::No(_) => (KeepState::No, Some(of_memory::LEFT)),
     };
     tx.keep_requests().set_keep_state(keep.id, KeepState::Open, state, Some(sender.address), now)?;
@@ -65,7 +65,7 @@ fn answer(
 ) -> anyhow::Result<&'static str> {
     let questions = tx.questions();
     questions.expire_questions(sender.stream, now)?;
-    let (ConsentReply::Yes(id) | ConsentReply::No(id)) = reply;
+    let (ConsentReply::Yes(id, _) | ConsentReply::No(id)) = reply;
     let question = questions.question(id)?.filter(|row| row.person == person && row.stream == sender.stream);
     let Some(question) = question else { return Ok(says::NO_SUCH_QUESTION) };
     if question.state == QuestionState::Yes {
@@ -76,12 +76,12 @@ fn answer(
     }
     let conversation = tx.conversations().conversation(question.conversation)?;
     let is_closed = conversation.is_none_or(|conversation| conversation.closed_at.is_some());
-    let (state, word, sentence) = match reply {
-        ConsentReply::Yes(_) => (QuestionState::Yes, "yes", says::GOES_ON),
-        ConsentReply::No(_) => (QuestionState::Refused, "no", says::LEFT_ALONE),
+    let (state, extent, word, sentence) = match reply {
+        ConsentReply::Yes(_, extent) => (QuestionState::Yes, extent, "yes", says::GOES_ON),
+        ConsentReply::No(_) => (QuestionState::Refused, YesExtent::Once, "no", says::LEFT_ALONE),
     };
     if !is_closed {
-        if let Some(turn) = begin_answered(tx, &question, state, sender.address, now)? {
+        if let Some(turn) = begin_answered(tx, &question, state, extent, sender.address, now)? {
             tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with {word}: turn {turn} goes on");
             return Ok(sentence);
         }

@@ -12,10 +12,10 @@ use super::{
 use crate::admin::command::{self, Action, Command};
 use crate::engine::boundary::Arrival;
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
-use crate::message::{Event, MessageContent, Quote, TextOrigin};
+use crate::message::{Event, FileKind, MessageContent, Quote, TextOrigin};
 use crate::store::{
-    BoundaryReason, ConversationKind, MessageKind, MessageState, NewConversation, NewMessage, NewOutbox, Node,
-    OutboxKind, TextKind,
+    BoundaryReason, ConversationKind, GrantKind, MessageKind, MessageState, NewConversation, NewGrant, NewMessage,
+    NewOutbox, Node, OutboxKind, TextKind,
 };
 use crate::text::is_emoji;
 use crate::time::Timestamp;
@@ -222,6 +222,38 @@ fn add_content(item: &Item<'_>, sender: &Sender<'_>, id: MessageId, content: &Me
     for file in &content.files {
         tx.attachments().add_attachment(id, file, &sender.file_label(origin, file), scope)?;
     }
+    vouch_for_photos(item, sender, id, content)
+}
+
+/// Counts the photos of a message as their sender's, if the configuration says so: in that
+/// conversation, as if they had vouched for them.
+fn vouch_for_photos(
+    item: &Item<'_>,
+    sender: &Sender<'_>,
+    id: MessageId,
+    content: &MessageContent,
+) -> anyhow::Result<()> {
+    let has_photos = !content.files.is_empty() && content.files.iter().all(|file| file.kind == FileKind::Photo);
+    let is_own = content.origin == TextOrigin::Typed && matches!(sender.scope, Scope::Person(_));
+    let Some(person) = sender.speaker.person() else { return Ok(()) };
+    if !item.settings.trust_own_photos || !has_photos || !is_own {
+        return Ok(());
+    }
+    let Some(conversation) = item.tx.messages().message(id)?.and_then(|message| message.conversation) else {
+        return Ok(());
+    };
+    let source = sender.file_source();
+    item.tx.grants().give(&NewGrant {
+        conversation,
+        person,
+        kind: GrantKind::Source,
+        subject: source.as_str(),
+        covers: "",
+        sources: &Label::untrusted(source.clone()),
+        uses: None,
+        scope: sender.scope,
+        at: item.now,
+    })?;
     Ok(())
 }
 

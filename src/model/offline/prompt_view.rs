@@ -17,8 +17,8 @@ const MAX_MESSAGE: usize = 4_000;
 /// Maximum number of bytes read of one block of memory, page or other material.
 const MAX_BLOCK: usize = 32_000;
 
-/// Source of piped text.
-const PIPE: &str = "stdin";
+/// Kind of the source of piped text.
+const PIPE: &str = "stdin:";
 
 /// Maximum number of bytes of piped text that may be a question by itself.
 const MAX_PIPED: usize = 300;
@@ -113,7 +113,7 @@ impl<'a> PromptView<'a> {
             }),
             Role::User => message.parts().iter().for_each(|part| {
                 let is_typed = part.label().is_trusted();
-                let is_piped = part.label().sources().all(|source| source.as_str() == PIPE);
+                let is_piped = part.label().sources().all(|source| source.as_str().starts_with(PIPE));
                 match part.open().0 {
                     RequestPart::Text(text) => {
                         self.read_newest(cut(text), is_typed);

@@ -175,7 +175,7 @@ fn a_piped_question_alone_is_a_question_and_nothing_more() {
     let piped = |text: &str| {
         let framed =
             format!("[2026-11-20 18:05]\nThey pass this on:\n<untrusted source=\"stdin\">\n{text}\n</untrusted>");
-        let label = Label::untrusted(Source::stdin());
+        let label = Label::untrusted(Source::stdin("in1"));
         Talk::chat().tools(&["memory_search", "remind", "web_fetch"]).push(
             Role::User,
             RequestPart::Text(framed.into()),

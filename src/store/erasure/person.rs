@@ -161,6 +161,7 @@ impl ErasureMut<'_> {
             "UPDATE messages SET gone_at = ?2 WHERE scope = ?1 AND gone_at IS NULL",
             "UPDATE turns SET state = 'stopped', reason = 'deleted', ended_at = ?2, retry_at = NULL WHERE scope = ?1 AND state IN ('running', 'waiting')",
             "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE scope = ?1 AND state = 'open'",
+            "UPDATE grants SET ended_at = ?2 WHERE scope = ?1 AND ended_at IS NULL",
             "UPDATE proposals SET state = 'expired', reason = 'deleted', decided_at = ?2 WHERE scope = ?1 AND state = 'pending'",
             "UPDATE reminders SET state = 'cancelled', ended_at = ?2, next_at = NULL WHERE scope = ?1 AND state = 'waiting'",
             "UPDATE outbox SET state = 'failed', trouble = 'deleted', ended_at = ?2 WHERE scope = ?1 AND state = 'pending'",

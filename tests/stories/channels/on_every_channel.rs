@@ -39,6 +39,8 @@ mod outage;
 mod paste;
 #[path = "../conversation/power_cut.rs"]
 mod power_cut;
+#[path = "../trust/vouching.rs"]
+mod vouching;
 #[path = "../trust/approval.rs"]
 mod approval;
 #[path = "../search/messages.rs"]

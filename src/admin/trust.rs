@@ -1,0 +1,256 @@
+//! `/trust`: what in the caller's open conversation came from outside, what of it they sent
+//! themselves and vouch for, and which tools are used there without a question.
+//!
+//! A person vouches only for what they sent and were shown whole: a picture, or the text of a file or
+//! a pipe. The answer shows it with a code, and only that code stores the grant. It holds in this
+//! conversation, for notes and reminders; what leaves is still asked about. Forwards, web pages and
+//! outside tools cannot be vouched for.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::MemoryAdmin;
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain};
+use super::status::ConversationEnds;
+use crate::id::ConversationId;
+use crate::memory;
+use crate::message::file_type;
+use crate::people::Person;
+use crate::review::diff::fenced;
+use crate::review::reveal::reveal;
+use crate::store::{
+    Attachment, AttachmentState, Db, GrantKind, GrantRow, MessageKind, NewGrant, StoredMessage, StoredText, Tx, vouched,
+};
+use crate::trust::{Label, Scope, Source};
+use crate::wording::trust as says;
+use crate::wording::why::{all_in_words, in_words};
+
+/// Maximum size, in bytes, of a text that a person is shown to vouch for it.
+const IN_CHAT: usize = 12_000;
+
+/// What in a conversation came from outside.
+pub(super) struct ConversationTrust {
+    conversation: ConversationId,
+    /// Join of everything that it has read.
+    label: Label,
+    /// What the person sent, in order.
+    items: Vec<SentItem>,
+    grants: Vec<GrantRow>,
+}
+
+/// A message with files, or with piped text, that the person sent.
+struct SentItem {
+    message: StoredMessage,
+    files: Vec<Attachment>,
+    texts: Vec<StoredText>,
+    /// Untrusted sources of all of it.
+    sources: BTreeSet<Source>,
+}
+
+impl ConversationTrust {
+    /// Reads a person's open conversation; `None` if there is none.
+    pub(super) fn read(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<Option<Self>> {
+        let Some(stream) = db.conversations().stream_of(person.id)? else { return Ok(None) };
+        let newest = db.conversations().newest_conversation(stream)?;
+        let Some(open) = newest.filter(|newest| ends.of(newest).is_none()) else { return Ok(None) };
+        let mut items = Vec::new();
+        for message in db.messages().messages_of(open.id)? {
+            if message.kind == MessageKind::Said && message.person == Some(person.id) && !message.gone {
+                items.extend(SentItem::read(db, message)?);
+            }
+        }
+        let grants = db.grants().grants_in(open.id)?;
+        let label = Label::join_of(&db.grants().labels_in(open.id)?).vouched_for(&vouched(&grants));
+        Ok(Some(Self { conversation: open.id, label, items, grants }))
+    }
+
+    /// Returns what has the mark, in words; blank if nothing has.
+    pub(super) fn in_words(&self) -> String {
+        all_in_words(&self.label)
+    }
+
+    /// Returns the sources that no message of the person brought.
+    fn other_sources(&self) -> Vec<String> {
+        let others = self.label.sources().filter(|source| !self.items.iter().any(|item| item.sources.contains(source)));
+        let mut words: Vec<String> = others.map(in_words).collect();
+        words.dedup();
+        words
+    }
+}
+
+impl SentItem {
+    fn read(db: Db<'_>, message: StoredMessage) -> anyhow::Result<Option<Self>> {
+        let (files, mut texts) = (db.attachments().attachments_of(message.id)?, db.messages().texts_of(message.id)?);
+        texts.retain(|text| !text.text.label().is_trusted());
+        let labels = files.iter().map(|file| &file.label).chain(texts.iter().map(|text| text.text.label()));
+        let sources: BTreeSet<Source> = labels.flat_map(Label::sources).cloned().collect();
+        Ok((!sources.is_empty()).then_some(Self { message, files, texts, sources }))
+    }
+
+    fn is_own(&self) -> bool {
+        self.sources.iter().all(Source::is_own_matter)
+    }
+
+    /// Returns its files by name; the names are words from outside.
+    fn name(&self, shown: &mut ShownLabel) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for file in &self.files {
+            shown.also(&file.label);
+            names.push(match file.remote.name.trim() {
+                "" if file_type::is_picture(&file.remote) => says::PICTURE.to_owned(),
+                "" => says::UNNAMED.to_owned(),
+                name => plain(name),
+            });
+        }
+        if names.is_empty() {
+            names.extend(self.sources.iter().map(in_words));
+        }
+        names.join(", ")
+    }
+
+    /// Returns the reason why it cannot be shown whole, if any.
+    fn trouble(&self) -> Option<&'static str> {
+        if !self.is_own() {
+            return Some(says::NOT_YOURS);
+        }
+        let has_text = |file: &Attachment| {
+            let own = Source::file(file.id);
+            self.texts.iter().any(|text| text.text.label().sources().any(|source| *source == own))
+        };
+        for file in &self.files {
+            match file.state {
+                AttachmentState::Remote => return Some(says::NOT_READ_YET),
+                _ if file.is_part => return Some(says::TOO_LONG),
+                AttachmentState::Here if file_type::is_picture(&file.remote) || has_text(file) => {}
+                _ => return Some(says::CANNOT_SHOW),
+            }
+        }
+        None
+    }
+}
+
+impl MemoryAdmin<'_> {
+    /// Returns what came from outside in a person's open conversation.
+    pub(super) async fn conversation_trust(&self, person: &Person) -> Result<ConversationTrust, CommandError> {
+        let (person, ends) = (person.clone(), self.reports().ends());
+        let found = self.journal.read(move |db| ConversationTrust::read(db, &person, &ends)).await?;
+        Ok(found.ok_or_else(|| Answer::refusal(says::NO_CONVERSATION))?)
+    }
+
+    /// Shows something that a person sent, with the code to vouch for it, or does it if the code is
+    /// given.
+    pub(super) async fn vouch(&self, person: &Person, number: usize, code: &str) -> Result<Answer, CommandError> {
+        let found = self.conversation_trust(person).await?;
+        let item = number.checked_sub(1).and_then(|place| found.items.get(place));
+        let Some(item) = item else { return Ok(Answer::refusal(says::NO_SUCH_ITEM)) };
+        if let Some(why) = item.trouble() {
+            return Ok(Answer::refusal(why));
+        }
+        let mut shown = ShownLabel::nothing();
+        let (name, at) = (item.name(&mut shown), self.zone.show_short(item.message.effective_at));
+        let texts: Vec<String> =
+            item.texts.iter().map(|text| fenced(&reveal(shown.words::<Arc<str>>(&text.text)))).collect();
+        if texts.iter().map(String::len).sum::<usize>() > IN_CHAT {
+            return Ok(Answer::refusal(says::TOO_LONG));
+        }
+        let sources: Vec<&str> = item.sources.iter().map(Source::as_str).collect();
+        let digest = memory::digest(texts.join("\n").as_bytes());
+        let about = format!("trust\n{}\n{}\n{}\n{digest}", found.conversation, item.message.id, sources.join(" "));
+        let expected = self.code_under(&about).await?;
+        if code.is_empty() {
+            let lines: Vec<String> = std::iter::once(says::shown_head(&at, &name))
+                .chain(texts)
+                .chain([says::how_to_vouch(number, &expected)])
+                .collect();
+            let button = (says::BUTTON.to_owned(), format!("/trust {number} {expected}"));
+            let json = json!({ "number": number, "code": expected });
+            return Ok(Answer::showing(shown, lines.join("\n\n"), json).with_buttons(vec![button]));
+        }
+        if code != expected {
+            return Ok(Answer::refusal(says::WRONG_CODE));
+        }
+        let (subjects, label) = (item.sources.clone(), found.label.clone());
+        let (conversation, person, scope, at) =
+            (found.conversation, person.id, Scope::Person(person.id), self.clock.now());
+        let give = move |tx: Tx<'_>| {
+            let known = tx.grants().vouched_in(conversation)?;
+            for source in subjects.iter().filter(|source| !known.contains(source)) {
+                let (kind, subject, sources, uses) = (GrantKind::Source, source.as_str(), &label, None);
+                let covers = "";
+                tx.grants().give(&NewGrant {
+                    conversation,
+                    person,
+                    kind,
+                    subject,
+                    covers,
+                    sources,
+                    uses,
+                    scope,
+                    at,
+                })?;
+            }
+            Ok(())
+        };
+        self.journal.write("vouch for a source", give).await?;
+        Ok(Answer::showing(shown, says::vouched(&name), json!({ "vouched": true })))
+    }
+
+    /// Takes back everything that a person allowed in their open conversation.
+    pub(super) async fn take_back(&self, person: &Person) -> Result<Answer, CommandError> {
+        let (conversation, now) = (self.conversation_trust(person).await?.conversation, self.clock.now());
+        let take_back = move |tx: Tx<'_>| tx.grants().take_back(conversation, now);
+        let count = self.journal.write("take a grant back", take_back).await?;
+        Ok(match count {
+            0 => Answer::refusal(says::NOTHING_TO_TAKE_BACK),
+            count => Answer::ours(says::taken_back(count), json!({ "taken_back": count })),
+        })
+    }
+}
+
+impl Render for ConversationTrust {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let vouched = vouched(&self.grants);
+        let mut lines = Vec::new();
+        for (item, number) in self.items.iter().zip(1..) {
+            let state = match item.is_own() {
+                false => says::FOREIGN,
+                true if item.sources.is_subset(&vouched) => says::VOUCHED,
+                true => says::OPEN,
+            };
+            let at = context.zone.show_short(item.message.effective_at);
+            lines.push(says::item(number, &at, &item.name(shown), state));
+        }
+        let others = self.other_sources();
+        let mut blocks = vec![match self.label.is_trusted() {
+            true => says::NOTHING_FROM_OUTSIDE.to_owned(),
+            false => says::HEAD.to_owned(),
+        }];
+        blocks.extend((!lines.is_empty()).then(|| lines.join("\n")));
+        blocks.extend((!others.is_empty()).then(|| says::others(&others.join("; "))));
+        blocks.extend(self.items.iter().any(SentItem::is_own).then(|| says::HOW.to_owned()));
+        let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool);
+        blocks.extend(tools.map(|grant| says::tool(&grant.subject, grant.uses_left)));
+        blocks.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let vouched = vouched(&self.grants);
+        let items = self.items.iter().zip(1..).map(|(item, number)| {
+            json!({
+                "number": number,
+                "what": item.name(shown),
+                "own": item.is_own(),
+                "vouched": item.sources.is_subset(&vouched),
+            })
+        });
+        json!({
+            "conversation": self.conversation,
+            "trusted": self.label.is_trusted(),
+            "items": items.collect::<Value>(),
+            "sources": self.label.sources().map(Source::as_str).collect::<Value>(),
+            "tools": self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool).map(|grant| grant.subject.as_str()).collect::<Value>(),
+        })
+    }
+}

@@ -1,0 +1,150 @@
+//! What a person allows for one conversation: a source that they sent themselves and vouch for, or a
+//! tool of another program that is used without a question.
+//!
+//! A grant holds until it is taken back, used up, or its conversation ends. It never extends beyond
+//! the conversation.
+
+use std::collections::BTreeSet;
+
+use rusqlite::params;
+use strum::{EnumString, IntoStaticStr};
+
+use crate::id::{ConversationId, GrantId, PersonId, StepId, TurnId};
+use crate::store::handles::{Grants, GrantsMut};
+use crate::store::rows::{from_row, insert, stored_word};
+use crate::time::Timestamp;
+use crate::trust::{Label, Scope, Source};
+
+/// Kind of a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum GrantKind {
+    /// A source that counts as the person's own.
+    Source,
+    /// A tool that is used without a question.
+    Tool,
+}
+
+stored_word!(GrantKind);
+
+/// A grant to store.
+#[derive(Debug, Clone)]
+pub struct NewGrant<'a> {
+    /// Conversation in which it holds.
+    pub conversation: ConversationId,
+    /// Person who gives it.
+    pub person: PersonId,
+    /// Kind.
+    pub kind: GrantKind,
+    /// Source, or name of the tool.
+    pub subject: &'a str,
+    /// Digest of what the tool may be called with; blank for a source.
+    pub covers: &'a str,
+    /// Label of the conversation.
+    pub sources: &'a Label,
+    /// Number of uses; unlimited if `None`.
+    pub uses: Option<u32>,
+    /// Scope.
+    pub scope: Scope,
+    /// Current time.
+    pub at: Timestamp,
+}
+
+/// A stored grant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantRow {
+    /// Row id.
+    pub id: GrantId,
+    /// Kind.
+    pub kind: GrantKind,
+    /// Source, or name of the tool.
+    pub subject: String,
+    /// Digest of what the tool may be called with; blank for a source.
+    pub covers: String,
+    /// Label of the conversation when it was given.
+    pub sources: Label,
+    /// Number of uses left; unlimited if `None`.
+    pub uses_left: Option<u32>,
+}
+
+from_row! {
+    GrantRow from "grants", "kind, subject, covers, sources, uses_left" { id, kind, subject, covers, sources, uses_left }
+}
+
+/// Returns the sources that count as the person's own under these grants.
+pub fn vouched(grants: &[GrantRow]) -> BTreeSet<Source> {
+    let subjects = grants.iter().filter(|grant| grant.kind == GrantKind::Source).map(|grant| grant.subject.as_str());
+    subjects.map(|subject| Source::new(subject, "")).filter(Source::is_own_matter).collect()
+}
+
+/// Use of a tool under a grant in one turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GrantUse {
+    /// Name of the tool.
+    pub tool: String,
+    /// Number of calls.
+    pub calls: u32,
+    /// Number of uses left; unlimited if `None`.
+    pub uses_left: Option<u32>,
+}
+
+from_row! {
+    GrantUse { tool: "subject", calls, uses_left }
+}
+
+impl Grants<'_> {
+    /// Returns the grants that hold in a conversation.
+    pub fn grants_in(&self, conversation: ConversationId) -> anyhow::Result<Vec<GrantRow>> {
+        self.db.rows("WHERE conversation_id = ?1 AND ended_at IS NULL ORDER BY id", [conversation])
+    }
+
+    /// Returns whether a grant still holds.
+    pub fn holds(&self, id: GrantId) -> anyhow::Result<bool> {
+        self.db.exists("SELECT 1 FROM grants WHERE id = ?1 AND ended_at IS NULL", [id])
+    }
+
+    /// Returns the sources that count as the person's own in a conversation.
+    pub fn vouched_in(&self, conversation: ConversationId) -> anyhow::Result<BTreeSet<Source>> {
+        Ok(vouched(&self.grants_in(conversation)?))
+    }
+
+    /// Returns the uses of grants in a turn.
+    pub fn uses_in(&self, turn: TurnId) -> anyhow::Result<Vec<GrantUse>> {
+        self.db.all(
+            "SELECT g.subject, count(*) AS calls, g.uses_left FROM steps s JOIN grants g ON g.id = s.grant_id
+             WHERE s.turn_id = ?1 GROUP BY g.id ORDER BY g.id",
+            [turn],
+        )
+    }
+
+    /// Returns the labels of everything that a conversation has read.
+    pub fn labels_in(&self, conversation: ConversationId) -> anyhow::Result<Vec<Label>> {
+        self.db.all("SELECT DISTINCT label FROM turns WHERE conversation_id = ?1", [conversation])
+    }
+}
+
+impl GrantsMut<'_> {
+    /// Stores a grant.
+    pub fn give(&self, new: &NewGrant<'_>) -> anyhow::Result<GrantId> {
+        insert!(self.db, "grants" {
+            conversation_id: new.conversation, person_id: new.person, kind: new.kind, subject: new.subject,
+            covers: new.covers, sources: new.sources, uses_left: new.uses, given_at: new.at, scope: new.scope,
+        })
+    }
+
+    /// Counts a step as one use of a grant.
+    pub fn use_grant(&self, id: GrantId, step: StepId, now: Timestamp) -> anyhow::Result<()> {
+        self.db.run("UPDATE steps SET grant_id = ?1 WHERE id = ?2", params![id, step])?;
+        self.db.run(
+            "UPDATE grants SET uses_left = uses_left - 1, ended_at = CASE WHEN uses_left = 1 THEN ?2 END
+             WHERE id = ?1 AND ended_at IS NULL",
+            params![id, now],
+        )
+    }
+
+    /// Takes back all grants of a conversation. Returns their number.
+    pub fn take_back(&self, conversation: ConversationId, now: Timestamp) -> anyhow::Result<usize> {
+        let sql = "UPDATE grants SET ended_at = ?2 WHERE conversation_id = ?1 AND ended_at IS NULL";
+        self.db.execute(sql, params![conversation, now])
+    }
+}
