@@ -10,6 +10,7 @@ mod answer; // what a command returns: Markdown and JSON
 pub mod backup; // backups and their key
 pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
+mod conversation_end; // whether a conversation goes on
 mod erasure; // /forget
 mod erasure_plan; // what /forget shows before it deletes
 mod heartbeat; // /heartbeat

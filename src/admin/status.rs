@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::ReportsAdmin;
 use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words, amount, plain};
+use super::conversation_end::ConversationEnds;
 use super::heartbeat::heartbeat_json;
 use super::people::address_json;
 use super::tools::{server_lines, servers_json};
 use super::trust::ConversationTrust;
-use crate::engine::boundary;
 use crate::id::{OutboxId, PersonId};
 use crate::message::Health;
 use crate::people::{Address, Person};
@@ -103,7 +103,7 @@ impl ReportsAdmin<'_> {
         let (streams, set_aside, marks) = self.journal.read(read).await?;
         Ok(StatusReport {
             marks,
-            at: ends.now,
+            at: self.clock.now(),
             version: self.version.clone(),
             inbox: streams.iter().map(|stream| stream.waiting).sum(),
             set_aside: set_aside.iter().map(|row| row.id).collect(),
@@ -148,7 +148,7 @@ impl ReportsAdmin<'_> {
 
     /// The parameters for computing the end of a conversation.
     pub(super) fn ends(&self) -> ConversationEnds {
-        ConversationEnds { gap: self.engine.conversation.gap, now: self.clock.now() }
+        ConversationEnds::new(self.engine.conversation.gap, self.clock.now())
     }
 
     /// Resends one failed delivery, or all; with `only`, only those addressed to that person.
@@ -171,24 +171,6 @@ impl ReportsAdmin<'_> {
             (true, None) => Ok(Answer::ours(says::NOTHING_SET_ASIDE, json!({ "resent": [] }))),
             (true, Some(_)) => Ok(Answer::refusal(says::NOT_SET_ASIDE)),
         }
-    }
-}
-
-/// The time and the gap from which the end of a conversation is computed. The end is never stored
-/// in advance.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ConversationEnds {
-    gap: std::time::Duration,
-    now: Timestamp,
-}
-
-impl ConversationEnds {
-    /// The end of a conversation: the time of its last message, once the gap has passed or `/new`
-    /// was given.
-    pub(super) fn of(&self, conversation: &Conversation) -> Option<Timestamp> {
-        let last = conversation.last_at;
-        let is_over = conversation.closed_at.is_some() || boundary::has_ended(last, self.gap, self.now);
-        is_over.then_some(last)
     }
 }
 

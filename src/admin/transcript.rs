@@ -11,7 +11,7 @@ use super::HistoryAdmin;
 use super::answer::{
     Answer, CommandError, Render, RenderContext, ShownLabel, join, plain, sources, sources_in_words, with_fields,
 };
-use super::status::ConversationEnds;
+use super::conversation_end::ConversationEnds;
 use crate::engine::record::speaker;
 use crate::id::{ConversationId, MessageId, PersonId, ReminderId};
 use crate::store::{

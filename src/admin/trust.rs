@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::MemoryAdmin;
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain};
-use super::status::ConversationEnds;
+use super::conversation_end::ConversationEnds;
 use crate::id::ConversationId;
 use crate::memory;
 use crate::message::file_type;
