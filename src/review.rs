@@ -14,19 +14,22 @@ pub mod approval_proof; // proof of an approval, consumed by applying it
 pub mod diff;
 mod disk; // exchange of folders on disk
 mod duplicate_check; // stage: the same content again
+pub mod effects; // what a change newly does
 mod label;
 mod merge; // newer built-in skills and a person's changes
 mod active_skills; // the skills in use
 mod owner_decision; // approve and reject: owners only
+mod plain_text; // text without disguises
 pub mod proposal;
 pub mod reveal; // invisible and look-alike characters made visible
 pub mod reviewer; // the request to the AI reviewer
-pub mod scan; // stage: dangerous content
+pub mod scan; // stage: hidden and disguised content
 pub mod show;
 pub mod structure; // stage: form of the files
 mod submit; // from a draft to a pending proposal
 mod builtin_sync; // built-in skills and their upgrades
 mod taint; // stage: origin of the text
+mod text_context; // quotations and fenced blocks in a text
 mod unknown_skills; // folders that were added by hand
 pub mod why; // origin of a proposal, a note, an answer
 mod worker; // the AI reviewer, approval by policy of clean proposals, notices to owners

@@ -189,6 +189,8 @@ pub enum Action {
         proposal: ProposalId,
         /// The typed digits; blank if there were none.
         hash: String,
+        /// The word for what it newly does; blank if there was none.
+        word: String,
     },
     /// Rejects a proposal.
     Reject {
@@ -203,6 +205,8 @@ pub enum Action {
         name: String,
         /// The typed digits; blank if there were none.
         hash: String,
+        /// The word for what it newly does; blank if there was none.
+        word: String,
     },
     /// Restores an earlier version of a skill.
     RollBack {

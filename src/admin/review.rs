@@ -17,7 +17,7 @@ use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review::{self as says, Surface};
-use crate::wording::skill::TAMPERED;
+use crate::wording::skill::{REJECT, TAMPERED};
 use crate::wording::why::all_in_words;
 
 /// Maximum number of proposals listed on the command line, including decided ones.
@@ -46,13 +46,21 @@ impl SkillsAdmin<'_> {
         Ok(ProposalReport { proposal, page })
     }
 
-    /// Makes a proposal live, if `hash` is that of the proposal shown.
-    pub async fn approve(&self, id: ProposalId, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
+    /// Makes a proposal live, if `hash` is that of the proposal shown, and `word` names what it newly
+    /// does.
+    pub async fn approve(&self, id: ProposalId, hash: &str, word: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         if hash.is_empty() {
             return Ok(Answer::refusal(says::hash_missing(id, surface_of(by))));
         }
-        match self.review.approve(id, hash, by).await? {
+        match self.review.approve(id, hash, word, by).await? {
             Decided::Not(DecisionError::WrongHash) => self.wrong_hash(id, hash, surface_of(by)).await,
+            Decided::Not(DecisionError::WordMissing(word)) => {
+                let buttons = vec![
+                    (says::approve_with(word), format!("/approve {id} {hash} {word}")),
+                    (REJECT.to_owned(), format!("/reject {id}")),
+                ];
+                Ok(Answer::refusal(says::word_missing(id, hash, word, surface_of(by))).with_buttons(buttons))
+            }
             decided => self.decided(id, decided, surface_of(by)).await,
         }
     }
@@ -130,7 +138,7 @@ fn refused(id: ProposalId, refusal: &DecisionError, surface: Surface) -> Answer 
     Answer::refusal(match refusal {
         DecisionError::Unknown | DecisionError::NeverAccepted | DecisionError::NoChange => return unknown(id, surface),
         DecisionError::NotAllowed => OWNER_ONLY.to_owned(),
-        DecisionError::WrongHash => says::wrong_hash(id, surface),
+        DecisionError::WrongHash | DecisionError::WordMissing(_) => says::wrong_hash(id, surface),
         DecisionError::Over(state) => says::over(id, state.as_str()),
         DecisionError::Expired => says::expired(id),
     })
@@ -149,13 +157,9 @@ pub(super) struct ProposalsReport {
 }
 
 impl Render for ProposalsReport {
-    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let (surface, empty) = match self.only_pending {
-            true => (Surface::Chat, says::NOTHING_WAITS),
-            false => (Surface::CommandLine, says::NO_PROPOSALS),
-        };
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         if self.rows.is_empty() {
-            return empty.to_owned();
+            return if self.only_pending { says::NOTHING_WAITS } else { says::NO_PROPOSALS }.to_owned();
         }
         let line = |row: &ProposalRow| {
             shown.also(&row.label);
@@ -166,7 +170,7 @@ impl Render for ProposalsReport {
             says::entry(row.id, &change_of(row), &how, self.at.since(row.created_at))
         };
         let lines: Vec<String> = self.rows.iter().map(line).collect();
-        format!("{}\n\n{}", lines.join("\n"), says::how_to_look(surface))
+        format!("{}\n\n{}", lines.join("\n"), says::how_to_look(context.surface))
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
@@ -198,6 +202,8 @@ impl Render for ProposalReport {
                 "rationale": row.rationale,
                 "reason": row.reason,
                 "diff": diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
+                "effects": proposal.effects,
+                "word": proposal.effects.word(),
                 "findings": proposal.findings(),
                 "stages": stages.collect::<Value>(),
                 "intact": proposal.digest().as_str() == row.digest,

@@ -64,10 +64,11 @@ impl SkillsAdmin<'_> {
         Ok(SkillReport { entry: entry.ok_or_else(unknown)?, live: live.find(name).cloned() })
     }
 
-    /// Shows a held folder, or accepts it if `hash` is that of the folder shown.
-    pub async fn accept_skill(&self, name: &str, hash: &str, by: DecisionSource) -> anyhow::Result<Answer> {
+    /// Shows a held folder, or accepts it if `hash` is that of the folder shown, and `word` names
+    /// what it newly does.
+    pub async fn accept_skill(&self, name: &str, hash: &str, word: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         match self.review.held(name).await? {
-            FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, by).await,
+            FolderLock::Waits(id) if !hash.is_empty() => self.approve(id, hash, word, by).await,
             FolderLock::Waits(id) => match self.proposal(id, surface_of(by)).await {
                 Ok(report) => Ok(Answer::rendering(&report, &self.render_context(surface_of(by)))),
                 Err(error) => error.into_answer(),

@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Render, RenderContext, ShownLabel, plain};
 use crate::review::diff::fenced;
+use crate::review::effects::Effects;
 use crate::review::reveal::reveal;
+use crate::review::show;
 use crate::store::OutsideToolRow;
 use crate::time::{Timestamp, Zone};
 use crate::tool::mcp::{Condition, offered_name};
@@ -139,8 +141,10 @@ fn page(row: &OutsideToolRow, state: ToolState) -> String {
     if !state.waits() {
         return line;
     }
-    let words = says::described(&reveal(&row.seen.description), &reveal(&readable(&row.seen.schema)));
-    format!("{line}\n\n{}\n\n{}", fenced(&words), says::how_to_accept(&name, hash(row)))
+    let (description, schema) = (&row.seen.description, readable(&row.seen.schema));
+    let effects = show::effects(&Effects::of_text("", &format!("{description}\n\n{schema}")));
+    let words = says::described(&reveal(description), &reveal(&schema));
+    format!("{line}\n\n{effects}\n\n{}\n\n{}", fenced(&words), says::how_to_accept(&name, hash(row)))
 }
 
 /// The schema, pretty-printed.

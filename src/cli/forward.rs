@@ -199,8 +199,12 @@ enum ReflectPeriod {
 /// `compline review …`
 #[derive(Debug, Subcommand)]
 pub enum ReviewCommand {
-    /// List the newest proposals, including pending ones
-    List,
+    /// List the proposals that wait
+    List {
+        /// Decided ones as well
+        #[arg(long)]
+        all: bool,
+    },
     #[command(about = help("show"))]
     Show {
         /// Number of the proposal
@@ -212,6 +216,8 @@ pub enum ReviewCommand {
         id: u64,
         /// Hash at the end of `show`, at least 8 digits
         hash: String,
+        /// Word after the hash, if `show` gives one
+        word: Option<String>,
     },
     #[command(about = help("reject"))]
     Reject {
@@ -315,9 +321,13 @@ impl ReviewCommand {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
-            Self::List => words(&["review", "list"]),
+            Self::List { all } => {
+                words(&["review", "list"]).into_iter().chain(all.then(|| "--all".to_owned())).collect()
+            }
             Self::Show { id } => words(&["review", "show", &id.to_string()]),
-            Self::Approve { id, hash } => words(&["review", "approve", &id.to_string(), hash]),
+            Self::Approve { id, hash, word } => {
+                words(&["review", "approve", &id.to_string(), hash]).into_iter().chain(word.clone()).collect()
+            }
             Self::Reject { id, reason } => words(&["review", "reject", &id.to_string(), reason]),
         }
     }

@@ -60,6 +60,8 @@ pub enum SkillsCommand {
         name: String,
         /// The hash that was shown
         hash: Option<String>,
+        /// The word after the hash, if one was shown
+        word: Option<String>,
     },
     #[command(about = help("history"))]
     History {
@@ -85,8 +87,10 @@ pub fn run(command: &SkillsCommand, paths: &CliPaths, printer: Printer) -> Resul
         SkillsCommand::Promote { note, name } => {
             words(&["skills", "promote", note]).into_iter().chain(name.clone()).collect()
         }
-        SkillsCommand::Accept { name, hash: Some(hash) } => words(&["skills", "accept", name, hash]),
-        SkillsCommand::Accept { name, hash: None } => return accept(name, paths, printer),
+        SkillsCommand::Accept { name, hash: Some(hash), word } => {
+            words(&["skills", "accept", name, hash]).into_iter().chain(word.clone()).collect()
+        }
+        SkillsCommand::Accept { name, hash: None, .. } => return accept(name, paths, printer),
         SkillsCommand::History { name } => words(&["skills", "history", name]),
         SkillsCommand::Rollback { name, version } => words(&["skills", "rollback", name, &version.to_string()]),
     };
@@ -127,10 +131,13 @@ pub(super) fn accept(name: &str, paths: &CliPaths, printer: Printer) -> Result<E
         return client::print_answer(&Answered { text: why, failed: true }, printer);
     };
     printer.markdown(page)?;
-    let confirmed = ask(&says::accept(&check::plain(name)))?.to_ascii_lowercase();
-    if !matches!(confirmed.as_str(), "y" | "yes") {
+    let word = field("word").unwrap_or_default();
+    let confirmed = ask(&says::accept(&check::plain(name), word))?.to_ascii_lowercase();
+    let is_confirmed = if word.is_empty() { matches!(confirmed.as_str(), "y" | "yes") } else { confirmed == word };
+    if !is_confirmed {
         print_remark(says::NOT_ACCEPTED);
         return Ok(Exit::Failed);
     }
-    client::run(&words(&["skills", "accept", name, hash]), paths, printer)
+    let line = ["skills", "accept", name, hash, word];
+    client::run(&words(line.get(..if word.is_empty() { 4 } else { 5 }).unwrap_or_default()), paths, printer)
 }

@@ -3,15 +3,17 @@
 //! A look compares the folder with the journal. Content that was accepted before is live. A folder
 //! that the gate did not write and that was never accepted is held and waits for the owner like a
 //! proposal. With `[skills] by_hand = "live"` it counts as a person's work and is live at once,
-//! unless the scan finds something. A change in place of an accepted skill is also live at once,
-//! unless the scan finds something: then the change is held, and the last accepted version stays in
-//! use, served from the journal. A folder that has disappeared is recorded as gone. While nothing
+//! unless the scan finds something or it works against its person. A change in place of an accepted
+//! skill is also live at once, unless the scan finds something or it newly does what waits under
+//! every policy: then the change is held, and the last accepted version stays in use, served from
+//! the journal. A folder that has disappeared is recorded as gone. While nothing
 //! changes on disk, a look only walks the metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::effects::Effects;
 use super::proposal::{self, ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Refused, Review, Staged, label, scan};
 use crate::id::{ProposalId, VersionId};
@@ -320,7 +322,13 @@ fn label_without_review(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFo
     let used = tx.skills().skill(skill)?.and_then(|row| row.version);
     let used =
         used.map(|version| tx.skills().version_row(version)).transpose()?.flatten().filter(|version| version.accepted);
-    Ok(used.map(|version| version.label).or_else(|| rules.by_hand_is_live.then(label::of_a_person)))
+    let base =
+        used.as_ref().map(|version| tx.skills().files_of_version(version.id).map(SkillFolder::new)).transpose()?;
+    let name = if base.is_none() { skill } else { "" };
+    let effects = Effects::of_change(base.as_ref(), Some(content)).with_name(name);
+    let is_held = if rules.by_hand_is_live { effects.is_suspicious() } else { effects.waits() };
+    let label = used.map(|version| version.label).or_else(|| rules.by_hand_is_live.then(label::of_a_person));
+    Ok(label.filter(|_| !is_held))
 }
 
 /// Returns the state of the catalogue's skills according to the journal. Content not known to be

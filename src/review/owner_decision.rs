@@ -57,6 +57,8 @@ pub enum DecisionError {
     NotAllowed,
     /// The digest is not the displayed one, or is too short.
     WrongHash,
+    /// The word that names what the change newly does is missing.
+    WordMissing(&'static str),
     /// Already decided, with the proposal's state.
     Over(ProposalState),
     /// The proposal has expired.
@@ -74,6 +76,7 @@ impl DecisionError {
             Self::Unknown => "unknown",
             Self::NotAllowed => "not allowed",
             Self::WrongHash => "wrong hash",
+            Self::WordMissing(_) => "word missing",
             Self::Over(_) => "over",
             Self::Expired => "expired",
             Self::NeverAccepted => "never accepted",
@@ -104,27 +107,39 @@ impl DecisionSource {
 }
 
 impl Review {
-    /// Approves a proposal and applies it.
+    /// Approves a proposal and applies it. `word` names the gravest thing that it newly does, if
+    /// that needs a word.
     ///
     /// # Errors
     /// If the journal or the folder cannot be used.
-    pub async fn approve(&self, id: ProposalId, typed: &str, by: DecisionSource) -> anyhow::Result<Decided> {
+    pub async fn approve(
+        &self,
+        id: ProposalId,
+        typed: &str,
+        word: &str,
+        by: DecisionSource,
+    ) -> anyhow::Result<Decided> {
         let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         self.scan_locked().await?;
         let Some(row) = self.0.journal.read(|db| db.proposals().proposal(id)).await? else {
             return Ok(Decided::Not(DecisionError::Unknown));
         };
         let present = self.present_content(&row.skill).await?.as_ref().map(SkillFolder::digest);
-        let typed = typed.to_owned();
+        let (typed, word) = (typed.to_owned(), word.to_owned());
         let attempt = DecisionAttempt { act: "approve", by, at: self.0.clock.now() };
         let approve = move |tx: Tx<'_>, proposal: &Proposal| {
             // The digest of the rows as they are now, not the stored digest.
             let digest = proposal.digest();
             let is_meant = digest.is_meant_by(&typed) && digest.as_str() == proposal.row.digest;
-            let outcome = if is_meant { "done" } else { DecisionError::WrongHash.as_str() };
+            let missing = proposal.effects.word().filter(|wanted| !word.eq_ignore_ascii_case(wanted));
+            let refusal = match (is_meant, missing) {
+                (false, _) => Some(DecisionError::WrongHash),
+                (true, missing) => missing.map(DecisionError::WordMissing),
+            };
+            let outcome = refusal.as_ref().map_or("done", DecisionError::as_str);
             attempt.store(tx, Some(id), &proposal.row.skill, outcome)?;
-            if !is_meant {
-                return Ok(Decided::Not(DecisionError::WrongHash));
+            if let Some(refusal) = refusal {
+                return Ok(Decided::Not(refusal));
             }
             let approval = Approval::new(id, digest, Decider::Owner { person: by.person() });
             take(tx, approval, present.as_ref(), attempt.at)

@@ -2,9 +2,9 @@
 //! immutable, under one digest.
 //!
 //! The digest covers everything that the owner decides about: the skill, the change, the base
-//! content and the resulting content, the rationale, the label. It includes a random number, so
-//! that no model can know the digest of its own proposal and persuade a person to approve it
-//! unseen. It is computed from the stored rows each time it is used.
+//! content and the resulting content, what the change newly does, the rationale, the label. It
+//! includes a random number, so that no model can know the digest of its own proposal and persuade
+//! a person to approve it unseen. It is computed from the stored rows each time it is used.
 
 use std::sync::Arc;
 
@@ -12,6 +12,7 @@ use anyhow::Context;
 use rand::TryRng;
 use rand::rngs::SysRng;
 
+use super::effects::Effects;
 use super::{Finding, ProposalChange};
 use crate::id::{ActionId, ConversationId, PersonId, ProposalId, TurnId};
 use crate::skill::{Digest, SkillFolder};
@@ -149,6 +150,8 @@ pub struct Proposal {
     /// True if it contains a third party's text: from outside, from a third party's skill, or from
     /// the version that it would change.
     pub third_party: bool,
+    /// What it newly does, as it was stored with it.
+    pub effects: Effects,
 }
 
 impl Proposal {
@@ -168,7 +171,11 @@ impl Proposal {
         let third_party = of_base || (row.origin != OriginKind::Shipped && row.label.asks_before_leaving());
         let base = base.map(|version| db.skills().files_of_version(version.id).map(SkillFolder::new)).transpose()?;
         let verdicts = db.proposals().verdicts_of(id)?;
-        Ok(Some(Self { row, change, result, base, verdicts, third_party }))
+        let effects = match stored_effects(&verdicts) {
+            "" => Effects::of_change(base.as_ref(), result.as_ref()),
+            stored => serde_json::from_str(stored).context("The effects of a proposal cannot be read")?,
+        };
+        Ok(Some(Self { row, change, result, base, verdicts, third_party, effects }))
     }
 
     /// Returns the digest of the rows as they are now. If it differs from the stored digest, the
@@ -182,6 +189,7 @@ impl Proposal {
             content: content.as_ref().map_or("", Digest::as_str),
             rationale: &self.row.rationale,
             label: &self.row.label,
+            effects: stored_effects(&self.verdicts),
             nonce: &self.row.nonce,
         }
         .digest()
@@ -194,12 +202,26 @@ impl Proposal {
     }
 }
 
-/// Returns the version to compare a proposal with. For a held folder this is the last accepted
-/// version; otherwise text that was never accepted would count as unchanged and not be displayed.
+/// Returns the effects as they were stored; blank for a proposal of an earlier program version.
+fn stored_effects(verdicts: &[VerdictRow]) -> &str {
+    verdicts.iter().find(|verdict| verdict.stage == ReviewStage::Effects).map_or("", |verdict| &verdict.findings)
+}
+
 fn base_of(db: Db<'_>, row: &ProposalRow) -> anyhow::Result<Option<VersionRow>> {
-    let present = db.skills().version_with(&row.skill, &row.base)?;
-    if row.origin == OriginKind::Folder || present.as_ref().is_some_and(|version| !version.accepted) {
-        return Ok(db.skills().versions_of(&row.skill)?.into_iter().rev().find(|version| version.accepted));
+    base_version(db, &row.skill, &row.base, row.origin)
+}
+
+/// Returns the version to compare a change with. For a held folder this is the last accepted
+/// version; otherwise text that was never accepted would count as unchanged and not be displayed.
+pub(super) fn base_version(
+    db: Db<'_>,
+    skill: &str,
+    base: &str,
+    origin: OriginKind,
+) -> anyhow::Result<Option<VersionRow>> {
+    let present = db.skills().version_with(skill, base)?;
+    if origin == OriginKind::Folder || present.as_ref().is_some_and(|version| !version.accepted) {
+        return Ok(db.skills().versions_of(skill)?.into_iter().rev().find(|version| version.accepted));
     }
     Ok(present)
 }
@@ -213,6 +235,8 @@ pub(super) struct DigestInput<'a> {
     pub content: &'a str,
     pub rationale: &'a str,
     pub label: &'a Label,
+    /// The stored effects; blank for a proposal of an earlier program version.
+    pub effects: &'a str,
     pub nonce: &'a str,
 }
 
@@ -220,7 +244,7 @@ impl DigestInput<'_> {
     /// Returns the digest over all fields, each preceded by its length.
     pub fn digest(&self) -> Digest {
         let label = self.label.encode();
-        let fields = [
+        let mut fields = vec![
             self.skill,
             self.change.as_str(),
             self.change.new_name(),
@@ -230,6 +254,7 @@ impl DigestInput<'_> {
             &label,
             self.nonce,
         ];
+        fields.extend((!self.effects.is_empty()).then_some(self.effects));
         let mut all = Vec::new();
         for field in fields {
             all.extend((field.len() as u64).to_be_bytes());
@@ -267,8 +292,11 @@ mod tests {
     fn every_field_counts() {
         let (clean, tainted) = (Label::neutral(), Label::untrusted(Source::web("example.org")));
         let (edit, rename) = (ProposalChange::Edit, ProposalChange::Rename { to: "b".to_owned() });
+        let with_effects = |skill, change, base, content, rationale, label, effects, nonce| {
+            DigestInput { skill, change, base, content, rationale, label, effects, nonce }.digest()
+        };
         let sealed = |skill, change, base, content, rationale, label, nonce| {
-            DigestInput { skill, change, base, content, rationale, label, nonce }.digest()
+            with_effects(skill, change, base, content, rationale, label, "[]", nonce)
         };
         let digests = [
             sealed("a", &edit, "1", "2", "why", &clean, "n"),
@@ -280,6 +308,8 @@ mod tests {
             sealed("a", &edit, "1", "2", "because", &clean, "n"),
             sealed("a", &edit, "1", "2", "why", &tainted, "n"),
             sealed("a", &edit, "1", "2", "why", &clean, "m"),
+            with_effects("a", &edit, "1", "2", "why", &clean, "[{}]", "n"),
+            with_effects("a", &edit, "1", "2", "why", &clean, "", "n"),
         ];
         let different: std::collections::BTreeSet<_> = digests.iter().collect();
         assert_eq!(different.len(), digests.len());

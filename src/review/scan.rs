@@ -1,27 +1,25 @@
-//! The scan: searches the texts of a skill for signs of an attack on the assistant.
+//! The scan: searches the texts of a skill for what is hidden, disguised or imitated.
 //!
-//! It complements the other stages of the gate and replaces none: a finding only requests
-//! attention, and the absence of findings proves nothing. Rules read the text through a view in
-//! which disguises are undone (hidden characters, look-alike letters, digits for letters, spaced
-//! letters), and report positions in the original. Constructs that honest skills need are left
-//! alone: commands in a code block, words quoted as a warning, negated orders.
+//! It says what is certain: hidden and direction-changing characters, look-alike letters, concealed
+//! links, text that is not shown, encoded text, imitated marks and approvals. What a text makes the
+//! assistant do is the subject of [`effects`](super::effects). The absence of findings proves
+//! nothing. Constructs that honest skills need are left alone.
 //!
 //! Total on any input, linear in its length, at most [`MOST`] findings for a folder, ordered by
 //! file and position.
 
-mod context;
 mod disguises;
 mod hidden;
 mod patterns;
-mod phrases;
-mod words;
 
 use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::Finding;
 use super::diff;
+use super::plain_text::{PlainText, split};
 use super::reveal::reveal;
+use super::text_context::Context;
 use crate::skill::{MAIN, SkillFolder, manifest};
 
 /// The maximum number of findings of one scan; one more states how many were left out.
@@ -107,13 +105,11 @@ pub fn scan_text(path: &str, text: &str) -> Vec<Finding> {
 
 /// Applies all rules except the decoding one, which uses these rules on what it decoded.
 fn hits(text: &str) -> Vec<Hit> {
-    let view = words::PlainText::of(text);
-    let words = words::split(&view);
-    let context = context::Context::of(text);
+    let view = PlainText::of(text);
+    let context = Context::of(text);
     let mut hits = disguises::invisible(text);
     hits.extend(disguises::lookalikes(text));
-    hits.extend(phrases::find(&words, &context));
-    hits.extend(patterns::commands(&view, &context));
+    hits.extend(disguises::spelled(&split(&view)));
     hits.extend(patterns::markers(&view, &context));
     hits.extend(hidden::hidden_text(text, &context));
     hits.extend(disguises::links(text));

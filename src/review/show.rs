@@ -1,5 +1,5 @@
-//! A proposal as displayed to its owner before a decision: its effect, rationale and origin, the
-//! verdict of each stage, the whole diff, and the digest at the end.
+//! A proposal as displayed to its owner before a decision: what it newly does and does not touch,
+//! where it comes from, the whole diff, the advice of the reviewer, and the digest at the end.
 //!
 //! All text that is not the program's appears in a preformatted block in which nothing is hidden
 //! and nothing is markup. The digest is displayed only after the whole diff, and the buttons below
@@ -8,9 +8,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use url::Url;
-
 use super::diff::{diff, fenced, summary};
+use super::effects::{EffectKind, Effects, hosts_in, is_script};
 use super::proposal::Proposal;
 use super::reveal::reveal;
 use crate::id::ProposalId;
@@ -63,12 +62,11 @@ fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String
 /// Returns the complete proposal, for a decision on this surface.
 pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
     let row = &proposal.row;
-    let mut markdown = head(proposal);
-    markdown.push_str(&format!("\n\n{}", summary(proposal.base.as_ref(), proposal.result.as_ref())));
-    markdown.push_str(&format!("\n\n{}", fenced(&diff(proposal.base.as_ref(), proposal.result.as_ref()))));
+    let mut parts = vec![head(proposal), fenced(&diff(proposal.base.as_ref(), proposal.result.as_ref()))];
+    parts.extend(advice(proposal));
     let digest = proposal.digest();
     let mut buttons = Vec::new();
-    let ending = if row.state != ProposalState::Pending {
+    parts.push(if row.state != ProposalState::Pending {
         says::state(row.state.as_str(), &reveal(&row.reason))
     } else if digest.as_str() == row.digest {
         let (id, short) = (row.id, digest.short());
@@ -77,13 +75,12 @@ pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
             (says::REJECT.to_owned(), format!("/reject {id}")),
             (says::WHY.to_owned(), format!("/why {id}")),
         ];
-        says::how_to_decide(id, short, surface)
+        says::how_to_decide(id, short, proposal.effects.word(), surface)
     } else {
         says::TAMPERED.to_owned()
-    };
-    markdown.push_str(&format!("\n\n{ending}"));
+    });
     let label = proposal.verdicts.iter().fold(row.label.clone(), |label, verdict| label.join_with(&verdict.label));
-    DisplayedText { markdown, label, buttons }
+    DisplayedText { markdown: parts.join("\n\n"), label, buttons }
 }
 
 /// Returns a name that cannot end its code span. A folder name chosen by a person may contain any
@@ -92,33 +89,69 @@ fn in_a_span(name: &str) -> String {
     reveal(name).replace('`', "'")
 }
 
-/// Returns everything before the diff.
+/// Returns everything before the diff: the change in short, what it newly does, what it does not
+/// touch, where it comes from.
 fn head(proposal: &Proposal) -> String {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
     let title = says::title(row.id, row.origin.as_str(), &row.change, &skill, &new_name);
-    let mut lines = vec![title, says::origin(row.origin.as_str())];
-    if row.origin == OriginKind::Folder && row.state == ProposalState::Pending && proposal.base.is_some() {
-        lines.push(says::LAST_ACCEPTED_STAYS.to_owned());
+    let summary = summary(proposal.base.as_ref(), proposal.result.as_ref());
+    let mut parts = vec![title, summary];
+    if proposal.result.is_some() {
+        parts.push(effects(&proposal.effects));
     }
-    if !row.rationale.trim().is_empty() && row.rationale != says::origin(row.origin.as_str()) {
-        lines.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
-    }
-    lines.push(stages(proposal));
-    if let Some(folder) = proposal.result.as_ref().filter(|_| proposal.third_party) {
-        lines.extend(holds(folder));
-    }
-    let spoken = proposal.verdicts.iter().filter(|verdict| is_spoken(verdict) && !verdict.note.is_empty());
-    lines.extend(spoken.map(|verdict| format!("{}\n{}", says::REVIEWER, fenced(&reveal(&verdict.note)))));
     for finding in proposal.findings() {
         let place = says::place(&finding.path, finding.line, finding.column);
-        lines.push(format!(
+        parts.push(format!(
             "{}\n{}",
             says::finding(&finding.says),
             fenced(&reveal(&format!("{place}: {}", finding.excerpt)))
         ));
     }
-    lines.join("\n\n")
+    parts.push(origin(proposal));
+    if !row.rationale.trim().is_empty() && row.rationale != says::origin(row.origin.as_str()) {
+        parts.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
+    }
+    if let Some(folder) = proposal.result.as_ref().filter(|_| proposal.third_party) {
+        parts.extend(holds(folder));
+    }
+    parts.join("\n\n")
+}
+
+/// Returns the list of effects, a line for each kind, and the kinds that are not among them.
+pub fn effects(effects: &Effects) -> String {
+    let untouched = says::untouched(effects.untouched().map(EffectKind::as_str));
+    if effects.is_empty() {
+        return untouched;
+    }
+    let line = |(kind, objects): (EffectKind, String)| format!("{}: {objects}", says::effect(kind.as_str()));
+    let lines: Vec<String> = effects.lines().into_iter().map(line).collect();
+    format!("{}\n{}\n\n{untouched}", says::EFFECTS, fenced(&reveal(&lines.join("\n"))))
+}
+
+/// Returns where the proposal comes from, in one line.
+fn origin(proposal: &Proposal) -> String {
+    let row = &proposal.row;
+    let taint = proposal.verdicts.iter().find(|verdict| verdict.stage == ReviewStage::Taint);
+    let note = taint.map_or("", |verdict| &verdict.note);
+    let is_edit = row.origin == OriginKind::Folder && row.state == ProposalState::Pending && proposal.base.is_some();
+    let from = if is_edit { says::EDIT_IS_HELD.to_owned() } else { says::origin(row.origin.as_str()) };
+    says::where_from(&from, note, row.id)
+}
+
+/// Returns the advice of the reviewer, without a word that no model can vouch for.
+fn advice(proposal: &Proposal) -> Vec<String> {
+    let mut parts = Vec::new();
+    for verdict in proposal.verdicts.iter().filter(|verdict| verdict.stage == ReviewStage::Reviewer) {
+        let is_given = is_spoken(verdict) && !verdict.note.is_empty();
+        let note = if is_spoken(verdict) { "" } else { &verdict.note };
+        parts.push(says::advice(verdict.outcome.as_str(), note));
+        parts.extend(is_given.then(|| format!("{}\n{}", says::REVIEWER, fenced(&reveal(&unvouched(&verdict.note))))));
+    }
+    if !proposal.row.reviewed && proposal.row.state == ProposalState::Pending {
+        parts.push(says::advice("later", ""));
+    }
+    parts
 }
 
 /// Returns the files of a third party's skill, and the hosts that an approval covers.
@@ -135,19 +168,14 @@ fn holds(folder: &SkillFolder) -> [String; 2] {
     [format!("{}\n{}", says::files(files.len(), scripts), fenced(&files.join("\n"))), hosts]
 }
 
-/// Returns the verdicts of the stages, one line each.
-fn stages(proposal: &Proposal) -> String {
-    let line = |verdict: &VerdictRow| {
-        let note = if is_spoken(verdict) { "" } else { &verdict.note };
-        says::stage(verdict.stage.as_str(), verdict.outcome.as_str(), note)
+/// Returns a note with the word "safe" left out.
+fn unvouched(note: &str) -> String {
+    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
+    let word = |part: &str| {
+        let bare = bare(part);
+        if bare.eq_ignore_ascii_case("safe") { part.replace(&bare, "…") } else { part.to_owned() }
     };
-    // A draft that fails these two is never stored.
-    let told = |verdict: &&VerdictRow| !matches!(verdict.stage, ReviewStage::Hash | ReviewStage::Structure);
-    let mut lines: Vec<String> = proposal.verdicts.iter().filter(told).map(line).collect();
-    if !proposal.row.reviewed && proposal.row.state == ProposalState::Pending {
-        lines.push(says::stage("reviewer", "later", ""));
-    }
-    lines.join("\n")
+    note.split_inclusive(char::is_whitespace).map(word).collect()
 }
 
 /// Returns whether the note is a model's rather than the program's.
@@ -158,12 +186,6 @@ fn is_spoken(verdict: &VerdictRow) -> bool {
 /// The maximum number of hosts displayed, and therefore covered by an approval.
 const MOST_HOSTS: usize = 40;
 
-/// Extensions of files that a system or an interpreter runs.
-const SCRIPTS: &str = "
-    sh bash zsh fish py pyw js mjs cjs ts rb pl php lua ps1 psm1 bat cmd vbs applescript command exe dll so
-    dylib jar awk
-";
-
 /// Returns the hosts to display, in alphabetical order, and the number of hosts left out.
 pub(super) fn hosts(folder: &SkillFolder) -> (BTreeSet<String>, usize) {
     let texts = folder.files().map(|(_, bytes)| String::from_utf8_lossy(bytes));
@@ -172,79 +194,14 @@ pub(super) fn hosts(folder: &SkillFolder) -> (BTreeSet<String>, usize) {
     (all.into_iter().take(MOST_HOSTS).collect(), more)
 }
 
-/// Returns whether a file is executable, judging by its extension or its first line.
-pub(super) fn is_script(path: &str, bytes: &[u8]) -> bool {
-    let ending = path.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    bytes.starts_with(b"#!")
-        || ending.is_some_and(|ending| SCRIPTS.split_ascii_whitespace().any(|script| script == ending))
-}
-
-/// Returns the hosts of all addresses with a scheme, spelled as a fetch would spell them.
-fn hosts_in(text: &str) -> BTreeSet<String> {
-    text.match_indices("://").filter_map(|(at, mark)| host_of(text.get(at + mark.len()..)?)).collect()
-}
-
-/// Returns the host of an address, given the text after its scheme.
-fn host_of(rest: &str) -> Option<String> {
-    let ends = |c: char| c.is_whitespace() || c.is_control() || "/?#\\\"'`<>()[]{}|,;^*".contains(c);
-    let authority = rest.split(ends).next()?;
-    let url = Url::parse(&format!("https://{authority}/")).ok()?;
-    let host = url.host_str()?.trim_end_matches('.');
-    host.contains('.').then(|| host.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use proptest::prelude::*;
-
     use super::*;
-
-    /// Proves: skills/new-folder
-    #[test]
-    fn hosts_are_found_in_every_form_of_address() {
-        for (text, host) in [
-            ("see https://Example.ORG/a?b=c.", "example.org"),
-            ("curl 'http://user:pw@evil.example:8080/x'", "evil.example"),
-            ("[a](https://a.example)", "a.example"),
-            ("URL=\"wss://b.example./\"", "b.example"),
-            ("git+ssh://c.example", "c.example"),
-            ("https://xn--bcher-kva.example and more", "xn--bcher-kva.example"),
-            ("https://bücher.example/", "xn--bcher-kva.example"),
-            ("https://good.example\\@evil.example/", "good.example"),
-        ] {
-            assert_eq!(hosts_in(text).into_iter().collect::<Vec<_>>(), [host], "{text}");
-        }
-        for text in ["", "://", "https://", "https:// a.example", "a.example/b", "file:///etc", "https://$HOST/x"] {
-            assert_eq!(hosts_in(text).len(), 0, "{text}");
-        }
-    }
 
     #[test]
     fn hosts_beyond_the_display_limit_are_not_covered() {
         let text: String = (0..50).map(|n| format!("https://h{n:02}.example/ ")).collect();
         let (shown, more) = hosts(&SkillFolder::new([("a".to_owned(), Arc::from(text.as_bytes()))]));
         assert_eq!((shown.len(), more), (MOST_HOSTS, 10));
-    }
-
-    #[test]
-    fn scripts_are_recognised_by_extension_or_first_line() {
-        for (path, bytes, script) in [
-            ("scripts/run.SH", "echo", true),
-            ("scripts/run", "#!/bin/sh\n", true),
-            ("run.py", "", true),
-            ("SKILL.md", "# Title", false),
-            ("sh", "", false),
-        ] {
-            assert_eq!(is_script(path, bytes.as_bytes()), script, "{path}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_text_can_be_read(text in ".*") {
-            hosts_in(&text);
-        }
     }
 }

@@ -1,5 +1,5 @@
-//! Turns a draft into a proposal: taint, hash, structure and scan all pass before anything is
-//! written.
+//! Turns a draft into a proposal: taint, hash, structure, scan and effects all pass before anything
+//! is written.
 //!
 //! A refusal is explained in sentences and leaves no trace. An admitted draft is stored whole in
 //! one transaction with the verdicts of all stages, so that every decision is about these rows. The
@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use super::disk::is_name;
 use super::duplicate_check::{self, DuplicateState};
+use super::effects::Effects;
 use super::proposal::{self, DigestInput, ProposalDraft, ProposalOrigin};
 use super::structure::{self, Bounds};
 use super::taint::{self, TaintVerdict};
 use super::{Finding, ProposalChange, Refused, Review, scan};
 use crate::id::ProposalId;
 use crate::skill::{Digest, SkillFolder};
-use crate::store::{Clearance, NewProposal, Node, ReviewStage, StageOutcome, Tx, VerdictRow};
+use crate::store::{Clearance, Db, NewProposal, Node, ReviewStage, StageOutcome, Tx, VerdictRow};
 use crate::time::Timestamp;
 use crate::trust::Label;
 use crate::wording::skill as says;
@@ -83,7 +84,8 @@ impl Review {
                 return Ok(Staged::Refused(Refused::because(&says::base_is_held(&draft.skill))));
             }
         }
-        let examined = tokio::task::spawn_blocking(move || examine(draft, base)).await?;
+        let accepted = self.accepted_content(&draft, base.as_ref()).await?;
+        let examined = tokio::task::spawn_blocking(move || examine(draft, base, accepted.as_ref())).await?;
         let examined = match examined {
             Ok(examined) => examined,
             Err(refused) => return Ok(Staged::Refused(refused)),
@@ -104,6 +106,22 @@ impl Review {
         };
         self.0.journal.write("stage a proposal", job).await
     }
+
+    /// Returns the accepted content that a draft changes: what it newly does is compared with it.
+    async fn accepted_content(
+        &self,
+        draft: &ProposalDraft,
+        base: Option<&SkillFolder>,
+    ) -> anyhow::Result<Option<SkillFolder>> {
+        let (skill, origin) = (draft.skill.clone(), draft.origin.kind());
+        let digest = base.map(SkillFolder::digest);
+        let read = move |db: Db<'_>| {
+            let digest = digest.as_ref().map_or("", Digest::as_str);
+            let version = proposal::base_version(db, &skill, digest, origin)?;
+            version.map(|version| db.skills().files_of_version(version.id).map(SkillFolder::new)).transpose()
+        };
+        self.0.journal.read(read).await
+    }
 }
 
 /// A draft with the results that need no journal.
@@ -112,9 +130,14 @@ struct ExaminedDraft {
     base_digest: Option<Digest>,
     result: Option<SkillFolder>,
     findings: Vec<Finding>,
+    effects: Effects,
 }
 
-fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<ExaminedDraft, Refused> {
+fn examine(
+    draft: ProposalDraft,
+    base: Option<SkillFolder>,
+    accepted: Option<&SkillFolder>,
+) -> Result<ExaminedDraft, Refused> {
     let result = outcome(&draft, base.as_ref())?;
     let by_owner = matches!(draft.origin, ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped);
     let bounds = if by_owner { Bounds::import() } else { Bounds::proposal() };
@@ -129,7 +152,9 @@ fn examine(draft: ProposalDraft, base: Option<SkillFolder>) -> Result<ExaminedDr
     let mut findings = result.as_ref().map(scan::scan).unwrap_or_default();
     findings.extend(scan::scan_text("", &draft.rationale));
     findings.extend([draft.skill.as_str(), draft.change.new_name()].into_iter().flat_map(scan::scan_name));
-    Ok(ExaminedDraft { base_digest: base.as_ref().map(SkillFolder::digest), draft, result, findings })
+    let name = if accepted.is_none() { draft.skill.as_str() } else { draft.change.new_name() };
+    let effects = Effects::of_change(accepted, result.as_ref()).with_name(name);
+    Ok(ExaminedDraft { base_digest: base.as_ref().map(SkillFolder::digest), draft, result, findings, effects })
 }
 
 /// Returns the content that the skill would have. Files that the draft does not name stay as they
@@ -206,13 +231,15 @@ fn store(
     nonce: &str,
     now: Timestamp,
 ) -> anyhow::Result<Staged> {
-    let ExaminedDraft { draft, base_digest, result, findings } = examined;
-    // A clean draft with a finding waits for the owner; a finding never improves the clearance.
+    let ExaminedDraft { draft, base_digest, result, findings, effects } = examined;
+    // A clean draft with a finding or a dangerous effect waits for the owner; neither ever improves
+    // the clearance.
     let clearance = match verdict.clearance {
-        Clearance::Clean if !findings.is_empty() => Clearance::Careful,
+        Clearance::Clean if !findings.is_empty() || effects.waits() => Clearance::Careful,
         other => other,
     };
     let content = result.as_ref().map(SkillFolder::digest);
+    let listed = serde_json::to_string(effects)?;
     let sealed = DigestInput {
         skill: &draft.skill,
         change: &draft.change,
@@ -220,6 +247,7 @@ fn store(
         content: content.as_ref().map_or("", Digest::as_str),
         rationale: &draft.rationale,
         label: &verdict.label,
+        effects: &listed,
         nonce,
     };
     let (turn, person) = draft.origin.turn().unzip();
@@ -242,7 +270,7 @@ fn store(
         files: &result.as_ref().map(proposal::rows).unwrap_or_default(),
         at: now,
     })?;
-    for row in verdict_rows(verdict, findings)? {
+    for row in verdict_rows(verdict, findings, effects, listed.clone())? {
         tx.proposals().add_verdict(id, &row, verdict.scope, now)?;
     }
     for node in draft.origin.nodes() {
@@ -257,8 +285,13 @@ fn store(
     Ok(Staged::New(id, clearance))
 }
 
-/// Returns the verdicts of the first four stages.
-fn verdict_rows(verdict: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<[VerdictRow; 4]> {
+/// Returns the verdicts of the first five stages.
+fn verdict_rows(
+    verdict: &TaintVerdict,
+    findings: &[Finding],
+    effects: &Effects,
+    listed: String,
+) -> anyhow::Result<[VerdictRow; 5]> {
     let row = |stage: ReviewStage, passed: bool, note: &str, label: &Label| VerdictRow {
         stage,
         outcome: if passed { StageOutcome::Passed } else { StageOutcome::Waits },
@@ -272,11 +305,13 @@ fn verdict_rows(verdict: &TaintVerdict, findings: &[Finding]) -> anyhow::Result<
         findings: serde_json::to_string(findings)?,
         ..row(ReviewStage::Scan, findings.is_empty(), &says::findings(findings.len()), &verdict.label)
     };
+    let effects = VerdictRow { findings: listed, ..row(ReviewStage::Effects, !effects.waits(), "", &verdict.label) };
     Ok([
         row(ReviewStage::Taint, verdict.clearance == Clearance::Clean, &verdict.note, &ours),
         row(ReviewStage::Hash, true, "", &ours),
         row(ReviewStage::Structure, true, "", &ours),
         scan,
+        effects,
     ])
 }
 

@@ -27,7 +27,8 @@ pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<V
     let sources: Vec<&Source> = row.label.sources().collect();
     let mut lines = vec![says::tainted(id)];
     for source in sources.iter().take(MOST_SOURCES) {
-        lines.push(says::heading(source));
+        // A single source is named where it came in.
+        lines.extend((sources.len() > 1).then(|| says::heading(source)));
         let path = follow(db, Node::Proposal(id), source)?;
         lines.extend(path_text(db, &path, source, row.origin.as_str(), zone)?);
     }

@@ -210,7 +210,7 @@ impl ReviewWorker<'_> {
         let policy = &self.0.policy;
         let reviewer_may_approve =
             if of_reflection { policy.reflections == ReflectionReview::Ai } else { policy.reviewer_approves };
-        let approves = safe && clean && reviewer_may_approve;
+        let approves = safe && clean && proposal.effects.is_empty() && reviewer_may_approve;
         let job = move |tx: Tx<'_>| {
             tx.proposals().add_verdict(id, &row, scope, now)?;
             tx.proposals().reviewed(id)

@@ -61,8 +61,10 @@ pub enum ReviewStage {
     Hash,
     /// Structure of the files.
     Structure,
-    /// Scan for dangerous content.
+    /// Scan for hidden content.
     Scan,
+    /// What the change newly does.
+    Effects,
     /// The reviewing model.
     Reviewer,
     /// The owner.
@@ -201,7 +203,7 @@ pub struct VerdictRow {
     pub outcome: StageOutcome,
     /// Reason.
     pub note: String,
-    /// Findings of the scan as a JSON list.
+    /// Findings of the scan, or effects, as a JSON list.
     pub findings: String,
     /// Label of the note.
     pub label: Label,

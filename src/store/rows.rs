@@ -238,7 +238,7 @@ mod tests {
         words::<QuestionState>("QuestionState", "open yes refused expired");
         words::<ReminderKind>("ReminderKind", "reminder task");
         words::<ReminderState>("ReminderState", "waiting done cancelled");
-        words::<ReviewStage>("ReviewStage", "taint hash structure scan reviewer person");
+        words::<ReviewStage>("ReviewStage", "taint hash structure scan effects reviewer person");
         words::<Role>("Role", "guest member owner");
         words::<SkillState>("SkillState", "live held broken gone");
         words::<SlotState>("SlotState", "claimed working done quiet missed failed");

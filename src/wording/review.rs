@@ -155,6 +155,28 @@ pub fn wrong_hash(id: ProposalId, way: Surface) -> String {
     format!("That is not the hash of proposal {id}, so nothing was changed. `{}` has it at its end.", way.show(id))
 }
 
+/// Reply to an approval without the word that names what the change newly does.
+pub fn word_missing(id: ProposalId, hash: &str, word: &str, way: Surface) -> String {
+    let command = way.command(&format!("approve {id} {hash} {word}"), &format!("review approve {id} {hash} {word}"));
+    format!("Nothing was changed yet: {}. To approve that too: `{command}`", newly(word))
+}
+
+/// Title of the button that approves with a word.
+pub fn approve_with(word: &str) -> String {
+    format!("Approve: {word}")
+}
+
+fn newly(word: &str) -> &'static str {
+    match word {
+        "sends" => "this newly sends something, or opens a new address",
+        "secret" => "this newly asks for a secret, or reads one",
+        "deletes" => "this newly deletes something",
+        "access" => "this newly grants access, or lowers a protection",
+        "runs" => "this newly runs a program",
+        _ => "this newly gives an order that applies each time",
+    }
+}
+
 /// Reply to a decision on a closed proposal.
 pub fn over(id: ProposalId, state: &str) -> String {
     let became = match state {

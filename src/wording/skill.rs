@@ -120,8 +120,8 @@ pub fn too_many_wait(count: usize) -> String {
 pub fn findings(count: usize) -> String {
     match count {
         0 => String::new(),
-        1 => "One place in it looks like an attack or is hidden.".to_owned(),
-        _ => format!("{count} places in it look like an attack or are hidden."),
+        1 => "One place in it is hidden, disguised or imitated.".to_owned(),
+        _ => format!("{count} places in it are hidden, disguised or imitated."),
     }
 }
 
@@ -169,31 +169,69 @@ pub fn origin(origin: &str) -> String {
         "turn" => "The assistant proposes it.",
         "note" => "It was made from a note.",
         "import" => "It was imported. Who wrote it is not known here.",
-        "folder" => {
-            "Its folder was added to the skills by hand, or changed so that the scan finds something in it. It is not used until you accept it."
-        }
+        "folder" => "Its folder was added to the skills by hand. It is not used until you accept it.",
         "shipped" => NEWER_BUILTIN,
         _ => "A reflection proposes it.",
     }
     .to_owned()
 }
 
-/// Result of a review stage that a person has to know of.
-pub fn stage(stage: &str, outcome: &str, note: &str) -> String {
-    let (name, said) = match (stage, outcome) {
-        ("taint", "passed") => ("Origin", "clean."),
-        ("taint", _) => ("Origin", "waits for you."),
-        ("scan", "passed") => ("Scan", "nothing found."),
-        ("scan", _) => ("Scan", "waits for you."),
-        ("reviewer", "passed") => ("AI reviewer", "sees nothing against it. That is advice; you decide."),
-        ("reviewer", "refused") => ("AI reviewer", "advises against it."),
-        ("reviewer", "skipped") => ("AI reviewer", "left out."),
-        ("reviewer", "later") => ("AI reviewer", "was not asked yet."),
-        ("reviewer", _) => return format!("- AI reviewer: no verdict, because {note}."),
-        (other, _) => (other, ""),
-    };
+/// Heading of what a change newly does.
+pub const EFFECTS: &str = "What it newly does, gravest first:";
+
+/// A kind of effect, before its objects.
+pub fn effect(kind: &str) -> &'static str {
+    match kind {
+        "sends" => "Sends to or opens",
+        "secret" => "Asks for or reads secrets",
+        "deletes" => "Deletes",
+        "access" => "Grants access or lowers a protection",
+        "overrides" => "Overrides rules",
+        "runs" => "Runs",
+        "quiet" => "Keeps quiet or skips a question",
+        "money" => "Money",
+        "standing" => "Standing order",
+        "writes" => "Writes files",
+        "reads" => "Reads files",
+        _ => "Uses tools",
+    }
+}
+
+/// The kinds of effects that a change does not have.
+pub fn untouched(kinds: impl Iterator<Item = &'static str>) -> String {
+    let nouns = kinds.map(|kind| match kind {
+        "sends" => "hosts or recipients",
+        "secret" => "secrets",
+        "deletes" => "deletions",
+        "access" => "access",
+        "overrides" => "other rules",
+        "runs" => "programs",
+        "quiet" => "silence",
+        "money" => "money",
+        "standing" => "standing orders",
+        "writes" => "files written",
+        "reads" => "files read",
+        _ => "tools",
+    });
+    let nouns: Vec<&str> = nouns.collect();
+    if nouns.is_empty() { String::new() } else { format!("Nothing new was found about: {}.", nouns.join(", ")) }
+}
+
+/// Origin of a proposal in one line, with the reason why it waits.
+pub fn where_from(origin: &str, note: &str, id: ProposalId) -> String {
     let note = if note.is_empty() { String::new() } else { format!(" {note}") };
-    format!("- {name}: {said}{note}")
+    format!("Where it comes from: {origin}{note} `/why {id}` tells more.")
+}
+
+/// Advice of the AI reviewer.
+pub fn advice(outcome: &str, note: &str) -> String {
+    match outcome {
+        "passed" => "AI reviewer: sees nothing against it. That is advice; you decide.".to_owned(),
+        "refused" => "AI reviewer: advises against it.".to_owned(),
+        "skipped" => format!("AI reviewer: left out. {note}").trim_end().to_owned(),
+        "later" => "AI reviewer: was not asked yet.".to_owned(),
+        _ => format!("AI reviewer: no verdict, because {note}."),
+    }
 }
 
 /// Notification of several skill folders that were added by hand.
@@ -216,8 +254,9 @@ pub fn carried_over(names: &[String]) -> ProgramText {
     ))
 }
 
-/// Note that the last accepted version stays in use.
-pub const LAST_ACCEPTED_STAYS: &str = "Meanwhile the version that you accepted last stays in use.";
+/// Origin of a held change of a skill's folder.
+pub const EDIT_IS_HELD: &str =
+    "Its folder was changed by hand, and the version that you accepted last stays in use until you accept this one.";
 
 /// A file of a third party's skill.
 pub fn file(path: &str, bytes: usize, script: bool) -> String {
@@ -262,19 +301,22 @@ pub fn place(path: &str, line: usize, column: usize) -> String {
     format!("{path}:{line}:{column}")
 }
 
-/// Instructions for the decision. The digest is shown only here.
-pub fn how_to_decide(id: ProposalId, digest: &str, way: Surface) -> String {
+/// Instructions for the decision. The digest is shown only here. `word` names what the change newly
+/// does, if that needs a word of its own.
+pub fn how_to_decide(id: ProposalId, digest: &str, word: Option<&str>, way: Surface) -> String {
+    let word = word.map(|word| format!(" {word}")).unwrap_or_default();
     let (approve, others) = match way {
         Surface::Chat => (
-            format!("/approve {id} {digest}"),
+            format!("/approve {id} {digest}{word}"),
             format!("To refuse it: `/reject {id} why`\nWhere it comes from: `/why {id}`"),
         ),
         Surface::CommandLine => (
-            format!("compline review approve {id} {digest}"),
+            format!("compline review approve {id} {digest}{word}"),
             format!("To refuse it: `compline review reject {id} --reason WHY`"),
         ),
     };
-    format!("Hash: `{digest}`\n\nTo make exactly this live:\n`{approve}`\n\n{others}")
+    let why = if word.is_empty() { "" } else { " The last word names what it newly does." };
+    format!("Hash: `{digest}`\n\nTo make exactly this live:{why}\n`{approve}`\n\n{others}")
 }
 
 /// State of a proposal.

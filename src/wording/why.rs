@@ -131,10 +131,11 @@ pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
     Some(format!("It came in here: {what} held {}.", in_words(source)))
 }
 
-/// Sources of a label, in words.
+/// Sources of a label, in words, each once.
 pub fn all_in_words(label: &Label) -> String {
     let mut words: Vec<String> = label.sources().map(in_words).collect();
-    words.dedup();
+    let mut seen = std::collections::BTreeSet::new();
+    words.retain(|source| seen.insert(source.clone()));
     words.join("; ")
 }
 

@@ -105,6 +105,7 @@ fn a_folder_that_is_copied_in_is_accepted_by_its_hash() {
     }
     home.run("skills accept soup").refused(1, &["no skill soup"]);
     let hash = home.run("skills accept tea --json").json()["hash"].as_str().unwrap().to_owned();
+    home.run(&format!("skills accept tea {hash}")).refused(1, &["newly sends", &format!("approve 1 {hash} sends")]);
     std::fs::write(home.file("skills/tea/SKILL.md"), skill("tea", "Something else.")).unwrap();
     home.run(&format!("skills accept tea {hash}")).refused(1, &["not the hash"]);
     let hash = home.run("skills accept tea --json").json()["hash"].as_str().unwrap().to_owned();

@@ -137,10 +137,12 @@ pub(super) fn proposal(rest: &str) -> Option<ProposalId> {
     number(rest).map(ProposalId)
 }
 
-/// Parses a number and a hash.
+/// Parses a number, a hash, and an optional word.
 pub(super) fn approve(rest: &str) -> Option<Action> {
-    let (first, hash) = first_word(rest);
-    Some(Action::Approve { proposal: proposal(first)?, hash: hash.trim_matches('`').to_owned() })
+    let (first, typed) = first_word(rest);
+    let (hash, word) = first_word(typed.trim_matches('`'));
+    let (hash, word) = (hash.trim_matches('`').to_owned(), word.trim_matches('`').trim().to_owned());
+    Some(Action::Approve { proposal: proposal(first)?, hash, word })
 }
 
 /// Parses a number and an optional reason.
@@ -150,16 +152,25 @@ pub(super) fn reject(rest: &str) -> Option<Action> {
 }
 
 /// Parses `accept` and a name, whose last word is the hash if it looks like one and is not the only
-/// word; anything else lists the skills.
+/// word; a plain word may follow the hash. Anything else lists the skills.
 pub(super) fn skills(rest: &str) -> Command {
     let (verb, name) = first_word(rest);
     if verb != "accept" || name.is_empty() {
         return Command::Read(Query::Skills);
     }
     let is_hash = |word: &str| (8..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let parted = name.rsplit_once(char::is_whitespace).map(|(name, word)| (name, word.trim_matches('`')));
-    let (name, hash) = parted.filter(|(_, word)| is_hash(word)).unwrap_or((name, ""));
-    Command::Act(Action::AcceptSkill { name: name.trim_end().to_owned(), hash: hash.to_owned() })
+    let last = |name: &'_ str| {
+        let (before, word) = name.rsplit_once(char::is_whitespace)?;
+        Some((before.trim_end().to_owned(), word.trim_matches('`').to_owned()))
+    };
+    let with_hash = |name: &str| last(name).filter(|(_, hash)| is_hash(hash));
+    let with_word = last(name).and_then(|(before, word)| with_hash(&before).map(|found| (found, word)));
+    let ((name, hash), word) = match (with_hash(name), with_word) {
+        (Some(found), _) => (found, String::new()),
+        (None, Some((found, word))) => (found, word),
+        (None, None) => ((name.trim_end().to_owned(), String::new()), String::new()),
+    };
+    Command::Act(Action::AcceptSkill { name, hash, word })
 }
 
 /// Parses a name, which may contain spaces, and a version.
@@ -272,9 +283,18 @@ mod gate_tests {
             ("pending", Command::Read(Query::PendingProposals)),
             ("pending now", Command::Read(Query::PendingProposals)),
             ("show 12", Command::Read(Query::Proposal(twelve))),
-            ("approve 12 a3f9c21b", Command::Act(Action::Approve { proposal: twelve, hash: hash.clone() })),
-            ("approve 12  `a3f9c21b`", Command::Act(Action::Approve { proposal: twelve, hash: hash.clone() })),
-            ("approve 12", Command::Act(Action::Approve { proposal: twelve, hash: nothing.clone() })),
+            (
+                "approve 12 a3f9c21b",
+                Command::Act(Action::Approve { proposal: twelve, hash: hash.clone(), word: nothing.clone() }),
+            ),
+            (
+                "approve 12  `a3f9c21b`",
+                Command::Act(Action::Approve { proposal: twelve, hash: hash.clone(), word: nothing.clone() }),
+            ),
+            (
+                "approve 12",
+                Command::Act(Action::Approve { proposal: twelve, hash: nothing.clone(), word: nothing.clone() }),
+            ),
             ("reject 12", Command::Act(Action::Reject { proposal: twelve, why: nothing.clone() })),
             (
                 "reject 12 not  like this",
@@ -282,11 +302,33 @@ mod gate_tests {
             ),
             ("why 12", Command::Read(Query::ProposalOrigin(twelve))),
             ("skills", Command::Read(Query::Skills)),
-            ("skills accept tea", Command::Act(Action::AcceptSkill { name: "tea".to_owned(), hash: nothing.clone() })),
-            ("skills accept My Tea  a3f9c21b", Command::Act(Action::AcceptSkill { name: "My Tea".to_owned(), hash })),
+            (
+                "skills accept tea",
+                Command::Act(Action::AcceptSkill {
+                    name: "tea".to_owned(),
+                    hash: nothing.clone(),
+                    word: nothing.clone(),
+                }),
+            ),
+            (
+                "skills accept My Tea  a3f9c21b",
+                Command::Act(Action::AcceptSkill {
+                    name: "My Tea".to_owned(),
+                    hash: hash.clone(),
+                    word: nothing.clone(),
+                }),
+            ),
+            (
+                "skills accept My Tea a3f9c21b sends",
+                Command::Act(Action::AcceptSkill { name: "My Tea".to_owned(), hash, word: "sends".to_owned() }),
+            ),
             (
                 "skills accept a3f9c21b",
-                Command::Act(Action::AcceptSkill { name: "a3f9c21b".to_owned(), hash: nothing }),
+                Command::Act(Action::AcceptSkill {
+                    name: "a3f9c21b".to_owned(),
+                    hash: nothing.clone(),
+                    word: nothing.clone(),
+                }),
             ),
             ("skills accept", Command::Read(Query::Skills)),
             ("history tea", Command::Read(Query::SkillHistory("tea".to_owned()))),
@@ -314,8 +356,11 @@ mod gate_tests {
     proptest! {
         #[test]
         fn a_button_means_the_proposal_under_which_it_stands(id in 0_i64.., hash in "[0-9a-f]{16}") {
-            let approve = Command::Act(Action::Approve { proposal: ProposalId(id), hash: hash.clone() });
-            prop_assert_eq!(read(&format!("approve {id} {hash}")), Some(approve));
+            for word in ["", "sends"] {
+                let (proposal, word) = (ProposalId(id), word.to_owned());
+                let approve = Command::Act(Action::Approve { proposal, hash: hash.clone(), word: word.clone() });
+                prop_assert_eq!(read(&format!("approve {id} {hash} {word}")), Some(approve));
+            }
             prop_assert_eq!(read(&format!("why {id}")), Some(Command::Read(Query::ProposalOrigin(ProposalId(id)))));
         }
     }

@@ -36,7 +36,8 @@ fn query(words: &[&str]) -> Option<Query> {
         ["people", "list"] => Query::People,
         ["people", "former", name] => Query::FormerPeople(text(name)),
         ["people", "hand-over", name] => Query::HandOverPlan(text(name)),
-        ["review", "list"] => Query::Proposals,
+        ["review", "list"] => Query::PendingProposals,
+        ["review", "list", "--all"] => Query::Proposals,
         ["review", "show", id] => Query::Proposal(ProposalId(number(id)?)),
         ["skills", "list"] => Query::Skills,
         ["skills", "show", name] => Query::Skill(text(name)),
@@ -77,10 +78,16 @@ fn action(words: &[&str]) -> Option<Action> {
         ["people", "join", id] => Action::Join(PersonId(number(id)?)),
         ["people", "apart", id] => Action::Apart(PersonId(number(id)?)),
         ["people", "hand-over", name, "--yes"] => Action::HandOver(text(name)),
-        ["review", "approve", id, hash] => Action::Approve { proposal: ProposalId(number(id)?), hash: text(hash) },
+        ["review", "approve", id, hash, word @ ..] if word.len() < 2 => {
+            Action::Approve { proposal: ProposalId(number(id)?), hash: text(hash), word: word.concat() }
+        }
         ["review", "reject", id, why] => Action::Reject { proposal: ProposalId(number(id)?), why: text(why) },
-        ["skills", "accept", name] => Action::AcceptSkill { name: text(name), hash: String::new() },
-        ["skills", "accept", name, hash] => Action::AcceptSkill { name: text(name), hash: text(hash) },
+        ["skills", "accept", name] => {
+            Action::AcceptSkill { name: text(name), hash: String::new(), word: String::new() }
+        }
+        ["skills", "accept", name, hash, word @ ..] if word.len() < 2 => {
+            Action::AcceptSkill { name: text(name), hash: text(hash), word: word.concat() }
+        }
         ["skills", "rollback", name, id] => Action::RollBack { name: text(name), version: VersionId(number(id)?) },
         ["skills", "import", path, name] if Path::new(path).is_absolute() => {
             Action::ImportSkill { path: text(path), name: text(name) }

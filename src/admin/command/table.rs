@@ -128,7 +128,7 @@ pub const COMMANDS: &[CommandRow] = &[
     )
     .command_line("review show")
     .hint("/pending lists the numbers"),
-    owner("approve", "NUMBER HASH", "Approve a proposal exactly as shown", Act(arguments::approve))
+    owner("approve", "NUMBER HASH [WORD]", "Approve a proposal exactly as shown", Act(arguments::approve))
         .command_line("review approve")
         .hint("/pending lists the numbers, and /show NUMBER gives the hash"),
     owner("reject", "NUMBER [REASON]", "Reject a proposal permanently", Act(arguments::reject))

@@ -220,7 +220,13 @@ async fn the_command_line_has_the_promised_fields() {
     assert_eq!(whole.json["findings"], json!([]));
     let digest = whole.json["hash"].as_str().unwrap().to_owned();
     assert!(
-        !fixture.admin.skills_and_proposals().approve(id, &digest, DecisionSource::CommandLine).await.unwrap().failed
+        !fixture
+            .admin
+            .skills_and_proposals()
+            .approve(id, &digest, "", DecisionSource::CommandLine)
+            .await
+            .unwrap()
+            .failed
     );
     assert_eq!(
         fixture.rendering(&fixture.admin.skills_and_proposals().proposals().await.unwrap()).json[0]["state"],

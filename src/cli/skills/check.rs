@@ -17,6 +17,7 @@ use crate::cli::print::Printer;
 use crate::review::reveal::reveal;
 use crate::review::structure::{self, Bounds};
 use crate::review::{Finding, ProposalChange, scan};
+use crate::skill::manifest::{self, Manifest, ManifestFormat, ManifestProblem};
 use crate::skill::{MAIN, SkillCache, SkillFolder};
 use crate::store::{self, SkillRow, SkillState};
 use crate::text::one_line;
@@ -33,6 +34,8 @@ struct Checked {
     broken: String,
     /// Violations of the format.
     form: Vec<String>,
+    /// Remarks on a working skill of the older form, without front matter.
+    remarks: Vec<String>,
     /// Findings of the scan.
     findings: Vec<Finding>,
     /// The owner has accepted these findings.
@@ -94,12 +97,23 @@ fn all(dir: &Path, known: &BTreeMap<String, SkillRow>) -> Vec<Checked> {
 fn check_folder(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> Checked {
     // The journal's state applies only to the content that it recorded.
     let known = known.filter(|row| row.digest == content.digest().as_str()).map(|row| row.state);
-    let form = structure::check(&ProposalChange::Create, name, None, Some(content), Bounds::import());
+    let mut form = structure::check(&ProposalChange::Create, name, None, Some(content), Bounds::import());
+    let remarks = remarks(name, content);
+    form.retain(|fault| !remarks.contains(fault));
     let findings = scan::scan_skill(name, content);
     let (held, used) = (known == Some(SkillState::Held), known == Some(SkillState::Live));
     let accepted = used && !findings.is_empty();
     let ok = form.is_empty() && !held && (findings.is_empty() || accepted);
-    Checked { name: name.to_owned(), ok, held, broken: String::new(), form, findings, accepted, used }
+    Checked { name: name.to_owned(), ok, held, broken: String::new(), form, remarks, findings, accepted, used }
+}
+
+/// Returns the fault that a skill without front matter has, if it works as it is: other programs may
+/// refuse it.
+fn remarks(name: &str, content: &SkillFolder) -> Vec<String> {
+    let is_older = Manifest::of(name, content).is_ok_and(|manifest| manifest.form == ManifestFormat::Legacy);
+    let problems = manifest::strict(content.text(MAIN).unwrap_or_default(), name);
+    let is_form = |problem: &&manifest::Problem| problem.what == ManifestProblem::NoFront;
+    problems.iter().filter(is_form).filter(|_| is_older).map(|problem| format!("{MAIN}: {problem}")).collect()
 }
 
 fn broken(name: &str, why: &str) -> Checked {
@@ -118,7 +132,7 @@ fn lines_of(one: &Checked) -> Vec<String> {
     if !one.broken.is_empty() {
         lines.push(says::line(&plain(&one.broken)));
     }
-    lines.extend(one.form.iter().map(|fault| says::line(&plain(fault))));
+    lines.extend(one.form.iter().chain(&one.remarks).map(|fault| says::line(&plain(fault))));
     for finding in &one.findings {
         let place = crate::wording::skill::place(&plain(&finding.path), finding.line, finding.column);
         lines.push(says::finding(&place, &finding.says, &plain(&finding.excerpt)));
@@ -172,6 +186,15 @@ mod tests {
         assert!(check_folder("tea", &content, Some(&known(&other, SkillState::Held))).ok, "another content was held");
         let held = report(&[check_folder("tea", &content, Some(&known(&content, SkillState::Held)))]);
         assert!(held.contains("WRONG   tea") && held.contains("compline review list"), "{held}");
+    }
+
+    #[test]
+    fn a_working_skill_of_the_older_form_passes_with_a_remark() {
+        let older = |text: &str| SkillFolder::new([(MAIN.to_owned(), text.as_bytes().into())]);
+        let checked = check_folder("tea", &older("# Tea\n\nUse when tea is to be made.\n\nWarm the pot."), None);
+        assert!(checked.ok && checked.remarks.len() == 1, "{checked:?}");
+        assert!(report(&[checked]).contains("ok      tea"));
+        assert!(!check_folder("tea", &older("# Tea\n\nUse it. See [more](more.md)."), None).ok);
     }
 
     #[test]

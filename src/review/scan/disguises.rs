@@ -16,7 +16,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use regex::Regex;
 use unicode_normalization::char::is_combining_mark;
 
-use super::{Hit, words};
+use super::Hit;
+use crate::review::plain_text::{self, PlainWord, skeleton};
 use crate::review::reveal::{is_bidi, is_hidden, is_odd_space, joins_emoji};
 
 /// Finds all runs of invisible characters.
@@ -107,7 +108,7 @@ fn is_disguised(word: &str) -> bool {
     let count = |test: fn(char) -> bool| word.chars().filter(|c| test(*c)).count();
     let latin = count(|c| c.is_ascii_alphabetic());
     let foreign = count(is_foreign);
-    let alike = count(|c| is_foreign(c) && c.to_lowercase().any(|c| words::latin(c).is_some()));
+    let alike = count(|c| is_foreign(c) && c.to_lowercase().any(|c| plain_text::latin(c).is_some()));
     let mixed = latin >= 1 && alike >= 1 && alike == foreign && latin + alike >= 3;
     mixed || count(styled_letter) >= 4 || (latin >= 1 && count(styled_letter) >= 2)
 }
@@ -123,6 +124,16 @@ fn styled_letter(c: char) -> bool {
     matches!(u32::from(c), 0x1D400..=0x1D6A3 | 0x249C..=0x24E9 | 0x1F110..=0x1F189)
 }
 
+/// Finds telling words in spaced letters, whose only use is to hide a word.
+pub(super) fn spelled(words: &[PlainWord]) -> Vec<Hit> {
+    const TELLING: &str =
+        "ignore instruct system prompt forget disregard secret passw delete memory approve execute override";
+    let tells = |word: &&PlainWord| word.spelled && TELLING.split(' ').any(|part| word.text.contains(&skeleton(part)));
+    let hit = |word: &PlainWord| Hit { rule: "disguise", at: word.start..word.end, says: SPELLED };
+    words.iter().filter(tells).map(hit).collect()
+}
+
+const SPELLED: &str = "Words are disguised by letters set apart.";
 const ELSEWHERE: &str = "A link shows another address than the one that it leads to.";
 const CARRIES: &str = "An address has room for private text, which opening it would send away.";
 const SCRIPT: &str = "A link holds a program or a whole page.";

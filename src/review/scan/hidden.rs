@@ -4,8 +4,8 @@
 //! reported only if its text addresses the assistant, gives orders, or is long. Within a fence of a
 //! language that has comments and styles of its own, they are code.
 //!
-//! Encoded text (base64, hexadecimal, escapes) is decoded once and scanned with all other rules; a
-//! finding is reported at the position of the encoded text. Letters that are escaped without need,
+//! Encoded text (base64, hexadecimal, escapes) is decoded once. If the decoded text does something
+//! or hides something, a finding is reported at the position of the encoded text. Letters that are escaped without need,
 //! and blobs too large for an example, are findings in themselves. Digests, keys and short examples
 //! are not.
 
@@ -17,8 +17,9 @@ use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use regex::Regex;
 
 use super::Hit;
-use super::context::Context;
-use super::words::PlainText;
+use crate::review::effects::Effects;
+use crate::review::plain_text::PlainText;
+use crate::review::text_context::Context;
 
 const COMMENT: &str = "Text that is not shown speaks to the assistant.";
 const STYLED: &str = "Text is made invisible by its style.";
@@ -169,7 +170,7 @@ fn is_markup(context: &Context<'_>, at: usize) -> bool {
         .is_some_and(|language| MARKUP.split_ascii_whitespace().any(|known| known.eq_ignore_ascii_case(language)))
 }
 
-const INSIDE: &str = "An attack stands here in a code that people do not read.";
+const INSIDE: &str = "Orders stand here in a code that people do not read.";
 const BLOB: &str = "A large piece of code that people do not read.";
 const ESCAPED: &str = "Plain letters are written as escapes, which has no use but to hide them.";
 
@@ -217,8 +218,9 @@ pub(super) fn encoded_text(text: &str) -> Vec<Hit> {
     hits
 }
 
+/// Returns whether a decoded text does something, or hides something again.
 fn is_attack(decoded: &str) -> bool {
-    !super::hits(decoded).is_empty()
+    !Effects::of_text("", decoded).is_empty() || !super::hits(decoded).is_empty()
 }
 
 /// Returns runs of base64 or hexadecimal. A line break within a run is ignored if whole lines are

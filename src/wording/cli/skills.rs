@@ -14,8 +14,11 @@ pub const USED: &str =
 pub const NOT_ACCEPTED: &str = "Nothing was changed: it stays held back.";
 
 /// Question: accept the skill as shown?
-pub fn accept(name: &str) -> String {
-    format!("Accept the skill {name} exactly as shown? [y/N] ")
+pub fn accept(name: &str, word: &str) -> String {
+    match word {
+        "" => format!("Accept the skill {name} exactly as shown? [y/N] "),
+        _ => format!("To accept the skill {name} exactly as shown, type what it newly does ({word}): "),
+    }
 }
 
 /// Error: the path is unreadable.

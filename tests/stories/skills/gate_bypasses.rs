@@ -7,7 +7,7 @@ use std::time::Duration;
 use compline::store::{CommitPoint, Failpoint};
 use serde_json::{Value, json};
 
-use crate::skill_gate::{shown_hash, submit};
+use crate::skill_gate::{shown_approval, shown_hash, submit};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, copy_home, every_untrusted_part_is_labelled, skill};
 
 const BY_REVIEWER: &str = "[skills]\nreview = \"ai\"\n";
@@ -86,7 +86,7 @@ async fn an_import_over_a_held_skill_is_shown_in_full() {
         shown.contains("+Parties begin with a toast to"),
         "a file that nobody ever approved is not unchanged: {shown}"
     );
-    story.say(ADA, &format!("/approve 2 {}", shown_hash(&story))).await;
+    story.say(ADA, &shown_approval(&story)).await;
     assert!(story.skill("party").unwrap().contains("Invite everybody."));
     story.end().await;
 }
@@ -288,7 +288,7 @@ async fn a_half_written_file_of_a_person_is_kept_when_replaced() {
     story.command_line(&["skills", "import", elsewhere.path().to_str().unwrap(), "tea"]).await;
     story.answered().await;
     assert!(story.last_received_by(ADA).contains("-brought over"), "{}", story.last_received_by(ADA));
-    story.say(ADA, &format!("/approve 1 {}", shown_hash(&story))).await;
+    story.say(ADA, &shown_approval(&story)).await;
     assert!(story.skill("tea").unwrap().contains("Other."));
     let kept = story.count("SELECT version_id FROM skill_files WHERE path = 'notes.md' AND version_id IS NOT NULL ORDER BY id DESC LIMIT 1");
     story.say(ADA, &format!("/rollback tea {kept}")).await;

@@ -10,7 +10,7 @@ use compline::skill::builtin::Builtin;
 use serde_json::{Value, json};
 
 use crate::hostile_model::oracle::Live;
-use crate::skill_gate::{shown_hash, submit};
+use crate::skill_gate::{shown_approval, submit};
 use crate::support::model::{Say, words};
 use crate::support::obedient_model::{ModelAction, ObedientModel, orders};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, skill};
@@ -62,7 +62,7 @@ async fn a_clean_proposal_passes_every_stage_before_the_reviewer_makes_it_live()
     story.say(ADA, "remember how I like my tea").await;
     let stages =
         story.text("SELECT group_concat(stage || ' ' || outcome, ', ') FROM (SELECT * FROM verdicts ORDER BY id)");
-    assert_eq!(stages, "taint passed, hash passed, structure passed, scan passed, reviewer passed");
+    assert_eq!(stages, "taint passed, hash passed, structure passed, scan passed, effects passed, reviewer passed");
     assert!(story.skill("tea").is_some());
     let asked = story.background.requests();
     let review =
@@ -129,7 +129,7 @@ async fn approved_content_is_installed_byte_for_byte() {
     let arguments = json!({ "name": "tea", "change": "create", "files": files, "rationale": "x" });
     story.model.calls("submit_skill", arguments).says("Proposed.");
     story.say(ADA, "please").await;
-    story.say(ADA, &format!("/approve 1 {}", shown_hash(&story))).await;
+    story.say(ADA, &shown_approval(&story)).await;
     assert_eq!(story.skill("tea"), Some(content));
     assert_eq!(std::fs::read_to_string(story.home.join("skills/tea/resources/a/b.txt")).unwrap(), "\u{fe}\n");
     let digests =
@@ -325,7 +325,7 @@ async fn an_update_of_built_in_skills_takes_nothing_away_from_a_person() {
     story.restart().await;
     story.say(ADA, "once more").await;
     assert_eq!(story.count("SELECT count(*) FROM proposals"), 1, "offered once");
-    story.say(ADA, &format!("/approve 1 {}", shown_hash(&story))).await;
+    story.say(ADA, &shown_approval(&story)).await;
     let merged = skill("edited", "Mine.", "My own.\n\nThe end two.");
     assert_eq!(story.skill("edited"), Some(merged), "{}", story.last_received_by(ADA));
     story.end().await;
@@ -420,7 +420,7 @@ async fn a_members_proposal_waits_for_the_owner() {
     assert!(!story.last_received_by(BEN).contains("tea"), "{}", story.last_received_by(BEN));
     story.say(ADA, "hello").await;
     story.say(ADA, "/show 1").await;
-    story.say(ADA, &format!("/approve 1 {}", shown_hash(&story))).await;
+    story.say(ADA, &shown_approval(&story)).await;
     assert!(story.skill("tea").is_some(), "{}", story.last_received_by(ADA));
     story.end().await;
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::skill_gate::shown_hash;
+use crate::skill_gate::{shown_approval, shown_hash};
 use crate::support::older_journals::{downgrade_journal, migrations};
 use crate::support::story::{ADA, BEN, Story, UNTRUSTED, skill};
 use crate::support::web::Web;
@@ -82,6 +82,9 @@ async fn a_yes_is_to_what_was_shown_and_to_nothing_that_took_its_place() {
     assert!(story.last_received_by(ADA).contains("worse.example"), "{}", story.last_received_by(ADA));
     let hash = shown_hash(&story);
     story.say(ADA, &format!("/skills accept party {hash}")).await;
+    assert!(story.last_received_by(ADA).contains("newly sends something"), "{}", story.last_received_by(ADA));
+    assert_eq!(story.text("SELECT state FROM skills WHERE name = 'party'"), "held", "the word is missing");
+    story.say(ADA, &format!("/skills accept party {hash} sends")).await;
     story.say(ADA, "and now?").await;
     assert!(list_in_prompt(&story).contains("party"), "{}", story.last_received_by(ADA));
     assert_eq!(story.text("SELECT state FROM skills WHERE name = 'party'"), "live");
@@ -99,7 +102,9 @@ async fn the_command_line_shows_first_and_accepts_by_the_hash() {
     let wrong = story.command_line(&["skills", "accept", "party", "00000000"]).await;
     assert!(wrong.failed, "{}", wrong.markdown);
     let hash = shown.json["hash"].as_str().unwrap().to_owned();
-    assert!(!story.command_line(&["skills", "accept", "party", &hash]).await.failed);
+    assert!(story.command_line(&["skills", "accept", "party", &hash]).await.failed, "it newly sends");
+    let word = shown.json["word"].as_str().unwrap().to_owned();
+    assert!(!story.command_line(&["skills", "accept", "party", &hash, &word]).await.failed);
     story.say(ADA, "and now?").await;
     assert!(list_in_prompt(&story).contains("- party: "));
     story.stop_here().await;
@@ -118,8 +123,8 @@ async fn the_by_hand_setting_makes_new_skills_live_as_the_owners_own() {
     story.end().await;
 }
 
-/// Promise (skills/changed): A change to an accepted skill is live at once; one that looks like an
-/// attack waits for you while the version you accepted stays in use.
+/// Promise (skills/changed): A change to an accepted skill is live at once; one that hides something
+/// or newly does something dangerous waits while the version you accepted stays in use.
 #[tokio::test]
 async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last_accepted_version() {
     let mut story = Story::prepared("[skills]\nby_hand = \"live\"\n").await;
@@ -241,7 +246,8 @@ async fn import(story: &Story, name: &str, body: &str) {
     assert!(!imported.failed, "{}", imported.markdown);
     let shown = story.command_line(&["review", "show", "1"]).await;
     assert!(shown.markdown.contains("It names addresses on these hosts"), "{}", shown.markdown);
-    let approved = story.command_line(&["review", "approve", "1", shown.json["hash"].as_str().unwrap()]).await;
+    let hash = shown.json["hash"].as_str().unwrap();
+    let approved = story.command_line(&["review", "approve", "1", hash, "sends"]).await;
     assert!(!approved.failed, "{}", approved.markdown);
 }
 
@@ -254,8 +260,7 @@ async fn accepted() -> (Story, Web) {
     story.start().await;
     story.write_skill("birds", "Use for birds.", "Look at http://birds.example/a and count the birds.");
     story.say(ADA, "hello").await;
-    let hash = shown_hash(&story);
-    story.say(ADA, &format!("/approve 1 {hash}")).await;
+    story.say(ADA, &shown_approval(&story)).await;
     (story, web)
 }
 
@@ -331,13 +336,14 @@ async fn output_influenced_by_an_accepted_skill_is_trusted_and_keeps_its_origin(
     assert_eq!(label, format!("trusted approved:{version}"));
     assert!(!story.home.join("workspace/memory/untrusted").exists(), "it may become memory");
 
-    // An edited third-party skill stays third-party, and its new host was never shown.
+    // An edited third-party skill stays third-party, and its new host waits for a yes.
     story.write_skill("birds", "Use for birds.", "Look at http://new.example/a and count the birds.");
     story.say(ADA, "/new").await;
     story.model.calls("load_skill", json!({ "name": "birds" }));
     story.model.calls("web_fetch", json!({ "url": "http://new.example/a" }));
     story.say(ADA, "count the birds").await;
-    assert!(gave(&story).contains("new.example"), "the edit is live: {}", gave(&story));
+    assert!(gave(&story).contains("birds.example"), "the last accepted version: {}", gave(&story));
+    assert!(!gave(&story).contains("new.example"), "the edit is held: {}", gave(&story));
     assert!(story.last_received_by(ADA).contains("Open this address"), "{}", story.last_received_by(ADA));
     story.end().await;
 }

@@ -38,6 +38,12 @@ pub fn shown_hash(story: &StoryOver<impl Channel>) -> String {
     shown.split("Hash: ").nth(1).unwrap().chars().take_while(char::is_ascii_hexdigit).collect()
 }
 
+/// The command in the newest message to Ada that approves what was shown.
+pub fn shown_approval(story: &StoryOver<impl Channel>) -> String {
+    let shown = story.received_by(ADA).into_iter().rev().find(|text| text.contains("Hash: ")).expect("it was shown");
+    shown.lines().find(|line| line.starts_with("/approve ")).expect("a command was shown").to_owned()
+}
+
 fn state(story: &Story, id: i64) -> String {
     story.text(&format!("SELECT state FROM proposals WHERE id = {id}"))
 }
@@ -333,8 +339,7 @@ async fn a_folder_with_a_finding_is_held_until_the_owner_says_yes() {
     story.model.calls("load_skill", json!({ "name": "party" })).says("no");
     story.say(ADA, "load party").await;
     assert!(story.model.last_prompt().contains("There is no skill named \"party\""));
-    let hash = shown_hash(&story);
-    story.say(ADA, &format!("/approve 1 {hash}")).await;
+    story.say(ADA, &shown_approval(&story)).await;
     story.pass(std::time::Duration::from_secs(7 * 3600)).await;
     story.say(ADA, "and now?").await;
     assert!(story.model.last_prompt().contains("- party: Plans parties."), "{}", story.model.last_prompt());

@@ -1,8 +1,9 @@
-//! The scan over stored texts: findings that every rule change must keep, and harmless texts that
-//! it must pass.
+//! The scan and the effects over stored texts: what every rule change must keep finding, and
+//! harmless texts that it must pass.
 
 use std::path::Path;
 
+use compline::review::effects::Effects;
 use compline::review::scan::scan_text;
 
 use crate::support::saved_texts::{Saved, saved};
@@ -11,7 +12,7 @@ fn texts(folder: &str) -> Vec<Saved> {
     saved(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/skills").join(folder))
 }
 
-/// Proves: gate/odd-characters
+/// Proves: gate/effects
 #[test]
 fn known_attacks_are_found() {
     let texts = texts("attacks");
@@ -19,7 +20,10 @@ fn known_attacks_are_found() {
     let mut missed = Vec::new();
     for text in texts {
         assert!(!text.must.is_empty(), "{} does not say what must be found", text.name);
-        let found: Vec<String> = scan_text("SKILL.md", &text.text).into_iter().map(|finding| finding.rule).collect();
+        let mut found: Vec<String> =
+            scan_text("SKILL.md", &text.text).into_iter().map(|finding| finding.rule).collect();
+        let effects = Effects::of_text("SKILL.md", &text.text);
+        found.extend(effects.iter().map(|effect| effect.kind.as_str().to_owned()));
         let rules = text.must.iter().filter(|rule| !found.contains(rule));
         missed.extend(rules.map(|rule| format!("{}: {rule}, but {found:?}", text.name)));
     }

@@ -61,7 +61,7 @@ async fn under_none_only_the_reviewer_is_left_out() {
     assert!(story.skill("tea").is_some());
     assert!(story.background.requests().iter().all(|request| request.purpose() != Purpose::Review));
     let stages = story.text("SELECT group_concat(stage || ' ' || outcome, ', ') FROM verdicts ORDER BY id");
-    assert_eq!(stages, "taint passed, hash passed, structure passed, scan passed, reviewer skipped");
+    assert_eq!(stages, "taint passed, hash passed, structure passed, scan passed, effects passed, reviewer skipped");
     let decision = story.text("SELECT decider || ' ' || act || ' ' || way FROM decisions");
     assert_eq!(decision, "program approve [reflection] review_mode = \"none\"");
     assert!(story.last_received_by(ADA).contains("review_mode = \"none\""), "{}", story.last_received_by(ADA));

@@ -359,7 +359,7 @@ async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
         let by = DecisionSource::Chat(PersonId(person));
         // The refusal of an unknown person cannot even be recorded.
         let refused = |answer: anyhow::Result<Answer>| answer.map_or(person != 2, |answer| answer.failed);
-        assert!(refused(admin.skills_and_proposals().approve(ProposalId(1), &hash, by).await), "{person}");
+        assert!(refused(admin.skills_and_proposals().approve(ProposalId(1), &hash, "", by).await), "{person}");
         assert!(refused(admin.skills_and_proposals().reject(ProposalId(1), "no", by).await), "{person}");
         assert!(refused(admin.skills_and_proposals().roll_back("tea", VersionId(1), by).await), "{person}");
     }

@@ -1,4 +1,4 @@
-//! The text as the rules read it: hidden characters removed, styles undone, in lower case, and
+//! A text as the scan and the effects read it: hidden characters removed, styles undone, in lower case, and
 //! split into words.
 //!
 //! Every byte of a view and every word knows its position in the original. Words undo the disguises
@@ -45,12 +45,6 @@ impl PlainText {
         self.at.get(at).or(self.at.last()).map_or(0, |at| usize::try_from(*at).unwrap_or(usize::MAX))
     }
 
-    /// Returns the position in the view for a position in the original.
-    pub(super) fn seek(&self, origin: usize) -> usize {
-        let origin = u32::try_from(origin).unwrap_or(u32::MAX);
-        self.at.partition_point(|at| *at < origin)
-    }
-
     fn push(&mut self, c: char, at: usize) {
         match c {
             '\n' | '\t' | ' ' => self.text.push(c),
@@ -87,9 +81,8 @@ pub(super) struct PlainWord {
     pub(super) glued: bool,
     /// True for parts of a host name such as `evil.example`.
     pub(super) host: bool,
-    /// The numbers of its sentence and block (paragraph, list entry, heading).
+    /// The number of its sentence; a paragraph, list entry or heading ends one as well.
     pub(super) sentence: u32,
-    pub(super) block: u32,
     /// True if joined from spaced letters.
     pub(super) spelled: bool,
 }
@@ -122,11 +115,10 @@ pub(super) fn skeleton(word: &str) -> String {
         .collect()
 }
 
-/// Returns the runs of letters and digits in a view, with the numbers of their sentences and
-/// blocks.
+/// Returns the runs of letters and digits in a view, with the numbers of their sentences.
 fn raw(view: &PlainText) -> Vec<PlainWord> {
     let mut words: Vec<PlainWord> = Vec::new();
-    let (mut sentence, mut block) = (0, 0);
+    let mut sentence = 0;
     let mut between = String::new();
     let mut rest = view.text.char_indices().peekable();
     while let Some((at, c)) = rest.next() {
@@ -140,7 +132,6 @@ fn raw(view: &PlainText) -> Vec<PlainWord> {
         }
         let new_entry = between.contains('\n') && is_numbered(view.text.get(at..).unwrap_or_default());
         sentence += u32::from(new_entry || ends_sentence(&between));
-        block += u32::from(new_entry || ends_block(&between));
         let host = words.last().is_some_and(|last| last.host) && between == ".";
         between.clear();
         let mut run = String::from(c);
@@ -158,7 +149,7 @@ fn raw(view: &PlainText) -> Vec<PlainWord> {
             rest.next();
         }
         let (start, end) = (view.origin(at), view.origin(end));
-        words.push(PlainWord { text: skeleton(&run), start, end, glued: false, host, sentence, block, spelled: false });
+        words.push(PlainWord { text: skeleton(&run), start, end, glued: false, host, sentence, spelled: false });
     }
     words
 }

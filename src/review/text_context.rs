@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::words::PlainText;
+use super::plain_text::PlainText;
 
 /// The amount of text before and after a position that belongs to it, in bytes.
 const BEFORE: usize = 900;
