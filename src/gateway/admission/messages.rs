@@ -233,7 +233,8 @@ fn vouch_for_photos(
     id: MessageId,
     content: &MessageContent,
 ) -> anyhow::Result<()> {
-    let has_photos = !content.files.is_empty() && content.files.iter().all(|file| file.kind == FileKind::Photo);
+    let Some(first) = content.files.first() else { return Ok(()) };
+    let has_photos = content.files.iter().all(|file| file.kind == FileKind::Photo);
     let is_own = content.origin == TextOrigin::Typed && matches!(sender.scope, Scope::Person(_));
     let Some(person) = sender.speaker.person() else { return Ok(()) };
     if !item.settings.trust_own_photos || !has_photos || !is_own {
@@ -249,7 +250,7 @@ fn vouch_for_photos(
         kind: GrantKind::Source,
         subject: source.as_str(),
         covers: "",
-        sources: &Label::untrusted(source.clone()),
+        sources: &sender.file_label(content.origin, first),
         uses: None,
         scope: sender.scope,
         at: item.now,

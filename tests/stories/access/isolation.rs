@@ -38,6 +38,7 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     ("spending", &[("day", DAY), ("at", "7"), ("micros", "7"), ("priced", "1")]),
+    ("grants", &[("kind", "tool"), ("subject", "planted"), ("sources", "trusted")]),
     ("questions", &[("state", "open"), ("call", r#"{"name":"planted"}"#)]),
     ("summaries", &[("state", "ready"), ("view", "full"), ("title", "planted"), ("topics", r#"["planted"]"#)]),
     ("compactions", &[("state", "ready"), ("summary", "planted")]),

@@ -65,6 +65,9 @@ async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_
     assert!(asked.contains("/new starts without that text, and /trust lets you vouch"), "{asked}");
     story.say(ADA, "/no 1").await;
 
+    story.say(ADA, "/status").await;
+    let status = story.last_received_by(ADA);
+    assert!(status.contains("It has read the content of a file. Until /new I ask"), "{status}");
     story.say(ADA, "/trust").await;
     let list = story.last_received_by(ADA);
     assert!(list.contains("1. ") && list.contains("bill.txt (not trusted)"), "{list}");
