@@ -101,12 +101,23 @@ fn after_a_skill_of_a_third_party_only_the_hosts_shown_with_it_need_no_yes() {
     );
 }
 
+/// Proves: trust/vouch
+#[test]
+fn what_a_person_vouches_for_needs_a_yes_only_before_it_leaves() {
+    let vouched = Label::decode("trusted vouched:file:in1");
+    assert_eq!(way(Egress::Later, "{}", &vouched, None), open());
+    assert_eq!(way(Egress::Inside, "{}", &vouched, None), open());
+    assert!(way(outside(), "{}", &vouched, None).is_ok());
+    assert!(way(address(), "{\"url\": \"https://other.example/b\"}", &vouched, None).is_ok());
+}
+
 /// Proves: gate/exact-approval
 #[test]
 fn a_call_of_an_outside_tool_is_shown_whole_with_what_is_hidden_in_it() {
     let arguments = "{\"text\": \"a\u{200b}b\\n```\\nc\", \"to\": {\"n\": [1, 2]}}";
     let ask = way(outside(), arguments, &tainted(), None).unwrap();
-    assert_eq!((ask.covers, ask.to.as_str()), (Covers::Call, "files/write⟨U+202E right-to-left override⟩ `x"));
+    assert_eq!(ask.covers, permit("files", "write\u{202e}\n`x", &serde_json::from_str(arguments).unwrap()));
+    assert_eq!(ask.to, "files/write⟨U+202E right-to-left override⟩ `x");
     let lines = "text: |\n    a⟨U+200B zero width space⟩b\n    ```\n    c\nto:\n    n:\n        - 1\n        - 2";
     assert_eq!(ask.text.shown, lines);
 }
@@ -140,7 +151,9 @@ fn a_yes_opens_exactly_the_address_that_was_shown() {
     }
     assert!(open_at("http://one.example/b?c=1", Some(&Covers::Call)).is_ok());
     assert!(way(outside(), "{}", &tainted(), yes).is_ok());
-    assert_eq!(way(outside(), "{}", &tainted(), Some(&Covers::Call)), open());
+    let asked = way(outside(), "{}", &tainted(), None).unwrap();
+    assert_eq!(way(outside(), "{}", &tainted(), Some(&asked.covers)), open());
+    assert!(way(outside(), "{}", &tainted(), Some(&Covers::Call)).is_ok());
 }
 
 #[test]

@@ -83,13 +83,8 @@ pub const COMMANDS: &[CommandRow] = &[
     member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
         .command_line("memory promote"),
-    member(
-        "trust",
-        "[NUMBER [CODE] | off]",
-        "Show what came from outside, or trust what you sent",
-        ByArguments(arguments::trust),
-    )
-    .hint("NUMBER is that of the list; off takes everything back"),
+    member("trust", "[NUMBER [CODE] | off]", "Trust what you sent in this conversation", ByArguments(arguments::trust))
+        .hint("NUMBER is that of the list; off takes everything back"),
     member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
         .command_line("reminders"),
     member(
