@@ -22,7 +22,7 @@ pub mod owner_notice; // notices to all owners
 mod pairing; // /pair and the claim of the first owner
 mod people; // /people: roles, addresses, same persons
 pub mod restore; // restore of a backup
-mod review; // proposals: list, show, approve, reject
+mod review; // commands about proposals; who may decide: `review::owner_decision`
 mod run; // from a command to its answer
 mod search; // /search
 mod skills; // skills: list, import, versions

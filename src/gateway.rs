@@ -8,7 +8,7 @@
 
 pub mod admission; // from a received item to a queued message
 pub mod commands; // chat commands in their order
-pub mod delivery; // one task per address: outbox to channel, waits, retries
+pub mod delivery; // one task per address: outbox to channel, waits, retries, quiet hours
 pub mod dispatcher; // registry of adapters and delivery queues
 pub mod intake; // receiving loop of each channel
 pub mod live_preview; // answers that grow while they are written

@@ -1,8 +1,8 @@
 //! Chats that wait after Telegram answered 429 (too many requests).
 //!
 //! Telegram extends the ban of a bot that keeps sending, so sends, edits and typing all check here
-//! first. The gateway also stores the wait of the address that met the limit
-//! (`gateway::delivery`); this map covers the other topics of the chat, edits and typing.
+//! first; `bot_api` reads how long. The gateway also stores the wait of the address that met the
+//! limit (`gateway::delivery`); this map covers the other topics of the chat, edits and typing.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};

@@ -128,9 +128,11 @@ impl Turn<'_> {
         for call in calls.iter().skip(1) {
             let decision = match allowance.refuses(toolbox, &call.name) {
                 Some(sentence) => Decision::Closed(sentence),
-                // Another turn would make it, in which an earlier yes counts no more.
+                // Another turn would make it, in which only a lasting yes still counts.
                 None => {
-                    let about = AuthorizableCall { granted: &[], ..*about };
+                    let lasting = self.lasting_grant(call, about.label, &[]);
+                    let granted: Vec<Covers> = lasting.into_iter().map(|grant| Covers::Tool(grant.covers)).collect();
+                    let about = AuthorizableCall { granted: &granted, ..*about };
                     toolbox.decide(&call.name, &call.arguments, &about).await
                 }
             };
@@ -158,7 +160,7 @@ impl Turn<'_> {
     }
 
     /// Returns the grant under which a call of an outside tool needs no question: it covers the call,
-    /// and nothing untrusted came in since but results of that tool. `None` if the call needs none.
+    /// and nothing from outside came in since but results of that tool. `None` if the call needs none.
     fn lasting_grant(&self, call: &ToolCall, label: &Label, granted: &[Covers]) -> Option<GrantRow> {
         if self.grants.is_empty() || !label.asks_before_leaving() {
             return None;
@@ -166,7 +168,7 @@ impl Turn<'_> {
         let (covers, results) = self.engine.toolbox.outside_call(call)?;
         let still_holds = |grant: &&GrantRow| {
             let known = grant.sources.join_with(&results);
-            label.sources().all(|source| known.sources().any(|known| known == source))
+            known.join_with(label) == known
         };
         let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool && !granted.contains(&covers));
         tools.filter(|grant| Covers::Tool(grant.covers.clone()) == covers).find(still_holds).cloned()
