@@ -98,7 +98,12 @@ fn piped_text_is_recorded_as_untyped_and_gives_no_commands() {
     let answer = home.pipe("chat what does it say about lentils", b"Lentils need no soaking.\n").done();
     assert!(answer.contains("no soaking"), "{answer}");
     let messages = home.run("conversations show 1 --json").json()["messages"].clone();
-    let piped = messages.as_array().unwrap().iter().find(|message| message["sources"][0] == "stdin").unwrap();
+    let piped = messages
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|message| message["sources"][0].as_str().is_some_and(|from| from.starts_with("stdin:")))
+        .unwrap();
     assert_eq!(piped["tainted"], true);
     let orders = home.pipe("chat", b"/pair Eve owner\n").done();
     assert!(!orders.contains("/start"), "{orders}");

@@ -72,7 +72,7 @@ fn the_demonstration_runs_to_its_end() {
         "a new skill: The inhaler first",
         "Done: the skill packing is live from the next message on.",
         "Inhaler. Clothes for two days",
-        "Text from outside had a part in it",
+        "outside had a part in it: text that was piped in",
         "Refused: proposal 2 is void",
         "a change of a skill: Look at the weather too",
         "Inhaler. It rains there",

@@ -94,7 +94,7 @@ pub const SCENES: &[Scene] = &[
     Pipes("Please put these tips into your packing skill.", TIPS),
     Incoming,
     Remark(
-        "It grew from a text that nobody typed, so it waits whatever is configured, and the scan points at what it found.",
+        "It grew from a text that nobody typed, so it waits whatever is configured, and the page says first what it would newly do.",
     ),
     Command("/reject 2 It would send my plans to strangers."),
     Remark(
