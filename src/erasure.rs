@@ -1,14 +1,15 @@
 //! Erasure on request: of a note, a fact, words in messages, or a person with all their data.
 //!
 //! A name or words lead to a plan of what was found ([`plan`]), which is shown item by item
-//! ([`preview`]). Once the person wants it, as a whole or in part, its row is stored ([`Erasure::begin`]); from then on it is resumed after a crash.
-//! [`Erasure::execute`] deletes from the files first, then from the journal: the file of a note
-//! with its index line, lines of other memory files with the same text, and every copy in the
-//! journal, by its row and by its derivation edges (`store::erasure`). Then everything is searched
-//! again ([`verify`]), and remaining places are reported. Finally the search indexes are merged,
-//! because only a merge removes single words from them. Files that only a person edits, and files
-//! that people sent, are kept and reported. Every step can be repeated: a second run finds nothing
-//! more to erase. The erasure of a [`person`] runs the same way.
+//! ([`preview`]). Once the person wants it, as a whole or in part, its row is stored
+//! ([`Erasure::begin`]); from then on it is resumed after a crash. [`Erasure::execute`] deletes
+//! from the files first, then from the journal: the file of a note with its index line, lines of
+//! other memory files with the same text, and every copy in the journal, by its row and by its
+//! derivation edges (`store::erasure`). Then everything is searched again ([`verify`]), and
+//! remaining places are reported. Finally the search indexes are merged, because only a merge
+//! removes single words from them. Files that only a person edits, and files that people sent, are
+//! kept and reported. Every step can be repeated: a second run finds nothing more to erase. The
+//! erasure of a [`person`] runs the same way.
 //!
 //! Callers above this module end the turns that still use erased text.
 

@@ -13,8 +13,8 @@
 //! is loaded automatically ([`load`]); other text is read on request and carries its label.
 //!
 //! [`Workspace`] gives access by purpose: reading (`files`, `stored_files`), changes (`write`,
-//! `versions`, `approved_text`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`, `owned_files`),
-//! checks (`health`). [`Index`] keeps the entries that are searched.
+//! `versions`, `approved_text`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`,
+//! `owned_files`), checks (`health`). [`Index`] keeps the entries that are searched.
 
 mod agent; // the agent's own memory
 mod approved_text; // text from outside that its person approves: what it becomes

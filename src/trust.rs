@@ -3,8 +3,8 @@
 //!
 //! A label has two axes. *Integrity* is the set of untrusted sources. A text with an empty set is
 //! *trusted* and may become memory. *Origin* is the set of approved third-party skills, and of the
-//! sources that the person who sent them has vouched for. Such a text may be read, but the person is
-//! still asked before anything leaves ([`Label::asks_before_leaving`]).
+//! sources that the person who sent them has vouched for. Such a text may be read, but the person
+//! is still asked before anything leaves ([`Label::asks_before_leaving`]).
 //!
 //! A join is the union of all sets, so nothing made from untrusted text can become trusted by being
 //! rewritten, and nothing loses its origin. Only a stored grant of a person moves a source of one
@@ -89,7 +89,8 @@ impl Source {
         Self::new("unknown", "")
     }
 
-    /// Returns whether a person may vouch for it: a file that they sent, or text that they piped in.
+    /// Returns whether a person may vouch for it: a file that they sent, or text that they piped
+    /// in.
     pub fn is_own_matter(&self) -> bool {
         ["file:", "stdin:"].iter().any(|kind| self.0.starts_with(kind))
     }
@@ -171,8 +172,8 @@ impl Label {
         !self.sources.is_empty() || !self.origins.is_empty() || !self.vouched.is_empty()
     }
 
-    /// Returns whether a third party had a part in the text: the label has an untrusted source or an
-    /// approved skill.
+    /// Returns whether a third party had a part in the text: the label has an untrusted source or
+    /// an approved skill.
     pub fn is_of_third_party(&self) -> bool {
         !self.sources.is_empty() || !self.origins.is_empty()
     }
@@ -264,7 +265,8 @@ impl Label {
         label
     }
 
-    /// Adds a stored origin. Only the exact stored spelling counts; returns false for anything else.
+    /// Adds a stored origin. Only the exact stored spelling counts; returns false for anything
+    /// else.
     fn add_origin(&mut self, word: &str) -> bool {
         if let Some(source) = word.strip_prefix(VOUCHED) {
             let known = Some(Source::new(source, "")).filter(|known| known.as_str() == source);

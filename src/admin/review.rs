@@ -46,8 +46,8 @@ impl SkillsAdmin<'_> {
         Ok(ProposalReport { proposal, page })
     }
 
-    /// Makes a proposal live, if `hash` is that of the proposal shown, and `word` names what it newly
-    /// does.
+    /// Makes a proposal live, if `hash` is that of the proposal shown, and `word` names what it
+    /// newly does.
     pub async fn approve(&self, id: ProposalId, hash: &str, word: &str, by: DecisionSource) -> anyhow::Result<Answer> {
         if hash.is_empty() {
             return Ok(Answer::refusal(says::hash_missing(id, surface_of(by))));

@@ -1,10 +1,10 @@
 //! `/trust`: what in the caller's open conversation came from outside, what of it they sent
 //! themselves and vouch for, and which tools are used there without a question.
 //!
-//! A person vouches only for what they sent and were shown whole: a picture, or the text of a file or
-//! a pipe. The answer shows it with a code, and only that code stores the grant. It holds in this
-//! conversation, for notes and reminders; what leaves is still asked about. Forwards, web pages and
-//! outside tools cannot be vouched for.
+//! A person vouches only for what they sent and were shown whole: a picture, or the text of a file
+//! or a pipe. The answer shows it with a code, and only that code stores the grant. It holds in
+//! this conversation, for notes and reminders; what leaves is still asked about. Forwards, web
+//! pages and outside tools cannot be vouched for.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -6,10 +6,10 @@
 //! alone; it errs upwards.
 //!
 //! The thresholds are shares of the window: at 60 % facts are extracted, at 70 % the older part is
-//! compacted into its summary, and up to a quarter of the window stays word for word. If the answer may take so much of a small window that these
-//! thresholds come too late, they are lowered. At most 90 % of the window without the answer is
-//! sent: beyond that, the oldest exchanges are dropped, and long results of the running turn are
-//! shortened.
+//! compacted into its summary, and up to a quarter of the window stays word for word. If the answer
+//! may take so much of a small window that these thresholds come too late, they are lowered. At
+//! most 90 % of the window without the answer is sent: beyond that, the oldest exchanges are
+//! dropped, and long results of the running turn are shortened.
 //!
 //! A file is truncated to its share. The text says where it was cut, and no line that fits is cut
 //! in the middle. Instructions are kept from their beginning; files that grow at their end are kept

@@ -172,8 +172,8 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Reads the turn and the grants of its conversation from the journal. Reloads the history if text
-    /// of earlier turns was deleted.
+    /// Reads the turn and the grants of its conversation from the journal. Reloads the history if
+    /// text of earlier turns was deleted.
     async fn record(&mut self) -> anyhow::Result<TurnRecord> {
         let (row, known) = (self.row.clone(), self.history.revision);
         let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape());
@@ -471,8 +471,8 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// Returns the join of the labels of everything that a request of this turn would hold now, as far
-    /// as the person did not vouch for a source.
+    /// Returns the join of the labels of everything that a request of this turn would hold now, as
+    /// far as the person did not vouch for a source.
     fn label_so_far(&self, record: &TurnRecord) -> Label {
         let mut label = history::label_of(self.history.messages());
         label.absorb(&record.turn.label);

@@ -104,8 +104,8 @@ impl ErasurePreview {
         self.items.iter().map(|planned| planned.item.key()).collect()
     }
 
-    /// Returns the choice of the items with these numbers, and whether it includes a message. `None`
-    /// if there is no such number.
+    /// Returns the choice of the items with these numbers, and whether it includes a message.
+    /// `None` if there is no such number.
     pub fn choice_of(&self, numbers: &[usize]) -> Option<(ErasureChoice, bool)> {
         if numbers.is_empty() || numbers.iter().any(|number| !(1..=self.items.len()).contains(number)) {
             return None;

@@ -1,10 +1,10 @@
 //! Admission: who may send, what becomes of an item, and which label it gets.
 //!
 //! Everything here runs inside the one transaction that also stores the raw item and advances the
-//! cursor; an item that is stored already is dropped. Only here does typed text become trusted: the text or caption of a known person's own
-//! message without forward or via marks, and a fresh voice note of theirs. A quote gets the label
-//! of the quoted message if we know it, and a recognised paste the label of its source. All else is
-//! untrusted.
+//! cursor; an item that is stored already is dropped. Only here does typed text become trusted: the
+//! text or caption of a known person's own message without forward or via marks, and a fresh voice
+//! note of theirs. A quote gets the label of the quoted message if we know it, and a recognised
+//! paste the label of its source. All else is untrusted.
 
 mod access; // strangers, pairing codes, new addresses
 mod consent; // answers to questions: yes, no, buttons

@@ -1,6 +1,6 @@
 //! Command queue: commands run in order of arrival by `admin` and are answered through the outbox.
-//! `admin` decides who may give which. They never wait for a turn and never reach a model. An interrupted command is run again, three
-//! times at most.
+//! `admin` decides who may give which. They never wait for a turn and never reach a model. An
+//! interrupted command is run again, three times at most.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! Approval of a text from outside by its person: what it becomes, and what it replaces.
 //!
-//! A pending note, a file in `memory/untrusted/`, becomes a note with an index line, or the value of
-//! a key that is known; a file elsewhere becomes trusted where it is. An approval is good for exactly
-//! the text that was shown and exactly the text that it was said to replace, both by their digests.
+//! A pending note, a file in `memory/untrusted/`, becomes a note with an index line, or the value
+//! of a key that is known; a file elsewhere becomes trusted where it is. An approval is good for
+//! exactly the text that was shown and exactly the text that it was said to replace, both by their
+//! digests.
 
 use super::facts::replaced_values;
 use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote};
@@ -81,8 +82,8 @@ impl FileVersions<'_> {
 }
 
 impl Notes<'_> {
-    /// Stores an approved pending note: a value of a known key where the key is, any other text as a
-    /// note. It replaces what its person was told, and nothing else.
+    /// Stores an approved pending note: a value of a known key where the key is, any other text as
+    /// a note. It replaces what its person was told, and nothing else.
     pub(super) async fn store_approved(
         &self,
         origin: &ChangeOrigin,
@@ -98,8 +99,8 @@ impl Notes<'_> {
         }
     }
 
-    /// Returns the trusted text that a draft replaces once it is stored as the person's own. Lines of
-    /// daily notes are no part of it.
+    /// Returns the trusted text that a draft replaces once it is stored as the person's own. Lines
+    /// of daily notes are no part of it.
     pub async fn replaced_by(&self, who: &Party, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
         match self.known_key_in(who, &draft.content).await? {
             Some((key, value)) => Ok(replaced_values(&self.holders(who, key).await?, None, key, value)),

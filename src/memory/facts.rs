@@ -204,8 +204,8 @@ impl Notes<'_> {
         self.store_value_from(origin, key, value, None).await
     }
 
-    /// Stores a value like [`Self::store_value`]. The pending note that was approved as it is deleted
-    /// in the same change.
+    /// Stores a value like [`Self::store_value`]. The pending note that was approved as it is
+    /// deleted in the same change.
     pub(super) async fn store_value_from(
         &self,
         origin: &ChangeOrigin,
@@ -225,9 +225,9 @@ impl Notes<'_> {
         }
     }
 
-    /// Lets the other places of a key follow a value that a person wrote into the file at that path:
-    /// for a list of facts every place, for another file only those that hold one of its `old`
-    /// values. Returns what was replaced.
+    /// Lets the other places of a key follow a value that a person wrote into the file at that
+    /// path: for a list of facts every place, for another file only those that hold one of its
+    /// `old` values. Returns what was replaced.
     pub(super) async fn follow_value(
         &self,
         origin: &ChangeOrigin,
@@ -313,8 +313,8 @@ impl Notes<'_> {
     }
 
     /// Sets the value in the target list, and removes the key from all other holders and from
-    /// today's note. Without a target it only removes the key. The pending note that was approved as
-    /// it is deleted.
+    /// today's note. Without a target it only removes the key. The pending note that was approved
+    /// as it is deleted.
     async fn set_value(
         &self,
         origin: &ChangeOrigin,

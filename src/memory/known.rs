@@ -1,6 +1,6 @@
-//! What the extractor is shown of the memory, so that it takes nothing down twice: facts, notes, the
-//! note of the day, and corrections by number. Only trusted files; one that is unreadable counts as
-//! empty.
+//! What the extractor is shown of the memory, so that it takes nothing down twice: facts, notes,
+//! the note of the day, and corrections by number. Only trusted files; one that is unreadable
+//! counts as empty.
 
 use super::learn::{self, CORRECTED, CORRECTIONS};
 use super::memory_md;

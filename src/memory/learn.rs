@@ -111,8 +111,8 @@ impl Notes<'_> {
     }
 
     /// Returns corrections and repeated failures for the start of a person's conversations, except
-    /// corrections made once of which `is_known` says that the prompt states them anyway. Limited in
-    /// size.
+    /// corrections made once of which `is_known` says that the prompt states them anyway. Limited
+    /// in size.
     pub async fn learnings(
         &self,
         who: &Party,

@@ -22,8 +22,8 @@ use crate::time::Timestamp;
 use crate::time::task::lock;
 use crate::trust::Label;
 
-/// Maximum number of lines added at once. Where more notes have none, as after a folder was copied in,
-/// they are found by search until `compline doctor --fix` lists them.
+/// Maximum number of lines added at once. Where more notes have none, as after a folder was copied
+/// in, they are found by search until `compline doctor --fix` lists them.
 const AT_ONCE: usize = 50;
 
 impl Workspace {

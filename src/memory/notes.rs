@@ -76,8 +76,8 @@ pub(super) struct ApprovedNote<'a> {
 /// Trusted text that a new one replaces.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replaced {
-    /// All of it in one line if it is short, else only its name: a part of a line would not be found
-    /// when it is to be forgotten.
+    /// All of it in one line if it is short, else only its name: a part of a line would not be
+    /// found when it is to be forgotten.
     pub shown: String,
     /// SHA-256 of it.
     pub digest: String,

@@ -79,8 +79,8 @@ impl FileVersions<'_> {
         self.change_first(&origin, &[path], LabelRule::Whole, move |_| Ok(vec![new.clone()])).await
     }
 
-    /// Returns the content and the label of that version, if it belongs to the file at that path and
-    /// its content is stored.
+    /// Returns the content and the label of that version, if it belongs to the file at that path
+    /// and its content is stored.
     pub async fn content(&self, who: &Party, path: &str, version: FileId) -> anyhow::Result<Option<Version>> {
         let Some(location) = self.location_of(who, path).await? else { return Ok(None) };
         let scope = who.scope();

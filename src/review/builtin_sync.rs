@@ -3,11 +3,10 @@
 //!
 //! The program ships one content, the journal remembers the contents that the program installed or
 //! offered, and the folder holds some content or none. Folder content that is not byte for byte one
-//! of ours belongs to a person: it stays, and the changes of a newer version are offered once, merged
-//! into it ([`merge`]). Content that was
-//! there and is gone was removed by a person and stays removed in all later versions. So a person's
-//! work is never replaced without their approval, and untouched built-in skills are always the
-//! newest.
+//! of ours belongs to a person: it stays, and the changes of a newer version are offered once,
+//! merged into it ([`merge`]). Content that was there and is gone was removed by a person and stays
+//! removed in all later versions. So a person's work is never replaced without their approval, and
+//! untouched built-in skills are always the newest.
 //!
 //! A folder that a person restores to exactly our content counts as untouched again. Skills that
 //! are no longer shipped are left as they are.

@@ -31,8 +31,8 @@ pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String 
     page
 }
 
-/// Returns the changed lines of a text with their context, with hidden characters revealed. Blank if
-/// there are none.
+/// Returns the changed lines of a text with their context, with hidden characters revealed. Blank
+/// if there are none.
 pub fn of_texts(old: &str, new: &str) -> String {
     let mut page = String::new();
     if old != new {

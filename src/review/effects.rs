@@ -2,12 +2,13 @@
 //!
 //! A description, not a verdict: each effect has a kind, a concrete object (a host, a program, a
 //! file, or the words themselves) and its place. Only what the accepted version does not contain is
-//! new. Effects are grouped by kind, the gravest first, so that the first lines of the list say what
-//! matters. Text is read without its disguises ([`plain_text`](super::plain_text)), in several
+//! new. Effects are grouped by kind, the gravest first, so that the first lines of the list say
+//! what matters. Text is read without its disguises ([`plain_text`](super::plain_text)), in several
 //! languages, by small lexicons of verbs and objects in combination.
 //!
-//! The list is made by this program alone, is stored with the proposal, and is covered by the digest
-//! that approves it. An effect that is not found may still exist: the whole diff follows the list.
+//! The list is made by this program alone, is stored with the proposal, and is covered by the
+//! digest that approves it. An effect that is not found may still exist: the whole diff follows the
+//! list.
 
 mod addresses;
 mod code;

@@ -1,5 +1,5 @@
-//! A text as the scan and the effects read it: hidden characters removed, styles undone, in lower case, and
-//! split into words.
+//! A text as the scan and the effects read it: hidden characters removed, styles undone, in lower
+//! case, and split into words.
 //!
 //! Every byte of a view and every word knows its position in the original. Words undo the disguises
 //! that require a whole word: look-alike letters of another script, digits for letters, spaced

@@ -1,5 +1,5 @@
-//! What a person allows for one conversation: a source that they sent themselves and vouch for, or a
-//! tool of another program that is used without a question.
+//! What a person allows for one conversation: a source that they sent themselves and vouch for, or
+//! a tool of another program that is used without a question.
 //!
 //! A grant holds until it is taken back, used up, or its conversation ends. It never extends beyond
 //! the conversation.

@@ -144,7 +144,8 @@ from_row! {
 
 impl Sent<'_> {
     /// Returns the messages of a stream that no turn was shown and that their person has seen or is
-    /// about to see, oldest first. One that quiet hours may hold back counts once its sending began.
+    /// about to see, oldest first. One that quiet hours may hold back counts once its sending
+    /// began.
     pub fn unshown(&self, stream: StreamId) -> anyhow::Result<Vec<SentRow>> {
         self.db.rows(
             "WHERE m.stream_id = ?1 AND m.kind = 'sent' AND m.shown_to IS NULL

@@ -206,7 +206,8 @@ mod tests {
         let held = tokio::net::UnixListener::bind(at("held")).unwrap();
         assert!(!is_free(&at("held")).await.unwrap());
         drop(held);
-        // A process that another test starts just now may hold a copy of the listener until it runs.
+        // A process that another test starts just now may hold a copy of the listener until it
+        // runs.
         let freed = async {
             while !is_free(&at("held")).await.unwrap() {
                 tokio::task::yield_now().await;

@@ -107,8 +107,8 @@ fn check_folder(name: &str, content: &SkillFolder, known: Option<&SkillRow>) -> 
     Checked { name: name.to_owned(), ok, held, broken: String::new(), form, remarks, findings, accepted, used }
 }
 
-/// Returns the fault that a skill without front matter has, if it works as it is: other programs may
-/// refuse it.
+/// Returns the fault that a skill without front matter has, if it works as it is: other programs
+/// may refuse it.
 fn remarks(name: &str, content: &SkillFolder) -> Vec<String> {
     let is_older = Manifest::of(name, content).is_ok_and(|manifest| manifest.form == ManifestFormat::Legacy);
     let problems = manifest::strict(content.text(MAIN).unwrap_or_default(), name);

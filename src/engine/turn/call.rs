@@ -159,8 +159,9 @@ impl Turn<'_> {
         self.engine.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
-    /// Returns the grant under which a call of an outside tool needs no question: it covers the call,
-    /// and nothing from outside came in since but results of that tool. `None` if the call needs none.
+    /// Returns the grant under which a call of an outside tool needs no question: it covers the
+    /// call, and nothing from outside came in since but results of that tool. `None` if the call
+    /// needs none.
     fn lasting_grant(&self, call: &ToolCall, label: &Label, granted: &[Covers]) -> Option<GrantRow> {
         if self.grants.is_empty() || !label.asks_before_leaving() {
             return None;
@@ -229,7 +230,8 @@ impl Turn<'_> {
 pub enum YesExtent {
     /// The calls that were shown.
     Once,
-    /// The shown call of an outside tool, and nine more with the same recipients, addresses and paths.
+    /// The shown call of an outside tool, and nine more with the same recipients, addresses and
+    /// paths.
     TenCalls,
     /// The shown call of an outside tool, and all such calls until the conversation ends.
     UntilNew,

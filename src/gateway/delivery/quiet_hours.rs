@@ -1,6 +1,6 @@
 //! Quiet hours: what was not asked for is sent without a sound or kept until their end, by its
-//! [`Urgency`], which `store::sent` derives from its cause; the rest of the queue goes on. A terminal
-//! makes no sound.
+//! [`Urgency`], which `store::sent` derives from its cause; the rest of the queue goes on. A
+//! terminal makes no sound.
 
 use super::Delivery;
 use crate::adapter::Sound;

@@ -3,10 +3,11 @@
 //!
 //! A line `- **key**: value` is a fact of its own in any context; ` (preference, 2026-11-21)` at
 //! its end gives category and day, and a tag such as `#recipes` before that a category of the
-//! person's own. A point of a daily note may end in a tag too. A point of a daily note is one entry. A short note is one entry.
-//! All other text becomes passages under their headings, and the first passage of a section begins
-//! with the heading, so that its words are found too. Comments are not searched, as they are not
-//! shown. Lines of the managed index of notes are not entries: the notes are.
+//! person's own. A point of a daily note may end in a tag too. A point of a daily note is one
+//! entry. A short note is one entry. All other text becomes passages under their headings, and the
+//! first passage of a section begins with the heading, so that its words are found too. Comments
+//! are not searched, as they are not shown. Lines of the managed index of notes are not entries:
+//! the notes are.
 
 use std::collections::HashMap;
 

@@ -276,7 +276,8 @@ impl Sentence<'_> {
         self.of(Twist).any(|twist| twist.end <= verb.at && verb.at - twist.end <= 2)
     }
 
-    /// Returns whether a preposition stands between, so that the noun is a place and not the object.
+    /// Returns whether a preposition stands between, so that the noun is a place and not the
+    /// object.
     fn is_parted(&self, between: Range<usize>) -> bool {
         between
             .into_iter()

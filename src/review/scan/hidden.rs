@@ -5,9 +5,9 @@
 //! language that has comments and styles of its own, they are code.
 //!
 //! Encoded text (base64, hexadecimal, escapes) is decoded once. If the decoded text does something
-//! or hides something, a finding is reported at the position of the encoded text. Letters that are escaped without need,
-//! and blobs too large for an example, are findings in themselves. Digests, keys and short examples
-//! are not.
+//! or hides something, a finding is reported at the position of the encoded text. Letters that are
+//! escaped without need, and blobs too large for an example, are findings in themselves. Digests,
+//! keys and short examples are not.
 
 use std::ops::Range;
 use std::sync::LazyLock;

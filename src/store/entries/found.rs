@@ -149,7 +149,8 @@ impl Entries<'_> {
         Ok(found.into_values().collect())
     }
 
-    /// Returns the categories that trusted entries of a scope state and that are plain words, sorted.
+    /// Returns the categories that trusted entries of a scope state and that are plain words,
+    /// sorted.
     pub fn categories(&self, scope: Scope) -> anyhow::Result<Vec<String>> {
         let trusted = Label::is_trusted_sql("label");
         let sql = format!("SELECT DISTINCT category FROM entries WHERE scope = ?1 AND category <> '' AND {trusted}");
@@ -178,7 +179,8 @@ impl Entries<'_> {
 /// Maximum length of the name of a category, in characters.
 const CATEGORY: usize = 30;
 
-/// Returns true if a word can name a category: letters, digits and dashes, with a letter among them.
+/// Returns true if a word can name a category: letters, digits and dashes, with a letter among
+/// them.
 pub fn is_category(word: &str) -> bool {
     let fits = (1..=CATEGORY).contains(&word.chars().count()) && word.contains(char::is_alphabetic);
     fits && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
