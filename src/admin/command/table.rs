@@ -62,7 +62,7 @@ pub const COMMANDS: &[CommandRow] = &[
         .in_group(InGroup::ActsOnGroup)
         .hint("then send your message separately"),
     member("stop", "", "Stop the current answer", Act(|_| Some(Action::Stop))).in_group(InGroup::ActsOnGroup),
-    member("yes", "NUMBER [10 | new]", "Answer yes to a question", Act(arguments::yes))
+    member("yes", "NUMBER", "Answer yes to a question", Act(arguments::yes))
         .in_group(InGroup::Refused)
         .hint("with the number of the question; 10 or new also covers further calls of an outside tool"),
     member("no", "NUMBER", "Answer no to a question", Act(|rest| arguments::question(rest).map(Action::No)))
@@ -83,23 +83,18 @@ pub const COMMANDS: &[CommandRow] = &[
     member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
         .command_line("memory promote"),
-    member("trust", "[NUMBER [CODE] | off]", "Trust what you sent in this conversation", ByArguments(arguments::trust))
+    member("trust", "[NUMBER | off]", "Trust what you sent", ByArguments(arguments::trust))
         .hint("NUMBER is that of the list; off takes everything back"),
     member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
         .command_line("reminders"),
-    member(
-        "forget",
-        "NOTE [only NUMBERS] [CODE] [messages]",
-        "Delete a note or a fact permanently",
-        Act(arguments::forget),
-    )
-    .in_group(InGroup::ActsOnGroup)
-    .command_line("memory forget")
-    .hint(
-        "NOTE is its name, the key of a fact, or all words of a line; it shows what goes and the code that deletes \
+    member("forget", "NOTE [messages]", "Delete a note or a fact permanently", Act(arguments::forget))
+        .in_group(InGroup::ActsOnGroup)
+        .command_line("memory forget")
+        .hint(
+            "NOTE is its name, the key of a fact, or all words of a line; it shows what goes and the code that deletes \
              it; \"messages\" also deletes the messages that it came from; /forget WORDS messages deletes what stands \
              in messages only",
-    ),
+        ),
     member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
         .command_line("conversations")
         .hint("KIND is chats, reflections, heartbeats, tasks or all"),

@@ -54,6 +54,7 @@ const WITHOUT: [&str; 34] = [
     "skill_changes",
     "fingerprints",
     "meta",
+    "grants",
     "groups",
     "guests",
     "reactions",
