@@ -34,7 +34,7 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
 /// (`parts` of the outbox, the raw originals of the `inbox`, earlier contents of `files`, the
 /// index, fingerprints); or with text that is trusted by construction (the start of a
 /// conversation).
-const WITHOUT: [&str; 34] = [
+const WITHOUT: [&str; 35] = [
     "slots",
     "people",
     "addresses",
