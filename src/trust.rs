@@ -91,7 +91,7 @@ impl Source {
 
     /// Returns whether a person may vouch for it: a file that they sent, or text that they piped
     /// in.
-    pub fn is_own_matter(&self) -> bool {
+    pub fn can_be_vouched_for(&self) -> bool {
         ["file:", "stdin:"].iter().any(|kind| self.0.starts_with(kind))
     }
 
@@ -229,11 +229,6 @@ impl Label {
     /// The contributing versions of approved third-party skills, sorted.
     pub fn origins(&self) -> impl Iterator<Item = VersionId> {
         self.origins.iter().copied()
-    }
-
-    /// The sources that their person vouched for, sorted.
-    pub fn vouched(&self) -> impl Iterator<Item = &Source> {
-        self.vouched.iter()
     }
 
     /// The stored form: `trusted` or the sources, then the origins, separated by spaces.
@@ -527,14 +522,18 @@ mod tests {
         let both = Label::untrusted(sent.clone()).join_with(&Label::untrusted(page.clone()));
         let left = both.vouched_for(&vouched);
         assert_eq!(
-            (left.sources().collect::<Vec<_>>(), left.vouched().collect::<Vec<_>>()),
+            (left.sources().collect::<Vec<_>>(), left.vouched.iter().collect::<Vec<_>>()),
             (vec![&page], vec![&sent])
         );
         let trusted = Label::untrusted(sent.clone()).vouched_for(&vouched);
         assert!(trusted.is_trusted() && trusted.asks_before_leaving() && !trusted.is_of_third_party());
         assert_eq!(trusted.encode(), "trusted vouched:file:in1");
         assert!(!trusted.join_with(&Label::untrusted(sent)).is_trusted(), "elsewhere it is what it was");
-        assert!(Source::file(3).is_own_matter() && Source::stdin("in3").is_own_matter() && !page.is_own_matter());
+        assert!(
+            Source::file(3).can_be_vouched_for()
+                && Source::stdin("in3").can_be_vouched_for()
+                && !page.can_be_vouched_for()
+        );
     }
 
     #[test]

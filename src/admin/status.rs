@@ -92,9 +92,7 @@ impl ReportsAdmin<'_> {
         let (ends, reader) = (self.ends(), reader.cloned());
         let read = move |db: Db<'_>| {
             let own = match &reader {
-                Some(reader) => {
-                    ConversationTrust::read(db, reader, &ends)?.map(|own| (reader.name.clone(), own.in_words()))
-                }
+                Some(reader) => Some((reader.name.clone(), ConversationTrust::sources_in_words(db, reader, &ends)?)),
                 None => None,
             };
             let marks = own.filter(|(_, sources)| !sources.is_empty());

@@ -52,23 +52,29 @@ struct SentItem {
 impl ConversationTrust {
     /// Reads a person's open conversation; `None` if there is none.
     pub(super) fn read(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<Option<Self>> {
+        let Some(mut open) = Self::without_items(db, person, ends)? else { return Ok(None) };
+        for message in db.messages().messages_of(open.conversation)? {
+            if message.kind == MessageKind::Said && message.person == Some(person.id) && !message.gone {
+                open.items.extend(SentItem::read(db, message)?);
+            }
+        }
+        Ok(Some(open))
+    }
+
+    fn without_items(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<Option<Self>> {
         let Some(stream) = db.conversations().stream_of(person.id)? else { return Ok(None) };
         let newest = db.conversations().newest_conversation(stream)?;
         let Some(open) = newest.filter(|newest| ends.of(newest).is_none()) else { return Ok(None) };
-        let mut items = Vec::new();
-        for message in db.messages().messages_of(open.id)? {
-            if message.kind == MessageKind::Said && message.person == Some(person.id) && !message.gone {
-                items.extend(SentItem::read(db, message)?);
-            }
-        }
         let grants = db.grants().grants_in(open.id)?;
         let label = Label::join_of(&db.grants().labels_in(open.id)?).vouched_for(&vouched(&grants));
-        Ok(Some(Self { conversation: open.id, label, items, grants }))
+        Ok(Some(Self { conversation: open.id, label, items: Vec::new(), grants }))
     }
 
-    /// Returns what has the mark, in words; blank if nothing has.
-    pub(super) fn in_words(&self) -> String {
-        all_in_words(&self.label)
+    /// Returns the untrusted sources of a person's open conversation in words; blank if there are
+    /// none.
+    pub(super) fn sources_in_words(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<String> {
+        let open = Self::without_items(db, person, ends)?;
+        Ok(open.map_or_else(String::new, |open| all_in_words(&open.label)))
     }
 
     /// Returns the sources that no message of the person brought.
@@ -90,7 +96,7 @@ impl SentItem {
     }
 
     fn is_own(&self) -> bool {
-        self.sources.iter().all(Source::is_own_matter)
+        self.sources.iter().all(Source::can_be_vouched_for)
     }
 
     /// Returns its files by name; the names are words from outside.

@@ -74,7 +74,7 @@ from_row! {
 /// Returns the sources that count as the person's own under these grants.
 pub fn vouched(grants: &[GrantRow]) -> BTreeSet<Source> {
     let subjects = grants.iter().filter(|grant| grant.kind == GrantKind::Source).map(|grant| grant.subject.as_str());
-    subjects.map(|subject| Source::new(subject, "")).filter(Source::is_own_matter).collect()
+    subjects.map(|subject| Source::new(subject, "")).filter(Source::can_be_vouched_for).collect()
 }
 
 /// Use of a tool under a grant in one turn.

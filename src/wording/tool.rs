@@ -211,8 +211,8 @@ fn i_have_read(label: &Label) -> String {
 
 /// How to be rid of questions about text from outside.
 fn way_out(label: &Label) -> &'static str {
-    let is_own_matter = label.sources().any(Source::is_own_matter);
-    match (label.is_trusted(), is_own_matter) {
+    let can_be_vouched_for = label.sources().any(Source::can_be_vouched_for);
+    match (label.is_trusted(), can_be_vouched_for) {
         (true, _) => "",
         (false, false) => " /new starts without that text.",
         (false, true) => " /new starts without that text, and /trust lets you vouch for what you sent.",
