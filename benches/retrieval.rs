@@ -1,6 +1,7 @@
 //! Measures how well past messages are found: `cargo bench --bench retrieval -- FILE… [--embed URL
 //! --model NAME] [--ollama]`. Without a file it takes the small sample next to this source;
 //! `invented` instead of a file generates conversations and a semantic model for them.
+//! `spoken` generates conversations in plain English. Each set is also asked what it cannot answer.
 //! `docs/retrieval.md` describes the file format and the figures.
 //!
 //! Each conversation of a file gets its own journal, with its speakers as the people of one group,
@@ -16,6 +17,8 @@
     reason = "a measurement may stop at the first surprise"
 )]
 
+#[path = "retrieval/chance.rs"]
+mod chance;
 #[allow(dead_code, reason = "shared with the test")]
 #[path = "retrieval/figures.rs"]
 mod figures;
@@ -25,6 +28,8 @@ mod indexed;
 mod invented;
 #[path = "retrieval/set.rs"]
 mod set;
+#[path = "retrieval/spoken.rs"]
+mod spoken;
 
 use std::sync::Arc;
 
@@ -51,14 +56,23 @@ fn main() {
         if file == "invented" {
             for error in ERRORS {
                 println!("invented, with a model that errs by {error}");
-                runtime.block_on(measure(invented::set(), Some(Arc::new(invented::Meaning::with_error(error)))));
+                runtime.block_on(measure(
+                    invented::set(),
+                    Some(Arc::new(invented::Meaning::with_error(error))),
+                    (0..invented::CONVERSATIONS).map(invented::unanswerable).collect(),
+                ));
             }
             continue;
         }
         println!("{file}");
-        let set: Set = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        let set: Set = if file == "spoken" {
+            spoken::set()
+        } else {
+            serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap()
+        };
         let embedder = embedding.as_ref().map(|embedding| embed::build(embedding).unwrap());
-        runtime.block_on(measure(set, embedder));
+        let strange = set.crossed();
+        runtime.block_on(measure(set, embedder, strange));
     }
 }
 
@@ -89,11 +103,11 @@ fn arguments() -> (Vec<String>, Option<compline::config::Embedding>) {
     (files, embedding)
 }
 
-async fn measure(set: Set, embedder: Option<Arc<dyn Embedder>>) {
+async fn measure(set: Set, embedder: Option<Arc<dyn Embedder>>, strange: Vec<Vec<set::Unanswerable>>) {
     let ways = if embedder.is_some() { &WAYS[..] } else { &WAYS[..1] };
     let mut figures: Vec<Figures> = ways.iter().map(|_| Figures::default()).collect();
     let mut first = Vec::new();
-    for talk in &set.conversations {
+    for (talk, strange) in set.conversations.iter().zip(strange) {
         let indexed = IndexedConversation::of(talk, embedder.clone()).await;
         for asked in &talk.questions {
             // Embeddings of questions are cached, so only the first way would pay for them: that
@@ -107,6 +121,11 @@ async fn measure(set: Set, embedder: Option<Arc<dyn Embedder>>) {
                 let began = std::time::Instant::now();
                 let found = indexed.search(&asked.question, way).await;
                 figures.add(talk, asked, &found, began.elapsed());
+            }
+        }
+        for asked in strange {
+            for (way, figures) in ways.iter().zip(&mut figures) {
+                figures.add_unanswerable(&asked, &indexed.search(&asked.question, way).await);
             }
         }
         indexed.close().await;

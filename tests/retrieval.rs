@@ -12,13 +12,18 @@
     reason = "a test may stop at the first surprise, and its names say what it shows"
 )]
 
+#[allow(dead_code, reason = "shared with the measurement, which shuffles")]
+#[path = "../benches/retrieval/chance.rs"]
+mod chance;
 #[allow(dead_code, reason = "shared with the measurement, which prints more of it")]
 #[path = "../benches/retrieval/figures.rs"]
 mod figures;
 #[path = "../benches/retrieval/indexed.rs"]
 mod indexed;
+#[allow(dead_code, reason = "shared with the measurement, which also asks what has no answer")]
 #[path = "../benches/retrieval/invented.rs"]
 mod invented;
+#[allow(dead_code, reason = "shared with the measurement, which crosses other sets")]
 #[path = "../benches/retrieval/set.rs"]
 mod set;
 

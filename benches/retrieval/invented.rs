@@ -11,11 +11,13 @@ use async_trait::async_trait;
 use compline::model::ModelError;
 use compline::model::embed::{Embedded, Embedder, EmbedderInfo};
 use compline::trust::Text;
+use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::set::{Asked, Session, Set, Talk, Turn};
+use crate::chance::Chance;
+use crate::set::{Asked, Session, Set, Talk, Turn, Unanswerable};
 
-const CONVERSATIONS: u64 = 3;
+pub const CONVERSATIONS: u64 = 3;
 const EVENINGS: u64 = 60;
 const TURNS: u64 = 16;
 /// Number of things mentioned on one evening, and of all things.
@@ -24,32 +26,10 @@ const WORLD: u64 = 1_500;
 /// Number of words used all the time.
 const SMALL_TALK: u64 = 120;
 const QUESTIONS: usize = 25;
+/// Number of unanswerable questions of each sort for a conversation.
+const UNANSWERABLE: usize = 40;
 const NAMES: [&str; 2] = ["Nora", "Tomas"];
 const DIMENSIONS: usize = 128;
-
-/// Deterministic pseudo-random numbers.
-struct Chance(u64);
-
-impl Chance {
-    fn of(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 >> 11
-    }
-
-    fn below(&mut self, bound: u64) -> u64 {
-        self.next() % bound
-    }
-
-    fn among<T: Copy>(&mut self, list: &[T]) -> T {
-        list[usize::try_from(self.below(list.len() as u64)).unwrap()]
-    }
-}
 
 /// The word for a number; unique.
 fn word(number: u64) -> String {
@@ -87,10 +67,43 @@ struct Said {
 
 /// The whole set.
 pub fn set() -> Set {
-    Set { conversations: (0..CONVERSATIONS).map(talk).collect() }
+    Set { conversations: (0..CONVERSATIONS).map(|number| talk(number).0).collect() }
 }
 
-fn talk(number: u64) -> Talk {
+/// Questions about another conversation than that one, which has no answer to them. Half of them
+/// name things that it speaks of, but never on the same evening.
+pub fn unanswerable(number: u64) -> Vec<Unanswerable> {
+    let mut chance = Chance::of(number + 91);
+    let (_, here) = talk(number);
+    let (_, there) = talk((number + 1) % CONVERSATIONS);
+    let evenings = |thing: u64, name: Option<u64>| -> HashSet<u64> {
+        let is_said = |said: &&Said| {
+            said.things
+                .iter()
+                .zip(&said.names)
+                .any(|(one, which)| *one == thing && name.is_none_or(|name| name == *which))
+        };
+        here.iter().filter(is_said).map(|said| said.evening).collect()
+    };
+    let mut strange: Vec<Unanswerable> = Vec::new();
+    let mut known: Vec<Unanswerable> = Vec::new();
+    for one in there.iter().filter(|one| one.things.len() == 2 && one.things[0] != one.things[1]) {
+        let [a, b] = [0, 1].map(|at| evenings(one.things[at], None));
+        let words = [0, 1].map(|at| name(one.things[at], one.names[at]));
+        let all_occur = [0, 1].iter().all(|at| !evenings(one.things[*at], Some(one.names[*at])).is_empty());
+        let question = format!("what about {} {} {}?", words[0], words[1], small(&mut chance));
+        if a.is_empty() && b.is_empty() {
+            strange.push(Unanswerable { question, words_occur: false });
+        } else if all_occur && a.is_disjoint(&b) {
+            known.push(Unanswerable { question, words_occur: true });
+        }
+    }
+    strange.truncate(UNANSWERABLE);
+    known.truncate(UNANSWERABLE);
+    strange.into_iter().chain(known).collect()
+}
+
+fn talk(number: u64) -> (Talk, Vec<Said>) {
     let mut chance = Chance::of(number + 1);
     let (mut sessions, mut said) = (Vec::new(), Vec::new());
     for evening in 0..EVENINGS {
@@ -129,7 +142,7 @@ fn talk(number: u64) -> Talk {
         sessions.push(Session { id: format!("{number}.{evening}"), turns });
     }
     let questions = questions(&mut chance, &said);
-    Talk { sessions, questions }
+    (Talk { sessions, questions }, said)
 }
 
 fn at_of(evening: u64, turn: u64) -> String {
