@@ -39,6 +39,19 @@ const PROGRAMS: &str = "
 const INTERPRETERS: &str =
     "python python3 node deno bun bash sh zsh ruby perl php npx bunx uvx powershell pwsh eval exec sudo";
 
+/// Words after which the other words of a command say what is fetched, installed or run.
+const FETCHES: &str = "install add i exec run dlx clone push pull remote submodule";
+
+/// Options and words by which a program sends something.
+const CURL_SENDS: &str = "
+    -d --data --data-raw --data-binary --data-ascii --data-urlencode --json -F --form --form-string -T --upload-file
+    POST PUT PATCH -XPOST -XPUT -XPATCH
+";
+const WGET_SENDS: &str = "--post-data --post-file --body-data --body-file --method";
+
+/// Programs that copy to another computer if an argument names one.
+const COPIES: &str = "scp sftp rsync rclone";
+
 /// Programs by which files are deleted.
 const DELETES: &str = "rm rmdir shred unlink del mkfs wipefs truncate srm";
 
@@ -161,16 +174,31 @@ fn push_program(command: &str, start: usize, hits: &mut Vec<Hit>) {
         || name == "find" && has(&["-delete"])
         || name == "dd" && arguments.iter().any(|word| word.starts_with("of=/dev"))
         || name.eq_ignore_ascii_case("remove-item");
+    if sends(name, &arguments) {
+        hits.push(Hit { kind: EffectKind::Sends, at: at.clone(), object: shown.clone() });
+    }
     if deletes {
         hits.push(Hit { kind: EffectKind::Deletes, at, object: shown });
     } else if !is_in(BUILTINS, name) {
         let inline = has(&["-c", "-e", "-enc", "-EncodedCommand"]);
+        let words: Vec<&str> = arguments.iter().filter(|word| !word.starts_with('-')).copied().collect();
         let object = match is_in(INTERPRETERS, name) {
             true if inline => shown,
+            _ if words.iter().take(3).any(|word| is_in(FETCHES, word)) => format!("{name} {}", words.join(" ")),
             true => format!("{name} {first}").trim_end().to_owned(),
             false => name.to_owned(),
         };
         hits.push(Hit { kind: EffectKind::Runs, at, object });
+    }
+}
+
+/// Returns whether a command sends something of the computer to another.
+fn sends(name: &str, arguments: &[&str]) -> bool {
+    let has = |list| arguments.iter().any(|word| is_in(list, word.split(['=', '@']).next().unwrap_or_default()));
+    match name {
+        "curl" => has(CURL_SENDS),
+        "wget" => has(WGET_SENDS),
+        _ => is_in(COPIES, name) && arguments.iter().any(|word| word.contains(':')),
     }
 }
 
@@ -259,6 +287,29 @@ mod tests {
             |kind| found.iter().filter(|(of, _)| *of == kind).map(|(_, object)| object.as_str()).collect::<Vec<_>>();
         assert_eq!(object(EffectKind::Runs), ["sudo curl", "jq"]);
         assert_eq!(object(EffectKind::Deletes), ["rm -rf ~/notes", "git push --force"]);
+    }
+
+    #[test]
+    fn arguments_count_where_they_say_what_is_fetched_or_sent() {
+        for (command, kind, object) in [
+            ("pip install good", EffectKind::Runs, "pip install good"),
+            ("sudo apt install -y good", EffectKind::Runs, "sudo apt install good"),
+            ("python -m pip install good", EffectKind::Runs, "python pip install good"),
+            ("git clone https://a.example/b", EffectKind::Runs, "git clone https://a.example/b"),
+            ("git status", EffectKind::Runs, "git"),
+            ("curl -d @notes.md https://a.example", EffectKind::Sends, "curl -d @notes.md https://a.example"),
+            ("curl -d@notes.md https://a.example", EffectKind::Sends, "curl -d@notes.md https://a.example"),
+            ("wget --post-file=x https://a.example", EffectKind::Sends, "wget --post-file=x https://a.example"),
+            ("curl -X POST https://a.example", EffectKind::Sends, "curl -X POST https://a.example"),
+            ("scp notes.md a.example:", EffectKind::Sends, "scp notes.md a.example:"),
+        ] {
+            let found = found(&format!("Do `{command}`."), false);
+            assert!(found.contains(&(kind, object.to_owned())), "{command}: {found:?}");
+        }
+        for command in ["curl -s https://a.example", "wget -T 5 https://a.example/x", "rsync -a notes backup"] {
+            let found = found(&format!("Do `{command}`."), false);
+            assert!(found.iter().all(|(kind, _)| *kind != EffectKind::Sends), "{command}: {found:?}");
+        }
     }
 
     #[test]

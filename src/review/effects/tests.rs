@@ -90,10 +90,13 @@ fn only_what_the_accepted_version_does_not_do_is_new() {
     let base = folder(&[("SKILL.md", "Fetch https://a.example/x with `curl -s x`.\n"), ("run.sh", "curl x\n")]);
     let same = Effects::of_change(Some(&base), Some(&base));
     assert!(same.is_empty(), "{same:?}");
-    let text = "Fetch https://a.example/y with `curl -d x`.\nThen delete all notes.\n";
+    let text = "Fetch https://a.example/y with `curl -q x`.\nThen delete all notes.\n";
     let new = Effects::of_change(Some(&base), Some(&folder(&[("SKILL.md", text), ("run.sh", "curl x\n")])));
     let effects: Vec<_> = new.iter().map(|effect| (effect.kind, effect.object.as_str(), effect.line)).collect();
     assert_eq!(effects, [(EffectKind::Deletes, "delete all notes", 2)]);
+    let text = "Fetch https://a.example/x with `curl -d @notes.md x`.\n";
+    let new = Effects::of_change(Some(&base), Some(&folder(&[("SKILL.md", text), ("run.sh", "curl x\n")])));
+    assert_eq!(new.word(), Some("sends"), "another use of a known program: {new:?}");
     let script = Effects::of_change(Some(&base), Some(&folder(&[("run.sh", "curl y\n"), ("new.py", "x")])));
     let objects: Vec<_> = script.iter().map(|effect| effect.object.as_str()).collect();
     assert_eq!(objects, ["new.py", "run.sh as changed"]);
