@@ -146,6 +146,8 @@ pub enum Action {
         name: String,
         /// The typed digits of the hash.
         hash: String,
+        /// The typed word for what it does; blank if there is none.
+        word: String,
     },
     /// Repairs the workspace and its index.
     RepairKnowledge,

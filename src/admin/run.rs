@@ -171,7 +171,7 @@ impl Admin {
                 None => self.jobs().reflect_now(&request).await,
             },
             Action::PreferModel(name) => self.reports().prefer(&name).await,
-            Action::AcceptTool { name, hash } => self.reports().accept_tool(&name, &hash).await,
+            Action::AcceptTool { name, hash, word } => self.reports().accept_tool(&name, &hash, &word).await,
             Action::RepairKnowledge => {
                 let repaired = memory_files.knowledge(RepairMode::Repair).await?;
                 Ok(Answer::rendering(&repaired, &self.render_context(surface)))

@@ -70,8 +70,9 @@ impl ReportsAdmin<'_> {
         Ok(ToolsReport { tools, servers })
     }
 
-    /// Accepts a tool in the version whose digest begins with these digits.
-    pub async fn accept_tool(&self, name: &str, digits: &str) -> anyhow::Result<Answer> {
+    /// Accepts a tool in the version whose digest begins with these digits, if `word` names its
+    /// gravest act.
+    pub async fn accept_tool(&self, name: &str, digits: &str, word: &str) -> anyhow::Result<Answer> {
         let rows = self.mcp.seen().await?;
         let Some(row) = rows.iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
             return Ok(Answer::refusal(says::no_such_tool(&plain(&crate::text::shorten(name, 80)))));
@@ -80,6 +81,9 @@ impl ReportsAdmin<'_> {
             return Ok(Answer::refusal(says::too_few_digits(DIGITS.1)));
         }
         let is_meant = row.seen.digest.starts_with(&digits.to_ascii_lowercase());
+        if let Some(wanted) = effects(row).word().filter(|wanted| is_meant && !word.eq_ignore_ascii_case(wanted)) {
+            return Ok(Answer::refusal(says::tool_word_missing(name, hash(row), wanted)));
+        }
         if !is_meant || !self.mcp.accept(row, None).await? {
             return Ok(Answer::refusal(says::other_digest(name)));
         }
@@ -142,9 +146,15 @@ fn page(row: &OutsideToolRow, state: ToolState) -> String {
         return line;
     }
     let (description, schema) = (&row.seen.description, readable(&row.seen.schema));
-    let effects = show::effects(&Effects::of_text("", &format!("{description}\n\n{schema}")));
+    let effects = effects(row);
     let words = says::described(&reveal(description), &reveal(&schema));
-    format!("{line}\n\n{effects}\n\n{}\n\n{}", fenced(&words), says::how_to_accept(&name, hash(row)))
+    let how = says::how_to_accept(&name, hash(row), effects.word());
+    format!("{line}\n\n{}\n\n{}\n\n{how}", show::effects(&effects), fenced(&words))
+}
+
+/// What a tool says that it does, all of it new to the assistant.
+fn effects(row: &OutsideToolRow) -> Effects {
+    Effects::of_text("", &format!("{}\n\n{}", row.seen.description, readable(&row.seen.schema)))
 }
 
 /// The schema, pretty-printed.
@@ -163,6 +173,7 @@ fn row_json(row: &OutsideToolRow, state: ToolState) -> Value {
         "server": row.server,
         "state": state.as_str(),
         "hash": hash(row),
+        "word": effects(row).word(),
         "accepted": row.is_accepted(),
         "description": row.seen.description,
         "schema": serde_json::from_str::<Value>(&row.seen.schema).unwrap_or_default(),
@@ -230,6 +241,6 @@ mod tests {
         let fixture = Fixture::new().await;
         let answer = fixture.rendering(&fixture.admin.reports().tools().await.unwrap());
         assert_eq!((answer.markdown.as_str(), answer.json), (says::NO_SERVERS, json!([])));
-        assert!(fixture.admin.reports().accept_tool("s__t", "0123456789abcdef").await.unwrap().failed);
+        assert!(fixture.admin.reports().accept_tool("s__t", "0123456789abcdef", "").await.unwrap().failed);
     }
 }

@@ -240,6 +240,8 @@ pub enum Tools {
         name: String,
         /// At least 8 digits of the hash from `list`
         hash: String,
+        /// The word from `list`, if one is shown
+        word: Option<String>,
     },
 }
 
@@ -312,7 +314,9 @@ impl Tools {
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List => words(&["tools", "list"]),
-            Self::Accept { name, hash } => words(&["tools", "accept", name, hash]),
+            Self::Accept { name, hash, word } => {
+                words(&["tools", "accept", name, hash]).into_iter().chain(word.clone()).collect()
+            }
         }
     }
 }

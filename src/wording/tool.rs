@@ -416,8 +416,17 @@ pub fn described(description: &str, schema: &str) -> String {
 }
 
 /// Command that accepts the tool.
-pub fn how_to_accept(name: &str, hash: &str) -> String {
-    format!("Its server wrote this, and a model would read it. To accept it: `compline tools accept {name} {hash}`")
+pub fn how_to_accept(name: &str, hash: &str, word: Option<&str>) -> String {
+    let word = word.map(|word| format!(" {word}")).unwrap_or_default();
+    let why = if word.is_empty() { "" } else { " The last word names what it does." };
+    format!(
+        "Its server wrote this, and a model would read it. To accept it:{why} `compline tools accept {name} {hash}{word}`"
+    )
+}
+
+/// Error: the word that names what the tool does is missing.
+pub fn tool_word_missing(name: &str, hash: &str, word: &str) -> String {
+    format!("Nothing was accepted yet. To accept what {name} does too: `compline tools accept {name} {hash} {word}`")
 }
 
 /// Result: the tool is accepted.

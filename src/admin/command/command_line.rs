@@ -60,7 +60,9 @@ fn action(words: &[&str]) -> Option<Action> {
         ["resend", id] => Action::Resend(Some(OutboxId(number(id)?))),
         ["reminders", "cancel", id] => Action::CancelReminder(ReminderId(number(id)?)),
         ["reflect", request @ ..] => Action::Reflect(ReflectionRequest::read(request.iter().copied())?),
-        ["tools", "accept", name, hash] => Action::AcceptTool { name: text(name), hash: text(hash) },
+        ["tools", "accept", name, hash, word @ ..] if word.len() < 2 => {
+            Action::AcceptTool { name: text(name), hash: text(hash), word: word.concat() }
+        }
         ["knowledge", "--mend"] => Action::RepairKnowledge,
         ["people", "claim"] => Action::Claim,
         ["people", "pair", name, role, means @ ..] => {

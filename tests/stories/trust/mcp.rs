@@ -65,8 +65,10 @@ async fn state(story: &Story, name: &str) -> String {
 
 async fn accept(story: &Story, name: &str) {
     let tools = list(story).await;
-    let hash = tools.iter().find(|tool| tool["name"] == name).unwrap()["hash"].as_str().unwrap();
-    let answer = story.command_line(&["tools", "accept", name, hash]).await;
+    let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+    let mut line = vec!["tools", "accept", name, tool["hash"].as_str().unwrap()];
+    line.extend(tool["word"].as_str());
+    let answer = story.command_line(&line).await;
     assert!(!answer.failed, "{}", answer.markdown);
 }
 
@@ -137,6 +139,31 @@ async fn nothing_is_offered_before_it_is_accepted_by_its_hash() {
     assert_eq!(fake.log("call"), ["call echo {\"words\": \"hello\"}"]);
     assert_eq!(story.model.chats().last().unwrap().label().encode(), "tool:fake/echo");
     assert_eq!(story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1"), "tool:fake/echo");
+    story.end().await;
+}
+
+/// Proves: gate/effects
+#[tokio::test]
+async fn a_tool_that_says_it_sends_is_accepted_with_the_word() {
+    let fake = Fake::new("letters");
+    let story = with(&fake, "").await;
+    let shown = story.command_line(&["tools", "list"]).await;
+    let order =
+        ["Sends to or opens: ", "bob@evil.example", "Keeps quiet", "Nothing new was found about: ", "arguments: "];
+    let mut from = 0;
+    for part in order {
+        let at = shown.markdown.get(from..).and_then(|rest| rest.find(part));
+        from += at.unwrap_or_else(|| panic!("{part:?} is missing or too early in {}", shown.markdown));
+    }
+    let hash = shown.json[0]["hash"].as_str().unwrap();
+    assert!(shown.markdown.contains(&format!("tools accept fake__post {hash} sends`")), "{}", shown.markdown);
+    for word in [&[][..], &["yes"], &["deletes"]] {
+        let line = [&["tools", "accept", "fake__post", hash][..], word].concat();
+        assert!(story.command_line(&line).await.failed, "{word:?}");
+        assert_eq!(state(&story, "fake__post").await, "new");
+    }
+    assert!(!story.command_line(&["tools", "accept", "fake__post", hash, "sends"]).await.failed);
+    assert_eq!(state(&story, "fake__post").await, "accepted");
     story.end().await;
 }
 
