@@ -32,7 +32,7 @@ use crate::memory::{Index, Workspace};
 use crate::message::ChannelKind;
 use crate::model::Model;
 use crate::people::Address;
-use crate::review::{DiskFailpoint, Review};
+use crate::review::{DiskFailpoint, Review, Reviewer};
 use crate::schedule::{FreeSpace, Schedule};
 use crate::search::{VectorParts, Vectors};
 use crate::skill::builtin::Builtin;
@@ -62,6 +62,8 @@ pub struct Overrides {
     pub chat: Vec<Arc<dyn Model>>,
     /// Models for background work.
     pub background: Vec<Arc<dyn Model>>,
+    /// Reviewer of its own.
+    pub reviewer: Vec<Arc<dyn Model>>,
     /// Access to web pages.
     pub fetcher: Option<Fetcher>,
     /// Random numbers for the waits between two attempts at a model.
@@ -148,15 +150,13 @@ impl App {
         let (scheduler, schedule_wakeups) = crate::time::clock::wakeups();
         people::declare_people(&journal, &config, clock.now()).await?;
         let ledger = Arc::new(Ledger::new(journal.clone(), Arc::clone(&clock), config.zone, config.budget.clone()));
-        let (chat, background) = model_pools(&config, overrides.chat, overrides.background, overrides.jitter, &ledger)?;
+        let models = (overrides.chat, overrides.background, overrides.reviewer);
+        let (chat, background, reviewer) = model_pools(&config, models, overrides.jitter, &ledger).await?;
         if let Some(preferred) = journal.read(|db| db.settings().fact(PREFERRED_MODEL)).await?
             && !chat.prefer(Some(&preferred))
         {
             people::end_preference(&journal, &preferred, &chat, clock.now()).await?;
         }
-        chat.recollect().await?;
-        background.recollect().await?;
-        let background = Arc::new(background);
         let workspace =
             Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
                 .with_agent(&config.agent, &config.memory);
@@ -172,7 +172,7 @@ impl App {
             false => assembly::register_adapters(&config, &clock, &dispatcher, overrides.adapters.as_ref())?,
         };
         let skills = (overrides.builtins, overrides.disk_failpoint);
-        let review = assembly::review(&config, (&journal, &clock), &background, &dispatcher, skills);
+        let review = assembly::review(&config, (&journal, &clock), reviewer, &dispatcher, skills);
         let limits = overrides.mcp_limits.unwrap_or_default();
         let mcp = Servers::open(&config.mcp, journal.clone(), workspace.clone(), Arc::clone(&clock), limits).await?;
         // Before anything reads a skill. A failure does not prevent the start.
@@ -337,13 +337,17 @@ fn free_space_at(folder: &Path) -> FreeSpace {
     Arc::new(move || admin::backup::free_space(&folder))
 }
 
-fn model_pools(
+/// Models for answers, for background work and for reviews, each first choice first.
+type ModelLists = (Vec<Arc<dyn Model>>, Vec<Arc<dyn Model>>, Vec<Arc<dyn Model>>);
+
+/// Builds the models for answers, for background work and for reviews, which are those for
+/// background work without a reviewer of its own. Given models replace configured ones.
+async fn model_pools(
     config: &Config,
-    chat: Vec<Arc<dyn Model>>,
-    background: Vec<Arc<dyn Model>>,
+    (chat, background, reviewer): ModelLists,
     jitter: Option<Jitter>,
     ledger: &Arc<Ledger>,
-) -> anyhow::Result<(ModelPool, ModelPool)> {
+) -> anyhow::Result<(ModelPool, Arc<ModelPool>, Reviewer)> {
     let configured = |models: [Option<&crate::config::Model>; 2]| -> anyhow::Result<Vec<Arc<dyn Model>>> {
         models.into_iter().flatten().map(crate::model::build).collect()
     };
@@ -353,11 +357,18 @@ fn model_pools(
         (Some(model), true) => vec![crate::model::build(model)?],
         (None, true) => chat.clone(),
     };
+    let reviewer = if reviewer.is_empty() { configured([config.own_reviewer(), None])? } else { reviewer };
     let pool = |models| {
         let pool = ModelPool::new(models, Arc::clone(ledger));
         if let Some(jitter) = jitter { pool.with_jitter(jitter) } else { pool }
     };
-    Ok((pool(chat), pool(background)))
+    let (chat, background, own) = (pool(chat), Arc::new(pool(background)), pool(reviewer));
+    for pool in [&chat, &*background, &own] {
+        pool.recollect().await?;
+    }
+    let is_own = !own.is_empty();
+    let models = if is_own { Arc::new(own) } else { Arc::clone(&background) };
+    Ok((chat, background, Reviewer { models, is_own }))
 }
 
 /// Returns the vectors, if an embedding model is configured.

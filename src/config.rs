@@ -54,6 +54,8 @@ pub struct Config {
     pub fallback: Option<Model>,
     /// `[model.background]`
     pub background: Option<Model>,
+    /// `[model.reviewer]`
+    pub reviewer: Option<Model>,
     /// `[transcription]`
     pub transcription: Option<Transcription>,
     /// `[budget]`
@@ -150,7 +152,7 @@ pub struct Conversation {
     pub trust_own_photos: bool,
 }
 
-/// `[model]`, `[model.fallback]`, `[model.background]`
+/// `[model]`, `[model.fallback]`, `[model.background]`, `[model.reviewer]`
 #[derive(Debug, Clone)]
 pub struct Model {
     /// Wire protocol.
@@ -341,6 +343,23 @@ impl Config {
     pub fn channels(&self) -> Vec<ChannelKind> {
         let telegram = self.telegram.is_some().then_some(ChannelKind::Telegram);
         telegram.into_iter().chain(self.signal.is_some().then_some(ChannelKind::Signal)).collect()
+    }
+
+    /// Returns `[model.reviewer]` if it is none of the models that write proposals: it has another
+    /// name than each of them, or another server.
+    pub fn own_reviewer(&self) -> Option<&Model> {
+        let mut authors = std::iter::once(&self.model).chain(&self.fallback).chain(&self.background);
+        self.reviewer
+            .as_ref()
+            .filter(|own| own.provider != Provider::Offline && !authors.any(|author| author.is_same(own)))
+    }
+}
+
+impl Model {
+    /// Returns whether both are one model: the same name at the same server.
+    fn is_same(&self, other: &Self) -> bool {
+        (self.provider, &self.base_url) == (other.provider, &other.base_url)
+            && self.name.eq_ignore_ascii_case(&other.name)
     }
 }
 

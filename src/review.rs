@@ -2,8 +2,8 @@
 //!
 //! A proposal is an immutable row: the whole content that the skill would have, the digest of the
 //! content it was made from, and the origins of its text. It passes the stages in order (taint,
-//! hash, structure, scan, reviewer, person), each a small file. Every stage fails closed. The
-//! result is an `Approval`, which only this module can create, which names one proposal and its
+//! hash, structure, scan, effects, reviewer, person), each a small file. Every stage fails closed.
+//! The result is an `Approval`, which only this module can create, which names one proposal and its
 //! digest, and which is consumed by applying it.
 //!
 //! This module is the only writer of the skills folder. All other modules read skills through it:
@@ -60,10 +60,11 @@ use crate::time::{Clock, Timestamp};
 /// The owner's review settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// `[skills] review = "ai"`: a proposal that is clean in every respect needs only the reviewer.
+    /// `[skills] review = "ai"`: a clean proposal that newly does nothing on the list of effects
+    /// needs only the reviewer.
     pub reviewer_approves: bool,
-    /// `[reflection] review_mode`: decides about proposals of the owner's reflections that are
-    /// clean in every respect.
+    /// `[reflection] review_mode`: the same for proposals of the owner's reflections, or without a
+    /// reviewer for those that do nothing that waits.
     pub reflections: config::ReflectionReview,
     /// `[skills] tainted_review_mode = "reject"`: tainted proposals are not even stored.
     pub tainted_is_rejected: bool,
@@ -78,6 +79,15 @@ pub trait OutboxNotifier: Send + Sync {
     fn posted(&self, address: AddressId);
 }
 
+/// The models that review.
+#[derive(Clone)]
+pub struct Reviewer {
+    /// First choice first; only the first is asked.
+    pub models: Arc<ModelPool>,
+    /// True if none of them writes proposals. Otherwise they only advise.
+    pub is_own: bool,
+}
+
 /// The dependencies of a [`Review`].
 pub struct ReviewParts {
     /// The journal.
@@ -90,8 +100,8 @@ pub struct ReviewParts {
     pub builtins: &'static [Builtin],
     /// The owner's review settings.
     pub policy: Policy,
-    /// The reviewer: the models for background work.
-    pub reviewer: Arc<ModelPool>,
+    /// The reviewer.
+    pub reviewer: Reviewer,
     /// Notified of messages to deliver.
     pub notifier: Arc<dyn OutboxNotifier>,
     /// Observes every disk step; for tests of power cuts.
@@ -109,7 +119,7 @@ struct ReviewInner {
     disk: disk::Disk,
     rules: active_skills::Rules,
     policy: Policy,
-    reviewer: Arc<ModelPool>,
+    reviewer: Reviewer,
     notifier: Arc<dyn OutboxNotifier>,
     /// Held while the folder is changed or compared with the journal.
     write_lock: Arc<tokio::sync::Mutex<()>>,

@@ -193,8 +193,6 @@ mod plan;
 mod skill_folder;
 #[path = "stories/skills/skill_forms.rs"]
 mod skill_forms;
-#[path = "stories/skills/skill_effects.rs"]
-mod skill_effects;
 #[path = "stories/skills/skill_gate.rs"]
 mod skill_gate;
 #[path = "stories/skills/skill_owners.rs"]

@@ -18,7 +18,7 @@ use crate::gateway::dispatcher::Dispatcher;
 use crate::gateway::socket::LocalServer;
 use crate::memory::{Index, Workspace};
 use crate::reflection::Reflector;
-use crate::review::{self, DiskFailpoint, Policy, Review};
+use crate::review::{self, DiskFailpoint, Policy, Review, Reviewer};
 use crate::schedule::{FreeSpace, Schedule};
 use crate::search::{ConversationSearch, Vectors};
 use crate::skill::builtin::{self, Builtin};
@@ -75,7 +75,7 @@ pub(super) fn register_adapters(
 pub(super) fn review(
     config: &Config,
     (journal, clock): (&Journal, &Arc<dyn Clock>),
-    reviewer: &Arc<ModelPool>,
+    reviewer: Reviewer,
     dispatcher: &Arc<Dispatcher>,
     (builtins, failpoint): (Option<&'static [Builtin]>, Option<DiskFailpoint>),
 ) -> Review {
@@ -90,7 +90,7 @@ pub(super) fn review(
             tainted_is_rejected: config.skills.tainted_is_rejected,
             by_hand_is_live: config.skills.by_hand_is_live,
         },
-        reviewer: Arc::clone(reviewer),
+        reviewer,
         notifier: Arc::new(Arc::clone(dispatcher)),
         failpoint,
     })

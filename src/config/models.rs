@@ -1,5 +1,5 @@
-//! `[model]`, `[model.fallback]`, `[model.background]` and `[transcription]`: the wire protocol,
-//! and the default capabilities of each provider.
+//! `[model]`, `[model.fallback]`, `[model.background]`, `[model.reviewer]` and `[transcription]`:
+//! the wire protocol, and the default capabilities of each provider.
 
 use std::time::Duration;
 

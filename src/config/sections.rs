@@ -16,6 +16,17 @@ use crate::time::{Cron, QuietHours, Zone, parse_quiet_hours};
 impl ConfigReader<'_> {
     /// Interprets the complete configuration. Values with faults are placeholders.
     pub fn config(&mut self) -> Config {
+        let config = self.sections();
+        let asks_reviewer = config.skills.reviewer_approves || config.reflection.review == ReflectionReview::Ai;
+        if asks_reviewer && config.own_reviewer().is_none() {
+            let warning = "\"ai\" approves nothing: there is no reviewer of its own; set [model.reviewer] to \
+                another model or another server than the other models";
+            self.warnings.push(warning.to_owned());
+        }
+        config
+    }
+
+    fn sections(&mut self) -> Config {
         let (zone, workspace) = (self.zone(), self.folder("", "workspace"));
         Config {
             zone,
@@ -23,6 +34,7 @@ impl ConfigReader<'_> {
             model: models::model(self, "model"),
             fallback: models::optional_model(self, "model.fallback"),
             background: models::optional_model(self, "model.background"),
+            reviewer: models::optional_model(self, "model.reviewer"),
             transcription: models::transcription(self),
             budget: self.budget(),
             telegram: channels::telegram(self),

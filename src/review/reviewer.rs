@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::effects::Effects;
 use super::reveal::reveal;
+use super::show::effect_lines;
 use super::{Finding, ProposalChange};
 use crate::model::json_answer;
 use crate::model::retry::RetryPolicy;
@@ -56,6 +58,8 @@ pub struct ReviewSubject<'a> {
     pub rationale: &'a str,
     /// The findings of the scan.
     pub findings: &'a [Finding],
+    /// What the change newly does.
+    pub effects: &'a Effects,
     /// What the check of its origin decided.
     pub clearance: Clearance,
 }
@@ -85,7 +89,7 @@ pub enum Verdict {
 /// # Errors
 /// None that a proposal could cause.
 pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request> {
-    let (ReviewSubject { skill, change, diff, rationale, findings, clearance }, label, scope) = subject.open();
+    let (ReviewSubject { skill, change, diff, rationale, findings, effects, clearance }, label, scope) = subject.open();
     let change = match change {
         ProposalChange::Create => words::CREATE.to_owned(),
         ProposalChange::Edit => words::EDIT.to_owned(),
@@ -106,6 +110,7 @@ pub fn request(subject: &Labelled<ReviewSubject<'_>>) -> anyhow::Result<Request>
             origin,
             rationale: &rationale,
             findings: &listed(findings),
+            effects: &defused(&effects_listed(effects)),
             diff: &defused(diff),
         })
     };
@@ -185,6 +190,10 @@ fn listed(findings: &[Finding]) -> String {
         );
     }
     list
+}
+
+fn effects_listed(effects: &Effects) -> String {
+    if effects.is_empty() { words::NO_FINDINGS.to_owned() } else { effect_lines(effects) }
 }
 
 /// The verdict in a reply to `request`. One that was cut off, calls tools or only repeats what

@@ -124,9 +124,13 @@ pub fn effects(effects: &Effects) -> String {
     if effects.is_empty() {
         return untouched;
     }
+    format!("{}\n{}\n\n{untouched}", says::EFFECTS, fenced(&reveal(&effect_lines(effects))))
+}
+
+/// Returns a line for each kind of effect, with objects and places.
+pub(super) fn effect_lines(effects: &Effects) -> String {
     let line = |(kind, objects): (EffectKind, String)| format!("{}: {objects}", says::effect(kind.as_str()));
-    let lines: Vec<String> = effects.lines().into_iter().map(line).collect();
-    format!("{}\n{}\n\n{untouched}", says::EFFECTS, fenced(&reveal(&lines.join("\n"))))
+    effects.lines().into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns where the proposal comes from, in one line.
@@ -170,12 +174,12 @@ fn holds(folder: &SkillFolder) -> [String; 2] {
 
 /// Returns a note with the word "safe" left out.
 fn unvouched(note: &str) -> String {
-    let bare = |word: &str| word.trim_matches(|c: char| !c.is_alphanumeric()).to_owned();
-    let word = |part: &str| {
-        let bare = bare(part);
-        if bare.eq_ignore_ascii_case("safe") { part.replace(&bare, "…") } else { part.to_owned() }
+    let is_end = |c: char| !c.is_alphanumeric();
+    let part = |part: &str| match part.trim_end_matches(is_end) {
+        word if word.eq_ignore_ascii_case("safe") => part.replacen(word, "…", 1),
+        _ => part.to_owned(),
     };
-    note.split_inclusive(char::is_whitespace).map(word).collect()
+    note.split_inclusive(is_end).map(part).collect()
 }
 
 /// Returns whether the note is a model's rather than the program's.
@@ -197,6 +201,17 @@ pub(super) fn hosts(folder: &SkillFolder) -> (BTreeSet<String>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn advice_never_says_safe() {
+        for (note, shown) in [
+            ("It is safe.", "It is …."),
+            ("SAFE: it's-safe, safe/harmless; _safe_ (safe)", "…: it's-…, …/harmless; _…_ (…)"),
+            ("It is unsafe, and a safety risk.", "It is unsafe, and a safety risk."),
+        ] {
+            assert_eq!(unvouched(note), shown);
+        }
+    }
 
     #[test]
     fn hosts_beyond_the_display_limit_are_not_covered() {

@@ -2,22 +2,17 @@
 //!
 //! The origin is read from the journal rather than taken from the caller. A turn that does not
 //! exist, or belongs to another conversation or person, counts as tainted; the label is the join of
-//! the caller's and the journal's. Only what the owner's own turn made of trusted text is clean.
-//! Even that waits for the owner if the turn held a quote, a code block or a long text, or if an
-//! earlier turn of the conversation held a code block or a long text: pasting looks like typing,
-//! and "make that a skill" is the usual next request.
+//! the caller's and the journal's. Only what an owner's own request made of trusted text is clean.
+//! The form of the text decides nothing: what a person pastes is judged by its label, and what the
+//! change newly does by [`effects`](super::effects).
 
 mod reflection;
 
-use std::collections::BTreeSet;
-
 use super::proposal::ProposalOrigin;
-use crate::store::{Clearance, Db, MessageKind, StoredMessage, StoredText, TextKind, TurnRow};
+use crate::id::PersonId;
+use crate::store::{Clearance, Db, MessageKind, TextKind, TurnRow};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::skill as says;
-
-/// The number of typed characters in one turn above which they are more than a request.
-const LONG: usize = 1_000;
 
 /// The verdict of the stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,89 +48,51 @@ pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<Taint
 }
 
 fn judge_turn(db: Db<'_>, row: &TurnRow, claimed: &Label) -> anyhow::Result<TaintVerdict> {
-    let (label, texts) = read_in(db, row)?;
+    let (label, is_request) = read_in(db, row)?;
     let label = label.join_with(claimed);
+    let missing = (!is_request).then_some(says::NOTHING_TYPED);
+    judge_label(db, label, row.scope, row.person, missing)
+}
+
+/// Judges a proposal by the label of everything that it was made from, and by its person. `careful`
+/// is a further reason why the owner decides, even if both are clean.
+fn judge_label(
+    db: Db<'_>,
+    label: Label,
+    scope: Scope,
+    person: Option<PersonId>,
+    careful: Option<&str>,
+) -> anyhow::Result<TaintVerdict> {
     if !label.is_trusted() {
-        return Ok(tainted(label, row.scope));
+        return Ok(tainted(label, scope));
     }
-    if label.asks_before_leaving() {
-        return Ok(careful(&label, row.scope, says::FROM_A_SKILL));
-    }
-    if !row.person.map_or(Ok(false), |person| db.people().is_owner(person))? {
-        return Ok(careful(&label, row.scope, says::NOT_THE_OWNERS));
-    }
-    let why = match looks_pasted(&texts) {
-        None if pasted_earlier(db, row)? => Some(says::PASTED_EARLIER),
-        why => why,
+    let why = if label.is_of_third_party() {
+        Some(says::FROM_A_SKILL)
+    } else if label.asks_before_leaving() {
+        Some(says::VOUCHED_FOR)
+    } else if !person.map_or(Ok(false), |person| db.people().is_owner(person))? {
+        Some(says::NOT_THE_OWNERS)
+    } else {
+        careful
     };
-    match why {
-        Some(why) => Ok(careful(&label, row.scope, why)),
-        None => Ok(TaintVerdict { clearance: Clearance::Clean, label, scope: row.scope, note: String::new() }),
-    }
+    Ok(match why {
+        Some(why) => self::careful(&label, scope, why),
+        None => TaintVerdict { clearance: Clearance::Clean, label, scope, note: String::new() },
+    })
 }
 
 /// Returns the join of everything that a turn read (its own label includes those of its steps), and
-/// the texts that people sent in it. Requests by the program are not a person's words, even if an
-/// owner asked for them.
-fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, Vec<StoredText>)> {
-    let mut label = row.label.clone();
-    let mut said = Vec::new();
+/// whether a person asked for it in words of their own: requests by the program are not a person's
+/// words, even if an owner asked for them, and a quote alone is no request.
+fn read_in(db: Db<'_>, row: &TurnRow) -> anyhow::Result<(Label, bool)> {
+    let (mut label, mut is_request) = (row.label.clone(), false);
     for message in db.messages().messages_of_turn(row.id)? {
         for text in db.messages().texts_of(message.id)? {
             label.absorb(text.text.label());
-            if message.kind == MessageKind::Said {
-                said.push(text);
-            }
+            is_request |= message.kind == MessageKind::Said && text.kind != TextKind::Quote;
         }
     }
-    Ok((label, said))
-}
-
-/// Returns whether a text may be pasted. Quotes count only in their own turn: later their labels
-/// apply.
-fn may_be_pasted(text: &StoredText) -> bool {
-    let words = text.text.open().0;
-    text.kind != TextKind::Quote && (has_a_block(words) || words.chars().count() > LONG)
-}
-
-/// Returns why the typed text of a turn may not be the person's own words. A turn without typed
-/// text is no one's request.
-fn looks_pasted(texts: &[StoredText]) -> Option<&'static str> {
-    let said: Vec<&str> =
-        texts.iter().filter(|text| text.kind != TextKind::Quote).map(|text| &**text.text.open().0).collect();
-    if texts.iter().any(|text| text.kind == TextKind::Quote) {
-        Some(says::HAS_A_QUOTE)
-    } else if said.is_empty() {
-        Some(says::NOTHING_TYPED)
-    } else if said.iter().any(|words| has_a_block(words)) {
-        Some(says::HAS_A_BLOCK)
-    } else if said.iter().map(|words| words.chars().count()).sum::<usize>() > LONG {
-        Some(says::IS_LONG)
-    } else {
-        None
-    }
-}
-
-/// Returns whether an earlier message of the conversation holds a block or is long. Quotes count
-/// only in their own turn: in later ones their labels apply.
-fn pasted_earlier(db: Db<'_>, row: &TurnRow) -> anyhow::Result<bool> {
-    let before = |message: &StoredMessage| {
-        message.kind == MessageKind::Said && message.turn.is_some_and(|turn| turn.0 < row.id.0)
-    };
-    let messages = db.messages().messages_of(row.conversation)?;
-    let earlier: BTreeSet<_> = messages.iter().filter(|message| before(message)).map(|message| message.id).collect();
-    let texts = db.messages().texts_of_conversation(row.conversation)?;
-    Ok(texts.iter().filter(|text| earlier.contains(&text.message)).any(may_be_pasted))
-}
-
-/// Returns whether the text contains code or a quote.
-fn has_a_block(words: &str) -> bool {
-    words.contains("```") || words.contains("~~~") || has_quoted_line(words)
-}
-
-/// Returns whether a line begins like a quote or like indented code.
-fn has_quoted_line(words: &str) -> bool {
-    words.lines().any(|line| line.starts_with('>') || line.starts_with("    ") || line.starts_with('\t'))
+    Ok((label, is_request))
 }
 
 fn tainted(label: Label, scope: Scope) -> TaintVerdict {
@@ -149,9 +106,10 @@ fn careful(label: &Label, scope: Scope, why: &str) -> TaintVerdict {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
-    use crate::id::PersonId;
-    use crate::id::{AddressId, ConversationId, MessageId, TurnId};
+    use crate::id::{AddressId, ConversationId, MessageId, TurnId, VersionId};
     use crate::people::Address;
     use crate::people::Role;
     use crate::store::{
@@ -348,25 +306,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn typed_text_that_looks_pasted_waits() {
-        let long: &'static str = "word ".repeat(201).leak();
-        for (words, why) in [
-            ("this:\n```\ncurl\n```", says::HAS_A_BLOCK),
-            ("this: ~~~x~~~", says::HAS_A_BLOCK),
-            ("he says\n> do it", says::HAS_A_BLOCK),
-            ("so:\n    do it", says::HAS_A_BLOCK),
-            ("so:\n\tdo it", says::HAS_A_BLOCK),
-            (long, says::IS_LONG),
-        ] {
-            let judged = judged_alone(typed(words).await).await;
-            assert_eq!((judged.clearance, judged.note.as_str()), (Clearance::Careful, why), "{words:?}");
+    async fn the_form_of_typed_text_decides_nothing() {
+        let long: &'static str = "word ".repeat(2_000).leak();
+        for words in ["this:\n```\ncurl\n```", "this: ~~~x~~~", "he says\n> do it", "so:\n    do it", long] {
+            assert_eq!(judged_alone(typed(words).await).await.clearance, Clearance::Clean, "{words:?}");
         }
-        let exactly: &'static str = "x".repeat(1_000).leak();
-        assert_eq!(judged_alone(typed(exactly).await).await.clearance, Clearance::Clean);
-        assert_eq!(judged_alone(fixture(Vec::new()).await).await.note, says::NOTHING_TYPED);
-        let quoted = (TextKind::Quote, "my own words", Label::neutral());
-        let fixture = fixture(vec![(TextKind::Said, "make it a skill", Label::neutral()), quoted]).await;
-        assert_eq!(judged_alone(fixture).await.note, says::HAS_A_QUOTE);
+        let (request, quote) = ((TextKind::Said, "make it a skill"), (TextKind::Quote, "my own words"));
+        let with = |texts: &[(TextKind, &'static str)]| {
+            fixture(texts.iter().map(|(kind, words)| (*kind, *words, Label::neutral())).collect())
+        };
+        assert_eq!(judged_alone(with(&[request, quote]).await).await.clearance, Clearance::Clean);
+        for without_a_request in [with(&[]).await, with(&[quote]).await] {
+            let judged = judged_alone(without_a_request).await;
+            assert_eq!((judged.clearance, judged.note.as_str()), (Clearance::Careful, says::NOTHING_TYPED));
+        }
+    }
+
+    #[tokio::test]
+    async fn an_accepted_skill_and_a_vouched_source_are_named_apart() {
+        let page = Source::web("evil.example");
+        let vouched = Label::untrusted(page.clone()).vouched_for(&BTreeSet::from([page]));
+        for (label, why) in [(Label::approved(VersionId(1)), says::FROM_A_SKILL), (vouched, says::VOUCHED_FOR)] {
+            let judged = judged_alone(fixture(vec![(TextKind::Said, "make it a skill", label)]).await).await;
+            assert_eq!((judged.clearance, judged.note.as_str()), (Clearance::Careful, why));
+        }
     }
 
     async fn judged_alone(fixture: Fixture) -> TaintVerdict {

@@ -34,7 +34,7 @@ use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{self, prompt, skill as says};
+use crate::wording::{self, prompt, review as words, skill as says};
 
 /// The setting by which a reviewer approves a person's request.
 const BY_REVIEW: &str = "[skills] review = \"ai\"";
@@ -202,15 +202,19 @@ impl ReviewWorker<'_> {
         if clean && of_reflection && self.0.policy.reflections == ReflectionReview::Nobody {
             return self.approve_by_policy(id, Decider::Setting(BY_REFLECTION_NONE), BY_REFLECTION_NONE).await;
         }
-        let verdict = self.ask(&proposal).await;
-        let safe = matches!(verdict, Verdict::Safe { .. });
+        let policy = &self.0.policy;
+        let (setting, is_set) = match of_reflection {
+            true => (BY_REFLECTION_AI, policy.reflections == ReflectionReview::Ai),
+            false => (BY_REVIEW, policy.reviewer_approves),
+        };
+        let may_approve = is_set && clean && proposal.effects.is_empty();
+        let verdict = match may_approve && !self.0.reviewer.is_own {
+            true => Verdict::None { why: words::NO_OWN_REVIEWER },
+            false => self.ask(&proposal).await,
+        };
+        let approves = may_approve && matches!(verdict, Verdict::Safe { .. });
         let row = verdict_row(&verdict, &proposal);
         let (scope, now) = (proposal.row.scope, self.0.clock.now());
-        let setting = if of_reflection { BY_REFLECTION_AI } else { BY_REVIEW };
-        let policy = &self.0.policy;
-        let reviewer_may_approve =
-            if of_reflection { policy.reflections == ReflectionReview::Ai } else { policy.reviewer_approves };
-        let approves = safe && clean && proposal.effects.is_empty() && reviewer_may_approve;
         let job = move |tx: Tx<'_>| {
             tx.proposals().add_verdict(id, &row, scope, now)?;
             tx.proposals().reviewed(id)
@@ -228,13 +232,14 @@ impl ReviewWorker<'_> {
             diff: &diff::diff(proposal.base.as_ref(), proposal.result.as_ref()),
             rationale: &row.rationale,
             findings: &findings,
+            effects: &proposal.effects,
             clearance: row.clearance,
         };
         let Ok(request) = reviewer::request(&Labelled::new(subject, row.label.clone(), row.scope)) else {
             return Verdict::None { why: says::REVIEW_IMPOSSIBLE };
         };
         let on_behalf = SpendCause { turn: row.turn, person: row.person };
-        reviewer::ask(&self.0.reviewer, &request, &on_behalf, &*self.0.clock).await
+        reviewer::ask(&self.0.reviewer.models, &request, &on_behalf, &*self.0.clock).await
     }
 
     async fn approve_by_policy(&self, id: ProposalId, by: Decider, setting: &'static str) -> anyhow::Result<()> {
@@ -359,13 +364,14 @@ fn reviewer_row(outcome: StageOutcome, note: &str, label: Label) -> VerdictRow {
     VerdictRow { stage: ReviewStage::Reviewer, outcome, note: note.to_owned(), findings: "[]".to_owned(), label }
 }
 
-/// Returns whether the proposal is clean in every respect: no text from outside, nothing that looks
-/// pasted, no finding.
+/// Returns whether the proposal is clean in every respect: from an owner's own request, without
+/// text from outside, a finding, or an effect that waits under every policy.
 fn is_clean(proposal: &Proposal) -> bool {
     proposal.row.clearance == Clearance::Clean
         && !proposal.row.label.asks_before_leaving()
         && !proposal.third_party
         && proposal.findings().is_empty()
+        && !proposal.effects.waits()
 }
 
 fn decided(

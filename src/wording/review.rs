@@ -412,16 +412,19 @@ pub struct ProposalWords<'a> {
     pub rationale: &'a str,
     /// Findings of the scan.
     pub findings: &'a str,
+    /// What the change newly does.
+    pub effects: &'a str,
     /// The whole diff.
     pub diff: &'a str,
 }
 
 /// The proposal between the boundaries.
 pub fn proposal(words: &ProposalWords<'_>) -> String {
-    let ProposalWords { boundary, skill, change, origin, rationale, findings, diff } = words;
+    let ProposalWords { boundary, skill, change, origin, rationale, findings, effects, diff } = words;
     format!(
         "{boundary}\nSkill: {skill}\nChange: {change}\nOrigin: {origin}\n\nWhy, in the words of whoever proposes it:\n{rationale}\n\n\
-         What the scan found:\n{findings}\n\nThe change:\n{diff}\n{boundary}"
+         What the scan found:\n{findings}\n\nWhat it newly does, gravest first, as the program found it (it can miss something):\n{effects}\n\n\
+         The change:\n{diff}\n{boundary}"
     )
 }
 
@@ -454,6 +457,8 @@ pub fn rename(to: &str) -> String {
     format!("the skill is renamed to {to}")
 }
 
+/// Reason: the only model that could review may have written the proposal.
+pub const NO_OWN_REVIEWER: &str = "there is no reviewer of its own: set `[model.reviewer]`";
 /// Reason: no model for reviews is configured.
 pub const NO_MODEL: &str = "no model is configured that could review it";
 /// Reason: the offline model cannot review.

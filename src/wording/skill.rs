@@ -41,25 +41,16 @@ pub fn listed(name: &str, folder: &str, description: &str) -> String {
 pub const FROM_A_NOTE: &str = "What is made from a note is yours to decide.";
 /// Reason for a decision by the owner: a third party's skill had a part in it.
 pub const FROM_A_SKILL: &str = "A skill of a third party had a part in it.";
+/// Reason for a decision by the owner: a text that its person vouched for had a part in it.
+pub const VOUCHED_FOR: &str = "A text from outside that its person vouched for had a part in it.";
 /// Reason for a decision by the owner: a newer version of a built-in skill that the owner changed.
 pub const SHIPPED: &str = "You changed this skill, so its newer version is yours to decide.";
 /// Reason for a decision by the owner: comes from a person who is not an owner.
 pub const NOT_THE_OWNERS: &str = "It comes from a conversation with a person who is not an owner.";
-/// Reason for a decision by the owner: pasted text in the material of a reflection.
-pub const PASTED_AMONG: &str = "The material of the reflection includes a message with a quoted or code block, or one of more than 1,000 characters.";
 /// Rejection: the reflection is not an owner's.
 pub const REFLECTION_OF_A_MEMBER: &str = "Only proposals from an owner's own reflection are reviewed.";
 /// Note that `review_mode` skips the reviewer.
 pub const NOT_REVIEWED: &str = "Not asked: `[reflection] review_mode = \"none\"` leaves it out.";
-/// Reason for a decision by the owner: the message answers a quoted one.
-pub const HAS_A_QUOTE: &str = "The message that led to it answers a quoted one.";
-/// Reason for a decision by the owner: the message contains a quoted or code block.
-pub const HAS_A_BLOCK: &str = "The message that led to it holds a quoted or code block.";
-/// Reason for a decision by the owner: the message exceeds 1,000 characters.
-pub const IS_LONG: &str = "More than 1,000 characters were typed or pasted in the message that led to it.";
-/// Reason for a decision by the owner: pasted text earlier in the conversation.
-pub const PASTED_EARLIER: &str =
-    "Earlier in the conversation is a message with a quoted or code block, or one of more than 1,000 characters.";
 /// Reason for a decision by the owner: no typed message asks for it.
 pub const NOTHING_TYPED: &str = "Nobody typed anything that asks for it.";
 /// Rejection: no change.

@@ -184,7 +184,6 @@ const RULES: &[Rule] = &[
             ("src/reflection/open_items.rs", "puts open items on a page that takes their labels on"),
             ("src/reflection/tool_calls.rs", "shortens results of tools under the label of their turn"),
             ("src/reflection/render.rs", "shows a reflection under the join of its labels"),
-            ("src/review/taint.rs", "looks whether what was typed may be a paste"),
             ("src/review/reviewer.rs", "puts a proposal between boundaries, and reads the verdict"),
             ("src/spend/budget.rs", "measures a reply that the provider did not count"),
             ("src/spend/ledger.rs", "measures texts before their vectors are computed"),

@@ -56,6 +56,9 @@ pub struct StoryOver<C: Channel> {
     fetcher: Option<compline::tool::web::Fetcher>,
     offline: bool,
     fallback: Option<Arc<Scripted>>,
+    /// False if no reviewer of its own is configured; set it before the start. Otherwise the
+    /// background model stands for it.
+    pub has_own_reviewer: bool,
     /// Second background model, asked when the first one fails; set it before the start.
     pub background_fallback: Option<Arc<Scripted>>,
     people: String,
@@ -107,6 +110,7 @@ impl<C: Channel> StoryOver<C> {
             fetcher: None,
             offline: false,
             fallback: None,
+            has_own_reviewer: true,
             background_fallback: None,
             builtins: &[],
             disk_failpoint: None,
@@ -264,6 +268,7 @@ impl<C: Channel> StoryOver<C> {
             clock: Some(self.clock.clone()),
             chat: if self.offline { Vec::new() } else { self.chat_models() },
             background: if self.offline { Vec::new() } else { self.background_models() },
+            reviewer: if self.offline || !self.has_own_reviewer { Vec::new() } else { vec![self.background.clone()] },
             fetcher: self.fetcher.clone(),
             jitter: Some(|| 0.5),
             builtins: Some(self.builtins),

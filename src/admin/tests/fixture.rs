@@ -19,7 +19,7 @@ use crate::model::offline::Offline;
 use crate::model::{Model, ModelInfo};
 use crate::people::{Address, Person, Role};
 use crate::reflection::Reflector;
-use crate::review::{self, OutboxNotifier, Policy, ProposalOrigin, Review, Staged};
+use crate::review::{self, OutboxNotifier, Policy, ProposalOrigin, Review, Reviewer, Staged};
 use crate::schedule::Schedule;
 use crate::skill::{MAIN, SkillFolder};
 use crate::spend::{Ledger, ModelPool};
@@ -339,7 +339,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         dir: home.join("skills"),
         builtins: &[],
         policy: Policy { by_hand_is_live: true, ..Policy::default() },
-        reviewer: Arc::clone(&background),
+        reviewer: Reviewer { models: Arc::clone(&background), is_own: false },
         notifier: Arc::new(Nobody),
         failpoint: None,
     });

@@ -25,7 +25,12 @@ use crate::wording::search;
 /// they receive.
 pub(super) async fn check(config: &Config, gateway: &Gateway, offline: bool) -> Vec<Finding> {
     let mut findings = vec![model(says::MODEL, &config.model, &model_name(config), offline).await];
-    for (check, other) in [(says::FALLBACK, &config.fallback), (says::BACKGROUND, &config.background)] {
+    let others = [
+        (says::FALLBACK, &config.fallback),
+        (says::BACKGROUND, &config.background),
+        (says::REVIEWER, &config.reviewer),
+    ];
+    for (check, other) in others {
         if let Some(other) = other {
             let name = format!("{}/{}", other.provider.as_str(), other.name);
             findings.push(model(check, other, &name, offline).await);

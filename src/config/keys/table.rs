@@ -14,6 +14,10 @@ pub static SECTIONS: &[Section] = &[
     price("model.fallback.price"),
     again("model.background", "For summaries and other background work. Default: the main model.", MODEL),
     price("model.background.price"),
+    again("model.reviewer",
+        "Reviews changes of skills; review = \"ai\" needs it. Another name or server than the other models. \
+         Default: the background model, which only advises.", MODEL),
+    price("model.reviewer.price"),
     table("transcription", "Voice notes to text, by an OpenAI-compatible server. Off unless set.", TRANSCRIPTION),
     table("embedding", "Text embeddings, so that search finds paraphrases. Off unless set.", EMBEDDING),
     table("budget", "Limits per local day: in money, and in tokens for models without a price.", BUDGET),
@@ -173,7 +177,8 @@ const MEMORY: &[Key] = &[
 const SKILLS: &[Key] = &[
     key("dir", Path, Is("HOME/skills"), "HOME/skills", "Folder of the skills; HOME is Compline's home."),
     key("review", Text, Is("human"), "human",
-        "Who decides on the assistant's proposals: \"human\" (always you) or \"ai\" (a reviewer, for proposals that are clean in every respect)."),
+        "Who decides on the assistant's proposals: \"human\" (always you) or \"ai\" ([model.reviewer], for those from your own \
+         conversations that newly do nothing worth listing)."),
     key("tainted_review_mode", Text, Is("human"), "human",
         "Proposals in which outside text had a part: \"human\" (wait for you) or \"reject\" (are not stored)."),
     key("by_hand", Text, Is("hold"), "hold",
@@ -202,7 +207,7 @@ const REFLECTION: &[Key] = &[
     key("min_messages", Count, Is("4"), "4", "A day with fewer messages of a person is skipped without a model call; 1 to 1000."),
     key("auto_action", Flag, Is("true"), "true", "Whether proposed skill changes go to the gate; otherwise they are only recorded."),
     key("review_mode", Text, Is("human"), "human",
-        "Who decides on clean ones: \"human\", \"ai\" (the reviewer may approve) or \"none\" (the other stages suffice)."),
+        "Who decides on clean ones: \"human\", \"ai\" ([model.reviewer], as above) or \"none\" (the other stages suffice)."),
     key("max_actions_per_reflection", Count, Is("10"), "10", "Maximum actions per reflection; 0 to 100."),
     key("max_actions_per_day", Count, Is("50"), "50", "Maximum actions per local day; 0 to 1000."),
     key("catch_up_days", Count, Is("7"), "7", "Days to make up for after an absence; older ones are marked as missed. 1 to 60."),

@@ -187,6 +187,35 @@ fn a_key_in_the_clear_is_warned_of() {
     }
 }
 
+/// Proves: gate/own-reviewer
+#[test]
+fn a_reviewer_of_its_own_is_another_model_or_on_another_server() {
+    let models = "timezone = \"UTC\"\n[model]\nprovider = \"ollama\"\nname = \"author\"\n\
+        [model.background]\nprovider = \"ollama\"\nname = \"summariser\"\n";
+    let there = "base_url = \"http://localhost:9/\"\n";
+    for (reviewer, is_own) in [
+        (String::new(), false),
+        ("provider = \"ollama\"\nname = \"author\"\n".to_owned(), false),
+        ("provider = \"ollama\"\nname = \"Author\"\n".to_owned(), false),
+        ("provider = \"ollama\"\nname = \"summariser\"\n".to_owned(), false),
+        ("provider = \"offline\"\n".to_owned(), false),
+        ("provider = \"ollama\"\nname = \"reader\"\n".to_owned(), true),
+        (format!("provider = \"ollama\"\nname = \"author\"\n{there}"), true),
+    ] {
+        let section = if reviewer.is_empty() { String::new() } else { format!("[model.reviewer]\n{reviewer}") };
+        for (setting, asks) in [
+            ("[skills]\nreview = \"ai\"\n", true),
+            ("[reflection]\nreview_mode = \"ai\"\n", true),
+            ("[reflection]\nreview_mode = \"none\"\n", false),
+        ] {
+            let loaded = sound(&format!("{models}{section}{setting}"), &[]);
+            assert_eq!(loaded.config.own_reviewer().is_some(), is_own, "{reviewer}");
+            let warned = loaded.warnings.iter().any(|warning| warning.contains("no reviewer of its own"));
+            assert_eq!(warned, asks && !is_own, "{reviewer}{setting}: {:?}", loaded.warnings);
+        }
+    }
+}
+
 #[test]
 fn every_key_is_read_and_shown() {
     let mut text = super::super::example::example().lines().fold(String::new(), |text, line| {

@@ -1,15 +1,12 @@
 //! The first stage for proposals of reflections.
 //!
 //! The origin of a reflection consists of its action, its row and its turn in the journal. If these
-//! do not belong together, nothing is known about it, and it counts as tainted. The prompt of a
-//! reflection is not typed by a person, so pastes are looked for in its evidence: in the messages
-//! that it was given, and in those given to the reflections that it was made from.
+//! do not belong together, nothing is known about it, and it counts as tainted. Its label is the
+//! join of the three, which includes everything that it was given and looked up.
 
-use std::collections::BTreeSet;
-
-use super::{Clearance, TaintVerdict, careful, may_be_pasted, read_in, tainted};
-use crate::id::{ActionId, MessageId, PersonId, TurnId};
-use crate::store::{CauseKind, Db, MessageKind, Node, ReflectionRow};
+use super::{TaintVerdict, judge_label, read_in, tainted};
+use crate::id::{ActionId, PersonId, TurnId};
+use crate::store::Db;
 use crate::trust::{Label, Scope, Source};
 use crate::wording::skill as says;
 
@@ -35,102 +32,7 @@ pub(super) fn judge(
     for also in [&action.label, &reflection.label].into_iter().chain(of_note) {
         label.absorb(also);
     }
-    Ok(if !label.is_trusted() {
-        tainted(label, row.scope)
-    } else if label.asks_before_leaving() {
-        careful(&label, row.scope, says::FROM_A_SKILL)
-    } else if !db.people().is_owner(person)? {
-        careful(&label, row.scope, says::NOT_THE_OWNERS)
-    } else if note.is_some() {
-        careful(&label, row.scope, says::FROM_A_NOTE)
-    } else if pasted_among(db, reflection)? {
-        careful(&label, row.scope, says::PASTED_AMONG)
-    } else {
-        TaintVerdict { clearance: Clearance::Clean, label, scope: row.scope, note: String::new() }
-    })
-}
-
-/// Returns whether any of its evidence may be a paste. The sources of assistant answers in that
-/// evidence are not examined: an answer is the assistant's own words.
-fn pasted_among(db: Db<'_>, reflection: ReflectionRow) -> anyhow::Result<bool> {
-    let mut seen = BTreeSet::new();
-    let mut open = vec![reflection];
-    while let Some(reflection) = open.pop() {
-        if !seen.insert(reflection.id) {
-            continue;
-        }
-        let shown = shown_to(db, &reflection)?;
-        for message in shown.said {
-            let texts = db.messages().texts_of(message)?;
-            // The shape of deleted text is no longer known.
-            if texts.is_empty() || texts.iter().any(may_be_pasted) {
-                return Ok(true);
-            }
-        }
-        open.extend(shown.earlier);
-    }
-    Ok(false)
-}
-
-/// The material given to a reflection, and the material that it looked up itself.
-#[derive(Default)]
-struct ReflectionEvidence {
-    said: Vec<MessageId>,
-    earlier: Vec<ReflectionRow>,
-}
-
-fn shown_to(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<ReflectionEvidence> {
-    let mut shown = ReflectionEvidence::default();
-    let Some(turn) = db.turns().turn(reflection.turn)? else { return Ok(shown) };
-    for turn in db.turns().past_turns(turn.conversation)? {
-        for found in db.derivations().parents(Node::Turn(turn.id))? {
-            shown.takes(db, found, None)?;
-        }
-        for asked in db.messages().messages_of_turn(turn.id)? {
-            for put_before in db.derivations().parents(Node::Message(asked.id))? {
-                shown.takes(db, put_before, Some(reflection))?;
-            }
-        }
-    }
-    Ok(shown)
-}
-
-impl ReflectionEvidence {
-    /// Adds a source to the evidence. Of the previous reflection of the same kind only the outcomes
-    /// of its actions are given to the next one, one line each, so its sources no longer count.
-    /// `than` is the reflection that received the input; `None` for material that was looked up,
-    /// which is read whole.
-    fn takes(&mut self, db: Db<'_>, node: Node, than: Option<&ReflectionRow>) -> anyhow::Result<()> {
-        let id = match node {
-            Node::Message(id) => id,
-            Node::Summary(id) => {
-                let Some(summary) = db.summaries().summary(id)? else { return Ok(()) };
-                let messages = db.messages().messages_of(summary.conversation)?.into_iter();
-                self.said.extend(messages.filter(|one| one.kind == MessageKind::Said).map(|one| one.id));
-                return Ok(());
-            }
-            _ => return Ok(()),
-        };
-        match db.messages().message(id)?.map(|message| message.kind) {
-            Some(MessageKind::Said) => self.said.push(id),
-            // Its words are a person's, or were taken from them.
-            Some(MessageKind::Sent) => {
-                let sent = db.sent().sent(id)?;
-                self.said.extend(sent.filter(|sent| sent.cause.kind == CauseKind::Reminder).map(|sent| sent.message));
-            }
-            Some(MessageKind::Reflection) => {
-                let shorter = |earlier: &ReflectionRow| than.is_none_or(|than| length(earlier) < length(than));
-                self.earlier.extend(db.reflections().reflection_in(id)?.filter(shorter));
-            }
-            _ => {}
-        }
-        Ok(())
-    }
-}
-
-/// Returns the length of the period that it covers, in milliseconds.
-fn length(reflection: &ReflectionRow) -> i64 {
-    reflection.to.0.saturating_sub(reflection.from.0)
+    judge_label(db, label, row.scope, Some(person), note.map(|_| says::FROM_A_NOTE))
 }
 
 #[cfg(test)]
@@ -139,8 +41,8 @@ mod tests {
     use super::*;
     use crate::review::proposal::ProposalOrigin;
     use crate::store::{
-        ActionKind, ActionState, NewAction, NewMessage, NewReflection, NewSlot, NewStep, SlotState, StepKind, TextKind,
-        TurnState, Tx,
+        ActionKind, ActionState, Clearance, MessageKind, NewAction, NewMessage, NewReflection, NewSlot, NewStep,
+        SlotState, StepKind, TextKind, Tx,
     };
     use crate::time::Timestamp;
 
@@ -274,45 +176,6 @@ mod tests {
         let of_step = judged(&fixture, origin(action, ada.turn, ada.person)).await;
         for judged in [of_row, of_note, of_step] {
             assert_eq!((judged.clearance, judged.label.encode().as_str()), (Clearance::Tainted, "web:evil.example"));
-        }
-    }
-
-    #[tokio::test]
-    async fn a_paste_among_what_was_looked_at_waits_and_so_does_what_was_forgotten() {
-        for (words, clearance) in
-            [("short", Clearance::Clean), ("so:\n```\nx\n```", Clearance::Careful), ("", Clearance::Careful)]
-        {
-            let fixture = typed("look back").await;
-            let action = reflection_fixture(&fixture, Label::neutral()).await;
-            let ada = fixture.ada;
-            let saw = move |tx: Tx<'_>| {
-                let turn = tx.turns().turn(ada.turn)?.unwrap();
-                let message = tx.messages().add_message(&NewMessage {
-                    stream: turn.stream,
-                    conversation: Some(ada.conversation),
-                    inbox: None,
-                    address: Some(turn.address),
-                    person: Some(ada.person),
-                    guest: None,
-                    kind: MessageKind::Said,
-                    scope: turn.scope,
-                    external_id: "",
-                    album: "",
-                    received_at: Timestamp(1),
-                    server_at: None,
-                    effective_at: Timestamp(1),
-                    turn: None,
-                })?;
-                if !words.is_empty() {
-                    tx.messages().add_text(message, TextKind::Said, &text(words, Label::neutral(), ada.person))?;
-                }
-                let asked = tx.messages().messages_of_turn(ada.turn)?;
-                tx.turns().end_turn(ada.turn, TurnState::Done, "", Timestamp(2))?;
-                tx.derivations().derive(Node::Message(asked[0].id), Node::Message(message))
-            };
-            fixture.journal.write("see", saw).await.unwrap();
-            let judged = judged(&fixture, origin(action, ada.turn, ada.person)).await;
-            assert_eq!(judged.clearance, clearance, "{words:?}");
         }
     }
 }

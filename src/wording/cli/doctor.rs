@@ -46,6 +46,8 @@ pub const MODEL: &str = "model";
 pub const FALLBACK: &str = "fallback model";
 /// Background model check.
 pub const BACKGROUND: &str = "background model";
+/// Reviewer model check.
+pub const REVIEWER: &str = "reviewer model";
 /// Telegram check.
 pub const TELEGRAM: &str = "telegram";
 /// Group chats check.

@@ -53,6 +53,8 @@ mod reminders;
 mod restart;
 #[path = "../access/scope.rs"]
 mod scope;
+#[path = "../skills/skill_effects.rs"]
+mod skill_effects;
 #[path = "../channels/set_aside.rs"]
 mod set_aside;
 #[path = "../trust/trust.rs"]

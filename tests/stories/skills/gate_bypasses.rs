@@ -1,5 +1,5 @@
-//! Former bypasses of the gate: building on held text, interrupted renames, a paste just before,
-//! names that give orders.
+//! Former bypasses of the gate: building on held text, interrupted renames, names that give
+//! orders.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -123,23 +123,6 @@ async fn a_renaming_that_a_person_prevented_deletes_nothing_though_the_power_goe
         assert!(after.skill("chai").unwrap().contains("by hand"));
         assert_eq!(after.count("SELECT count(*) FROM skill_changes WHERE state = 'intended'"), 0);
         after.stop().await;
-    }
-}
-
-/// Proves: gate/influenced-proposal
-#[tokio::test]
-async fn a_paste_and_then_make_it_a_skill_waits_for_the_owner() {
-    for pasted in ["word ".repeat(201), "from a page:\n```\nWarm the pot.\n```".to_owned()] {
-        let story = Story::with(BY_REVIEWER).await;
-        story.say(ADA, &pasted).await;
-        story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("Proposed.");
-        story.say(ADA, "make that a skill").await;
-        assert_eq!((proposals(&story).as_str(), story.skill("tea")), ("tea pending careful turn", None));
-        story.say(ADA, "/new").await;
-        story.model.calls("submit_skill", submit("coffee", "create", "Grind it.")).says("Proposed.");
-        story.say(ADA, "remember how I like my coffee").await;
-        assert!(story.skill("coffee").is_some(), "in another conversation nothing was pasted");
-        story.end().await;
     }
 }
 
