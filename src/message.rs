@@ -157,6 +157,9 @@ pub struct MessageContent {
     pub expires_after: Option<Duration>,
     /// Album id: items with the same id form one message.
     pub album: Option<String>,
+    /// Key of a conversation of its own: the external id of its first message. Without it, the
+    /// message belongs to the ongoing conversation.
+    pub thread: Option<String>,
 }
 
 /// Text that arrived with a message and was not typed by its sender.

@@ -106,7 +106,11 @@ impl Seat {
 
     async fn ask(&mut self, id: String) -> Duration {
         let began = Instant::now();
-        self.connection.writer.write(&FromClient::Say { id, text: "ping".to_owned(), piped: false }).await.unwrap();
+        self.connection
+            .writer
+            .write(&FromClient::Say { id, text: "ping".to_owned(), piped: false, thread: None })
+            .await
+            .unwrap();
         self.until(|frame| matches!(frame, FromGateway::Message { .. })).await;
         began.elapsed()
     }

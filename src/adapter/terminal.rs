@@ -138,9 +138,9 @@ impl Terminal {
     async fn listen(&self, peer: &str, guard: &ClientGuard, reader: &mut ClientReader) {
         loop {
             let refused = match reader.next().await {
-                Ok(Frame::Message(FromClient::Say { id, text, piped })) if is_usable(&id) => {
+                Ok(Frame::Message(FromClient::Say { id, text, piped, thread })) if is_usable(&id) => {
                     guard.record_message(&id);
-                    let item = TerminalItem { id, peer: peer.to_owned(), piped, text };
+                    let item = TerminalItem { id, peer: peer.to_owned(), piped, thread, text };
                     let Ok(raw) = serde_json::to_string(&item) else { return };
                     // Waits for a free slot; fails if the receiver is gone.
                     let message = PendingMessage { id: item.id, raw, sender: guard.handle() };

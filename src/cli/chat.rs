@@ -89,8 +89,11 @@ fn links_of(trusted: bool) -> LinkDisplay {
 #[derive(Debug, Args)]
 pub struct ChatArgs {
     /// One question; without it, a conversation begins. Piped input is sent along as text that was
-    /// not typed
+    /// not typed, in a conversation of its own that ends with the answer
     words: Vec<String>,
+    /// Send piped input to the ongoing conversation instead
+    #[arg(long)]
+    join: bool,
     /// Name of the person to talk as [default: the owner]
     #[arg(long = "as", value_name = "NAME")]
     person: Option<String>,
@@ -101,9 +104,9 @@ pub struct ChatArgs {
 
 /// Runs the conversation.
 pub fn command(options: ChatArgs, paths: &CliPaths, verbose: bool) -> Result<Exit, CliError> {
-    let ChatArgs { words, person, ephemeral_memory } = options;
+    let ChatArgs { words, join, person, ephemeral_memory } = options;
     if !ephemeral_memory && let Ok(gateway) = UnixStream::connect(paths.home.socket()) {
-        let input = Input::gather(&words)?;
+        let input = Input::gather(&words, join)?;
         let options = ChatOptions { person, history: paths.home.path().join("history") };
         return block_on(attached(gateway, input, options, paths.home.clone()));
     }
@@ -112,7 +115,7 @@ pub fn command(options: ChatArgs, paths: &CliPaths, verbose: bool) -> Result<Exi
     }
     // Configuration errors are reported before anything is typed.
     let mut config = paths.load()?.config;
-    let input = Input::gather(&words)?;
+    let input = Input::gather(&words, join)?;
     let folder = if ephemeral_memory { Some(ephemeral::begin(&mut config)?) } else { None };
     log::begin(&config, verbose);
     let home = folder.as_ref().map_or(paths.home.path(), TempFolder::path);

@@ -312,12 +312,12 @@ impl StreamTask {
         if let Some(opening) = &opening.opening {
             label.absorb(opening.label());
         }
-        let is_chat = !opening.kind.is_run();
+        let is_talk = !opening.kind.is_run();
         let (recalled, sources) =
-            if begins && is_chat { self.recalled(&inputs, &ids).await? } else { (wording::own("", scope), Vec::new()) };
+            if begins && is_talk { self.recalled(&inputs, &ids).await? } else { (wording::own("", scope), Vec::new()) };
         label.absorb(recalled.label());
         parents.extend(sources);
-        let first = together.first().filter(|_| is_chat).map(|message| message.effective_at);
+        let first = together.first().filter(|_| is_talk).map(|message| message.effective_at);
         let delayed_since = first.filter(|sent_at| now.since(*sent_at) > DELAY_WORTH_NAMING);
         let away = self.was_away(&together);
         let notice = delayed_since.map(|sent_at| self.notice(Self::delay_notice(sent_at, now, away, zone)));
@@ -332,9 +332,9 @@ impl StreamTask {
             recalled,
             label,
             parents,
-            zone: is_chat.then_some(zone),
+            zone: (opening.kind == ConversationKind::Chat).then_some(zone),
             notice,
-            unreadable: is_chat.then(|| inputs.loaded.unreadable.clone()),
+            unreadable: is_talk.then(|| inputs.loaded.unreadable.clone()),
             followed,
         };
         let tells = delayed_since.is_some()

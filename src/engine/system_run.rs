@@ -180,8 +180,8 @@ impl Allowance {
             (ConversationKind::Heartbeat | ConversationKind::Task, _) => {
                 (ERRAND, words_of_person(db, kind, conversation.id)?)
             }
-            (ConversationKind::Chat, Scope::Group(_)) => (GROUP, Vec::new()),
-            (ConversationKind::Chat, _) => (Effects::ALL, Vec::new()),
+            (ConversationKind::Chat | ConversationKind::Piped, Scope::Group(_)) => (GROUP, Vec::new()),
+            (ConversationKind::Chat | ConversationKind::Piped, _) => (Effects::ALL, Vec::new()),
         };
         Ok(Self { effects, is_run: kind.is_run(), words })
     }

@@ -250,7 +250,7 @@ impl<'a> Turn<'a> {
     ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let purpose = match self.kind() {
-            ConversationKind::Chat => Purpose::Chat,
+            ConversationKind::Chat | ConversationKind::Piped => Purpose::Chat,
             ConversationKind::Reflection => Purpose::Reflection,
             ConversationKind::Heartbeat => Purpose::Heartbeat,
             ConversationKind::Task => Purpose::Task,
@@ -377,7 +377,7 @@ impl<'a> Turn<'a> {
         self.watcher.over();
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
         let memory = &self.engine.memory;
-        let every = memory.enabled.then_some(memory.extract_every);
+        let every = (memory.enabled && self.kind() == ConversationKind::Chat).then_some(memory.extract_every);
         let now = self.engine.clock.now();
         self.engine
             .journal

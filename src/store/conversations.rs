@@ -17,6 +17,8 @@ use crate::trust::{Label, Labelled, Scope, Text};
 pub enum ConversationKind {
     /// With a person or a group.
     Chat,
+    /// A question of a person with piped text, apart from their chat. It ends with the answer.
+    Piped,
     /// A reflection on a period.
     Reflection,
     /// A check of `HEARTBEAT.md`.
@@ -27,7 +29,7 @@ pub enum ConversationKind {
 impl ConversationKind {
     /// Returns true for a task of the program, which no person reads along.
     pub fn is_run(self) -> bool {
-        self != Self::Chat
+        !matches!(self, Self::Chat | Self::Piped)
     }
 }
 
@@ -41,6 +43,8 @@ pub enum BoundaryReason {
     Silence,
     /// Request by the person.
     New,
+    /// Piped text.
+    Piped,
     /// A system run.
     Schedule,
 }
@@ -147,17 +151,18 @@ impl Conversations<'_> {
         self.db.row("WHERE id = ?1", [id])
     }
 
-    /// Returns the chats of a stream before the given one, newest first.
+    /// Returns the chats of a stream before the given one, newest first; none before a conversation
+    /// of another kind.
     pub fn conversations_before(&self, of: &Conversation, limit: u32) -> anyhow::Result<Vec<Conversation>> {
         self.db.rows(
-            "WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat'
+            "WHERE stream_id = ?1 AND id < ?2 AND kind = 'chat' AND ?4 = 'chat'
                  ORDER BY id DESC LIMIT ?3",
-            params![of.stream, of.id, limit],
+            params![of.stream, of.id, limit, of.kind],
         )
     }
 
     /// Returns conversations, chats first, newest first: of one person or of everybody, of one kind
-    /// or of all.
+    /// or of all. Piped questions are listed with the chats.
     pub fn conversations(
         &self,
         person: Option<PersonId>,
@@ -166,7 +171,8 @@ impl Conversations<'_> {
     ) -> anyhow::Result<Vec<Conversation>> {
         self.db.rows(
             "WHERE (?1 IS NULL OR stream_id IN (SELECT id FROM streams WHERE person_id = ?1 OR work_of = ?1))
-                 AND (?2 IS NULL OR kind = ?2) ORDER BY kind <> 'chat', id DESC LIMIT ?3",
+                 AND (?2 IS NULL OR kind = ?2 OR ?2 = 'chat' AND kind = 'piped')
+                 ORDER BY kind NOT IN ('chat', 'piped'), id DESC LIMIT ?3",
             params![person, kind, limit],
         )
     }
@@ -241,6 +247,14 @@ impl ConversationsMut<'_> {
     /// Closes a conversation, unless it is closed.
     pub fn close_conversation(&self, id: ConversationId, at: Timestamp) -> anyhow::Result<()> {
         self.db.run("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL", params![id, at])
+    }
+
+    /// Closes a conversation about piped text, which ends with its answer.
+    pub fn close_if_piped(&self, id: ConversationId, at: Timestamp) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND kind = 'piped' AND closed_at IS NULL",
+            params![id, at],
+        )
     }
 
     /// Counts a person's new message in a conversation.

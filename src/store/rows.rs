@@ -213,9 +213,9 @@ mod tests {
         words::<ActionKind>("ActionKind", "create_skill change_skill promote_note memory configuration other");
         words::<ActionState>("ActionState", "new taken proposed kept suggested refused over_limit malformed");
         words::<AttachmentState>("AttachmentState", "remote here failed gone");
-        words::<BoundaryReason>("BoundaryReason", "first silence new schedule");
+        words::<BoundaryReason>("BoundaryReason", "first silence new piped schedule");
         words::<ChangeState>("ChangeState", "intended done conflict");
-        words::<ConversationKind>("ConversationKind", "chat reflection heartbeat task");
+        words::<ConversationKind>("ConversationKind", "chat piped reflection heartbeat task");
         words::<EntryKind>("EntryKind", "fact note day text file conversation reflection");
         words::<ExtractionCause>("ExtractionCause", "turns pressure compaction boundary");
         words::<ExtractionState>("ExtractionState", "wanted asked kept nothing given_up");

@@ -122,7 +122,7 @@ impl Summaries<'_> {
             "SELECT s.id FROM summaries s WHERE s.view = 'trusted' AND s.state IN ('standin', 'made')
              AND s.conversation_id IN (
              SELECT b.id FROM conversations b JOIN conversations c ON c.id = ?1
-             WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' ORDER BY b.id DESC LIMIT 4)",
+             WHERE b.stream_id = c.stream_id AND b.id < c.id AND b.kind = 'chat' AND c.kind = 'chat' ORDER BY b.id DESC LIMIT 4)",
             [conversation],
         )
     }

@@ -17,7 +17,7 @@ use crate::memory::{
 };
 use crate::people::Party;
 use crate::review::Review;
-use crate::store::{ConversationKind, Db, Journal, NewKeep, Node};
+use crate::store::{Db, Journal, NewKeep, Node};
 use crate::time::{Clock, Zone};
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::knowledge as says;
@@ -223,9 +223,8 @@ impl KnowledgeStore {
     ) -> anyhow::Result<()> {
         let (turn, conversation, now) = (call.turn, call.conversation, self.clock.now());
         let Scope::Person(person) = call.scope else { return Ok(()) };
-        let reads_along = move |db: Db<'_>| {
-            Ok(db.conversations().conversation(conversation)?.is_some_and(|row| row.kind == ConversationKind::Chat))
-        };
+        let reads_along =
+            move |db: Db<'_>| Ok(db.conversations().conversation(conversation)?.is_some_and(|row| !row.kind.is_run()));
         if !self.journal.read(reads_along).await? {
             return Ok(());
         }

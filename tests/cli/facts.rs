@@ -110,3 +110,15 @@ fn piped_text_is_recorded_as_untyped_and_gives_no_commands() {
     assert!(!home.run("people list").done().contains("Eve"));
     home.pipe("chat", b" \n").refused(2, &["nothing to send"]);
 }
+
+/// Proves: command-line/piped-conversation
+#[test]
+fn a_reminder_asks_about_piped_text_only_if_that_joined() {
+    let home = Home::plain();
+    home.pipe("chat what does it say about lentils", b"Lentils need no soaking.\n").done();
+    let set = home.run("chat remind me tomorrow at 9:00 to call Nora").done();
+    assert!(!set.contains("/yes"), "{set}");
+    home.pipe("chat --join what does it say about lentils", b"Lentils need no soaking.\n").done();
+    let asked = home.run("chat remind me tomorrow at 9:00 to call Ben").done();
+    assert!(asked.contains("text that was piped in") && asked.contains("/yes 1"), "{asked}");
+}

@@ -186,6 +186,7 @@ fn content_event(message: &ParsedMessage<'_>) -> Option<(Event, bool)> {
         files: list(message.data, "attachments").iter().filter_map(|file| remote(file, &message.peer())).collect(),
         expires_after: timer(message.data),
         album: None,
+        thread: None,
     };
     let holds = !content.text.trim().is_empty()
         || !content.files.is_empty()

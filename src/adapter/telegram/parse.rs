@@ -205,6 +205,7 @@ fn content_with_marks(message: &Value, addressed: &AddressedText, files: Vec<Rem
         carried: Vec::new(),
         expires_after: None,
         album: self::text(message, "media_group_id").map(str::to_owned),
+        thread: None,
     }
 }
 

@@ -33,6 +33,10 @@ pub enum FromClient {
         /// True if it came through a pipe and was not typed.
         #[serde(default)]
         piped: bool,
+        /// Id of the first message of a conversation of its own to which this one belongs, and
+        /// which ends with the answer. Without it, the message joins the ongoing conversation.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        thread: Option<String>,
     },
     /// Request to run a command within the gateway.
     Run {
@@ -114,15 +118,17 @@ pub enum FromGateway {
 mod tests {
     use super::*;
 
+    fn say(id: &str, piped: bool, thread: Option<&str>) -> FromClient {
+        FromClient::Say { id: id.into(), text: "hi".into(), piped, thread: thread.map(Into::into) }
+    }
+
     #[test]
     fn the_wire_form_is_a_promise() {
         let lines = [
             (r#"{"type":"hello"}"#, FromClient::Hello { person: None, once: false }),
             (r#"{"type":"hello","person":"ada"}"#, FromClient::Hello { person: Some("ada".into()), once: false }),
-            (
-                r#"{"type":"say","id":"1","text":"hi","piped":false}"#,
-                FromClient::Say { id: "1".into(), text: "hi".into(), piped: false },
-            ),
+            (r#"{"type":"say","id":"1","text":"hi","piped":false}"#, say("1", false, None)),
+            (r#"{"type":"say","id":"2","text":"hi","piped":true,"thread":"1"}"#, say("2", true, Some("1"))),
             (
                 r#"{"type":"run","args":["status"],"json":true}"#,
                 FromClient::Run { args: vec!["status".into()], json: true },
@@ -158,7 +164,6 @@ mod tests {
     #[test]
     fn unknown_fields_are_passed_over() {
         let line = r#"{"type":"say","id":"1","text":"hi","mood":"good"}"#;
-        let meant = FromClient::Say { id: "1".into(), text: "hi".into(), piped: false };
-        assert_eq!(serde_json::from_str::<FromClient>(line).unwrap(), meant);
+        assert_eq!(serde_json::from_str::<FromClient>(line).unwrap(), say("1", false, None));
     }
 }

@@ -18,6 +18,9 @@ pub(super) struct TerminalItem {
     /// True if it came through a pipe. If unknown, it did.
     #[serde(default = "unknown_is_piped")]
     pub piped: bool,
+    /// First message of the conversation of its own to which it belongs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<String>,
     /// The text.
     pub text: String,
 }
@@ -37,7 +40,12 @@ pub(super) fn parse(raw: &str) -> Result<Inbound, Unreadable> {
         peer: item.peer,
         chat_kind: ChatKind::Direct,
         server_at: None,
-        event: Event::Message(MessageContent { text: item.text, origin, ..MessageContent::default() }),
+        event: Event::Message(MessageContent {
+            text: item.text,
+            origin,
+            thread: item.thread,
+            ..MessageContent::default()
+        }),
     })
 }
 
@@ -97,8 +105,9 @@ mod tests {
         #[test]
         fn a_stored_terminal_item_parses_back_to_the_message(
             id in "[!-~]{1,20}", peer in ".{0,20}", text in ".*", piped in any::<bool>(),
+            thread in prop::option::of("[!-~]{1,20}"),
         ) {
-            let item = TerminalItem { id: id.clone(), peer: peer.clone(), piped, text: text.clone() };
+            let item = TerminalItem { id: id.clone(), peer: peer.clone(), piped, thread: thread.clone(), text: text.clone() };
             let inbound = parse(&serde_json::to_string(&item).unwrap()).unwrap();
             let origin = if piped { TextOrigin::Piped } else { TextOrigin::Typed };
             prop_assert_eq!(inbound, Inbound {
@@ -108,7 +117,7 @@ mod tests {
                 alias: None,
                 chat_kind: ChatKind::Direct,
                 server_at: None,
-                event: Event::Message(MessageContent { text, origin, ..MessageContent::default() }),
+                event: Event::Message(MessageContent { text, origin, thread, ..MessageContent::default() }),
             });
         }
 

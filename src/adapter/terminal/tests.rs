@@ -13,7 +13,7 @@ struct Client {
 
 impl Client {
     async fn say(&mut self, id: &str, text: &str) {
-        let say = FromClient::Say { id: id.into(), text: text.into(), piped: false };
+        let say = FromClient::Say { id: id.into(), text: text.into(), piped: false, thread: None };
         self.connection.writer.write(&say).await.unwrap();
     }
 
@@ -183,7 +183,7 @@ async fn a_flood_is_slowed_and_nothing_of_it_is_lost() {
     let Connection { reader, writer, .. } = &mut ada.connection;
     let say = async {
         for number in 0..MANY {
-            let say = FromClient::Say { id: number.to_string(), text: "x".repeat(100), piped: false };
+            let say = FromClient::Say { id: number.to_string(), text: "x".repeat(100), piped: false, thread: None };
             writer.write(&say).await.unwrap();
         }
     };

@@ -44,7 +44,7 @@ pub(super) async fn converse(
         match step {
             ChatAction::Nothing => {}
             ChatAction::Print(text) => editor.print(text),
-            ChatAction::Say(text) => drop(link.say(&text, false).await),
+            ChatAction::Say(text) => drop(link.say(&text).await),
             ChatAction::Edit(note) => {
                 let (outcome, frames) = note_editor.edit(&note, &mut link).await;
                 editor.print(screen.show(&outcome, LinkDisplay::SpelledOut));

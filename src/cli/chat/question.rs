@@ -11,7 +11,7 @@ use std::io::{IsTerminal, Read, Write};
 use anyhow::Context;
 
 use super::links_of;
-use super::stream::{GatewayLink, StreamedAnswer, is_command};
+use super::stream::{GatewayLink, StreamedAnswer, is_command, new_id};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::cli::Exit;
@@ -73,14 +73,18 @@ struct PendingAnswers {
 
 impl PendingAnswers {
     async fn send(question: &ChatInput, link: &mut GatewayLink) -> Self {
-        let mut sent = Vec::new();
-        if let Some(typed) = &question.typed {
-            sent.push(link.say(typed, false).await);
-        }
-        if let Some(piped) = &question.piped {
-            sent.push(link.say(piped, true).await);
-        }
         let command = question.typed.as_deref().is_some_and(is_command);
+        let parts = [(question.typed.as_deref(), false), (question.piped.as_deref(), true)];
+        let (mut sent, mut thread) = (Vec::new(), None);
+        for (text, piped) in parts.into_iter().filter_map(|(text, piped)| Some((text?, piped))) {
+            let id = new_id();
+            // A command belongs to no conversation.
+            if question.piped.is_some() && !question.join && (piped || !command) {
+                thread.get_or_insert_with(|| id.clone());
+            }
+            link.say_under(&id, text, piped, thread.as_deref()).await;
+            sent.push(id);
+        }
         Self { open: sent.clone(), sent, command, begun: false }
     }
 
@@ -141,28 +145,31 @@ pub struct ChatInput {
     pub typed: Option<String>,
     /// Piped text, which is not the person's own words.
     pub piped: Option<String>,
+    /// True if piped text joins the ongoing conversation.
+    pub join: bool,
 }
 
 impl Input {
-    /// Takes the arguments and reads standard input to its end, unless it is a terminal. Blocks.
-    pub fn gather(words: &[String]) -> Result<Self, CliError> {
+    /// Takes the arguments and reads standard input to its end, unless it is a terminal. Piped text
+    /// gets a conversation of its own, unless it is to join the ongoing one. Blocks.
+    pub fn gather(words: &[String], join: bool) -> Result<Self, CliError> {
         let stdin = std::io::stdin();
         if stdin.is_terminal() {
             return Ok(Self::without_pipe(words));
         }
-        Self::from_pipe(words, stdin.lock(), &mut std::io::stderr())
+        Self::from_pipe(words, stdin.lock(), join, &mut std::io::stderr())
     }
 
     fn without_pipe(words: &[String]) -> Self {
         match typed(words) {
             None => Self::Interactive,
-            typed => Self::ChatInput(ChatInput { typed, piped: None }),
+            typed => Self::ChatInput(ChatInput { typed, ..ChatInput::default() }),
         }
     }
 
-    fn from_pipe(words: &[String], pipe: impl Read, notes: &mut impl Write) -> Result<Self, CliError> {
-        let question = ChatInput { typed: typed(words), piped: piped(pipe, notes)? };
-        if question == ChatInput::default() {
+    fn from_pipe(words: &[String], pipe: impl Read, join: bool, notes: &mut impl Write) -> Result<Self, CliError> {
+        let question = ChatInput { typed: typed(words), piped: piped(pipe, notes)?, join };
+        if question.typed.is_none() && question.piped.is_none() {
             return Err(CliError::Wrong(words::NOTHING_SAID.to_owned()));
         }
         Ok(Self::ChatInput(question))
@@ -197,12 +204,13 @@ mod input_tests {
     fn gathered(arguments: &[&str], pipe: &[u8]) -> (Result<Input, CliError>, String) {
         let arguments: Vec<String> = arguments.iter().map(|&word| word.to_owned()).collect();
         let mut notes = Vec::new();
-        let input = Input::from_pipe(&arguments, pipe, &mut notes);
+        let input = Input::from_pipe(&arguments, pipe, false, &mut notes);
         (input, String::from_utf8(notes).unwrap())
     }
 
     fn question(typed: Option<&str>, piped: Option<&str>) -> Result<Input, CliError> {
-        Ok(Input::ChatInput(ChatInput { typed: typed.map(Into::into), piped: piped.map(Into::into) }))
+        let (typed, piped) = (typed.map(Into::into), piped.map(Into::into));
+        Ok(Input::ChatInput(ChatInput { typed, piped, join: false }))
     }
 
     #[test]

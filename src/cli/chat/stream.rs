@@ -18,6 +18,11 @@ pub(super) fn is_command(text: &str) -> bool {
     text.starts_with('/')
 }
 
+/// Returns an id for a message.
+pub(super) fn new_id() -> String {
+    format!("{:032x}", rand::random::<u128>())
+}
+
 /// A greeted connection.
 pub(super) struct GatewayLink {
     reader: ClientReader,
@@ -42,12 +47,20 @@ impl GatewayLink {
         Err(None)
     }
 
-    /// Sends a message and returns its id. It counts as unstored until the gateway confirms it.
-    pub async fn say(&mut self, text: &str, piped: bool) -> String {
-        let id = format!("{:032x}", rand::random::<u128>());
-        self.unstored.push((id.clone(), text.to_owned()));
-        self.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await;
+    /// Sends a typed message to the ongoing conversation and returns its id. It counts as unstored
+    /// until the gateway confirms it.
+    pub async fn say(&mut self, text: &str) -> String {
+        let id = new_id();
+        self.say_under(&id, text, false, None).await;
         id
+    }
+
+    /// Sends a message under that id, to the conversation that began with the message `thread` or
+    /// to the ongoing one.
+    pub async fn say_under(&mut self, id: &str, text: &str, piped: bool, thread: Option<&str>) {
+        self.unstored.push((id.to_owned(), text.to_owned()));
+        let (id, text, thread) = (id.to_owned(), text.to_owned(), thread.map(str::to_owned));
+        self.write(&FromClient::Say { id, text, piped, thread }).await;
     }
 
     /// Returns the next frame from the gateway. Confirmations are recorded and skipped. `None`

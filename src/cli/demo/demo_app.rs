@@ -168,7 +168,8 @@ impl DemoApp {
         for (text, piped) in parts.into_iter().filter_map(|(text, piped)| Some((text?, piped))) {
             self.messages += 1;
             let id = format!("demo-{}", self.messages);
-            self.connection.writer.write(&FromClient::Say { id: id.clone(), text: text.to_owned(), piped }).await?;
+            let say = FromClient::Say { id: id.clone(), text: text.to_owned(), piped, thread: None };
+            self.connection.writer.write(&say).await?;
             while !matches!(self.next_frame().await?, FromGateway::Stored { id: stored } if stored == id) {}
         }
         self.answer_on(Device::Terminal, text).await

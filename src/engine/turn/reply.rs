@@ -46,6 +46,10 @@ pub(super) fn answer(
     post_reaction(tx, row, now)?;
     tell_of_uses(tx, row, now)?;
     ask_to_keep(tx, row, now)?;
+    // A question with buttons waits for the person's answer.
+    if buttons.is_empty() {
+        tx.conversations().close_if_piped(row.conversation, now)?;
+    }
     tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
     tx.turns().end_turn(row.id, TurnState::Done, "", now)
 }

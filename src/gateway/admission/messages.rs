@@ -89,8 +89,10 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
         return Ok(());
     }
     let (tx, stream) = (item.tx, sender.stream);
-    // Any other message counts as a no.
-    tx.questions().refuse_questions(stream, item.now)?;
+    // Any other message of the conversation counts as a no.
+    if content.thread.is_none() {
+        tx.questions().refuse_questions(stream, item.now)?;
+    }
     let album = content.album.as_deref().unwrap_or_default();
     if !album.is_empty()
         && let Some(earlier) = tx.messages().album(sender.address, album)?
@@ -107,7 +109,10 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
             (theirs, _) => (theirs, MAX_WAITING_PER_GUEST),
         },
     };
-    let (conversation, effective) = conversation_for(item, sender)?;
+    let (conversation, effective) = match &content.thread {
+        Some(thread) => (conversation_of_thread(item, sender, thread)?, item.now),
+        None => conversation_for(item, sender)?,
+    };
     let id = add_message(item, sender, Some(conversation), MessageKind::Said, album, effective)?;
     tx.conversations().count_message(conversation, id, effective)?;
     add_content(item, sender, id, content)?;
@@ -169,6 +174,23 @@ fn conversation_for(item: &Item<'_>, sender: &Sender<'_>) -> anyhow::Result<(Con
     let id = conversations.open_conversation(&NewConversation { stream, kind, scope, because, at })?;
     tracing::info!(conversation.id = %id, stream.id = %stream, "Conversation {id} began: {}", because.as_str());
     Ok((id, effective))
+}
+
+/// Returns the conversation that began with the message `thread`, opened if it is not there or over.
+/// It leaves the ongoing chat as it is.
+fn conversation_of_thread(item: &Item<'_>, sender: &Sender<'_>, thread: &str) -> anyhow::Result<ConversationId> {
+    let (conversations, stream) = (item.tx.conversations(), sender.stream);
+    let first = item.tx.messages().by_external_id(sender.address, thread)?;
+    if let Some(id) = first.and_then(|message| message.conversation)
+        && let Some(open) = conversations.conversation(id)?
+        && open.kind == ConversationKind::Piped
+        && open.stream == stream
+        && open.closed_at.is_none()
+    {
+        return Ok(id);
+    }
+    let (kind, scope, because, at) = (ConversationKind::Piped, sender.scope, BoundaryReason::Piped, item.now);
+    conversations.open_conversation(&NewConversation { stream, kind, scope, because, at })
 }
 
 fn add_message(

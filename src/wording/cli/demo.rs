@@ -48,7 +48,7 @@ pub const SCENES: &[Scene] = &[
     Says("We decided to cook lentil soup. I must buy lentils on Thursday."),
     Wait(3, 0),
     Remark(
-        "A web page is piped in, as with `cat page.txt | compline chat \"…\"`. Nobody typed it, so it is kept with a mark that never comes off.",
+        "A web page is piped in, as with `cat page.txt | compline chat --join \"…\"`. Nobody typed it, so it is kept with a mark that never comes off.",
     ),
     Pipes("What does this page say about lentils?", PAGE),
     Labels,

@@ -37,6 +37,8 @@ mod order;
 mod outage;
 #[path = "../trust/paste.rs"]
 mod paste;
+#[path = "../trust/piped.rs"]
+mod piped;
 #[path = "../conversation/power_cut.rs"]
 mod power_cut;
 #[path = "../trust/vouching.rs"]

@@ -12,8 +12,13 @@ struct Gateway(Connection);
 
 impl Gateway {
     async fn hears(&mut self) -> (String, String, bool) {
+        let (id, text, piped, _) = self.hears_in_thread().await;
+        (id, text, piped)
+    }
+
+    async fn hears_in_thread(&mut self) -> (String, String, bool, Option<String>) {
         match self.0.reader.next().await.unwrap() {
-            Frame::Message(FromClient::Say { id, text, piped }) => (id, text, piped),
+            Frame::Message(FromClient::Say { id, text, piped, thread }) => (id, text, piped, thread),
             other => panic!("{other:?} is no message"),
         }
     }
@@ -61,6 +66,16 @@ async fn asked<F: Future<Output = ()>>(
     screen: Screen,
     script: impl FnOnce(Gateway) -> F,
 ) -> (Exit, String, String) {
+    asked_in(typed, piped, false, screen, script).await
+}
+
+async fn asked_in<F: Future<Output = ()>>(
+    typed: Option<&str>,
+    piped: Option<&str>,
+    join: bool,
+    screen: Screen,
+    script: impl FnOnce(Gateway) -> F,
+) -> (Exit, String, String) {
     let (ours, theirs) = tokio::io::duplex(1024);
     let gateway = async {
         let (_, mut connection) = accept(theirs).await.unwrap();
@@ -72,7 +87,7 @@ async fn asked<F: Future<Output = ()>>(
     let client = async {
         let (link, person) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
         assert_eq!(person, "ada");
-        let question = ChatInput { typed: typed.map(Into::into), piped: piped.map(Into::into) };
+        let question = ChatInput { typed: typed.map(Into::into), piped: piped.map(Into::into), join };
         let (mut out, mut notes) = (Vec::new(), Vec::new());
         let ending = ask(link, question, screen, &mut out, &mut notes).await.unwrap();
         (ending, String::from_utf8(out).unwrap(), String::from_utf8(notes).unwrap())
@@ -93,6 +108,34 @@ async fn words_and_pipe_are_one_question_in_two_parts() {
     })
     .await;
     assert_eq!((ending, out.as_str(), notes.as_str()), (Exit::Done, "It is long.\n\n", ""));
+}
+
+/// Proves: command-line/piped-conversation
+#[tokio::test]
+async fn both_parts_belong_to_a_conversation_of_their_own_unless_they_join() {
+    let cases = [
+        (Some("sum this up"), Some("a page"), false, [Some(0), Some(0)]),
+        (None, Some("a page"), false, [Some(0), None]),
+        (Some("/status"), Some("a page"), false, [None, Some(1)]),
+        (Some("sum this up"), Some("a page"), true, [None, None]),
+        (Some("hello"), None, false, [None, None]),
+    ];
+    for (typed, piped, join, threads) in cases {
+        let parts = typed.iter().chain(&piped).count();
+        asked_in(typed, piped, join, SCRIPT, async |mut gateway: Gateway| {
+            let (mut ids, mut found) = (Vec::new(), Vec::new());
+            for _ in 0..parts {
+                let (id, _, _, thread) = gateway.hears_in_thread().await;
+                ids.push(id);
+                found.push(thread);
+            }
+            let expected = threads.iter().take(parts).map(|first| first.map(|first: usize| ids[first].clone()));
+            assert_eq!(found, expected.collect::<Vec<_>>(), "{typed:?} {piped:?} {join}");
+            let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+            gateway.answers_to(&ids, true, "Done.").await;
+        })
+        .await;
+    }
 }
 
 #[tokio::test]
