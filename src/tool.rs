@@ -20,6 +20,7 @@ mod permit; // what a lasting yes to an outside tool covers
 pub mod pictures; // pictures put before the model
 pub mod question_text; // words of a question; `Toolbox::decide` decides, `engine::turn::call` asks
 pub mod schedule; // reminders and tasks
+pub mod skill_policy; // where loaded skills let a call go
 pub mod skills; // loading and proposing skills
 pub mod web; // pages
 
@@ -40,9 +41,11 @@ use crate::store::{Covers, Journal, Node};
 use crate::time::Zone;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording;
 use mcp::Servers;
 pub use permit::permit;
 use question_text::QuestionText;
+use skill_policy::SkillPolicy;
 use web::WrittenAddress;
 
 /// Maximum number of characters of a result that go to a model.
@@ -75,7 +78,7 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// Reason why the call cannot be made.
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
-        let question = crate::wording::tool::may_i_use(&self.declaration().spec.name);
+        let question = wording::tool::may_i_use(&self.declaration().spec.name);
         Ok(QuestionText { question, shown: question_text::lines(call.arguments), label: call.label.clone() })
     }
 
@@ -226,6 +229,8 @@ pub struct AuthorizableCall<'a> {
     pub label: &'a Label,
     /// Hosts displayed to the owner on acceptance of the skills that are origins of this label.
     pub shown_hosts: &'a BTreeSet<String>,
+    /// Policy of the skills that the conversation has loaded.
+    pub policy: &'a SkillPolicy,
     /// True if the model in use can be shown pictures.
     pub sees_pictures: bool,
 }
@@ -265,7 +270,7 @@ impl AuthorizableCall<'_> {
 
     /// Returns whether an address may be opened, or a redirect to it followed, without a question.
     pub fn may_open(&self, url: &Url) -> bool {
-        !self.must_ask() || self.knows(url)
+        !self.must_ask() && self.policy.allows(url) || self.knows(url)
     }
 
     /// Returns whether a person typed or approved this address, or a page of its own host named it;
@@ -282,7 +287,7 @@ impl AuthorizableCall<'_> {
     fn refuse_downgrade(&self, url: &Url) -> Result<(), ToolError> {
         let is_typed_so = self.typed.iter().any(|typed| typed.allows(url));
         if !is_typed_so && self.typed.iter().any(|typed| typed.forbids(url)) {
-            return Err(ToolError::Refused(crate::wording::tool::TYPED_WITH_HTTPS.to_owned()));
+            return Err(ToolError::Refused(wording::tool::TYPED_WITH_HTTPS.to_owned()));
         }
         Ok(())
     }
@@ -461,10 +466,11 @@ impl Toolbox {
             Egress::Later => call.label.is_of_third_party(),
             Egress::Address(_) | Egress::Outside { .. } => call.must_ask(),
         };
-        if must_ask {
+        let unnamed = call.policy.unnamed(&egress, &arguments);
+        if must_ask || !unnamed.is_empty() {
             tool.check(&arguments)?;
             let call = AuthorizableCall { arguments: &arguments, ..*call };
-            if let Some(ask) = ask(&*tool, egress, &call).await? {
+            if let Some(ask) = ask(&*tool, egress, &call, must_ask, unnamed).await? {
                 return Ok(Decision::Ask(ask));
             }
         }
@@ -473,7 +479,7 @@ impl Toolbox {
 
     fn unknown(&self, name: &str) -> String {
         let names = self.names();
-        crate::wording::tool::unknown(name, &argument::nearest(name, names.iter().map(String::as_str)))
+        wording::tool::unknown(name, &argument::nearest(name, names.iter().map(String::as_str)))
     }
 
     /// Finds a tool. The name of a built-in tool never leads to an outside tool.
@@ -528,8 +534,16 @@ pub fn digest(calls: &[ToolCall]) -> String {
 }
 
 /// Returns the question to a person before data goes to this destination; `None` if the address is
-/// known, or the call approved.
-async fn ask(tool: &dyn Tool, egress: Egress, call: &AuthorizableCall<'_>) -> Result<Option<Ask>, ToolError> {
+/// known, or the call approved. `must_ask` says that the rules about text from outside ask,
+/// `unnamed` what no loaded skill names. A yes covers what was shown or, if only the skills ask,
+/// the destinations.
+async fn ask(
+    tool: &dyn Tool,
+    egress: Egress,
+    call: &AuthorizableCall<'_>,
+    must_ask: bool,
+    unnamed: BTreeSet<String>,
+) -> Result<Option<Ask>, ToolError> {
     let (covers, to, address) = match egress {
         Egress::Inside => return Ok(None),
         Egress::Address(argument) => {
@@ -550,12 +564,20 @@ async fn ask(tool: &dyn Tool, egress: Egress, call: &AuthorizableCall<'_>) -> Re
     if call.granted.contains(&covers) {
         return Ok(None);
     }
-    let QuestionText { question, shown, label } = tool.question(call).await?;
+    let QuestionText { mut question, shown, label } = tool.question(call).await?;
+    if !unnamed.is_empty() {
+        let asked = if address.is_some() && !must_ask { wording::tool::OPEN_IT } else { question.as_str() };
+        question = format!("{} {asked}", wording::tool::unnamed_by_skills(call.policy.names(), &unnamed));
+    }
+    let (covers, to) = match must_ask {
+        true => (covers, to),
+        false => (Covers::Destinations(unnamed.clone()), unnamed.into_iter().collect::<Vec<_>>().join(", ")),
+    };
     // A yes to an address covers exactly what is shown.
     let text = QuestionText { question: reveal(&question), shown: address.unwrap_or_else(|| reveal(&shown)), label };
     let ask = Ask { covers, to, text };
     if ask.length() > MAX_SHOWN {
-        return Err(ToolError::Refused(crate::wording::tool::too_long_to_ask(call.label, MAX_SHOWN)));
+        return Err(ToolError::Refused(wording::tool::too_long_to_ask(call.label, MAX_SHOWN)));
     }
     Ok(Some(ask))
 }
@@ -566,7 +588,7 @@ fn parse_arguments(text: &str) -> Result<Map<String, Value>, ToolError> {
     }
     match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Ok(map),
-        _ => Err(ToolError::Arguments(crate::wording::tool::BAD_ARGUMENTS.to_owned())),
+        _ => Err(ToolError::Arguments(wording::tool::BAD_ARGUMENTS.to_owned())),
     }
 }
 

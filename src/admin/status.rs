@@ -21,6 +21,7 @@ use crate::spend::RemainingBudget;
 use crate::store::{ClosedWork, Conversation, Db, RESTORED_AT, SlotState, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::tool::mcp::Condition;
+use crate::tool::skill_policy::SkillPolicy;
 use crate::trust::Scope;
 use crate::wording::{
     command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search,
@@ -29,6 +30,8 @@ use crate::wording::{
 
 /// Number of upcoming slots shown.
 const SLOTS: usize = 3;
+/// Number of hosts and recipients shown of a loaded skill.
+const MAX_NAMES: usize = 8;
 
 /// The status, as far as its reader may see it.
 pub(super) struct StatusReport {
@@ -40,10 +43,34 @@ pub(super) struct StatusReport {
     set_aside: Vec<OutboxId>,
     streams: Vec<StreamStatus>,
     model: Option<String>,
-    /// What the reader's own open conversation has read, with the line of its stream.
-    marks: Option<(String, String)>,
+    /// What the reader's own open conversation has read and loaded.
+    marks: Option<ReaderMarks>,
     /// `None` if the reader is a member.
     program: Option<ProgramStatus>,
+}
+
+/// What a person's open conversation has read and loaded.
+struct ReaderMarks {
+    /// Name of the person.
+    reader: String,
+    /// Untrusted sources in words; blank if there are none.
+    sources: String,
+    policy: SkillPolicy,
+}
+
+impl ReaderMarks {
+    fn lines(&self, shown: &mut ShownLabel) -> Vec<String> {
+        let mut lines = Vec::new();
+        lines.extend((!self.sources.is_empty()).then(|| says_of_trust::status(&self.sources)));
+        let mut skills = Vec::new();
+        for (name, skill) in &self.policy.skills {
+            skill.labels.iter().for_each(|label| shown.also(label));
+            let names: Vec<String> = skill.names.iter().take(MAX_NAMES).map(|name| plain(name)).collect();
+            skills.push(says_of_trust::loaded_skill(&plain(name), &names));
+        }
+        lines.extend((!skills.is_empty()).then(|| says_of_trust::loaded_skills(&skills)));
+        lines
+    }
 }
 
 /// The part of the status that only owners see.
@@ -91,11 +118,13 @@ impl ReportsAdmin<'_> {
     pub(super) async fn status(&self, reader: Option<&Person>, only: Option<PersonId>) -> anyhow::Result<StatusReport> {
         let (ends, reader) = (self.ends(), reader.cloned());
         let read = move |db: Db<'_>| {
-            let own = match &reader {
-                Some(reader) => Some((reader.name.clone(), ConversationTrust::sources_in_words(db, reader, &ends)?)),
+            let marks = match &reader {
+                Some(reader) => {
+                    let (sources, policy) = ConversationTrust::marks(db, reader, &ends)?;
+                    Some(ReaderMarks { reader: reader.name.clone(), sources, policy })
+                }
                 None => None,
             };
-            let marks = own.filter(|(_, sources)| !sources.is_empty());
             Ok((streams(db, only, &ends)?, db.outbox().set_aside(only)?, marks))
         };
         let (streams, set_aside, marks) = self.journal.read(read).await?;
@@ -191,7 +220,7 @@ fn streams(db: Db<'_>, only: Option<PersonId>, ends: &ConversationEnds) -> anyho
 }
 
 impl Render for StatusReport {
-    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let (zone, program) = (context.zone, self.program.as_ref());
         let mut lines = vec![says::status_head(context.agent, &self.version, zone.name())];
         if let Some(program) = program {
@@ -208,8 +237,8 @@ impl Render for StatusReport {
         }
         for stream in &self.streams {
             lines.push(stream_line(stream, zone));
-            let own = self.marks.as_ref().filter(|(reader, _)| *reader == stream.with);
-            lines.extend(own.map(|(_, sources)| says_of_trust::status(sources)));
+            let own = self.marks.as_ref().filter(|marks| marks.reader == stream.with);
+            lines.extend(own.into_iter().flat_map(|marks| marks.lines(shown)));
         }
         if let Some(program) = program {
             let times = program.upcoming.iter();

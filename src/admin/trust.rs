@@ -4,7 +4,8 @@
 //! A person vouches only for what they sent and were shown whole: a picture, or the text of a file
 //! or a pipe. The answer shows it with a code, and only that code stores the grant. It holds in
 //! this conversation, for notes and reminders; what leaves is still asked about. Forwards, web
-//! pages and outside tools cannot be vouched for.
+//! pages and outside tools cannot be vouched for. The list also names what was allowed although no
+//! loaded skill names it.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::review::reveal::reveal;
 use crate::store::{
     Attachment, AttachmentState, Db, GrantKind, GrantRow, MessageKind, NewGrant, StoredMessage, StoredText, Tx, vouched,
 };
+use crate::tool::skill_policy::SkillPolicy;
 use crate::trust::{Label, Scope, Source};
 use crate::wording::trust as says;
 use crate::wording::why::{all_in_words, in_words};
@@ -70,11 +72,11 @@ impl ConversationTrust {
         Ok(Some(Self { conversation: open.id, label, items: Vec::new(), grants }))
     }
 
-    /// Returns the untrusted sources of a person's open conversation in words; blank if there are
-    /// none.
-    pub(super) fn sources_in_words(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<String> {
-        let open = Self::without_items(db, person, ends)?;
-        Ok(open.map_or_else(String::new, |open| all_in_words(&open.label)))
+    /// Returns the untrusted sources of a person's open conversation in words, blank if there are
+    /// none, and the policy of its loaded skills.
+    pub(super) fn marks(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<(String, SkillPolicy)> {
+        let Some(open) = Self::without_items(db, person, ends)? else { return Ok(Default::default()) };
+        Ok((all_in_words(&open.label), SkillPolicy::read(db, open.conversation)?))
     }
 
     /// Returns the sources that no message of the person brought.
@@ -238,6 +240,8 @@ impl Render for ConversationTrust {
         blocks.extend(self.items.iter().any(SentItem::is_own).then(|| says::HOW.to_owned()));
         let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool);
         blocks.extend(tools.map(|grant| says::tool(&grant.subject, grant.uses_left)));
+        let allowed = self.grants.iter().filter(|grant| grant.kind == GrantKind::Destination);
+        blocks.extend(allowed.map(|grant| says::destination(&grant.subject)));
         blocks.join("\n\n")
     }
 

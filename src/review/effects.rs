@@ -29,6 +29,7 @@ use crate::skill::{MAIN, SkillFolder, manifest};
 use crate::text::{one_line, shorten};
 
 pub(super) use addresses::hosts_in;
+pub use addresses::{destination, destinations_in};
 pub(super) use code::is_script;
 
 /// The maximum number of effects that are stored, and of objects of a kind that are displayed.

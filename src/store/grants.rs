@@ -1,5 +1,6 @@
-//! What a person allows for one conversation: a source that they sent themselves and vouch for, or
-//! a tool of another program that is used without a question.
+//! What a person allows for one conversation: a source that they sent themselves and vouch for, a
+//! tool of another program that is used without a question, or a host or recipient that no loaded
+//! skill names.
 //!
 //! A grant holds until it is taken back, used up, or its conversation ends. It never extends beyond
 //! the conversation.
@@ -23,6 +24,8 @@ pub enum GrantKind {
     Source,
     /// A tool that is used without a question.
     Tool,
+    /// A host or recipient that no loaded skill names.
+    Destination,
 }
 
 stored_word!(GrantKind);
@@ -36,9 +39,9 @@ pub struct NewGrant<'a> {
     pub person: PersonId,
     /// Kind.
     pub kind: GrantKind,
-    /// Source, or name of the tool.
+    /// Source, name of the tool, or destination.
     pub subject: &'a str,
-    /// Digest of what the tool may be called with; blank for a source.
+    /// Digest of what the tool may be called with; blank for others.
     pub covers: &'a str,
     /// Label of the conversation.
     pub sources: &'a Label,
@@ -57,9 +60,9 @@ pub struct GrantRow {
     pub id: GrantId,
     /// Kind.
     pub kind: GrantKind,
-    /// Source, or name of the tool.
+    /// Source, name of the tool, or destination.
     pub subject: String,
-    /// Digest of what the tool may be called with; blank for a source.
+    /// Digest of what the tool may be called with; blank for others.
     pub covers: String,
     /// Label of the conversation when it was given.
     pub sources: Label,

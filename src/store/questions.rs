@@ -7,8 +7,11 @@
 //! began, and the permission of a yes is read from it, so it survives a crash and covers no other
 //! turn.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
+
+use url::form_urlencoded::{self, byte_serialize};
 
 use crate::store::StepKind;
 use crate::store::handles::{Questions, QuestionsMut};
@@ -32,17 +35,25 @@ pub enum Covers {
     /// A call of a tool of another program with that digest (`tool::permit`): the
     /// shown one once or, under a grant, each that has it.
     Tool(String),
+    /// These hosts and recipients, although no loaded skill names them, until the conversation
+    /// ends.
+    Destinations(BTreeSet<String>),
     /// None: the person was not shown the call.
     Nothing,
 }
 
 impl Covers {
-    /// Returns the stored form: `address:` or `tool:` with a digest, `call` or `nothing`.
+    /// Returns the stored form: `address:` or `tool:` with a digest, `destinations:` with a list,
+    /// `call` or `nothing`.
     pub fn encode(&self) -> String {
         match self {
             Self::Address(digest) => format!("address:{digest}"),
             Self::Call => "call".to_owned(),
             Self::Tool(digest) => format!("tool:{digest}"),
+            Self::Destinations(names) => {
+                let names = names.iter().map(|name| byte_serialize(name.as_bytes()).collect::<String>());
+                format!("destinations:{}", names.collect::<Vec<_>>().join(","))
+            }
             Self::Nothing => "nothing".to_owned(),
         }
     }
@@ -52,6 +63,10 @@ impl Covers {
         match stored.split_once(':') {
             Some(("address", digest)) => Self::Address(digest.to_owned()),
             Some(("tool", digest)) => Self::Tool(digest.to_owned()),
+            Some(("destinations", names)) => {
+                let names = names.split(',').flat_map(|name| form_urlencoded::parse(name.as_bytes()));
+                Self::Destinations(names.map(|(name, _)| name.into_owned()).collect())
+            }
             None if stored == "call" => Self::Call,
             _ => Self::Nothing,
         }

@@ -219,7 +219,7 @@ mod tests {
         words::<EntryKind>("EntryKind", "fact note day text file conversation reflection");
         words::<ExtractionCause>("ExtractionCause", "turns pressure compaction boundary");
         words::<ExtractionState>("ExtractionState", "wanted asked kept nothing given_up");
-        words::<GrantKind>("GrantKind", "source tool");
+        words::<GrantKind>("GrantKind", "source tool destination");
         words::<InboxOutcome>("InboxOutcome", "admitted command edit button unsupported stranger nothing unreadable");
         words::<FileKind>("FileKind", "photo voice sound document");
         words::<ErasureKind>("ErasureKind", "note fact said person");

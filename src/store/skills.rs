@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{ChangeId, PersonId, ProposalId, VersionId};
+use crate::id::{ChangeId, ConversationId, PersonId, ProposalId, VersionId};
 use crate::store::handles::{McpTools, McpToolsMut, Skills, SkillsMut};
 use crate::store::rows::{from_row, insert, stored_word};
 use crate::time::Timestamp;
@@ -212,6 +212,15 @@ impl Skills<'_> {
             hosts.extend(shown.unwrap_or_default().split_whitespace().map(str::to_owned));
         }
         Ok(hosts)
+    }
+
+    /// Returns the versions of skills that a conversation has read, each with its name and label.
+    pub fn loaded_in(&self, conversation: ConversationId) -> anyhow::Result<Vec<(VersionId, String, Label)>> {
+        self.db.all(
+            "SELECT DISTINCT v.id, v.skill, v.label FROM turns t JOIN steps s ON s.turn_id = t.id
+             JOIN skill_versions v ON v.id = s.version_id WHERE t.conversation_id = ?1 ORDER BY v.skill, v.id",
+            [conversation],
+        )
     }
 
     /// Returns the files of a proposal.

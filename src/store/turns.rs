@@ -8,7 +8,7 @@ use crate::store::rows::{from_row, insert, stored_word, text};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId};
+use crate::id::{AddressId, ConversationId, PersonId, StepId, StreamId, TurnId, VersionId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 
@@ -286,6 +286,11 @@ impl TurnsMut<'_> {
     /// Marks a tool call as not made: refused by a rule, or put to the person instead.
     pub fn step_not_made(&self, id: StepId) -> anyhow::Result<()> {
         self.db.run("UPDATE steps SET made = 0 WHERE id = ?1", [id])
+    }
+
+    /// Records which version of a skill a tool call read.
+    pub fn step_read_skill(&self, id: StepId, version: VersionId) -> anyhow::Result<()> {
+        self.db.run("UPDATE steps SET version_id = ?2 WHERE id = ?1", params![id, version])
     }
 
     /// Marks a tool call as failed or refused.

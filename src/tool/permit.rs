@@ -104,6 +104,13 @@ pub fn permit(server: &str, tool: &str, arguments: &Value) -> Covers {
     Covers::Tool(hex::encode(Sha256::digest(serde_json::json!([server, tool, pinned]).to_string())))
 }
 
+/// Returns the texts among the pinned values.
+pub(super) fn pinned_values(arguments: &Value) -> Vec<String> {
+    let mut pinned = Vec::new();
+    add_pinned(arguments, "", false, &mut pinned);
+    pinned.into_iter().map(|(_, value)| serde_json::from_str::<String>(&value).unwrap_or(value)).collect()
+}
+
 /// Adds the pinned values below a value, each with the names that lead to it.
 fn add_pinned(value: &Value, place: &str, is_named: bool, pinned: &mut Vec<(String, String)>) {
     match value {

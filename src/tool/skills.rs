@@ -24,6 +24,9 @@ use crate::wording::tool as says;
 /// Name of the tool that proposes a change of a skill.
 pub const SUBMIT_SKILL: &str = "submit_skill";
 
+/// Names of the tools that read the text of a skill.
+pub const SKILL_READERS: [&str; 3] = ["load_skill", "load_skill_resource", "read_file"];
+
 /// Maximum number of characters stored of a rationale.
 const MAX_RATIONALE: usize = 4_000;
 

@@ -55,6 +55,7 @@ fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) 
         granted: granted.map(std::slice::from_ref).unwrap_or_default(),
         label,
         shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
+        policy: &SkillPolicy::default(),
         sees_pictures: false,
     };
     let toolbox = Toolbox::new(vec![Arc::new(Sends(reach))]);

@@ -1,6 +1,8 @@
 //! Text about tools: descriptions and results for the model, the questions that people are asked
 //! before a tool sends data out, and MCP tools.
 
+use std::collections::BTreeSet;
+
 use super::why::all_in_words;
 use crate::id::{ProposalId, QuestionId};
 use crate::text::shorten;
@@ -153,17 +155,17 @@ pub const SAID_NOTHING: &str = "Not made: they were asked, and did not answer in
 
 /// Question for consent to one call or several, each in its own words.
 pub fn may_i(question: QuestionId, calls: &[String], label: &Label, minutes: u64) -> String {
-    let (why, way_out) = (i_have_read(label), way_out(label));
+    let (why, way_out) = (reason(label), way_out(label));
     match calls {
         [call] => format!(
-            "{call}\n\nI ask because {why}. Send /yes {question} within {minutes} minutes to agree; anything else means \
+            "{call}\n\n{why} Send /yes {question} within {minutes} minutes to agree; anything else means \
              no.{way_out}"
         ),
         calls => {
             let list: Vec<String> =
                 calls.iter().zip(1..).map(|(call, number): (_, usize)| format!("**{number}.** {call}")).collect();
             format!(
-                "May I do these {} things?\n\n{}\n\nI ask because {why}. Send /yes {question} within {minutes} minutes to \
+                "May I do these {} things?\n\n{}\n\n{why} Send /yes {question} within {minutes} minutes to \
                  agree to all of them; anything else means no.{way_out}",
                 calls.len(),
                 list.join("\n\n")
@@ -193,6 +195,9 @@ pub fn used_under_yes(tool: &str, calls: u32, left: Option<u32>) -> String {
 
 /// Reason for the question, about the conversation.
 fn has_read(label: &Label) -> &'static str {
+    if !label.asks_before_leaving() {
+        return "uses skills that do not name where this goes";
+    }
     match (label.is_trusted(), label.is_of_third_party()) {
         (false, _) => "has read text from outside",
         (true, true) => "uses a third-party skill",
@@ -200,13 +205,17 @@ fn has_read(label: &Label) -> &'static str {
     }
 }
 
-/// Reason for a question, in the first person.
-fn i_have_read(label: &Label) -> String {
-    match (label.is_trusted(), label.is_of_third_party()) {
-        (false, _) => format!("I have read text from outside ({})", shorten(&all_in_words(label), MAX_SOURCES)),
-        (true, true) => "I am using a third-party skill".to_owned(),
-        (true, false) => "I have read what you sent".to_owned(),
+/// Reason for a question, in the first person; if only the loaded skills ask, what a yes covers.
+fn reason(label: &Label) -> String {
+    if !label.asks_before_leaving() {
+        return "A yes counts for that host or recipient until /new.".to_owned();
     }
+    let read = match (label.is_trusted(), label.is_of_third_party()) {
+        (false, _) => &format!("I have read text from outside ({})", shorten(&all_in_words(label), MAX_SOURCES)),
+        (true, true) => "I am using a third-party skill",
+        (true, false) => "I have read what you sent",
+    };
+    format!("I ask because {read}.")
 }
 
 /// How to be rid of questions about text from outside.
@@ -222,6 +231,20 @@ fn way_out(label: &Label) -> &'static str {
 /// Question for consent to open an address, which stands below.
 pub fn may_i_open(host: &str) -> String {
     format!("Open this address at `{host}`, and no other? Nobody here typed it.")
+}
+
+/// Question for consent to open an address, which stands below, after the reason for it.
+pub const OPEN_IT: &str = "Open this address?";
+
+/// Reason for a question: where the call goes is named by no loaded skill.
+pub fn unnamed_by_skills<'a>(skills: impl Iterator<Item = &'a str>, names: &BTreeSet<String>) -> String {
+    let skills: Vec<&str> = skills.collect();
+    let names: Vec<String> = names.iter().map(|name| in_code(name)).collect();
+    let (loaded, names) = (skills.join(", "), names.join(" or "));
+    match skills.len() {
+        1 => format!("The loaded skill ({loaded}) does not name {names}."),
+        _ => format!("None of the loaded skills ({loaded}) names {names}."),
+    }
 }
 
 /// Question for consent to call an MCP tool with the arguments below.

@@ -62,6 +62,11 @@ pub fn tool(name: &str, left: Option<u32>) -> String {
     format!("Without a question: {}, {left}. `/trust off` takes it back.", in_code(name))
 }
 
+/// A host or recipient that was allowed although no loaded skill names it.
+pub fn destination(name: &str) -> String {
+    format!("Not named by a loaded skill, and allowed until /new: {}. `/trust off` takes it back.", in_code(name))
+}
+
 /// Above the content of an item.
 pub fn shown_head(at: &str, what: &str) -> String {
     format!("You sent this on {at}: {what}.")
@@ -92,4 +97,17 @@ pub fn status(sources: &str) -> String {
         "  It has read {}. Until /new I ask before I send, note or remind; /trust shows more.",
         shorten(sources, SOURCES)
     )
+}
+
+/// A loaded skill with the hosts and recipients that it names, for the status.
+pub fn loaded_skill(name: &str, names: &[String]) -> String {
+    match names {
+        [] => format!("{name} (names no host)"),
+        names => format!("{name} ({})", names.join(", ")),
+    }
+}
+
+/// The loaded skills of a conversation, for the status.
+pub fn loaded_skills(skills: &[String]) -> String {
+    format!("  Loaded skills: {}. Until /new I ask before anything goes to another host.", skills.join("; "))
 }

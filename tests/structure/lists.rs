@@ -119,6 +119,7 @@ const RULES: &[Rule] = &[
             ("src/search/entries.rs", "compares words with the question; what is found keeps its label"),
             ("src/memory/index/journal_entries.rs", "makes entries of what was written down, each with its label"),
             ("src/store/entries/found.rs", "compares the heading of an entry with the one that is asked for"),
+            ("src/tool/skill_policy.rs", "looks for the hosts and recipients that a person typed"),
             ("src/tool/heartbeat.rs", "looks for the item that a trusted file has"),
             ("src/tool/schedule.rs", "lists words in one text that carries the join of their labels"),
             ("src/schedule.rs", "sends part of an answer under its label"),

@@ -21,10 +21,12 @@ use crate::id::{AddressId, GrantId, MessageId, PersonId, QuestionId, StepId, Tur
 use crate::model::ToolCall;
 use crate::review::diff::fenced;
 use crate::store::{
-    Covers, GrantKind, GrantRow, NewGrant, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind,
-    TurnRow, Tx,
+    Covers, Db, GrantKind, GrantRow, NewGrant, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState,
+    StepKind, TurnRow, Tx,
 };
 use crate::time::Timestamp;
+use crate::tool::skill_policy::SkillPolicy;
+use crate::tool::skills::SKILL_READERS;
 use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest, put_together};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::{self, tool as says};
@@ -57,6 +59,9 @@ impl Turn<'_> {
         let mut granted = granted(record, seq, call);
         let lasting = self.lasting_grant(call, &label, &granted);
         granted.extend(lasting.as_ref().map(|grant| Covers::Tool(grant.covers.clone())));
+        let conversation = self.inputs.conversation.clone();
+        let read = move |db: Db<'_>| Ok((Allowance::of(db, &conversation)?, SkillPolicy::read(db, conversation.id)?));
+        let (allowance, policy) = self.engine.journal.read(read).await?;
         let about = AuthorizableCall {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
@@ -69,11 +74,10 @@ impl Turn<'_> {
             granted: &granted,
             label: &label,
             shown_hosts: &shown_hosts,
+            policy: &policy,
             sees_pictures: self.engine.sees(self.models()),
         };
         let toolbox = &self.engine.toolbox;
-        let conversation = self.inputs.conversation.clone();
-        let allowance = self.engine.journal.read(move |db| Allowance::of(db, &conversation)).await?;
         let decision = if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
             Decision::Closed(sentence)
         } else if begun && !toolbox.repeatable(&call.name) {
@@ -103,7 +107,7 @@ impl Turn<'_> {
                 };
                 let result = authorized.run(about).await;
                 let failed = result.failed;
-                self.store_tool_step(step, result).await?;
+                self.store_tool_step(step, &call.name, result).await?;
                 if let Some(how) = failed {
                     self.learn_failure(&call.name, how).await;
                 }
@@ -112,7 +116,8 @@ impl Turn<'_> {
         };
         let Some(step) = self.begin_tool_step(seq, call, &label, None).await? else { return Ok(None) };
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        self.store_tool_step(step, ToolResult { text, from: Vec::new(), failed: Some(NOT_MADE) }).await.map(|()| None)
+        self.store_tool_step(step, &call.name, ToolResult { text, from: Vec::new(), failed: Some(NOT_MADE) }).await?;
+        Ok(None)
     }
 
     /// Returns what the person is asked about each of these calls, of which the first needs a yes.
@@ -197,12 +202,18 @@ impl Turn<'_> {
         self.engine.journal.write("begin a tool step", begin_step).await
     }
 
-    async fn store_tool_step(&self, step: StepId, result: ToolResult) -> anyhow::Result<()> {
+    async fn store_tool_step(&self, step: StepId, tool: &str, result: ToolResult) -> anyhow::Result<()> {
         let (turn, now) = (self.row.id, self.engine.clock.now());
+        let reads_skills = SKILL_READERS.contains(&tool);
         self.engine
             .journal
             .write("store a tool step", move |tx| {
                 for source in result.from {
+                    if let Node::Version(version) = source
+                        && reads_skills
+                    {
+                        tx.turns().step_read_skill(step, version)?;
+                    }
                     tx.derivations().derive(Node::Turn(turn), source)?;
                 }
                 if let Some(failure) = result.failed {
@@ -333,7 +344,8 @@ fn granted(record: &TurnRecord, seq: u32, call: &ToolCall) -> Vec<Covers> {
     let covers = question.covers.iter().enumerate().filter(|(at, covers)| match covers {
         Covers::Address(_) => true,
         Covers::Call | Covers::Tool(_) => Some(*at) == place && is_shown(),
-        Covers::Nothing => false,
+        // A grant of the conversation covers these.
+        Covers::Destinations(_) | Covers::Nothing => false,
     });
     covers.map(|(_, covers)| covers.clone()).collect()
 }
@@ -408,6 +420,7 @@ pub fn begin_answered(
     tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
     if is_yes {
         give_grant(tx, question, &calls, &label, extent, now)?;
+        allow_destinations(tx, question, &label, now)?;
         // The history already holds the calls under their own ids, and ids must be unique there.
         let renamed = |(call, number): (ToolCall, usize)| {
             let id = format!("yes_{}_{number}", question.id);
@@ -440,6 +453,20 @@ fn give_grant(
     let (conversation, person, scope) = (question.conversation, question.person, question.calls.scope());
     let (kind, subject, at) = (GrantKind::Tool, call.name.as_str(), now);
     tx.grants().give(&NewGrant { conversation, person, kind, subject, covers, sources, uses, scope, at }).map(drop)
+}
+
+/// Stores what a yes allows of hosts and recipients that no loaded skill names.
+fn allow_destinations(tx: Tx<'_>, question: &QuestionRow, sources: &Label, at: Timestamp) -> anyhow::Result<()> {
+    let (conversation, person, scope) = (question.conversation, question.person, question.calls.scope());
+    let (kind, covers, uses) = (GrantKind::Destination, "", None);
+    let names = question.covers.iter().filter_map(|covers| match covers {
+        Covers::Destinations(names) => Some(names),
+        _ => None,
+    });
+    for subject in names.flatten() {
+        tx.grants().give(&NewGrant { conversation, person, kind, subject, covers, sources, uses, scope, at })?;
+    }
+    Ok(())
 }
 
 fn store_calls(

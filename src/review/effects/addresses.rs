@@ -28,6 +28,21 @@ fn host_of(rest: &str) -> Option<String> {
     host.contains('.').then(|| host.to_owned())
 }
 
+/// Returns the hosts and recipients that a text names, each in the form in which they are compared:
+/// in lower case, without `www.`, a phone number without its spaces.
+pub fn destinations_in(text: &str) -> BTreeSet<String> {
+    recipients(text).into_iter().map(|(_, name)| destination(&name)).collect()
+}
+
+/// Returns the form in which a host or recipient is compared.
+pub fn destination(name: &str) -> String {
+    let name = name.trim().to_lowercase();
+    match name.strip_prefix('+') {
+        Some(number) => std::iter::once('+').chain(number.chars().filter(char::is_ascii_digit)).collect(),
+        None => name.strip_prefix("www.").unwrap_or(&name).to_owned(),
+    }
+}
+
 /// Returns everything that something could be sent to, with its place.
 pub(super) fn recipients(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = urls(text);

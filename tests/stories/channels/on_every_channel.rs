@@ -41,6 +41,8 @@ mod paste;
 mod piped;
 #[path = "../conversation/power_cut.rs"]
 mod power_cut;
+#[path = "../trust/skill_policy.rs"]
+mod skill_policy;
 #[path = "../trust/vouching.rs"]
 mod vouching;
 #[path = "../trust/approval.rs"]
