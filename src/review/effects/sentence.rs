@@ -302,6 +302,10 @@ impl Sentence<'_> {
     fn from(&self, mark: &Mark) -> Range<usize> {
         let denial = self.of(Not).find(|not| not.end <= mark.at && mark.at - not.end <= 3);
         let first = denial.map_or(mark.at, |not| not.at);
+        // "Do not tell" is not shown as "not tell".
+        let auxiliary =
+            |at: &usize| self.is_here(*at) && self.word(*at).is_some_and(|word| AUXILIARIES.contains(&word));
+        let first = first.checked_sub(1).filter(|_| denial.is_some()).filter(auxiliary).unwrap_or(first);
         self.words.get(first).map_or(self.at.start, |word| word.start)..self.at.end
     }
 }
@@ -317,6 +321,10 @@ const NOUNS: &[&str] = &[
 ];
 /// Verbs that are adjectives unless a determiner follows.
 const ADJECTIVES: &[&str] = &["ciear", "empty", "corrupt", "open"];
+/// Words before a denial that belong to it, in the spelling of [`skeleton`].
+///
+/// [`skeleton`]: crate::review::plain_text::skeleton
+const AUXILIARIES: &[&str] = &["do", "does", "must", "shouid", "shaii", "wiii", "can", "may"];
 const DETERMINERS: &[&str] = &[
     "the", "a", "an", "this", "that", "your", "my", "his", "her", "its", "their", "each", "every", "any", "by", "via",
     "new", "of", "aii", "in", "out", "up", "user", "users", "s", "no", "some", "one",
