@@ -68,6 +68,7 @@ pub use stored_files::received_path;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, NewContent, WriteResult};
 
+use crate::text::one_line;
 use crate::trust::Text;
 
 /// The files that a turn for one person begins with. A missing or skipped file is an empty text.
@@ -96,4 +97,13 @@ pub struct TurnFiles {
     pub unreadable: Vec<String>,
     /// Omissions and cuts with their reasons, for the log. Never contains file contents.
     pub notes: Vec<String>,
+}
+
+impl TurnFiles {
+    /// Returns what the files say about the person and the day, each in one line. A fact stands
+    /// there with its key in bold, which is taken off.
+    pub fn lines(&self) -> Vec<String> {
+        let files = [&self.user, &self.memory, &self.today, &self.agent, &self.experience];
+        files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect()
+    }
 }

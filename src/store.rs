@@ -57,7 +57,7 @@ pub use conversations::{BoundaryReason, Conversation, ConversationKind, NewConve
 pub use copy::{amend_copy, copy_journal, examine};
 pub use derivations::{Node, Pasted};
 pub use embeddings::{Corpus, MissingVector, Read, Vectored};
-pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry, is_category, text_digest};
+pub use entries::{EntryKind, EntryRow, Indexed, Lookup, Matching, NewEntry, agent_of, is_category, text_digest};
 pub use erasure::{
     AfterRedaction, DELETED, ErasedWords, ErasureChoice, ErasureCounts, ErasureHead, ErasureItem, ErasureKind,
     ErasurePlan, ErasureRow, ErasureState, FORGOT, JournalMatches, NewErasure, OldContent, Paraphrases,

@@ -16,7 +16,7 @@ use super::answer::{Render, RenderContext, ShownLabel, plain, sources_in_words, 
 use crate::id::ConversationId;
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
-use crate::time::{Timestamp, Zone};
+use crate::time::{TimeRange, Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
 use sources::{FileExcerpt, FileLine};
@@ -84,6 +84,12 @@ pub struct SearchQuery {
     pub agent: Option<String>,
     /// Search only under this heading.
     pub section: Option<String>,
+    /// Search only in this category.
+    pub category: Option<String>,
+    /// First day or time, as typed.
+    pub since: Option<String>,
+    /// Last day or time, as typed.
+    pub until: Option<String>,
 }
 
 impl SearchQuery {
@@ -97,6 +103,9 @@ impl SearchQuery {
             context: 0,
             agent: None,
             section: None,
+            category: None,
+            since: None,
+            until: None,
         }
     }
 
@@ -126,10 +135,29 @@ impl SearchQuery {
             "context" => self.context = value.parse().ok()?,
             "agent" => self.agent = Some(value.to_owned()),
             "section" => self.section = Some(value.to_owned()),
+            "category" => self.category = Some(value.trim().to_lowercase()),
+            "since" | "until" => {
+                Zone::UTC.parse_local(value)?;
+                *(if flag == "since" { &mut self.since } else { &mut self.until }) = Some(value.to_owned());
+            }
             "in" => self.kinds.push(SearchKind::parse(value)?),
             _ => return None,
         }
         Some(())
+    }
+
+    /// Returns the time to search; the day named by `until` is included.
+    fn time(&self, zone: Zone) -> TimeRange {
+        let read = |value: &Option<String>| value.as_deref().and_then(|value| zone.parse_local(value));
+        TimeRange {
+            since: read(&self.since).map_or(TimeRange::ALL.since, |range| range.since),
+            until: read(&self.until).map_or(TimeRange::ALL.until, |range| range.until),
+        }
+    }
+
+    /// Returns whether the flags exclude everything but entries.
+    fn is_for_entries(&self) -> bool {
+        self.agent.is_some() || self.section.is_some() || self.category.is_some()
     }
 
     fn wants(&self, kind: SearchKind) -> bool {
@@ -171,7 +199,7 @@ impl SearchAdmin<'_> {
         for source in [
             self.search_messages(person, &query).await?,
             self.search_files(person, &query).await?,
-            self.search_skills(&query).await?,
+            self.search_skills(person, &query).await?,
         ] {
             let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
             let scale = |row: SearchRow| SearchRow { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };

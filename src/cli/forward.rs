@@ -124,6 +124,15 @@ pub struct Search {
     /// Areas to search
     #[arg(long = "in", value_enum, value_delimiter = ',')]
     kinds: Vec<SearchArea>,
+    /// Search only in this category of facts and notes
+    #[arg(long, value_name = "WORD")]
+    category: Option<String>,
+    /// Only what was written from this day or time on
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+    /// Only what was written until this day or time
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
     /// Maximum number of results
     #[arg(long, default_value_t = 10)]
     limit: u32,
@@ -304,6 +313,9 @@ impl Search {
             line.extend(words(&["--context", &self.context.to_string()]));
         }
         line.extend(self.kinds.iter().flat_map(|area| ["--in".to_owned(), value(area)]));
+        for (flag, value) in [("--category", &self.category), ("--since", &self.since), ("--until", &self.until)] {
+            line.extend(value.iter().flat_map(|value| words(&[flag, value])));
+        }
         line.extend(words(&["--", &self.query.join(" ")]));
         line
     }

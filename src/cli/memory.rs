@@ -91,6 +91,15 @@ struct Search {
     /// Search only under this heading
     #[arg(long, value_name = "HEADING")]
     section: Option<String>,
+    /// Search only in this category of facts and notes
+    #[arg(long, value_name = "WORD")]
+    category: Option<String>,
+    /// Only what was written from this day or time on
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+    /// Only what was written until this day or time
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
     /// Match upper and lower case exactly
     #[arg(long)]
     case: bool,
@@ -107,7 +116,14 @@ impl Search {
     fn line(&self) -> Vec<String> {
         let (limit, context) = (self.limit.to_string(), self.context.to_string());
         let mut line = words(&["memory", "search", "--limit", &limit, "--context", &context]);
-        for (flag, value) in [("--agent", &self.agent), ("--section", &self.section)] {
+        let flags = [
+            ("--agent", &self.agent),
+            ("--section", &self.section),
+            ("--category", &self.category),
+            ("--since", &self.since),
+            ("--until", &self.until),
+        ];
+        for (flag, value) in flags {
             line.extend(value.iter().flat_map(|value| words(&[flag, value])));
         }
         line.extend(self.case.then(|| "--case".to_owned()));

@@ -68,7 +68,8 @@ async fn search_hits(
     if let Some(words) = trusted_query(words, party) {
         // Files about identity and working style are loaded anyway.
         let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
-        let question = EntryQuery { kinds, limit: RELATED + MORE_RECALLED, ..EntryQuery::of(party, words) };
+        let (limit, own_agents) = (RELATED + MORE_RECALLED, index.unasked_memories());
+        let question = EntryQuery { kinds, limit, own_agents, ..EntryQuery::of(party, words) };
         related = index.search(&question).await?.hits;
     }
     Ok(vec![(RELATED, related), (SALIENT, salient)])
@@ -90,9 +91,7 @@ fn render_hits(
     zone: Zone,
     nothing: Text,
 ) -> (Text, Vec<EntryHit>) {
-    let files = [&loaded.user, &loaded.memory, &loaded.today, &loaded.agent, &loaded.experience];
-    // In its file, a fact has its key in bold.
-    let loaded: Vec<String> = files.iter().map(|file| one_line(&file.open().0.replace("**", ""))).collect();
+    let loaded = loaded.lines();
     let mut label = nothing.label().clone();
     let (mut seen, mut lines, mut told) = (BTreeSet::new(), Vec::new(), Vec::new());
     for (most, hits) in hits {

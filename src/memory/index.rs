@@ -27,7 +27,7 @@ use super::workspace::Workspace;
 use crate::people::Party;
 use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery};
 use crate::search::vectors::Vectors;
-use crate::store::{Db, Journal, Node};
+use crate::store::{Db, Journal, Node, agent_of};
 use crate::time::Clock;
 use crate::trust::Scope;
 use changes::PendingChanges;
@@ -154,15 +154,51 @@ impl Index {
     /// If the journal cannot be read. An unusable query is not an error.
     pub async fn search(&self, question: &EntryQuery) -> anyhow::Result<EntryMatches> {
         let party = self.sync(&question.party, READ_BEFORE_SEARCH).await?;
-        let mut found = entries::find_entries(&self.0.journal, self.1.as_ref(), question, self.0.clock.now()).await?;
+        let question = self.with_profile(question);
+        let mut found = entries::find_entries(&self.0.journal, self.1.as_ref(), &question, self.0.clock.now()).await?;
         found.hits.iter_mut().for_each(|hit| party.show(hit));
         Ok(found)
+    }
+
+    /// Adds the profile of the agent in use to a query for the memory of that agent.
+    fn with_profile(&self, question: &EntryQuery) -> EntryQuery {
+        let mut question = question.clone();
+        if let [agent, profile] = self.own_memories().as_slice()
+            && question.agents.iter().any(|asked| asked.trim().eq_ignore_ascii_case(agent))
+        {
+            question.agents.push(profile.clone());
+        }
+        question
+    }
+
+    /// Returns the agent in use and its profile, if it has one, as [`agent_of`] names them.
+    fn own_memories(&self) -> Vec<String> {
+        let layout = &self.0.workspace.1;
+        [Some(layout.workspace_file()), layout.profile_file()]
+            .iter()
+            .flatten()
+            .filter_map(|path| agent_of(path))
+            .collect()
+    }
+
+    /// Returns the agents and profiles whose memory comes without being asked for; `None` if that of
+    /// all does.
+    pub fn unasked_memories(&self) -> Option<Vec<String>> {
+        (!self.0.workspace.1.memory.experience_for_all).then(|| self.own_memories())
+    }
+
+    /// Returns what the prompt of a turn for that party says anyway, as [`EntryQuery::known_texts`].
+    pub async fn prompt_lines(&self, party: &Party) -> anyhow::Result<Arc<[String]>> {
+        let (workspace, now) = (&self.0.workspace, self.0.clock.now());
+        Ok(workspace.load(party, now, &workspace.zone().day(now)).await?.lines().into())
     }
 
     /// Returns the trusted facts and notes used most often and most recently.
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
         let party = self.sync(party, READ_BEFORE_SEARCH).await?;
         let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(party.scope, WEIGHED)).await?;
+        let unasked = self.unasked_memories();
+        let rows = rows.into_iter().filter(|row| entries::is_of_agents(&row.path, unasked.as_deref())).collect();
         let mut hits = entries::most_salient(rows, limit, self.0.clock.now());
         hits.iter_mut().for_each(|hit| party.show(hit));
         Ok(hits)

@@ -18,13 +18,15 @@
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::hybrid_score;
 use super::vectors::category::{folded, has_category};
 use super::vectors::{BestCategories, EntryFilter, Near, NearEntries, Vectors};
 use crate::people::Party;
-use crate::store::{Db, EntryKind, EntryRow, Journal, Lookup};
+use crate::store::{Db, EntryKind, EntryRow, Journal, Lookup, agent_of};
+use crate::text::one_line;
 use crate::text::question::Question as Words;
 use crate::time::{TimeRange, Timestamp};
 use crate::trust::{Scope, Text};
@@ -70,8 +72,10 @@ pub struct EntryQuery {
     pub category: Option<String>,
     /// Only entries under this heading.
     pub section: Option<String>,
-    /// Only the memory of this agent.
-    pub agent: Option<String>,
+    /// Only the memory of these agents and profiles, the latter as `experience/NAME`; all if empty.
+    pub agents: Vec<String>,
+    /// Leaves out the memory of other agents and profiles than these.
+    pub own_agents: Option<Vec<String>>,
     /// Case-sensitive match.
     pub case: bool,
     /// Include untrusted entries.
@@ -82,6 +86,8 @@ pub struct EntryQuery {
     pub limit: usize,
     /// Paths, relative to the workspace, whose entries are left out.
     pub without: Option<fn(&str) -> bool>,
+    /// Texts in one line that the reader has already: what they contain is left out.
+    pub known_texts: Arc<[String]>,
 }
 
 impl EntryQuery {
@@ -93,12 +99,14 @@ impl EntryQuery {
             kinds: Vec::new(),
             category: None,
             section: None,
-            agent: None,
+            agents: Vec::new(),
+            own_agents: None,
             case: false,
             untrusted_too: false,
             time: TimeRange::ALL,
             limit: 5,
             without: None,
+            known_texts: Arc::default(),
         }
     }
 
@@ -217,6 +225,12 @@ pub fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) -> Vec<En
     hits
 }
 
+/// Returns true unless the path is the memory of an agent or profile other than these.
+pub fn is_of_agents(path: &str, own: Option<&[String]>) -> bool {
+    let Some(own) = own else { return true };
+    agent_of(path).is_none_or(|agent| own.iter().any(|own| own.eq_ignore_ascii_case(&agent)))
+}
+
 fn lookup(question: &EntryQuery) -> Lookup {
     let (kinds, category) = question.limits();
     Lookup {
@@ -224,7 +238,7 @@ fn lookup(question: &EntryQuery) -> Lookup {
         kinds,
         category,
         section: question.section.clone(),
-        agent: question.agent.clone(),
+        agents: question.agents.clone(),
         untrusted_too: question.untrusted_too,
         time: question.time,
     }
@@ -233,7 +247,11 @@ fn lookup(question: &EntryQuery) -> Lookup {
 /// Returns the number of candidates to fetch.
 fn candidate_count(question: &EntryQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
-    let is_picked_later = question.case || question.time != TimeRange::ALL || question.is_of_plain_facts();
+    let is_picked_later = question.case
+        || !question.known_texts.is_empty()
+        || question.own_agents.is_some()
+        || question.time != TimeRange::ALL
+        || question.is_of_plain_facts();
     if is_picked_later { usual.max(MANY) } else { usual }
 }
 
@@ -245,7 +263,7 @@ fn vector_filter(question: &EntryQuery, only: Option<HashSet<String>>) -> EntryF
 
 /// Returns the digests of entries under that heading or agent, which only the index knows.
 async fn only(journal: &Journal, question: &EntryQuery, lookup: &Lookup) -> anyhow::Result<Option<HashSet<String>>> {
-    if question.section.is_none() && question.agent.is_none() {
+    if question.section.is_none() && question.agents.is_empty() {
         return Ok(None);
     }
     let lookup = lookup.clone();
@@ -349,7 +367,14 @@ fn candidates(
 fn fits(candidate: &HitCandidate, question: &EntryQuery) -> bool {
     let row = &candidate.row;
     let is_other = question.is_of_plain_facts() && category_of(row) != PLAIN;
-    if is_other || question.without.is_some_and(|without| without(&row.path)) {
+    if is_other
+        || question.without.is_some_and(|without| without(&row.path))
+        || !is_of_agents(&row.path, question.own_agents.as_deref())
+    {
+        return false;
+    }
+    let text = one_line(row.text.open().0);
+    if question.known_texts.iter().any(|known| known.contains(&text)) {
         return false;
     }
     let stands = |word: &str| row.text.open().0.contains(word) || row.name.open().0.contains(word);

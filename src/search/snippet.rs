@@ -118,11 +118,22 @@ fn best_start(found: &[WordMatch], words: usize, room: usize) -> Option<usize> {
 pub struct Snippet(Vec<(bool, String)>);
 
 impl Snippet {
-    /// Cuts the part around the first match out of a text.
+    /// Cuts the part that tells most about the search words out of a text, as [`passage`] does.
     pub fn new(text: &str, wanted: &FoldedWords) -> Self {
         let line = one_line(text);
         let pieces: Vec<(bool, &str)> = line.split_word_bounds().map(|piece| (wanted.matches(piece), piece)).collect();
-        let first = pieces.iter().position(|(marked, _)| *marked).unwrap_or(0);
+        let (mut length, mut found) = (0, Vec::new());
+        for (_, piece) in &pieces {
+            found.extend(wanted.forms_of(piece).into_iter().map(|word| WordMatch { word, at: length }));
+            length += piece.chars().count();
+        }
+        let best = if length > LENGTH { best_start(&found, wanted.0.len(), LENGTH - BEFORE) } else { None };
+        let mut end = 0;
+        let is_best = |(marked, piece): &(bool, &str)| {
+            end += piece.chars().count();
+            *marked && best.is_none_or(|best| end > best)
+        };
+        let first = pieces.iter().position(is_best).unwrap_or(0);
         let (mut start, mut before) = (first, 0);
         for (index, (_, piece)) in pieces.iter().enumerate().take(first).rev() {
             before += piece.chars().count();
@@ -263,6 +274,14 @@ mod tests {
             let shown = snippet(&format!("{}{words}", "x".repeat(cut)), "needle").text();
             assert!(!shown.contains("……") && shown.ends_with('…'), "{shown}");
         }
+    }
+
+    /// Proves: search/passage
+    #[test]
+    fn a_long_text_is_shown_where_most_words_stand() {
+        let text = format!("The boat is old. {}The boat lies in Oostende.", "It rains again today. ".repeat(20));
+        let shown = snippet(&text, "where does the boat lie").text();
+        assert!(shown.contains("**boat** **lies** in Oostende"), "{shown}");
     }
 
     proptest! {

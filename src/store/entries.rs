@@ -19,7 +19,7 @@ mod found;
 mod matching;
 
 use found::IndexedText;
-pub use found::{EntryRow, Lookup, is_category};
+pub use found::{EntryRow, Lookup, agent_of, is_category};
 pub use matching::Matching;
 
 use std::collections::HashMap;

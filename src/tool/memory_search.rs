@@ -45,6 +45,9 @@ const PASSAGE: usize = 600;
 /// Categories of facts, and kinds of notes.
 const CATEGORIES: [&str; 7] = ["preference", "decision", "fact", "context", "person", "project", "reference"];
 
+/// Arguments that limit a search to some entries, and so exclude messages.
+const ENTRY_LIMITS: [&str; 3] = ["category", "agent", "section"];
+
 /// Number of categories of the person's own that an error names.
 const STATED: usize = 20;
 
@@ -154,7 +157,9 @@ impl Tool for MemorySearch {
         if let Some(properties) = properties.as_object_mut() {
             properties.insert("in".to_owned(), json!({ "type": "string", "enum": areas }));
             if self.0.index.is_some() {
-                properties.insert("category".to_owned(), json!({ "type": "string" }));
+                for limit in ENTRY_LIMITS {
+                    properties.insert(limit.to_owned(), json!({ "type": "string" }));
+                }
                 description = says::MEMORY_SEARCH;
             }
         }
@@ -166,7 +171,7 @@ impl Tool for MemorySearch {
         let query = SearchArguments::read(call, call.zone(&self.0.journal, self.0.zone).await?)?;
         let index = self.0.index.as_ref().filter(|_| area != Some(SearchArea::Conversations));
         let Some(index) = index else {
-            if query.category.is_some() {
+            if query.is_for_entries() {
                 return Err(ToolError::Arguments(says::NO_CATEGORIES.to_owned()));
             }
             let found = self.0.messages(call, &query, USUAL_MESSAGES).await?;
@@ -181,7 +186,7 @@ impl Tool for MemorySearch {
             Some(SearchArea::Conversations) | None => vec![vec![EntryKind::Fact], rest()],
         };
         let mut found = self.0.entries(index, call, &query, &sorts).await?;
-        if area.is_some() || query.category.is_some() {
+        if area.is_some() || query.is_for_entries() {
             return Ok(found.output(says::NOTHING));
         }
         found.extend(self.0.messages(call, &query, MESSAGES_AMONG_ALL).await?);
@@ -213,6 +218,8 @@ struct SearchArguments {
     words: Text,
     wanted: FoldedWords,
     category: Option<String>,
+    agent: Option<String>,
+    section: Option<String>,
     time: TimeRange,
     untrusted_too: bool,
     /// Zone of the times.
@@ -229,10 +236,24 @@ impl SearchArguments {
             words: Labelled::new(Arc::from(words), call.label.clone(), call.scope),
             wanted: FoldedWords::new(words),
             category: read_category(call.arguments),
+            agent: given(call, "agent"),
+            section: given(call, "section"),
             time: read_time(call.arguments, zone)?,
             untrusted_too: argument::flag(call.arguments, "include_untrusted"),
             zone,
         })
+    }
+}
+
+/// Returns an argument that is given and not blank.
+fn given(call: &AuthorizableCall<'_>, name: &str) -> Option<String> {
+    Some(call.text(name).trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+impl SearchArguments {
+    /// Returns true if the arguments exclude messages.
+    fn is_for_entries(&self) -> bool {
+        self.category.is_some() || self.agent.is_some() || self.section.is_some()
     }
 }
 
@@ -312,10 +333,18 @@ impl SearchSources {
     ) -> anyhow::Result<EntryMatches> {
         let Some(party) = call.party(&self.journal).await? else { return Ok(EntryMatches::default()) };
         let mut all = EntryMatches::default();
+        // What the prompt contains is no hit, unless a limit asks which of it belongs together.
+        let known_texts = if query.is_for_entries() { Arc::default() } else { index.prompt_lines(&party).await? };
+        // The memory of another agent is found by its name only.
+        let own_agents = index.unasked_memories().filter(|_| query.agent.is_none());
         for kinds in sorts {
             let question = EntryQuery {
                 kinds: kinds.clone(),
                 category: query.category.clone(),
+                agents: query.agent.iter().cloned().collect(),
+                section: query.section.clone(),
+                own_agents: own_agents.clone(),
+                known_texts: Arc::clone(&known_texts),
                 untrusted_too: query.untrusted_too,
                 time: query.time,
                 limit: argument::limit(call.arguments, USUAL, MOST),

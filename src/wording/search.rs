@@ -73,14 +73,15 @@ pub const EMPTY_TIME: &str = "Nothing lies between `since` and `until`: `since` 
 pub const UNTRUSTED: &str = "Only if asked";
 /// Error: no words to search for.
 pub const NO_QUERY: &str = "`query` is empty: give the words to look for.";
-/// Result without matching entries.
-pub const NOTHING: &str = "Nothing that is kept matches.";
+/// Result without matching entries other than what the prompt contains.
+pub const NOTHING: &str = "Nothing else that is kept matches.";
 /// Result without matching messages.
 pub const NOTHING_SAID: &str = "Nothing that was said matches.";
 /// Result without any match.
-pub const NOTHING_AT_ALL: &str = "Nothing that is kept or was said matches.";
+pub const NOTHING_AT_ALL: &str = "Nothing else that is kept or was said matches.";
 /// Error: a category of messages.
-pub const NO_CATEGORIES: &str = "`category` is for facts and notes; leave it out for conversations.";
+pub const NO_CATEGORIES: &str =
+    "`category`, `agent` and `section` are for facts and notes; leave them out for conversations.";
 /// Error of the search for entries.
 pub const FAILED: &str = "The memory cannot be searched just now.";
 /// Error of the search for messages.

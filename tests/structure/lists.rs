@@ -150,6 +150,7 @@ const RULES: &[Rule] = &[
                 "src/engine/context.rs",
                 "frames words as parts with the same label, and puts trusted summaries and memories in blocks under the join of theirs",
             ),
+            ("src/memory.rs", "what a prompt contains is compared with hits of the same person, and goes nowhere"),
             ("src/engine/auto_recall.rs", "puts trusted memories in a block under the join of their labels"),
             ("src/engine/addresses.rs", "compares addresses, and breaks strange ones up under the same label"),
             ("src/engine/system_run.rs", "looks whether a person named a tool"),

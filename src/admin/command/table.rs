@@ -79,7 +79,7 @@ pub const COMMANDS: &[CommandRow] = &[
         ByArguments(arguments::memory),
     )
     .command_line("memory")
-    .hint("search also takes --agent NAME, --section HEADING, --case and --context LINES"),
+    .hint("search also takes --agent NAME, --section HEADING, --category WORD, --since and --until DAY, --case and --context LINES"),
     member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
         .command_line("memory promote"),
@@ -154,14 +154,14 @@ pub const COMMANDS: &[CommandRow] = &[
     .hint("PERIOD is like 2026-11-20, 2026-W47, 2026-11 or today; \"again\" repeats an existing reflection"),
     owner("reflections", "[PERIOD]", "List or show reflections", Read(|rest| Some(arguments::reflections(rest))))
         .command_line("reflections"),
-    owner(
+    member(
         "search",
         "WORDS",
         "Search messages, notes, files and skills",
         Read(|rest| search_flags::read(rest).map(Query::Search)),
     )
     .command_line("search")
-    .hint("it also takes --in messages|conversations|reflections|notes|files|skills, --case and --context LINES"),
+    .hint("it also takes --in messages|conversations|reflections|notes|files|skills, --category WORD, --since and --until DAY, --case and --context LINES"),
     owner(
         "model",
         "[NAME]",

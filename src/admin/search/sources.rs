@@ -13,21 +13,18 @@ use super::{HitSource, MOST, SearchKind, SearchQuery, SearchRow};
 use crate::admin::SearchAdmin;
 use crate::id::ConversationId;
 use crate::memory::unless_refused;
-use crate::people::{Party, Person};
+use crate::people::{Party, Person, Role};
 use crate::review::LiveSkill;
 use crate::search::snippet::{FoldedWords, Snippet};
 use crate::search::{EntryHit, EntryQuery, MessageHit, find_messages};
 use crate::skill::MAIN;
 use crate::store::{Db, EntryKind, MessageQuery, Node};
-use crate::time::Zone;
+use crate::time::{TimeRange, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 
 impl SearchAdmin<'_> {
     pub(super) async fn search_messages(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
-        if query.agent.is_some()
-            || query.section.is_some()
-            || !(query.wants(SearchKind::Message) || query.wants(SearchKind::Conversation))
-        {
+        if query.is_for_entries() || !(query.wants(SearchKind::Message) || query.wants(SearchKind::Conversation)) {
             return Ok(Vec::new());
         }
         let (scope, query, zone) = (Scope::Person(person.id), query.clone(), self.zone);
@@ -40,8 +37,14 @@ fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone)
     // messages.
     let more = query.case || query.wants(SearchKind::Conversation);
     let limit = if more { MOST } else { query.limit };
-    let message_query =
-        MessageQuery { words: &query.words, untrusted_too: true, limit, zone, ..MessageQuery::of(scope) };
+    let message_query = MessageQuery {
+        words: &query.words,
+        untrusted_too: true,
+        limit,
+        zone,
+        time: query.time(zone),
+        ..MessageQuery::of(scope)
+    };
     let mut hits = find_messages(db, &message_query)?.hits;
     hits.retain(|hit| query.fits(ShownLabel::nothing().words::<Arc<str>>(&hit.text)));
     let mut rows = Vec::new();
@@ -78,7 +81,9 @@ impl SearchAdmin<'_> {
         let party = Party::One(person.clone());
         let question = EntryQuery {
             kinds,
-            agent: query.agent.clone(),
+            agents: query.agent.iter().cloned().collect(),
+            category: query.category.clone(),
+            time: query.time(self.zone),
             section: query.section.clone(),
             case: query.case,
             untrusted_too: true,
@@ -132,8 +137,10 @@ fn title(name: &Text) -> Labelled<String> {
 }
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_skills(&self, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
-        if !query.wants(SearchKind::Skill) || query.agent.is_some() || query.section.is_some() {
+    pub(super) async fn search_skills(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+        let is_limited = query.is_for_entries() || query.time(self.zone) != TimeRange::ALL;
+        // Members search what is their own.
+        if !query.wants(SearchKind::Skill) || is_limited || person.role != Role::Owner {
             return Ok(Vec::new());
         }
         let (wanted, live) = (FoldedWords::new(&query.words), self.review.live().await?);
@@ -198,12 +205,19 @@ impl SearchAdmin<'_> {
 }
 
 impl FileExcerpt {
-    /// The first line of the hit that contains a search word, from 1; the hit's first line if none
+    /// The line of the hit that contains most search words, from 1; the hit's first line if none
     /// does.
     pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {
         let all = shown.words::<Arc<str>>(&self.text).lines();
-        let mut own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);
-        own.find(|(_, line)| wanted.share_in(line) > 0.0).map_or(self.line, |(number, _)| number)
+        let own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);
+        let mut best = (self.line, 0.0);
+        for (number, line) in own {
+            let share = wanted.share_in(line);
+            if share > best.1 {
+                best = (number, share);
+            }
+        }
+        best.0
     }
 
     /// The line of the hit, with `context` lines above and below.

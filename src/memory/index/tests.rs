@@ -299,10 +299,10 @@ async fn a_question_can_be_limited() {
         (with(|question| question.category = Some("decision".to_owned())), 1),
         (with(|question| question.category = Some("nothing".to_owned())), 0),
         (with(|question| question.section = Some("rules".to_owned())), 2),
-        (with(|question| question.agent = Some("compline".to_owned())), 2),
+        (with(|question| question.agents = vec!["compline".to_owned()]), 2),
         (
             with(|question| {
-                question.agent = Some("other".to_owned());
+                question.agents = vec!["other".to_owned()];
                 question.section = Some("Rules".to_owned());
             }),
             1,

@@ -34,8 +34,8 @@ pub struct Lookup {
     pub category: Option<String>,
     /// Heading.
     pub section: Option<String>,
-    /// Agent whose memory is searched.
-    pub agent: Option<String>,
+    /// Agents whose memory is searched, and profiles as `experience/NAME`; all if empty.
+    pub agents: Vec<String>,
     /// True to include untrusted entries.
     pub untrusted_too: bool,
     /// Time of writing.
@@ -90,7 +90,7 @@ impl Lookup {
             kinds: Vec::new(),
             category: None,
             section: None,
-            agent: None,
+            agents: Vec::new(),
             untrusted_too: false,
             time: TimeRange::ALL,
         }
@@ -103,10 +103,11 @@ impl Lookup {
         };
         let trusted = self.untrusted_too || row.text.label().is_trusted();
         let kind = self.kinds.is_empty() || self.kinds.contains(&row.kind);
-        let agent = agent_of(&row.path).unwrap_or("");
+        let agent = agent_of(&row.path).unwrap_or_default();
+        let agent = |wanted: &String| name_word("", wanted) == name_word("", &agent);
         let names = named(&self.category, &row.category) && named(&self.section, row.section.open().0);
         let other = trusted && kind && names && self.time.contains(row.at);
-        row.text.scope().fits(self.scope) && other && named(&self.agent, agent)
+        row.text.scope().fits(self.scope) && other && (self.agents.is_empty() || self.agents.iter().any(agent))
     }
 }
 
@@ -201,11 +202,9 @@ pub(super) struct IndexedText<'a> {
 impl IndexedText<'_> {
     /// Returns the terms for all limits of a query.
     fn places(&self) -> String {
-        let names = [
-            ("category", self.category),
-            ("section", self.section),
-            ("agent", agent_of(self.path).unwrap_or_default()),
-        ];
+        let agent = agent_of(self.path);
+        let names =
+            [("category", self.category), ("section", self.section), ("agent", agent.as_deref().unwrap_or_default())];
         let named = names.iter().filter(|(_, name)| !name.trim().is_empty());
         named.fold(kind_word(self.kind), |words, (prefix, name)| format!("{words} {}", name_word(prefix, name)))
     }
@@ -222,13 +221,17 @@ pub(super) fn name_word(prefix: &str, name: &str) -> String {
     format!("{prefix}{}0", digest.get(..16).unwrap_or(&digest))
 }
 
-/// Returns the agent whose memory contains a path, if any.
-pub(super) fn agent_of(path: &str) -> Option<&str> {
-    let own = match path.split_once('/') {
+/// Returns the agent whose memory contains a path, or the profile, as `experience/NAME`.
+pub fn agent_of(path: &str) -> Option<String> {
+    let inside = path.strip_prefix("//experience/");
+    let own = match inside.unwrap_or(path).split_once('/') {
         Some(("people" | "groups", rest)) => rest.split_once('/').map_or("", |(_, own)| own),
-        _ => path,
+        _ => inside.unwrap_or(path),
     };
-    own.strip_prefix("agents/")?.split_once('/').map(|(agent, _)| agent)
+    if inside.is_some() {
+        return own.strip_suffix(".md").map(|profile| format!("experience/{profile}"));
+    }
+    own.strip_prefix("agents/")?.split_once('/').map(|(agent, _)| agent.to_owned())
 }
 
 impl EntriesMut<'_> {

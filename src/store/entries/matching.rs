@@ -63,9 +63,11 @@ impl IndexColumn {
         if !lookup.kinds.is_empty() {
             limits.push_str(&any(&lookup.kinds.iter().map(|kind| kind_word(*kind)).collect::<Vec<_>>()));
         }
-        let names = [("category", &lookup.category), ("section", &lookup.section), ("agent", &lookup.agent)];
-        for (kind, name) in names {
+        for (kind, name) in [("category", &lookup.category), ("section", &lookup.section)] {
             limits.extend(name.as_deref().map(|name| any(&[name_word(kind, name)])));
+        }
+        if !lookup.agents.is_empty() {
+            limits.push_str(&any(&lookup.agents.iter().map(|agent| name_word("agent", agent)).collect::<Vec<_>>()));
         }
         Self { prefix, limits }
     }
@@ -374,7 +376,7 @@ mod tests {
             let fixture = &fixture;
             async move { fixture.finds(&lookup, "red").await }
         };
-        assert_eq!(of(Lookup { agent: Some("Cook".to_owned()), ..Lookup::of(ADA) }).await, ["the red pot"]);
+        assert_eq!(of(Lookup { agents: vec!["Cook".to_owned()], ..Lookup::of(ADA) }).await, ["the red pot"]);
         assert_eq!(of(Lookup { section: Some(" recent FACTS".to_owned()), ..Lookup::of(ADA) }).await.len(), 2);
         assert_eq!(of(Lookup { kinds: vec![EntryKind::Note], ..Lookup::of(ADA) }).await, Vec::<String>::new());
         assert_eq!(of(Lookup { untrusted_too: true, ..Lookup::of(ADA) }).await.len(), 3);
@@ -394,8 +396,8 @@ mod tests {
         };
         let digests =
             |words: &[&str]| words.iter().map(|words| super::super::text_digest(words)).collect::<HashSet<_>>();
-        let (cook, heading) = (Some("cook".to_owned()), Some("Recent facts".to_owned()));
-        assert_eq!(of(Lookup { agent: cook, ..Lookup::of(ADA) }, 9).await, digests(&["the red pot"]));
+        let (cook, heading) = (vec!["cook".to_owned()], Some("Recent facts".to_owned()));
+        assert_eq!(of(Lookup { agents: cook, ..Lookup::of(ADA) }, 9).await, digests(&["the red pot"]));
         let under = Lookup { section: heading, ..Lookup::of(ADA) };
         assert_eq!(of(under.clone(), 9).await, digests(&["the red boat", "a shed", "the red pot"]));
         assert_eq!(of(under.clone(), 1).await, digests(&["the red pot"]));

@@ -109,6 +109,8 @@ async fn a_groups_memory_is_available_only_there() {
     say_in(&story, BEN, "what do you know?").await;
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("[Garden gate](garden-gate.md)") && prompt.contains("Ben cooks"), "{prompt}");
+    // The note of the day is in the prompt, and no hit before the next day.
+    story.pass(Duration::from_secs(26 * 3600)).await;
     for (tool, query, holds) in [
         ("memory_search", "gate opens", "4711"),
         ("memory_recall", "cake", "Sunday"),

@@ -32,7 +32,7 @@ async fn a_wrong_argument_is_named_and_never_reads_as_a_fact() {
         (
             "memory_search",
             r#"{"query": "keys", "in": "conversations", "category": "fact"}"#,
-            &["`category` is for facts"],
+            &["`section` are for facts"],
         ),
         ("memory_recall", r#"{"query": "keys", "days": 3}"#, &["`days` is unknown", "category"]),
         (
@@ -64,7 +64,10 @@ async fn a_wrong_argument_is_named_and_never_reads_as_a_fact() {
 #[tokio::test]
 async fn numbers_as_text_and_words_in_capitals_are_understood() {
     let story = Story::begin().await;
-    story.writes("memory/MEMORY.md", "- **tea**: oolong (preference)\n- **teapot**: blue (context)\n");
+    story.writes(
+        "memory/facts-2026-01.md",
+        "## Facts\n\n- **tea**: oolong (preference)\n- **teapot**: blue (context)\n",
+    );
     let found = gave(&story, "memory_search", r#"{"query": "tea", "limit": "1", "in": "Facts", "until": null}"#).await;
     assert_eq!(found.lines().count(), 1, "{found}");
     gave(&story, "remind", r#"{"when": "in 1 hour", "text": 42}"#).await;

@@ -70,7 +70,7 @@ async fn useful_entries_rank_first_among_equals_and_fade_in_thirty_days() {
 async fn only_returned_entries_gain_a_usage_count() {
     let story = Story::begin().await;
     let facts = "## Recent facts\n\n- **garden**: dahlias from Ghent\n- **cellar**: wine and boxes\n";
-    std::fs::write(story.home.join("workspace/memory/MEMORY.md"), facts).unwrap();
+    story.writes("memory/facts-2026-01.md", facts);
     story.model.calls("memory_search", json!({ "query": "dahlias" })).says("From Ghent.");
     story.say(ADA, "Where are they from?").await;
     let counted = "SELECT group_concat(e.text) FROM entry_uses u JOIN entries e ON e.key = u.key";

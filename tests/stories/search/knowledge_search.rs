@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
+/// The note of the day before is no longer in the prompt.
+const NEXT_DAY: Duration = Duration::from_secs(26 * 3600);
 
 /// Lets the model call a tool on a person's request; returns the result.
 async fn through(story: &Story, person: i64, tool: &str, arguments: Value) -> String {
@@ -45,7 +47,7 @@ async fn a_saved_fact_is_found_in_the_next_conversation_without_vectors() {
     let story = Story::begin().await;
     story.model.calls("memory_save", json!({ "content": "my cat's name is Whiskerino" })).says("Noted.");
     story.say(ADA, "my cat's name is Whiskerino").await;
-    story.say(ADA, "/new").await;
+    story.pass(NEXT_DAY).await;
     assert!(story.app().vectors.is_none());
     for tool in ["memory_search", "memory_recall"] {
         let answer = through(&story, ADA, tool, json!({ "query": "what is my cat's name?" })).await;
@@ -64,7 +66,7 @@ async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
         story.model.calls("memory_save", json!({ "content": words })).says("Noted.");
         story.say(ADA, words).await;
     }
-    story.say(ADA, "/new").await;
+    story.pass(NEXT_DAY).await;
     let long = "word ".repeat(2_000);
     for query in ["cat's", "AND OR NOT", "cat-name", "foo:bar", "\"", "", long.as_str()] {
         for tool in ["memory_search", "memory_recall"] {
@@ -93,7 +95,7 @@ async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
 #[tokio::test]
 async fn one_search_gives_facts_and_files_and_recall_gives_one_category() {
     let story = Story::begin().await;
-    story.writes("memory/MEMORY.md",
+    story.writes("memory/facts-2026-01.md",
         "## Recent facts\n\n- **tea**: sencha, never Assam (preference)\n- **supplier**: sencha comes from Uji (context)\n",
     );
     story.writes("projects/shop.txt", "Order more sencha in March\n");
@@ -122,9 +124,9 @@ async fn one_search_gives_facts_and_files_and_recall_gives_one_category() {
 #[tokio::test]
 async fn a_hand_edit_and_a_deletion_are_seen_without_a_restart() {
     let story = Story::begin().await;
-    story.writes("memory/boat.md", "The boat lies in Oostende.\n");
+    story.writes("memory/boat.md", "# Boat\n\nThe boat lies in Oostende.\n");
     assert!(search(&story, ADA, "where does the boat lie").await.contains("Oostende"));
-    story.writes("memory/boat.md", "The boat lies in Nieuwpoort.\n");
+    story.writes("memory/boat.md", "# Boat\n\nThe boat lies in Nieuwpoort.\n");
     let after = search(&story, ADA, "where does the boat lie").await;
     assert!(after.contains("Nieuwpoort") && !after.contains("Oostende"), "{after}");
     std::fs::remove_file(story.path_of("memory/boat.md")).unwrap();
@@ -137,8 +139,11 @@ async fn a_hand_edit_and_a_deletion_are_seen_without_a_restart() {
 async fn a_person_finds_nothing_that_another_person_stored() {
     let story = Story::begin().await;
     story.say(BEN, "hello").await;
-    story.writes("memory/MEMORY.md", &format!("- **orchard**: behind the house, {}\n", canary(ADA)));
-    story.writes("people/2-ben/memory/MEMORY.md", &format!("- **orchard**: beside the barn, {}\n", canary(BEN)));
+    story.writes("memory/facts-2026-01.md", &format!("## Facts\n\n- **orchard**: behind the house, {}\n", canary(ADA)));
+    story.writes(
+        "people/2-ben/memory/facts-2026-01.md",
+        &format!("## Facts\n\n- **orchard**: beside the barn, {}\n", canary(BEN)),
+    );
     for (person, own, other) in [(ADA, ADA, BEN), (BEN, BEN, ADA)] {
         for tool in ["memory_search", "memory_recall"] {
             let mut arguments = json!({ "query": "orchard" });
@@ -158,7 +163,7 @@ async fn a_person_finds_nothing_that_another_person_stored() {
 #[tokio::test]
 async fn untrusted_entries_are_counted_and_shown_only_to_who_asks() {
     let story = Story::begin().await;
-    story.writes("memory/MEMORY.md", "- **lighthouse**: painted white\n");
+    story.writes("memory/facts-2026-01.md", "## Facts\n\n- **lighthouse**: painted white\n");
     story.writes("inbox/7-letter.txt", &format!("{UNTRUSTED}letter: the lighthouse is for sale\n"));
     let answer = search(&story, ADA, "lighthouse").await;
     assert!(answer.contains("painted white") && answer.contains("1 untrusted one matches"), "{answer}");
@@ -175,7 +180,10 @@ async fn untrusted_entries_are_counted_and_shown_only_to_who_asks() {
 #[tokio::test]
 async fn only_what_a_clean_turn_was_given_counts_as_used() {
     let story = Story::begin().await;
-    story.writes("memory/MEMORY.md", "- **harbour**: the master is Jan\n- **garden**: the roses are red\n");
+    story.writes(
+        "memory/facts-2026-01.md",
+        "## Facts\n\n- **harbour**: the master is Jan\n- **garden**: the roses are red\n",
+    );
     search(&story, ADA, "harbour master").await;
     assert_eq!(uses(&story), 1);
     assert_eq!(

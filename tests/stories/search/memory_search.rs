@@ -98,7 +98,7 @@ async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the
 async fn a_search_gives_a_model_five_facts_and_five_of_all_else() {
     let story = Story::begin().await;
     let facts: String = (0..9).map(|n| format!("- **tea {n}**: sencha of the kind {n}\n")).collect();
-    story.writes("memory/MEMORY.md", &format!("## Recent facts\n\n{facts}"));
+    story.writes("memory/facts-2026-01.md", &facts);
     for n in 0..9 {
         story.writes(&format!("shop/{n}.md"), &format!("sencha crate {n}\n"));
     }
@@ -121,7 +121,11 @@ async fn an_extracted_fact_is_in_a_file_and_in_the_index() {
     story.say(ADA, &"My tea is to be oolong, as you know. ".repeat(4)).await;
     let memory = std::fs::read_to_string(story.home.join("workspace/agents/compline/memory.md")).unwrap();
     assert_eq!(memory.matches("- **tea**: likes oolong").count(), 1, "{memory}");
-    assert!(through(&story, "memory_recall", json!({ "query": "oolong" })).await.contains("likes oolong"));
+    assert!(
+        through(&story, "memory_recall", json!({ "query": "oolong", "category": "preference" }))
+            .await
+            .contains("likes oolong")
+    );
     let row = "SELECT name || ', ' || kind || ', ' || scope || ', ' || label FROM entries WHERE path = 'agents/compline/memory.md' AND name = 'tea'";
     assert_eq!(story.text(row), "tea, fact, person:1, trusted");
     story.end().await;
@@ -151,5 +155,77 @@ async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
     let (beds, facts): (Vec<&str>, Vec<&str>) = told.into_iter().partition(|line| line.contains("memory/bed-"));
     assert_eq!((beds.len(), facts.len()), (3, 10), "{facts:?}");
     assert!(facts[0].contains("oscar"), "what was of use comes first: {facts:?}");
+    story.end().await;
+}
+
+/// Promise (search/not-in-prompt): What is in the assistant's prompt anyway, such as `MEMORY.md` and the note of the
+/// day, is no hit of its search and counts as no use; your own search finds it.
+#[tokio::test]
+async fn what_stands_in_the_prompt_is_no_hit_and_no_use() {
+    let story = Story::begin().await;
+    story.writes("memory/MEMORY.md", "## Recent facts\n\n- **boat**: lies in Oostende\n");
+    story.writes("memory/facts-2026-01.md", "## Facts\n\n- **boat, second**: lies in Bruges\n");
+    let found = through(&story, "memory_search", json!({ "query": "boat" })).await;
+    assert!(found.contains("Bruges") && !found.contains("Oostende"), "{found}");
+    assert_eq!(
+        story.text("SELECT group_concat(e.name) FROM entry_uses u JOIN entries e ON e.key = u.key"),
+        "boat, second"
+    );
+    assert!(asks(&story, ADA, "/memory search boat").await.contains("Oostende"));
+    story.end().await;
+}
+
+/// Promise (search/own-experience): With `experience_for_all = false` nothing that another agent or profile has
+/// learned comes to mind or is found unless that agent is named.
+#[tokio::test]
+async fn nothing_of_another_agent_comes_by_itself() {
+    let experience = "experience/other.md";
+    for (settings, comes) in [("", false), ("[memory]\nexperience_for_all = true", true)] {
+        let story = Story::with(settings).await;
+        story.writes("agents/reviewer/memory.md", "## Insights\n\n- **zucchini**: canary-of-reviewer\n");
+        story.writes("agents/compline/memory.md", "## Insights\n\n- **zucchini bed**: canary-of-own\n");
+        let path = story.home.join(experience);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "## Insights\n\n- **zucchini seed**: canary-of-other\n").unwrap();
+        let found = through(&story, "memory_search", json!({ "query": "zucchini" })).await;
+        assert_eq!(found.contains("canary-of-reviewer"), comes, "{found}");
+        assert!(!found.contains("canary-of-other"), "{found}");
+        story.say(ADA, "/new").await;
+        story.say(ADA, "How is the zucchini?").await;
+        let prompt = story.model.last_prompt();
+        for canary in ["canary-of-reviewer", "canary-of-other"] {
+            assert_eq!(prompt.contains(canary), comes, "{canary}: {prompt}");
+        }
+        assert!(prompt.contains("canary-of-own"), "{prompt}");
+        let asked = json!({ "query": "zucchini", "agent": "reviewer" });
+        assert!(through(&story, "memory_search", asked).await.contains("canary-of-reviewer"), "asked for by name");
+        story.end().await;
+    }
+}
+
+/// Promise (search/limits): The assistant's search and yours take a first and a last day, a category, an agent with
+/// its profile, and a heading; members search their own texts in their chat.
+#[tokio::test]
+async fn a_search_is_limited_by_day_category_agent_and_heading() {
+    let story = two_agents().await;
+    story.writes("memory/2026-01-02.md", "- 10:00 the kettle whistled\n");
+    story.writes("memory/2026-01-05.md", "- 10:00 the kettle leaked\n");
+    story.say(ADA, "/remember Kettle: of copper #kitchen").await;
+    for (flags, shown) in [
+        ("--since 2026-01-03 --until 2026-01-09", [false, true, false]),
+        ("--until 2026-01-02", [true, false, false]),
+        ("--category kitchen", [false, false, true]),
+    ] {
+        for command in ["/memory search", "/search"] {
+            let told = asks(&story, ADA, &format!("{command} {flags} kettle")).await;
+            let parts = ["whistled", "leaked", "of copper"].map(|part| told.contains(part));
+            assert_eq!(parts, shown, "{command} {flags}: {told}");
+        }
+    }
+    let asked = json!({ "query": "BEM", "section": "Coding Conventions", "agent": "reviewer" });
+    let found = through(&story, "memory_search", asked).await;
+    assert!(found.contains("look at BEM first") && !found.contains("use BEM"), "{found}");
+    let bens = asks(&story, BEN, "/search BEM").await;
+    assert!(bens.contains(&canary(BEN)) && !bens.contains("look at"), "{bens}");
     story.end().await;
 }

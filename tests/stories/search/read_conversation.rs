@@ -202,9 +202,9 @@ async fn identity_rules_checklist_and_learnings_are_no_hits() {
     for file in ["SOUL.md", "AGENTS.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"] {
         story.writes(file, "# About\n\nThe periwinkle matters.\n\n- **periwinkle**: matters\n");
     }
-    story.writes("USER.md", "I grow the periwinkle in pots.\n");
+    story.writes("plans/garden.md", "I grow the periwinkle in pots.\n");
     let found = through(&story, ADA, "memory_search", json!({ "query": "periwinkle" })).await;
-    assert!(found.contains("(USER.md:1)") && !found.contains("matters"), "{found}");
+    assert!(found.contains("(plans/garden.md:1)") && !found.contains("matters"), "{found}");
     story.end().await;
 }
 
@@ -212,8 +212,8 @@ async fn identity_rules_checklist_and_learnings_are_no_hits() {
 #[tokio::test]
 async fn a_fact_is_dated_by_its_day_alone() {
     let story = Story::begin().await;
-    story.writes("memory/MEMORY.md", "## Recent facts\n\n- **harbour**: the master is Jan (2026-11-02)\n");
+    story.writes("memory/facts-2026-01.md", "## Recent facts\n\n- **harbour**: the master is Jan (2026-11-02)\n");
     let found = through(&story, ADA, "memory_recall", json!({ "query": "harbour" })).await;
-    assert!(found.starts_with("[2026-11-02] fact: harbour: the master is Jan (memory/MEMORY.md:3)"), "{found}");
+    assert!(found.starts_with("[2026-11-02] fact: harbour: the master is Jan (memory/facts-2026-01.md:3)"), "{found}");
     story.end().await;
 }

@@ -298,6 +298,6 @@ async fn entries_under_a_heading_are_found_by_meaning_despite_better_matches() {
     let mut question = home.asks(&home.ada, "tea");
     question.section = Some("evening".to_owned());
     assert_eq!(home.finds(&question).await, ["cup: some infusion vaguely"]);
-    question.agent = Some("cook".to_owned());
+    question.agents = vec!["cook".to_owned()];
     assert_eq!(home.finds(&question).await.len(), 0);
 }
