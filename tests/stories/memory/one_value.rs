@@ -5,7 +5,7 @@ use compline::time::{Clock, Zone};
 use serde_json::{Value, json};
 
 use crate::support::model::{Say, usual, words};
-use crate::support::story::{ADA, Story};
+use crate::support::story::{ADA, EVE, Story, UNTRUSTED};
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
@@ -130,4 +130,49 @@ async fn a_note_that_stands_says_it_and_no_list_besides() {
     assert!(story.reads("memory/birthday.md").contains("birthday: on 4 May"), "{}", story.reads("memory/birthday.md"));
     assert!(!learned(&story).contains("May"), "{}", learned(&story));
     story.end().await;
+}
+
+/// Proves: memory/one-place
+#[tokio::test]
+async fn every_way_leaves_one_line_and_the_old_value_in_the_history() {
+    for way in ["/remember", "remember", "memory_save", "conversation", "by hand", "keep this"] {
+        let story = begin().await;
+        story.say(ADA, "/remember Cat: Tomcat").await;
+        let note = json!({ "title": "The cat", "content": "Cat: Bruno", "kind": "user" });
+        match way {
+            "/remember" => story.say(ADA, "/remember Cat: Bruno").await,
+            "conversation" => story.say(ADA, &format!("{TALK} FACT(cat=Bruno)")).await,
+            "memory_save" => {
+                story.model.calls("memory_save", json!({ "content": "cat: Bruno" })).says("Noted.");
+                story.say(ADA, "She is called Bruno now").await;
+            }
+            "remember" => {
+                story.model.calls("remember", note).says("Noted.");
+                story.say(ADA, "She is called Bruno now").await;
+            }
+            "by hand" => {
+                let text = story.reads("memory/MEMORY.md");
+                story.writes("memory/MEMORY.md", &text.replace("Tomcat", "Bruno"));
+            }
+            _ => {
+                story.model.calls("remember", note).says("Noted.");
+                story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+                story.answered().await;
+                story.say(ADA, "/yes 1").await;
+            }
+        }
+        story.say(ADA, "/new").await;
+        story.say(ADA, "good morning").await;
+        let lists =
+            [story.reads("memory/MEMORY.md"), story.reads("agents/compline/memory.md"), learned(&story)].concat();
+        let cats: Vec<&str> = lists.lines().filter(|line| line.to_lowercase().contains("cat**")).collect();
+        let is_new = cats.first().is_some_and(|cat| cat.ends_with("at**: Bruno (2026-11-20)"));
+        assert!(cats.len() == 1 && is_new, "{way}: {lists}");
+        assert!(story.file("memory/the-cat.md").is_none(), "{way} makes no note besides");
+        let prompt = story.model.last_prompt();
+        assert!(prompt.contains("Bruno") && !prompt.contains("Tomcat"), "{way}: {prompt}");
+        let kept = "SELECT count(*) FROM file_contents WHERE CAST(content AS TEXT) LIKE '%**Cat**: Tomcat%'";
+        assert!(story.count(kept) > 0, "{way}: the history has it");
+        story.end().await;
+    }
 }

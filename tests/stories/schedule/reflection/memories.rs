@@ -80,6 +80,8 @@ async fn a_reflections_correction_replaces_the_fact_and_makes_no_note() {
     assert!(prompt(&story).contains("**Cat**: called Whiskerino"), "it can see the keys: {}", prompt(&story));
     let memory = story.reads("memory/MEMORY.md");
     assert!(memory.contains("- **Cat**: called Tom (2026-11-20)") && !memory.contains("Whiskerino"), "{memory}");
+    let kept = "SELECT count(*) FROM file_contents WHERE CAST(content AS TEXT) LIKE '%**Cat**: called Whiskerino%'";
+    assert!(story.count(kept) > 0, "the history has the old value");
     let server = story.reads("agents/compline/memory.md");
     assert!(server.contains("- **Server**: Ernie. (2026-11-20)") && !server.contains("Bert"), "{server}");
     let learned = std::fs::read_to_string(story.home.join("experience/default.md")).unwrap();
