@@ -19,6 +19,7 @@
 mod agent; // the agent's own memory
 mod approved_text; // text from outside that its person approves: what it becomes
 mod disk; // reading and writing below the root
+mod fact_origin; // since when a fact has its value
 mod facts; // lists of facts, one value per key
 mod files; // reading for a party
 mod folders; // whose folder is where
@@ -48,6 +49,7 @@ mod write; // the single writer
 mod tests;
 
 pub use disk::RemoveOutcome;
+pub use fact_origin::FactOrigin;
 pub use files::{AccessError, AccessRefusal, HEARTBEAT, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
 pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
 pub use hand_edits::FollowedEdit;

@@ -231,6 +231,11 @@ impl Label {
         self.origins.iter().copied()
     }
 
+    /// The sources that their person vouched for, sorted.
+    pub fn vouched(&self) -> impl Iterator<Item = &Source> {
+        self.vouched.iter()
+    }
+
     /// The stored form: `trusted` or the sources, then the origins, separated by spaces.
     pub fn encode(&self) -> String {
         let mut words: Vec<String> = self.sources.iter().map(|source| source.as_str().to_owned()).collect();

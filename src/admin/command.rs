@@ -85,6 +85,12 @@ pub enum Query {
     Proposal(ProposalId),
     /// Origin of a proposal.
     ProposalOrigin(ProposalId),
+    /// Origin of a fact of the caller by its key, or else of a note.
+    Origin(String),
+    /// Origin of a fact of the caller, by its key.
+    FactOrigin(String),
+    /// Origin of the last answer to the caller.
+    AnswerOrigin,
     /// The skills.
     Skills,
     /// One skill in full.

@@ -15,6 +15,7 @@ mod promote;
 mod name;
 mod overview;
 mod history;
+mod origin;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -35,6 +36,7 @@ use crate::wording::{self, memory as says};
 use name::Name;
 use overview::INDEX;
 
+pub(in crate::admin) use origin::OriginReport;
 pub(in crate::admin) use promote::{CODE, shown_of};
 
 /// Maximum size, in bytes, of a note shown in full in a chat.

@@ -6,6 +6,7 @@
 //! owner cannot approve it.
 
 use crate::admin::SkillsAdmin;
+use crate::admin::memory::OriginReport;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, with_fields};
@@ -14,7 +15,6 @@ use crate::review::show::{self, DisplayedText as Page};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::{ProposalRow, ProposalState};
 use crate::time::Timestamp;
-use crate::trust::Label;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review::{self as says, Surface};
 use crate::wording::skill::{REJECT, TAMPERED};
@@ -72,11 +72,12 @@ impl SkillsAdmin<'_> {
     }
 
     /// A proposal's origin: the messages where its text came in.
-    pub(super) async fn why(&self, id: ProposalId) -> Result<ProposalOriginReport, CommandError> {
+    pub(super) async fn why(&self, id: ProposalId) -> Result<OriginReport, CommandError> {
         let zone = self.zone;
         let read = move |db: crate::store::Db<'_>| {
             let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
-            Ok(why::chains(db, id, zone)?.map(|lines| ProposalOriginReport { id, label: row.label, lines }))
+            let lines = why::of_proposal(db, id, zone)?;
+            Ok(lines.map(|lines| OriginReport { of: json!({ "id": id }), label: row.label, lines }))
         };
         let found = self.journal.read_much(read).await?;
         Ok(found.ok_or_else(|| unknown(id, Surface::Chat))?)
@@ -214,24 +215,6 @@ impl Render for ProposalReport {
 
     fn buttons(&self) -> Vec<(String, String)> {
         self.page.buttons.clone()
-    }
-}
-
-/// The origin of a proposal, one line for each step.
-pub(super) struct ProposalOriginReport {
-    id: ProposalId,
-    label: Label,
-    lines: Vec<String>,
-}
-
-impl Render for ProposalOriginReport {
-    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        shown.also(&self.label);
-        self.lines.join("\n")
-    }
-
-    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        json!({ "id": self.id, "lines": self.lines, "sources": sources(&self.label) })
     }
 }
 

@@ -219,6 +219,11 @@ pub enum ReviewCommand {
         /// Number of the proposal
         id: u64,
     },
+    #[command(about = help("why"))]
+    Why {
+        /// A note, the key of a fact, or the number of a proposal; the last answer without it
+        of: Vec<String>,
+    },
     #[command(about = help("approve"))]
     Approve {
         /// Number of the proposal
@@ -341,6 +346,7 @@ impl ReviewCommand {
                 words(&["review", "list"]).into_iter().chain(all.then(|| "--all".to_owned())).collect()
             }
             Self::Show { id } => words(&["review", "show", &id.to_string()]),
+            Self::Why { of } => words(&["review", "why"]).into_iter().chain(of.iter().cloned()).collect(),
             Self::Approve { id, hash, word } => {
                 words(&["review", "approve", &id.to_string(), hash]).into_iter().chain(word.clone()).collect()
             }

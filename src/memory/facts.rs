@@ -46,7 +46,7 @@ const SENTENCE: usize = 500;
 
 /// Content of a readable list.
 pub(super) struct ListedFacts {
-    list: FactList,
+    pub list: FactList,
     /// Facts in order.
     pub facts: Vec<memory_md::Fact>,
     /// Label of the file. Only a trusted list is loaded.
@@ -421,7 +421,7 @@ fn home_of(fact: &Fact, known_facts: &[Vec<memory_md::Fact>]) -> (usize, String)
 }
 
 /// Returns true if two keys mean the same, regardless of spelling.
-fn is_same_fact(one: &str, other: &str) -> bool {
+pub(super) fn is_same_fact(one: &str, other: &str) -> bool {
     plain(one) == plain(other) || memory_md::is_same_key(one, other)
 }
 

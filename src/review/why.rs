@@ -1,7 +1,7 @@
-//! The origin of a proposal: the chain of edges in the journal from the proposal back to the first
-//! text from outside, in plain sentences.
+//! The origin of text from outside: the chain of edges in the journal from a proposal, a file or an
+//! answer back to the first text from outside, in plain sentences.
 //!
-//! For each source in its label the chain follows the nodes that carry that source, and ends where
+//! For each source in a label the chain follows the nodes that carry that source, and ends where
 //! no parent carries it any more: the source entered there. Several answers in a row are one step.
 //! A chain that is no longer in the journal is reported as lost, not invented.
 
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, VecDeque};
 use crate::id::ProposalId;
 use crate::store::{Db, Node, StepKind};
 use crate::time::{Timestamp, Zone};
-use crate::trust::Source;
+use crate::trust::{Label, Source};
 use crate::wording::why as says;
 
 /// The maximum number of sources that are traced; the others are only counted.
@@ -18,28 +18,66 @@ const MOST_SOURCES: usize = 6;
 /// The maximum number of nodes examined for one source.
 const MOST_NODES: usize = 20_000;
 
-/// Returns the chains of a proposal as Markdown lines; `None` if there is no such proposal.
-pub fn chains(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
+/// Nodes from the asked one to where the source entered.
+type Path = Vec<(Node, Timestamp)>;
+
+/// Returns the origin of a proposal as Markdown lines; `None` if there is no such proposal.
+pub fn of_proposal(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
     let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
     if row.label.is_trusted() {
         return Ok(Some(vec![says::clean(id, row.origin.as_str())]));
     }
-    let sources: Vec<&Source> = row.label.sources().collect();
+    let starts = [(Node::Proposal(id), row.label.clone())];
     let mut lines = vec![says::tainted(id)];
-    for source in sources.iter().take(MOST_SOURCES) {
-        // A single source is named where it came in.
-        lines.extend((sources.len() > 1).then(|| says::heading(source)));
-        let path = follow(db, Node::Proposal(id), source)?;
-        lines.extend(path_text(db, &path, source, row.origin.as_str(), zone)?);
-    }
-    if sources.len() > MOST_SOURCES {
-        lines.push(says::more(sources.len() - MOST_SOURCES));
-    }
+    lines.extend(chains(db, &starts, &row.label, Some(row.origin.as_str()), zone)?);
     Ok(Some(lines))
 }
 
+/// Returns what had a part in a label from outside, as Markdown lines. Each source is followed from
+/// the first of the nodes whose label has it.
+pub fn outside(db: Db<'_>, starts: &[(Node, Label)], label: &Label, zone: Zone) -> anyhow::Result<Vec<String>> {
+    let mut lines = says::accepted(label);
+    if label.is_trusted() {
+        lines.extend(lines.is_empty().then(|| says::NOTHING_FROM_OUTSIDE.to_owned()));
+    } else {
+        lines.push(says::FROM_OUTSIDE.to_owned());
+        lines.extend(chains(db, starts, label, None, zone)?);
+    }
+    Ok(lines)
+}
+
+/// Returns the chain of each source. `origin` is that of a proposal, which begins its own chain.
+fn chains(
+    db: Db<'_>,
+    starts: &[(Node, Label)],
+    label: &Label,
+    origin: Option<&str>,
+    zone: Zone,
+) -> anyhow::Result<Vec<String>> {
+    let mut traced: Vec<(&Source, Path)> = Vec::new();
+    for source in label.sources().take(MOST_SOURCES) {
+        let start = starts.iter().find(|(_, of)| of.sources().any(|known| known == source));
+        let path = start.map_or_else(|| Ok(Vec::new()), |(node, _)| follow(db, *node, source))?;
+        let words = says::in_words(source);
+        // A file that was sent has two sources: the file, and the message that held it.
+        if !traced.iter().any(|(known, same)| says::in_words(known) == words && *same == path) {
+            traced.push((source, path));
+        }
+    }
+    let mut lines = Vec::new();
+    for (source, path) in &traced {
+        // A single source is named where it came in, several in their headings.
+        let is_single = traced.len() == 1;
+        lines.extend((!is_single).then(|| says::heading(source)));
+        lines.extend(path_text(db, path, (source, is_single.then_some(*source)), origin, zone)?);
+    }
+    let more = label.sources().count().saturating_sub(MOST_SOURCES);
+    lines.extend((more > 0).then(|| says::more(more)));
+    Ok(lines)
+}
+
 /// Returns the nodes from `start` to the point where the source entered.
-fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node, Timestamp)>> {
+fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Path> {
     let mut came_from: BTreeMap<Node, Node> = BTreeMap::new();
     let mut times: BTreeMap<Node, Timestamp> = BTreeMap::new();
     let mut open = VecDeque::from([start]);
@@ -51,34 +89,39 @@ fn follow(db: Db<'_>, start: Node, source: &Source) -> anyhow::Result<Vec<(Node,
         for parent in db.derivations().parents(node)? {
             let carries =
                 db.derivations().birth(parent)?.is_some_and(|(_, label)| label.sources().any(|known| known == source));
-            if carries && parent != start && !came_from.contains_key(&parent) && came_from.len() < MOST_NODES {
+            let is_known = parent == start || came_from.contains_key(&parent);
+            if carries && !is_known && came_from.len() < MOST_NODES {
                 came_from.insert(parent, node);
                 open.push_back(parent);
             }
-            carried |= carries;
+            // An answer and the file that it wrote derive from each other.
+            carried |= carries && !(is_known && path_to(node, &came_from).contains(&parent));
         }
-        // The search is breadth-first from the proposal, so the first node without a carrying
+        // The search is breadth-first, so the first node without a carrying
         // parent ends the shortest chain.
         if !carried {
             end = node;
             break;
         }
     }
-    let mut path = vec![end];
-    while let Some(next) = path.last().and_then(|node| came_from.get(node)) {
-        path.push(*next);
-    }
-    path.reverse();
+    let path = path_to(end, &came_from);
     Ok(path.into_iter().filter_map(|node| times.get(&node).map(|at| (node, *at))).collect())
 }
 
+/// Returns the nodes from the start to that node.
+fn path_to(node: Node, came_from: &BTreeMap<Node, Node>) -> Vec<Node> {
+    let mut path: Vec<Node> = std::iter::successors(Some(node), |node| came_from.get(node).copied()).collect();
+    path.reverse();
+    path
+}
+
 /// Returns the path in words, a numbered line for each step if there are several. Answers in a row
-/// are one step.
+/// are one step. The source is named at the end if it is given twice.
 fn path_text(
     db: Db<'_>,
     path: &[(Node, Timestamp)],
-    source: &Source,
-    origin: &str,
+    (source, named): (&Source, Option<&Source>),
+    origin: Option<&str>,
     zone: Zone,
 ) -> anyhow::Result<Vec<String>> {
     let mut sentences = Vec::new();
@@ -88,7 +131,7 @@ fn path_text(
         let (step, at) = (kind(*node), zone.show_short(*at));
         let is_followed = matches!(path.get(place + 1), Some((Node::Turn(_), _)));
         match (after, step) {
-            (None, _) => sentences.push(says::made(origin, &at)),
+            (None, _) => sentences.extend(origin.map(|origin| says::made(origin, &at))),
             // The answer that proposed it is reported with the proposal.
             (Some(says::TraceStep::Proposal(_)), says::TraceStep::Turn) if place == 1 => {}
             (Some(says::TraceStep::Turn), says::TraceStep::Turn) if is_followed => between += 1,
@@ -96,7 +139,7 @@ fn path_text(
         }
         after = Some(step);
     }
-    sentences.extend(last(db, path, source)?);
+    sentences.extend(last(db, path, source, named)?);
     if sentences.len() > 1 {
         let numbered = sentences.iter().enumerate().map(|(place, sentence)| format!("{}. {sentence}", place + 1));
         sentences = numbered.collect();
@@ -105,17 +148,22 @@ fn path_text(
 }
 
 /// Returns how the source entered, where the path ends.
-fn last(db: Db<'_>, path: &[(Node, Timestamp)], source: &Source) -> anyhow::Result<Option<String>> {
+fn last(
+    db: Db<'_>,
+    path: &[(Node, Timestamp)],
+    source: &Source,
+    named: Option<&Source>,
+) -> anyhow::Result<Option<String>> {
     Ok(match path.last() {
         Some((Node::Turn(turn), _)) => {
             let steps = db.turns().steps(*turn)?;
             let carries = |step: &&crate::store::StepRow| step.text.label().sources().any(|known| known == source);
             Some(match steps.iter().filter(|step| step.kind == StepKind::Tool).find(carries) {
-                Some(step) => says::came_by_tool(&step.tool, source),
-                None => says::came_somehow(source),
+                Some(step) => says::came_by_tool(&step.tool, named),
+                None => says::came_somehow(named),
             })
         }
-        Some((node, _)) => says::came_with(kind(*node), source),
+        Some((node, _)) => says::came_with(kind(*node), source, named),
         None => Some(says::LOST.to_owned()),
     })
 }

@@ -18,7 +18,8 @@ use std::sync::Arc;
 use rusqlite::params;
 
 use crate::id::{
-    AttachmentId, CompactionId, ErasureId, ExtractionId, MessageId, ProposalId, SummaryId, TurnId, VersionId,
+    AttachmentId, CompactionId, ConversationId, ErasureId, ExtractionId, MessageId, ProposalId, SummaryId, TurnId,
+    VersionId,
 };
 use crate::store::handles::{Derivations, DerivationsMut, Fingerprints, FingerprintsMut};
 use crate::text::winnow::{RUN, fingerprints, plain, share_run};
@@ -129,6 +130,22 @@ impl Derivations<'_> {
             Node::Erasure(id) => ("SELECT wanted_at, label FROM forgettings WHERE id = ?1", id.0),
         };
         self.db.first(sql, [id])
+    }
+
+    /// Returns the conversation in which a message, an answer or what was made of a conversation
+    /// stands; `None` for any other node.
+    pub fn conversation_of(&self, node: Node) -> anyhow::Result<Option<ConversationId>> {
+        let (sql, id) = match node {
+            Node::Message(id) => ("SELECT conversation_id FROM messages WHERE id = ?1", id.0),
+            Node::Turn(id) => ("SELECT conversation_id FROM turns WHERE id = ?1", id.0),
+            Node::Summary(id) => ("SELECT conversation_id FROM summaries WHERE id = ?1", id.0),
+            Node::Extraction(id) => ("SELECT conversation_id FROM extractions WHERE id = ?1", id.0),
+            Node::Compaction(id) => ("SELECT conversation_id FROM compactions WHERE id = ?1", id.0),
+            Node::File(_) | Node::Attachment(_) | Node::Proposal(_) | Node::Version(_) | Node::Erasure(_) => {
+                return Ok(None);
+            }
+        };
+        Ok(self.db.first(sql, [id])?.flatten())
     }
 
     fn birth_of_message(&self, id: MessageId) -> anyhow::Result<Option<(Timestamp, Label)>> {

@@ -197,6 +197,11 @@ impl Turns<'_> {
         )
     }
 
+    /// Returns the newest turn of a stream that was answered.
+    pub fn last_answered(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
+        self.db.row("WHERE stream_id = ?1 AND state = 'done' ORDER BY id DESC LIMIT 1", [stream])
+    }
+
     /// Returns a turn by id.
     pub fn turn(&self, id: TurnId) -> anyhow::Result<Option<TurnRow>> {
         self.db.row("WHERE id = ?1", [id])

@@ -1,7 +1,13 @@
-//! Origin of a proposal: a short trace in plain sentences, from the proposal back to the first text
-//! that was not typed here.
+//! Origin of a proposal, a note, a fact or an answer, in plain sentences, with a short trace back to
+//! the first text that was not typed here.
 
-use crate::id::ProposalId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Serialize;
+
+use super::review::Surface;
+use crate::id::{ConversationId, ProposalId};
 use crate::trust::{Label, Source};
 
 /// Kind of a trace step.
@@ -42,6 +48,107 @@ pub fn clean(id: ProposalId, origin: &str) -> String {
 /// Heading: text from outside had a part in the proposal.
 pub fn tainted(id: ProposalId) -> String {
     format!("Text that nobody typed here had a part in proposal {id}. How it got there:")
+}
+
+/// Heading of the trace of a note, a fact or an answer.
+pub const FROM_OUTSIDE: &str = "Text that nobody typed here had a part in it. How it got there:";
+/// Result: no text from outside had a part in it.
+pub const NOTHING_FROM_OUTSIDE: &str = "Nothing from outside had a part in it.";
+/// Refusal: there is no such fact.
+pub const NO_FACT: &str = "I know no fact with that key.";
+/// Refusal: nothing was answered yet.
+pub const NO_ANSWER: &str = "I have not answered you yet.";
+
+/// What had a part in a label with its person's yes.
+pub fn accepted(label: &Label) -> Vec<String> {
+    let vouched: BTreeSet<String> = label.vouched().map(in_words).collect();
+    let vouched = (!vouched.is_empty())
+        .then(|| format!("You vouched for something that had a part in it: {}.", enumerated(&vouched)));
+    let skill = label.origins().next().map(|_| "An accepted skill by someone else had a part in it.".to_owned());
+    vouched.into_iter().chain(skill).collect()
+}
+
+/// First line about a fact.
+pub fn fact(fact: &str, path: &str) -> String {
+    format!("“{fact}” is in {path}.")
+}
+
+/// First line about a note.
+pub fn note(path: &str) -> String {
+    format!("This is about {path}.")
+}
+
+/// Hand and time of the oldest version that is known.
+pub fn written(at: &str, author: &str, cause: &str) -> String {
+    format!("It is known since {at}, from {author}{cause}.")
+}
+
+/// Hand and time of the last of several changes.
+pub fn changed(count: usize, at: &str, author: &str, cause: &str) -> String {
+    let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    format!("It was changed {times} since, last on {at} by {author}{cause}.")
+}
+
+/// A conversation with the command that shows it.
+pub fn conversation(id: ConversationId, opened: &str, surface: Surface) -> String {
+    let command = surface.command(&format!("conversations {id}"), &format!("conversations show {id}"));
+    format!("{opened} (`{command}`)")
+}
+
+/// The conversations that something comes from.
+pub fn conversations(named: &[String], more: usize) -> String {
+    let more = (more > 0).then(|| format!("{more} more"));
+    let all: Vec<String> = named.iter().cloned().chain(more).collect();
+    let conversations = if all.len() == 1 { "conversation" } else { "conversations" };
+    format!("It comes from the {conversations} of {}.", enumerated(&all))
+}
+
+/// What the prompt of an answer held.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct AnswerParts {
+    /// Number of messages that it answers.
+    pub messages: usize,
+    /// True if earlier messages of its conversation were in it.
+    pub has_history: bool,
+    /// Other conversations that were summarised or read.
+    pub conversations: BTreeSet<i64>,
+    /// Paths of files and notes.
+    pub files: BTreeSet<String>,
+    /// Tools with the number of their calls.
+    pub tools: BTreeMap<String, usize>,
+}
+
+/// The last answer, and what its prompt held.
+pub fn answer(at: &str, parts: &AnswerParts) -> Vec<String> {
+    let mut held = vec![match parts.messages {
+        0 => "your answer to a question".to_owned(),
+        1 => "your message".to_owned(),
+        more => format!("your {more} messages"),
+    }];
+    held.extend(parts.has_history.then(|| "what was said before in the conversation".to_owned()));
+    if !parts.conversations.is_empty() {
+        let numbers = enumerated(&parts.conversations);
+        let conversations = if parts.conversations.len() == 1 { "conversation" } else { "conversations" };
+        held.push(format!("{conversations} {numbers}, summarised or read"));
+    }
+    held.extend((!parts.files.is_empty()).then(|| format!("the files {}", enumerated(&parts.files))));
+    let tools = parts.tools.iter().map(|(tool, calls)| match calls {
+        1 => format!("`{tool}`"),
+        more => format!("`{tool}` ({more} times)"),
+    });
+    let tools: Vec<String> = tools.collect();
+    let mut lines = vec![format!("For my last answer, of {at}, I had: {}.", held.join("; "))];
+    lines.extend((!tools.is_empty()).then(|| format!("I used the tools {}.", enumerated(&tools))));
+    lines
+}
+
+/// Items as `a, b and c`.
+fn enumerated<'a, T: fmt::Display + 'a>(items: impl IntoIterator<Item = &'a T>) -> String {
+    let mut items: Vec<String> = items.into_iter().map(T::to_string).collect();
+    match items.pop() {
+        Some(last) if !items.is_empty() => format!("{} and {last}", items.join(", ")),
+        last => last.unwrap_or_default(),
+    }
 }
 
 /// Heading of the trace to one source.
@@ -106,17 +213,22 @@ pub fn step(after: TraceStep, step: TraceStep, at: &str, between: usize) -> Stri
 }
 
 /// Last step: the source is the result of a tool.
-pub fn came_by_tool(tool: &str, source: &Source) -> String {
-    format!("It came in here: the assistant used `{tool}`, and what came back was {}.", in_words(source))
+pub fn came_by_tool(tool: &str, source: Option<&Source>) -> String {
+    let came = source.map_or(String::new(), |source| format!(", and what came back was {}", in_words(source)));
+    format!("It came in here: the assistant used `{tool}`{came}.")
 }
 
 /// Last step: the exact origin is unknown.
-pub fn came_somehow(source: &Source) -> String {
-    format!("It came in here: what was read for that answer held {}.", in_words(source))
+pub fn came_somehow(source: Option<&Source>) -> String {
+    match source {
+        Some(source) => format!("It came in here: what was read for that answer held {}.", in_words(source)),
+        None => "It came in here, with what was read for that answer.".to_owned(),
+    }
 }
 
-/// Last step other than an answer. `None` for an item that is itself entirely from outside.
-pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
+/// Last step other than an answer, which names the source if it is given twice. `None` for an item
+/// that is itself entirely from outside.
+pub fn came_with(last: TraceStep, source: &Source, named: Option<&Source>) -> Option<String> {
     let what = match last {
         TraceStep::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,
         TraceStep::Message => "the message",
@@ -128,13 +240,16 @@ pub fn came_with(last: TraceStep, source: &Source) -> Option<String> {
         | TraceStep::Version
         | TraceStep::Facts => "it",
     };
-    Some(format!("It came in here: {what} held {}.", in_words(source)))
+    Some(match named {
+        Some(source) => format!("It came in here: {what} held {}.", in_words(source)),
+        None => format!("It came in here, with {what}."),
+    })
 }
 
 /// Sources of a label, in words, each once.
 pub fn all_in_words(label: &Label) -> String {
     let mut words: Vec<String> = label.sources().map(in_words).collect();
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     words.retain(|source| seen.insert(source.clone()));
     words.join("; ")
 }
@@ -147,6 +262,11 @@ pub fn in_words(source: &Source) -> String {
         "file" => "the content of a file".to_owned(),
         "forward" => "text forwarded from another person".to_owned(),
         "quote" => "a quote from another person".to_owned(),
+        "preview" => "the preview of a web page".to_owned(),
+        "contact" => "a contact card".to_owned(),
+        "poll" => "a poll".to_owned(),
+        "location" => "a place on the map".to_owned(),
+        "restored" => "a file that was found after a restore".to_owned(),
         "via_bot" => "words that another bot wrote".to_owned(),
         "stdin" => "text that was piped in".to_owned(),
         "tool" => format!("output of the outside tool {detail}"),
@@ -188,8 +308,8 @@ mod tests {
     #[test]
     fn an_import_needs_no_final_trace_step() {
         let proposal = TraceStep::Proposal(ProposalId(1));
-        assert_eq!(came_with(proposal, &Source::new("import", "")), None);
-        assert!(came_with(proposal, &Source::unknown()).is_some());
+        assert_eq!(came_with(proposal, &Source::new("import", ""), None), None);
+        assert!(came_with(proposal, &Source::unknown(), None).is_some());
         assert_eq!(heading(&Source::web("example.org")), "\n**Text from the web, example.org**");
     }
 }

@@ -261,3 +261,22 @@ fn the_same_workspace_through_a_link_is_the_same_memory_and_another_folder_an_em
     assert!(home.file("workspace/memory/MEMORY.md").exists(), "where nothing is said it lies in the home");
     assert!(in_folder("link", "memory search pot").done().contains("pot"), "and nothing of the first was lost");
 }
+
+/// Proves: trust/why
+#[test]
+fn the_origin_of_the_last_answer_a_note_and_a_fact_is_told() {
+    let home = Home::plain();
+    home.run("review why").refused(1, &["I have not answered you yet"]);
+    home.run("chat What is 12*7?").done();
+    let said = home.run("review why").done();
+    assert!(said.contains("For my last answer") && said.contains("compline conversations show 1"), "{said}");
+    edit(&home, "memory edit tea", &[("VISUAL", &editor(&home, "visual", "one"))]).done();
+    let told = home.run("review why memory/tea.md --json").json();
+    assert_eq!((&told["path"], &told["sources"]), (&"memory/tea.md".into(), &serde_json::json!([])), "{told}");
+    assert!(told["lines"].to_string().contains("you, by hand"), "{told}");
+    home.run("chat /remember Cat: Tom").done();
+    assert!(home.run("review why fact cat").done().contains("Cat: Tom"));
+    home.run("review why fact bird").refused(1, &["no fact with that key"]);
+    home.run("review why nothing").refused(1, &["no such note", "compline memory"]);
+    home.run("review why 7").refused(1, &["no proposal 7"]);
+}

@@ -137,6 +137,16 @@ pub(super) fn proposal(rest: &str) -> Option<ProposalId> {
     number(rest).map(ProposalId)
 }
 
+/// Parses the number of a proposal, `fact` and a key, or a key or note; blank for the last answer.
+pub(super) fn why(rest: &str) -> Query {
+    let (first, key) = first_word(rest);
+    if first.eq_ignore_ascii_case("fact") && !key.is_empty() {
+        return Query::FactOrigin(key.to_owned());
+    }
+    let named = || named(rest).map_or(Query::AnswerOrigin, Query::Origin);
+    proposal(rest).map_or_else(named, Query::ProposalOrigin)
+}
+
 /// Parses a number, a hash, and an optional word.
 pub(super) fn approve(rest: &str) -> Option<Action> {
     let (first, typed) = first_word(rest);
@@ -301,6 +311,11 @@ mod gate_tests {
                 Command::Act(Action::Reject { proposal: twelve, why: "not  like this".to_owned() }),
             ),
             ("why 12", Command::Read(Query::ProposalOrigin(twelve))),
+            ("why", Command::Read(Query::AnswerOrigin)),
+            ("why memory/tea.md", Command::Read(Query::Origin("memory/tea.md".to_owned()))),
+            ("why My Cat", Command::Read(Query::Origin("My Cat".to_owned()))),
+            ("why fact My Cat", Command::Read(Query::FactOrigin("My Cat".to_owned()))),
+            ("why fact", Command::Read(Query::Origin("fact".to_owned()))),
             ("skills", Command::Read(Query::Skills)),
             (
                 "skills accept tea",
@@ -343,7 +358,6 @@ mod gate_tests {
             "show -12",
             "show 99999999999999999999",
             "approve a3f9c21b",
-            "why not",
             "history",
             "rollback tea",
             "rollback tea seven",

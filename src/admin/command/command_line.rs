@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::arguments::kind_of;
+use super::arguments::{self, kind_of};
 use super::{Action, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::search::SearchQuery;
 use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
@@ -38,6 +38,7 @@ fn query(words: &[&str]) -> Option<Query> {
         ["people", "hand-over", name] => Query::HandOverPlan(text(name)),
         ["review", "list"] => Query::PendingProposals,
         ["review", "list", "--all"] => Query::Proposals,
+        ["review", "why", of @ ..] => arguments::why(&of.join(" ")),
         ["review", "show", id] => Query::Proposal(ProposalId(number(id)?)),
         ["skills", "list"] => Query::Skills,
         ["skills", "show", name] => Query::Skill(text(name)),

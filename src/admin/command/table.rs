@@ -95,6 +95,8 @@ pub const COMMANDS: &[CommandRow] = &[
              it; \"messages\" also deletes the messages that it came from; /forget WORDS messages deletes what stands \
              in messages only",
         ),
+    member("why", "[NOTE | KEY | NUMBER]", "Show where something comes from", Read(|rest| Some(arguments::why(rest))))
+        .command_line("review why"),
     member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
         .command_line("conversations")
         .hint("KIND is chats, reflections, heartbeats, tasks or all"),
@@ -124,13 +126,6 @@ pub const COMMANDS: &[CommandRow] = &[
     owner("reject", "NUMBER [REASON]", "Reject a proposal permanently", Act(arguments::reject))
         .command_line("review reject")
         .hint("/pending lists the numbers"),
-    owner(
-        "why",
-        "NUMBER",
-        "Show where a proposal comes from",
-        Read(|rest| arguments::proposal(rest).map(Query::ProposalOrigin)),
-    )
-    .hint("/pending lists the numbers"),
     owner(
         "skills",
         "[accept NAME [HASH]]",

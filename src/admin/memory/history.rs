@@ -29,10 +29,10 @@ const MAX_VERSIONS: usize = 20;
 
 /// The versions of one path, newest first.
 pub(in crate::admin) struct FileHistory {
-    path: String,
-    versions: Vec<FileRow>,
+    pub(super) path: String,
+    pub(super) versions: Vec<FileRow>,
     /// Content that is on the disk; `None` if the file is gone or unreadable.
-    present: Option<MemoryFile>,
+    pub(super) present: Option<MemoryFile>,
 }
 
 impl FileHistory {
@@ -204,7 +204,7 @@ impl MemoryAdmin<'_> {
     }
 
     /// The history of each file that may be meant, including changes by hand.
-    async fn histories(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<FileHistory>> {
+    pub(super) async fn histories(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<FileHistory>> {
         let Some(name) = Name::read(typed) else { return Ok(Vec::new()) };
         let origin = self.change_by(person, "hand");
         let mut histories = Vec::new();

@@ -89,7 +89,6 @@ async fn neither_a_member_nor_a_group_is_answered() {
         format!("/show {id}"),
         format!("/approve {id} {hash}"),
         format!("/reject {id}"),
-        format!("/why {id}"),
         "/skills".to_owned(),
         "/history tea".to_owned(),
         "/rollback tea 1".to_owned(),
@@ -98,6 +97,9 @@ async fn neither_a_member_nor_a_group_is_answered() {
         let refused = fixture.admin.chat(&in_group, &line).await;
         assert_eq!(refused.markdown, crate::wording::command::DIRECT_ONLY, "{line}");
     }
+    let why = format!("/why {id}");
+    assert_eq!(fixture.admin.chat(&fixture.ben(), &why).await.markdown, OWNER_ONLY);
+    assert_eq!(fixture.admin.chat(&in_group, &why).await.markdown, crate::wording::command::DIRECT_ONLY);
     assert!(fixture.reads("skills/tea/SKILL.md").is_none());
     // An owner when the line was typed, but no longer.
     let posing = Caller { person: Person { role: Role::Owner, ..fixture.ben().person }, group: None };
@@ -184,7 +186,6 @@ async fn numbers_that_mean_nothing_get_one_helpful_line() {
         ("/show tea", usage("show")),
         ("/approve", usage("approve")),
         ("/reject all", usage("reject")),
-        ("/why", usage("why")),
         ("/history", usage("history")),
         ("/rollback tea", usage("rollback")),
         ("/show 7", says::no_such_proposal(ProposalId(7), Surface::Chat)),

@@ -223,7 +223,17 @@ impl<C: Channel> HomeOver<C> {
     }
 
     async fn looks(&self, address: i64) {
-        let lines = ["/memory", "/memory search private", "/search private", "/reminders", "/export", LOOK, "/new"];
+        let lines = [
+            "/memory",
+            "/memory search private",
+            "/search private",
+            "/reminders",
+            "/export",
+            "/why",
+            "/why memory",
+            LOOK,
+            "/new",
+        ];
         for line in lines {
             self.story.say(address, line).await;
         }

@@ -45,6 +45,8 @@ mod power_cut;
 mod skill_policy;
 #[path = "../trust/vouching.rs"]
 mod vouching;
+#[path = "../trust/why.rs"]
+mod why;
 #[path = "../trust/approval.rs"]
 mod approval;
 #[path = "../search/messages.rs"]

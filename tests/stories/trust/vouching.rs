@@ -83,6 +83,10 @@ async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_
     assert_eq!(story.last_received_by(ADA), "Kept.");
     let notes = std::fs::read_to_string(story.home.join("workspace/memory/2026-11-20.md")).unwrap_or_default();
     assert!(notes.contains("The rent is due on the third."), "{notes}");
+    story.say(ADA, "/why 2026-11-20.md").await;
+    let why = story.last_received_by(ADA);
+    assert!(why.contains("You vouched for something that had a part in it: the content of a file."), "{why}");
+    assert!(!why.contains("Nothing from outside"), "{why}");
 
     story.model.calls("web_fetch", json!({ "url": "http://shop.example/rent" }));
     story.say(ADA, "look it up").await;
