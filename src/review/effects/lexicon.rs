@@ -56,6 +56,13 @@ pub(super) enum Concept {
     Read,
     Standing,
     Often,
+    Echo,
+    First,
+    Given,
+    What,
+    Lawless,
+    Refuse,
+    Decode,
 }
 
 /// A concept at its place among the words of a text.

@@ -85,7 +85,7 @@ impl Sentence<'_> {
         let before = hits.len();
         let rules = [
             (EffectKind::Sends, self.sends()),
-            (EffectKind::Secret, self.near(Obtain, Secret, 9)),
+            (EffectKind::Secret, self.secret()),
             (EffectKind::Deletes, self.deletes()),
             (EffectKind::Access, self.access()),
             (EffectKind::Overrides, self.overrides()),
@@ -129,6 +129,21 @@ impl Sentence<'_> {
         is_recipient.then(|| self.from(verb))
     }
 
+    /// A secret is asked for, or the assistant's own instructions.
+    fn secret(&self) -> Option<Range<usize>> {
+        let is_own = |at: &Mark| self.of(Rules).any(|rules| rules.at >= at.end && rules.at - at.end <= 1);
+        let own = self.of(Given).chain(self.of(First).filter(|at| is_own(at)));
+        let own: Vec<&Mark> = own.collect();
+        let asks = |at: &Mark, gap| own.iter().any(|own| matches!(distance(at, own), Some(found) if found <= gap));
+        self.near(Obtain, Secret, 9)
+            .or_else(|| self.of(Echo).find(|at| self.is_act(at) && asks(at, 9)).map(|at| self.from(at)))
+            .or_else(|| {
+                let asked =
+                    |at: &&Mark| matches!(self.of(Given).next(), Some(own) if own.at >= at.end && own.at - at.end <= 1);
+                self.of(What).find(asked).map(|at| self.from(at))
+            })
+    }
+
     /// Returns whether a name follows: a word with a capital.
     fn is_named(&self, towards: &Mark) -> bool {
         let is_english = self.word(towards.at).is_some_and(|word| matches!(word, "to" | "with"));
@@ -167,11 +182,31 @@ impl Sentence<'_> {
             .or_else(|| self.near(Rules, Void, 5))
             .or_else(|| self.of(Precedence).next().map(|at| self.from(at)))
             .or_else(|| self.near(Newly, Orders, 1))
+            .or_else(|| self.lawless())
+            .or_else(|| {
+                let obeys = |at: &&Mark| {
+                    self.of(Follow).chain(self.of(Run)).any(|verb| verb.at >= at.end && verb.at - at.end <= 4)
+                };
+                self.of(Decode).filter(|at| self.is_act(at)).find(obeys).map(|at| self.from(at))
+            })
             .or_else(|| self.of(Role).find(|at| role(at) || self.is_second_person(at)).map(|at| self.from(at)))
             .or_else(|| {
                 let told: Vec<_> = self.of(Unbound).filter(|at| self.is_certain_mode(at)).collect();
                 told.first().map(|at| self.from(at))
             })
+    }
+
+    /// Nothing is refused, or answers follow no rule: several such words in one sentence.
+    fn lawless(&self) -> Option<Range<usize>> {
+        let unrefused = |at: &Mark| {
+            let denied = self.of(Not).any(|not| not.end <= at.at && at.at - not.end <= 2);
+            denied || self.of(Without).any(|without| without.end <= at.at && at.at - without.end <= 1)
+        };
+        let refused: Vec<&Mark> = self.of(Refuse).filter(|at| !unrefused(at)).collect();
+        let mut lawless: Vec<&Mark> = self.of(Lawless).filter(|at| self.is_act(at)).collect();
+        lawless.dedup_by_key(|mark| mark.at);
+        let several = lawless.first().filter(|_| lawless.len() > 1 && refused.is_empty());
+        self.of(Refuse).find(|at| unrefused(at)).or(several.copied()).map(|at| self.from(at))
     }
 
     /// Returns whether the words give the assistant another identity by themselves.
