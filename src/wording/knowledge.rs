@@ -6,7 +6,7 @@ pub const REMEMBER: &str = "Keep for weeks as a note; the same title replaces it
 /// Description of `memory_save`.
 pub const MEMORY_SAVE: &str = "Add to today's note; `key: value` sets or replaces a fact.";
 /// Description of `memory_section`.
-pub const MEMORY_SECTION: &str = "Read or change one section of a file.";
+pub const MEMORY_SECTION: &str = "Read or change a section of a file.";
 /// Description of `read_file`.
 pub const READ_FILE: &str = "Read a text file, a picture or a hit: memory/nora.md:12.";
 /// Description of `write_file`.

@@ -7,15 +7,15 @@ use super::{ProgramText, span};
 use crate::id::ReminderId;
 
 /// Description of `remind`.
-pub const REMIND: &str = "Send them a text later; tell them the time from the result.";
+pub const REMIND: &str = "Send them a text later; tell them the resulting time.";
 /// Description of the argument `when`.
 pub const REMIND_WHEN: &str = "2026-11-22 09:00, next Friday 9:00, in 20 minutes; or cron";
 /// Description of `schedule`.
-pub const SCHEDULE: &str = "Run a task on a schedule; they are sent each answer.";
+pub const SCHEDULE: &str = "Run a task on a schedule; each answer is sent.";
 /// Description of the argument `cron`.
 pub const SCHEDULE_CRON: &str = "30 7 * * MON-FRI, local";
 /// Description of the argument `task`.
-pub const SCHEDULE_TASK: &str = "Complete: the run sees only this";
+pub const SCHEDULE_TASK: &str = "The run sees only this";
 /// Description of `list_scheduled`.
 pub const LIST: &str = "List reminders and tasks.";
 /// Description of `change_scheduled`.

@@ -58,9 +58,9 @@ pub fn embedding_answers(model: &str, dimensions: usize) -> String {
 }
 
 /// Description of `memory_search`.
-pub const MEMORY_SEARCH: &str = "Search all that is known, said or sent; hits have an address to read on.";
+pub const MEMORY_SEARCH: &str = "Search what is known, said or sent; hits have an address.";
 /// Description of `memory_search` if the memory is switched off.
-pub const CONVERSATIONS_ONLY: &str = "Search all that was said or sent; hits have an address to read on.";
+pub const CONVERSATIONS_ONLY: &str = "Search what was said or sent; hits have an address.";
 /// Description of `memory_recall`.
 pub const MEMORY_RECALL: &str = "Look up facts and notes.";
 /// Description of `read_conversation`.

@@ -12,7 +12,7 @@ use crate::trust::{Label, Source};
 const MAX_SOURCES: usize = 200;
 
 /// Description of `read_reflection`.
-pub const READ_REFLECTION: &str = "Read your reflection on 2026-11-20, 2026-W47 or 2026-11.";
+pub const READ_REFLECTION: &str = "Read a reflection: 2026-11-20, 2026-W47 or 2026-11.";
 /// Error of `read_reflection`.
 pub const REFLECTIONS_UNREADABLE: &str = "Reflections cannot be read just now.";
 /// Description of `web_fetch`.
