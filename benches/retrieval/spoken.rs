@@ -19,7 +19,7 @@ const PAIRS: [[&str; 2]; WORLDS] =
 struct Episode {
     lines: &'static [&'static str],
     asked: &'static [(&'static str, &'static str, &'static [usize])],
-    /// What it is about, a row for each time it is told.
+    /// Words for the subject, a row for each time it is told.
     about: &'static [[&'static str; 3]],
 }
 

@@ -43,13 +43,13 @@ pub(super) struct StatusReport {
     set_aside: Vec<OutboxId>,
     streams: Vec<StreamStatus>,
     model: Option<String>,
-    /// What the reader's own open conversation has read and loaded.
+    /// Sources and skills that the reader's own open conversation has read and loaded.
     marks: Option<ReaderMarks>,
     /// `None` if the reader is a member.
     program: Option<ProgramStatus>,
 }
 
-/// What a person's open conversation has read and loaded.
+/// Sources and skills that a person's open conversation has read and loaded.
 struct ReaderMarks {
     /// Name of the person.
     reader: String,

@@ -152,7 +152,7 @@ fn page(row: &OutsideToolRow, state: ToolState) -> String {
     format!("{line}\n\n{}\n\n{}\n\n{how}", show::effects(&effects), fenced(&words))
 }
 
-/// What a tool says that it does, all of it new to the assistant.
+/// Returns the effects that a tool declares, all of them new to the assistant.
 fn effects(row: &OutsideToolRow) -> Effects {
     Effects::of_text("", &format!("{}\n\n{}", row.seen.description, readable(&row.seen.schema)))
 }

@@ -124,15 +124,8 @@ pub struct Search {
     /// Areas to search
     #[arg(long = "in", value_enum, value_delimiter = ',')]
     kinds: Vec<SearchArea>,
-    /// Search only in this category of facts and notes
-    #[arg(long, value_name = "WORD")]
-    category: Option<String>,
-    /// Only what was written from this day or time on
-    #[arg(long, value_name = "DAY")]
-    since: Option<String>,
-    /// Only what was written until this day or time
-    #[arg(long, value_name = "DAY")]
-    until: Option<String>,
+    #[command(flatten)]
+    limits: SearchLimits,
     /// Maximum number of results
     #[arg(long, default_value_t = 10)]
     limit: u32,
@@ -142,6 +135,20 @@ pub struct Search {
     /// Lines to show above and below a match in a file
     #[arg(long, default_value_t = 0)]
     context: u32,
+}
+
+/// Limits of every search.
+#[derive(Debug, Args)]
+pub struct SearchLimits {
+    /// Search only in this category of facts and notes
+    #[arg(long, value_name = "WORD")]
+    category: Option<String>,
+    /// Only what was written from this day or time on
+    #[arg(long, value_name = "DAY")]
+    since: Option<String>,
+    /// Only what was written until this day or time
+    #[arg(long, value_name = "DAY")]
+    until: Option<String>,
 }
 
 /// Area of a search.
@@ -318,12 +325,23 @@ impl Search {
             line.extend(words(&["--context", &self.context.to_string()]));
         }
         line.extend(self.kinds.iter().flat_map(|area| ["--in".to_owned(), value(area)]));
-        for (flag, value) in [("--category", &self.category), ("--since", &self.since), ("--until", &self.until)] {
-            line.extend(value.iter().flat_map(|value| words(&[flag, value])));
-        }
+        line.extend(self.limits.flags());
         line.extend(words(&["--", &self.query.join(" ")]));
         line
     }
+}
+
+impl SearchLimits {
+    /// Returns the flags in the gateway's syntax.
+    pub fn flags(&self) -> Vec<String> {
+        flags(&[("--category", &self.category), ("--since", &self.since), ("--until", &self.until)])
+    }
+}
+
+/// Returns those flags that have a value.
+pub fn flags(given: &[(&str, &Option<String>)]) -> Vec<String> {
+    let given = given.iter().filter_map(|(flag, value)| Some([*flag, value.as_deref()?]));
+    given.flatten().map(str::to_owned).collect()
 }
 
 impl Tools {

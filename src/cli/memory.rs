@@ -15,6 +15,7 @@ use tokio::process::Command;
 use super::Exit;
 use super::client::{self, Answered, words};
 use super::config::CliPaths;
+use super::forward::{SearchLimits, flags};
 use super::print::{CliError, Printer};
 use crate::admin::command::help;
 use crate::wording::memory as says;
@@ -91,15 +92,8 @@ struct Search {
     /// Search only under this heading
     #[arg(long, value_name = "HEADING")]
     section: Option<String>,
-    /// Search only in this category of facts and notes
-    #[arg(long, value_name = "WORD")]
-    category: Option<String>,
-    /// Only what was written from this day or time on
-    #[arg(long, value_name = "DAY")]
-    since: Option<String>,
-    /// Only what was written until this day or time
-    #[arg(long, value_name = "DAY")]
-    until: Option<String>,
+    #[command(flatten)]
+    limits: SearchLimits,
     /// Match upper and lower case exactly
     #[arg(long)]
     case: bool,
@@ -116,16 +110,8 @@ impl Search {
     fn line(&self) -> Vec<String> {
         let (limit, context) = (self.limit.to_string(), self.context.to_string());
         let mut line = words(&["memory", "search", "--limit", &limit, "--context", &context]);
-        let flags = [
-            ("--agent", &self.agent),
-            ("--section", &self.section),
-            ("--category", &self.category),
-            ("--since", &self.since),
-            ("--until", &self.until),
-        ];
-        for (flag, value) in flags {
-            line.extend(value.iter().flat_map(|value| words(&[flag, value])));
-        }
+        line.extend(flags(&[("--agent", &self.agent), ("--section", &self.section)]));
+        line.extend(self.limits.flags());
         line.extend(self.case.then(|| "--case".to_owned()));
         line.extend(words(&["--", &self.query.join(" ")]));
         line

@@ -58,7 +58,7 @@ pub struct ReviewSubject<'a> {
     pub rationale: &'a str,
     /// The findings of the scan.
     pub findings: &'a [Finding],
-    /// What the change newly does.
+    /// New effects of the change.
     pub effects: &'a Effects,
     /// What the check of its origin decided.
     pub clearance: Clearance,

@@ -412,7 +412,7 @@ pub struct ProposalWords<'a> {
     pub rationale: &'a str,
     /// Findings of the scan.
     pub findings: &'a str,
-    /// What the change newly does.
+    /// New effects of the change.
     pub effects: &'a str,
     /// The whole diff.
     pub diff: &'a str,

@@ -59,7 +59,7 @@ pub const NO_FACT: &str = "I know no fact with that key.";
 /// Refusal: nothing was answered yet.
 pub const NO_ANSWER: &str = "I have not answered you yet.";
 
-/// What had a part in a label with its person's yes.
+/// Sources that had a part in a label with its person's yes.
 pub fn accepted(label: &Label) -> Vec<String> {
     let vouched: BTreeSet<String> = label.vouched().map(in_words).collect();
     let vouched = (!vouched.is_empty())
@@ -103,7 +103,7 @@ pub fn conversations(named: &[String], more: usize) -> String {
     format!("It comes from the {conversations} of {}.", enumerated(&all))
 }
 
-/// What the prompt of an answer held.
+/// Contents of the prompt of an answer.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct AnswerParts {
     /// Number of messages that it answers.

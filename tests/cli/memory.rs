@@ -116,7 +116,7 @@ fn one_note_is_shown_as_it_is_and_nothing_outside() {
     assert_eq!(list["notes"][0]["note"], "tea", "{list}");
 }
 
-/// Proves: search/one-command, search/all-agents
+/// Proves: search/one-command, search/all-agents, search/limits
 #[test]
 fn notes_are_found_by_line_and_can_be_forgotten() {
     let home = Home::plain();
@@ -131,6 +131,14 @@ fn notes_are_found_by_line_and_can_be_forgotten() {
     assert!(!found.as_array().unwrap().is_empty(), "{found}");
     let evening = home.run("memory search Pot --section Evening --case --limit 5").done();
     assert!(evening.contains("No") && !evening.contains("Warm"), "{evening}");
+    for (limit, finds) in [("--since 2000-01-01", true), ("--until 2000-01-01", false), ("--category recipes", false)] {
+        for search in ["memory search", "search --in notes"] {
+            let found = home.run(&format!("{search} pot {limit} --json")).json().to_string();
+            assert_eq!(found.contains("memory/tea.md"), finds, "{search} {limit}: {found}");
+        }
+    }
+    let found = home.run("memory search pot --agent nobody --json").json();
+    assert!(found.as_array().unwrap().is_empty(), "{found}");
     home.run("memory search").refused(2, &["QUERY"]);
     let plan = home.run("memory forget tea").done();
     assert!(plan.contains("note Tea") && plan.contains("compline memory forget \"tea\" --yes"), "{plan}");

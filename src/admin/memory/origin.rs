@@ -27,7 +27,7 @@ use crate::wording::why::{self as origin, AnswerParts};
 
 /// The origin of a proposal, a note, a fact or an answer, one line for each step.
 pub(in crate::admin) struct OriginReport {
-    /// What was asked about, for a program.
+    /// Subject of the question, for a program.
     pub of: Value,
     /// Label of it.
     pub label: Label,
@@ -195,8 +195,8 @@ fn conversations_line(
     Ok(origin::conversations(&named, ids.len().saturating_sub(MOST)))
 }
 
-/// What a turn was shown, by its edges and its tool calls. Files outside of the person's folder are
-/// left out, except for the instructions that all share.
+/// Returns the texts that a turn was shown, by its edges and its tool calls. Files outside of the
+/// person's folder are left out, except for the instructions that all share.
 fn parts_of(db: Db<'_>, turn: &TurnRow, folder: Option<&str>) -> anyhow::Result<AnswerParts> {
     let mut parts = AnswerParts { messages: db.messages().messages_of_turn(turn.id)?.len(), ..AnswerParts::default() };
     for parent in db.derivations().parents(Node::Turn(turn.id))? {

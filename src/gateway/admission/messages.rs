@@ -177,7 +177,7 @@ fn conversation_for(item: &Item<'_>, sender: &Sender<'_>) -> anyhow::Result<(Con
 }
 
 /// Returns the conversation that began with the message `thread`, opened if it is not there or over.
-/// It leaves the ongoing chat as it is.
+/// The ongoing chat stays as it is.
 fn conversation_of_thread(item: &Item<'_>, sender: &Sender<'_>, thread: &str) -> anyhow::Result<ConversationId> {
     let (conversations, stream) = (item.tx.conversations(), sender.stream);
     let first = item.tx.messages().by_external_id(sender.address, thread)?;

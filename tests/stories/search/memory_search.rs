@@ -158,8 +158,8 @@ async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
     story.end().await;
 }
 
-/// Promise (search/not-in-prompt): What is in the assistant's prompt anyway, such as `MEMORY.md` and the note of the
-/// day, is no hit of its search and counts as no use; your own search finds it.
+/// Promise (search/not-in-prompt): What is in the assistant's prompt anyway, such as `MEMORY.md` and
+/// the note of the day, is no hit of its search and counts as no use; your own search finds it.
 #[tokio::test]
 async fn what_stands_in_the_prompt_is_no_hit_and_no_use() {
     let story = Story::begin().await;
@@ -175,8 +175,8 @@ async fn what_stands_in_the_prompt_is_no_hit_and_no_use() {
     story.end().await;
 }
 
-/// Promise (search/own-experience): With `experience_for_all = false` nothing that another agent or profile has
-/// learned comes to mind or is found unless that agent is named.
+/// Promise (search/own-experience): With `experience_for_all = false` nothing that another agent or
+/// profile has learned comes to mind or is found unless that agent is named.
 #[tokio::test]
 async fn nothing_of_another_agent_comes_by_itself() {
     let experience = "experience/other.md";
@@ -203,8 +203,8 @@ async fn nothing_of_another_agent_comes_by_itself() {
     }
 }
 
-/// Promise (search/limits): The assistant's search and yours take a first and a last day, a category, an agent with
-/// its profile, and a heading; members search their own texts in their chat.
+/// Promise (search/limits): The assistant's search and yours take a first and a last day, a
+/// category, an agent with its profile, and a heading; members search their own texts in their chat.
 #[tokio::test]
 async fn a_search_is_limited_by_day_category_agent_and_heading() {
     let story = two_agents().await;
