@@ -74,22 +74,22 @@ impl<'a> Erasure<'a> {
         Self { journal, workspace }
     }
 
-    /// Stores the row of an erasure, at the request of that person. Source messages are deleted
-    /// only if `messages` is true, and nothing that the choice leaves out.
+    /// Stores the rows of erasures, all or none, at the request of that person. Source messages are
+    /// deleted only if a plan's flag is true, and nothing that its choice leaves out.
     pub async fn begin(
         &self,
-        plan: ErasurePlan,
+        plans: Vec<(ErasurePlan, bool, ErasureChoice)>,
         person: PersonId,
         scope: Scope,
-        (messages, choice): (bool, ErasureChoice),
         at: Timestamp,
-    ) -> anyhow::Result<ErasureId> {
-        let cause = match plan.kind {
-            ErasureKind::Person => "want a person forgotten",
-            ErasureKind::Note | ErasureKind::Fact | ErasureKind::Words => "want something forgotten",
-        };
+    ) -> anyhow::Result<Vec<ErasureId>> {
+        let is_person = plans.iter().any(|(plan, ..)| plan.kind == ErasureKind::Person);
+        let cause = if is_person { "want a person forgotten" } else { "want something forgotten" };
         let begin = move |tx: Tx<'_>| {
-            tx.erasure().begin(&NewErasure { plan: &plan, person, messages, choice: &choice, scope, at })
+            let new = |(plan, messages, choice): &(_, _, _)| {
+                tx.erasure().begin(&NewErasure { plan, person, messages: *messages, choice, scope, at })
+            };
+            plans.iter().map(new).collect()
         };
         self.journal.write(cause, begin).await
     }

@@ -84,8 +84,6 @@ mod deleted_power;
 mod forget;
 #[path = "stories/erasure/forget_lines.rs"]
 mod forget_lines;
-#[path = "stories/erasure/forget_plan.rs"]
-mod forget_plan;
 #[path = "stories/erasure/forget_reports.rs"]
 mod forget_reports;
 #[path = "stories/erasure/person.rs"]

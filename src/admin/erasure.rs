@@ -9,6 +9,7 @@
 //! The row of a deletion is written before anything is deleted, so an interrupted one is finished
 //! at the next start ([`crate::schedule::Schedule::delete_redacted`]).
 
+use anyhow::Context;
 use serde_json::{Value, json};
 
 use super::ErasureAdmin;
@@ -173,29 +174,30 @@ impl ErasureAdmin<'_> {
         numbers: Option<&[usize]>,
         surface: Surface,
     ) -> anyhow::Result<Answer> {
-        let (mut choice, mut left) = ((plan.has_messages, ErasureChoice::default()), Vec::new());
+        let (mut has_messages, mut choice, mut left) = (plan.has_messages, ErasureChoice::default(), Vec::new());
         if let Some(numbers) = numbers {
             let Some((chosen, has_message)) = plan.preview.choice_of(numbers) else {
                 return Ok(Answer::refusal(plan_says::NO_SUCH_NUMBER));
             };
             left = left_out(&plan.preview, numbers, self.zone);
-            choice = (has_message, chosen);
+            (has_messages, choice) = (has_message, chosen);
         }
         let scope = who.scope();
         self.stop_turns_of(scope).await?;
         let now = self.clock.now();
         // Each derived item has an erasure of its own, because it says other words.
-        let mut derived = Vec::new();
+        let mut plans = Vec::new();
         for number in numbers.unwrap_or_default() {
             let planned = plan.preview.items.get(number.saturating_sub(1)).filter(|planned| planned.is_derived);
             let Some(planned) = planned else { continue };
-            if let Some((of, choice)) = self.erasure().plan_of_derived(who, planned).await? {
-                derived.push(self.erasure().begin(of, requester.id, scope, (false, choice), now).await?);
-            }
+            let derived = self.erasure().plan_of_derived(who, planned).await?;
+            plans.extend(derived.map(|(of, choice)| (of, false, choice)));
         }
-        let id = self.erasure().begin(plan.preview.plan, requester.id, scope, choice, now).await?;
+        plans.push((plan.preview.plan, has_messages, choice));
+        let mut begun = self.erasure().begin(plans, requester.id, scope, now).await?;
+        let id = begun.pop().context("No deletion has begun")?;
         let mut counts = ErasureCounts::default();
-        for id in derived {
+        for id in begun {
             counts = self.erasure().execute(id, now).await?.map_or(counts, |outcome| counts.and(outcome.counts));
         }
         self.execute(id, (left.as_slice(), counts), surface).await
@@ -245,7 +247,9 @@ impl ErasureAdmin<'_> {
         let scope = Scope::Person(id);
         self.stop_turns_of(scope).await?;
         let plan = self.erasure().plan_of_person(id, name).await?;
-        let erasure = self.erasure().begin(plan, id, scope, (true, ErasureChoice::default()), self.clock.now()).await?;
+        let plans = vec![(plan, true, ErasureChoice::default())];
+        let begun = self.erasure().begin(plans, id, scope, self.clock.now()).await?.pop();
+        let erasure = begun.context("No deletion has begun")?;
         let outcome = self.erasure().execute_person(erasure, self.clock.now()).await?;
         // The files that the person sent to groups.
         self.schedule.delete_redacted().await?;

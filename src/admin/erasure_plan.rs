@@ -196,7 +196,9 @@ pub(super) fn left_out(preview: &ErasurePreview, numbers: &[usize], zone: Zone) 
 /// Returns the text whose digest is the code of a plan.
 pub(super) fn digest_input(preview: &ErasurePreview) -> String {
     let kind: &'static str = preview.plan.kind.into();
-    format!("forget\n{kind}\n{}\n{}", preview.plan.target, preview.keys().join(" "))
+    // The words of a note may change in their place.
+    let query = json!(preview.plan.query);
+    format!("forget\n{kind}\n{}\n{query}\n{}", preview.plan.target, preview.keys().join(" "))
 }
 
 fn kind(item: &ErasureItem) -> &'static str {

@@ -53,7 +53,8 @@ impl Home {
     async fn wants_ben_forgotten(&self) -> ErasureId {
         let (ben, plan) = (self.ben.id, self.erasure().plan_of_person(self.ben.id, "Ben").await.unwrap());
         let plan = ErasurePlan { target: "people/2-ben".to_owned(), label: Label::trusted(), ..plan };
-        self.erasure().begin(plan, ben, Scope::Person(ben), (true, ErasureChoice::default()), NOW).await.unwrap()
+        let plans = vec![(plan, true, ErasureChoice::default())];
+        self.erasure().begin(plans, ben, Scope::Person(ben), NOW).await.unwrap()[0]
     }
 }
 
@@ -193,7 +194,7 @@ async fn forget_the_cat(said: &Said, mask: Option<Vec<bool>>) -> Left {
     }
     if let Some((choice, messages)) = choice {
         let scope = Scope::Person(ada.id);
-        let id = home.erasure().begin(preview.plan, ada.id, scope, (messages, choice), NOW).await.unwrap();
+        let id = home.erasure().begin(vec![(preview.plan, messages, choice)], ada.id, scope, NOW).await.unwrap()[0];
         let outcome = home.erasure().execute(id, NOW).await.unwrap().unwrap();
         assert!(outcome.remaining.is_empty(), "{:?}", outcome.remaining);
     }

@@ -8,7 +8,8 @@ use compline::gateway::admission::{Admission, AfterCommit, ParsedItem};
 use compline::message::{ChatKind, Event, Inbound, MessageContent};
 use compline::time::{Clock, Zone};
 
-use super::story::Story;
+use super::channel::Channel;
+use super::story::{Story, StoryOver};
 
 /// Admits an event in a person's direct chat while other work may be running. `name` is the
 /// external id of the item.
@@ -75,13 +76,13 @@ pub fn deleted(of: &str) -> Event {
 
 /// Checks whether a word is in any file of the journal, as written or as the search indexes keep
 /// it. The gateway must have stopped, or its log must be cut.
-pub fn journal_contains(story: &Story, word: &str) -> bool {
+pub fn journal_contains(story: &StoryOver<impl Channel>, word: &str) -> bool {
     journal_contains_text(story, word) || bytes_stand_in_the_journal(story, stem_of(word).as_bytes())
 }
 
 /// The same check without the indexes, which drop messages deleted by their sender in the nightly
 /// upkeep.
-pub fn journal_contains_text(story: &Story, word: &str) -> bool {
+pub fn journal_contains_text(story: &StoryOver<impl Channel>, word: &str) -> bool {
     bytes_stand_in_the_journal(story, word.as_bytes())
 }
 
@@ -97,7 +98,7 @@ fn stem_of(word: &str) -> String {
     }
 }
 
-fn bytes_stand_in_the_journal(story: &Story, sought: &[u8]) -> bool {
+fn bytes_stand_in_the_journal(story: &StoryOver<impl Channel>, sought: &[u8]) -> bool {
     ["compline.db", "compline.db-wal"].iter().any(|name| {
         let bytes = std::fs::read(story.home.join(name)).unwrap_or_default();
         bytes.windows(sought.len()).any(|window| window == sought)

@@ -43,6 +43,8 @@ mod piped;
 mod power_cut;
 #[path = "../trust/skill_policy.rs"]
 mod skill_policy;
+#[path = "../erasure/forget_plan.rs"]
+mod forget_plan;
 #[path = "../trust/vouching.rs"]
 mod vouching;
 #[path = "../trust/why.rs"]

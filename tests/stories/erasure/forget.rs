@@ -309,3 +309,19 @@ fn it_is_forgotten_whenever_the_power_goes() {
         crash_test.end();
     }
 }
+
+/// Proves: forgetting/plan
+#[tokio::test]
+async fn a_button_carries_out_exactly_the_plan_above_it() {
+    let story = Story::begin().await;
+    story.writes("memory/boiler.md", "# Boiler\n\nRepaired by Quittenbaum in May.\n");
+    story.say(ADA, "/forget boiler").await;
+    let shown = story.fake.sent(ADA).pop().unwrap();
+    let (title, command) = shown.buttons().first().unwrap().clone();
+    assert_eq!((title.as_str(), Some(command.clone())), ("Delete all of this", forget_command(&shown.text)));
+    story.fake.presses(ADA, shown.message_id, &command);
+    story.answered().await;
+    assert!(story.last_received_by(ADA).contains("Forgotten: 1 note"), "{}", story.last_received_by(ADA));
+    assert!(!story.home.join("workspace/memory/boiler.md").exists());
+    story.end().await;
+}

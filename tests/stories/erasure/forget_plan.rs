@@ -7,9 +7,10 @@ use compline::store::CommitPoint::{After, Before};
 use compline::time::Clock;
 use serde_json::json;
 
+use super::{CrashTest, Story};
 use crate::support::injected_events::journal_contains;
-use crate::support::power::{CrashTest, Cut};
-use crate::support::story::{ADA, BEN, Story, forget_command};
+use crate::support::power::Cut;
+use crate::support::story::{ADA, BEN, forget_command};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -82,17 +83,19 @@ async fn the_plan_is_shown_before_and_its_code_covers_it() {
 
 /// Proves: forgetting/plan
 #[tokio::test]
-async fn a_button_carries_out_exactly_the_plan_above_it() {
+async fn a_note_that_says_something_else_since_it_was_shown_is_shown_again() {
     let story = Story::begin().await;
     story.writes("memory/boiler.md", NOTE);
     story.say(ADA, "/forget boiler").await;
-    let shown = story.fake.sent(ADA).pop().unwrap();
-    let (title, command) = shown.buttons().first().unwrap().clone();
-    assert_eq!((title.as_str(), Some(command.clone())), ("Delete all of this", forget_command(&shown.text)));
-    story.fake.presses(ADA, shown.message_id, &command);
-    story.answered().await;
+    let outdated = forget_command(&story.last_received_by(ADA)).unwrap();
+    let other = NOTE.replace("The boiler was repaired", "The plan of the cellar was drawn");
+    story.writes("memory/boiler.md", &other);
+    story.say(ADA, &outdated).await;
+    let again = story.last_received_by(ADA);
+    assert!(again.contains("has changed since it was shown"), "{again}");
+    assert_eq!(story.reads("memory/boiler.md"), other);
+    story.say(ADA, &forget_command(&again).unwrap()).await;
     assert!(story.last_received_by(ADA).contains("Forgotten: 1 note"), "{}", story.last_received_by(ADA));
-    assert!(!story.home.join("workspace/memory/boiler.md").exists());
     story.end().await;
 }
 
@@ -202,6 +205,36 @@ async fn what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_
     assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE '%Quittenbaum%'"), 0);
     assert_eq!(story.count("SELECT count(*) FROM file_contents WHERE CAST(content AS TEXT) LIKE '%Herr Q%'"), 0);
     story.end().await;
+}
+
+/// Proves: forgetting/narrowed
+#[test]
+fn what_was_made_from_a_message_goes_with_it_or_stays_with_it_whenever_the_power_goes() {
+    let jobs = ["want something forgotten", "count what is forgotten", "forget messages", "end a forgetting"];
+    for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
+        let mut crash_test = CrashTest::prepared("");
+        let note = json!({ "title": "Heating", "content": "Engine in the cellar: ask Herr Q.", "kind": "reference" });
+        crash_test.story.model.calls("remember", note).says("Kept.");
+        assert!(!crash_test.start(None));
+        assert!(!crash_test.during(crash_test.story.say(ADA, LINE)));
+        assert!(!crash_test.during(crash_test.story.say(ADA, "/forget Quittenbaum messages")));
+        let plan = crash_test.story.last_received_by(ADA);
+        let chosen = [number(&plan, &["your message of"]), number(&plan, &["note Heating"])];
+        crash_test.cut_next(Cut::at(side, job));
+        crash_test.story.fake.says(ADA, &only(&plan, &chosen));
+        assert!(crash_test.pass(MINUTE), "{side:?} {job} never came");
+        crash_test.bury();
+        let is_wanted = crash_test.story.count("SELECT count(*) FROM forgettings");
+        assert!(is_wanted == 0 || is_wanted == 2, "{side:?} {job}: {is_wanted} of two are wanted");
+        assert!(!crash_test.start(None));
+        assert!(!crash_test.pass(MINUTE));
+        let story = &crash_test.story;
+        // The command arrives again if it was not stored.
+        assert!(!story.home.join("workspace/memory/heating.md").exists(), "{side:?} {job}");
+        assert_eq!(story.count(&format!("SELECT count(*) FROM texts WHERE text = '{LINE}'")), 0, "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM forgettings WHERE state = 'wanted'"), 0, "{side:?} {job}");
+        crash_test.end();
+    }
 }
 
 /// Proves: forgetting/narrowed
