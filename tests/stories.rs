@@ -101,12 +101,8 @@ mod extraction;
 mod extraction_failures;
 #[path = "stories/memory/extraction_power.rs"]
 mod extraction_power;
-#[path = "stories/memory/hand_values.rs"]
-mod hand_values;
 #[path = "stories/memory/keep_confirmation.rs"]
 mod keep_confirmation;
-#[path = "stories/memory/learnings.rs"]
-mod learnings;
 #[path = "stories/memory/loaded_files.rs"]
 mod loaded_files;
 #[path = "stories/memory/memory_cases.rs"]
@@ -117,10 +113,6 @@ mod memory_commands;
 mod memory_files;
 #[path = "stories/memory/memory_power.rs"]
 mod memory_power;
-#[path = "stories/memory/notes.rs"]
-mod notes;
-#[path = "stories/memory/one_value.rs"]
-mod one_value;
 #[path = "stories/memory/oversized.rs"]
 mod oversized;
 #[path = "stories/memory/salience.rs"]

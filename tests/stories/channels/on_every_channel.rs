@@ -45,6 +45,14 @@ mod power_cut;
 mod skill_policy;
 #[path = "../erasure/forget_plan.rs"]
 mod forget_plan;
+#[path = "../memory/hand_values.rs"]
+mod hand_values;
+#[path = "../memory/learnings.rs"]
+mod learnings;
+#[path = "../memory/notes.rs"]
+mod notes;
+#[path = "../memory/one_value.rs"]
+mod one_value;
 #[path = "../trust/vouching.rs"]
 mod vouching;
 #[path = "../trust/why.rs"]

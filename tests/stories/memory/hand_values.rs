@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use crate::support::power::{CrashTest, Cut};
-use crate::support::story::{ADA, BEN, Story};
 use compline::store::CommitPoint::{After, Before};
+
+use super::{CrashTest, Story};
+use crate::support::power::Cut;
+use crate::support::story::{ADA, BEN};
 
 const MINUTE: Duration = Duration::from_secs(60);
 const AGENT: &str = "agents/compline/memory.md";

@@ -5,8 +5,9 @@ use std::time::Duration;
 use compline::model::Purpose;
 use serde_json::json;
 
+use super::Story;
 use crate::support::model::{Say, usual, words};
-use crate::support::story::{ADA, BEN, Story};
+use crate::support::story::{ADA, BEN};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";

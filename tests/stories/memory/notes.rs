@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::story::{ADA, Story};
+use super::Story;
+use crate::support::story::ADA;
 
 fn memory(story: &Story) -> PathBuf {
     story.home.join("workspace/memory")

@@ -4,8 +4,9 @@ use compline::model::Purpose;
 use compline::time::{Clock, Zone};
 use serde_json::{Value, json};
 
+use super::Story;
 use crate::support::model::{Say, usual, words};
-use crate::support::story::{ADA, EVE, Story, UNTRUSTED};
+use crate::support::story::{ADA, EVE, UNTRUSTED};
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 

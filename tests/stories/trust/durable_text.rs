@@ -158,3 +158,26 @@ async fn a_conversation_of_which_nothing_was_typed_leaves_no_empty_summary() {
     assert!(story.model.chats().last().unwrap().label().is_trusted());
     story.end().await;
 }
+
+/// Proves: memory/word-for-word
+#[tokio::test]
+async fn what_others_wrote_is_kept_only_after_a_yes_and_only_as_it_was_shown() {
+    let story = Story::begin().await;
+    for (answer, is_kept) in [("no", false), ("yes", true)] {
+        let note = serde_json::json!({ "title": "Tea", "content": "Warm the pot first.", "kind": "user" });
+        story.model.calls("remember", note).says("Noted.");
+        story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+        story.answered().await;
+        let heard = story.received_by(ADA);
+        let asked = heard.iter().rev().find(|heard| heard.contains("Keep this?"));
+        assert!(asked.is_some_and(|asked| asked.contains("Warm the pot first.")), "{heard:?}");
+        assert_eq!(story.file("memory/tea.md"), None, "{answer}");
+        let number = story.count("SELECT max(number) FROM keeps");
+        story.say(ADA, &format!("/{answer} {number}")).await;
+        let note = story.reads("memory/tea.md");
+        assert_eq!(note.contains("Warm the pot first."), is_kept, "{answer}: {note}");
+        assert!(!note.contains(UNTRUSTED), "{note}");
+        story.say(ADA, "/new").await;
+    }
+    story.end().await;
+}

@@ -2,12 +2,14 @@
 
 use serde_json::json;
 
-use crate::support::story::{ADA, EVE, Story};
+use crate::support::channel::Channel;
+use crate::support::signal::FakeSignal;
+use crate::support::story::{ADA, EVE, Story, StoryOver};
 
 const TRUSTS_PHOTOS: &str = "[conversation]\ntrust_own_photos = true";
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n x";
 
-async fn remind(story: &Story) -> String {
+async fn remind(story: &StoryOver<impl Channel>) -> String {
     story.model.calls("remind", json!({ "when": "2026-12-03 09:00", "text": "the dentist" }));
     story.say(ADA, "remind me of it").await;
     story.last_received_by(ADA)
@@ -32,4 +34,16 @@ async fn only_own_photos_are_vouched_for_by_the_setting() {
         assert_eq!(story.count("SELECT count(*) FROM reminders"), i64::from(!asks), "{case}");
         story.end().await;
     }
+}
+
+/// Proves: trust/own-photos
+#[tokio::test]
+async fn signal_does_not_tell_what_was_forwarded_so_the_setting_has_no_effect_there() {
+    let story = StoryOver::<FakeSignal>::with(TRUSTS_PHOTOS).await;
+    story.fake.sends_photo(ADA, "my card", PNG);
+    story.answered().await;
+    let said = remind(&story).await;
+    assert!(said.contains("/yes 1"), "{said}");
+    assert_eq!(story.count("SELECT count(*) FROM grants"), 0);
+    story.end().await;
 }
