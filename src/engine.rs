@@ -191,21 +191,22 @@ impl Engine {
             .write("stop a turn", move |tx| {
                 // Looked up inside the transaction, because a turn may end at any moment: an
                 // answered turn is no longer stopped.
-                let mut stopped = false;
+                let mut stopped = Vec::new();
                 // There may be two: a turn begun by a yes waits for the one that is running.
                 while let Some(open) = tx.turns().open_turn(stream)? {
                     tx.messages().settle_turn(open.id, MessageState::Answered, "stopped")?;
                     tx.outbox().drop_preview(open.id)?;
                     tx.turns().end_turn(open.id, TurnState::Stopped, "stopped", now)?;
-                    stopped = true;
+                    stopped.push(open.address);
                 }
                 Ok(stopped)
             })
             .await?;
-        if stopped {
+        if !stopped.is_empty() {
             self.cancel(stream);
         }
-        Ok(stopped)
+        stopped.iter().for_each(|address| self.channels.posted(*address));
+        Ok(!stopped.is_empty())
     }
 
     /// Cancels the work of the stream's task on a turn that is over in the journal.

@@ -316,6 +316,8 @@ pub struct ToolResult {
     pub text: Text,
     /// Origins in the journal.
     pub from: Vec<Node>,
+    /// True if it brought anything from outside.
+    pub from_outside: bool,
     /// Our own word for the failure, if any.
     pub failed: Option<&'static str>,
 }
@@ -507,6 +509,7 @@ impl AuthorizedCall {
         ToolResult {
             text: Labelled::new(Arc::from(text), label.join_with(&output.label), scope),
             from: output.from,
+            from_outside: output.label.asks_before_leaving(),
             failed,
         }
     }

@@ -89,22 +89,21 @@ impl TurnClaim {
         if ids.is_empty() {
             return Ok(None);
         }
+        let mut came = Vec::new();
         for id in &ids {
-            for text in tx.messages().texts_of(*id)? {
-                self.label.absorb(text.text.label());
-            }
-            for file in tx.attachments().attachments_of(*id)? {
-                self.label.absorb(&file.label);
-            }
+            came.extend(tx.messages().texts_of(*id)?.into_iter().map(|text| text.text.label().clone()));
+            came.extend(tx.attachments().attachments_of(*id)?.into_iter().map(|file| file.label));
         }
         let unshown = if self.zone.is_some() { tx.sent().unshown(self.stream)? } else { Vec::new() };
         if let Some(sent) = self.zone.and_then(|zone| context::sent(&unshown, zone, self.scope)) {
-            self.label.absorb(sent.label());
+            came.push(sent.label().clone());
         }
         let edits = if self.zone.is_some() { tx.messages().unshown_edits(self.stream)? } else { Vec::new() };
-        for edit in &edits {
-            self.label.absorb(edit.text.label());
+        came.extend(edits.iter().map(|edit| edit.text.label().clone()));
+        if came.iter().any(Label::asks_before_leaving) {
+            tx.grants().end_tools(self.conversation, "", self.now)?;
         }
+        came.iter().for_each(|label| self.label.absorb(label));
         self.label = self.label.vouched_for(&tx.grants().vouched_in(self.conversation)?);
         let turn = tx.turns().begin_turn(&NewTurn {
             stream: self.stream,

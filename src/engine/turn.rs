@@ -14,9 +14,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use self::reply::{
-    answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, tell_of_uses, why_away,
-};
+use self::reply::{answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, why_away};
 use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
 use super::history::{self, History};
@@ -461,7 +459,6 @@ impl<'a> Turn<'a> {
                 }
                 if !is_run {
                     post_notice(tx, &row, &notice, now)?;
-                    tell_of_uses(tx, &row, now)?;
                     ask_to_keep(tx, &row, now)?;
                 }
                 end_unanswered(tx, row.id, reason, now)

@@ -244,8 +244,9 @@ impl ConversationsMut<'_> {
         })
     }
 
-    /// Closes a conversation, unless it is closed.
+    /// Closes a conversation, unless it is closed, and ends what its person allowed in it.
     pub fn close_conversation(&self, id: ConversationId, at: Timestamp) -> anyhow::Result<()> {
+        self.tx().grants().take_back(id, at)?;
         self.db.run("UPDATE conversations SET closed_at = ?2 WHERE id = ?1 AND closed_at IS NULL", params![id, at])
     }
 

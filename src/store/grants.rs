@@ -2,10 +2,11 @@
 //! tool of another program that is used without a question, or a host or recipient that no loaded
 //! skill names.
 //!
-//! A grant holds until it is taken back, used up, or its conversation ends. It never extends beyond
-//! the conversation.
+//! A grant holds until it is taken back, used up, or its conversation ends; that of a tool also
+//! ends when anything else from outside comes in. Each use is told when its turn ends.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
@@ -13,8 +14,10 @@ use strum::{EnumString, IntoStaticStr};
 use crate::id::{ConversationId, GrantId, PersonId, StepId, TurnId};
 use crate::store::handles::{Grants, GrantsMut};
 use crate::store::rows::{from_row, insert, stored_word};
+use crate::store::{CauseKind, NewOutbox};
 use crate::time::Timestamp;
-use crate::trust::{Label, Scope, Source};
+use crate::trust::{Label, Labelled, Scope, Source};
+use crate::wording::tool as says;
 
 /// Kind of a grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -143,6 +146,26 @@ impl GrantsMut<'_> {
              WHERE id = ?1 AND ended_at IS NULL",
             params![id, now],
         )
+    }
+
+    /// Ends the grants of tools in a conversation, except of that one, because something else from
+    /// outside came in.
+    pub fn end_tools(&self, conversation: ConversationId, except: &str, now: Timestamp) -> anyhow::Result<()> {
+        let sql = "UPDATE grants SET ended_at = ?3
+             WHERE conversation_id = ?1 AND kind = 'tool' AND subject <> ?2 AND ended_at IS NULL";
+        self.db.run(sql, params![conversation, except, now])
+    }
+
+    /// Tells the person of an ending turn which tools it used without a question.
+    pub(super) fn tell_of_uses(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<()> {
+        let uses = self.db.grants().uses_in(turn)?;
+        let Some(row) = self.db.turns().turn(turn)?.filter(|_| !uses.is_empty()) else { return Ok(()) };
+        let lines: Vec<String> =
+            uses.iter().map(|used| says::used_under_yes(&used.tool, used.calls, used.uses_left)).collect();
+        // The name of a tool comes from its server.
+        let text = Labelled::new(Arc::from(lines.join("\n")), row.label, row.scope);
+        let urgency = CauseKind::Heartbeat.urgency();
+        self.tx().outbox().post(&NewOutbox { urgency, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
     }
 
     /// Takes back all grants of a conversation. Returns their number.

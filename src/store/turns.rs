@@ -303,8 +303,9 @@ impl TurnsMut<'_> {
         self.db.run("UPDATE steps SET failed = 1 WHERE id = ?1", [id])
     }
 
-    /// Ends a turn.
+    /// Ends a turn, and tells its person which tools it used under an earlier yes.
     pub fn end_turn(&self, id: TurnId, state: TurnState, reason: &str, now: Timestamp) -> anyhow::Result<()> {
+        self.tx().grants().tell_of_uses(id, now)?;
         self.db.run(
             "UPDATE turns SET state = ?2, reason = ?3, ended_at = ?4, retry_at = NULL WHERE id = ?1",
             params![id, state, reason, now],

@@ -3,6 +3,7 @@
 pub mod channel;
 pub mod fake;
 pub mod injected_events;
+pub mod mcp;
 pub mod model;
 pub mod obedient_model;
 pub mod office;

@@ -116,7 +116,8 @@ impl Turn<'_> {
         };
         let Some(step) = self.begin_tool_step(seq, call, &label, None).await? else { return Ok(None) };
         let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        self.store_tool_step(step, &call.name, ToolResult { text, from: Vec::new(), failed: Some(NOT_MADE) }).await?;
+        let result = ToolResult { text, from: Vec::new(), from_outside: false, failed: Some(NOT_MADE) };
+        self.store_tool_step(step, &call.name, result).await?;
         Ok(None)
     }
 
@@ -165,8 +166,7 @@ impl Turn<'_> {
     }
 
     /// Returns the grant under which a call of an outside tool needs no question: it covers the
-    /// call, and nothing from outside came in since but results of that tool. `None` if the call
-    /// needs none.
+    /// call, and the context brought no other source since. `None` if the call needs none.
     fn lasting_grant(&self, call: &ToolCall, label: &Label, granted: &[Covers]) -> Option<GrantRow> {
         if self.grants.is_empty() || !label.asks_before_leaving() {
             return None;
@@ -202,12 +202,16 @@ impl Turn<'_> {
         self.engine.journal.write("begin a tool step", begin_step).await
     }
 
+    /// Stores a result. What it brings from outside ends each lasting yes to another tool.
     async fn store_tool_step(&self, step: StepId, tool: &str, result: ToolResult) -> anyhow::Result<()> {
-        let (turn, now) = (self.row.id, self.engine.clock.now());
-        let reads_skills = SKILL_READERS.contains(&tool);
+        let (turn, conversation, now) = (self.row.id, self.row.conversation, self.engine.clock.now());
+        let (reads_skills, tool) = (SKILL_READERS.contains(&tool), tool.to_owned());
         self.engine
             .journal
             .write("store a tool step", move |tx| {
+                if result.from_outside {
+                    tx.grants().end_tools(conversation, &tool, now)?;
+                }
                 for source in result.from {
                     if let Node::Version(version) = source
                         && reads_skills

@@ -44,7 +44,6 @@ pub(super) fn answer(
     let reply = NewOutbox::answer(OutboxKind::Reply, row.address, text, now);
     tx.outbox().post(&NewOutbox { message: Some(message), buttons, quotes, ..reply })?;
     post_reaction(tx, row, now)?;
-    tell_of_uses(tx, row, now)?;
     ask_to_keep(tx, row, now)?;
     // A question with buttons waits for the person's answer.
     if buttons.is_empty() {
@@ -123,20 +122,6 @@ fn add_reply(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<Messag
         effective_at: now,
         turn: Some(row.id),
     })
-}
-
-/// Tells the person which tools the turn used without a question, under an earlier yes of theirs.
-pub(super) fn tell_of_uses(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()> {
-    let uses = tx.grants().uses_in(row.id)?;
-    if uses.is_empty() {
-        return Ok(());
-    }
-    let lines: Vec<String> =
-        uses.iter().map(|used| wording::tool::used_under_yes(&used.tool, used.calls, used.uses_left)).collect();
-    // The name of a tool comes from its server.
-    let text = Labelled::new(Arc::from(lines.join("\n")), row.label.clone(), row.scope);
-    let urgency = CauseKind::Heartbeat.urgency();
-    tx.outbox().post(&NewOutbox { urgency, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
 }
 
 /// Asks the person, after the answer, about everything that a tainted turn wanted to remember.

@@ -43,6 +43,10 @@ mod piped;
 mod power_cut;
 #[path = "../trust/skill_policy.rs"]
 mod skill_policy;
+#[path = "../trust/lasting_yes.rs"]
+mod lasting_yes;
+#[path = "../trust/lasting_yes_power.rs"]
+mod lasting_yes_power;
 #[path = "../erasure/forget_plan.rs"]
 mod forget_plan;
 #[path = "../memory/hand_values.rs"]
