@@ -280,7 +280,7 @@ impl AuthorizableCall<'_> {
         self.typed.iter().any(|typed| typed.allows(&wanted))
             || self.granted.contains(&covers(&wanted))
             || self.linked.contains(&wanted)
-            || self.label.is_trusted() && self.shown_hosts.contains(&web::host_name(&wanted))
+            || self.label.is_of_skills_alone() && self.shown_hosts.contains(&web::host_name(&wanted))
     }
 
     /// Refuses an http address that a person typed with https.

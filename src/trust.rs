@@ -178,6 +178,11 @@ impl Label {
         !self.sources.is_empty() || !self.origins.is_empty()
     }
 
+    /// Returns whether the label has no other origin or source than approved skills.
+    pub fn is_of_skills_alone(&self) -> bool {
+        self.sources.is_empty() && self.vouched.is_empty()
+    }
+
     /// The same label with these sources as origins, if it has them: their person vouched for them.
     ///
     /// Only the files on the list in `tests/structure` may call this.

@@ -34,7 +34,7 @@ impl Addresses {
         let (typed, outside) = self.of_messages(record);
         self.typed.extend(typed);
         self.outside.extend(outside);
-        for step in record.steps.iter().filter(|step| !step.text.label().is_trusted()) {
+        for step in record.steps.iter().filter(|step| step.text.label().asks_before_leaving()) {
             self.outside.extend(copies(step.text.open().0));
             calls_in(step).for_each(|words| self.outside.extend(copies(&words)));
         }

