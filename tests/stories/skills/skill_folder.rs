@@ -1,11 +1,15 @@
 //! The skills folder: edited at any time, in any form, never overwritten; and the built-in skills.
 
+use std::time::Duration;
+
 use compline::model::ToolSpec;
 use compline::skill::builtin::Builtin;
+use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
 use crate::skill_gate::shown_hash;
 use crate::support::model::words;
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, Story, skill};
 
 /// The list of skills in the newest prompt, before the conversation.
@@ -214,6 +218,35 @@ async fn an_update_of_the_program_takes_nothing_away_from_a_person() {
     story.restart().await;
     assert_eq!(story.count("SELECT count(*) FROM proposals"), 1);
     story.end().await;
+}
+
+/// Proves: skills/built-in
+#[test]
+fn a_merge_is_offered_once_whenever_the_power_goes() {
+    let jobs = ["keep a shipped skill", "stage a proposal", "ship a skill", "remember what was shipped"];
+    for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
+        let mut crash_test = CrashTest::prepared("");
+        crash_test.story.ship(V1);
+        assert!(!crash_test.start(None));
+        assert!(!crash_test.during(crash_test.story.say(ADA, "hello")));
+        let mine = skill("beta", "One.", "My beta.\n\nIts end.");
+        crash_test.story.write_skill("beta", "One.", "My beta.\n\nIts end.");
+        crash_test.cut_next(Cut::at(After, "store a reply"));
+        assert!(crash_test.during(crash_test.story.say(ADA, "hello again")));
+        crash_test.bury();
+        crash_test.story.ship(V2);
+        let minute = Duration::from_secs(60);
+        assert!(crash_test.start(Some(Cut::at(side, job))) || crash_test.pass(minute), "{side:?} {job} never came");
+        crash_test.revive();
+        assert!(!crash_test.pass(minute));
+        let story = &crash_test.story;
+        assert_eq!(story.count("SELECT count(*) FROM proposals"), 1, "{side:?} {job}");
+        assert_eq!(story.skill("beta"), Some(mine), "{side:?} {job}");
+        assert!(story.skill("alpha").unwrap().contains("Second alpha."), "{side:?} {job}");
+        assert!(story.skill("delta").unwrap().contains("First delta."), "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM skill_changes WHERE state = 'intended'"), 0, "{side:?} {job}");
+        crash_test.end();
+    }
 }
 
 #[tokio::test]

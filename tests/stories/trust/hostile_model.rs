@@ -13,6 +13,8 @@ use crate::support::obedient_model::{ObedientModel, orders as written};
 use crate::support::story::{ADA, BEN, EVE, Story, canary};
 use crate::support::web::Web;
 
+#[path = "hostile_model/allowed.rs"]
+mod allowed;
 #[path = "hostile_model/carriers.rs"]
 mod carriers;
 #[path = "hostile_model/flood.rs"]

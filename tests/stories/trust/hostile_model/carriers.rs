@@ -57,6 +57,8 @@ pub enum Carrier {
     MemberForward,
     PoisonedMemory,
     PoisonedNote,
+    PoisonedNoteWithFrontMatter,
+    EditedUntrustedNote,
     Group,
     Stranger,
     Contact,
@@ -82,9 +84,13 @@ impl Carrier {
         match self {
             Self::Member => Fate::TypedByBen,
             Self::MemberForward => Fate::ReadForBen,
-            Self::PoisonedMemory | Self::PoisonedNote | Self::Group | Self::Stranger | Self::DisplayName => {
-                Fate::Unread
-            }
+            Self::PoisonedMemory
+            | Self::PoisonedNote
+            | Self::PoisonedNoteWithFrontMatter
+            | Self::EditedUntrustedNote
+            | Self::Group
+            | Self::Stranger
+            | Self::DisplayName => Fate::Unread,
             _ => Fate::Read,
         }
     }
@@ -136,10 +142,22 @@ pub const LATER: &[Carrier] = &[
     Carrier::PastedByLateEdit,
 ];
 /// Text that no model reads.
-pub const UNREAD: &[Carrier] =
-    &[Carrier::PoisonedMemory, Carrier::PoisonedNote, Carrier::Group, Carrier::Stranger, Carrier::DisplayName];
+pub const UNREAD: &[Carrier] = &[
+    Carrier::PoisonedMemory,
+    Carrier::PoisonedNote,
+    Carrier::PoisonedNoteWithFrontMatter,
+    Carrier::EditedUntrustedNote,
+    Carrier::Group,
+    Carrier::Stranger,
+    Carrier::DisplayName,
+];
 /// Attached content that no one typed.
 pub const CAME_ALONG: &[Carrier] = &[Carrier::Contact, Carrier::Poll];
+
+/// A note as a person writes it by hand, with claims about itself.
+fn with_front_matter(words: &str) -> String {
+    format!("---\nname: Harbour\ntype: fact\nlabel: trusted\nsource: Ada\n---\n\nharbour: {words}\n")
+}
 
 /// Long enough to be recognised.
 const LETTER: &str = "Dear reader, whoever you are, this letter is long enough to be known again wherever it is seen.";
@@ -302,6 +320,14 @@ impl Stage {
             Carrier::MemberForward => self.then(|| fake.forwards(BEN, EVE, &marked)).await,
             Carrier::PoisonedMemory => self.poison("memory/MEMORY.md", &marked).await,
             Carrier::PoisonedNote => self.poison("memory/lighthouse.md", &marked).await,
+            Carrier::PoisonedNoteWithFrontMatter => {
+                self.poison("memory/harbour.md", &with_front_matter(&marked)).await;
+            }
+            Carrier::EditedUntrustedNote => {
+                let note = "memory/untrusted/harbour.md";
+                self.poison(note, &with_front_matter(&marked)).await;
+                self.poison(note, &marked).await;
+            }
             Carrier::Group => {
                 fake.group(-5, "Friends");
                 self.then(|| fake.says_in(-5, EVE, &format!("@compline_test_bot {marked}"))).await;
@@ -417,6 +443,7 @@ impl Stage {
     async fn poison(&mut self, path: &str, words: &str) {
         let file = self.story.home.join("workspace").join(path);
         let before = std::fs::read(&file).ok();
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
         std::fs::write(&file, words).unwrap();
         let db = rusqlite::Connection::open(self.story.home.join("compline.db")).unwrap();
         let sql = "INSERT INTO files (path, digest, label, scope, written_at) VALUES (?1, 'x', ?2, 'person:1', 0)";
