@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::Story;
+use crate::skill_origin::grew;
 use crate::support::mcp::{FakeServer, accept};
 use crate::support::model::{Gate, Say};
 use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
@@ -144,6 +145,20 @@ async fn anything_that_comes_in_ends_a_yes_even_from_a_source_that_it_knew() {
         assert!(asked(&story, to_ben("and again")).await.contains(MAY_I), "{what}");
         assert_eq!(server.log("call").len(), calls, "{what}");
     }
+    story.end().await;
+}
+
+/// Proves: tools/lasting-yes
+#[tokio::test]
+async fn a_yes_ends_with_what_the_prompt_newly_shows() {
+    let (server, web) = (FakeServer::new("mail"), pages().await);
+    let story = with(&server, &web).await;
+    says_yes(&story, "new").await;
+    assert!(used(&story, to_ben("two")).await.contains("under your yes; until /new"));
+    // A loaded file that an approved skill of somebody else has influenced meanwhile.
+    grew(&story, "workspace/USER.md", "Ada gardens.").await;
+    assert!(asked(&story, to_ben("three")).await.contains(MAY_I));
+    assert_eq!(server.log("call").len(), 2);
     story.end().await;
 }
 

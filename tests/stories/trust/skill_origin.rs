@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::support::channel::Channel;
 use crate::support::model::{Say, Scripted, usual};
-use crate::support::story::{ADA, BEN, Story};
+use crate::support::story::{ADA, BEN, Story, StoryOver};
 
 /// Label of content influenced by an approved skill, and its origin.
 const APPROVED: &str = "trusted approved:7";
@@ -24,14 +24,14 @@ const ORIGIN: &str = "approved:7";
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
-fn set(story: &Story, sql: &str) {
+fn set<C: Channel>(story: &StoryOver<C>, sql: &str) {
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     db.busy_timeout(Duration::from_secs(10)).unwrap();
     assert!(db.execute(sql, [APPROVED]).unwrap() > 0, "{sql}");
 }
 
 /// Writes a file as influenced by the skill. `path` is relative to the home.
-async fn grew(story: &Story, path: &str, words: &str) {
+pub async fn grew<C: Channel>(story: &StoryOver<C>, path: &str, words: &str) {
     // The index may still be reading the first contents; the row comes before the file, as in a
     // write of the program.
     story.settle().await;
