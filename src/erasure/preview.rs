@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::plan::{is_note, title_of};
 use super::verify::FileMatches;
 use super::{Erasure, holds_index, is_memory};
-use crate::id::{ErasureId, MessageId};
+use crate::id::{ErasureId, MessageId, TurnId};
 use crate::memory::{OwnPath, memory_md, path_in_folder};
 use crate::people::Party;
 use crate::store::{
@@ -132,12 +132,10 @@ impl Erasure<'_> {
             db.erasure().journal_matches(&of, &sources)
         };
         let found = self.journal.read_much(search).await?;
-        let (copies, proposals) = (found.copies, found.proposals);
+        let (copies, proposals, readers) = (found.copies, found.proposals, found.readers.clone());
         items.extend(journal_items(found));
-        if plan.kind == ErasureKind::Words {
-            let derived = self.derived_items(who, &files, &items).await?;
-            items.extend(derived);
-        }
+        let derived = self.derived_items(who, &files, &items, (plan.kind, readers)).await?;
+        items.extend(derived);
         let mut kept = self.file_matches(who, &row).await?;
         kept.files.retain(|path| !is_memory(path));
         Ok(ErasurePreview { plan, items, copies, proposals, files: kept })
@@ -185,17 +183,22 @@ impl Erasure<'_> {
         Ok(note_item.into_iter().chain(lines.found.into_values()).collect())
     }
 
-    /// Returns notes, lines and reminders that were made from the messages, by their edges, are
-    /// still there, and are no items yet.
+    /// Returns notes, lines and reminders that were made by reading it, or from messages with
+    /// words, by their edges, are still there, and are no items yet. The messages from which a note
+    /// was made say other things too.
     async fn derived_items(
         &self,
         who: &Party,
         files: &[OwnPath],
         items: &[PlannedItem],
+        (kind, readers): (ErasureKind, BTreeSet<TurnId>),
     ) -> anyhow::Result<Vec<PlannedItem>> {
-        let message = |planned: &PlannedItem| if let ErasureItem::Message(id) = planned.item { Some(id) } else { None };
+        let message = |planned: &PlannedItem| match planned.item {
+            ErasureItem::Message(id) if kind == ErasureKind::Words => Some(id),
+            _ => None,
+        };
         let messages: Vec<MessageId> = items.iter().filter_map(message).collect();
-        let made = move |db: Db<'_>| db.erasure().made_from(&messages);
+        let made = move |db: Db<'_>| db.erasure().made_from(&messages, &readers);
         let (changes, reminders) = self.journal.read_much(made).await?;
         let mut derived: Vec<PlannedItem> = Vec::new();
         for change in changes {

@@ -1,5 +1,7 @@
 //! Erasure of a person: what is deleted and what stays.
 
+mod random_homes;
+
 use std::fs;
 
 use super::*;

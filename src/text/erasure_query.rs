@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::fold::fold;
 use super::question::Question;
+use super::winnow::{RUN, share_run};
 
 /// Lines with fewer letters are searched together with their subject.
 const LONG_LINE: usize = 8;
@@ -101,6 +102,11 @@ impl ErasureQuery {
         if measure(&words).0 < SHORTEST { Self::default() } else { Self(vec![vec![words]]) }
     }
 
+    /// Returns the terms of a text that is deleted as a whole: its lines, however short.
+    pub fn of_text(text: &str) -> Self {
+        Self(text.lines().map(plain).filter(|line| !line.is_empty()).map(|line| vec![line]).collect())
+    }
+
     /// Adds the terms of another query.
     pub fn join(&mut self, others: Self) {
         self.0.extend(others.0.into_iter().filter(|term| !self.0.contains(term)).collect::<Vec<_>>());
@@ -135,6 +141,18 @@ impl ErasureQuery {
     /// Returns whether a term occurs on a line of the text, or in a string if it is JSON.
     pub fn matches(&self, text: &str) -> bool {
         strings(text).iter().any(|text| text.lines().any(|line| self.is_on_line(line)))
+    }
+
+    /// Returns whether a text contains a term, or [`RUN`] consecutive characters of a long one:
+    /// searches and prompts show a long line in part.
+    pub fn is_quoted_in(&self, text: &str) -> bool {
+        let long = self.0.iter().flatten().filter(|part| part.len() > RUN);
+        let long: Vec<Vec<char>> = long.map(|part| part.chars().collect()).collect();
+        let shares = |text: &String| {
+            let here: Vec<char> = plain(text).chars().collect();
+            long.iter().any(|part| share_run(part, &here))
+        };
+        self.matches(text) || !long.is_empty() && strings(text).iter().any(shares)
     }
 
     /// Returns whether a derived text says the same in other words: it contains half of the

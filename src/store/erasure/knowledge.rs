@@ -14,7 +14,7 @@ use rusqlite::params;
 
 use super::matches::value_text;
 use super::{ErasureKind, ErasureRow};
-use crate::id::{ErasureId, ExtractionId, FileId, MessageId, ReminderId};
+use crate::id::{ErasureId, ExtractionId, FileId, MessageId, ReminderId, TurnId};
 use crate::store::handles::{Erasure, ErasureMut};
 use crate::store::rows::from_row;
 use crate::store::{FileChange, Node, VERSIONS_KEPT};
@@ -163,15 +163,23 @@ impl Erasure<'_> {
         Ok(sources.into_iter().collect())
     }
 
-    /// Returns what was made from those messages, by its edges: versions of files, and reminders.
-    pub fn made_from(&self, messages: &[MessageId]) -> anyhow::Result<(Vec<FileChange>, BTreeSet<ReminderId>)> {
-        let (mut versions, mut reminders) = (BTreeSet::new(), BTreeSet::new());
+    /// Returns what was made from those messages and in those turns, by its edges: versions of
+    /// files, and reminders.
+    pub fn made_from(
+        &self,
+        messages: &[MessageId],
+        turns: &BTreeSet<TurnId>,
+    ) -> anyhow::Result<(Vec<FileChange>, BTreeSet<ReminderId>)> {
+        let (mut versions, mut reminders, mut turns) = (BTreeSet::new(), BTreeSet::new(), turns.clone());
         for id in messages {
-            let turn = self.db.messages().message(*id)?.and_then(|message| message.turn);
-            for node in turn.map(Node::Turn).into_iter().chain([Node::Message(*id)]) {
-                let children = self.db.derivations().children(node)?.into_iter();
-                versions.extend(children.filter_map(|child| if let Node::File(id) = child { Some(id) } else { None }));
-            }
+            turns.extend(self.db.messages().message(*id)?.and_then(|message| message.turn));
+        }
+        let nodes = turns.iter().copied().map(Node::Turn).chain(messages.iter().copied().map(Node::Message));
+        for node in nodes {
+            let children = self.db.derivations().children(node)?.into_iter();
+            versions.extend(children.filter_map(|child| if let Node::File(id) = child { Some(id) } else { None }));
+        }
+        for turn in turns {
             let of_turn = "SELECT id FROM reminders WHERE turn_id = ?1 AND text <> ''";
             reminders.extend(self.db.all::<_, ReminderId>(of_turn, [turn])?);
         }

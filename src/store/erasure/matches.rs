@@ -14,8 +14,8 @@ use rusqlite::{OptionalExtension, Row, params};
 use sha2::Digest as _;
 
 use super::text_columns::{ColumnRedaction, CountAs, KeptMatch, TEXT_COLUMNS, TextColumn};
-use super::{AfterRedaction, ErasureCounts, ErasureItem, ErasureRow, FORGOT, UNCUT};
-use crate::id::{ConversationId, ErasureId, MessageId, ReminderId};
+use super::{AfterRedaction, ErasureCounts, ErasureItem, ErasureKind, ErasureRow, FORGOT, UNCUT};
+use crate::id::{ConversationId, ErasureId, MessageId, ReminderId, TurnId};
 use crate::store::derivations::Fingerprinted;
 use crate::store::handles::{Erasure, ErasureMut};
 use crate::store::{MessageKind, Node, StoredText, TextKind};
@@ -46,6 +46,8 @@ pub struct JournalMatches {
     pub proposals: usize,
     /// Number of copies in contexts, calls and deliveries, which go in any case.
     pub copies: usize,
+    /// Turns that read it by a tool.
+    pub readers: BTreeSet<TurnId>,
     /// Number of all rows to redact.
     rows: usize,
 }
@@ -140,8 +142,10 @@ impl SearchTarget<'_> {
         }
         if self.is_summary_of_source(column, place.conversation) {
             self.row.query.is_near(text)
-        } else {
+        } else if self.row.kind == ErasureKind::Words {
             self.row.query.matches(text)
+        } else {
+            self.row.query.is_quoted_in(text)
         }
     }
 
@@ -240,6 +244,12 @@ impl Erasure<'_> {
     fn add_redacted(&self, column: &TextColumn, row: i64, matches: &mut JournalMatches) -> anyhow::Result<()> {
         match column.table {
             "file_contents" | "entries" => {}
+            "steps" => {
+                matches.copies = matches.copies.saturating_add(1);
+                matches.readers.extend(
+                    self.db.first::<_, TurnId>("SELECT turn_id FROM steps WHERE id = ?1 AND kind = 'tool'", [row])?,
+                );
+            }
             "summaries" => {
                 let sql = "SELECT c.id, c.opened_at FROM summaries s JOIN conversations c ON c.id = s.conversation_id
                      WHERE s.id = ?1";

@@ -3,7 +3,8 @@
 //! The row and position of the message stay, so that an exchange keeps its order and derived rows
 //! their origin. Its texts are blanked, along with every copy: the search index and the
 //! fingerprints, the original, the names of its files, the calls and results of a turn all of whose
-//! messages are deleted, and the text shown to the assistant about reactions to it. Text *derived*
+//! messages are deleted, the results by which other turns read it (by their derivation edges), and
+//! the text shown to the assistant about reactions to it. Text *derived*
 //! from them before (summaries, reflections, notes, reminders) stays. A stand-in summary is only
 //! provisional: it is deleted and made again from the remaining text.
 //!
@@ -21,7 +22,8 @@ use rusqlite::params;
 
 use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, OutboxId, StreamId, TurnId};
 use crate::store::handles::{Redaction, RedactionMut, Timers, TimersMut};
-use crate::store::{MessageKind, MessageState, OldFile, StoredMessage, TurnState};
+use crate::store::{MessageKind, MessageState, Node, OldFile, StoredMessage, TurnState};
+use crate::text::erasure_query::ErasureQuery;
 use crate::time::Timestamp;
 
 /// Key set while deleted text must still be removed from the search index.
@@ -97,6 +99,7 @@ impl RedactionMut<'_> {
         let Some(message) = self.db.messages().message(id)? else { return Ok(None) };
         self.tx().reactions().unquote(id)?;
         self.tx().messages().outdate_edits(id)?;
+        self.redact_results(id)?;
         self.tx().maintenance().blank_texts("SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''", [id])?;
         self.blank_attached(id)?;
         let turn_ended = match message.turn {
@@ -116,6 +119,27 @@ impl RedactionMut<'_> {
         self.tx().settings().set_fact(FORGOT, "1")?;
         self.tx().settings().set_fact(UNCUT, &id.to_string())?;
         Ok(Some(AfterRedaction { stream, turn_ended }))
+    }
+
+    /// Blanks the results by which turns read the message, as searches return it.
+    fn redact_results(&self, id: MessageId) -> anyhow::Result<()> {
+        let mut query = ErasureQuery::default();
+        for text in self.db.all::<_, String>("SELECT text FROM texts WHERE message_id = ?1", [id])? {
+            query.join(ErasureQuery::of_text(&text));
+        }
+        let readers = self.db.derivations().children(self.db.derivations().node_of(id)?)?;
+        for reader in readers {
+            let Node::Turn(turn) = reader else { continue };
+            let results = "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'tool' AND text <> ''";
+            let results: Vec<(i64, String)> = self.db.all(results, [turn])?;
+            for (step, _) in results.iter().filter(|(_, text)| query.is_quoted_in(text)) {
+                self.tx().maintenance().blank_steps("SELECT id, text FROM steps WHERE id = ?1", [step])?;
+                let outdated = "UPDATE conversations SET revision = revision + 1
+                     WHERE id = (SELECT conversation_id FROM turns WHERE id = ?1)";
+                self.db.run(outdated, [turn])?;
+            }
+        }
+        Ok(())
     }
 
     /// Blanks everything that came with the message besides its texts.

@@ -47,6 +47,8 @@ mod skill_policy;
 mod lasting_yes;
 #[path = "../trust/lasting_yes_power.rs"]
 mod lasting_yes_power;
+#[path = "../erasure/copies.rs"]
+mod copies;
 #[path = "../erasure/forget_plan.rs"]
 mod forget_plan;
 #[path = "../memory/hand_values.rs"]
