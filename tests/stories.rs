@@ -154,8 +154,6 @@ mod at_size;
 mod index_rebuild;
 #[path = "stories/search/knowledge_search.rs"]
 mod knowledge_search;
-#[path = "stories/search/memory_search.rs"]
-mod memory_search;
 #[path = "stories/search/past_conversations.rs"]
 mod past_conversations;
 #[path = "stories/search/read_conversation.rs"]

@@ -41,6 +41,15 @@ pub trait Channel: Clone + Send + Sync + 'static {
     /// Sends a message from a person; returns its number.
     fn person_says(&self, person: i64, text: &str) -> i64;
 
+    /// Entry of a group in the configuration.
+    fn group_address(group: i64) -> String;
+
+    /// Creates a group with us and all existing people as members.
+    fn meet_group(&self, group: i64);
+
+    /// Sends a message from a person in a group, addressed to us.
+    fn asks_in(&self, group: i64, person: i64, text: &str);
+
     /// Sends content that no assistant can take: a dice, a payment.
     fn sends_unsupported(&self, person: i64);
 
@@ -124,6 +133,18 @@ impl Channel for FakeTelegram {
         self.says(person, text)
     }
 
+    fn group_address(group: i64) -> String {
+        format!("telegram:{group}")
+    }
+
+    fn meet_group(&self, group: i64) {
+        self.group(group, "The family");
+    }
+
+    fn asks_in(&self, group: i64, person: i64, text: &str) {
+        self.says_in(group, person, &format!("@{} {text}", self.bot_username()));
+    }
+
     fn sends_unsupported(&self, person: i64) {
         self.from(person).field("dice", serde_json::json!({ "emoji": "🎲", "value": 3 })).send();
     }
@@ -203,6 +224,18 @@ impl Channel for FakeSignal {
 
     fn person_says(&self, person: i64, text: &str) -> i64 {
         self.says(person, text)
+    }
+
+    fn group_address(group: i64) -> String {
+        format!("signal:{}", signal::group_id(group))
+    }
+
+    fn meet_group(&self, group: i64) {
+        self.group(group, "The family");
+    }
+
+    fn asks_in(&self, group: i64, person: i64, text: &str) {
+        self.from(person).in_chat(group).text(text).mentions_us().send();
     }
 
     fn sends_unsupported(&self, person: i64) {

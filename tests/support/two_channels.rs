@@ -51,6 +51,19 @@ impl Channel for TwoChannels {
         self.telegram.person_says(person, text)
     }
 
+    fn group_address(group: i64) -> String {
+        FakeTelegram::group_address(group)
+    }
+
+    fn meet_group(&self, group: i64) {
+        self.telegram.meet_group(group);
+        self.signal.meet_group(group);
+    }
+
+    fn asks_in(&self, group: i64, person: i64, text: &str) {
+        self.telegram.asks_in(group, person, text);
+    }
+
     fn sends_unsupported(&self, person: i64) {
         self.telegram.sends_unsupported(person);
     }

@@ -65,6 +65,8 @@ mod vouching;
 mod why;
 #[path = "../trust/approval.rs"]
 mod approval;
+#[path = "../search/memory_search.rs"]
+mod memory_search;
 #[path = "../search/messages.rs"]
 mod messages;
 #[path = "../conversation/sent.rs"]

@@ -4,8 +4,9 @@
 use compline::model::Purpose;
 use serde_json::{Value, json};
 
+use super::Story;
 use crate::support::model::{Say, usual};
-use crate::support::story::{ADA, BEN, Story, canary};
+use crate::support::story::{ADA, BEN, canary};
 
 const COMPLINE: &str = "# Compline\n\n## Coding Conventions\n\nuse BEM naming\nand short files\n\n## Insights\n\n- **naming**: they call it BEM\n";
 const REVIEWER: &str =

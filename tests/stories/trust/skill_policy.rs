@@ -14,6 +14,7 @@ use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
 
+const FAMILY: i64 = -100_200;
 const PAGES: [(&str, &str); 4] = [
     ("/list", "<p>a list of teas</p>"),
     ("/b", "<p>another page</p>"),
@@ -129,6 +130,35 @@ async fn what_a_person_types_is_named_and_a_redirect_is_judged_by_its_own_host()
     is_asked(&story, ADA, "http://shop.example/c").await;
     assert_eq!(web.visited().len(), 6, "a yes and a typed host lift no rule about text from outside");
     every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+/// Promise (skills/policy-in-groups): In a group, which cannot say yes, the assistant opens only
+/// hosts that its loaded skills name or that a member typed there. Any other call is not made.
+#[tokio::test]
+async fn in_a_group_a_host_that_nothing_names_is_not_opened() {
+    let web = Web::of(&PAGES).await;
+    let mut story = Story::prepared(&format!("[groups]\nallowed = [\"{}\"]\n", Fake::group_address(FAMILY))).await;
+    story.fetch_through(web.fetcher());
+    write_skills(&story);
+    story.fake.meet_group(FAMILY);
+    story.start().await;
+    let asks = async |person: i64, call: (&str, Value), text: &str| {
+        story.model.calls(call.0, call.1).says("Done.");
+        story.fake.asks_in(FAMILY, person, text);
+        story.answered().await;
+        assert_eq!(story.received_by(FAMILY).last().map(String::as_str), Some("Done."));
+        story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
+    };
+    asks(ADA, ("web_fetch", fetch("http://other.example/none")), "look").await;
+    asks(ADA, ("load_skill", json!({ "name": "tea" })), "help us").await;
+    asks(BEN, ("web_fetch", fetch("http://tea.example/none")), "look").await;
+    assert_eq!(web.connections(), 2);
+    let refused = asks(BEN, ("web_fetch", fetch("http://other.example/none")), "look").await;
+    assert!(refused.contains("other.example"), "{refused}");
+    assert_eq!((web.connections(), story.count("SELECT count(*) FROM questions")), (2, 0));
+    asks(BEN, ("web_fetch", fetch("http://typed.example/none")), "and typed.example?").await;
+    assert_eq!(web.connections(), 3);
     story.end().await;
 }
 
