@@ -49,6 +49,8 @@ mod lasting_yes;
 mod lasting_yes_power;
 #[path = "../erasure/copies.rs"]
 mod copies;
+#[path = "../erasure/export.rs"]
+mod export;
 #[path = "../erasure/forget_plan.rs"]
 mod forget_plan;
 #[path = "../memory/hand_values.rs"]

@@ -1,0 +1,49 @@
+//! Exports of a person: every conversation of every kind.
+
+use std::time::Duration;
+
+use super::{Fake, Story};
+use crate::support::channel::Channel;
+use crate::support::story::{ADA, BEN};
+use crate::support::terminal_client::TerminalClient;
+use serde_json::json;
+
+const SETTINGS: &str = "[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"\n[reflection]\nmin_messages = 1\n";
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// Names of the archived files.
+fn names(bytes: &[u8]) -> Vec<String> {
+    let mut archive = tar::Archive::new(bytes);
+    archive.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().display().to_string()).collect()
+}
+
+/// Promise (forgetting/export): Your export holds every conversation: chats, questions with piped
+/// text, and the runs of tasks, heartbeats and reflections.
+#[tokio::test]
+async fn an_export_holds_every_conversation_of_every_kind() {
+    let story = Story::with(SETTINGS).await;
+    let task = json!({ "cron": "0 13 * * *", "task": "count the herons of the lake" });
+    story.model.calls("schedule", task).says("Every day at one.");
+    story.say(ADA, "count the herons of the lake every day at one").await;
+    story.say(BEN, "hello").await;
+    let mut script = TerminalClient::of_a_script(&story, "Ada").await;
+    for (id, text, piped) in [("q", "what does it say?", false), ("p", "the train leaves at nine", true)] {
+        script.write(&json!({ "type": "say", "id": id, "text": text, "piped": piped, "thread": "q" })).await;
+        script.next("stored").await;
+    }
+    story.answered().await;
+    std::fs::write(story.home.join("workspace/HEARTBEAT.md"), "# Heartbeat\n\n- [ ] look at the post\n").unwrap();
+    story.pass(DAY).await;
+    story.say(ADA, "good morning").await;
+    story.pass(DAY).await;
+    let kinds = "SELECT group_concat(kind) FROM (SELECT DISTINCT kind FROM conversations ORDER BY kind)";
+    assert_eq!(story.text(kinds), "chat,heartbeat,piped,reflection,task");
+    story.say(ADA, "/export").await;
+    let archived = names(&story.fake.files(ADA).pop().unwrap());
+    let of_ada =
+        "SELECT count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id WHERE 1 IN (s.person_id, s.work_of)";
+    let archived = archived.iter().filter(|name| name.starts_with("conversations/")).count();
+    assert_eq!(i64::try_from(archived).unwrap(), story.count(of_ada), "{}", Fake::NAME);
+    assert!(story.count("SELECT count(*) FROM conversations") > story.count(of_ada));
+    story.end().await;
+}
