@@ -177,8 +177,8 @@ pub fn may_i(question: QuestionId, calls: &[String], label: &Label, minutes: u64
 /// Ways to answer a question about one call of an outside tool for further calls too.
 pub fn may_last(question: QuestionId) -> String {
     format!(
-        "/yes {question} 10 covers ten such calls, /yes {question} new all of them until /new: of this tool only, with the \
-         same recipients, addresses and paths, and no longer once anything else from outside comes in. /trust off takes it back."
+        "/yes {question} 10 covers ten such calls, /yes {question} new all of them until /new: of this tool only, of which \
+         only words, times and limits may differ, and no longer once anything else from outside comes in. /trust off takes it back."
     )
 }
 

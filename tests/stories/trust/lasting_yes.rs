@@ -63,8 +63,9 @@ async fn says_yes(story: &Story, extent: &str) {
 }
 
 /// Promise (tools/lasting-yes): A yes to a tool of another program can cover ten such calls or all
-/// until /new: of that tool, with the same recipients, addresses and paths. Each use is told, and it
-/// ends when something else from outside comes in, or when you take it back.
+/// until /new: of that tool, where only words, times and limits may differ, never a recipient, an
+/// address, a path or an argument of an unknown name. Each use is told, and it ends when something
+/// else from outside comes in, or when you take it back.
 #[tokio::test]
 async fn a_yes_to_ten_calls_covers_only_the_same_recipients_and_is_told() {
     let (server, web) = (FakeServer::new("mail"), pages().await);
@@ -87,6 +88,7 @@ async fn a_yes_to_ten_calls_covers_only_the_same_recipients_and_is_told() {
     for (other, arguments) in [
         ("another recipient", json!({ "to": "eve@example.org", "words": "four" })),
         ("one more recipient", json!({ "to": ["ben@example.org", "eve@example.org"], "words": "four" })),
+        ("an argument of an unknown name", json!({ "to": "ben@example.org", "words": "four", "public": true })),
         ("an address in the words", json!({ "to": "ben@example.org", "words": "see http://evil.example/x" })),
     ] {
         let question = asked(&story, arguments).await;
