@@ -94,7 +94,7 @@ impl IndexedConversation {
         let bare = text(&question::without_names(words, &self.names), self.scope);
         let vectors = self.vectors.as_ref().unwrap();
         let near = vectors.nearest_messages(self.scope, &bare, false, DEEP).await.unwrap();
-        near.iter().flat_map(|near| self.by_digest[&near.digest].clone()).collect()
+        near.near.iter().flat_map(|near| self.by_digest[&near.digest].clone()).collect()
     }
 
     pub async fn close(self) {

@@ -14,18 +14,22 @@ pub const MEANING: f64 = 0.5;
 
 /// Maximum change of that weight in either direction. Neither words nor meaning ever decide alone.
 const SWAY: f64 = 0.25;
+/// Weight of the distance by which meaning separates the best candidate: similarities lie closer
+/// together than scores by words.
+const CROWDED: f64 = 2.0;
 /// Number of runners-up with which the best is compared.
 const BEHIND: u8 = 10;
 
 /// Weight of meaning for one query: higher if meaning separates the best candidate from the rest
 /// better than words do, lower if worse. A number or a rare name is clear to words and means
 /// nothing to most models; for a question in other words than its answer the reverse holds.
+/// `meaning` is on the scale of [`above`].
 #[must_use]
 pub fn share(words: &[f64], meaning: &[f64]) -> f64 {
     if meaning.is_empty() {
         return 0.0;
     }
-    let (words, meaning) = (edge(by_best(words)), edge(by_range(meaning)));
+    let (words, meaning) = (edge(by_best(words)), CROWDED * edge(meaning.to_vec()));
     let both = words + meaning;
     let share = if both > 0.0 { meaning / both } else { MEANING };
     share.clamp(MEANING - SWAY, MEANING + SWAY)
@@ -46,6 +50,12 @@ pub fn by_best(scores: &[f64]) -> Vec<f64> {
     let best = scores.iter().copied().filter(|score| score.is_finite()).fold(0.0, f64::max);
     let scale = |score: f64| if best > 0.0 && score.is_finite() { (score / best).clamp(0.0, 1.0) } else { 0.0 };
     scores.iter().map(|score| scale(*score)).collect()
+}
+
+/// Returns how far a similarity is above the usual one: 0 at the usual, 1 at the best.
+#[must_use]
+pub fn above(similarity: f64, usual: f64, best: f64) -> f64 {
+    if best > usual { ((similarity - usual) / (best - usual)).clamp(0.0, 1.0) } else { 1.0 }
 }
 
 /// Scales scores without a natural zero to 0..1: the worst becomes zero, the best one. Equal scores
@@ -114,10 +124,16 @@ mod tests {
     #[test]
     fn the_ranking_that_separates_candidates_better_weighs_more() {
         let (plain, vague) = ([9.0, 1.0, 1.0, 1.0], [0.50, 0.49, 0.49, 0.48, 0.47, 0.40]);
-        let even = share(&plain, &plain);
-        assert!(share(&plain, &vague) < even && share(&vague, &plain) > even);
+        let even = share(&plain, &by_range(&plain));
+        assert!(share(&plain, &by_range(&vague)) < even && share(&vague, &by_range(&plain)) > even);
         assert_eq!(share(&plain, &[]), 0.0, "nothing is known of meaning");
-        assert!(share(&[], &vague) > MEANING, "no word matches");
+        assert!(share(&[], &by_range(&vague)) > MEANING, "no word matches");
+    }
+
+    #[test]
+    fn a_similarity_counts_from_the_usual_one() {
+        assert_eq!([0.2, 0.4, 0.6].map(|one| above(one, 0.4, 0.6)), [0.0, 0.0, 1.0]);
+        assert_eq!(above(0.4, 0.4, 0.4), 1.0, "all are equal");
     }
 
     proptest! {

@@ -11,10 +11,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::rank;
+use super::rank::{self, RankContext};
 use super::vectors::Vectors;
 use crate::id::{ConversationId, MessageId, PersonId};
-use crate::store::{Db, Journal, MessageQuery, Neighbours, Speaker};
+use crate::store::{Db, Journal, MessageCandidate, MessageQuery, Neighbours, Speaker};
 use crate::text::question::{self, Question};
 use crate::time::{TimeRange, Timestamp, Zone};
 use crate::trust::{Labelled, Text};
@@ -23,8 +23,12 @@ use crate::trust::{Labelled, Text};
 const NEAR: usize = 100;
 /// Number of candidates by meaning for a limited time, which the vectors do not know.
 const NEAR_IN_TIME: usize = 2_000;
+/// Number of best matches that are ranked with their neighbours.
+const WITH_CONTEXT: usize = 100;
 /// Number of best matches whose neighbours are candidates too.
 const WITH_NEIGHBOURS: usize = 30;
+/// Number of first hits whose rare words are searched for.
+const FIRST: usize = 3;
 
 /// A matching text.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,18 +72,26 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
     let exact = search.verbatim_texts(&question, &terms, &prefixes, &candidates)?;
     let named: HashSet<Speaker> =
         question.named.iter().filter_map(|at| speakers.get(*at).map(|(speaker, _)| *speaker)).collect();
-    let mut around = Neighbours::default();
-    search.add_neighbours(&mut around, &candidates)?;
-    if looked.with_neighbours {
-        let known: HashSet<MessageId> = candidates.iter().map(|candidate| candidate.message).collect();
-        let best = rank::best(&candidates, WITH_NEIGHBOURS).into_iter().filter_map(|at| candidates.get(at));
-        let beside = best.filter_map(|candidate| around.beside.get(&candidate.message)).flatten().flatten();
-        let unknown = beside.filter(|message| !known.contains(message)).copied().collect();
-        let more = search.texts_of_messages(&unknown, looked)?;
-        search.add_neighbours(&mut around, &more)?;
-        candidates.extend(more);
+    let around = Neighbours::default();
+    let mut context = RankContext {
+        question: &question,
+        named,
+        around,
+        terms: &terms,
+        exact,
+        zone: looked.zone,
+        usual: looked.usual,
+    };
+    add_context(db, &mut candidates, &mut context, looked)?;
+    if looked.with_neighbours && !terms.all_common {
+        let first: Vec<i64> = rank::rank(&candidates, &context)
+            .into_iter()
+            .take(FIRST)
+            .filter_map(|(at, _)| candidates.get(at).map(|one| one.text))
+            .collect();
+        search.add_linked_texts(&mut candidates, &first, &terms, looked)?;
+        add_context(db, &mut candidates, &mut context, looked)?;
     }
-    let context = rank::RankContext { question: &question, named, around, terms: &terms, exact, zone: looked.zone };
     let mut hits = Vec::new();
     for (at, score) in rank::rank(&candidates, &context).into_iter().take(looked.limit) {
         let Some(candidate) = candidates.get(at) else { continue };
@@ -90,6 +102,31 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
     }
     let untrusted = if looked.untrusted_too { 0 } else { search.count_untrusted(&question, looked)? };
     Ok(MessageMatches { hits, untrusted })
+}
+
+/// Adds the neighbours of the best candidates to the context, and those of the very best to the
+/// candidates if the query wants them.
+fn add_context(
+    db: Db<'_>,
+    candidates: &mut Vec<MessageCandidate>,
+    context: &mut RankContext<'_>,
+    looked: &MessageQuery<'_>,
+) -> anyhow::Result<()> {
+    let search = db.message_search();
+    search.add_lengths(&mut context.around, candidates)?;
+    let best = rank::best(candidates, context, WITH_CONTEXT);
+    for candidate in best.iter().filter_map(|at| candidates.get(*at)) {
+        search.add_neighbours(&mut context.around, candidate)?;
+    }
+    if looked.with_neighbours {
+        let known: HashSet<MessageId> = candidates.iter().map(|candidate| candidate.message).collect();
+        let best = best.iter().take(WITH_NEIGHBOURS).filter_map(|at| candidates.get(*at));
+        let near =
+            best.filter_map(|candidate| context.around.near.get(&candidate.message)).flat_map(|near| near.keys());
+        let unknown = near.filter(|message| !known.contains(message)).copied().collect();
+        candidates.extend(search.texts_of_messages(&unknown, looked)?);
+    }
+    search.add_lengths(&mut context.around, candidates)
 }
 
 /// Search in the conversations of a scope, also by meaning. Clones share the same state.
@@ -138,7 +175,7 @@ impl ConversationSearch {
         asked: &ConversationQuery,
         and: impl FnOnce(Db<'_>, MessageMatches) -> anyhow::Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let near = self.near(asked).await?;
+        let (near, usual) = self.near(asked).await?;
         let (asked, agent, zone) = (asked.clone(), Arc::clone(&self.agent), self.zone);
         self.journal
             .read_much(move |db| {
@@ -156,6 +193,7 @@ impl ConversationSearch {
                     with_neighbours: true,
                     zone,
                     near,
+                    usual,
                 };
                 let found = find_messages(db, &looked)?;
                 and(db, found)
@@ -163,15 +201,16 @@ impl ConversationSearch {
             .await
     }
 
-    async fn near(&self, asked: &ConversationQuery) -> anyhow::Result<Vec<(String, f64)>> {
-        let Some(vectors) = &self.vectors else { return Ok(Vec::new()) };
+    /// Digests near in meaning with their similarity, and the average similarity.
+    async fn near(&self, asked: &ConversationQuery) -> anyhow::Result<(Vec<(String, f64)>, f64)> {
+        let Some(vectors) = &self.vectors else { return Ok(Default::default()) };
         let (words, label, scope) = asked.words.open();
         let agent = Arc::clone(&self.agent);
         let speakers = self.journal.read(move |db| db.message_search().speakers(scope, &agent)).await?;
         let names: Vec<String> = speakers.into_iter().map(|(_, name)| name).collect();
         let bare = Labelled::new(Arc::from(question::without_names(words, &names)), label.clone(), scope);
         let limit = if asked.time == TimeRange::ALL { NEAR } else { NEAR_IN_TIME };
-        let near = vectors.nearest_messages(scope, &bare, asked.untrusted_too, limit).await;
-        Ok(near.unwrap_or_default().into_iter().map(|near| (near.digest, near.similarity)).collect())
+        let found = vectors.nearest_messages(scope, &bare, asked.untrusted_too, limit).await.unwrap_or_default();
+        Ok((found.near.into_iter().map(|near| (near.digest, near.similarity)).collect(), found.usual))
     }
 }

@@ -1,10 +1,12 @@
 //! Ranks candidates with their context. Pure.
 //!
 //! Each candidate starts with a score of its own, 0 to 1: by words alone, or by words and meaning.
-//! Added to it are a share of its neighbours' scores, the score of its whole conversation, and
-//! small bonuses if its sender, month or year is named in the query. Each addition is bounded by
-//! its constant. All constants are round numbers, based on measurements with long two-person
-//! conversations (order and size of the effects), not fitted to them.
+//! What stands near it counts too, less with each message between: a word or a meaning that one of
+//! the three messages before it or after it has, and it lacks. Added are a share of the scores of
+//! the two messages next to it, the score of the question that it answers, the score of its whole
+//! conversation, and small bonuses if its sender, month or year is named in the query. Each
+//! addition is bounded by its constant. All constants are round numbers, chosen on the building
+//! halves of several unlike sets (`docs/retrieval.md`).
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,13 +18,23 @@ use crate::store::{MessageCandidate, Neighbours, Speaker, Terms};
 use crate::text::question::Question;
 use crate::time::{Timestamp, Zone};
 
+/// Share of a word or a meaning that the previous message has and this one lacks; half of it with
+/// each message further away. People refer back to what was said, less often ahead.
+const BEFORE: f64 = 0.4;
+/// The same of the next message.
+const AFTER: f64 = 0.2;
 /// Share of the scores of the previous and the next message: an answer follows its question.
-/// Measured best at about 0.15.
 const BESIDE: f64 = 0.15;
+/// Share of the score of the previous message as far as that is a question: this is its answer.
+const ANSWER: f64 = 0.7;
+/// Reduction for a message that consists of questions: what is looked for is an answer.
+const ASKING: f64 = 0.2;
+/// Weight of the words of the first hits, in a second search, against those of the query.
+const LINKED: f64 = 0.2;
 /// Bonus for messages of the best conversation. Measured as the largest single gain of words alone.
 const CONVERSATION: f64 = 0.25;
 /// Bonus for a named sender. Half of their messages would do; it must not outweigh a good match.
-const NAMED: f64 = 0.2;
+const NAMED: f64 = 0.3;
 /// Bonus for a named month or year. The index already counts the date at half the weight of a word.
 const DATED: f64 = 0.1;
 /// Saturation of repeated mentions in one conversation: the usual constant of BM25.
@@ -44,24 +56,33 @@ pub(super) struct RankContext<'a> {
     pub exact: HashSet<i64>,
     /// Time zone of months and years in the query.
     pub zone: Zone,
+    /// Average similarity of all texts, zero on the scale of meaning.
+    pub usual: f64,
 }
 
 /// Ranks the candidates: indexes with scores, best first; newer first among equals.
 pub(super) fn rank(candidates: &[MessageCandidate], light: &RankContext<'_>) -> Vec<(usize, f64)> {
-    let own = own(candidates);
-    let conversations = conversations(candidates, &own, light);
-    let mut by_message: HashMap<MessageId, f64> = HashMap::new();
+    let (own, share) = own(candidates, light);
+    let conversations = conversations(candidates, &own, share, light);
+    let mut by_message: HashMap<MessageId, (f64, f64)> = HashMap::new();
     for (candidate, own) in candidates.iter().zip(&own) {
-        let best = by_message.entry(candidate.message).or_default();
-        *best = best.max(*own);
+        let (best, asks) = by_message.entry(candidate.message).or_default();
+        (*best, *asks) = (best.max(*own), asks.max(candidate.asks));
     }
     let score = |candidate: &MessageCandidate, own: f64| {
-        let beside = light.around.beside.get(&candidate.message).into_iter().flatten().flatten();
-        let beside: f64 = beside.filter_map(|message| by_message.get(message)).sum();
+        let beside = light.around.near.get(&candidate.message).into_iter().flatten();
+        let beside = beside.filter_map(|(message, distance)| Some((by_message.get(message)?, *distance)));
+        let beside: f64 = beside
+            .map(|((own, asks), distance)| match distance {
+                -1 => own * (BESIDE + ANSWER * asks),
+                1 => own * BESIDE,
+                _ => 0.0,
+            })
+            .sum();
         let whole = candidate.conversation.and_then(|id| conversations.get(&id)).copied().unwrap_or(0.0);
         let named = if light.named.contains(&candidate.person) { NAMED } else { 0.0 };
         let dated = if is_dated(light.zone, candidate.at, light.question) { DATED } else { 0.0 };
-        own + BESIDE * beside + CONVERSATION * whole + named + dated
+        own + beside + CONVERSATION * whole + named + dated - ASKING * candidate.asks
     };
     let mut ranked: Vec<(usize, f64)> =
         candidates.iter().zip(&own).map(|(candidate, own)| score(candidate, *own)).enumerate().collect();
@@ -75,32 +96,64 @@ pub(super) fn rank(candidates: &[MessageCandidate], light: &RankContext<'_>) -> 
 }
 
 /// Returns the indexes of the best candidates by their own scores.
-pub(super) fn best(candidates: &[MessageCandidate], count: usize) -> Vec<usize> {
-    let mut places: Vec<(usize, f64)> = own(candidates).into_iter().enumerate().collect();
+pub(super) fn best(candidates: &[MessageCandidate], light: &RankContext<'_>, count: usize) -> Vec<usize> {
+    let mut places: Vec<(usize, f64)> = own(candidates, light).0.into_iter().enumerate().collect();
     places.sort_by(|a, b| b.1.total_cmp(&a.1));
     places.into_iter().take(count).map(|(at, _)| at).collect()
 }
 
-/// Scores of the candidates by themselves, 0 to 1.
-fn own(candidates: &[MessageCandidate]) -> Vec<f64> {
-    let words: Vec<(usize, f64)> = candidates.iter().map(|one| one.words).enumerate().collect();
-    let meaning: Vec<(usize, f64)> =
-        candidates.iter().enumerate().filter_map(|(at, one)| Some((at, one.meaning?))).collect();
-    let share = share(candidates);
-    let mut own = vec![0.0; candidates.len()];
-    for (at, score) in hybrid_score::weighted(&words, &meaning, share) {
-        if let Some(own) = own.get_mut(at) {
-            *own = score;
-        }
+/// Scores of the candidates by themselves and what stands near them, 0 to 1, and the weight of
+/// meaning in them.
+fn own(candidates: &[MessageCandidate], light: &RankContext<'_>) -> (Vec<f64>, f64) {
+    let known: Vec<f64> = candidates.iter().filter_map(|one| one.meaning).collect();
+    let best = known.iter().copied().fold(light.usual, f64::max);
+    let meaning = |one: &MessageCandidate| one.meaning.map_or(0.0, |near| hybrid_score::above(near, light.usual, best));
+    let words: Vec<f64> = candidates.iter().map(|one| one.words).filter(|score| *score > 0.0).collect();
+    let scaled: Vec<f64> = candidates.iter().filter(|one| one.meaning.is_some()).map(meaning).collect();
+    let share = hybrid_score::share(&words, &scaled);
+    let mut by_message: HashMap<MessageId, Vec<f64>> = HashMap::new();
+    let signals: Vec<Vec<f64>> = candidates.iter().map(|one| signals(one, meaning(one), light.terms)).collect();
+    for (candidate, signals) in candidates.iter().zip(&signals) {
+        let all = by_message.entry(candidate.message).or_insert_with(|| vec![0.0; signals.len()]);
+        all.iter_mut().zip(signals).for_each(|(all, one)| *all = all.max(*one));
     }
-    own
+    let near = |candidate: &MessageCandidate, mut signals: Vec<f64>| {
+        for (message, distance) in light.around.near.get(&candidate.message).into_iter().flatten() {
+            let share = if *distance < 0 { BEFORE } else { AFTER } / f64::from(1 << (distance.abs() - 1).clamp(0, 9));
+            for (signal, other) in signals.iter_mut().zip(by_message.get(message).into_iter().flatten()) {
+                *signal = signal.max(share * other);
+            }
+        }
+        let meaning = signals.pop().unwrap_or_default();
+        (signals.iter().sum::<f64>(), meaning)
+    };
+    let both: Vec<(f64, f64)> = candidates.iter().zip(signals).map(|(one, signals)| near(one, signals)).collect();
+    let by_words = hybrid_score::by_best(&both.iter().map(|(words, _)| *words).collect::<Vec<_>>());
+    let sum = |(words, (_, meaning)): (f64, &(f64, f64))| words * (1.0 - share) + meaning * share;
+    (by_words.into_iter().zip(&both).map(sum).collect(), share)
 }
 
-/// Weight of meaning for these candidates.
-fn share(candidates: &[MessageCandidate]) -> f64 {
-    let words: Vec<f64> = candidates.iter().map(|one| one.words).filter(|score| *score > 0.0).collect();
-    let meaning: Vec<f64> = candidates.iter().filter_map(|one| one.meaning).collect();
-    hybrid_score::share(&words, &meaning)
+/// Parts of a candidate's score: one for each term, one for other words, and meaning last.
+fn signals(candidate: &MessageCandidate, meaning: f64, terms: &Terms) -> Vec<f64> {
+    let mut signals = vec![0.0; terms.list.len() + 2];
+    let held =
+        || candidate.holds.iter().filter_map(|number| Some((*number, rarity(terms, terms.list.get(*number)?.1))));
+    let all: f64 = held().map(|(_, rarity)| rarity).sum();
+    for (number, rarity) in held() {
+        if let Some(signal) = signals.get_mut(number) {
+            *signal = candidate.words * rarity / all;
+        }
+    }
+    if let [.., others, last] = signals.as_mut_slice() {
+        *others = LINKED * candidate.linked + if all > 0.0 { 0.0 } else { candidate.words };
+        *last = meaning;
+    }
+    signals
+}
+
+/// Weight of a term that occurs in so many texts.
+fn rarity(terms: &Terms, texts: f64) -> f64 {
+    (1.0 + (terms.texts - texts).max(0.0) / (texts + 0.5)).ln().max(1e-6)
 }
 
 /// Scores whole conversations, 0 to 1: BM25 over a conversation's candidates as one text, and its
@@ -108,6 +161,7 @@ fn share(candidates: &[MessageCandidate]) -> f64 {
 fn conversations(
     candidates: &[MessageCandidate],
     own: &[f64],
+    share: f64,
     light: &RankContext<'_>,
 ) -> HashMap<ConversationId, f64> {
     let mut counts: HashMap<ConversationId, (Vec<f64>, f64)> = HashMap::new();
@@ -126,8 +180,7 @@ fn conversations(
     let bm25 = |id: &ConversationId, held: &[f64]| -> f64 {
         let long = lengths.get(id).copied().unwrap_or(average) / average.max(1.0);
         let weight = |(count, (_, texts)): (&f64, &(String, f64))| {
-            let rare = (1.0 + (light.terms.texts - texts).max(0.0) / (texts + 0.5)).ln();
-            rare * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * long))
+            rarity(light.terms, *texts) * count * (K1 + 1.0) / (count + K1 * (1.0 - B + B * long))
         };
         held.iter().zip(&light.terms.list).map(weight).sum()
     };
@@ -135,7 +188,6 @@ fn conversations(
     let by_words: Vec<f64> = ids.iter().filter_map(|id| counts.get(id).map(|(held, _)| bm25(id, held))).collect();
     let best = ids.iter().filter_map(|id| counts.get(id).map(|(_, best)| *best));
     let by_words = hybrid_score::by_best(&by_words);
-    let share = share(candidates);
     let both = by_words.iter().zip(best).map(|(words, best)| words * (1.0 - share) + best * share);
     ids.iter().copied().zip(both).collect()
 }
@@ -170,14 +222,17 @@ mod tests {
             person: Some(PersonId(message % 2)),
             at: Timestamp(1_700_000_000_000),
             words,
+            linked: 0.0,
             meaning: None,
             holds: Vec::new(),
+            asks: 0.0,
+            digest: None,
         }
     }
 
     fn light<'a>(question: &'a Question, terms: &'a Terms) -> RankContext<'a> {
         let (named, around, exact) = (HashSet::new(), Neighbours::default(), HashSet::new());
-        RankContext { question, named, around, terms, exact, zone: Zone::UTC }
+        RankContext { question, named, around, terms, exact, zone: Zone::UTC, usual: 0.0 }
     }
 
     fn order(candidates: &[MessageCandidate], light: &RankContext<'_>) -> Vec<i64> {
@@ -190,14 +245,40 @@ mod tests {
         let candidates = [candidate(10, 8.0), candidate(12, 4.0), candidate(21, 4.5)];
         let mut light = light(&question, &terms);
         assert_eq!(order(&candidates, &light), [10, 21, 12]);
-        light.around.beside.insert(MessageId(12), [Some(MessageId(10)), None]);
+        light.around.near.insert(MessageId(12), [(MessageId(10), -1)].into());
         assert_eq!(order(&candidates, &light), [10, 12, 21], "next to the best match");
-        light.around.beside.clear();
+        light.around.near.clear();
         light.named.insert(Some(PersonId(0)));
         assert_eq!(order(&candidates, &light), [10, 12, 21], "said by whom the question names");
         light.named.clear();
         light.exact.insert(12);
         assert_eq!(order(&candidates, &light), [12, 10, 21], "holds the question word for word");
+    }
+
+    #[test]
+    fn the_answer_to_a_matching_question_stands_before_it() {
+        let (question, terms) = (Question::default(), Terms::default());
+        let asking = MessageCandidate { asks: 1.0, ..candidate(10, 8.0) };
+        let mut light = light(&question, &terms);
+        light.around.near.insert(MessageId(11), [(MessageId(10), -1)].into());
+        assert_eq!(order(&[asking, candidate(11, 0.0)], &light), [11, 10]);
+        assert_eq!(order(&[candidate(10, 8.0), candidate(11, 0.0)], &light), [10, 11]);
+    }
+
+    #[test]
+    fn a_word_or_a_meaning_of_a_near_message_counts_less_with_distance() {
+        let question = Question::default();
+        let terms = Terms { list: vec![("a".to_owned(), 1.0), ("b".to_owned(), 1.0)], texts: 9.0, ..Terms::default() };
+        let with = |message, words, term| MessageCandidate { holds: vec![term], ..candidate(message, words) };
+        let near = MessageCandidate { meaning: Some(0.9), ..with(10, 4.0, 0) };
+        let candidates = [near, with(12, 4.0, 1), with(13, 4.0, 1), with(24, 4.0, 1)];
+        let mut light = light(&question, &terms);
+        let own = |light: &RankContext<'_>| own(&candidates, light).0;
+        assert!((own(&light)[1] - own(&light)[3]).abs() < 1e-9);
+        light.around.near.insert(MessageId(12), [(MessageId(10), -2)].into());
+        light.around.near.insert(MessageId(13), [(MessageId(10), -3)].into());
+        let scores = own(&light);
+        assert!(scores[0] > scores[1] && scores[1] > scores[2] && scores[2] > scores[3], "{scores:?}");
     }
 
     /// Proves: search/time-zone
@@ -236,13 +317,13 @@ mod tests {
                 light.named.insert(Some(PersonId(1)));
             }
             for id in 1..20 {
-                light.around.beside.insert(MessageId(id), [Some(MessageId(id - 1)), Some(MessageId(id + 1))]);
+                light.around.near.insert(MessageId(id), [(MessageId(id - 1), -1), (MessageId(id + 1), 1)].into());
             }
-            let own = own(&candidates);
+            let (own, _) = own(&candidates, &light);
             let ranked = rank(&candidates, &light);
             prop_assert_eq!(ranked.len(), candidates.len());
             for (at, score) in ranked {
-                let most = 2.0 * BESIDE + CONVERSATION + NAMED + DATED + 1e-9;
+                let most = 2.0 * BESIDE + ANSWER + CONVERSATION + NAMED + DATED + 1e-9;
                 prop_assert!((own[at]..=own[at] + most).contains(&score));
             }
         }

@@ -101,6 +101,15 @@ pub struct VectorParts {
     pub embedder: Arc<dyn Embedder>,
 }
 
+/// Messages similar in meaning to the query.
+#[derive(Debug, Clone, Default)]
+pub struct NearMessages {
+    /// Nearest texts, nearest first.
+    pub near: Vec<Near>,
+    /// Average similarity of all texts.
+    pub usual: f64,
+}
+
 /// Entries similar in meaning to the query.
 #[derive(Debug, Clone, Default)]
 pub struct NearEntries {
@@ -169,7 +178,7 @@ impl Vectors {
         }))
     }
 
-    /// Returns the nearest messages of a scope, nearest first. `None` if the vectors are
+    /// Returns at least that many of the nearest messages of a scope. `None` if the vectors are
     /// unavailable or not loaded yet: then full-text search alone decides.
     pub async fn nearest_messages(
         &self,
@@ -177,12 +186,11 @@ impl Vectors {
         question: &Text,
         untrusted_too: bool,
         limit: usize,
-    ) -> Option<Vec<Near>> {
+    ) -> Option<NearMessages> {
         let vector = self.of_question(question).await?;
-        let scan = move |cache: &VectorCache, vector: &[f32]| (cache.nearest(vector, untrusted_too, limit), ());
-        let (mut near, ()) = self.near((Corpus::Said, scope), vector, scan).await?;
-        near.truncate(limit);
-        Some(near)
+        let scan = move |cache: &VectorCache, vector: &[f32]| cache.nearest(vector, untrusted_too, limit);
+        let (near, usual) = self.near((Corpus::Said, scope), vector, scan).await?;
+        Some(NearMessages { near, usual })
     }
 
     /// Returns the nearest entries of a scope and of the shared files. `None` as in

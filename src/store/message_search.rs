@@ -11,19 +11,20 @@
 //! fifty thousand.
 
 mod indexing;
+mod related;
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::params;
 
-use super::maintenance::SEARCHED;
+pub use related::Neighbours;
+
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::store::StoredText;
 use crate::store::handles::MessageSearch;
 use crate::store::rows::from_row;
 use crate::text::fold;
-use crate::text::question::Question;
+use crate::text::question::{self, Question};
 use crate::time::{TimeRange, Timestamp, Zone};
 use crate::trust::{Label, Scope, Text};
 
@@ -36,6 +37,8 @@ const MOST: i64 = 20_000;
 const CANDIDATES: usize = 300;
 /// Maximum number of newer texts to skip: more than one turn ever joins.
 const NEWER: i64 = 500;
+/// Texts near in meaning that are candidates whatever their words.
+const NEAREST: usize = 100;
 /// A longer query never occurs verbatim in a text.
 const LONGEST_PHRASE: usize = 12;
 
@@ -65,13 +68,16 @@ pub struct MessageQuery<'a> {
     pub time: TimeRange,
     /// Name of the assistant; blank if it has none.
     pub agent: &'a str,
-    /// True to include the neighbours of matches: an answer need not repeat the words of its
-    /// question.
+    /// True to include the neighbours of matches, and texts with the rare words of the best ones: an
+    /// answer need not repeat the words of its question.
     pub with_neighbours: bool,
     /// Time zone of months and years in the query.
     pub zone: Zone,
-    /// Digests of texts near in meaning, with their similarity. If empty, words alone decide.
+    /// Digests of texts near in meaning, with their similarity, nearest first. If empty, words alone
+    /// decide.
     pub near: &'a [(String, f64)],
+    /// Average similarity of all texts of the scope.
+    pub usual: f64,
 }
 
 impl MessageQuery<'_> {
@@ -88,6 +94,7 @@ impl MessageQuery<'_> {
             with_neighbours: false,
             zone: Zone::UTC,
             near: &[],
+            usual: 0.0,
         }
     }
 
@@ -95,6 +102,10 @@ impl MessageQuery<'_> {
     pub fn prefixes(&self) -> Vec<String> {
         let trust = if self.untrusted_too { &[true, false][..] } else { &[true] };
         trust.iter().map(|is_trusted| place(self.scope, *is_trusted)).collect()
+    }
+
+    fn columns(&self) -> &'static str {
+        if self.near.is_empty() { CANDIDATE } else { CANDIDATE_WITH_DIGEST }
     }
 
     fn before(&self) -> i64 {
@@ -117,21 +128,35 @@ pub struct MessageCandidate {
     pub at: Timestamp,
     /// Score by words; zero if only the meaning matches.
     pub words: f64,
+    /// Score by the words of the first hits, in a second search.
+    pub linked: f64,
     /// Similarity of meaning, if known.
     pub meaning: Option<f64>,
     /// Indexes of the terms that it contains.
     pub holds: Vec<usize>,
+    /// Share of the text that consists of questions.
+    pub asks: f64,
+    /// Digest of the text, under which its vector is stored.
+    pub digest: Option<String>,
 }
 
 /// Columns of a candidate, to be followed by an expression for its score by words.
-const CANDIDATE: &str = "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id AS text_id, t.label,";
+const CANDIDATE: &str =
+    "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id AS text_id, t.label, t.text, NULL AS digest,";
+/// The same with the digest, where vectors were compared.
+const CANDIDATE_WITH_DIGEST: &str =
+    "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id AS text_id, t.label, t.text,
+    (SELECT digest FROM text_digests WHERE text_id = t.id) AS digest,";
 
 from_row! {
     MessageCandidate {
         text: "text_id", message: "id", conversation: "conversation_id", person: "person_id", at: "effective_at",
-        words: "score",
+        words: "score", digest,
     }
-    with |_row| { meaning: None, holds: Vec::new() }
+    with |row| {
+        linked: 0.0, meaning: None, holds: Vec::new(),
+        asks: question::asking_share(row.get_ref("text")?.as_str().unwrap_or_default()),
+    }
 }
 
 /// Query words worth searching for.
@@ -168,15 +193,6 @@ impl Terms {
     }
 }
 
-/// Context of candidates: neighbouring messages, and the lengths of their conversations.
-#[derive(Debug, Default)]
-pub struct Neighbours {
-    /// Previous and next message.
-    pub beside: HashMap<MessageId, [Option<MessageId>; 2]>,
-    /// Number of messages of a conversation.
-    pub lengths: HashMap<ConversationId, f64>,
-}
-
 /// Prefix of every term in the index, from scope and trust level: `p3t`. Ends in a letter, so that
 /// no number runs on.
 pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
@@ -185,6 +201,14 @@ pub(super) fn place(scope: Scope, is_trusted: bool) -> String {
         Scope::Person(id) => format!("p{id}{trust}"),
         Scope::Group(id) => format!("g{id}{trust}"),
         Scope::Shared => format!("s{trust}"),
+    }
+}
+
+/// Sets the similarity of candidates whose vectors were compared with the query.
+fn set_similarity(candidates: &mut [MessageCandidate], query: &MessageQuery<'_>) {
+    let near: HashMap<&str, f64> = query.near.iter().map(|(digest, nearness)| (digest.as_str(), *nearness)).collect();
+    for candidate in candidates {
+        candidate.meaning = candidate.digest.as_deref().and_then(|digest| near.get(digest).copied());
     }
 }
 
@@ -272,12 +296,13 @@ impl MessageSearch<'_> {
         let in_time = if query.time == TimeRange::ALL { "" } else { IN_TIME };
         // The inner query reads the index alone; only the rows that come first are looked up.
         let sql = format!(
-            "{CANDIDATE} -f.score AS score
+            "{} -f.score AS score
              FROM (SELECT rowid, {score} AS score FROM texts_fts
                    WHERE texts_fts MATCH ?1 {ranking} {in_time} ORDER BY {order} LIMIT ?2) f
              JOIN texts t ON t.id = f.rowid JOIN messages m ON m.id = t.message_id
              WHERE m.id < ?3 AND t.scope = ?4 AND (?5 OR {}) AND m.effective_at >= ?6 AND m.effective_at < ?7
              ORDER BY f.score, m.id DESC",
+            query.columns(),
             Label::is_trusted_sql("t.label")
         );
         let (enough, before) = (self.enough_texts(query)?, query.before());
@@ -308,35 +333,31 @@ impl MessageSearch<'_> {
         Ok(())
     }
 
-    /// Adds candidates near in meaning, and sets the similarity of existing ones.
+    /// Adds the [`NEAREST`] texts in meaning as candidates, more for a limited time, which the
+    /// vectors do not know.
     pub fn add_texts_by_meaning(
         &self,
         candidates: &mut Vec<MessageCandidate>,
         query: &MessageQuery<'_>,
     ) -> anyhow::Result<()> {
-        let mut known: HashMap<i64, usize> =
-            candidates.iter().enumerate().map(|(at, candidate)| (candidate.text, at)).collect();
+        let mut known: HashSet<i64> = candidates.iter().map(|candidate| candidate.text).collect();
         let sql = format!(
-            "SELECT * FROM ({CANDIDATE} 0.0 AS score
+            "SELECT * FROM ({} 0.0 AS score
              FROM text_digests d JOIN texts t ON t.id = d.text_id JOIN messages m ON m.id = t.message_id
              WHERE d.digest = ?1 AND t.scope = ?2 AND t.text <> '' AND m.id < ?3 AND m.effective_at >= ?4 AND m.effective_at < ?5
              ORDER BY t.id DESC LIMIT 20)
              WHERE ?6 OR {}",
+            query.columns(),
             Label::is_trusted_sql("label")
         );
         let TimeRange { since, until } = query.time;
-        for (digest, similarity) in query.near {
+        let nearest = if query.time == TimeRange::ALL { NEAREST } else { query.near.len() };
+        for (digest, _) in query.near.iter().take(nearest) {
             let limits = params![digest, query.scope, query.before(), since, until, query.untrusted_too];
-            for candidate in self.db.all::<_, MessageCandidate>(&sql, limits)? {
-                let at = *known.entry(candidate.text).or_insert_with(|| {
-                    candidates.push(candidate);
-                    candidates.len() - 1
-                });
-                if let Some(candidate) = candidates.get_mut(at) {
-                    candidate.meaning = Some(*similarity);
-                }
-            }
+            let near = self.db.all::<_, MessageCandidate>(&sql, limits)?;
+            candidates.extend(near.into_iter().filter(|candidate| known.insert(candidate.text)));
         }
+        set_similarity(candidates, query);
         Ok(())
     }
 
@@ -358,47 +379,6 @@ impl MessageSearch<'_> {
         let expression = phrase(prefixes, &question.all.join(" "));
         let sql = "SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
         Ok(self.db.all(sql, params![format!("body : {expression}"), MOST])?.into_iter().collect())
-    }
-
-    /// Adds the context of these candidates.
-    pub fn add_neighbours(&self, to: &mut Neighbours, candidates: &[MessageCandidate]) -> anyhow::Result<()> {
-        let beside = "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
-             (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)";
-        for candidate in candidates {
-            let Some(conversation) = candidate.conversation else { continue };
-            let (previous, next) = self.db.one(beside, params![conversation, candidate.message])?;
-            to.beside.insert(candidate.message, [previous, next]);
-            if let Entry::Vacant(unknown) = to.lengths.entry(conversation) {
-                let messages: Option<f64> =
-                    self.db.first("SELECT messages FROM conversations WHERE id = ?1", [conversation])?;
-                unknown.insert(messages.unwrap_or(1.0).max(1.0));
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the texts of these messages as candidates without a score of their own.
-    pub fn texts_of_messages(
-        &self,
-        messages: &HashSet<MessageId>,
-        query: &MessageQuery<'_>,
-    ) -> anyhow::Result<Vec<MessageCandidate>> {
-        let sql = format!(
-            "{CANDIDATE} 0.0 AS score FROM messages m JOIN texts t ON t.message_id = m.id
-             WHERE m.id = ?1 AND m.id < ?2 AND t.scope = ?3 AND (?4 OR {}) AND t.text <> '' AND {SEARCHED}",
-            Label::is_trusted_sql("t.label")
-        );
-        let mut candidates = Vec::new();
-        for message in messages {
-            let limits = params![message, query.before(), query.scope, query.untrusted_too];
-            candidates.extend(
-                self.db
-                    .all::<_, MessageCandidate>(&sql, limits)?
-                    .into_iter()
-                    .filter(|candidate| query.time.contains(candidate.at)),
-            );
-        }
-        Ok(candidates)
     }
 
     /// Returns a text by its row id.

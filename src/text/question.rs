@@ -6,7 +6,8 @@
 //! themselves. Callers instead prefer texts by a named person. Measured on long conversations, a
 //! name left in a question leads to greetings.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
 
 use super::fold;
 
@@ -87,6 +88,19 @@ pub fn without_names(text: &str, names: &[String]) -> String {
     if says_something { kept } else { text.to_owned() }
 }
 
+/// Returns the share of a text that consists of questions, 0 to 1.
+pub fn asking_share(text: &str) -> f64 {
+    const MARKS: [char; 3] = ['?', '？', '؟'];
+    if !MARKS.iter().any(|mark| text.contains(*mark)) {
+        return 0.0;
+    }
+    let sentences = || text.split_inclusive(['.', '!', '?', '？', '؟', '\n']).filter(|part| part.contains(is_letter));
+    let length = |part: &str| u32::try_from(part.chars().count()).map_or(f64::MAX, f64::from);
+    let asking = sentences().filter(|part| part.trim_end().ends_with(MARKS));
+    let all: f64 = sentences().map(length).sum();
+    if all > 0.0 { asking.map(length).sum::<f64>() / all } else { 0.0 }
+}
+
 /// Returns the name of a month in the language of the index.
 pub fn month_word(month: u32) -> Option<&'static str> {
     let at = usize::try_from(month).ok()?.checked_sub(1)?;
@@ -135,30 +149,30 @@ fn is_date(before: &str, after: &str) -> bool {
 
 /// The stop words of the question's language. English unless another language has more matches, and
 /// more than one: `hat`, `son` and `die` are stop words in one language and not in another.
-struct Small(&'static str);
+struct Small(Option<&'static HashSet<&'static str>>);
 
 impl Small {
     fn of(words: &[String]) -> Self {
-        let held = |list: &str| words.iter().filter(|word| contains_word(list, word)).collect::<BTreeSet<_>>().len();
-        let mut best = ("", 1);
-        for list in SMALL {
-            let count = held(list);
-            if count > best.1 || (best.0.is_empty() && count == best.1 && list == ENGLISH) {
-                best = (list, count);
+        let words: BTreeSet<&str> = words.iter().map(String::as_str).collect();
+        let (mut best, mut most) = (None, 1);
+        for (at, list) in LISTS.iter().enumerate() {
+            let count = words.iter().filter(|word| list.contains(*word)).count();
+            if count > most || (best.is_none() && count == most && at == 0) {
+                (best, most) = (Some(list), count);
             }
         }
-        Self(best.0)
+        Self(best)
     }
 
     fn holds(&self, word: &str) -> bool {
         let is_letter = word.chars().count() == 1 && word.starts_with(|c: char| c.is_ascii_alphabetic());
-        is_letter && word != "c" || contains_word(self.0, word)
+        is_letter && word != "c" || self.0.is_some_and(|list| list.contains(word))
     }
 }
 
-fn contains_word(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|small| small == word)
-}
+/// The words of [`SMALL`], by language.
+static LISTS: LazyLock<Vec<HashSet<&str>>> =
+    LazyLock::new(|| SMALL.iter().map(|list| list.split_ascii_whitespace().collect()).collect());
 
 /// The months, from January on: the word of the index, then those of other languages.
 const MONTHS: [&str; 12] = [
@@ -176,17 +190,14 @@ const MONTHS: [&str; 12] = [
     "december dezember décembre diciembre dicembre dezembro grudzień декабря",
 ];
 
-/// The default language, unless another matches better.
-const ENGLISH: &str = "a about after all also am an and any are aren as at be because been before being but by can could couldn d did didn do does doesn doing don
+/// Words that say nothing about what is searched: articles, pronouns, auxiliary verbs, and words
+/// that form questions. The first language is the default, unless another matches better.
+const SMALL: [&str; 7] = [
+    "a about after all also am an and any are aren as at be because been before being but by can could couldn d did didn do does doesn doing don
      during each ever every few for from get got had has hasn have haven having he her here hers him his how i if in into is isn it its just ll m me
      might more most must my no nor not of off on once only or other our ours out over own re s same shall she should so some such t than that the
      their theirs them then there these they this those through to too under until up us ve very was wasn we were weren what when where which while
-     who whom whose why will with won would wouldn you your yours tell say said says anything something may";
-
-/// Words that say nothing about what is searched: articles, pronouns, auxiliary verbs, and words
-/// that form questions.
-const SMALL: [&str; 7] = [
-    ENGLISH,
+     who whom whose why will with won would wouldn you your yours tell say said says anything something may",
     "der die das den dem des ein eine einen einem einer eines und oder aber ist sind war waren bin bist sei hat habe haben hatte hatten wird werden
      wurde wurden kann können konnte muss müssen soll sollte will wollen ich du er sie es wir ihr mich dich ihn uns euch mir dir ihm ihnen mein meine
      meinen meinem meiner dein deine deinen sein seine seinen ihre ihren unser unsere was wer wen wem wessen wie wo wohin woher wann warum wieso
@@ -252,6 +263,21 @@ mod tests {
         assert_eq!(seen("May I have 20 eggs?"), (String::new(), vec![]));
         assert_eq!(seen("im März oder in octobre"), ("march,october".to_owned(), vec![]));
         assert_eq!(seen("room 2301"), (String::new(), vec![]));
+    }
+
+    #[test]
+    fn the_asking_share_of_a_text_is_the_length_of_its_questions() {
+        for (text, expected) in [
+            ("How was it?", 1.0),
+            ("It rained.", 0.0),
+            ("Nice one. How so?!", 0.5),
+            ("お元気ですか？", 1.0),
+            ("1.5 litres", 0.0),
+            ("?!", 0.0),
+            ("", 0.0),
+        ] {
+            assert!((asking_share(text) - expected).abs() < 0.12, "{text}: {}", asking_share(text));
+        }
     }
 
     #[test]

@@ -58,11 +58,13 @@ struct Best {
 }
 
 impl VectorCache {
-    /// Returns the digests of the approximately nearest vectors, in no order.
-    pub(super) fn nearest(&self, vector: &[f32], untrusted_too: bool, limit: usize) -> Vec<Digest> {
+    /// Returns the digests of the approximately nearest vectors, in no order, and the average
+    /// nearness of all.
+    pub(super) fn nearest(&self, vector: &[f32], untrusted_too: bool, limit: usize) -> (Vec<Digest>, f64) {
         let mut scored = self.scored(vector, |row| untrusted_too || self.is_trusted(row));
+        let usual = average(&scored);
         nearest_first(&mut scored, limit.saturating_mul(CLOSER_LOOK));
-        self.digests_of(scored.iter().map(|(_, row)| *row))
+        (self.digests_of(scored.iter().map(|(_, row)| *row)), usual)
     }
 
     /// Returns the nearest entries, and the nearest members of the best categories.
@@ -78,7 +80,7 @@ impl VectorCache {
                 && is_one(row)
                 && within.is_none_or(|any| place.belongs != CategoryRef::Nowhere && any.contains(&place.belongs))
         });
-        let usual = scored.iter().map(|(nearness, _)| f64::from(*nearness)).sum::<f64>() / scored.len().max(1) as f64;
+        let usual = average(&scored);
         let best = self.best(&scored, vector);
         let mut rows: Vec<usize> = best.iter().flat_map(|one| self.inside(one, &scored)).collect();
         nearest_first(&mut scored, wanted.limit.saturating_mul(CLOSER_LOOK));
@@ -192,6 +194,11 @@ impl VectorCache {
     }
 }
 
+/// Returns the average nearness.
+fn average(scored: &[(f32, usize)]) -> f64 {
+    scored.iter().map(|(nearness, _)| f64::from(*nearness)).sum::<f64>() / scored.len().max(1) as f64
+}
+
 /// Keeps the nearest `count`, in no order.
 fn nearest_first(scored: &mut Vec<(f32, usize)>, count: usize) {
     if scored.len() > count {
@@ -250,7 +257,7 @@ mod tests {
     fn the_walk_finds_the_nearest_and_passes_over_what_is_not_trusted() {
         let rows = [(0, vec![1.0, 0.0, 0.0]), (1, vec![0.0, 1.0, 0.0]), (2, vec![0.6, 0.8, 0.0])];
         let cache = VectorCache::of(&rows.map(|(digest, vector)| (digest, digest != 1, None, vector)));
-        let nearest = |untrusted_too, limit| cache.nearest(&[0.0, 1.0, 0.0], untrusted_too, limit);
+        let nearest = |untrusted_too, limit| cache.nearest(&[0.0, 1.0, 0.0], untrusted_too, limit).0;
         assert_eq!((nearest(true, 1).len(), nearest(true, 0).len()), (3, 0));
         assert!(!nearest(false, 9).contains(&[1; 32]));
         let mut scored = cache.scored(&[0.0, 1.0, 0.0], |_| true);

@@ -71,6 +71,8 @@ mod approval;
 mod memory_search;
 #[path = "../search/messages.rs"]
 mod messages;
+#[path = "../search/related_messages.rs"]
+mod related_messages;
 #[path = "../conversation/sent.rs"]
 mod sent;
 #[path = "../schedule/reminders.rs"]

@@ -389,7 +389,9 @@ pub fn reaches(n: usize) -> Vec<Order> {
             ],
         ),
     ];
-    loads.into_iter().chain(resources).chain(tools).chain(others).collect()
+    // The search comes first: later it would also find the owner's own earlier orders to read a page,
+    // which the model obeys as well, and the gate asks about those.
+    others.into_iter().chain(loads).chain(resources).chain(tools).collect()
 }
 
 /// Answers that imitate the owner or the program.
