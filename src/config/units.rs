@@ -162,10 +162,15 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns the IANA zone that was probably meant, by its city or by similarity.
+/// Returns the IANA zone that was probably meant, by its city or by similarity. None for an offset:
+/// `Etc/GMT+2` is two hours behind UTC, the opposite of what people write.
 pub fn nearest_zone(word: &str) -> Option<&'static str> {
+    let is_offset = |name: &&str| name.contains(|c: char| c.is_ascii_digit());
+    if is_offset(&word) {
+        return None;
+    }
     let city = word.replace(' ', "_").to_lowercase();
-    let names = || chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name());
+    let names = || chrono_tz::TZ_VARIANTS.iter().map(|zone| zone.name()).filter(|name| !is_offset(name));
     let is_the_city = |name: &&str| name.to_lowercase().rsplit('/').next() == Some(city.as_str());
     names().find(is_the_city).or_else(|| nearest(word, names()))
 }
@@ -256,6 +261,8 @@ mod tests {
         {
             assert_eq!(nearest_zone(word), Some(zone), "{word}");
         }
-        assert_eq!(nearest_zone("??"), None);
+        for word in ["??", "GMT+2", "UTC+2", "gmt-5"] {
+            assert_eq!(nearest_zone(word), None, "{word}");
+        }
     }
 }
