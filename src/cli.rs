@@ -14,6 +14,7 @@ mod ephemeral;
 mod forward;
 mod init;
 mod log;
+mod manual;
 mod memory;
 mod people;
 mod print;
@@ -151,6 +152,12 @@ enum CliCommand {
     Backup(backup::Backup),
     /// Replace everything with a backup
     Restore(backup::Restore),
+    /// Print a script that completes commands in your shell
+    Completions(manual::Completions),
+    /// Print the manual page
+    Manual(manual::Manual),
+    /// Print the changes of this version
+    Changelog(manual::Changelog),
     /// Read a document on standard input, for the gateway
     #[command(hide = true)]
     ReadDocument {
@@ -204,6 +211,9 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Forget(options) => people::forget(&options, &paths()?, printer),
         CliCommand::Backup(options) => backup::backup(&options, &paths()?, printer),
         CliCommand::Restore(options) => backup::restore(&options, &paths()?, printer),
+        CliCommand::Completions(options) => manual::completions(&options),
+        CliCommand::Manual(options) => manual::manual(&options),
+        CliCommand::Changelog(options) => manual::changelog(&options, printer),
         CliCommand::ReadDocument { kind } => read_document::run(&kind),
     }
 }

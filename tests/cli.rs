@@ -30,6 +30,8 @@ mod ephemeral;
 mod errors;
 #[path = "cli/facts.rs"]
 mod facts;
+#[path = "cli/installing.rs"]
+mod installing;
 #[path = "cli/memory.rs"]
 mod memory;
 #[path = "cli/model.rs"]

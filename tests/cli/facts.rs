@@ -2,7 +2,7 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 27] = [
     "demo",
     "init",
     "run",
@@ -27,6 +27,9 @@ const COMMANDS: [&str; 24] = [
     "forget",
     "backup",
     "restore",
+    "completions",
+    "manual",
+    "changelog",
 ];
 
 /// Promise (command-line/help): Every command is listed in the help and has a help text of its own;
