@@ -39,6 +39,16 @@ pub trait Adapter: Send + Sync {
     /// Our account id, known once [`Adapter::connect`] has succeeded.
     fn account(&self) -> String;
 
+    /// Name by which people find our account: `@bot`, a phone number. `None` before it is known.
+    fn public_name(&self) -> Option<String> {
+        None
+    }
+
+    /// Link that opens a chat with us in which one tap sends this pairing code.
+    fn start_link(&self, _code: &str) -> Option<String> {
+        None
+    }
+
     /// Checks the credentials and learns the account. Called first, until it succeeds.
     async fn connect(&self) -> Result<(), PollError>;
 

@@ -44,7 +44,7 @@ use serde_json::json;
 use crate::engine::Engine;
 use crate::id::StreamId;
 use crate::memory::{Index, Workspace};
-use crate::message::Health;
+use crate::message::{ChannelKind, Health, StartWay};
 use crate::people::{Party, Person, Role};
 use crate::review::Review;
 use crate::schedule::Schedule;
@@ -68,10 +68,16 @@ pub struct Caller {
     pub group: Option<StreamId>,
 }
 
-/// Source of the adapters' health.
-pub trait HealthSource: Send + Sync {
-    /// Health of each adapter, by name.
-    fn adapters(&self) -> Vec<(String, Health)>;
+/// The connected channels.
+pub trait Channels: Send + Sync {
+    /// Health of each, by name.
+    fn health(&self) -> Vec<(String, Health)>;
+
+    /// Name by which people find our account on that channel.
+    fn public_name(&self, channel: ChannelKind) -> Option<String>;
+
+    /// Ways in which a person can send this pairing code.
+    fn start_ways(&self, code: &str) -> Vec<StartWay>;
 }
 
 /// Runs commands.
@@ -100,8 +106,8 @@ pub struct Admin {
     pub schedule: Arc<Schedule>,
     /// The MCP servers.
     pub mcp: Arc<Servers>,
-    /// Health of the adapters.
-    pub health: Arc<dyn HealthSource>,
+    /// The connected channels.
+    pub channels: Arc<dyn Channels>,
     /// Attempts to store confirmed texts while the disk is full.
     pub(crate) failed_attempts: keep_confirmed::FailedAttempts,
 }

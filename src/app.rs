@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures::FutureExt;
-use tokio::sync::watch;
+use tokio::sync::{broadcast, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -25,7 +25,7 @@ use crate::admin::{self, Admin, PREFERRED_MODEL};
 use crate::config::Config;
 use crate::engine::Engine;
 use crate::gateway::commands::CommandWorker;
-use crate::gateway::dispatcher::Dispatcher;
+use crate::gateway::dispatcher::{AccessGranted, Dispatcher};
 use crate::gateway::intake::Intake;
 use crate::gateway::socket::LocalServer;
 use crate::memory::{Index, Workspace};
@@ -264,6 +264,11 @@ impl App {
             self.tasks.spawn(self.intake(adapter, commands.clone()).run(self.stop.clone()));
         }
         Ok(())
+    }
+
+    /// Returns all access granted from now on.
+    pub fn newcomers(&self) -> broadcast::Receiver<AccessGranted> {
+        self.dispatcher.newcomers()
     }
 
     /// Stops cleanly: starts no new work, lets requests in flight finish, and closes the journal

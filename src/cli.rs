@@ -19,6 +19,7 @@ mod memory;
 mod people;
 mod print;
 mod probe;
+mod qr_code;
 mod read_document;
 mod run;
 mod signal;

@@ -16,7 +16,7 @@ use crate::trust::Text;
 
 /// Kinds of channels. Everything that the program asks about a channel by its name is told here;
 /// the settings are in `config`, and the adapters are built in `app`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, EnumString, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum ChannelKind {
     /// Telegram bot.
@@ -310,6 +310,17 @@ pub enum FetchFileError {
     Later(String),
 }
 
+/// One channel on which a pairing code can be sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartWay {
+    /// Name of the channel for display.
+    pub channel: &'static str,
+    /// Name by which people find our account there.
+    pub account: String,
+    /// Link that sends the code.
+    pub link: Option<String>,
+}
+
 /// State of a channel, for `status` and the health page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {
@@ -321,4 +332,9 @@ pub struct Health {
     pub last_message_at: Option<Timestamp>,
     /// Sentence about a problem with one chat only.
     pub chat_problem: Option<String>,
+    /// True until the first contact or its failure.
+    pub is_connecting: bool,
+    /// True if neither a success nor a failure was seen for longer than any attempt takes: the
+    /// program itself hangs, and a restart helps.
+    pub is_stalled: bool,
 }

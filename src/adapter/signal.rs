@@ -129,6 +129,10 @@ impl Adapter for Signal {
         self.account.name()
     }
 
+    fn public_name(&self) -> Option<String> {
+        Some(self.account.name()).filter(|name| name.starts_with('+'))
+    }
+
     async fn connect(&self) -> Result<(), PollError> {
         let us = &self.account;
         let lost = |error: &PollError| us.health.lost(&SubscriptionError::Disconnected(error.to_string()));

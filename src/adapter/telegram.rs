@@ -67,6 +67,8 @@ struct TelegramState {
     /// Our identity, known once Telegram was asked.
     identity: Option<BotIdentity>,
     last_poll_at: Option<Timestamp>,
+    /// Time at which the attempt that runs now, or the next one, was or will be begun.
+    attempt_at: Option<Timestamp>,
     problem: Option<&'static str>,
 }
 
@@ -88,6 +90,11 @@ impl Telegram {
     /// Records a result for `health`.
     fn record_poll<T>(&self, result: Result<T, TelegramProblem>) -> Result<T, PollError> {
         let mut state = self.state();
+        let wait = match &result {
+            Err(TelegramProblem { error: PollError::Wait(asked), .. }) => *asked,
+            _ => Duration::ZERO,
+        };
+        state.attempt_at = Some(self.clock.now().plus(wait));
         match result {
             Ok(received) => {
                 (state.last_poll_at, state.problem) = (Some(self.clock.now()), None);
@@ -123,6 +130,10 @@ impl Telegram {
         })
     }
 
+    fn username(&self) -> Option<String> {
+        Some(self.identity().username).filter(|name| !name.is_empty())
+    }
+
     /// Remaining rate limit. Telegram limits rates per chat, across topics.
     fn remaining_pause(&self, peer: &str) -> Option<Duration> {
         self.rate_limits.remaining(chat_of(peer), self.clock.now())
@@ -153,6 +164,16 @@ impl Adapter for Telegram {
 
     fn account(&self) -> String {
         self.state().identity.as_ref().map_or_else(|| self.api.account(), |us| us.id.to_string())
+    }
+
+    fn public_name(&self) -> Option<String> {
+        self.username().map(|name| format!("@{name}"))
+    }
+
+    /// Telegram sends `/start CODE` when the link is opened
+    /// (<https://core.telegram.org/bots/features#deep-linking>).
+    fn start_link(&self, code: &str) -> Option<String> {
+        self.username().map(|name| format!("https://t.me/{name}?start={code}"))
     }
 
     async fn connect(&self) -> Result<(), PollError> {
@@ -271,7 +292,14 @@ impl Adapter for Telegram {
             None => Some(words::TELEGRAM_NOT_YET),
         };
         let problem = state.problem.or(unheard).map(str::to_owned);
-        Health { problem, last_event_at: state.last_poll_at, ..Health::default() }
+        let attempted_for = state.attempt_at.map(|at| self.clock.now().since(at));
+        Health {
+            problem,
+            last_event_at: state.last_poll_at,
+            is_connecting: attempted_for.is_none(),
+            is_stalled: attempted_for.is_some_and(|span| span > poll::SILENCE),
+            ..Health::default()
+        }
     }
 }
 

@@ -74,18 +74,14 @@ impl PeopleAdmin<'_> {
             CodeRequest::NoSuchFormer(id) => return Ok(Answer::refusal(of_access::no_such_former(id))),
             CodeRequest::Code(recipient, name, role) => (recipient, name, role),
         };
-        let markdown = match (&recipient, known) {
+        let effect = match (&recipient, known) {
             (CodeFor::Person(..), Some(known)) => {
-                let promotes = of_access::promotes(&name, known.role.as_str(), role.as_str(), configured);
-                format!("{promotes} {}", of_access::how_to_use(&code, CODE_LIFETIME))
+                of_access::promotes(&name, known.role.as_str(), role.as_str(), configured)
             }
-            (CodeFor::Person(..), None) => {
-                let comes_back = of_access::comes_back(&name, role.as_str());
-                format!("{comes_back} {}", of_access::how_to_use(&code, CODE_LIFETIME))
-            }
-            (_, known) => return Ok(code_answer(&name, role, known.is_some(), &code, now)),
+            (CodeFor::Person(..), None) => of_access::comes_back(&name, role.as_str()),
+            (_, known) => says::pairing(&name, role.as_str(), known.is_some()),
         };
-        Ok(Answer { markdown, ..code_answer(&name, role, true, &code, now) })
+        Ok(self.code_answer(&effect, &name, role, &code, now))
     }
 
     /// Creates a code after the question about a removed person of the same name was answered.
@@ -117,7 +113,22 @@ impl PeopleAdmin<'_> {
             tx.pairing().store_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(CODE_LIFETIME))
         };
         self.journal.write("keep a pairing code", keep).await?;
-        Ok(code_answer(&person.name, person.role, true, &code, now))
+        let effect = says::pairing(&person.name, person.role.as_str(), true);
+        Ok(self.code_answer(&effect, &person.name, person.role, &code, now))
+    }
+
+    fn code_answer(&self, effect: &str, name: &str, role: Role, code: &str, now: Timestamp) -> Answer {
+        let (how, link) = self.how_to_use(code, CODE_LIFETIME);
+        let expires_at = now.plus(CODE_LIFETIME).rfc3339();
+        let json = json!({ "name": name, "role": role, "code": code, "link": link, "expires_at": expires_at });
+        Answer::ours(format!("{effect} {how}"), json)
+    }
+
+    /// Returns how a code is used, and the first link that sends it.
+    fn how_to_use(&self, code: &str, lifetime: Duration) -> (String, Option<String>) {
+        let mut ways = self.channels.start_ways(code);
+        let how = of_access::how_to_use(code, lifetime, &ways);
+        (how, ways.iter_mut().find_map(|way| way.link.take()))
     }
 
     fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {
@@ -180,12 +191,6 @@ impl PeopleAdmin<'_> {
     }
 }
 
-fn code_answer(name: &str, role: Role, is_known: bool, code: &str, now: Timestamp) -> Answer {
-    let markdown = says::pairing(name, role.as_str(), is_known, code, CODE_LIFETIME);
-    let json = json!({ "name": name, "role": role, "code": code, "expires_at": now.plus(CODE_LIFETIME).rfc3339() });
-    Answer::ours(markdown, json)
-}
-
 fn code_request(
     db: Db<'_>,
     issuer: Issuer,
@@ -231,8 +236,11 @@ impl PeopleAdmin<'_> {
     /// If the system cannot provide random bytes.
     pub async fn claim(&self) -> anyhow::Result<Answer> {
         Ok(match self.claim_code().await? {
-            Some(code) => Answer::ours(says::claim(&code), json!({ "code": code })),
-            None => Answer::ours(says::CLAIMED, json!({ "code": null })),
+            Some(code) => {
+                let (how, link) = self.how_to_use(&code, CLAIM_CODE_LIFETIME);
+                Answer::ours(format!("{} {how}", says::CLAIM), json!({ "code": code, "link": link }))
+            }
+            None => Answer::ours(says::CLAIMED, json!({ "code": null, "link": null })),
         })
     }
 }

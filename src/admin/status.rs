@@ -149,7 +149,7 @@ impl ReportsAdmin<'_> {
         let mut upcoming = self.schedule.coming().await?;
         upcoming.truncate(SLOTS);
         Ok(ProgramStatus {
-            adapters: self.health.adapters(),
+            adapters: self.channels.health(),
             servers: self.mcp.conditions().into_iter().collect(),
             outbox,
             pending: self.review.pending().await?.len(),

@@ -225,7 +225,7 @@ impl Components {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             schedule: Arc::clone(schedule),
             mcp: Arc::clone(mcp),
-            health: Arc::clone(&self.dispatcher) as _,
+            channels: Arc::clone(&self.dispatcher) as _,
             failed_attempts: Default::default(),
         })
     }

@@ -10,11 +10,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::Value;
 
-use super::Exit;
 use super::client::{self, words};
 use super::config::CliPaths;
 use super::forward::People;
 use super::print::{CliError, Printer, ask, is_dialogue, print_remark};
+use super::{Exit, qr_code};
 use crate::id::PersonId;
 use crate::wording::{access as says, personal_data};
 
@@ -31,7 +31,16 @@ pub fn run(command: &People, paths: &CliPaths, printer: Printer) -> Result<Exit,
     {
         line.extend(answer);
     }
-    client::run(&line, paths, printer)
+    let answered = client::ask(&line, paths, printer)?;
+    let exit = client::print_answer(&answered, printer)?;
+    if matches!(command, People::Pair { .. } | People::Claim) && !printer.json && io::stdout().is_terminal() {
+        // The only link in the answer sends the code.
+        let link = answered.text.split_whitespace().find(|word| word.starts_with("https://"));
+        if let Some(drawing) = link.and_then(qr_code::draw) {
+            print_remark(&drawing);
+        }
+    }
+    Ok(exit)
 }
 
 /// Returns the flag that identifies the person; `None` if no removed person had the name.

@@ -3,24 +3,21 @@
 //! The first SIGTERM or ctrl-c lets work in progress finish, within ten seconds. A second one ends
 //! the program at once, which loses nothing: accepted messages are resumed at the next start.
 
-use std::io::IsTerminal;
+mod report;
+
 use std::os::unix::net::UnixStream;
 
 use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::watch;
 
 use super::config::CliPaths;
-use super::config::awaits_claim;
 use super::print::CliError;
 use super::print::{self, Printer};
 use super::{Exit, ephemeral, log};
 use crate::app::{App, Overrides};
 use crate::config::{Config, Home};
 use crate::message::ChannelKind;
-use crate::store::DiskSpace;
 use crate::wording::cli as says;
-use crate::wording::gateway;
 
 /// Number of worker threads. The program mostly waits for the model and the network.
 const THREADS: usize = 2;
@@ -76,12 +73,9 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
     app.start().await?;
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
     printer.note(&banner(&config));
-    if awaits_claim(&config) {
-        show_claim_code(&app, &config).await?;
-    }
     tokio::select! {
         () = signals.next() => {}
-        () = report_disk_space(app.journal.disk_space()) => {}
+        never = report::report(&app, &config, printer) => never?,
     }
     printer.note(says::STOPPING);
     tokio::select! {
@@ -91,40 +85,6 @@ async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
         }
         () = signals.next() => Err(CliError::Failed(says::STOPPED_AT_ONCE.to_owned())),
     }
-}
-
-/// Shows the claim code at a terminal. Other output may be stored, and many can read a service log:
-/// there, the command that makes the code is named instead.
-async fn show_claim_code(app: &App, config: &Config) -> Result<(), CliError> {
-    if !std::io::stderr().is_terminal() {
-        if app.admin.members().is_unclaimed().await? {
-            print::print_remark(says::UNCLAIMED);
-        }
-        return Ok(());
-    }
-    if let Some(code) = app.admin.members().claim_code().await? {
-        let channels: Vec<&str> = config.channels().into_iter().map(ChannelKind::title).collect();
-        print::print_remark(&says::claim(&code, &channels));
-    }
-    Ok(())
-}
-
-/// Prints a line when nothing more can be written, and another when it can again: the log may be on
-/// the same disk.
-async fn report_disk_space(mut room: watch::Receiver<DiskSpace>) {
-    let mut before = *room.borrow();
-    while room.changed().await.is_ok() {
-        let now = *room.borrow_and_update();
-        // A smaller write may have succeeded again before this task ran.
-        if !before.is_none && now.failures > before.failures {
-            print::print_remark(gateway::DISK_FULL);
-        }
-        if !now.is_none && (before.is_none || now.failures > before.failures) {
-            print::print_remark(says::ROOM_AGAIN);
-        }
-        before = now;
-    }
-    std::future::pending().await
 }
 
 fn banner(config: &Config) -> String {

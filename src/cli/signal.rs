@@ -6,8 +6,7 @@
 //! To link an account, the daemon requests a link from Signal, a phone scans it, and the daemon
 //! becomes another device of that phone's account. The link is valid once, for a minute or two.
 //! Anyone who scans it gives the daemon access to their own account, so it is shown and never
-//! stored. A line of its QR code shows two rows, as half blocks. The colours are fixed, black on
-//! white, and independent of the theme: not every phone reads a code that is light on dark.
+//! stored.
 
 use std::fs::DirBuilder;
 use std::io::IsTerminal;
@@ -19,14 +18,13 @@ use std::time::Duration;
 use clap::Subcommand;
 use futures::FutureExt;
 use futures::future::OptionFuture;
-use qrcode::{Color, EcLevel, QrCode};
 use serde_json::json;
 use tokio::net::UnixStream;
 use tokio_util::sync::CancellationToken;
 
 use super::config::CliPaths;
 use super::print::{self, CliError, Printer};
-use super::{Exit, block_on, probe};
+use super::{Exit, block_on, probe, qr_code};
 use crate::adapter::signal::Signal;
 use crate::config::{self, Home};
 use crate::time::SystemClock;
@@ -39,11 +37,6 @@ pub(super) const PROGRAM: &str = "signal-cli";
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 /// Interval between queries until then.
 const PROBE_INTERVAL: Duration = Duration::from_millis(500);
-/// Quiet modules on each side.
-const QUIET_MODULES: usize = 4;
-/// Black on white, from the fixed cube of 256 colours.
-const COLOURS: &str = "\u{1b}[38;5;16;48;5;231m";
-const PLAIN: &str = "\u{1b}[0m";
 
 /// `compline signal …`
 #[derive(Debug, Subcommand)]
@@ -117,7 +110,7 @@ async fn scan(signal: &Signal, name: &str) -> Result<String, CliError> {
     print::print_remark(says::SCAN);
     // Without terminal colours the code could be light on dark, which phones do not read.
     if std::io::stderr().is_terminal() {
-        print::print_remark(&draw_qr_code(&link).unwrap_or_default());
+        print::print_remark(&qr_code::draw(&link).unwrap_or_default());
     }
     print::print_remark(&says::or_copy(&link));
     signal.finish_link(&link, name).await.map_err(|error| not_linked(&error))
@@ -179,77 +172,5 @@ async fn wait_for_answer(signal: &Signal, config: &config::Signal) -> Result<(),
             Ok(_) => Ok(()),
             Err(trouble) => Err(trouble.into()),
         },
-    }
-}
-
-/// Draws the code line by line. Returns `None` if the text is too long for a code.
-pub(super) fn draw_qr_code(text: &str) -> Option<String> {
-    let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
-    let (width, modules) = (code.width(), code.to_colors());
-    let is_dark = |row: usize, column: usize| {
-        let inside = |at: usize| at.checked_sub(QUIET_MODULES).filter(|at| *at < width);
-        let at = inside(row).zip(inside(column)).map(|(row, column)| row * width + column);
-        at.and_then(|at| modules.get(at)) == Some(&Color::Dark)
-    };
-    let side = width + 2 * QUIET_MODULES;
-    let line = |row: usize| {
-        let blocks: String = (0..side).map(|column| block(is_dark(row, column), is_dark(row + 1, column))).collect();
-        format!("{COLOURS}{blocks}{PLAIN}")
-    };
-    Some((0..side).step_by(2).map(line).collect::<Vec<_>>().join("\n"))
-}
-
-fn block(upper: bool, lower: bool) -> char {
-    match (upper, lower) {
-        (true, true) => '█',
-        (true, false) => '▀',
-        (false, true) => '▄',
-        (false, false) => ' ',
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LINK: &str =
-        "sgnl://linkdevice?uuid=AbCdEfGhIjKlMnOpQrStUv%3D%3D&pub_key=BdK0dYzP8p1hVf2oQw9n3sXyZ0aBcDeFgHiJkLmNoPqR";
-
-    /// Parses a drawing into modules, row by row.
-    fn modules(drawing: &str) -> Vec<Vec<bool>> {
-        let half = |line: &str, dark: [char; 2]| {
-            let blocks = line.strip_prefix(COLOURS).unwrap().strip_suffix(PLAIN).unwrap();
-            blocks.chars().map(|block| dark.contains(&block)).collect()
-        };
-        drawing.lines().flat_map(|line| [half(line, ['█', '▀']), half(line, ['█', '▄'])]).collect()
-    }
-
-    /// Proves: channels/signal-setup
-    #[test]
-    fn a_drawing_is_the_code_with_quiet_around_it() {
-        let code = QrCode::with_error_correction_level(LINK, EcLevel::L).unwrap();
-        let (width, rows) = (code.width(), modules(&draw_qr_code(LINK).unwrap()));
-        assert!(
-            rows.len() >= width + 2 * QUIET_MODULES && rows.iter().all(|row| row.len() == width + 2 * QUIET_MODULES)
-        );
-        for (y, row) in rows.iter().enumerate() {
-            for (x, is_dark) in row.iter().enumerate() {
-                let inside = (QUIET_MODULES..QUIET_MODULES + width).contains(&x)
-                    && (QUIET_MODULES..QUIET_MODULES + width).contains(&y);
-                let wanted = inside && code[(x - QUIET_MODULES, y - QUIET_MODULES)] == Color::Dark;
-                assert_eq!(*is_dark, wanted, "{x} {y}");
-            }
-        }
-    }
-
-    #[test]
-    fn it_fits_a_terminal_of_eighty_columns() {
-        let drawing = draw_qr_code(LINK).unwrap();
-        assert!(modules(&drawing).iter().all(|row| row.len() < 80) && drawing.lines().count() <= 32);
-    }
-
-    #[test]
-    fn a_text_that_is_too_long_has_no_code() {
-        assert_eq!(draw_qr_code(&"x".repeat(3_000)), None);
     }
 }

@@ -75,8 +75,8 @@ pub struct AfterCommit {
     pub command_queued: bool,
     /// Callback ids of button presses to acknowledge.
     pub callbacks: Vec<String>,
-    /// True if somebody gained access.
-    pub access_granted: bool,
+    /// Person who gained access, or another address.
+    pub access_granted: Option<Person>,
 }
 
 /// One parsed item of a batch.

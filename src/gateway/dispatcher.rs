@@ -4,20 +4,24 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::adapter::{Adapter, SendError};
-use crate::admin::HealthSource;
+use crate::admin::Channels;
 use crate::id::{AddressId, StreamId};
 use crate::memory::Workspace;
-use crate::message::Health;
-use crate::people::Address;
+use crate::message::{ChannelKind, Health, StartWay};
+use crate::people::{Address, Person};
 use crate::review::OutboxNotifier;
 use crate::store::Journal;
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
 use crate::time::task::lock;
+
+/// Maximum number of announcements kept for a slow watcher.
+const MAX_UNSEEN: usize = 16;
 
 /// Callback with a stream.
 type StreamCallback = Box<dyn Fn(StreamId) + Send + Sync>;
@@ -37,6 +41,17 @@ pub struct Dispatcher {
     questions: Mutex<Option<StreamCallback>>,
     /// Adapters whose messages cannot be stored at the moment.
     blocked: Mutex<HashSet<&'static str>>,
+    /// People who gained access, for whoever watches the program.
+    newcomers: broadcast::Sender<AccessGranted>,
+}
+
+/// Access or another address, gained by a code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessGranted {
+    /// The person.
+    pub person: Person,
+    /// Adapter at which the code was sent.
+    pub adapter: &'static str,
 }
 
 /// State of storing incoming messages.
@@ -86,7 +101,18 @@ impl Dispatcher {
             scheduler,
             questions: Mutex::default(),
             blocked: Mutex::default(),
+            newcomers: broadcast::channel(MAX_UNSEEN).0,
         })
+    }
+
+    /// Announces access to the watchers, if any.
+    pub(super) fn announce(&self, granted: AccessGranted) {
+        let _ = self.newcomers.send(granted);
+    }
+
+    /// Returns all access granted from now on.
+    pub fn newcomers(&self) -> broadcast::Receiver<AccessGranted> {
+        self.newcomers.subscribe()
     }
 
     /// The journal.
@@ -191,10 +217,10 @@ impl OutboxNotifier for Arc<Dispatcher> {
     }
 }
 
-impl HealthSource for Dispatcher {
+impl Channels for Dispatcher {
     /// State of each adapter; one whose messages cannot be stored has a problem regardless of its
     /// own report.
-    fn adapters(&self) -> Vec<(String, Health)> {
+    fn health(&self) -> Vec<(String, Health)> {
         let blocked = lock(&self.blocked).clone();
         let state = |adapter: Arc<dyn Adapter>| {
             let mut health = adapter.health();
@@ -204,6 +230,18 @@ impl HealthSource for Dispatcher {
             (adapter.name().to_owned(), health)
         };
         self.all_adapters().into_iter().map(state).collect()
+    }
+
+    fn public_name(&self, channel: ChannelKind) -> Option<String> {
+        self.adapter(channel.name())?.public_name()
+    }
+
+    fn start_ways(&self, code: &str) -> Vec<StartWay> {
+        let way = |adapter: Arc<dyn Adapter>| {
+            let (channel, account) = (adapter.name().parse::<ChannelKind>().ok()?.title(), adapter.public_name()?);
+            Some(StartWay { channel, account, link: adapter.start_link(code) })
+        };
+        self.all_adapters().into_iter().filter_map(way).collect()
     }
 }
 

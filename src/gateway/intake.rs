@@ -12,7 +12,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 use super::admission::{self, Admission, AfterCommit};
-use super::dispatcher::{Dispatcher, StorageState};
+use super::dispatcher::{AccessGranted, Dispatcher, StorageState};
 use crate::adapter::{Adapter, Batch, MenuEntry, PollError, RECEIVE_RETRY};
 use crate::admin::command::COMMANDS;
 use crate::engine::Engine;
@@ -253,8 +253,11 @@ impl Intake {
         if wake.command_queued {
             self.commands.wake(&*self.clock);
         }
-        if wake.access_granted && self.show_menu().await.is_err() {
-            tracing::warn!("The command menu of a newcomer is registered at the next start");
+        if let Some(person) = wake.access_granted {
+            self.dispatcher.announce(AccessGranted { person, adapter: self.adapter.name() });
+            if self.show_menu().await.is_err() {
+                tracing::warn!("The command menu of a newcomer is registered at the next start");
+            }
         }
         self.dispatcher.send_read_receipts(Arc::clone(&self.adapter), wake.read);
         for callback in wake.callbacks {

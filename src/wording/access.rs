@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::review::Surface;
 use super::{ProgramText, span};
 use crate::id::{AddressId, PersonId};
+use crate::message::StartWay;
 
 /// Title of the button that undoes the change.
 pub const UNDO: &str = "Undo";
@@ -115,9 +116,17 @@ pub fn promotes(name: &str, from: &str, to: &str, is_configured: bool) -> String
     )
 }
 
-/// Instructions for using a code.
-pub fn how_to_use(code: &str, valid: Duration) -> String {
-    format!("It works once, for {}. Send me this from the address it is for:\n\n```\n/start {code}\n```", span(valid))
+/// Instructions for using a code, to be passed on.
+pub fn how_to_use(code: &str, valid: Duration, ways: &[StartWay]) -> String {
+    let way = |StartWay { channel, account, link }: &StartWay| match link {
+        Some(link) => format!("- {channel}: open {link}\n"),
+        None => format!("- {channel}: send the line below to {account}\n"),
+    };
+    let ways: String = match ways {
+        [] => "Send the assistant this line:\n".to_owned(),
+        ways => ways.iter().map(way).collect(),
+    };
+    format!("It works once, for {}.\n\n{ways}\n```\n/start {code}\n```", span(valid))
 }
 
 /// Reply to a code that raises the sender's own role.

@@ -108,23 +108,43 @@ pub fn empty_journal(path: &Path) -> String {
 pub fn banner(home: &Path, zone: Zone, adapters: &str, model: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let (home, zone) = (home.display(), zone.name());
-    format!(
-        "Compline {version}\n  home      {home}\n  zone      {zone}\n  model     {model}\n  adapters  {adapters}\nReady. Ctrl-c stops it."
-    )
+    format!("Compline {version}\n  home      {home}\n  zone      {zone}\n  model     {model}\n  channels  {adapters}")
 }
 
-/// Claim code for the first owner.
-pub fn claim(code: &str, channels: &[&str]) -> String {
-    let channels = channels.join(" or ");
-    format!(
-        "\nNobody has claimed the assistant yet. To be its owner, write this to it on {channels}, as your first message:\n\n    \
-         /start {code}\n\nThe code works once, for a day; the next start makes a new one."
-    )
+/// Note that every channel receives.
+pub const READY: &str = "Ready. Press Ctrl-C to stop.";
+
+/// Note that the gateway works, but not on these channels.
+pub fn ready_without(channels: &[&str]) -> String {
+    format!("Ready, but not on {}. Press Ctrl-C to stop.", channels.join(" and "))
+}
+
+/// Note that a channel receives, with the name of our account if it has one.
+pub fn connected(channel: &str, account: Option<&str>) -> String {
+    match account {
+        Some(account) => format!("{channel}: connected as {account}."),
+        None => format!("{channel}: connected."),
+    }
+}
+
+/// Note that a person gained access.
+pub fn joined(name: &str, role: &str, channel: &str) -> String {
+    format!("{name} now has access as {role}, on {channel}.")
+}
+
+/// The same where the output may be stored.
+pub fn someone_joined(role: &str, channel: &str) -> String {
+    format!("An address on {channel} now has access as {role}.")
+}
+
+/// Formats a line about a change while the gateway runs.
+pub fn at(time: &str, line: &str) -> String {
+    format!("{time}  {line}")
 }
 
 /// Hint in place of the claim code where the output may be logged.
 pub const UNCLAIMED: &str =
-    "Nobody has claimed the assistant yet. `compline people claim`, on this computer, shows the code for it.";
+    "The assistant has no owner yet. `compline people claim`, on this computer, shows the code for it.";
 
 /// Result: the configuration is valid.
 pub fn config_sound(path: &Path) -> String {

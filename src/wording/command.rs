@@ -46,12 +46,8 @@ pub const QUARANTINED: &str = "That command failed three times, so I will not tr
 /// Note that no claim code is needed because an owner is reachable.
 pub const CLAIMED: &str = "The owner already has access; `compline people pair NAME` gives others access.";
 
-/// Instructions for the first owner to claim the assistant.
-pub fn claim(code: &str) -> String {
-    format!(
-        "To be the owner, write this to the assistant as your first message:\n\n`/start {code}`\n\nThe code works once, for a day."
-    )
-}
+/// Note that the code makes its sender the first owner.
+pub const CLAIM: &str = "Whoever sends this code first becomes the owner.";
 
 /// Reply to `/resend` when no delivery is set aside.
 pub const NOTHING_SET_ASIDE: &str = "Nothing is set aside.";
@@ -353,14 +349,13 @@ pub fn not_a_name(name: &str) -> String {
     format!("{name} cannot be a name here: 1 to 40 letters, digits, spaces, - and _, and no role.")
 }
 
-/// A new pairing code.
-pub fn pairing(name: &str, role: &str, known: bool, code: &str, valid: Duration) -> String {
-    let what = if known {
+/// Note on the effect of a pairing code.
+pub fn pairing(name: &str, role: &str, known: bool) -> String {
+    if known {
         format!("{name} already has access, as {role}; this code adds an address.")
     } else {
         format!("This code gives {name} access, as {role}.")
-    };
-    format!("{what} It works once, for {}. From the new address, send me:\n\n```\n/start {code}\n```", span(valid))
+    }
 }
 
 /// Models in the order of their use.

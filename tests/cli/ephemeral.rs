@@ -120,7 +120,7 @@ fn the_gateway_itself_throws_its_memory_away_when_it_is_stopped() {
             .spawn()
             .unwrap();
         let (mut heard, mut said) = (BufReader::new(child.stderr.take().unwrap()), String::new());
-        while !said.contains("Ready.") {
+        while !said.contains("Ready") {
             assert!(heard.read_line(&mut said).unwrap() > 0, "the gateway ended: {said}");
         }
         assert!(said.contains("Throw-away memory") && !is_empty(temporary.path()), "{said}");

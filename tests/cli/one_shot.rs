@@ -61,7 +61,7 @@ fn gateway_on_a_full_disk(home: &Home) -> Child {
     command.args(["-c", &line, "sh", env!("CARGO_BIN_EXE_compline"), "--home"]).arg(home.path()).arg("run");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(std::fs::File::create(home.file("said")).unwrap());
     let mut gateway = command.spawn().unwrap();
-    while !said(home).contains("Ready.") {
+    while !said(home).contains("Ready") {
         assert!(gateway.try_wait().unwrap().is_none(), "the gateway ended: {}", said(home));
         std::thread::yield_now();
     }

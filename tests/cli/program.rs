@@ -98,7 +98,7 @@ impl Home {
         let mut child = self.command("run").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
-        while !said.contains("Ready.") {
+        while !said.contains("Ready") {
             assert!(stderr.read_line(&mut said).unwrap() > 0, "the gateway ended: {said}");
         }
         Gateway { child, stderr, said }
@@ -166,6 +166,16 @@ impl Gateway {
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
+    }
+
+    /// Waits until standard error has said this since the last look; returns all of it until then.
+    #[track_caller]
+    pub fn wait_for(&mut self, words: &str) -> String {
+        let mut said = String::new();
+        while !said.contains(words) {
+            assert!(self.stderr.read_line(&mut said).unwrap() > 0, "{words:?} was not said: {said}");
+        }
+        said
     }
 
     /// Stops it as a service manager would; returns its exit code and last output.

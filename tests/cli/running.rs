@@ -1,6 +1,7 @@
 //! A running gateway, other processes next to it, and the demonstration.
 
-use super::program::{Home, program};
+use super::program::{Home, PLAIN, program};
+use super::support::telegram::{FakeTelegram, Fault};
 
 /// Promise (operation/clean-stop): The gateway stops cleanly when asked to.
 #[test]
@@ -20,6 +21,51 @@ fn a_gateway_starts_answers_and_stops_cleanly() {
     let log = std::fs::read_dir(home.file("logs")).unwrap().next().unwrap().unwrap();
     let log = std::fs::read_to_string(log.path()).unwrap();
     assert!(log.contains("has started") && !log.contains("12*7"), "{log}");
+}
+
+/// A configuration with Telegram at the fake server.
+fn with_telegram(fake: &FakeTelegram, token: &str, people: &str) -> String {
+    let api = fake.url();
+    format!("{PLAIN}{people}[telegram]\ntoken = \"{token}\"\napi_url = \"{api}\"\n")
+}
+
+/// Promise (operation/channel-changes): `compline run` says in a sentence when a channel connects,
+/// fails or works again, and who gained access. "Ready" comes only after the first contact and names
+/// the channels that do not work.
+#[test]
+fn each_change_of_a_channel_is_printed() {
+    let fake = FakeTelegram::start_sync();
+    fake.fault("getMe", Fault::ServerError, 1);
+    let home = Home::new().with("compline.toml", with_telegram(&fake, fake.token(), ""));
+    let mut gateway = home.gateway();
+    let (failed, ready) = gateway.said.split_once("Ready").unwrap();
+    assert!(
+        failed.contains("Telegram cannot be reached") && ready.starts_with(", but not on Telegram."),
+        "{}",
+        gateway.said
+    );
+    let claimed = home.run("people claim").done();
+    gateway.wait_for(&format!("Telegram: connected as @{}.", fake.bot_username()));
+    // Once the bot is known, the code is a link.
+    assert!(!claimed.contains("https://t.me/"), "{claimed}");
+    let claimed = home.run("people claim").done();
+    let link = format!("https://t.me/{}?start=", fake.bot_username());
+    let code = claimed.split_once(&link).expect("no link").1.split_whitespace().next().unwrap();
+    fake.says(fake.person(41, "Robin", None), &format!("/start {code}"));
+    gateway.wait_for("An address on Telegram now has access as owner.");
+    gateway.stop();
+}
+
+/// Proves: operation/channel-changes
+#[test]
+fn a_refused_token_is_printed_before_ready() {
+    let fake = FakeTelegram::start_sync();
+    let token = "123456:AAHsecret_secret_secret_secret_secret";
+    let home = Home::new().with("compline.toml", with_telegram(&fake, token, "telegram = 7\n"));
+    let gateway = home.gateway();
+    let (before, after) = gateway.said.split_once("Ready").unwrap();
+    assert!(before.contains("Telegram refuses the bot's token."), "{before}");
+    assert!(after.starts_with(", but not on Telegram."), "{after}");
 }
 
 /// Promise (people/first-owner): The first owner claims the bot with a code that is printed only on

@@ -15,6 +15,8 @@ use crate::time::Timestamp;
 use crate::time::task::lock;
 use crate::wording::channel as words;
 
+/// Silence after which reconnecting has failed too.
+const STALLED_AFTER: Duration = Duration::from_secs(5 * 60);
 /// Number of problems remembered; the oldest is dropped first.
 const MAX_PROBLEMS: usize = 16;
 /// Number of sentences reported at a time.
@@ -118,12 +120,16 @@ impl HealthTracker {
     /// Returns the current health.
     pub(super) fn health(&self, now: Timestamp) -> Health {
         let state = self.state();
+        let is_silent_for = |span| {
+            matches!(state.receiving, ReceiveState::Works)
+                && state.last_activity_at.is_some_and(|at| now.since(at) > span)
+        };
         let mut sentences: Vec<&str> = Vec::new();
-        match (&state.receiving, state.last_activity_at) {
-            (ReceiveState::NotYet, _) => sentences.push(words::SIGNAL_NOT_YET),
-            (ReceiveState::Fails(sentence), _) => sentences.push(sentence),
-            (ReceiveState::Works, Some(at)) if now.since(at) > SILENCE => sentences.push(words::SIGNAL_SILENT),
-            (ReceiveState::Works, _) => {}
+        match &state.receiving {
+            ReceiveState::NotYet => sentences.push(words::SIGNAL_NOT_YET),
+            ReceiveState::Fails(sentence) => sentences.push(sentence),
+            ReceiveState::Works if is_silent_for(SILENCE) => sentences.push(words::SIGNAL_SILENT),
+            ReceiveState::Works => {}
         }
         let mut chat_sentences: Vec<&str> = Vec::new();
         for (topic, sentence) in state.problems.iter().rev() {
@@ -143,6 +149,8 @@ impl HealthTracker {
             last_event_at: state.last_activity_at,
             last_message_at: state.last_message_at,
             chat_problem: joined(chat_sentences),
+            is_connecting: matches!(state.receiving, ReceiveState::NotYet) && state.problems.is_empty(),
+            is_stalled: is_silent_for(STALLED_AFTER),
         }
     }
 
@@ -175,10 +183,14 @@ mod tests {
     fn prolonged_silence_is_reported_as_a_problem() {
         let tracker = HealthTracker::default();
         assert_eq!(problem(&tracker, START).as_deref(), Some(words::SIGNAL_NOT_YET));
+        assert!(tracker.health(START).is_connecting);
         tracker.record_activity(START);
         assert_eq!(problem(&tracker, START.plus(SILENCE)), None);
         let late = START.plus(SILENCE + Duration::from_millis(1));
         assert_eq!(problem(&tracker, late).as_deref(), Some(words::SIGNAL_SILENT));
+        // A service manager restarts the program only once reconnecting has not helped either.
+        let stalls = |at| tracker.health(at).is_stalled;
+        assert!(!stalls(late) && stalls(START.plus(STALLED_AFTER + Duration::from_millis(1))));
         tracker.record_activity(late);
         assert_eq!(tracker.health(late), Health { last_event_at: Some(late), ..Health::default() });
     }

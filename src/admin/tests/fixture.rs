@@ -9,12 +9,12 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::super::answer::Render;
-use super::super::{Admin, Answer, Caller, HealthSource};
+use super::super::{Admin, Answer, Caller, Channels};
 use crate::config::{Budget, Config, Conversation, Home, Limit};
 use crate::engine::{ChannelAccess, Engine, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
 use crate::memory::Workspace;
-use crate::message::{FetchFileError, Health};
+use crate::message::{ChannelKind, FetchFileError, Health, StartWay};
 use crate::model::offline::Offline;
 use crate::model::{Model, ModelInfo};
 use crate::people::{Address, Person, Role};
@@ -393,7 +393,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         index,
         agent: "compline".to_owned(),
         version: "0.1.0".to_owned(),
-        health: Arc::new(Nobody),
+        channels: Arc::new(Nobody),
         failed_attempts: Default::default(),
     }
 }
@@ -464,10 +464,19 @@ impl OutboxNotifier for Nobody {
     fn posted(&self, _: AddressId) {}
 }
 
-impl HealthSource for Nobody {
-    fn adapters(&self) -> Vec<(String, Health)> {
+impl Channels for Nobody {
+    fn health(&self) -> Vec<(String, Health)> {
         let well = Health { last_event_at: Some(START), ..Health::default() };
         let ill = Health { problem: Some("The socket is gone.".to_owned()), ..Health::default() };
         vec![("telegram".to_owned(), well), ("terminal".to_owned(), ill)]
+    }
+
+    fn public_name(&self, _: ChannelKind) -> Option<String> {
+        None
+    }
+
+    fn start_ways(&self, code: &str) -> Vec<StartWay> {
+        let link = Some(format!("https://t.me/compline_bot?start={code}"));
+        vec![StartWay { channel: "Telegram", account: "@compline_bot".to_owned(), link }]
     }
 }

@@ -75,7 +75,7 @@ fn grant_access(item: &mut Item<'_>, from: &Address, used: &UsedCode) -> anyhow:
     item.post_notice(address, Scope::Person(person.id), welcome)?;
     greet_owner(item, person, address)?;
     item.record_contact(address, Some(person.id))?;
-    item.after.access_granted = true;
+    item.after.access_granted = Some(person.clone());
     Ok(())
 }
 
@@ -131,7 +131,7 @@ pub(super) fn link_account(
         tx.people().absorb(person.id, used.person.id, item.now)?;
     }
     item.record_contact(address, Some(used.person.id))?;
-    item.after.access_granted = true;
+    item.after.access_granted = Some(used.person.clone());
     let confirmation = match is_same {
         true => of_access::you_are(used.person.role.as_str()),
         false => gateway::joined(&used.person.name),
