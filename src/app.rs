@@ -46,7 +46,7 @@ use crate::tool::web::Fetcher;
 use crate::wording;
 
 use assembly::Components;
-pub use lock::{take_lock, take_lock_as_it_is};
+pub use lock::{lock_holder, take_lock, take_lock_as_it_is};
 
 /// Time for unfinished work to end when the program stops.
 const STOP_WITHIN: Duration = Duration::from_secs(8);

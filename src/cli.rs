@@ -100,6 +100,8 @@ enum CliCommand {
     Init(Box<init::InitArgs>),
     /// Run the gateway with every configured adapter
     Run(run::RunArgs),
+    /// Make the running gateway read its configuration again
+    Reload,
     /// Chat in this terminal, through a running gateway if any
     Chat(chat::ChatArgs),
     /// Check everything and suggest fixes
@@ -189,6 +191,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Demo(options) => demo::run(&options, printer),
         CliCommand::Init(options) => init::run(&options, &paths()?, printer),
         CliCommand::Run(options) => run::run(&options, &paths()?, printer, globals.verbose),
+        CliCommand::Reload => run::reload(&paths()?),
         CliCommand::Chat(options) => chat::command(options, &paths()?, globals.verbose),
         CliCommand::Doctor(options) => doctor::run(&options, &paths()?, printer),
         CliCommand::Status => forward(words(&["status"])),

@@ -5,6 +5,7 @@
 //! file and the home are closed to other users.
 
 use std::fs::{File, Metadata, Permissions};
+use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 
 use anyhow::Context;
@@ -12,6 +13,7 @@ use anyhow::Context;
 use super::BuildError;
 use crate::admin::restore::{Settled, settle};
 use crate::config::Home;
+use crate::time::{Clock, SystemClock};
 use crate::wording::{cli, upkeep as says};
 
 /// Takes the lock of a home. Creates the lock if it does not exist, and closes it to other users.
@@ -58,11 +60,34 @@ pub fn take_lock_as_it_is(home: &Home) -> Result<File, BuildError> {
                 Settled::Finished => tracing::warn!("{}", says::FINISHED),
                 Settled::Dropped => tracing::warn!("{}", says::DROPPED),
             }
+            name_holder(&file);
             Ok(file)
         }
         Err(std::fs::TryLockError::WouldBlock) => Err(BuildError::Held(home.path().to_owned())),
         Err(std::fs::TryLockError::Error(error)) => Err(BuildError::Other(error.into())),
     }
+}
+
+/// The process that holds the lock, as it named itself, and when it took the lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LockHolder {
+    /// Process id.
+    pub process: i32,
+    /// Time of taking the lock, in milliseconds since the epoch.
+    pub since: i64,
+}
+
+/// Returns the holder of a home's lock; `None` if nobody ever held it.
+pub fn lock_holder(home: &Home) -> Option<LockHolder> {
+    let text = std::fs::read_to_string(home.lock()).ok()?;
+    let (process, since) = text.trim().split_once(' ')?;
+    Some(LockHolder { process: process.parse().ok()?, since: since.parse().ok()? })
+}
+
+/// Writes our name into the lock. It only helps people, so a full disk does not prevent the start.
+fn name_holder(mut lock: &File) {
+    let name = format!("{} {}\n", std::process::id(), SystemClock::default().now().0);
+    let _ = lock.set_len(0).and_then(|()| lock.write_all(name.as_bytes()));
 }
 
 fn close_home(home: &Home) -> anyhow::Result<()> {
@@ -106,6 +131,7 @@ mod tests {
         let held = take_lock(&home).unwrap();
         assert_eq!((mode(home.path()), mode(&home.lock())), (0o700, 0o600));
         assert!(matches!(take_lock(&home), Err(BuildError::Held(_))));
+        assert_eq!(lock_holder(&home).map(|holder| holder.process), i32::try_from(std::process::id()).ok());
         drop(held);
     }
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::Exit;
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::ansi::{self, TerminalStyle};
-use crate::app::BuildError;
-use crate::config::ConfigError;
+use crate::app::{BuildError, lock_holder};
+use crate::config::{ConfigError, Home};
 use crate::store::OpenError;
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::{cli as says, upkeep};
@@ -119,7 +119,10 @@ impl From<ConfigError> for CliError {
 impl From<BuildError> for CliError {
     fn from(error: BuildError) -> Self {
         match error {
-            BuildError::Held(home) => Self::Failed(says::held(&home)),
+            BuildError::Held(home) => {
+                let holder = lock_holder(&Home::at(home.clone()));
+                Self::Failed(says::held(&home, holder.map(|holder| holder.process)))
+            }
             BuildError::Journal(error) => error.into(),
             BuildError::Other(error) => error.into(),
         }

@@ -2,10 +2,12 @@
 //!
 //! The first SIGTERM or ctrl-c lets work in progress finish, within ten seconds. A second one ends
 //! the program at once, which loses nothing: accepted messages are resumed at the next start.
+//! SIGHUP and `compline reload` read the configuration again.
 
 mod report;
 
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use clap::Args;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -13,14 +15,19 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::config::CliPaths;
 use super::print::CliError;
 use super::print::{self, Printer};
-use super::{Exit, ephemeral, log};
-use crate::app::{App, Overrides};
+use super::{Exit, block_on, ephemeral, log};
+use crate::app::{App, Overrides, lock_holder};
 use crate::config::{Config, Home};
 use crate::message::ChannelKind;
+use crate::time::clock::real_sleep;
 use crate::wording::cli as says;
 
 /// Number of worker threads. The program mostly waits for the model and the network.
 const THREADS: usize = 2;
+
+/// Time within which a gateway is back after a reload, and the interval between two looks.
+const RELOAD_LIMIT: Duration = Duration::from_secs(20);
+const RELOAD_LOOK: Duration = Duration::from_millis(50);
 
 /// `compline run …`
 #[derive(Debug, Args)]
@@ -45,7 +52,7 @@ pub fn run(options: &RunArgs, paths: &CliPaths, printer: Printer, verbose: bool)
     for warning in &loaded.warnings {
         print::print_remark(&says::warning(warning));
     }
-    on_threads(serve(loaded.config, printer))
+    on_threads(serve(loaded.config, (!options.ephemeral_memory).then_some(paths), printer))
 }
 
 /// Runs the app on worker threads. Tasks that still hang at the end are not waited for.
@@ -66,25 +73,95 @@ pub fn mention_empty_journal(home: &Home) {
     }
 }
 
-async fn serve(config: Config, printer: Printer) -> Result<Exit, CliError> {
+/// Reason why the gateway ended its work.
+enum Ended {
+    Stopped,
+    /// A second signal came before everything had ended.
+    AtOnce,
+    Reloaded(Box<Config>),
+}
+
+async fn serve(config: Config, reloaded: Option<&CliPaths>, printer: Printer) -> Result<Exit, CliError> {
     mention_empty_journal(&config.home);
     let mut signals = Signals::listen()?;
+    let (mut config, mut before) = (config, None);
+    loop {
+        match serve_once(&config, reloaded, &mut signals, printer).await {
+            Ok(Ended::Stopped) => return Ok(Exit::Done),
+            Ok(Ended::AtOnce) => return Err(CliError::Failed(says::STOPPED_AT_ONCE.to_owned())),
+            Ok(Ended::Reloaded(next)) => before = Some(std::mem::replace(&mut config, *next)),
+            Err(error) => match before.take() {
+                None => return Err(error),
+                // What is valid may still not work, such as an address that is taken.
+                Some(worked) => {
+                    error.print();
+                    config = worked;
+                }
+            },
+        }
+    }
+}
+
+/// Runs the gateway until it is told to stop or to read its configuration again. Then everything is
+/// built anew and stored work resumes, as after any restart. An error means that it did not start.
+async fn serve_once(
+    config: &Config,
+    reloaded: Option<&CliPaths>,
+    signals: &mut Signals,
+    printer: Printer,
+) -> Result<Ended, CliError> {
     let app = App::build(config.clone(), Overrides::default()).await?;
     app.start().await?;
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
-    printer.note(&banner(&config));
-    tokio::select! {
-        () = signals.next() => {}
-        never = report::report(&app, &config, printer) => never?,
-    }
-    printer.note(says::STOPPING);
+    printer.note(&banner(config));
+    let ended = tokio::select! {
+        ended = wait_for_signal(signals, reloaded) => ended,
+        never = report::report(&app, config, printer) => never?,
+    };
+    printer.note(if let Ended::Reloaded(_) = ended { says::RELOADED } else { says::STOPPING });
     tokio::select! {
         () = app.stop() => {
             tracing::info!("Compline has stopped");
-            Ok(Exit::Done)
+            Ok(ended)
         }
-        () = signals.next() => Err(CliError::Failed(says::STOPPED_AT_ONCE.to_owned())),
+        () = signals.stop() => Ok(Ended::AtOnce),
     }
+}
+
+async fn wait_for_signal(signals: &mut Signals, reloaded: Option<&CliPaths>) -> Ended {
+    loop {
+        match signals.next().await {
+            ControlSignal::Stop => return Ended::Stopped,
+            ControlSignal::Reload => match reloaded.map(CliPaths::load) {
+                Some(Ok(loaded)) => return Ended::Reloaded(Box::new(loaded.config)),
+                Some(Err(error)) => print::print_remark(&says::not_reloaded(&error.to_string())),
+                None => print::print_remark(says::EPHEMERAL_STAYS),
+            },
+        }
+    }
+}
+
+/// Makes the running gateway read its configuration again, after checking it.
+pub fn reload(paths: &CliPaths) -> Result<Exit, CliError> {
+    paths.load()?;
+    let socket = paths.home.socket();
+    let Some(holder) = lock_holder(&paths.home).filter(|_| UnixStream::connect(&socket).is_ok()) else {
+        return Err(CliError::Failed(says::NOTHING_TO_RELOAD.to_owned()));
+    };
+    let process = rustix::process::Pid::from_raw(holder.process);
+    let process = process.ok_or_else(|| CliError::Failed(says::NOTHING_TO_RELOAD.to_owned()))?;
+    rustix::process::kill_process(process, rustix::process::Signal::HUP).map_err(anyhow::Error::from)?;
+    let is_back = || lock_holder(&paths.home) != Some(holder) && UnixStream::connect(&socket).is_ok();
+    block_on(async {
+        for _ in 0..RELOAD_LIMIT.as_millis() / RELOAD_LOOK.as_millis() {
+            if is_back() {
+                print::print_remark(says::RELOADED);
+                return Ok(Exit::Done);
+            }
+            real_sleep(RELOAD_LOOK).await;
+        }
+        Err(CliError::Failed(says::NOT_BACK.to_owned()))
+    })
 }
 
 fn banner(config: &Config) -> String {
@@ -101,21 +178,36 @@ fn model_of(config: &Config) -> String {
     }
 }
 
-/// Ctrl-c and SIGTERM.
+/// A signal's meaning.
+enum ControlSignal {
+    Stop,
+    Reload,
+}
+
+/// Ctrl-c and SIGTERM, which stop the gateway, and SIGHUP, which makes it read its configuration
+/// again. So closing its terminal does not end it.
 struct Signals {
     interrupt: Signal,
     terminate: Signal,
+    hangup: Signal,
 }
 
 impl Signals {
     fn listen() -> Result<Self, CliError> {
-        Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
+        let [interrupt, terminate, hangup] =
+            [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+        Ok(Self { interrupt: interrupt?, terminate: terminate?, hangup: hangup? })
     }
 
-    async fn next(&mut self) {
+    async fn next(&mut self) -> ControlSignal {
         tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => ControlSignal::Stop,
+            _ = self.terminate.recv() => ControlSignal::Stop,
+            _ = self.hangup.recv() => ControlSignal::Reload,
         }
+    }
+
+    async fn stop(&mut self) {
+        while let ControlSignal::Reload = self.next().await {}
     }
 }

@@ -79,9 +79,18 @@ pub fn open_home(home: &Path, mode: u32) -> String {
 }
 
 /// Error: another process uses the home.
-pub fn held(home: &Path) -> String {
-    let fix = "stop it first, or name another home with --home";
-    with_fix(&format!("Another Compline is running with the home {}", home.display()), fix)
+pub fn held(home: &Path, process: Option<i32>) -> String {
+    let shown = home.display();
+    match process {
+        Some(process) => with_fix(
+            &format!("Another Compline (process {process}) is running with the home {shown}"),
+            &format!("`kill {process}` ends it and loses nothing; or name another home with --home"),
+        ),
+        None => with_fix(
+            &format!("Another Compline is running with the home {shown}"),
+            "stop it first, or name another home with --home",
+        ),
+    }
 }
 
 /// Error: another process holds the lock but does not serve the socket.
@@ -140,6 +149,22 @@ pub fn someone_joined(role: &str, channel: &str) -> String {
 /// Formats a line about a change while the gateway runs.
 pub fn at(time: &str, line: &str) -> String {
     format!("{time}  {line}")
+}
+
+/// Error: no gateway runs, so none can be reloaded.
+pub const NOTHING_TO_RELOAD: &str = "No gateway is running with this home.\nfix: start it with `compline run`";
+/// Error: the gateway did not come back.
+pub const NOT_BACK: &str =
+    "The gateway was told, but did not come back in time; `compline status` and its log say more.";
+/// Error: a throw-away memory would be exchanged for the real one.
+pub const EPHEMERAL_STAYS: &str =
+    "A gateway with throw-away memory cannot read its configuration again: start it anew.";
+
+/// Note that the configuration was read again.
+pub const RELOADED: &str = "The configuration was read again.";
+/// Note that it was not.
+pub fn not_reloaded(error: &str) -> String {
+    format!("The gateway goes on with the configuration it has, because the file is not valid:\n{error}")
 }
 
 /// Hint in place of the claim code where the output may be logged.

@@ -2,10 +2,11 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 28] = [
     "demo",
     "init",
     "run",
+    "reload",
     "chat",
     "doctor",
     "status",

@@ -178,6 +178,11 @@ impl Gateway {
         said
     }
 
+    /// Process id.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Stops it as a service manager would; returns its exit code and last output.
     pub fn stop(mut self) -> (Option<i32>, String) {
         let stopped = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();

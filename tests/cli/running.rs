@@ -12,7 +12,9 @@ fn a_gateway_starts_answers_and_stops_cleanly() {
     let answer = home.run("chat What is 12*7?").done();
     assert!(answer.contains("84"), "{answer}");
     assert!(!home.run("status").err.contains("not running"));
-    home.run("run").refused(1, &["Another Compline is running"]);
+    let process = gateway.process();
+    home.run("run")
+        .refused(1, &[&format!("Another Compline (process {process}) is running"), &format!("`kill {process}`")]);
     let (code, last) = gateway.stop();
     assert_eq!(code, Some(0), "{last}");
     assert!(!home.file("compline.sock").exists());
@@ -66,6 +68,29 @@ fn a_refused_token_is_printed_before_ready() {
     let (before, after) = gateway.said.split_once("Ready").unwrap();
     assert!(before.contains("Telegram refuses the bot's token."), "{before}");
     assert!(after.starts_with(", but not on Telegram."), "{after}");
+}
+
+/// Promise (operation/reload): `compline reload` and SIGHUP make the running gateway read its
+/// configuration again. One that is not valid changes nothing, and closing the terminal in which the
+/// gateway was started does not end it.
+#[test]
+fn a_reload_takes_the_new_configuration_or_keeps_the_old() {
+    let home = Home::plain();
+    home.run("reload").refused(1, &["No gateway is running", "compline run"]);
+    let mut gateway = home.gateway();
+    std::fs::write(home.file("compline.toml"), PLAIN.replace("Europe/Vienna", "Asia/Tokyo")).unwrap();
+    gateway.signal("HUP");
+    assert!(gateway.wait_for("Ready").contains("Asia/Tokyo"));
+    std::fs::write(home.file("compline.toml"), "timezone = 7\n").unwrap();
+    home.run("reload").refused(2, &["timezone"]);
+    gateway.signal("HUP");
+    gateway.wait_for("goes on with the configuration it has");
+    std::fs::write(home.file("compline.toml"), PLAIN).unwrap();
+    assert!(home.run("reload").err.contains("read again"));
+    assert!(gateway.wait_for("Ready").contains("Europe/Vienna"));
+    assert!(home.run("chat What is 12*7?").done().contains("84"));
+    let (code, last) = gateway.stop();
+    assert_eq!(code, Some(0), "{last}");
 }
 
 /// Promise (people/first-owner): The first owner claims the bot with a code that is printed only on
