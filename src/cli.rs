@@ -22,6 +22,7 @@ mod probe;
 mod qr_code;
 mod read_document;
 mod run;
+mod service;
 mod signal;
 mod skills;
 
@@ -100,6 +101,9 @@ enum CliCommand {
     Init(Box<init::InitArgs>),
     /// Run the gateway with every configured adapter
     Run(run::RunArgs),
+    /// Run the gateway as a service of this computer
+    #[command(subcommand)]
+    Service(service::ServiceCommand),
     /// Make the running gateway read its configuration again
     Reload,
     /// Chat in this terminal, through a running gateway if any
@@ -169,6 +173,21 @@ enum CliCommand {
     },
 }
 
+impl CliCommand {
+    /// Returns true if it reads or changes a home.
+    fn acts_on_home(&self) -> bool {
+        !matches!(
+            self,
+            Self::Demo(_)
+                | Self::Service(_)
+                | Self::Completions(_)
+                | Self::Manual(_)
+                | Self::Changelog(_)
+                | Self::ReadDocument { .. }
+        )
+    }
+}
+
 /// Runs the command.
 pub fn run(cli: Cli) -> Exit {
     let Cli { globals, command } = cli;
@@ -180,6 +199,9 @@ pub fn run(cli: Cli) -> Exit {
 }
 
 fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<Exit, CliError> {
+    if globals.home.is_none() && command.acts_on_home() {
+        service::become_service_user()?;
+    }
     let paths = || {
         let paths = CliPaths::of(globals.home.as_deref(), globals.config.as_deref())?;
         backup::settle_first(&paths.home)?;
@@ -191,6 +213,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Demo(options) => demo::run(&options, printer),
         CliCommand::Init(options) => init::run(&options, &paths()?, printer),
         CliCommand::Run(options) => run::run(&options, &paths()?, printer, globals.verbose),
+        CliCommand::Service(command) => service::run(&command, &paths()?, printer),
         CliCommand::Reload => run::reload(&paths()?),
         CliCommand::Chat(options) => chat::command(options, &paths()?, globals.verbose),
         CliCommand::Doctor(options) => doctor::run(&options, &paths()?, printer),

@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use clap::Args;
+use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::config::CliPaths;
@@ -114,11 +115,17 @@ async fn serve_once(
     app.start().await?;
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
     printer.note(&banner(config));
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
     let ended = tokio::select! {
         ended = wait_for_signal(signals, reloaded) => ended,
         never = report::report(&app, config, printer) => never?,
     };
-    printer.note(if let Ended::Reloaded(_) = ended { says::RELOADED } else { says::STOPPING });
+    let (state, line) = match ended {
+        Ended::Reloaded(_) => (NotifyState::Reloading, says::RELOADED),
+        _ => (NotifyState::Stopping, says::STOPPING),
+    };
+    let _ = sd_notify::notify(&[state]);
+    printer.note(line);
     tokio::select! {
         () = app.stop() => {
             tracing::info!("Compline has stopped");

@@ -2,10 +2,11 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 28] = [
+const COMMANDS: [&str; 29] = [
     "demo",
     "init",
     "run",
+    "service",
     "reload",
     "chat",
     "doctor",

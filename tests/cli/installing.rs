@@ -1,6 +1,63 @@
-//! What an installed program brings along: the manual, completions and the changelog.
+//! What an installed program brings along: the service, the manual, completions and the changelog.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use super::program::{Ended, Home, program};
+
+/// A folder with a `systemctl` and a `loginctl` that write down how they were called.
+fn service_manager(folder: &Path) {
+    for name in ["systemctl", "loginctl"] {
+        let path = folder.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\necho {name} \"$@\" >> '{}'\n", folder.join("calls").display()))
+            .unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+fn service(home: &Home, folder: &Path, command: &str) -> Ended {
+    let mut command = home.command(&format!("service {command} --user"));
+    Ended::of(command.env("PATH", folder).env("XDG_CONFIG_HOME", folder).output().unwrap())
+}
+
+fn calls(folder: &Path) -> Vec<String> {
+    let calls = std::fs::read_to_string(folder.join("calls")).unwrap_or_default();
+    let _ = std::fs::remove_file(folder.join("calls"));
+    calls.lines().map(str::to_owned).collect()
+}
+
+/// Promise (operation/service): One command makes the gateway a service of yours that starts with
+/// the computer, another removes it; your data stays.
+#[test]
+fn a_service_of_a_user_is_installed_shown_and_removed() {
+    let (home, folder) = (Home::plain(), tempfile::tempdir().unwrap());
+    let folder = folder.path();
+    service(&home, folder, "status").refused(1, &["No service is installed", "compline service install"]);
+    service(&home, folder, "install").refused(1, &["There is no systemctl on this computer"]);
+    service_manager(folder);
+    let installed = service(&home, folder, "install");
+    assert!(installed.code == 0 && installed.err.contains("runs as a service now"), "{installed:?}");
+    let unit = folder.join("systemd/user/compline.service");
+    let text = std::fs::read_to_string(&unit).unwrap();
+    assert!(text.contains(&format!("--home \"{}\" run\n", home.path().display())) && !text.contains('@'), "{text}");
+    assert!(text.contains("\nType=notify\n") && text.contains("\nWatchdogSec="), "{text}");
+    let begun = ["daemon-reload", "enable compline", "restart compline"].map(|call| format!("systemctl --user {call}"));
+    assert_eq!(calls(folder), [&begun[..], &["loginctl enable-linger".to_owned()]].concat());
+    assert_eq!(service(&home, folder, "status").code, 0);
+    assert_eq!(calls(folder), ["systemctl --user status --no-pager compline"]);
+    assert_eq!(service(&home, folder, "uninstall").code, 0);
+    assert_eq!(calls(folder), ["systemctl --user disable --now compline", "systemctl --user daemon-reload"]);
+    assert!(!unit.exists() && home.file("compline.toml").exists());
+}
+
+/// Proves: operation/service
+#[test]
+fn a_service_needs_a_valid_configuration() {
+    let (home, folder) = (Home::new(), tempfile::tempdir().unwrap());
+    service_manager(folder.path());
+    service(&home, folder.path(), "install").refused(2, &["compline init"]);
+    assert!(calls(folder.path()).is_empty() && !folder.path().join("systemd").exists());
+}
 
 /// Promise (command-line/manual): The program brings its manual, its changelog, and completions for
 /// your shell.

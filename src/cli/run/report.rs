@@ -1,5 +1,5 @@
 //! What the gateway prints while it runs: how each channel does, who gained access, and whether the
-//! disk is full.
+//! disk is full. The service manager is told the same in one line, and that the channels receive.
 //!
 //! A service's output is stored, and many can read it: names are printed only on a terminal.
 
@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use sd_notify::NotifyState;
 use tokio::sync::{broadcast, watch};
 
 use crate::adapter::markdown::LinkDisplay;
@@ -109,16 +110,24 @@ impl ChannelReport<'_> {
         self.printer.note(&self.ready());
     }
 
-    /// Watches the channels.
+    /// Watches the channels, and tells a service manager's watchdog that they receive.
     async fn watch<T>(&mut self) -> T {
+        let watchdog = sd_notify::watchdog_enabled();
+        let mut since_ping = Duration::ZERO;
         loop {
             real_sleep(LOOK_EVERY).await;
             self.look();
+            since_ping += LOOK_EVERY;
+            if watchdog.is_some_and(|limit| since_ping >= limit / 4) && !self.is_stalled() {
+                let _ = sd_notify::notify(&[NotifyState::Watchdog]);
+                since_ping = Duration::ZERO;
+            }
         }
     }
 
     /// Prints changed states. Returns true while a channel is still connecting.
     fn look(&mut self) -> bool {
+        let mut has_changed = false;
         for (kind, health) in self.health() {
             let state = ChannelState::of(health);
             if self.known.get(&kind) == Some(&state) {
@@ -133,6 +142,10 @@ impl ChannelReport<'_> {
                 ChannelState::Fails(problem) => self.say(problem),
             }
             self.known.insert(kind, state);
+            has_changed = true;
+        }
+        if has_changed {
+            let _ = sd_notify::notify(&[NotifyState::Status(&self.ready())]);
         }
         self.known.values().any(|state| *state == ChannelState::Connecting)
     }
@@ -150,6 +163,10 @@ impl ChannelReport<'_> {
         let health = self.app.admin.channels.health().into_iter();
         let known = health.filter_map(|(name, health)| Some((name.parse::<ChannelKind>().ok()?, health)));
         known.filter(|(kind, _)| *kind != ChannelKind::Terminal).collect()
+    }
+
+    fn is_stalled(&self) -> bool {
+        self.health().iter().any(|(_, health)| health.is_stalled)
     }
 
     fn say(&self, line: &str) {
