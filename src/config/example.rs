@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use secrecy::{ExposeSecret, SecretString};
 
 use super::keys::{Key, SECTIONS, Section, SectionSpelling, Unset, join, numbered};
-use super::{Person, Provider};
+use super::units::show_money;
+use super::{Person, Price, Provider};
 
 /// Answers to the questions of `compline init`.
 #[derive(Debug, Clone)]
@@ -24,6 +25,12 @@ pub struct Answers {
     pub base_url: Option<String>,
     /// Source of the model's API key.
     pub api_key: Option<SecretFrom>,
+    /// Context window of the model, if it is not its usual one.
+    pub context_window: Option<u64>,
+    /// Whether the model accepts images, if that is not its usual.
+    pub images: Option<bool>,
+    /// Price of the model, if it is not its usual one.
+    pub price: Option<Price>,
     /// Source of the Telegram bot's token; `None` without a bot.
     pub telegram: Option<SecretFrom>,
     /// Signal daemon; `None` without Signal.
@@ -52,6 +59,9 @@ impl Default for Answers {
             model: None,
             base_url: None,
             api_key: None,
+            context_window: None,
+            images: None,
+            price: None,
             telegram: None,
             signal: None,
             people: Vec::new(),
@@ -104,6 +114,13 @@ pub fn commented(answers: &Answers) -> String {
     if let Some(signal) = answers.signal.as_ref().filter(|signal| !signal.command.is_empty()) {
         set.insert("signal.command".to_owned(), toml::Value::from(signal.command.clone()).to_string());
     }
+    set.extend(answers.context_window.map(|tokens| ("model.context_window".to_owned(), tokens.to_string())));
+    set.extend(answers.images.map(|images| ("model.images".to_owned(), images.to_string())));
+    if let Some(Price { input, cached, output }) = answers.price {
+        for (key, amount) in [("input", input), ("cached", cached), ("output", output)] {
+            set.insert(format!("model.price.{key}"), show_money(amount));
+        }
+    }
     for (number, person) in (1..).zip(&answers.people) {
         set.extend(person.telegram.map(|id| (format!("people[{number}].telegram"), id.to_string())));
     }
@@ -140,8 +157,11 @@ fn table(text: &mut String, section: &Section, set: &BTreeMap<String, String>) {
         if section.form != SectionSpelling::Again {
             text.push_str(&comment(&format!("{} Without cached, that is as much as input.", inline.about)));
         }
-        let parts: Vec<_> = inline.keys.iter().map(|key| format!("{} = {}", key.name, key.sample)).collect();
-        text.push_str(&format!("#{} = {{ {} }}\n", inline.name(), parts.join(", ")));
+        let given = |key: &Key| set.get(&join(inline.path, key.name)).map(String::as_str);
+        let parts: Vec<_> =
+            inline.keys.iter().map(|key| format!("{} = {}", key.name, given(key).unwrap_or(key.sample))).collect();
+        let mark = if inline.keys.iter().any(|key| given(key).is_some()) { "" } else { "#" };
+        text.push_str(&format!("{mark}{} = {{ {} }}\n", inline.name(), parts.join(", ")));
     }
 }
 

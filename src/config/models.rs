@@ -6,6 +6,7 @@ use std::time::Duration;
 use secrecy::SecretString;
 
 use super::error::ValueError;
+use super::known_models::known_model;
 use super::reader::ConfigReader;
 use super::{Model, Price, Provider, Transcription, units};
 
@@ -25,9 +26,11 @@ pub fn model(reader: &mut ConfigReader<'_>, at: &str) -> Model {
     let api_key = reader.secret(at, "api_key");
     check_key(reader, at, provider, base_url.as_deref(), api_key.as_ref());
     let is_own_server = base_url.is_some();
+    let known = known_model(provider, base_url.as_deref(), &name);
     let window = |text: &str| units::count(text, 1024, 100_000_000);
-    let context_window =
-        reader.get_or(at, "context_window", window, window_of(provider, is_own_server), u64::to_string);
+    let usual_window = known.map_or(window_of(provider, is_own_server), |known| known.context_window);
+    let context_window = reader.get_or(at, "context_window", window, usual_window, u64::to_string);
+    let images = known.map_or(accepts_images(provider, is_own_server), |known| known.images);
     let output = |text: &str| units::count(text, 16, context_window.saturating_sub(1));
     let max_output = reader.get_or(at, "max_output", output, MAX_OUTPUT.min(context_window / 2), u64::to_string);
     Model {
@@ -36,11 +39,11 @@ pub fn model(reader: &mut ConfigReader<'_>, at: &str) -> Model {
         context_window,
         max_output,
         temperature: reader.get(at, "temperature", units::temperature),
-        images: reader.get_or(at, "images", units::flag, accepts_images(provider, is_own_server), bool::to_string),
+        images: reader.get_or(at, "images", units::flag, images, bool::to_string),
         patience: reader
             .get(at, "patience", |text| units::duration_within(text, Duration::from_secs(1), Duration::from_hours(1)))
             .unwrap_or_default(),
-        price: price(reader, &format!("{at}.price")),
+        price: price(reader, &format!("{at}.price"), known.map(|known| known.price)),
         base_url,
         api_key,
     }
@@ -181,9 +184,15 @@ fn accepts_images(provider: Provider, is_own_server: bool) -> bool {
     }
 }
 
-fn price(reader: &mut ConfigReader<'_>, at: &str) -> Option<Price> {
+/// Interprets the price of a model, whose known price is `usual`.
+fn price(reader: &mut ConfigReader<'_>, at: &str, usual: Option<Price>) -> Option<Price> {
     if !reader.has(at) {
-        return None;
+        for (key, amount) in
+            usual.iter().flat_map(|usual| [("input", usual.input), ("cached", usual.cached), ("output", usual.output)])
+        {
+            reader.get_or(at, key, units::money, amount, |amount| crate::wording::money(*amount));
+        }
+        return usual;
     }
     let mut amount = |name: &str| reader.get(at, name, units::money);
     let (input, cached, output) = (amount("input"), amount("cached"), amount("output"));

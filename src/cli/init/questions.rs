@@ -150,6 +150,7 @@ fn with_flags(options: &InitArgs, name: String, zone: String, provider: Provider
         telegram: secret_from(&options.telegram_token_env, &options.telegram_token_file),
         signal: signal::from_flags(options),
         people: vec![owner],
+        ..Answers::default()
     }
 }
 

@@ -84,6 +84,9 @@ fn the_configuration_from_init_loads_with_the_given_answers() {
         model: Some("m\"o'del\\".to_owned()),
         base_url: Some("https://llm.example.org/v1".to_owned()),
         api_key: Some(SecretFrom::Environment("MODEL_KEY".to_owned())),
+        context_window: Some(65_536),
+        images: Some(true),
+        price: Some(Price { input: 3_000_000, cached: 300_000, output: 15_000_000 }),
         telegram: Some(SecretFrom::Inline(SecretString::from("42:abc"))),
         signal: Some(SignalAnswers {
             endpoint: "unix:HOME/signal.sock".to_owned(),
@@ -96,6 +99,8 @@ fn the_configuration_from_init_loads_with_the_given_answers() {
     assert_eq!(config.zone.name(), "Europe/Vienna");
     assert_eq!(config.model.name, "m\"o'del\\");
     assert_eq!(config.model.api_key.unwrap().expose_secret(), "k");
+    assert_eq!((config.model.context_window, config.model.images), (65_536, true));
+    assert_eq!(config.model.price, Some(Price { input: 3_000_000, cached: 300_000, output: 15_000_000 }));
     assert_eq!(config.telegram.unwrap().token.expose_secret(), "42:abc");
     assert_eq!(config.people, [ada, ben]);
     let signal = config.signal.unwrap();

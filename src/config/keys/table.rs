@@ -63,13 +63,13 @@ const MODEL: &[Key] = &[
     key("context_window", Count, Depends(WINDOWS), "32768", "Context window, in tokens."),
     key("max_output", Count, Depends("4096, or half the window if that is less"), "4096", "Maximum length of an answer, in tokens."),
     key("temperature", Decimal, Depends("the provider's own"), "0.7", "Sampling temperature, 0 to 2."),
-    key("images", Flag, Depends("true for anthropic, gemini and openai without base_url, else false"), "false",
+    key("images", Flag, Depends("as known of the model; else true for anthropic, gemini and openai without base_url, false otherwise"), "false",
         "Whether the model accepts images."),
     key("patience", Duration, Is("60s"), "60s",
         "Timeout for the first part of an answer and between two parts; 1s to 1h."),
 ];
 
-const WINDOWS: &str = "200000 for anthropic, 1000000 for gemini, 128000 for openai, \
+const WINDOWS: &str = "as known of the model; else 200000 for anthropic, 1000000 for gemini, 128000 for openai, \
     32768 for openai with base_url, 8192 for ollama, 16384 for offline";
 
 const PRICE: &[Key] = &[
@@ -243,6 +243,6 @@ const fn repeated(path: &'static str, about: &'static str, keys: &'static [Key])
 }
 
 const fn price(path: &'static str) -> Section {
-    let about = "Price per million tokens; without it, calls count in tokens.";
+    let about = "Price per million tokens; as known of the model, in US dollars. Where it is unknown, calls count in tokens.";
     Section { path, form: SectionSpelling::Inline, about, keys: PRICE }
 }
