@@ -34,6 +34,7 @@
 pub mod embed;
 mod error;
 pub mod json_answer;
+pub mod listing;
 pub mod offline;
 mod openai;
 mod genai;

@@ -54,3 +54,5 @@ mod signal;
 mod skills;
 #[path = "cli/telegram.rs"]
 mod telegram;
+#[path = "cli/wizard.rs"]
+mod wizard;

@@ -1,4 +1,5 @@
-//! `compline init`: asks for settings, tests them, and writes the commented configuration.
+//! `compline init`: asks for settings, tests each when it is given, and writes the commented
+//! configuration.
 //!
 //! Every question can be answered beforehand by a flag or an environment variable; an answered
 //! question is not asked. Nothing is written before the whole is valid: the text is parsed by the
@@ -6,6 +7,7 @@
 //! kept next to the new one. A home that other users can open is closed if it was empty. If it was
 //! not, only its owner knows who should have access, so the owner is warned.
 
+mod model;
 mod questions;
 mod signal;
 
@@ -30,6 +32,7 @@ use secrecy::{ExposeSecret, SecretString};
 use super::config::{CliPaths, awaits_claim, environment};
 use super::print::{self, CliError, Printer};
 use super::probe::{self, ProbeProblem};
+use super::run::{self, RunArgs};
 use super::{Exit, block_on};
 use crate::config::{self, Answers, Config, Home, Provider, SecretFrom, commented};
 use crate::wording::cli::init as says;
@@ -88,6 +91,7 @@ pub struct InitArgs {
 }
 
 /// A typed secret. It goes into a file of its own, so that the configuration can be shared.
+#[derive(Clone)]
 struct TypedSecret {
     secret: SecretString,
     file: &'static str,
@@ -110,7 +114,12 @@ pub fn run(options: &InitArgs, paths: &CliPaths, printer: Printer) -> Result<Exi
         return Ok(Exit::Done);
     }
     let (text, typed, config) = match &mut dialogue {
-        Some(dialogue) => ask_until_it_works(options, paths, dialogue)?,
+        Some(dialogue) => {
+            print::print_remark(says::WELCOME);
+            let answers = questions::ask(options, dialogue, paths)?;
+            let (text, config) = checked(&answers, paths)?;
+            (text, answers.typed, config)
+        }
         None => take_as_given(options, paths)?,
     };
     for TypedSecret { secret, file } in &typed {
@@ -120,6 +129,12 @@ pub fn run(options: &InitArgs, paths: &CliPaths, printer: Printer) -> Result<Exi
     print::print_remark(&says::written(&paths.config, previous.as_deref()));
     if let Some(mode) = close_home(home, was_empty) {
         print::print_remark(&says::open_home(home, mode, &paths.command("doctor --fix")));
+    }
+    // What was given by flags alone is a script's, which does not start a gateway.
+    if let Some(dialogue) = dialogue.as_mut().filter(|_| !config.channels().is_empty())
+        && dialogue.is_agreed(says::START_NOW)?
+    {
+        return run::run(&RunArgs::default(), paths, printer, false);
     }
     print::print_remark(&next(paths, &config));
     Ok(Exit::Done)
@@ -136,8 +151,7 @@ pub fn offer_offline(paths: &CliPaths) -> Result<(), CliError> {
     }
     let mut dialogue = Dialogue::open()?;
     print::print_remark(&says::offer_offline(&init));
-    let answer = dialogue.line(says::BEGIN_OFFLINE, "y")?.to_lowercase();
-    if !matches!(answer.as_str(), "y" | "yes") {
+    if !dialogue.is_agreed(says::BEGIN_OFFLINE)? {
         return Err(CliError::Wrong(says::not_set_up(&paths.config, &init)));
     }
     let was_empty = is_empty(paths.home.path());
@@ -169,40 +183,6 @@ fn take_as_given(options: &InitArgs, paths: &CliPaths) -> Result<(String, Vec<Ty
     Ok((text, answers.typed, config))
 }
 
-fn ask_until_it_works(
-    options: &InitArgs,
-    paths: &CliPaths,
-    dialogue: &mut Dialogue,
-) -> Result<(String, Vec<TypedSecret>, Config), CliError> {
-    print::print_remark(says::WELCOME);
-    let mut last = None;
-    loop {
-        let answers = questions::ask(options, dialogue, paths, last.as_ref())?;
-        let (text, config) = match checked(&answers, paths) {
-            Ok(checked) => checked,
-            Err(CliError::Wrong(faults)) => {
-                print::print_remark(&says::again(&faults));
-                last = Some(answers.answers);
-                continue;
-            }
-            Err(other) => return Err(other),
-        };
-        if options.untested {
-            return Ok((text, answers.typed, config));
-        }
-        match block_on(async { Ok(test(&config).await) })? {
-            Ok(()) => return Ok((text, answers.typed, config)),
-            Err(problem) => {
-                print::print_remark(&crate::wording::cli::with_fix(&problem.what, &problem.fix));
-                if dialogue.yes(says::WRITE_ANYWAY)? {
-                    return Ok((text, answers.typed, config));
-                }
-                last = Some(answers.answers);
-            }
-        }
-    }
-}
-
 /// Returns the text to write and its interpretation. Typed secrets are parsed as if their files
 /// already contained them.
 fn checked(answers: &InitAnswers, paths: &CliPaths) -> Result<(String, Config), CliError> {
@@ -219,8 +199,7 @@ fn checked(answers: &InitAnswers, paths: &CliPaths) -> Result<(String, Config), 
     Ok((text, config))
 }
 
-/// Tests the model and the channels with real requests. A daemon that Compline is to start was
-/// already tested during the questions.
+/// Tests the model and the channels with real requests.
 async fn test(config: &Config) -> Result<(), ProbeProblem> {
     if config.model.provider != Provider::Offline {
         print::print_remark(says::TESTING_MODEL);
@@ -329,6 +308,12 @@ impl Dialogue {
     fn yes(&mut self, question: &str) -> Result<bool, CliError> {
         let typed = self.line(&format!("{question} (y/N)"), "")?.to_lowercase();
         Ok(matches!(typed.as_str(), "y" | "yes"))
+    }
+
+    /// Asks a yes-or-no question. The default is yes.
+    fn is_agreed(&mut self, question: &str) -> Result<bool, CliError> {
+        let typed = self.line(&format!("{question} (Y/n)"), "")?.to_lowercase();
+        Ok(matches!(typed.as_str(), "" | "y" | "yes"))
     }
 
     fn mask(&mut self, on: bool) {

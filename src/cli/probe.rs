@@ -40,22 +40,25 @@ impl ProbeProblem {
 
 /// Asks a model for one word.
 pub async fn model(config: &config::Model) -> Result<(), ProbeProblem> {
-    model::install_tls();
-    let model =
-        model::build(config).map_err(|error| ProbeProblem::new(format!("{error:#}"), says::FIX_MODEL_REQUEST))?;
-    let question = wording::own(says::PROBE, Scope::Shared);
-    let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MAX_TOKENS);
-    request
-        .text(Role::User, question)
-        .map_err(|error| ProbeProblem::new(error.to_string(), says::FIX_MODEL_REQUEST))?;
-    let answered = tokio::select! {
-        answered = model.call(&request, &NullSink) => answered,
-        () = real_sleep(TIMEOUT) => Err(ModelError::Later { after: None, what: says::no_answer_within(TIMEOUT) }),
-    };
-    answered.map(drop).map_err(|error| ProbeProblem::new(error.to_string(), fix_of(&error)))
+    ask_model(config).await.map_err(|error| ProbeProblem::new(error.to_string(), fix_of(&error)))
 }
 
-fn fix_of(error: &ModelError) -> &'static str {
+/// Does the same, and returns the model's own error.
+pub async fn ask_model(config: &config::Model) -> Result<(), ModelError> {
+    model::install_tls();
+    let rejected = |error: anyhow::Error| ModelError::Rejected(format!("{error:#}"));
+    let model = model::build(config).map_err(rejected)?;
+    let question = wording::own(says::PROBE, Scope::Shared);
+    let mut request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MAX_TOKENS);
+    request.text(Role::User, question).map_err(|error| rejected(error.into()))?;
+    tokio::select! {
+        answered = model.call(&request, &NullSink) => answered.map(drop),
+        () = real_sleep(TIMEOUT) => Err(ModelError::Later { after: None, what: says::no_answer_within(TIMEOUT) }),
+    }
+}
+
+/// Returns what to do about an error of a model.
+pub fn fix_of(error: &ModelError) -> &'static str {
     match error {
         ModelError::Later { .. } | ModelError::Cut => says::FIX_MODEL_AWAY,
         ModelError::BadKey => says::FIX_MODEL_KEY,

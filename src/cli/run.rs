@@ -31,7 +31,7 @@ const RELOAD_LIMIT: Duration = Duration::from_secs(20);
 const RELOAD_LOOK: Duration = Duration::from_millis(50);
 
 /// `compline run …`
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub struct RunArgs {
     /// Delete everything at the end, without touching the real memory
     #[arg(long)]

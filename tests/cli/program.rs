@@ -66,6 +66,22 @@ impl Home {
 
     /// Runs a command at a terminal with typed input; its output there is its standard error.
     pub fn typed(&self, line: &str, text: &str) -> Ended {
+        let (mut terminal, child) = self.at_terminal(line, Some(Stdio::piped()));
+        terminal.write_all(text.as_bytes()).unwrap();
+        let mut session = Session::new(terminal, child);
+        let mut ended = Ended::of(session.child.take().unwrap().wait_with_output().unwrap());
+        ended.err = session.rest();
+        ended
+    }
+
+    /// Starts a command at a terminal, to be answered question by question.
+    pub fn session(&self, line: &str) -> Session {
+        let (terminal, child) = self.at_terminal(line, None);
+        Session::new(terminal, child)
+    }
+
+    /// Starts a command at a terminal, with its standard output elsewhere if it is given.
+    fn at_terminal(&self, line: &str, stdout: Option<Stdio>) -> (std::fs::File, Child) {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
@@ -73,24 +89,11 @@ impl Home {
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
         let side = || std::fs::File::options().read(true).write(true).open(&name).unwrap();
         let mut command = self.command(line);
-        command.stdin(side()).stderr(side()).stdout(Stdio::piped());
+        command.stdin(side()).stderr(side()).stdout(stdout.unwrap_or_else(|| side().into()));
+        // The command closes its own ends of the terminal when it is dropped here, so that the
+        // terminal closes with the program.
         let child = command.spawn().unwrap();
-        // Closes its own ends of the terminal, so that it closes with the program.
-        drop(command);
-        let mut terminal = std::fs::File::from(terminal);
-        terminal.write_all(text.as_bytes()).unwrap();
-        let reading = std::thread::spawn(move || {
-            let mut said = Vec::new();
-            let mut piece = [0; 4096];
-            // Closing the other end is reported as an error here.
-            while let Ok(count @ 1..) = terminal.read(&mut piece) {
-                said.extend_from_slice(&piece[..count]);
-            }
-            String::from_utf8_lossy(&said).into_owned()
-        });
-        let mut ended = Ended::of(child.wait_with_output().unwrap());
-        ended.err = reading.join().unwrap();
-        ended
+        (std::fs::File::from(terminal), child)
     }
 
     /// Starts the gateway and waits until it reports that it is ready.
@@ -150,6 +153,78 @@ impl Ended {
     #[track_caller]
     pub fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.done()).unwrap()
+    }
+}
+
+/// A program at a terminal.
+pub struct Session {
+    terminal: std::fs::File,
+    child: Option<Child>,
+    said: std::sync::mpsc::Receiver<String>,
+    /// What was shown and not yet waited for.
+    unread: String,
+}
+
+impl Session {
+    fn new(terminal: std::fs::File, child: Child) -> Self {
+        let (sender, said) = std::sync::mpsc::channel();
+        let mut reader = terminal.try_clone().unwrap();
+        std::thread::spawn(move || {
+            let mut piece = [0; 4096];
+            // Closing the other end is reported as an error here.
+            while let Ok(count @ 1..) = reader.read(&mut piece) {
+                let _ = sender.send(String::from_utf8_lossy(&piece[..count]).into_owned());
+            }
+        });
+        Self { terminal, child: Some(child), said, unread: String::new() }
+    }
+
+    /// Waits until this is shown; returns all that was shown until then.
+    #[track_caller]
+    pub fn shows(&mut self, words: &str) -> String {
+        loop {
+            if let Some((before, after)) = self.unread.split_once(words) {
+                let before = before.to_owned();
+                self.unread = after.to_owned();
+                return before;
+            }
+            match self.said.recv_timeout(std::time::Duration::from_secs(30)) {
+                Ok(more) => self.unread.push_str(&more),
+                Err(_) => panic!("{words:?} was not shown: {}", self.unread),
+            }
+        }
+    }
+
+    /// Waits for a question and answers it; returns all that was shown before it.
+    #[track_caller]
+    pub fn answers(&mut self, question: &str, answer: &str) -> String {
+        let before = self.shows(question);
+        self.terminal.write_all(format!("{answer}\r").as_bytes()).unwrap();
+        // Typing may show the question again, on the same line.
+        self.shows("\n");
+        before
+    }
+
+    /// Waits for the end; returns the exit code and all that was not waited for.
+    pub fn ends(mut self) -> (Option<i32>, String) {
+        let code = self.child.take().unwrap().wait().unwrap().code();
+        (code, self.rest())
+    }
+
+    fn rest(&mut self) -> String {
+        while let Ok(more) = self.said.recv() {
+            self.unread.push_str(&more);
+        }
+        std::mem::take(&mut self.unread)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 }
 

@@ -1,19 +1,24 @@
 //! Questions of `init`: each answer comes from a flag, the environment, or the person.
 
+use anyhow::Context;
 use secrecy::SecretString;
 
 use super::{Dialogue, InitAnswers, InitArgs, TypedSecret, signal};
 use crate::cli::config::CliPaths;
 use crate::cli::print::{self, CliError};
-use crate::config::{Answers, Person, Provider, SecretFrom};
-use crate::people::Role;
+use crate::cli::{block_on, probe};
+use crate::config::{Answers, Config, Person, Provider, SecretFrom, nearest_zone};
+use crate::people::{Role, is_name};
 use crate::time::Zone;
 use crate::wording::cli::init as says;
+use crate::wording::cli::with_fix;
 
 /// File for a typed API key, in the home.
 pub(super) const KEY_FILE: &str = "model.key";
 /// File for a typed token, in the home.
 const TOKEN_FILE: &str = "telegram.token";
+/// Stands for the name of a model until it is known.
+const UNNAMED_MODEL: &str = "unknown";
 
 /// Returns all answers from flags and the environment.
 pub(super) fn from_flags(options: &InitArgs) -> Result<InitAnswers, CliError> {
@@ -26,92 +31,130 @@ pub(super) fn from_flags(options: &InitArgs) -> Result<InitAnswers, CliError> {
     Ok(InitAnswers { answers: with_flags(options, name, zone, provider), typed: Vec::new() })
 }
 
-/// Asks for the missing answers. A repeated question offers the last answer as its default.
-pub(super) fn ask(
-    options: &InitArgs,
-    dialogue: &mut Dialogue,
-    paths: &CliPaths,
-    last: Option<&Answers>,
-) -> Result<InitAnswers, CliError> {
-    let mut typed = Vec::new();
-    let last_name = last.and_then(|last| last.people.first()).map(|owner| owner.name.clone());
-    let name = match &options.owner {
-        Some(name) => name.clone(),
-        None => dialogue.line(says::ASK_NAME, &last_name.unwrap_or_else(default_name))?,
-    };
-    let zone = match &options.timezone {
-        Some(zone) => zone.clone(),
-        None => ask_zone(dialogue, last.map_or(default_zone(), |last| &last.zone))?,
-    };
-    let provider = match options.provider.as_deref().and_then(Provider::parse) {
-        Some(provider) => provider,
-        None => ask_provider(dialogue, last.map_or(Provider::Offline, |last| last.provider))?,
-    };
-    let mut answers = with_flags(options, name, zone, provider);
-    if provider != Provider::Offline {
-        ask_model(&mut answers, dialogue, last.filter(|last| last.provider == provider), &mut typed)?;
-    }
-    if answers.telegram.is_none() {
-        print::print_remark(says::ABOUT_TELEGRAM);
-        let given = dialogue.secret(says::ASK_TOKEN)?;
-        answers.telegram = secret_source(&given, TOKEN_FILE, &mut typed);
-    }
-    answers.signal = signal::ask(options, dialogue, paths, last.and_then(|last| last.signal.as_ref()))?;
-    if let (Some(_), Some(owner)) = (&answers.signal, answers.people.first_mut()) {
-        let last = last.and_then(|last| last.people.first()?.signal.as_deref());
-        owner.signal = signal::ask_owner(options, dialogue, last)?;
-    }
-    Ok(InitAnswers { answers, typed })
+/// The dialogue, and the answers so far.
+pub(super) struct Wizard<'a> {
+    pub(super) options: &'a InitArgs,
+    pub(super) paths: &'a CliPaths,
+    pub(super) dialogue: &'a mut Dialogue,
+    pub(super) answers: Answers,
+    /// Typed secrets, which are not stored yet.
+    pub(super) typed: Vec<TypedSecret>,
 }
 
-fn ask_zone(dialogue: &mut Dialogue, default: &str) -> Result<String, CliError> {
-    loop {
-        let zone = dialogue.line(says::ASK_ZONE, default)?;
-        if Zone::named(&zone).is_some() {
-            return Ok(zone);
+/// Asks for what flags and environment leave open. Each answer is checked when it is given, and
+/// asked again alone.
+pub(super) fn ask(options: &InitArgs, dialogue: &mut Dialogue, paths: &CliPaths) -> Result<InitAnswers, CliError> {
+    let InitAnswers { answers, typed } = from_flags(options)?;
+    let mut wizard = Wizard { options, paths, dialogue, answers, typed };
+    wizard.ask_name_and_zone()?;
+    wizard.ask_model()?;
+    wizard.ask_telegram()?;
+    wizard.ask_signal()?;
+    Ok(InitAnswers { answers: wizard.answers, typed: wizard.typed })
+}
+
+impl Wizard<'_> {
+    fn ask_name_and_zone(&mut self) -> Result<(), CliError> {
+        while self.options.owner.is_none() {
+            let usual = self.owner()?.name.clone();
+            let name = self.dialogue.line(says::ASK_OWNER_NAME, &usual)?;
+            if is_name(&name) && name.to_lowercase().parse::<Role>().is_err() {
+                self.owner()?.name = name;
+                break;
+            }
+            print::print_remark(&says::not_a_name(&name));
         }
-        print::print_remark(&says::no_zone(&zone));
+        while self.options.timezone.is_none() {
+            let zone = self.dialogue.line(says::ASK_ZONE, &self.answers.zone)?;
+            if let Some(zone) = Zone::named(&zone) {
+                self.answers.zone = zone.name().to_owned();
+                break;
+            }
+            print::print_remark(&says::no_zone(&zone, nearest_zone(&zone)));
+        }
+        Ok(())
     }
-}
 
-fn ask_provider(dialogue: &mut Dialogue, default: Provider) -> Result<Provider, CliError> {
-    print::print_remark(says::PROVIDERS);
-    loop {
-        let word = dialogue.line(says::ASK_PROVIDER, default.as_str())?;
-        let by_number = word.parse().ok().and_then(|number: usize| Provider::ALL.get(number.checked_sub(1)?).copied());
-        match by_number.or_else(|| Provider::parse(&word.to_lowercase())) {
-            Some(provider) => return Ok(provider),
-            None => print::print_remark(&says::no_provider(&word)),
+    fn ask_telegram(&mut self) -> Result<(), CliError> {
+        if self.answers.telegram.is_none() {
+            print::print_remark(says::ABOUT_TELEGRAM);
+            self.ask_token()?;
+        }
+        loop {
+            let config = self.checked()?.1;
+            let Some(telegram) = config.telegram.as_ref().filter(|_| !self.options.untested) else { return Ok(()) };
+            print::print_remark(says::TESTING_TELEGRAM);
+            match block_on(async { Ok(probe::telegram(telegram).await) })? {
+                Ok(bot) => {
+                    print::print_remark(&says::bot(&bot.username, bot.webhook.is_some()));
+                    return Ok(());
+                }
+                Err(problem) => print::print_remark(&with_fix(&problem.what, &problem.fix)),
+            }
+            print::print_remark(says::ENTER_KEEPS);
+            if !self.ask_token()? {
+                return Ok(());
+            }
         }
     }
-}
 
-fn ask_model(
-    answers: &mut Answers,
-    dialogue: &mut Dialogue,
-    last: Option<&Answers>,
-    typed: &mut Vec<TypedSecret>,
-) -> Result<(), CliError> {
-    if answers.base_url.is_none() && matches!(answers.provider, Provider::OpenAi | Provider::Ollama) {
-        let default = last.and_then(|last| last.base_url.as_deref()).unwrap_or_default();
-        let url = dialogue.line(&says::ask_base_url(answers.provider.as_str()), default)?;
-        answers.base_url = Some(url).filter(|url| !url.is_empty());
+    /// Asks for the bot's token until it can be read. Returns false if the line is empty.
+    fn ask_token(&mut self) -> Result<bool, CliError> {
+        let before = (self.answers.telegram.clone(), self.typed.clone());
+        loop {
+            let given = self.dialogue.secret(says::ASK_TOKEN)?;
+            if given.is_empty() {
+                (self.answers.telegram, self.typed) = before;
+                return Ok(false);
+            }
+            self.typed.retain(|typed| typed.file != TOKEN_FILE);
+            self.answers.telegram = secret_source(&given, TOKEN_FILE, &mut self.typed);
+            if self.is_valid()? {
+                return Ok(true);
+            }
+        }
     }
-    while answers.model.is_none() {
-        let name = dialogue.line(says::ASK_MODEL, last.and_then(|last| last.model.as_deref()).unwrap_or_default())?;
-        answers.model = Some(name).filter(|name| !name.is_empty());
+
+    fn ask_signal(&mut self) -> Result<(), CliError> {
+        self.answers.signal = signal::ask(self.options, self.dialogue, self.paths)?;
+        while self.answers.signal.is_some() && self.options.owner_signal.is_none() {
+            self.owner()?.signal = signal::ask_owner(self.dialogue)?;
+            if self.is_valid()? {
+                break;
+            }
+        }
+        Ok(())
     }
-    if answers.api_key.is_none() {
-        print::print_remark(says::ABOUT_KEY);
-        let given = dialogue.secret(says::ASK_KEY)?;
-        answers.api_key = secret_source(&given, KEY_FILE, typed);
+
+    fn owner(&mut self) -> anyhow::Result<&mut Person> {
+        self.answers.people.first_mut().context("The answers name no owner")
     }
-    Ok(())
+
+    /// Returns the text and the configuration that the answers so far make.
+    pub(super) fn checked(&self) -> Result<(String, Config), CliError> {
+        // Questions on a model come before its name is known.
+        let is_unnamed = self.answers.provider != Provider::Offline && self.answers.model.is_none();
+        let model = if is_unnamed { Some(UNNAMED_MODEL.to_owned()) } else { self.answers.model.clone() };
+        let answers = Answers { model, ..self.answers.clone() };
+        super::checked(&InitAnswers { answers, typed: self.typed.clone() }, self.paths)
+    }
+
+    /// Returns true if the answers so far are valid, and else says what is wrong.
+    pub(super) fn is_valid(&self) -> Result<bool, CliError> {
+        match self.checked() {
+            Ok(_) => Ok(true),
+            Err(CliError::Wrong(faults)) => {
+                print::print_remark(&says::not_right(&faults));
+                Ok(false)
+            }
+            Err(other) => Err(other),
+        }
+    }
 }
 
 /// Interprets an answer: `$NAME` is a variable, a path is a file, an empty answer is none, and
 /// anything else is the secret itself.
-fn secret_source(given: &str, file: &'static str, typed: &mut Vec<TypedSecret>) -> Option<SecretFrom> {
+pub(super) fn secret_source(given: &str, file: &'static str, typed: &mut Vec<TypedSecret>) -> Option<SecretFrom> {
     if given.is_empty() {
         return None;
     }

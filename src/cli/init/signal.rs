@@ -36,7 +36,6 @@ pub(super) fn ask(
     options: &InitArgs,
     dialogue: &mut Dialogue,
     paths: &CliPaths,
-    last: Option<&SignalAnswers>,
 ) -> Result<Option<SignalAnswers>, CliError> {
     if let Some(given) = from_flags(options) {
         return Ok(Some(given));
@@ -45,31 +44,19 @@ pub(super) fn ask(
     if !dialogue.yes(says::ASK)? {
         return Ok(None);
     }
-    let (mut answers, config) = ask_endpoint(dialogue, paths, last)?;
+    let (mut answers, config) = ask_endpoint(dialogue, paths)?;
     find_account(&mut answers, config, dialogue, paths)?;
     Ok(Some(answers))
 }
 
 /// Asks for the owner's own account, which is optional.
-pub(super) fn ask_owner(
-    options: &InitArgs,
-    dialogue: &mut Dialogue,
-    last: Option<&str>,
-) -> Result<Option<String>, CliError> {
-    match &options.owner_signal {
-        Some(given) => Ok(Some(given.clone())),
-        None => Ok(Some(dialogue.line(says::ASK_OWNER, last.unwrap_or_default())?).filter(|typed| !typed.is_empty())),
-    }
+pub(super) fn ask_owner(dialogue: &mut Dialogue) -> Result<Option<String>, CliError> {
+    Ok(Some(dialogue.line(says::ASK_OWNER, "")?).filter(|typed| !typed.is_empty()))
 }
 
-fn ask_endpoint(
-    dialogue: &mut Dialogue,
-    paths: &CliPaths,
-    last: Option<&SignalAnswers>,
-) -> Result<(SignalAnswers, config::Signal), CliError> {
-    let default = last.map_or(DEFAULT_ENDPOINT, |last| &last.endpoint);
+fn ask_endpoint(dialogue: &mut Dialogue, paths: &CliPaths) -> Result<(SignalAnswers, config::Signal), CliError> {
     loop {
-        let endpoint = dialogue.line(says::ASK_ENDPOINT, default)?;
+        let endpoint = dialogue.line(says::ASK_ENDPOINT, DEFAULT_ENDPOINT)?;
         let answers = SignalAnswers { endpoint, account: None, command: Vec::new() };
         match parse_answers(&answers, paths) {
             Ok(config) => return Ok((answers, config)),

@@ -3,30 +3,71 @@
 use std::path::Path;
 
 /// Introduction.
-pub const WELCOME: &str = "A few questions; enter takes the value in brackets. Nothing is written before the end.\n";
+pub const WELCOME: &str = "A few questions. Press Enter for the value in [brackets]. Nothing is saved until the end.\n";
 /// Question: the owner's name.
-pub const ASK_NAME: &str = "What the assistant should call you";
+pub const ASK_OWNER_NAME: &str = "What the assistant should call you";
 /// Default name of the owner.
 pub const USUAL_NAME: &str = "owner";
 /// Question: the time zone.
 pub const ASK_ZONE: &str = "Your time zone";
-/// List of providers with their numbers.
-pub const PROVIDERS: &str = "\nWhich language model?\n  1 offline    built in, needs nothing, makes nothing up: it quotes what you told it\n  2 openai     OpenAI, or any server that speaks its protocol\n  3 anthropic  Anthropic\n  4 gemini     Google Gemini\n  5 ollama     Ollama on this computer or another";
-/// Question: the provider.
-pub const ASK_PROVIDER: &str = "Number or word";
+/// Heading of the list of presets.
+pub const WHICH_MODEL: &str = "\nWhich language model?";
+/// The offline model.
+pub const ABOUT_OFFLINE: &str = "built-in demo, no AI: only repeats what you told it";
+/// Question: the preset.
+pub const ASK_PROVIDER: &str = "Number";
+/// Question: the server's address.
+pub const ASK_ADDRESS: &str = "Server address";
 /// Question: the model's name.
-pub const ASK_MODEL: &str = "The model's name, exactly as the provider spells it";
+pub const ASK_MODEL: &str = "Model name, as the provider spells it";
+/// Question: the model's name or its number in the list.
+pub const ASK_MODEL_OR_NUMBER: &str = "Number or name";
 /// Instructions above the question for the API key.
-pub const ABOUT_KEY: &str = "Paste the key (it is not shown), or type $NAME of an environment variable or the path of a file; enter if none is needed.";
+pub const ABOUT_KEY: &str = "Paste the API key, or type $NAME for an environment variable, or the path of a file.";
 /// Question: the API key.
-pub const ASK_KEY: &str = "The key";
+pub const ASK_KEY: &str = "API key (Enter: none)";
+/// Note that an answer that failed its test may stay.
+pub const ENTER_KEEPS: &str = "Try another one, or press Enter to keep it as it is.";
+/// Question: the context window.
+pub const ASK_WINDOW: &str = "Context window in tokens (Enter: 32768)";
+/// Error: not a number.
+pub const NO_NUMBER: &str = "Please type a number, such as 32768.";
+/// Question: pictures.
+pub const ASK_IMAGES: &str = "Can it see pictures?";
+/// Question: the price.
+pub const ASK_PRICE: &str = "Price per million tokens, input and output, such as 3.00 15.00 (Enter: unknown)";
+/// Error: not a price.
+pub const NO_PRICE: &str = "Please type two amounts, such as 3.00 15.00.";
 /// Instructions above the question for the bot token.
-pub const ABOUT_TELEGRAM: &str = "\nFor a Telegram bot, write /newbot to @BotFather in Telegram; it gives you a token. Paste it (it is not shown),\n\
-    or type $NAME of an environment variable or the path of a file; enter for no bot: then you talk in the terminal.";
+pub const ABOUT_TELEGRAM: &str = "\nFor a Telegram bot, send /newbot to @BotFather. Paste the token that it gives you, or type\n\
+    $NAME for an environment variable, or the path of a file.";
 /// Question: the bot token.
-pub const ASK_TOKEN: &str = "The bot's token";
-/// Question after a failed test.
-pub const WRITE_ANYWAY: &str = "Write the configuration anyway? Otherwise the questions start again";
+pub const ASK_TOKEN: &str = "Bot token (Enter: no bot)";
+/// Question: start the gateway?
+pub const START_NOW: &str = "\nStart it now?";
+
+/// Error: not a number of the list.
+pub fn no_such_number(most: usize) -> String {
+    format!("Please type a number from 1 to {most}.")
+}
+
+/// Models of the server.
+pub fn models(lines: &str, more: usize) -> String {
+    let more = if more == 0 { String::new() } else { format!("\n      and {more} more: type the name of one") };
+    format!("\nThe server offers:\n{lines}{more}")
+}
+
+/// Error: not a name for a person.
+pub fn not_a_name(typed: &str) -> String {
+    let typed = crate::text::shorten(typed, 40);
+    format!("\"{typed}\" cannot be a name here: 1 to 40 letters, digits, spaces, - and _, and not a role.")
+}
+
+/// Error: an answer is not valid.
+pub fn not_right(faults: &str) -> String {
+    format!("This setting is not right:\n{faults}\nTry again.")
+}
+
 /// Progress: the model is tested.
 pub const TESTING_MODEL: &str = "\nAsking the model for one word …";
 /// Result: the model answers.
@@ -36,12 +77,12 @@ pub const TESTING_TELEGRAM: &str = "Asking Telegram for the bot …";
 /// Result: the configuration stays as it was.
 pub const NOTHING_CHANGED: &str = "Nothing was changed.";
 /// Reply to ctrl-c or ctrl-d.
-pub const BROKEN_OFF: &str = "Cancelled; nothing was written.";
+pub const BROKEN_OFF: &str = "Cancelled. Nothing was saved.";
 /// Error: no terminal.
 pub const NO_DIALOGUE: &str = "Questions cannot be asked: this is not a terminal.\nfix: run it in a terminal, or with --non-interactive and flags (compline init --help)";
 
 /// Question: begin with the offline model?
-pub const BEGIN_OFFLINE: &str = "Begin with the offline model now? (y/n)";
+pub const BEGIN_OFFLINE: &str = "Begin with the offline model now?";
 
 /// Nothing is set up yet.
 pub fn offer_offline(init: &str) -> String {
@@ -60,11 +101,12 @@ pub fn not_set_up(config: &Path, init: &str) -> String {
 }
 
 /// Error: unknown time zone.
-pub fn no_zone(typed: &str) -> String {
-    format!(
-        "\"{}\" is not an IANA time zone; they look like Europe/Vienna or America/New_York.",
-        crate::text::shorten(typed, 40)
-    )
+pub fn no_zone(typed: &str, similar: Option<&str>) -> String {
+    let typed = crate::text::shorten(typed, 40);
+    match similar {
+        None => format!("Unknown time zone \"{typed}\". They look like Europe/Vienna or America/New_York."),
+        Some(similar) => format!("Unknown time zone \"{typed}\". Did you mean {similar}?"),
+    }
 }
 
 /// Error: unknown provider.
@@ -73,19 +115,6 @@ pub fn no_provider(typed: &str) -> String {
         "\"{}\" is not a provider.\nfix: name one of offline, openai, anthropic, gemini, ollama",
         crate::text::shorten(typed, 40)
     )
-}
-
-/// Question: the server's address.
-pub fn ask_base_url(provider: &str) -> String {
-    match provider {
-        "ollama" => "Ollama's address; enter for this computer".to_owned(),
-        _ => "The server's address up to and with /v1; enter for OpenAI itself".to_owned(),
-    }
-}
-
-/// Errors in the answers, before the questions are repeated.
-pub fn again(faults: &str) -> String {
-    format!("\nThese answers do not fit together:\n{faults}\n\nOnce more:\n")
 }
 
 /// Error: other users can open the home.
