@@ -27,6 +27,7 @@ mod hand_edits; // values changed by hand
 mod health; // figures and fixes for `doctor`
 mod heartbeat_file; // items of HEARTBEAT.md
 mod index; // entries for the search
+mod key_note; // notes that state the value of a key
 mod known; // what the extractor is shown
 mod label; // where the text of a file comes from
 mod layout; // names, places and size limits

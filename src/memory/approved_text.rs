@@ -103,7 +103,10 @@ impl Notes<'_> {
     /// of daily notes are no part of it.
     pub async fn replaced_by(&self, who: &Party, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
         match self.known_key_in(who, &draft.content).await? {
-            Some((key, value)) => Ok(replaced_values(&self.holders(who, key).await?, None, key, value)),
+            Some((key, value)) => match self.note_of(who, key).await? {
+                Some(note) => self.replaced_note(who, &note.draft(value)).await,
+                None => Ok(replaced_values(&self.holders(who, key).await?, None, key, value)),
+            },
             None => self.replaced_note(who, draft).await,
         }
     }

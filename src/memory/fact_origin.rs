@@ -1,7 +1,8 @@
 //! The origin of a fact: the version of its list that first had its present value.
 
 use super::agent::FactList;
-use super::facts::{ListedFacts, is_same_fact};
+use super::facts::ListedFacts;
+use super::memory_md::is_same_fact;
 use super::memory_md::{self, Fact};
 use super::workspace::{Notes, unless_refused};
 use super::write::ChangeOrigin;

@@ -23,11 +23,12 @@
 use std::collections::BTreeMap;
 
 use super::agent::FactList;
-use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote, value_of_key, without_key};
+use super::key_note::{KeyNote, is_sentence};
+use super::notes::{ApprovedNote, Replaced, StoredNote, value_of_key, without_key};
 use super::page::DefaultFile;
 use super::workspace::{Notes, WriteError, WriteRefusal, unless_refused_logged};
 use super::write::{ChangeOrigin, LabelRule, NewContent};
-use super::{memory_md, note, page};
+use super::{memory_md, page};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
 use crate::text::one_line;
@@ -41,8 +42,6 @@ const MOST: usize = 16 * 1024;
 const BATCH: usize = 16;
 /// Maximum number of notes for one month.
 const NOTES: usize = 99;
-/// Maximum length of a sentence that states a fact, in characters; a longer one is a note.
-const SENTENCE: usize = 500;
 
 /// Content of a readable list.
 pub(super) struct ListedFacts {
@@ -62,8 +61,21 @@ impl Notes<'_> {
         let mut routed: BTreeMap<usize, Vec<memory_md::Fact>> = BTreeMap::new();
         let mut duplicates = Vec::new();
         for fact in facts {
+            if origin.label.is_trusted()
+                && let Some(note) = self.note_of(&origin.who, &fact.key).await?
+            {
+                // A part of what the note says is not news.
+                if note.says(&fact.value) {
+                    continue;
+                }
+                let (key, value) = (fact.key.as_str(), fact.value.as_str());
+                let stored = self.store_in_note(origin, &note.draft(value), (key, value), None).await;
+                if unless_refused_logged(stored, "A note that was put right stays as it was")?.is_some() {
+                    continue;
+                }
+            }
             let (home, key) = home_of(fact, &known);
-            let holds = |facts: &[memory_md::Fact]| facts.iter().any(|known| is_same_fact(&known.key, &key));
+            let holds = |facts: &[memory_md::Fact]| facts.iter().any(|known| memory_md::is_same_fact(&known.key, &key));
             let others = known.iter().enumerate().filter(|(other, facts)| *other != home && holds(facts));
             duplicates.extend(others.map(|(other, _)| (other, key.clone())));
             let (value, day) = (fact.value.clone(), day.clone());
@@ -78,8 +90,9 @@ impl Notes<'_> {
         // Another list holds the current value of these keys.
         for (home, key) in duplicates {
             let Some(FactList { path, section }) = lists.get(home).cloned() else { continue };
-            let without =
-                move |text: &str| memory_md::without_facts(text, section, |fact| is_same_fact(&fact.key, &key));
+            let without = move |text: &str| {
+                memory_md::without_facts(text, section, |fact| memory_md::is_same_fact(&fact.key, &key))
+            };
             let make = move |text: Option<&str>| {
                 Ok(text.map_or(NewContent::Unchanged, |text| NewContent::Text(without(text))))
             };
@@ -101,7 +114,7 @@ impl Notes<'_> {
     /// Returns true if a fact with that key is known for the party.
     pub async fn knows_key(&self, who: &Party, key: &str) -> anyhow::Result<bool> {
         let known = self.trusted_facts(who).await?;
-        Ok(known.iter().flatten().any(|known| is_same_fact(&known.key, key)))
+        Ok(known.iter().flatten().any(|known| memory_md::is_same_fact(&known.key, key)))
     }
 
     /// Returns the readable lists of a party, each with its index among all lists.
@@ -213,6 +226,9 @@ impl Notes<'_> {
         value: &str,
         from: Option<ApprovedNote<'_>>,
     ) -> Result<StoredNote, WriteError> {
+        if let Some(note) = self.note_of(&origin.who, key).await? {
+            return self.store_in_note(origin, &note.draft(value), (key, value), from).await;
+        }
         let holders = self.holders(&origin.who, key).await?;
         let [usual, ..] = self.1.fact_lists();
         let target = holders.iter().find(|holder| holder.label.is_trusted()).map_or(&usual, |holder| &holder.list);
@@ -244,13 +260,15 @@ impl Notes<'_> {
         let noted = self.files().readable(&origin.who, &today).await?.filter(|note| note.label.is_trusted());
         let listed = holders.iter().filter(|holder| holder.label.is_trusted());
         let known = listed.flat_map(|holder| values_of(&holder.facts, key));
+        let note = self.note_of(&origin.who, key).await?;
+        let known = known.chain(note.iter().map(KeyNote::value));
         let mut known = known.chain(noted.and_then(|note| value_of_key(&note.text, key)));
         if !known.any(|known| known != one_line(value) && (list.is_some() || old.contains(&known))) {
             return Ok(None);
         }
         let stored = match &list {
-            Some(list) => self.set_value(origin, (key, value), Some(list), &holders, None).await,
-            None => self.store_value(origin, key, value).await,
+            Some(list) if note.is_none() => self.set_value(origin, (key, value), Some(list), &holders, None).await,
+            _ => self.store_value(origin, key, value).await,
         };
         let message = "A fact that was changed by hand stays as it was elsewhere";
         Ok(unless_refused_logged(stored, message)?.and_then(|stored| stored.instead_of))
@@ -270,52 +288,28 @@ impl Notes<'_> {
         Ok(Some(StoredNote { path: stored.path.trim_start_matches('/').to_owned(), ..stored }))
     }
 
-    /// Stores a note of the form `key: value`. If a note of that title exists, it is replaced and
-    /// the key is removed from all lists; `None` if the note is to be filed.
-    pub(super) async fn store_note_value(
-        &self,
-        origin: &ChangeOrigin,
-        draft: &NoteDraft,
-    ) -> Result<Option<StoredNote>, WriteError> {
-        let known =
-            if origin.label.is_trusted() { self.known_key_in(&origin.who, &draft.content).await? } else { None };
-        let Some((key, value)) = known else { return Ok(None) };
-        let path = format!("memory/{}.md", note::slug(&draft.title));
-        let existing = self.files().readable(&origin.who, &path).await?;
-        let title = |name: &str| one_line(name).to_lowercase();
-        if existing.is_none_or(|note| title(&note::read(&note.text).name) != title(&draft.title)) {
-            return self.store_correction(origin, &draft.content).await;
-        }
-        let filed = self.file_note(origin, draft, None).await?;
-        let holders = self.holders(&origin.who, key).await?;
-        let removed = self.set_value(origin, (key, value), None, &holders, None).await;
-        unless_refused_logged(removed, "A fact that a note puts right stays where it was")?;
-        Ok(Some(filed))
-    }
-
-    /// Parses a text that states a fact; `None` if no readable list knows the key.
+    /// Parses a text that states a fact; `None` if no readable list and no note knows the key.
     pub(super) async fn known_key_in<'w>(
         &self,
         who: &Party,
         words: &'w str,
     ) -> anyhow::Result<Option<(&'w str, &'w str)>> {
         let words = words.trim();
-        let is_sentence = !words.contains('\n') && words.chars().count() <= SENTENCE;
-        let Some((key, value)) = memory_md::split_key(words).filter(|_| is_sentence) else { return Ok(None) };
-        let is_known = self.holders(who, key).await?.iter().any(|holder| holder.label.is_trusted());
-        Ok(is_known.then_some((key, value)))
+        let Some((key, value)) = memory_md::split_key(words).filter(|_| is_sentence(words)) else { return Ok(None) };
+        let is_listed = self.holders(who, key).await?.iter().any(|holder| holder.label.is_trusted());
+        Ok((is_listed || self.note_of(who, key).await?.is_some()).then_some((key, value)))
     }
 
     /// Returns the lists that hold that key.
     pub(super) async fn holders(&self, who: &Party, key: &str) -> anyhow::Result<Vec<ListedFacts>> {
         let lists = self.read_lists(who).await?.into_iter().map(|(_, read)| read);
-        Ok(lists.filter(|read| read.facts.iter().any(|fact| is_same_fact(&fact.key, key))).collect())
+        Ok(lists.filter(|read| read.facts.iter().any(|fact| memory_md::is_same_fact(&fact.key, key))).collect())
     }
 
     /// Sets the value in the target list, and removes the key from all other holders and from
     /// today's note. Without a target it only removes the key. The pending note that was approved
     /// as it is deleted.
-    async fn set_value(
+    pub(super) async fn set_value(
         &self,
         origin: &ChangeOrigin,
         (key, value): (&str, &str),
@@ -369,7 +363,9 @@ impl Notes<'_> {
             }
             Ok(NewContent::Text(lists.fold(text, |text, list| match target.as_ref() == Some(list) {
                 true => with_value(&text, list.section, &fact),
-                false => memory_md::without_facts(&text, list.section, |known| is_same_fact(&known.key, &fact.key)),
+                false => memory_md::without_facts(&text, list.section, |known| {
+                    memory_md::is_same_fact(&known.key, &fact.key)
+                }),
             })))
         };
         let make =
@@ -404,14 +400,14 @@ pub(super) fn replaced_values(
 }
 
 fn values_of(facts: &[memory_md::Fact], key: &str) -> Vec<String> {
-    facts.iter().filter(|fact| is_same_fact(&fact.key, key)).map(|fact| fact.value.clone()).collect()
+    facts.iter().filter(|fact| memory_md::is_same_fact(&fact.key, key)).map(|fact| fact.value.clone()).collect()
 }
 
 /// Returns the list for a fact and its key there: the list that already holds the key, else the
 /// list of its layer.
 fn home_of(fact: &Fact, known_facts: &[Vec<memory_md::Fact>]) -> (usize, String) {
     let known = known_facts.iter().enumerate().find_map(|(home, facts)| {
-        facts.iter().find(|known| is_same_fact(&known.key, &fact.key)).map(|known| (home, known.key.clone()))
+        facts.iter().find(|known| memory_md::is_same_fact(&known.key, &fact.key)).map(|known| (home, known.key.clone()))
     });
     let by_layer = match fact.layer {
         Layer::A => 1,
@@ -420,23 +416,14 @@ fn home_of(fact: &Fact, known_facts: &[Vec<memory_md::Fact>]) -> (usize, String)
     known.unwrap_or_else(|| (by_layer, fact.key.clone()))
 }
 
-/// Returns true if two keys mean the same, regardless of spelling.
-pub(super) fn is_same_fact(one: &str, other: &str) -> bool {
-    plain(one) == plain(other) || memory_md::is_same_key(one, other)
-}
-
-/// Normalises text: ignores case, spaces, the kind of apostrophe, and a full stop or a colon at the
-/// end.
-fn plain(words: &str) -> String {
-    one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ':', ' ']).to_owned()
-}
-
 /// Returns the text with the facts added to that list, and the facts beyond the limit of `most`
 /// bytes.
 fn with_facts(text: &str, section: &str, facts: &[memory_md::Fact], most: usize) -> (String, Vec<memory_md::Fact>) {
     let (mut text, mut demoted) = (text.to_owned(), Vec::new());
     for fact in facts {
-        let is_known = |known: &memory_md::Fact| known.key == fact.key && plain(&known.value) == plain(&fact.value);
+        let is_known = |known: &memory_md::Fact| {
+            known.key == fact.key && memory_md::plain(&known.value) == memory_md::plain(&fact.value)
+        };
         if memory_md::facts_in(&text, section).iter().any(is_known) {
             continue;
         }
@@ -453,8 +440,10 @@ fn with_noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> Str
     let mut text = text.map_or_else(head, str::to_owned);
     for fact in facts {
         let line = memory_md::format_fact(fact);
-        let is_known =
-            |known: memory_md::Fact| plain(&known.key) == plain(&fact.key) && plain(&known.value) == plain(&fact.value);
+        let is_known = |known: memory_md::Fact| {
+            memory_md::plain(&known.key) == memory_md::plain(&fact.key)
+                && memory_md::plain(&known.value) == memory_md::plain(&fact.value)
+        };
         if !text.lines().filter_map(memory_md::parse_fact).any(is_known) {
             if !text.ends_with('\n') {
                 text.push('\n');
@@ -468,7 +457,7 @@ fn with_noted(text: Option<&str>, title: &str, facts: &[memory_md::Fact]) -> Str
 
 /// Sets the only value for that key. An identical value changes nothing.
 fn with_value(text: &str, section: &str, fact: &memory_md::Fact) -> String {
-    let is_about = |known: &memory_md::Fact| is_same_fact(&known.key, &fact.key);
+    let is_about = |known: &memory_md::Fact| memory_md::is_same_fact(&known.key, &fact.key);
     let known: Vec<memory_md::Fact> = memory_md::facts_in(text, section).into_iter().filter(is_about).collect();
     match known.as_slice() {
         [known] if known.value == one_line(&fact.value) => text.to_owned(),

@@ -245,6 +245,17 @@ pub fn split_key(sentence: &str) -> Option<(&str, &str)> {
     (is_short && !key.is_empty() && !value.is_empty()).then_some((key, value))
 }
 
+/// Returns true if two keys mean the same, regardless of spelling.
+pub fn is_same_fact(one: &str, other: &str) -> bool {
+    plain(one) == plain(other) || is_same_key(one, other)
+}
+
+/// Normalises text: ignores case, spaces, the kind of apostrophe, and a full stop or a colon at the
+/// end.
+pub fn plain(words: &str) -> String {
+    one_line(&words.to_lowercase().replace('\u{2019}', "'")).trim_end_matches(['.', '!', ':', ' ']).to_owned()
+}
+
 /// Returns true if two keys differ only in spelling.
 pub fn is_same_key(one: &str, other: &str) -> bool {
     folded(&clean_key(one)) == folded(&clean_key(other))

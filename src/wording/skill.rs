@@ -306,8 +306,8 @@ pub fn how_to_decide(id: ProposalId, digest: &str, word: Option<&str>, way: Surf
             format!("To refuse it: `compline review reject {id} --reason WHY`"),
         ),
     };
-    let why = if word.is_empty() { "" } else { " The last word names what it newly does." };
-    format!("Hash: `{digest}`\n\nTo make exactly this live:{why}\n`{approve}`\n\n{others}")
+    let why = if word.is_empty() { "" } else { " (the last word names what it newly does)" };
+    format!("Hash: `{digest}`\n\nTo make exactly this live{why}:\n`{approve}`\n\n{others}")
 }
 
 /// State of a proposal.

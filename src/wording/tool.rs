@@ -441,9 +441,9 @@ pub fn described(description: &str, schema: &str) -> String {
 /// Command that accepts the tool.
 pub fn how_to_accept(name: &str, hash: &str, word: Option<&str>) -> String {
     let word = word.map(|word| format!(" {word}")).unwrap_or_default();
-    let why = if word.is_empty() { "" } else { " The last word names what it does." };
+    let why = if word.is_empty() { "" } else { " (the last word names what it does)" };
     format!(
-        "Its server wrote this, and a model would read it. To accept it:{why} `compline tools accept {name} {hash}{word}`"
+        "Its server wrote this, and a model would read it. To accept it{why}: `compline tools accept {name} {hash}{word}`"
     )
 }
 

@@ -125,11 +125,81 @@ async fn a_note_that_stands_says_it_and_no_list_besides() {
     story.say(ADA, "It is on the second").await;
     assert!(story.reads("memory/birthday.md").contains("on 2 May"));
     story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May)")).await;
-    assert!(learned(&story).contains("on 3 May"));
+    assert!(days(&story).iter().all(|day| day == "3"), "{:?}", days(&story));
+    assert!(story.reads("memory/birthday.md").contains("on 3 May") && learned(&story).is_empty());
     story.model.calls("remember", note(4)).says("Noted.");
     story.say(ADA, "No, on the fourth").await;
     assert!(story.reads("memory/birthday.md").contains("birthday: on 4 May"), "{}", story.reads("memory/birthday.md"));
     assert!(!learned(&story).contains("May"), "{}", learned(&story));
+    story.end().await;
+}
+
+/// Promise (memory/note-of-a-key): A note of one sentence is the one place of what its title names: a
+/// later value of that becomes its text, whichever way it comes, and no list holds it besides.
+#[tokio::test]
+async fn a_note_of_one_sentence_takes_each_later_value_of_its_title() {
+    for way in ["/remember", "remember", "memory_save", "conversation", "keep this"] {
+        let story = begin().await;
+        let cat = |content: &str| json!({ "title": "Cat", "content": content, "kind": "user" });
+        story.model.calls("remember", cat("Tomcat, from the shelter")).says("Noted.");
+        story.say(ADA, "I have a cat").await;
+        // A part of what the note says is not news.
+        story.say(ADA, &format!("{TALK} FACT(cat=Tomcat)")).await;
+        assert!(story.reads("memory/cat.md").contains("from the shelter") && learned(&story).is_empty(), "{way}");
+        match way {
+            "/remember" => story.say(ADA, "/remember Cat: Bruno").await,
+            "conversation" => story.say(ADA, &format!("{TALK} FACT(cat=Bruno)")).await,
+            "memory_save" => {
+                story.model.calls("memory_save", json!({ "content": "cat: Bruno" })).says("Noted.");
+                story.say(ADA, "He is called Bruno now").await;
+            }
+            "remember" => {
+                let note = json!({ "title": "Her cat", "content": "cat: Bruno", "kind": "user" });
+                story.model.calls("remember", note).says("Noted.");
+                story.say(ADA, "He is called Bruno now").await;
+            }
+            _ => {
+                let note = json!({ "title": "Her cat", "content": "cat: Bruno", "kind": "user" });
+                story.model.calls("remember", note).says("Noted.");
+                story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+                story.answered().await;
+                let asked = story.last_received_by(ADA);
+                assert!(asked.contains("Tomcat, from the shelter"), "what it replaces is told: {asked}");
+                story.say(ADA, "/yes 1").await;
+            }
+        }
+        story.say(ADA, "/new").await;
+        story.say(ADA, "good morning").await;
+        assert!(story.reads("memory/cat.md").trim_end().ends_with("Bruno"), "{way}: {}", story.reads("memory/cat.md"));
+        assert!(story.file("memory/her-cat.md").is_none(), "{way} makes no note besides");
+        let prompt = story.model.last_prompt();
+        assert!(prompt.contains("Bruno") && !prompt.contains("Tomcat"), "{way}: {prompt}");
+        let lists = story.reads("memory/MEMORY.md") + &learned(&story);
+        assert!(!lists.to_lowercase().contains("cat**"), "{way}: {lists}");
+        let kept = "SELECT count(*) FROM file_contents WHERE CAST(content AS TEXT) LIKE '%Tomcat, from%'";
+        assert!(story.count(kept) > 0, "{way}: the history has it");
+        story.end().await;
+    }
+}
+
+/// Proves: memory/note-of-a-key
+#[tokio::test]
+async fn a_note_that_names_a_known_fact_becomes_its_value() {
+    let story = begin().await;
+    story.say(ADA, &format!("{TALK} FACT(cat=Tomcat)")).await;
+    let note = json!({ "title": "Cat", "content": "Bruno", "kind": "user" });
+    story.model.calls("remember", note).says("Noted.");
+    story.say(ADA, "He is called Bruno now").await;
+    assert!(
+        learned(&story).contains("**cat**: Bruno") || learned(&story).contains("**Cat**: Bruno"),
+        "{}",
+        learned(&story)
+    );
+    assert!(!learned(&story).contains("Tomcat") && story.file("memory/cat.md").is_none(), "{}", learned(&story));
+    let lines = json!({ "title": "Cat", "content": "Vet on Fridays.\nEats twice a day.", "kind": "user" });
+    story.model.calls("remember", lines).says("Noted.");
+    story.say(ADA, "More about him").await;
+    assert!(learned(&story).contains("Bruno"), "a longer note is about more than the key");
     story.end().await;
 }
 
