@@ -8,6 +8,7 @@
 use serde_json::{Value, json};
 
 use super::answer::{Answer, ShownLabel, plain};
+use super::memory::visible_path;
 use crate::erasure::{ErasurePreview, FileMatches, PlannedItem};
 use crate::store::ErasureItem;
 use crate::text::shorten;
@@ -136,7 +137,7 @@ impl ShownPlan<'_> {
         planned.labels.iter().for_each(|label| shown.also(label));
         let text = plain(&shorten(planned.text.trim(), LINE));
         let at = planned.at.map(|at| self.zone.show_day_and_time(at)).unwrap_or_default();
-        let path = plain(&planned.path);
+        let path = plain(visible_path(&planned.path));
         match &planned.item {
             ErasureItem::Note(_) => says::note(&text, &path, planned.versions),
             ErasureItem::Line { .. } => says::line(&path, &text, planned.is_current, planned.versions),
@@ -179,7 +180,7 @@ pub(super) fn left_out(preview: &ErasurePreview, numbers: &[usize], zone: Zone) 
     let is_left = |(at, _): &(usize, &PlannedItem)| !numbers.contains(&at.saturating_add(1));
     let named = |(_, planned): (usize, &PlannedItem)| {
         let at = planned.at.map(|at| zone.show_day_and_time(at)).unwrap_or_default();
-        let path = plain(&planned.path);
+        let path = plain(visible_path(&planned.path));
         match &planned.item {
             ErasureItem::Note(_) => says::note("", &path, 0),
             ErasureItem::Line { .. } => says::line_of(&path),

@@ -36,6 +36,7 @@ use crate::wording::{self, memory as says};
 use name::Name;
 use overview::INDEX;
 
+pub(in crate::admin) use name::visible_path;
 pub(in crate::admin) use origin::OriginReport;
 pub(in crate::admin) use promote::{CODE, shown_of};
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::answer::{Render, RenderContext, ShownLabel, plain, sources_in_words, with_fields};
+use super::memory::visible_path;
 use crate::id::ConversationId;
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
@@ -259,7 +260,7 @@ impl Render for SearchReport {
             let head = match (&row.by, row.kind) {
                 (HitSource::File { path, line }, _) => {
                     let line = self.line(around.as_ref(), *line, shown);
-                    says::hit(&at, &plain(&format!("{path}:{line}")), &sources)
+                    says::hit(&at, &plain(&format!("{}:{line}", visible_path(path))), &sources)
                 }
                 (_, SearchKind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
                 (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(&at, &plain(title), &sources),

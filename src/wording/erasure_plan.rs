@@ -146,7 +146,7 @@ pub fn stays_in_messages(count: usize) -> String {
 
 /// Note of skill proposals.
 pub fn stays_in_proposals(count: usize) -> String {
-    format!("{count} {} for skills (the owner keeps or rejects it)", plural(count, "proposal"))
+    format!("{count} {} in proposals for skills (the owner keeps or rejects them)", plural(count, "place"))
 }
 
 /// Sentence of everything that stays.

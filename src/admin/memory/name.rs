@@ -100,7 +100,7 @@ pub(super) fn short(path: &str) -> String {
 }
 
 /// A path as shown to a person: files next to the workspace look like files in it.
-pub(super) fn visible_path(path: &str) -> &str {
+pub(in crate::admin) fn visible_path(path: &str) -> &str {
     path.trim_start_matches('/')
 }
 

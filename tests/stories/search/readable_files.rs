@@ -63,6 +63,12 @@ async fn commands_reach_what_was_taken_down_and_files_at_the_top() {
     let told = asks(&story, ADA, &format!("/memory restore experience/default {}", story.count(versions))).await;
     assert!(told.contains("is back to version"), "{told}");
     assert_eq!(learned(&story), insights("tea: oolong"));
+    for command in ["/memory search oolong", "/search oolong", "/forget oolong messages"] {
+        let shown = asks(&story, ADA, command).await;
+        assert!(!shown.contains("//"), "{command}: {shown}");
+    }
+    let shown = asks(&story, ADA, "/forget oolong messages").await;
+    assert!(shown.contains("experience/default.md"), "{shown}");
     story.end().await;
 }
 
