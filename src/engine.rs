@@ -240,6 +240,11 @@ impl Engine {
         self.journal.read(move |db| db.people().zone_in(scope, home)).await
     }
 
+    /// Returns since when the models of chats do not answer, and why.
+    pub fn outage(&self) -> Option<(Timestamp, &'static str)> {
+        self.chat.outage().map(|outage| (outage.since, turn::reply::why_away(&outage.error)))
+    }
+
     fn start_stream(self: &Arc<Self>, stream: StreamId) -> Handle {
         let (waker, wakeups) = wakeups();
         let turn = Arc::new(Mutex::new(None));

@@ -281,6 +281,8 @@ pub struct Outbound {
     pub text: Text,
     /// Buttons under the last part: title and callback data.
     pub buttons: Vec<(String, String)>,
+    /// True if it says why there is no answer.
+    pub unanswered: bool,
 }
 
 /// File to be sent.

@@ -169,4 +169,9 @@ impl ModelError {
     pub fn is_transient(&self) -> bool {
         matches!(self, Self::Later { .. } | Self::Cut)
     }
+
+    /// Returns true if the model cannot answer at present, whatever the request.
+    pub fn is_outage(&self) -> bool {
+        self.is_transient() || matches!(self, Self::NoCredit | Self::BadKey | Self::Rejected(_))
+    }
 }

@@ -20,5 +20,5 @@ mod transcription; // voice notes
 mod tests;
 
 pub use ledger::{Ledger, RemainingBudget, SpendCause};
-pub use model_pool::{AskPolicy, Jitter, ModelPool, Question};
+pub use model_pool::{AskPolicy, Jitter, ModelPool, Outage, Question};
 pub use transcription::{ReservedTranscription, Transcriber};

@@ -267,11 +267,11 @@ impl Adapter for Terminal {
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
         let id = format!("{:016x}-{}", self.run, self.sent_count.fetch_add(1, Ordering::Relaxed));
-        let RichPart { markdown, trusted } = RichPart::of(piece, form);
+        let RichPart { markdown, trusted, unanswered } = RichPart::of(piece, form);
         let answers = Some(piece.answers.clone());
         let message = |awaited| {
             let (id, markdown, answers) = (id.clone(), markdown.clone(), answers.clone());
-            FromGateway::Message { id, markdown, trusted, answers, awaited }
+            FromGateway::Message { id, markdown, trusted, answers, awaited, unanswered }
         };
         let PostedAnswer { awaiting, others } = self.clients.post(peer, &piece.answers, message);
         let is_awaited = !awaiting.is_empty();

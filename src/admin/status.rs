@@ -43,6 +43,8 @@ pub(super) struct StatusReport {
     set_aside: Vec<OutboxId>,
     streams: Vec<StreamStatus>,
     model: Option<String>,
+    /// Since when the model does not answer, and why.
+    outage: Option<(Timestamp, &'static str)>,
     /// Sources and skills that the reader's own open conversation has read and loaded.
     marks: Option<ReaderMarks>,
     /// `None` if the reader is a member.
@@ -136,6 +138,7 @@ impl ReportsAdmin<'_> {
             set_aside: set_aside.iter().map(|row| row.id).collect(),
             streams,
             model: self.model_in_use(),
+            outage: self.engine.outage(),
             program: if only.is_some() { None } else { Some(self.program_status().await?) },
         })
     }
@@ -246,7 +249,8 @@ impl Render for StatusReport {
             lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
             lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, zone)));
         }
-        lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default())));
+        let outage = self.outage.map(|(since, why)| (zone.show_near(since, self.at), why));
+        lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default()), outage));
         lines.extend(program.map(|program| says::left(program.budget.all.micros, program.budget.all.tokens)));
         lines.join("\n")
     }
@@ -272,6 +276,7 @@ impl Render for StatusReport {
             "embeddings": embedding_json(program.and_then(|program| program.embedding.as_ref())),
             "budget": program.map_or_else(|| json!({}), |program| budget_json(&program.budget)),
             "model": self.model,
+            "outage": self.outage.map(|(since, why)| json!({ "since": since.rfc3339(), "why": why })),
         })
     }
 }
@@ -460,7 +465,8 @@ mod tests {
                 "upkeep",
                 "embeddings",
                 "budget",
-                "model"
+                "model",
+                "outage"
             ],
         );
         assert_eq!(json["proposals"], json!({ "pending": 0 }));

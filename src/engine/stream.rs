@@ -57,6 +57,8 @@ pub struct StreamTask {
     history: Option<History>,
     /// The turn that was begun or resumed, and not interrupted since.
     current_turn: Option<TurnId>,
+    /// Newest message that was told of the present outage.
+    told_of_outage: Option<MessageId>,
     /// Number of consecutive errors.
     errors: u32,
 }
@@ -157,7 +159,7 @@ impl StreamTask {
     /// Creates the task of that stream. `running` holds the token that cancels its turn, while
     /// there is one.
     pub fn new(engine: Arc<Engine>, id: StreamId, running: Arc<Mutex<Option<CancellationToken>>>) -> Self {
-        Self { engine, id, running, history: None, current_turn: None, errors: 0 }
+        Self { engine, id, running, history: None, current_turn: None, told_of_outage: None, errors: 0 }
     }
 
     /// Works until the program stops.

@@ -199,7 +199,10 @@ impl Delivery {
         if !known.is_empty() {
             return Ok(known);
         }
-        let mut pieces = self.queue.adapter.render(&Outbound { text: row.text.clone(), buttons: row.buttons.clone() });
+        // A notice that quotes stands in place of an answer.
+        let unanswered = row.kind == OutboxKind::Notice && !row.quotes.is_empty();
+        let outbound = Outbound { text: row.text.clone(), buttons: row.buttons.clone(), unanswered };
+        let mut pieces = self.queue.adapter.render(&outbound);
         if pieces.is_empty() {
             let buttons = row.buttons.clone();
             pieces.push(OutgoingPart { buttons, ..attachments::plain_part(gateway::BLANK) });

@@ -231,8 +231,11 @@ async fn edit_preview(
         if over.is_cancelled() {
             return;
         }
-        let outbound =
-            Outbound { text: Labelled::new(Arc::from(text.as_str()), label, Scope::Shared), buttons: Vec::new() };
+        let outbound = Outbound {
+            text: Labelled::new(Arc::from(text.as_str()), label, Scope::Shared),
+            buttons: Vec::new(),
+            unanswered: false,
+        };
         let Some(piece) = queue.adapter.render(&outbound).into_iter().next() else { continue };
         match preview.show(&piece).await {
             PreviewOutcome::Shown => shown = text,

@@ -27,7 +27,17 @@ pub struct ModelPool {
     /// One per model.
     circuits: Mutex<Vec<Circuit>>,
     unusable: Mutex<HashMap<QuestionKey, UnusableAnswers>>,
+    outage: Mutex<Option<Outage>>,
     jitter: Jitter,
+}
+
+/// Time since when no model has answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outage {
+    /// First failure since the last answer.
+    pub since: Timestamp,
+    /// Newest failure.
+    pub error: ModelError,
 }
 
 /// Scope and instruction of a question.
@@ -90,7 +100,15 @@ impl ModelPool {
     /// Creates a pool with the models in configured order, metered by `ledger`.
     pub fn new(models: Vec<Arc<dyn Model>>, ledger: Arc<Ledger>) -> Self {
         let circuits = Mutex::new(vec![Circuit::default(); models.len()]);
-        Self { models, ledger, first: AtomicUsize::new(0), circuits, unusable: Mutex::default(), jitter: rand::random }
+        Self {
+            models,
+            ledger,
+            first: AtomicUsize::new(0),
+            circuits,
+            unusable: Mutex::default(),
+            outage: Mutex::default(),
+            jitter: rand::random,
+        }
     }
 
     /// The pool with another source of randomness.
@@ -179,7 +197,10 @@ impl ModelPool {
         let mut first_error = None;
         for (place, &index) in order.iter().enumerate() {
             let error = match self.ask_model(index, request, on_behalf, policy).await {
-                Ok(reply) => return Ok(reply),
+                Ok(reply) => {
+                    *lock(&self.outage) = None;
+                    return Ok(reply);
+                }
                 Err(error) => error,
             };
             let next = order.get(place + 1).filter(|next| policy.falls_back && self.may_help(&error, index, **next));
@@ -191,7 +212,22 @@ impl ModelPool {
                 break;
             }
         }
-        Err(first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned())))
+        let error = first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned()));
+        self.record_outage(&error);
+        Err(error)
+    }
+
+    /// The present outage; `None` while models answer, or if none was asked since the start.
+    pub fn outage(&self) -> Option<Outage> {
+        lock(&self.outage).clone()
+    }
+
+    fn record_outage(&self, error: &ModelError) {
+        if error.is_outage() {
+            let mut outage = lock(&self.outage);
+            let since = outage.as_ref().map_or_else(|| self.ledger.clock().now(), |outage| outage.since);
+            *outage = Some(Outage { since, error: error.clone() });
+        }
     }
 
     /// Asks a background question for a stored job. After an answer

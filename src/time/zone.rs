@@ -63,6 +63,12 @@ impl Zone {
         self.local(at).format("%Y-%m-%d %H:%M").to_string()
     }
 
+    /// Formats a time that is known to be near: `18:05` today, with the date on another day.
+    pub fn show_near(self, at: Timestamp, now: Timestamp) -> String {
+        let (at_day, today) = (self.day(at), self.day(now));
+        if at_day == today { self.local(at).format("%H:%M").to_string() } else { self.show_short(at) }
+    }
+
     /// Formats for a prompt: weekday, date, time, offset and zone.
     pub fn show_long(self, at: Timestamp) -> String {
         let local = self.local(at);

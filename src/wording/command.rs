@@ -145,8 +145,11 @@ pub fn stream_silent(person: &str) -> String {
 }
 
 /// Model in use.
-pub fn status_model(name: &str) -> String {
-    format!("- model: {name}")
+pub fn status_model(name: &str, outage: Option<(String, &'static str)>) -> String {
+    match outage {
+        None => format!("- model: {name}"),
+        Some((since, why)) => format!("- model: {name}, no answer since {since}: {why}"),
+    }
 }
 
 /// Remaining budget of the day.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{ProgramText, span};
 use crate::id::TurnId;
+use crate::time::{Timestamp, Zone};
 
 /// Reply when the model returned no text.
 pub const EMPTY_ANSWER: &str = "(I had nothing to say to that. Please ask again in other words.)";
@@ -69,6 +70,14 @@ pub const UNREACHABLE: &str = "The model cannot be reached at the moment.";
 /// Reply while the model does not answer.
 pub fn model_away(why: &'static str, turn: TurnId) -> ProgramText {
     ProgramText::message(format!("{why} Your message is kept, and I will answer as soon as I can. (turn {turn})"))
+}
+
+/// Reply to a further message while the model does not answer.
+pub fn still_away(why: &'static str, since: Timestamp, now: Timestamp, zone: Zone, waiting: usize) -> ProgramText {
+    let since = zone.show_near(since, now);
+    ProgramText::message(format!(
+        "{why} No answers since {since}. Messages waiting: {waiting}. I will answer as soon as I can."
+    ))
 }
 
 /// Reply when a turn exceeds its time limit.

@@ -115,8 +115,11 @@ async fn messages_come_and_go_over_each_way() {
         scene.fake.noisy(true);
         let heard = scene.fake.says(ADA, "good evening");
         assert_eq!(scene.words().await, "good evening", "{transport:?}");
-        let rendered =
-            scene.signal.render(&compline::message::Outbound { text: words("It is **late**."), buttons: Vec::new() });
+        let rendered = scene.signal.render(&compline::message::Outbound {
+            text: words("It is **late**."),
+            buttons: Vec::new(),
+            unanswered: false,
+        });
         let id = scene.signal.send(&uuid(ADA), &rendered[0], PartFormat::Rich).await.unwrap();
         let [sent] = scene.fake.sent(ADA).try_into().unwrap();
         assert_eq!((sent.text.as_str(), sent.styled()), ("It is late.", vec!["BOLD late".to_owned()]));

@@ -286,6 +286,7 @@ async fn buttons_stand_under_the_last_part_and_a_press_is_heard() {
     let outbound = Outbound {
         text: Labelled::new(text.into(), Label::trusted(), me),
         buttons: vec![("Yes".to_owned(), "yes 4".to_owned())],
+        unanswered: false,
     };
     let pieces = scene.bot.render(&outbound);
     assert!(pieces.len() > 1);
@@ -309,7 +310,7 @@ async fn addresses_hide_behind_words_only_in_a_trusted_text() {
     let scene = Scene::new().await;
     let render = |label| {
         let text = Labelled::new("[here](https://example.org/x)".into(), label, Scope::Shared);
-        scene.bot.render(&Outbound { text, buttons: Vec::new() }).remove(0).rich
+        scene.bot.render(&Outbound { text, buttons: Vec::new(), unanswered: false }).remove(0).rich
     };
     assert!(render(Label::trusted()).contains("href"));
     let bare = render(Label::untrusted(Source::web("example.org")));

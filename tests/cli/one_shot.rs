@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::program::{Ended, Home};
+use super::program::{Ended, Home, PLAIN};
+use super::wizard::model_server;
 
 const EARLIER: &str = "This answers something earlier:";
 
@@ -49,6 +50,22 @@ fn answers_that_were_never_taken_are_no_answers_to_the_next_question() {
     assert!(first.err.contains("84"), "{first:?}");
     let second = home.run("chat /whoami");
     assert_eq!((second.out, second.err.as_str()), (first.out, ""));
+}
+
+/// Promise (command-line/chat-unanswered): If the model gives no answer, `compline chat "…"` says why
+/// on standard error and fails; so does the next question, at once.
+#[test]
+fn a_question_without_an_answer_fails_with_the_reason() {
+    let model = format!(
+        "[model]\nprovider = \"openai\"\nname = \"small\"\nbase_url = \"http://{}/v1\"\napi_key = \"sk-wrong\"\n",
+        model_server()
+    );
+    let home = Home::new().with("compline.toml", format!("{PLAIN}{model}"));
+    let _gateway = home.gateway();
+    home.run("chat question 1").refused(1, &["refuses our key. Your message is kept"]);
+    home.run("chat question 2").refused(1, &["refuses our key. No answers since", "Messages waiting: 2."]);
+    let status = home.run("status");
+    assert!(status.out.contains(", no answer since") && status.out.contains("refuses our key"), "{status:?}");
 }
 
 /// A gateway with a limit on the size of its files: simulates a full disk.

@@ -6,10 +6,10 @@ use std::net::{TcpListener, TcpStream};
 use super::program::Home;
 use super::support::telegram::FakeTelegram;
 
-const KEY: &str = "sk-good-0123456789";
+pub const KEY: &str = "sk-good-0123456789";
 
 /// A server with two models that wants the key.
-fn model_server() -> String {
+pub fn model_server() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     std::thread::spawn(move || {

@@ -97,6 +97,9 @@ pub enum FromGateway {
         /// True if an attached client sent one of those.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaited: bool,
+        /// True if it says why there is no answer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unanswered: bool,
     },
     /// A reply is being written; renewed every few seconds.
     Typing,
@@ -140,7 +143,14 @@ mod tests {
         }
         let message = |answers: Option<Vec<String>>| {
             let awaited = answers.as_ref().is_some_and(|answers| !answers.is_empty());
-            FromGateway::Message { id: "1".into(), markdown: "*hi*".into(), trusted: true, answers, awaited }
+            FromGateway::Message {
+                id: "1".into(),
+                markdown: "*hi*".into(),
+                trusted: true,
+                answers,
+                awaited,
+                unanswered: false,
+            }
         };
         let grow = |answers| FromGateway::Grow { delta: "hi".into(), answers };
         let lines = [

@@ -56,12 +56,15 @@ pub(super) struct RichPart {
     pub markdown: String,
     /// False if untrusted text or a third party's skill contributed to it.
     pub trusted: bool,
+    /// True if it says why there is no answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unanswered: bool,
 }
 
 impl RichPart {
     /// Decodes the requested form of a part. An unreadable rich form becomes plain and untrusted.
     pub fn of(piece: &OutgoingPart, form: PartFormat) -> Self {
-        piece.decode(form).unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false })
+        piece.decode(form).unwrap_or_else(|| Self { markdown: piece.plain.clone(), trusted: false, unanswered: false })
     }
 }
 
@@ -73,7 +76,8 @@ pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     if markdown::is_blank(&markdown) {
         return Vec::new();
     }
-    let shown = RichPart { markdown: markdown.clone(), trusted: !label.asks_before_leaving() };
+    let trusted = !label.asks_before_leaving();
+    let shown = RichPart { markdown: markdown.clone(), trusted, unanswered: outbound.unanswered };
     let rich = serde_json::to_string(&shown).unwrap_or_default();
     vec![OutgoingPart { rich, plain: markdown, buttons: outbound.buttons.clone(), ..OutgoingPart::default() }]
 }
@@ -93,7 +97,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn outbound(text: &str, label: Label) -> Outbound {
-        Outbound { text: Text::new(text.into(), label, Scope::Shared), buttons: Vec::new() }
+        Outbound { text: Text::new(text.into(), label, Scope::Shared), buttons: Vec::new(), unanswered: false }
     }
 
     proptest! {

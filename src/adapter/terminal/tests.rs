@@ -57,13 +57,13 @@ fn knock(terminal: &Arc<Terminal>, peer: &str, buffer: usize) -> Client {
 }
 
 fn piece(markdown: &str) -> OutgoingPart {
-    let shown = RichPart { markdown: markdown.into(), trusted: true };
+    let shown = RichPart { markdown: markdown.into(), trusted: true, unanswered: false };
     OutgoingPart { rich: serde_json::to_string(&shown).unwrap(), plain: markdown.into(), ..OutgoingPart::default() }
 }
 
 fn message(id: &str, markdown: &str, trusted: bool, answers: &[&str], awaited: bool) -> FromGateway {
     let (id, markdown) = (id.to_owned(), markdown.to_owned());
-    FromGateway::Message { id, markdown, trusted, answers: Some(named(answers)), awaited }
+    FromGateway::Message { id, markdown, trusted, answers: Some(named(answers)), awaited, unanswered: false }
 }
 
 fn named(ids: &[&str]) -> Vec<String> {

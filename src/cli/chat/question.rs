@@ -2,6 +2,7 @@
 //!
 //! Only the answer goes to standard output: text in reply to the messages of this client. Answers
 //! to older messages, and other text, go to standard error; messages for other clients are ignored.
+//! A reason why there is no answer goes there too, and the question has failed.
 //! A command is answered separately, so a command with piped text has two answers. One answer may
 //! also serve several clients whose questions were joined. An older gateway that does not name the
 //! answered messages is assumed to answer in order. Unstored messages are printed back.
@@ -35,13 +36,17 @@ pub(super) async fn ask(
         let frame = link.next_frame().await;
         pending.begun |= link.unstored().len() < pending.sent.len();
         let print = match frame {
-            Some(FromGateway::Message { markdown, trusted, answers, awaited, .. }) => {
+            Some(FromGateway::Message { markdown, trusted, answers, awaited, unanswered, .. }) => {
                 if !pending.is_answered(answers.as_deref()) {
                     if !awaited {
                         let label = label_of(answers.as_deref());
                         write!(notes, "{label}\n{}", screen.show(&markdown, links_of(trusted)))?;
                     }
                     continue;
+                }
+                if unanswered {
+                    write!(notes, "{}", screen.show(&markdown, links_of(trusted)))?;
+                    return Ok(Exit::Failed);
                 }
                 answer.finish(&markdown).render(screen, links_of(trusted))
             }

@@ -4,15 +4,18 @@
 //! interruptions: a turn that crashes the program whenever it runs, or fails here each time, ends,
 //! and the chat goes on.
 
+use std::collections::BTreeMap;
+
 use tokio_util::sync::CancellationToken;
 
 use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
 use crate::engine::turn::reply::{end_unanswered, is_open, post_notice};
 use crate::engine::{MAX_MESSAGE_AGE, context};
-use crate::store::{MessageKind, NewOutbox, OutboxKind, TurnRow, TurnState, is_full};
+use crate::id::{AddressId, TurnId};
+use crate::store::{Db, MessageKind, NewOutbox, OutboxKind, TurnRow, TurnState, Tx, is_full};
 use crate::time::Timestamp;
 use crate::time::task::Panicked;
-use crate::trust::Text;
+use crate::trust::{Scope, Text};
 use crate::wording;
 
 /// Maximum number of interruptions of a turn.
@@ -51,7 +54,48 @@ impl StreamTask {
         let budget = self.engine.context_budget(&self.engine.chat);
         let identity = context::identity(&self.engine, &inputs, &budget);
         self.history_of(&inputs.conversation, context::guess(&[&identity, &row.context])).await?;
-        self.run_turn(row, inputs, stop).await
+        let turn = row.id;
+        let next = self.run_turn(row, inputs, stop).await?;
+        if is_awaited && matches!(next, NextAction::Until(_)) {
+            self.tell_of_outage(turn, scope).await?;
+        }
+        Ok(next)
+    }
+
+    /// Answers the messages that wait behind that turn while the model is unreachable: each once,
+    /// where it came from.
+    async fn tell_of_outage(&mut self, turn: TurnId, scope: Scope) -> anyhow::Result<()> {
+        let (id, now) = (self.id, self.engine.clock.now());
+        let Some((since, why)) = self.engine.outage() else { return Ok(()) };
+        let read = move |db: Db<'_>| Ok((db.messages().messages_of_turn(turn)?, db.messages().queued(id)?));
+        let (asked, mut queued) = self.engine.journal.read(read).await?;
+        queued.retain(|message| message.kind == MessageKind::Said);
+        let waiting = queued.len() + asked.iter().filter(|message| message.kind == MessageKind::Said).count();
+        // Before a restart they were told.
+        let told = std::mem::replace(&mut self.told_of_outage, queued.last().map(|message| message.id));
+        queued.retain(|message| Some(message.id) > told && message.received_at >= self.engine.runtime.began);
+        let mut quotes: BTreeMap<AddressId, Vec<String>> = BTreeMap::new();
+        for message in queued {
+            if let Some(address) = message.address {
+                quotes.entry(address).or_default().push(message.external_id);
+            }
+        }
+        let zone = self.engine.zone_of(scope).await?;
+        let notice = self.notice(wording::turn::still_away(why, since, now, zone, waiting));
+        let addresses: Vec<AddressId> = quotes.keys().copied().collect();
+        let post = move |tx: Tx<'_>| {
+            for (address, quotes) in quotes {
+                let quotes = if matches!(scope, Scope::Group(_)) { "" } else { &quotes.join("\n") };
+                let answer = NewOutbox::answer(OutboxKind::Notice, address, &notice, now);
+                tx.outbox().post(&NewOutbox { quotes, ..answer })?;
+            }
+            Ok(())
+        };
+        if !addresses.is_empty() {
+            self.engine.journal.write("tell of an outage", post).await?;
+            addresses.into_iter().for_each(|address| self.engine.channels.posted(address));
+        }
+        Ok(())
     }
 
     /// Marks the turn as interrupted after an error, if it panicked or its errors do not end.

@@ -197,7 +197,7 @@ pub(super) fn readable(reply: &Reply) -> Text {
     Labelled::new(words, label.clone(), scope)
 }
 
-pub(super) fn why_away(error: &ModelError) -> &'static str {
+pub(in crate::engine) fn why_away(error: &ModelError) -> &'static str {
     match error {
         ModelError::BadKey => wording::turn::BAD_KEY,
         ModelError::NoCredit => wording::turn::NO_CREDIT,

@@ -20,8 +20,8 @@ fn away() -> Say {
     Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() })
 }
 
-/// Promise (models/down): If the model is down you are told so once, and you are answered when it
-/// returns, never with an older answer.
+/// Promise (models/down): If the model is down you are told so, once for each message, and you are
+/// answered when it returns, never with an older answer.
 #[tokio::test]
 async fn an_outage_is_announced_once_and_messages_are_answered_afterwards() {
     let story = Story::begin().await;
@@ -37,6 +37,34 @@ async fn an_outage_is_announced_once_and_messages_are_answered_afterwards() {
     story.pass(20 * MINUTE).await;
     assert_eq!(story.received_by(ADA).len(), 3);
     assert_eq!(story.last_received_by(ADA), "the news");
+    story.end().await;
+}
+
+/// Promise (models/down-told): While the model is down, every further message is answered at once:
+/// why, since when, and how many wait. `/status` says it too.
+#[tokio::test]
+async fn every_message_during_an_outage_is_told_of_it_once() {
+    let mut story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+    story.model.otherwise(|_| Say::Fail(ModelError::BadKey));
+    story.say(ADA, &format!("first {}", canary(ADA))).await;
+    for (message, waiting) in [("second", 2), ("third", 3)] {
+        story.say(ADA, message).await;
+        let told = story.last_received_by(ADA);
+        assert!(told.contains("refuses our key. No answers since "), "{told}");
+        assert!(told.contains(&format!("Messages waiting: {waiting}.")), "{told}");
+    }
+    story.say(ADA, "/status").await;
+    let status = story.last_received_by(ADA);
+    assert!(status.contains(", no answer since ") && status.contains("refuses our key"), "{status}");
+    assert_eq!(story.received_by(ADA).len(), 4);
+    story.restart().await;
+    story.pass(2 * HOUR).await;
+    assert_eq!(story.received_by(ADA).len(), 4, "told again: {:?}", story.received_by(ADA));
+    story.model.otherwise(usual);
+    story.pass(20 * MINUTE).await;
+    assert_eq!(story.last_received_by(ADA), "ok");
+    story.say(ADA, "/status").await;
+    assert!(!story.last_received_by(ADA).contains("no answer since"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 

@@ -70,7 +70,7 @@ fn cuts_between_graphemes(parts: &[StyledText], uncut: &str, limit: usize) -> bo
 }
 
 fn outbound(markdown: &str, label: Label) -> Outbound {
-    Outbound { text: Labelled::new(Arc::from(markdown), label, Scope::Shared), buttons: Vec::new() }
+    Outbound { text: Labelled::new(Arc::from(markdown), label, Scope::Shared), buttons: Vec::new(), unanswered: false }
 }
 
 #[test]

@@ -28,7 +28,7 @@ fn grow(delta: &str) -> FromGateway {
 
 fn message(markdown: &str) -> FromGateway {
     let (id, markdown) = ("1".to_owned(), markdown.to_owned());
-    FromGateway::Message { id, markdown, trusted: true, answers: None, awaited: false }
+    FromGateway::Message { id, markdown, trusted: true, answers: None, awaited: false, unanswered: false }
 }
 
 #[test]

@@ -42,12 +42,26 @@ impl Gateway {
     /// Answers like an older gateway that does not name the answered messages.
     async fn answers(&mut self, markdown: &str) {
         let (id, markdown) = ("1".to_owned(), markdown.to_owned());
-        self.says(FromGateway::Message { id, markdown, trusted: true, answers: None, awaited: false }).await;
+        self.says(FromGateway::Message {
+            id,
+            markdown,
+            trusted: true,
+            answers: None,
+            awaited: false,
+            unanswered: false,
+        })
+        .await;
     }
 
     async fn answers_to(&mut self, ids: &[&str], awaited: bool, markdown: &str) {
         let (id, markdown, answers) = ("1".to_owned(), markdown.to_owned(), Some(named(ids)));
-        self.says(FromGateway::Message { id, markdown, trusted: true, answers, awaited }).await;
+        self.says(FromGateway::Message { id, markdown, trusted: true, answers, awaited, unanswered: false }).await;
+    }
+
+    async fn gives_no_answer_to(&mut self, id: &str, markdown: &str) {
+        let (answers, markdown) = (Some(named(&[id])), markdown.to_owned());
+        let id = "1".to_owned();
+        self.says(FromGateway::Message { id, markdown, trusted: true, answers, awaited: true, unanswered: true }).await;
     }
 
     async fn grows(&mut self, ids: &[&str], delta: &str) {
@@ -93,6 +107,16 @@ async fn asked_in<F: Future<Output = ()>>(
         (ending, String::from_utf8(out).unwrap(), String::from_utf8(notes).unwrap())
     };
     tokio::join!(gateway, client).1
+}
+
+#[tokio::test]
+async fn a_reason_without_an_answer_is_a_failure() {
+    let (ending, out, notes) = asked(Some("hello"), None, SCRIPT, async |mut gateway: Gateway| {
+        let (.., id) = gateway.stores_under().await;
+        gateway.gives_no_answer_to(&id, "The model is away.").await;
+    })
+    .await;
+    assert_eq!((ending, out.as_str(), notes.trim()), (Exit::Failed, "", "The model is away."));
 }
 
 #[tokio::test]
