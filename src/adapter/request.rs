@@ -11,6 +11,8 @@ use serde_json::Value;
 
 use super::SendError;
 
+/// Description of a name that cannot be resolved.
+const SERVER_NOT_FOUND: &str = "the server's name is not found (DNS)";
 /// Time allowed for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Lifetime of an idle connection. Reusing a dead one makes an unsent request look sent, so it only
@@ -93,7 +95,8 @@ pub(super) fn describe(error: reqwest::Error) -> String {
         words = format!("{words}: {inner}");
         cause = inner.source();
     }
-    words
+    // The resolver's own words differ from system to system.
+    if words.contains("dns error") { SERVER_NOT_FOUND.to_owned() } else { words }
 }
 
 /// Returns a field that is present and not null.

@@ -124,7 +124,18 @@ impl From<BuildError> for CliError {
                 Self::Failed(says::held(&home, holder.map(|holder| holder.process)))
             }
             BuildError::Journal(error) => error.into(),
-            BuildError::Other(error) => error.into(),
+            BuildError::Other(error) => {
+                let kinds = error.chain().filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
+                let mut fixes = kinds.filter_map(|kind| match kind {
+                    io::ErrorKind::ReadOnlyFilesystem => Some(says::FIX_READ_ONLY),
+                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(says::FIX_FULL),
+                    _ => None,
+                });
+                match fixes.next() {
+                    Some(fix) => Self::Failed(says::with_fix(&format!("{error:#}"), fix)),
+                    None => error.into(),
+                }
+            }
         }
     }
 }
@@ -283,6 +294,17 @@ mod tests {
     use std::sync::Mutex;
 
     const NOW: Timestamp = Timestamp(1_800_000_000_000);
+
+    #[test]
+    fn a_home_that_cannot_be_written_has_a_fix() {
+        for (kind, fix) in
+            [(io::ErrorKind::ReadOnlyFilesystem, says::FIX_READ_ONLY), (io::ErrorKind::StorageFull, says::FIX_FULL)]
+        {
+            let error = anyhow::Error::new(io::Error::from(kind)).context("Cannot write in the home");
+            let CliError::Failed(text) = CliError::from(BuildError::Other(error)) else { panic!("{kind:?}") };
+            assert!(text.starts_with("Cannot write in the home") && text.ends_with(fix), "{text}");
+        }
+    }
 
     /// Output sent to a screen.
     #[derive(Clone, Default)]

@@ -30,7 +30,7 @@ fn is_file_full(kind: ErrorKind) -> bool {
 
 /// SQLite reports only the first code as full; the others are writes beyond a quota or file-size
 /// limit.
-fn is_journal_full(error: &rusqlite::Error) -> bool {
+pub(super) fn is_journal_full(error: &rusqlite::Error) -> bool {
     let Some(error) = error.sqlite_error() else { return false };
     error.code == ErrorCode::DiskFull
         || matches!(error.extended_code, ffi::SQLITE_IOERR_WRITE | ffi::SQLITE_IOERR_SHMSIZE)

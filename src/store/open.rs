@@ -14,7 +14,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
-use super::error::OpenError;
+use super::error::{OpenError, is_journal_full};
 use super::writer::{Failpoint, JournalWriter};
 use super::{BUSY_MS, Db, Tx};
 use crate::time::task::lock;
@@ -282,6 +282,9 @@ fn version_of(version: impl TryInto<u32>) -> u32 {
 }
 
 fn classify(path: &Path, error: rusqlite::Error) -> OpenError {
+    if is_journal_full(&error) {
+        return OpenError::Full { path: path.to_owned() };
+    }
     error.sqlite_error_code().and_then(|code| classify_code(path, code)).unwrap_or_else(|| {
         OpenError::Other(anyhow::Error::new(error).context(format!("Cannot open {}", path.display())))
     })
@@ -333,6 +336,14 @@ mod tests {
     use rusqlite::{StatementStatus, params};
 
     use super::*;
+
+    #[test]
+    fn a_disk_that_is_full_while_opening_is_called_full() {
+        for code in [rusqlite::ffi::SQLITE_FULL, rusqlite::ffi::SQLITE_IOERR_SHMSIZE] {
+            let error = rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None);
+            assert!(matches!(classify(Path::new("journal"), error), OpenError::Full { .. }), "{code}");
+        }
+    }
 
     #[test]
     fn a_statement_is_planned_once_whatever_its_values_are() {

@@ -13,6 +13,15 @@ use croner::parser::{CronParser, Seconds, Year};
 
 use super::{Timestamp, Zone};
 
+/// Names and ranges of the fields.
+const FIELDS: [&str; 5] = [
+    "the minute (0 to 59)",
+    "the hour (0 to 23)",
+    "the day of the month (1 to 31)",
+    "the month (1 to 12)",
+    "the day of the week (0 to 7)",
+];
+
 /// A cron expression that matches at least one date.
 #[derive(Clone)]
 pub struct Cron {
@@ -28,6 +37,9 @@ pub enum CronError {
         "it does not have five fields such as \"30 3 * * *\" (minute, hour, day of the month, month, day of the week)"
     )]
     Form,
+    /// A field is not valid.
+    #[error("{0} is not valid")]
+    Field(&'static str),
     /// No date matches.
     #[error("no date is ever like that")]
     Never,
@@ -40,7 +52,7 @@ impl Cron {
     /// If the text is invalid, or matches no date.
     pub fn parse(text: &str) -> Result<Self, CronError> {
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
-        let pattern = parser.parse(text.trim()).map_err(|_| CronError::Form)?;
+        let pattern = parser.parse(text.trim()).map_err(|_| invalid_part(&parser, text))?;
         let cron = Self { text: text.trim().into(), pattern: Arc::new(pattern) };
         // From a fixed instant, so that the result for a text does not depend on the day; the crate
         // searches far enough for 29 February.
@@ -70,6 +82,20 @@ impl Cron {
     pub fn as_str(&self) -> &str {
         &self.text
     }
+}
+
+/// Returns what is wrong with a text that cannot be parsed: the first field that is not valid alone.
+fn invalid_part(parser: &CronParser, text: &str) -> CronError {
+    let fields: Vec<&str> = text.split_whitespace().collect();
+    if fields.len() != FIELDS.len() {
+        return CronError::Form;
+    }
+    let is_valid = |at: usize| {
+        let alone = fields.iter().enumerate().map(|(other, field)| if other == at { *field } else { "*" });
+        parser.parse(&alone.collect::<Vec<_>>().join(" ")).is_ok()
+    };
+    let wrong = (0..).zip(FIELDS).find(|(at, _)| !is_valid(*at));
+    wrong.map_or(CronError::Form, |(_, name)| CronError::Field(name))
 }
 
 impl fmt::Debug for Cron {
@@ -122,6 +148,20 @@ mod tests {
         assert_eq!(cron.next_after(noon, Zone::UTC), Some(Timestamp(noon.0 + 86_400_000)));
     }
 
+    #[test]
+    fn the_wrong_field_is_named() {
+        for (text, wrong) in [
+            ("30 25 * * *", CronError::Field("the hour (0 to 23)")),
+            ("61 * * * *", CronError::Field("the minute (0 to 59)")),
+            ("0 9 * * MOO", CronError::Field("the day of the week (0 to 7)")),
+            ("0 9 * *", CronError::Form),
+            ("every day", CronError::Form),
+            ("0 9 30 2 *", CronError::Never),
+        ] {
+            assert_eq!(Cron::parse(text), Err(wrong), "{text}");
+        }
+    }
+
     /// Proves: time/intervals
     #[test]
     fn names_sunday_as_seven_and_either_kind_of_day() {
@@ -135,7 +175,7 @@ mod tests {
 
     #[test]
     fn invalid_input_is_refused() {
-        for text in ["", "now", "61 * * * *", "* * * *", "* * * * * *", "0 0 * * * * 2026", "every day"] {
+        for text in ["", "now", "* * * *", "* * * * * *", "0 0 * * * * 2026", "every day"] {
             assert_eq!(Cron::parse(text), Err(CronError::Form), "{text}");
         }
         assert_eq!(Cron::parse("0 0 31 2 *"), Err(CronError::Never));

@@ -186,8 +186,7 @@ pub const FIX_MODEL_KEY: &str = "create a new key at the provider and put it int
 /// Fix for exhausted credit.
 pub const FIX_MODEL_CREDIT: &str = "add credit to the provider's account, or name another model";
 /// Fix for a refused request.
-pub const FIX_MODEL_REQUEST: &str =
-    "look at model.provider, model.name and model.base_url: the name has to be spelt as the provider spells it";
+pub const FIX_MODEL_REQUEST: &str = "check model.provider, model.name (spelt as the provider spells it) and model.base_url (most servers want /v1 at its end)";
 /// Error: Telegram refuses the token.
 pub const BAD_TOKEN: &str = "Telegram refuses the bot's token";
 /// Fix for a refused token.
