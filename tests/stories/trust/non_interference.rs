@@ -6,14 +6,16 @@
 //! automatically loaded file, a title, a summary or a skill therefore makes the two runs differ.
 //!
 //! A yes makes exactly the text that was shown a person's own, independent of its origin. The text
-//! kept by a yes is therefore the same in both runs, requested in a turn that read different texts:
-//! anything else that came with it would differ.
+//! kept by a yes, and the file that a person vouches for, are therefore the same in both runs,
+//! between different texts: anything else that came with them would differ. So are notes and skills
+//! changed by hand, and updates of the program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use compline::model::{Purpose, Request, RequestPart, Role};
+use compline::skill::builtin::Builtin;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
@@ -32,6 +34,16 @@ const PLAN: &str = "plans/garden.md";
 const EDIT_WHAT_WAS_READ: &str = "edit what was read";
 /// Text that the model wants to keep, subject to approval after untrusted text was read.
 const TEA: &str = "Warm the pot first.";
+/// File that Ada vouches for.
+const RECIPE: &str = "Two spoons for each cup.";
+/// Versions of a built-in skill that Ada changes by hand.
+const SHIPPED: [&[Builtin]; 2] = [
+    &[Builtin { name: "brew", files: &[("SKILL.md", "---\nname: brew\ndescription: One.\n---\n\nFirst.\n\nEnd.\n")] }],
+    &[Builtin {
+        name: "brew",
+        files: &[("SKILL.md", "---\nname: brew\ndescription: One.\n---\n\nFirst.\n\nA new end.\n")],
+    }],
+];
 
 /// One step of a history.
 #[derive(Debug, Clone, Copy)]
@@ -64,12 +76,16 @@ enum Event {
     LoadSkill,
     Approve,
     EditByHand,
+    Vouch,
+    NoteByHand,
+    ValueByHand,
+    Update,
     Silence,
     New,
     Restart,
 }
 
-const ALL: [Event; 31] = [
+const ALL: [Event; 35] = [
     Event::Talk,
     Event::Forward,
     Event::Document,
@@ -98,6 +114,10 @@ const ALL: [Event; 31] = [
     Event::LoadSkill,
     Event::Approve,
     Event::EditByHand,
+    Event::Vouch,
+    Event::NoteByHand,
+    Event::ValueByHand,
+    Event::Update,
     Event::Silence,
     Event::New,
     Event::Restart,
@@ -116,8 +136,12 @@ fn history(seed: u64) -> Vec<Event> {
     events.extend((0..EVENTS).map(|_| ALL[next() % ALL.len()]));
     events.extend([
         Event::Yes,
+        Event::New,
+        Event::Vouch,
+        Event::Remember,
         Event::Silence,
         Event::Talk,
+        Event::Fill,
         Event::SearchWhatIsTrusted,
         Event::Remember,
         Event::Propose,
@@ -184,10 +208,12 @@ async fn live(events: &[Event], letter: &str) -> Stays {
     let web = Web::of(&[("/page", page.as_str())]).await;
     let mut story = Story::prepared("[skills]\nreview = \"human\"\n[memory]\nextract_every = 2\n").await;
     story.fetch_through(web.fetcher());
+    story.ship(SHIPPED[0]);
     story.model.otherwise(echo);
     story.background.otherwise(echo);
     story.start().await;
     story.say(ADA, "hello").await;
+    story.write_skill("brew", "One.", "My first.\n\nEnd.");
     let plan = story.home.join("workspace").join(PLAN);
     std::fs::create_dir_all(plan.parent().unwrap()).unwrap();
     std::fs::write(plan, "Beans by the wall.\n").unwrap();
@@ -241,6 +267,20 @@ async fn happens(story: &mut Story, event: Event, number: usize, letter: &str) {
             story.write_skill("by-hand", "Written by hand.", &format!("Version {number}."));
             story.say(ADA, "look").await;
         }
+        Event::Vouch => vouch_for_the_recipe(story).await,
+        Event::NoteByHand => {
+            let head = if number.is_multiple_of(2) { "---\nname: Kettle\ntype: fact\n---\n\n" } else { "" };
+            story.writes("memory/kettle.md", &format!("{head}The kettle holds {number} litres.\n"));
+            story.say(ADA, "look").await;
+        }
+        Event::ValueByHand => {
+            story.writes("USER.md", &format!("- Cat: Tom {number}\n"));
+            story.say(ADA, "look").await;
+        }
+        Event::Update => {
+            story.ship(SHIPPED[1]);
+            story.restart().await;
+        }
         Event::Silence => story.pass(Duration::from_secs(7 * 3600)).await,
         Event::New => story.say(ADA, "/new").await,
         Event::Restart => story.restart().await,
@@ -269,10 +309,34 @@ async fn yes_to_the_tea(story: &Story) {
     story.say(ADA, &format!("/yes {}", story.count(asked))).await;
 }
 
+/// Ada sends a file that is the same in both runs, and vouches for it.
+async fn vouch_for_the_recipe(story: &Story) {
+    story.fake.sends_document(ADA, "recipe.txt", "text/plain", RECIPE.as_bytes());
+    story.answered().await;
+    story.say(ADA, "/trust").await;
+    let list = story.last_received_by(ADA);
+    let item = list.lines().rev().find(|line| line.contains("recipe.txt")).unwrap_or_else(|| panic!("{list}"));
+    let number = item.trim_start().split('.').next().unwrap();
+    story.say(ADA, &format!("/trust {number}")).await;
+    let shown = story.last_received_by(ADA);
+    let (_, code) = shown.split_once(&format!("/trust {number} ")).unwrap_or_else(|| panic!("{shown}"));
+    let code: String = code.chars().take_while(char::is_ascii_hexdigit).collect();
+    story.say(ADA, &format!("/trust {number} {code}")).await;
+}
+
 /// Talks until the window is nearly full and the older part is compacted.
 async fn fill(story: &Story) {
     for number in 0..4 {
         story.say(ADA, &format!("and thing {number}")).await;
+    }
+    // Facts are taken down after every second turn. After the turn that follows only the compaction
+    // asks for them: of two requests at once, either may come first.
+    let extractions = || story.count("SELECT count(*) FROM extractions");
+    let before = extractions();
+    for _ in 0..2 {
+        if extractions() == before {
+            story.say(ADA, "and so on").await;
+        }
     }
     story.model.counts(75_000);
     story.say(ADA, "now the window is nearly full").await;
@@ -305,7 +369,7 @@ fn what_stays(story: &Story) -> Stays {
         ("openings", "SELECT coalesce(group_concat(opening, char(10)), '') FROM conversations"),
         (
             "entries",
-            "SELECT coalesce(group_concat(key || text, char(10)), '') FROM (SELECT * FROM entries WHERE label = 'trusted' ORDER BY key)",
+            "SELECT coalesce(group_concat(key || text, char(10)), '') FROM (SELECT * FROM entries WHERE label LIKE 'trusted%' ORDER BY key)",
         ),
         (
             "uses",
@@ -313,13 +377,18 @@ fn what_stays(story: &Story) -> Stays {
         ),
         (
             "hers",
-            "SELECT coalesce(group_concat(path || digest, char(10)), '') FROM (SELECT * FROM files f WHERE label = 'trusted' AND path <> 'learnings/errors.md' AND path NOT LIKE '%.tar'
+            "SELECT coalesce(group_concat(path || digest, char(10)), '') FROM (SELECT * FROM files f WHERE label LIKE 'trusted%' AND path <> 'learnings/errors.md' AND path NOT LIKE '%.tar'
              AND id = (SELECT max(id) FROM files n WHERE n.path = f.path) ORDER BY path)",
         ),
-        ("facts", "SELECT coalesce(group_concat(facts, char(10)), '') FROM extractions WHERE label = 'trusted'"),
-        ("older parts", "SELECT coalesce(group_concat(summary, char(10)), '') FROM compactions WHERE label = 'trusted'"),
-        ("given way", "SELECT coalesce(group_concat(label = 'trusted'), '') FROM compactions WHERE state = 'made'"),
+        ("facts", "SELECT coalesce(group_concat(facts, char(10)), '') FROM extractions WHERE label LIKE 'trusted%'"),
+        ("older parts", "SELECT coalesce(group_concat(summary, char(10)), '') FROM compactions WHERE label LIKE 'trusted%'"),
+        ("given way", "SELECT coalesce(group_concat(label LIKE 'trusted%'), '') FROM compactions WHERE state = 'made'"),
         ("granted", "SELECT coalesce(group_concat(path), '') FROM keeps WHERE state = 'kept'"),
+        (
+            "vouched",
+            "SELECT CAST(count(*) AS TEXT) FROM turns WHERE label LIKE 'trusted vouched:%' AND state = 'done'",
+        ),
+        ("merges", "SELECT CAST(count(*) AS TEXT) FROM proposals WHERE origin = 'shipped'"),
         ("edited", "SELECT CAST(count(*) AS TEXT) FROM files WHERE path = 'plans/garden.md' AND cause = 'edit'"),
         ("titles", "SELECT coalesce(group_concat(title, char(10)), '') FROM summaries WHERE view = 'trusted'"),
         ("skills", "SELECT coalesce(group_concat(name || state || digest, char(10)), '') FROM skills"),
@@ -356,6 +425,7 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
         "the quick brown letter runs over the lazy dog and says nothing of any weight to anybody who may read it";
     let (mut kept, mut facts) = (0, 0);
     let (mut granted, mut given_way, mut edited) = (0, String::new(), 0);
+    let (mut vouched, mut merges) = (0, 0);
     for seed in 0..HISTORIES {
         let events = history(seed);
         let one = live(&events, &format!("{UNTRUSTED}aaaa {filler} one")).await;
@@ -365,7 +435,10 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
         facts += usize::from(!one["facts"].is_empty());
         granted += usize::from(!one["granted"].is_empty());
         given_way += &one["given way"];
-        edited += one["edited"].parse::<usize>().unwrap();
+        let count = |name: &str| one[name].parse::<usize>().unwrap();
+        edited += count("edited");
+        vouched += count("vouched");
+        merges += count("merges");
         let names: Vec<_> = one.keys().chain(other.keys()).collect();
         for name in names {
             assert_eq!(one.get(name), other.get(name), "{name} differs after {events:?} (history {seed})");
@@ -373,6 +446,7 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
     }
     assert!(kept > 0 && facts > 0, "something lasts of {HISTORIES} histories: {kept} notes, {facts} with facts");
     assert!(granted > 0 && edited > 0, "{granted} yeses count, {edited} edits");
+    assert!(vouched > 0 && merges > 0, "{vouched} turns vouched for, {merges} merges");
     assert!(
         given_way.contains('0') && given_way.contains('1'),
         "older parts give way, with and without text from outside: {given_way}"
