@@ -7,11 +7,13 @@
 //! only by [`ErasureQuery::is_near`], which is for the few texts known to be derived from the
 //! erased one, and by [`ParaphraseMatcher`], which is for notices to a person, never for deletion.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use super::fold::fold;
 use super::question::Question;
-use super::winnow::{RUN, share_run};
+use super::winnow::{RUN, fingerprints, share_run};
 
 /// Lines with fewer letters are searched together with their subject.
 const LONG_LINE: usize = 8;
@@ -143,18 +145,6 @@ impl ErasureQuery {
         strings(text).iter().any(|text| text.lines().any(|line| self.is_on_line(line)))
     }
 
-    /// Returns whether a text contains a term, or [`RUN`] consecutive characters of a long one:
-    /// searches and prompts show a long line in part.
-    pub fn is_quoted_in(&self, text: &str) -> bool {
-        let long = self.0.iter().flatten().filter(|part| part.len() > RUN);
-        let long: Vec<Vec<char>> = long.map(|part| part.chars().collect()).collect();
-        let shares = |text: &String| {
-            let here: Vec<char> = plain(text).chars().collect();
-            long.iter().any(|part| share_run(part, &here))
-        };
-        self.matches(text) || !long.is_empty() && strings(text).iter().any(shares)
-    }
-
     /// Returns whether a derived text says the same in other words: it contains half of the
     /// distinctive words of a term.
     pub fn is_near(&self, text: &str) -> bool {
@@ -190,6 +180,13 @@ impl ErasureQuery {
             (!statement.is_empty()).then_some(Paraphrase { subject, statement, is_rare })
         };
         ParaphraseMatcher(self.0.iter().filter_map(paraphrase).collect())
+    }
+
+    /// Returns the long lines of the content, of which searches and prompts show parts.
+    pub fn parts(&self) -> PartMatcher {
+        let long = self.0.iter().flatten().filter(|part| part.len() >= RUN);
+        let lines: Vec<Vec<char>> = long.map(|part| part.chars().collect()).collect();
+        PartMatcher { fingerprints: lines.iter().flat_map(|line| fingerprints(line)).collect(), lines }
     }
 
     /// Returns whether a line of the text says a term and little else. A line that says more is a
@@ -249,6 +246,25 @@ impl ParaphraseMatcher {
     /// Returns whether a single line of the text does.
     pub fn matches_a_line(&self, text: &str) -> bool {
         text.lines().any(|line| self.matches(line))
+    }
+}
+
+/// The long lines of erased text.
+#[derive(Debug, Clone, Default)]
+pub struct PartMatcher {
+    lines: Vec<Vec<char>>,
+    fingerprints: BTreeSet<i64>,
+}
+
+impl PartMatcher {
+    /// Returns whether a text, or a string in it if it is JSON, contains [`RUN`] consecutive
+    /// characters of a line.
+    pub fn matches(&self, text: &str) -> bool {
+        let shares = |text: &String| {
+            let here: Vec<char> = plain(text).chars().collect();
+            !self.fingerprints.is_disjoint(&fingerprints(&here)) && self.lines.iter().any(|line| share_run(line, &here))
+        };
+        !self.lines.is_empty() && text.len() >= RUN && strings(text).iter().any(shares)
     }
 }
 

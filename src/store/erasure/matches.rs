@@ -19,7 +19,7 @@ use crate::id::{ConversationId, ErasureId, MessageId, ReminderId, TurnId};
 use crate::store::derivations::Fingerprinted;
 use crate::store::handles::{Erasure, ErasureMut};
 use crate::store::{MessageKind, Node, StoredText, TextKind};
-use crate::text::erasure_query::ParaphraseMatcher;
+use crate::text::erasure_query::{ParaphraseMatcher, PartMatcher};
 use crate::time::Timestamp;
 use crate::trust::Label;
 
@@ -125,6 +125,8 @@ struct RowPlace {
 struct SearchTarget<'a> {
     row: &'a ErasureRow,
     source_conversations: BTreeSet<ConversationId>,
+    /// Empty for words: a line without them does not say them.
+    parts: PartMatcher,
 }
 
 impl SearchTarget<'_> {
@@ -142,10 +144,8 @@ impl SearchTarget<'_> {
         }
         if self.is_summary_of_source(column, place.conversation) {
             self.row.query.is_near(text)
-        } else if self.row.kind == ErasureKind::Words {
-            self.row.query.matches(text)
         } else {
-            self.row.query.is_quoted_in(text)
+            self.row.query.matches(text) || self.parts.matches(text)
         }
     }
 
@@ -328,7 +328,8 @@ impl Erasure<'_> {
         for message in sources {
             source_conversations.extend(self.db.messages().message(*message)?.and_then(|message| message.conversation));
         }
-        Ok(SearchTarget { row, source_conversations })
+        let parts = if row.kind == ErasureKind::Words { PartMatcher::default() } else { row.query.parts() };
+        Ok(SearchTarget { row, source_conversations, parts })
     }
 
     /// Returns why a match stays unless the request covers it, and its message; `None` if it is

@@ -127,12 +127,14 @@ impl RedactionMut<'_> {
         for text in self.db.all::<_, String>("SELECT text FROM texts WHERE message_id = ?1", [id])? {
             query.join(ErasureQuery::of_text(&text));
         }
+        let parts = query.parts();
         let readers = self.db.derivations().children(self.db.derivations().node_of(id)?)?;
         for reader in readers {
             let Node::Turn(turn) = reader else { continue };
             let results = "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'tool' AND text <> ''";
             let results: Vec<(i64, String)> = self.db.all(results, [turn])?;
-            for (step, _) in results.iter().filter(|(_, text)| query.is_quoted_in(text)) {
+            let is_quoted = |text: &str| query.matches(text) || parts.matches(text);
+            for (step, _) in results.iter().filter(|(_, text)| is_quoted(text)) {
                 self.tx().maintenance().blank_steps("SELECT id, text FROM steps WHERE id = ?1", [step])?;
                 let outdated = "UPDATE conversations SET revision = revision + 1
                      WHERE id = (SELECT conversation_id FROM turns WHERE id = ?1)";
