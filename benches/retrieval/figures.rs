@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use crate::chance::Chance;
+use crate::indexed::Found;
 use crate::set::{Asked, Talk, Unanswerable};
 
 /// Numbers of results examined.
@@ -34,6 +35,8 @@ struct Answer {
     turns: [f64; 4],
     sessions: f64,
     reciprocal: f64,
+    /// Share of the evidence among the first ten if nothing were rejected.
+    without_floor: f64,
 }
 
 struct Unanswered {
@@ -43,7 +46,7 @@ struct Unanswered {
 }
 
 impl Figures {
-    pub fn add(&mut self, talk: &Talk, asked: &Asked, found: &[String], took: Duration) {
+    pub fn add(&mut self, talk: &Talk, asked: &Asked, found: &Found, took: Duration) {
         let session_of: HashMap<&str, &str> = talk
             .sessions
             .iter()
@@ -56,38 +59,46 @@ impl Figures {
             return;
         }
         let share = |hits: usize, of: usize| hits as f64 / of as f64;
-        let among = |depth: usize| {
+        let among = |found: &[String], depth: usize| {
             share(found.iter().take(depth).filter(|id| evidence.contains(id.as_str())).count(), evidence.len())
         };
         let wanted: HashSet<&str> = evidence.iter().map(|id| session_of[id]).collect();
         let mut seen: Vec<&str> = Vec::new();
-        for id in found {
+        for id in &found.turns {
             let session = session_of[id.as_str()];
             if !seen.contains(&session) {
                 seen.push(session);
             }
         }
         let sessions = seen.iter().take(SESSIONS).filter(|session| wanted.contains(*session)).count();
-        let first = found.iter().position(|id| evidence.contains(id.as_str()));
+        let first = found.turns.iter().position(|id| evidence.contains(id.as_str()));
+        let all = [&found.turns[..], &found.rejected[..]].concat();
         self.asked.push(Answer {
             kind: asked.kind.as_str().map_or_else(|| asked.kind.to_string(), str::to_owned),
             half: half_of(&asked.question),
-            turns: DEPTHS.map(among),
+            turns: DEPTHS.map(|depth| among(&found.turns, depth)),
             sessions: share(sessions, wanted.len()),
             reciprocal: first.map_or(0.0, |at| 1.0 / (at + 1) as f64),
+            without_floor: among(&all, 10),
         });
         self.times.push(took);
     }
 
-    pub fn add_unanswerable(&mut self, asked: &Unanswerable, found: &[String]) {
+    pub fn add_unanswerable(&mut self, asked: &Unanswerable, found: &Found) {
         let half = half_of(&asked.question);
-        self.unanswerable.push(Unanswered { half, words_occur: asked.words_occur, is_nothing: found.is_empty() });
+        self.unanswerable.push(Unanswered { half, words_occur: asked.words_occur, is_nothing: found.turns.is_empty() });
     }
 
     /// Share of the evidence among the first ten, by kind of question.
     pub fn among_ten(&self) -> BTreeMap<&str, f64> {
         let kinds = self.kinds().into_iter();
         kinds.map(|(kind, answers)| (kind, mean(answers.iter().map(|one| one.turns[2])))).collect()
+    }
+
+    /// Points of R@10 lost by rejecting, and the share of unanswerable questions that find nothing.
+    pub fn floor(&self) -> (f64, f64) {
+        let lost = mean(self.asked.iter().map(|one| one.without_floor - one.turns[2]));
+        (100.0 * lost, mean(self.unanswerable.iter().map(|one| f64::from(u8::from(one.is_nothing)))))
     }
 
     fn kinds(&self) -> BTreeMap<&str, Vec<&Answer>> {
@@ -129,12 +140,13 @@ impl Figures {
         let answers: Vec<&Answer> = self.asked.iter().filter(|one| one.half == half).collect();
         let figure = |of: fn(&Answer) -> f64| resampled(&answers.iter().map(|one| of(one)).collect::<Vec<_>>());
         println!(
-            "{:<9} {name:<8} {:>4} asked: R@10 {}, session5 {}, MRR {}",
+            "{:<9} {name:<8} {:>4} asked: R@10 {}, session5 {}, MRR {}; rejecting costs R@10 {}",
             "",
             answers.len(),
             figure(|one| one.turns[2]),
             figure(|one| one.sessions),
-            figure(|one| one.reciprocal)
+            figure(|one| one.reciprocal),
+            figure(|one| one.without_floor - one.turns[2])
         );
         let nothing = |words_occur: Option<bool>| {
             let some = self.unanswerable.iter().filter(|one| one.half == half);

@@ -8,7 +8,7 @@ use compline::id::MessageId;
 use compline::memory::digest;
 use compline::model::embed::Embedder;
 use compline::people::{Address, Role};
-use compline::search::{ConversationQuery, ConversationSearch, VectorParts, Vectors};
+use compline::search::{ConversationQuery, ConversationSearch, MessageHit, VectorParts, Vectors};
 use compline::spend::Ledger;
 use compline::store::{
     BoundaryReason, ConversationKind, Corpus, Journal, MessageKind, NewConversation, NewMessage, TextKind,
@@ -22,6 +22,12 @@ use crate::set::{Talk, Turn};
 
 /// Number of requested hits: enough to see the sessions behind them.
 const DEEP: usize = 100;
+
+/// Answer to a question.
+pub struct Found {
+    pub turns: Vec<String>,
+    pub rejected: Vec<String>,
+}
 
 pub struct IndexedConversation {
     journal: Journal,
@@ -71,8 +77,8 @@ impl IndexedConversation {
         }
     }
 
-    /// The found turns, best first.
-    pub async fn search(&self, words: &str, way: &str) -> Vec<String> {
+    /// The found turns, best first, and those that are rejected as saying nothing.
+    pub async fn search(&self, words: &str, way: &str) -> Found {
         let recollection = match way {
             "lexical" => &self.lexical,
             "hybrid" => &self.hybrid,
@@ -86,15 +92,19 @@ impl IndexedConversation {
             time: TimeRange::ALL,
         };
         let found = recollection.search(&asked, |_, found| Ok(found)).await.unwrap();
-        found.hits.iter().map(|hit| self.turns[&hit.message].clone()).collect()
+        let turns = |hits: &[MessageHit]| hits.iter().map(|hit| self.turns[&hit.message].clone()).collect();
+        Found { turns: turns(&found.hits), rejected: turns(&found.rejected) }
     }
 
     /// Searches by meaning alone.
-    async fn nearest(&self, words: &str) -> Vec<String> {
+    async fn nearest(&self, words: &str) -> Found {
         let bare = text(&question::without_names(words, &self.names), self.scope);
         let vectors = self.vectors.as_ref().unwrap();
         let near = vectors.nearest_messages(self.scope, &bare, false, DEEP).await.unwrap();
-        near.near.iter().flat_map(|near| self.by_digest[&near.digest].clone()).collect()
+        Found {
+            turns: near.near.iter().flat_map(|near| self.by_digest[&near.digest].clone()).collect(),
+            rejected: Vec::new(),
+        }
     }
 
     pub async fn close(self) {

@@ -21,11 +21,12 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::floor::Floor;
 use super::hybrid_score;
 use super::vectors::category::{folded, has_category};
 use super::vectors::{BestCategories, EntryFilter, Near, NearEntries, Vectors};
 use crate::people::Party;
-use crate::store::{Db, EntryKind, EntryRow, Journal, Lookup, agent_of};
+use crate::store::{Db, EntryKind, EntryRow, Journal, Lookup, Matching, agent_of};
 use crate::text::one_line;
 use crate::text::question::Question as Words;
 use crate::time::{TimeRange, Timestamp};
@@ -279,14 +280,14 @@ fn search_entries(
     now: Timestamp,
 ) -> anyhow::Result<EntryMatches> {
     let wanted = candidate_count(question);
-    let matching = db.entries().entries_matching(lookup, words, wanted)?;
+    let mut matching = db.entries().entries_matching(lookup, words, wanted)?;
     let meant = near.map_or(Ok(Vec::new()), |near| meant(db, lookup, near, wanted))?;
     let mut rows: HashMap<i64, EntryRow> = meant.iter().map(|(row, _)| (row.id, row.clone())).collect();
     let by_meaning: Vec<(i64, f64)> = meant.iter().map(|(row, similarity)| (row.id, *similarity)).collect();
     let share = if near.is_some() { hybrid_score::MEANING } else { 0.0 };
     let mut scores: HashMap<i64, f64> =
         hybrid_score::weighted(&matching.ranked, &by_meaning, share).into_iter().collect();
-    let mut phrase = matching.phrase;
+    let mut phrase = std::mem::take(&mut matching.phrase);
     load(db, &mut rows, scores.keys().chain(&phrase))?;
     if matching.ranked.len() >= wanted {
         // There are more candidates than fetched: search inside the best categories.
@@ -298,12 +299,21 @@ fn search_entries(
                 scores.entry(id).or_insert(if best > 0.0 { (score / best).min(1.0) * (1.0 - share) } else { 0.0 });
             }
             phrase.extend(more.phrase);
+            // The words are the same ones, but their numbers are not if other ones are weighed.
+            if more.counts == matching.counts {
+                matching.held.extend(more.held);
+            }
         }
         load(db, &mut rows, scores.keys().chain(&phrase))?;
     }
     let meanings = near.map_or_else(HashMap::new, |near| above_usual(&by_meaning, near.best.usual));
+    let clear = near.map_or(f64::INFINITY, |near| near.best.clear);
+    let is_found = is_found(db, question, words, &matching, &rows, clear, &by_meaning)?;
     let mut found = candidates(rows, &scores, &meanings, &phrase, words, now);
-    found.retain(|candidate| fits(candidate, question));
+    found.retain(|one| fits(one, question));
+    if !is_found && found.iter().all(|one| one.exact == Exact::Not) {
+        found.clear();
+    }
     set_tiers(&mut found, near.map(|near| &near.best));
     found.sort_by(order);
     found.truncate(question.limit);
@@ -325,6 +335,34 @@ fn meant(db: Db<'_>, lookup: &Lookup, near: &NearEntries, wanted: usize) -> anyh
     meant.truncate(wanted);
     meant.extend(saying(db, lookup, &near.inside)?);
     Ok(meant)
+}
+
+/// Returns true if an entry says something about the query ([`floor`](super::floor)): by its words,
+/// by its name if the query contains it, or by its meaning.
+fn is_found(
+    db: Db<'_>,
+    question: &EntryQuery,
+    words: &Words,
+    matching: &Matching,
+    rows: &HashMap<i64, EntryRow>,
+    clear: f64,
+    by_meaning: &[(i64, f64)],
+) -> anyhow::Result<bool> {
+    if matching.counts.is_empty() && !matching.ranked.is_empty() {
+        return Ok(true);
+    }
+    let names: Vec<String> =
+        db.message_search().speakers(question.scope(), "")?.into_iter().map(|(_, name)| name).collect();
+    let names = Words::of(&names.join(" "), &[]).all;
+    let absent: Vec<&String> = matching.absent.iter().filter(|word| !names.contains(word)).collect();
+    let is_name_unknown = absent.iter().any(|word| words.proper.contains(*word));
+    let floor = Floor::of(matching.counts.iter().copied(), absent.len(), is_name_unknown, matching.known);
+    let is_named = |row: &EntryRow| {
+        let name = Words::of(row.name.open().0, &[]).words;
+        !name.is_empty() && name.iter().all(|word| words.words.contains(word))
+    };
+    let stands_out = || by_meaning.iter().any(|(_, similarity)| *similarity > clear) || rows.values().any(is_named);
+    Ok(matching.held.values().any(|held| floor.is_about(held)) || (!is_name_unknown && stands_out()))
 }
 
 fn saying(db: Db<'_>, lookup: &Lookup, near: &[Near]) -> anyhow::Result<Vec<(EntryRow, f64)>> {

@@ -3,7 +3,8 @@
 //!
 //! The journal returns candidates by words, and those whose vectors are near the query. Then all of
 //! them are ranked together with their context ([`rank`]). Texts that contain the
-//! query verbatim come first.
+//! query verbatim come first. If none says anything about the query ([`floor`](super::floor)),
+//! nothing is found.
 //!
 //! The names of the participants are removed from a query before the comparison by meaning: with a
 //! name in it, the nearest messages are greetings. Without vectors, full-text search alone decides.
@@ -11,6 +12,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::floor::Floor;
 use super::rank::{self, RankContext};
 use super::vectors::Vectors;
 use crate::id::{ConversationId, MessageId, PersonId};
@@ -52,6 +54,8 @@ pub struct MessageHit {
 pub struct MessageMatches {
     /// Best matches, best first.
     pub hits: Vec<MessageHit>,
+    /// Best texts if none is about the query; never shown.
+    pub rejected: Vec<MessageHit>,
     /// Number of untrusted matches if the query excludes them, counted up to a limit.
     pub untrusted: usize,
 }
@@ -92,6 +96,7 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
         search.add_linked_texts(&mut candidates, &first, &terms, looked)?;
         add_context(db, &mut candidates, &mut context, looked)?;
     }
+    let is_found = is_found(&candidates, &context, search.messages_in(looked.scope)?, looked.clear);
     let mut hits = Vec::new();
     for (at, score) in rank::rank(&candidates, &context).into_iter().take(looked.limit) {
         let Some(candidate) = candidates.get(at) else { continue };
@@ -101,7 +106,26 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
         hits.extend(text.map(|text| MessageHit { message, conversation, person, at, text, score }));
     }
     let untrusted = if looked.untrusted_too { 0 } else { search.count_untrusted(&question, looked)? };
-    Ok(MessageMatches { hits, untrusted })
+    let (hits, rejected) = if is_found { (hits, Vec::new()) } else { (Vec::new(), hits) };
+    Ok(MessageMatches { hits, rejected, untrusted })
+}
+
+/// Returns true if the candidates say something about the query, by words or by meaning.
+fn is_found(candidates: &[MessageCandidate], context: &RankContext<'_>, messages: f64, clear: f64) -> bool {
+    let (terms, question) = (context.terms, context.question);
+    if terms.all_common || candidates.iter().any(|one| context.exact.contains(&one.text)) {
+        return true;
+    }
+    let is_name_unknown = terms.absent.iter().any(|word| question.proper.contains(word));
+    let counts = terms.list.iter().map(|(_, count)| *count);
+    let floor = Floor::of(counts, terms.absent.len(), is_name_unknown, messages);
+    if candidates.iter().any(|one| floor.is_about(&one.holds)) {
+        return true;
+    }
+    // What was said in a month answers a question for that month, whatever it was.
+    let is_dated = !question.months.is_empty() && candidates.iter().any(|one| context.is_dated(one));
+    let stands_out = candidates.iter().any(|one| one.meaning.is_some_and(|similarity| similarity > clear));
+    (is_dated || stands_out) && !is_name_unknown
 }
 
 /// Adds the neighbours of the best candidates to the context, and those of the very best to the
@@ -175,7 +199,7 @@ impl ConversationSearch {
         asked: &ConversationQuery,
         and: impl FnOnce(Db<'_>, MessageMatches) -> anyhow::Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let (near, usual) = self.near(asked).await?;
+        let (near, usual, clear) = self.near(asked).await?;
         let (asked, agent, zone) = (asked.clone(), Arc::clone(&self.agent), self.zone);
         self.journal
             .read_much(move |db| {
@@ -194,6 +218,7 @@ impl ConversationSearch {
                     zone,
                     near,
                     usual,
+                    clear,
                 };
                 let found = find_messages(db, &looked)?;
                 and(db, found)
@@ -201,8 +226,9 @@ impl ConversationSearch {
             .await
     }
 
-    /// Digests near in meaning with their similarity, and the average similarity.
-    async fn near(&self, asked: &ConversationQuery) -> anyhow::Result<(Vec<(String, f64)>, f64)> {
+    /// Digests near in meaning with their similarity, the average similarity, and the one from which
+    /// a text says something.
+    async fn near(&self, asked: &ConversationQuery) -> anyhow::Result<(Vec<(String, f64)>, f64, f64)> {
         let Some(vectors) = &self.vectors else { return Ok(Default::default()) };
         let (words, label, scope) = asked.words.open();
         let agent = Arc::clone(&self.agent);
@@ -211,6 +237,7 @@ impl ConversationSearch {
         let bare = Labelled::new(Arc::from(question::without_names(words, &names)), label.clone(), scope);
         let limit = if asked.time == TimeRange::ALL { NEAR } else { NEAR_IN_TIME };
         let found = vectors.nearest_messages(scope, &bare, asked.untrusted_too, limit).await.unwrap_or_default();
-        Ok((found.near.into_iter().map(|near| (near.digest, near.similarity)).collect(), found.usual))
+        let near = found.near.into_iter().map(|near| (near.digest, near.similarity)).collect();
+        Ok((near, found.usual, found.clear))
     }
 }

@@ -60,6 +60,13 @@ pub(super) struct RankContext<'a> {
     pub usual: f64,
 }
 
+impl RankContext<'_> {
+    /// Returns true if a candidate is of the month and year that the query names.
+    pub(super) fn is_dated(&self, candidate: &MessageCandidate) -> bool {
+        is_dated(self.zone, candidate.at, self.question)
+    }
+}
+
 /// Ranks the candidates: indexes with scores, best first; newer first among equals.
 pub(super) fn rank(candidates: &[MessageCandidate], light: &RankContext<'_>) -> Vec<(usize, f64)> {
     let (own, share) = own(candidates, light);
@@ -81,7 +88,7 @@ pub(super) fn rank(candidates: &[MessageCandidate], light: &RankContext<'_>) -> 
             .sum();
         let whole = candidate.conversation.and_then(|id| conversations.get(&id)).copied().unwrap_or(0.0);
         let named = if light.named.contains(&candidate.person) { NAMED } else { 0.0 };
-        let dated = if is_dated(light.zone, candidate.at, light.question) { DATED } else { 0.0 };
+        let dated = if light.is_dated(candidate) { DATED } else { 0.0 };
         own + beside + CONVERSATION * whole + named + dated - ASKING * candidate.asks
     };
     let mut ranked: Vec<(usize, f64)> =

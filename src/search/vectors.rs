@@ -108,6 +108,8 @@ pub struct NearMessages {
     pub near: Vec<Near>,
     /// Average similarity of all texts.
     pub usual: f64,
+    /// Similarity from which a text says something about the query.
+    pub clear: f64,
 }
 
 /// Entries similar in meaning to the query.
@@ -189,8 +191,8 @@ impl Vectors {
     ) -> Option<NearMessages> {
         let vector = self.of_question(question).await?;
         let scan = move |cache: &VectorCache, vector: &[f32]| cache.nearest(vector, untrusted_too, limit);
-        let (near, usual) = self.near((Corpus::Said, scope), vector, scan).await?;
-        Some(NearMessages { near, usual })
+        let (near, (usual, clear)) = self.near((Corpus::Said, scope), vector, scan).await?;
+        Some(NearMessages { near, usual, clear })
     }
 
     /// Returns the nearest entries of a scope and of the shared files. `None` as in

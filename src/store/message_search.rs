@@ -78,6 +78,8 @@ pub struct MessageQuery<'a> {
     pub near: &'a [(String, f64)],
     /// Average similarity of all texts of the scope.
     pub usual: f64,
+    /// Similarity from which a text says something about the query.
+    pub clear: f64,
 }
 
 impl MessageQuery<'_> {
@@ -95,6 +97,7 @@ impl MessageQuery<'_> {
             zone: Zone::UTC,
             near: &[],
             usual: 0.0,
+            clear: f64::NEG_INFINITY,
         }
     }
 
@@ -168,6 +171,8 @@ pub struct Terms {
     pub all_common: bool,
     /// Approximate number of texts.
     pub texts: f64,
+    /// Query words that occur in no text of the scope.
+    pub absent: Vec<String>,
 }
 
 impl Terms {
@@ -185,7 +190,7 @@ impl Terms {
             counted.truncate(rare);
         }
         let list = counted.into_iter().map(|(term, count)| (term, as_f64(count))).collect();
-        Self { list, all_common, texts: as_f64(texts) }
+        Self { list, all_common, texts: as_f64(texts), absent: Vec::new() }
     }
 
     fn joined(&self, with: &str) -> String {
@@ -234,19 +239,27 @@ impl MessageSearch<'_> {
 
     /// Counts the words of a query and keeps the rare ones.
     pub fn text_terms(&self, question: &Question, prefixes: &[String]) -> anyhow::Result<Terms> {
-        let words = question.words.iter().map(|word| phrase(prefixes, word));
+        let words = question.words.iter().map(|word| (Some(word), phrase(prefixes, word)));
         // The month as spelled in the index, if the query spells it differently.
         let months = question.month_words().filter(|month| !question.words.iter().any(|word| word == month));
-        let days = months.map(|month| format!("day : {}", phrase(prefixes, month)));
+        let days = months.map(|month| (None, format!("day : {}", phrase(prefixes, month))));
         let sql = "SELECT count(*) FROM (SELECT 1 FROM texts_fts WHERE texts_fts MATCH ?1 LIMIT ?2)";
-        let mut counted: Vec<(String, i64)> = Vec::new();
-        for term in words.chain(days) {
+        let (mut counted, mut absent): (Vec<(String, i64)>, Vec<String>) = Default::default();
+        for (word, term) in words.chain(days) {
             let count = self.db.one(sql, params![term, MOST + 1])?;
             if count > 0 {
                 counted.push((term, count));
+            } else {
+                absent.extend(word.cloned());
             }
         }
-        Ok(Terms::among(counted, self.db.one("SELECT coalesce(max(id), 0) FROM texts", [])?))
+        let texts = self.db.one("SELECT coalesce(max(id), 0) FROM texts", [])?;
+        Ok(Terms { absent, ..Terms::among(counted, texts) })
+    }
+
+    /// Returns the approximate number of messages in a scope.
+    pub fn messages_in(&self, scope: Scope) -> anyhow::Result<f64> {
+        self.db.one("SELECT CAST(coalesce(sum(messages), 0) AS REAL) FROM conversations WHERE scope = ?1", [scope])
     }
 
     /// Returns the candidates by words, each with the terms that it contains.

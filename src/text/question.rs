@@ -28,6 +28,8 @@ pub struct Question {
     pub years: BTreeSet<i32>,
     /// The people it names, as positions in the list of names.
     pub named: BTreeSet<usize>,
+    /// Search words written as a proper name: with a capital inside a sentence.
+    pub proper: BTreeSet<String>,
 }
 
 impl Question {
@@ -53,6 +55,9 @@ impl Question {
         }
         question.words = once(if left.is_empty() { question.all.clone() } else { left });
         question.words.truncate(MOST_WORDS);
+        if !small.is_of_capitals() {
+            question.proper = proper_names(text).filter(|name| question.words.contains(name)).collect();
+        }
         question
     }
 
@@ -112,6 +117,24 @@ fn pieces(text: &str) -> impl Iterator<Item = String> {
     text.split(|c: char| !is_letter(c)).map(spelled).filter(|word| !word.is_empty())
 }
 
+/// Returns the words that begin with a capital although no sentence does; none if most words do.
+fn proper_names(text: &str) -> impl Iterator<Item = String> {
+    let (mut names, mut words, mut begins) = (Vec::new(), 0, true);
+    for piece in text.split_inclusive(|c: char| !is_letter(c)) {
+        let word = piece.trim_end_matches(|c: char| !is_letter(c));
+        if !word.is_empty() {
+            words += 1;
+            if !begins && word.starts_with(char::is_uppercase) {
+                names.push(spelled(word));
+            }
+            begins = false;
+        }
+        begins |= piece.ends_with(['.', '?', '!', ':', '\n', '"', '“', '„', '«', '(']);
+    }
+    let is_title = names.len() * 2 > words;
+    names.into_iter().filter(move |name| !is_title && month(name).is_none())
+}
+
 fn spelled(word: &str) -> String {
     fold::fold(word).to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -162,6 +185,11 @@ impl Small {
             }
         }
         Self(best)
+    }
+
+    /// Returns whether the language writes every noun with a capital.
+    fn is_of_capitals(&self) -> bool {
+        self.0.is_some_and(|list| list.contains("und"))
     }
 
     fn holds(&self, word: &str) -> bool {
@@ -250,6 +278,20 @@ mod tests {
             assert_eq!(words(text), expected, "{text}");
         }
         assert_eq!(Question::of("What did Quist tell Compline?", &names()).named, BTreeSet::from([0, 2]));
+    }
+
+    #[test]
+    fn a_proper_name_has_a_capital_inside_a_sentence() {
+        let proper = |text: &str| Question::of(text, &names()).proper.into_iter().collect::<Vec<_>>().join(",");
+        for (text, expected) in [
+            ("When did Selma visit Lisbon with Ben in May 2023?", "lisbon,selma"),
+            ("Lisbon. Where is it? Do I know?", ""),
+            ("Wo liegt das Boot der Familie?", ""),
+            ("Who Wrote The Salt Road", ""),
+            ("where does she live", ""),
+        ] {
+            assert_eq!(proper(text), expected, "{text}");
+        }
     }
 
     #[test]

@@ -17,6 +17,13 @@ const CLOSER_LOOK: usize = 3;
 const CATEGORIES: usize = 3;
 /// Number of members of each.
 const INSIDE: usize = 20;
+/// Number of texts that are compared with each other.
+const SAMPLE: usize = 128;
+/// Number of standard deviations above the average pair of texts from which a similarity means
+/// something. Chosen on the building halves of the sets in `docs/retrieval.md`.
+const CLEAR: f64 = 1.4;
+/// Number of texts from which their pairs say what is usual. Fewer ask for less.
+const FEW: usize = 32;
 
 /// Filter for entries.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +53,8 @@ pub struct BestCategories {
     pub members: HashSet<String>,
     /// Average nearness of all entries. An entry that is not nearer is unrelated to the query.
     pub usual: f64,
+    /// Similarity from which an entry says something about the query.
+    pub clear: f64,
 }
 
 /// One of the best categories.
@@ -58,13 +67,37 @@ struct Best {
 }
 
 impl VectorCache {
-    /// Returns the digests of the approximately nearest vectors, in no order, and the average
-    /// nearness of all.
-    pub(super) fn nearest(&self, vector: &[f32], untrusted_too: bool, limit: usize) -> (Vec<Digest>, f64) {
+    /// Returns the digests of the approximately nearest vectors, in no order, the average nearness
+    /// of all, and the nearness from which a text says something about the query.
+    pub(super) fn nearest(&self, vector: &[f32], untrusted_too: bool, limit: usize) -> (Vec<Digest>, (f64, f64)) {
         let mut scored = self.scored(vector, |row| untrusted_too || self.is_trusted(row));
-        let usual = average(&scored);
+        let (usual, clear) = (average(&scored), self.clear(&scored));
         nearest_first(&mut scored, limit.saturating_mul(CLOSER_LOOK));
-        (self.digests_of(scored.iter().map(|(_, row)| *row)), usual)
+        (self.digests_of(scored.iter().map(|(_, row)| *row)), (usual, clear))
+    }
+
+    /// Returns the nearness from which a text says something about a query. The measure is how
+    /// similar the scanned texts are to each other, equal ones apart: models differ in what is far
+    /// and near, and so do people in the number of things that they talk about.
+    fn clear(&self, scored: &[(f32, usize)]) -> f64 {
+        const EQUAL: f64 = 0.98;
+        let step = scored.len().div_ceil(SAMPLE).max(1);
+        let rows: Vec<usize> = scored.iter().step_by(step).map(|(_, row)| *row).collect();
+        let numbers = |row: usize| self.numbers.get(row * self.length..(row + 1) * self.length).unwrap_or_default();
+        let factor = |row: usize| self.factors.get(row).copied().unwrap_or_default();
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for (at, one) in rows.iter().enumerate() {
+            for other in rows.iter().skip(at + 1) {
+                let nearness = product(numbers(*one), numbers(*other)) * factor(*one) * factor(*other);
+                let nearness = f64::from(nearness);
+                if nearness < EQUAL {
+                    (count, sum, squares) = (count + 1.0, sum + nearness, squares + nearness * nearness);
+                }
+            }
+        }
+        let mean = sum / f64::max(count, 1.0);
+        let deviation = (squares / f64::max(count, 1.0) - mean * mean).max(0.0).sqrt();
+        mean + CLEAR * deviation * (scored.len() as f64 / FEW as f64).min(1.0)
     }
 
     /// Returns the nearest entries, and the nearest members of the best categories.
@@ -80,13 +113,13 @@ impl VectorCache {
                 && is_one(row)
                 && within.is_none_or(|any| place.belongs != CategoryRef::Nowhere && any.contains(&place.belongs))
         });
-        let usual = average(&scored);
+        let (usual, clear) = (average(&scored), self.clear(&scored));
         let best = self.best(&scored, vector);
         let mut rows: Vec<usize> = best.iter().flat_map(|one| self.inside(one, &scored)).collect();
         nearest_first(&mut scored, wanted.limit.saturating_mul(CLOSER_LOOK));
         let near: Vec<usize> = scored.into_iter().map(|(_, row)| row).collect();
         let joined = near.iter().copied().filter(|row| self.joins(*row, &best)).collect::<Vec<_>>();
-        let mut categories = BestCategories { usual, ..self.named(&best, &joined) };
+        let mut categories = BestCategories { usual, clear, ..self.named(&best, &joined) };
         categories.members = self.digests_of(rows.iter().copied()).iter().map(hex::encode).collect();
         rows.extend(near);
         (self.digests_of(rows.into_iter()), categories)
@@ -263,6 +296,18 @@ mod tests {
         let mut scored = cache.scored(&[0.0, 1.0, 0.0], |_| true);
         nearest_first(&mut scored, 1);
         assert_eq!(scored[0].1, 1);
+    }
+
+    #[test]
+    fn a_similarity_means_something_above_that_of_most_pairs() {
+        let clear = |rows: &[_]| VectorCache::of(rows).nearest(&[1.0, 0.0, 0.0], true, 1).1.1;
+        let row = |n: u8| (n, true, None, unit(&[1.0, f32::from(n % 8), f32::from(n % 3)]));
+        let [few, many, more] = [8, 32, 64].map(|count| clear(&(0..count).map(row).collect::<Vec<_>>()));
+        assert!(few < many, "few texts ask for less: {few}, {many}");
+        assert!((many - more).abs() < 0.1, "many repetitions change little: {many}, {more}");
+        let pair = [row(1), row(7)];
+        assert!((clear(&pair) - f64::from(dot(&pair[0].3, &pair[1].3))).abs() < 0.05, "the only pair");
+        assert!(clear(&[row(3), row(27)]).abs() < 1e-9 && clear(&[]).abs() < 1e-9, "equal texts say nothing");
     }
 
     fn fact<'a>(category: &'a str, title: &'a str) -> Option<(EntryKind, &'a str, &'a str)> {

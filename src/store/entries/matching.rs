@@ -33,6 +33,14 @@ const AND: &str = " AND ";
 pub struct Matching {
     /// Row and score, best first; higher is better.
     pub ranked: Vec<(i64, f64)>,
+    /// Number of entries with each scored word.
+    pub counts: Vec<f64>,
+    /// Scored words that a row contains, by their positions in `counts`.
+    pub held: HashMap<i64, Vec<usize>>,
+    /// Query words that occur in no entry.
+    pub absent: Vec<String>,
+    /// Number of entries of the scope, counted up to a bound.
+    pub known: f64,
     /// Rows of `ranked` that contain the words as a phrase.
     pub phrase: HashSet<i64>,
     /// Number of untrusted matches if the query excludes them, counted up to a bound.
@@ -63,7 +71,8 @@ impl IndexColumn {
         if !lookup.kinds.is_empty() {
             limits.push_str(&any(&lookup.kinds.iter().map(|kind| kind_word(*kind)).collect::<Vec<_>>()));
         }
-        for (kind, name) in [("category", &lookup.category), ("section", &lookup.section)] {
+        let names = [("category", &lookup.category), ("section", &lookup.section)];
+        for (kind, name) in names {
             limits.extend(name.as_deref().map(|name| any(&[name_word(kind, name)])));
         }
         if !lookup.agents.is_empty() {
@@ -115,13 +124,18 @@ impl Entries<'_> {
         }
         let places = IndexColumn::all(lookup, if lookup.untrusted_too { &[true, false] } else { &[true] });
         let words: Vec<&str> = question.words.iter().map(String::as_str).collect();
-        let weighing = self.weighing(&words, &places)?;
+        let mut weighing = self.weighing(&words, &places)?;
+        let absent: Vec<String> =
+            weighing.extract_if(.., |word| word.all == 0).map(|word| word.word.to_owned()).collect();
         let whole = || self.newest_entries(&anywhere(&places, &words, " AND "), lookup.time, limit);
-        let mut found = Matching::default();
+        let mut found = Matching { absent, ..Matching::default() };
         if weighing.is_empty() {
             found.ranked = whole()?.into_iter().map(|id| (id, 1.0)).collect();
         } else {
-            let scores = self.entry_scores(lookup, &weighing, &places)?;
+            let known = self.entries_known(lookup.scope)?;
+            found.counts = weighing.iter().map(|word| as_f64(word.all)).collect();
+            found.known = as_f64(known);
+            let scores = self.entry_scores(lookup, &weighing, &places, known, &mut found.held)?;
             let whole = if words.len() > 1 { whole()? } else { Vec::new() };
             found.ranked = ranked(&scores, limit, whole);
         }
@@ -178,15 +192,19 @@ impl Entries<'_> {
         lookup: &Lookup,
         weighing: &[QueryWord<'_>],
         places: &[IndexColumn],
+        known: i64,
+        held_by: &mut HashMap<i64, Vec<usize>>,
     ) -> anyhow::Result<HashMap<i64, f64>> {
         let rows: i64 = self.db.one("SELECT count(*) FROM entries_fts_docsize", [])?;
-        let known = self.entries_known(lookup.scope)?;
         let mut scores = HashMap::new();
-        for word in weighing {
+        for (number, word) in weighing.iter().enumerate() {
             let weight = rarity(known, word.all);
             for (place, held) in places.iter().zip(&word.held).filter(|(_, held)| **held > 0) {
                 let share = weight / as_the_index_weighs(rows, *held);
-                self.add_scores(&mut scores, &place.word_expression(word.word), share)?;
+                self.each_score(&place.word_expression(word.word), |id, score| {
+                    *scores.entry(id).or_insert(0.0) += share * score;
+                    held_by.entry(id).or_default().push(number);
+                })?;
             }
         }
         if lookup.time != TimeRange::ALL || places.iter().any(|place| !place.limits.is_empty()) {
@@ -198,12 +216,12 @@ impl Entries<'_> {
         Ok(scores)
     }
 
-    /// Adds the BM25 scores of one word. The limits are left out: scoring their words would cost
-    /// more than all others.
-    fn add_scores(&self, scores: &mut HashMap<i64, f64>, word: &str, share: f64) -> anyhow::Result<()> {
+    /// Passes on the BM25 scores of one word. The limits are left out: scoring their words would
+    /// cost more than all others.
+    fn each_score(&self, word: &str, mut add: impl FnMut(i64, f64)) -> anyhow::Result<()> {
         let sql = "SELECT rowid, -bm25(entries_fts, 2.0, 1.0, 0.0) FROM entries_fts WHERE entries_fts MATCH ?1";
         self.db.each(sql, [word], |row| {
-            *scores.entry(row.get(0)?).or_insert(0.0) += share * row.get::<_, f64>(1)?;
+            add(row.get(0)?, row.get(1)?);
             Ok(())
         })
     }

@@ -482,6 +482,28 @@ async fn a_wrong_index_shows_no_other_persons_data() {
     journal.close().await;
 }
 
+/// Proves: search/nothing
+#[tokio::test]
+async fn other_peoples_messages_do_not_change_whether_anything_is_found() {
+    let mut story = Story::begin().await;
+    for _ in 0..6 {
+        story.say(ADA, "The garden needs water").await;
+    }
+    story.stop().await;
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    let is_found = async || {
+        let words = "zeppelin garden";
+        let looked = MessageQuery { words, limit: 9, ..MessageQuery::of(Scope::Person(PersonId(1))) };
+        !journal.read(move |db| find_messages(db, &looked)).await.unwrap().hits.is_empty()
+    };
+    assert!(!is_found().await, "a word that is common is no match");
+    let others = "INSERT INTO conversations (stream_id, kind, scope, began_because, opened_at, last_at, messages)
+         SELECT stream_id, kind, 'person:77', began_because, opened_at, last_at, 5000 FROM conversations LIMIT 1";
+    open(&story).execute(others, []).unwrap();
+    assert!(!is_found().await, "nor where others talk about something else");
+    journal.close().await;
+}
+
 /// Proves: privacy/queries
 #[tokio::test]
 async fn other_peoples_knowledge_does_not_change_the_order() {

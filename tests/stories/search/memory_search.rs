@@ -230,3 +230,33 @@ async fn a_search_is_limited_by_day_category_agent_and_heading() {
     assert!(bens.contains(&canary(BEN)) && !bens.contains("look at"), "{bens}");
     story.end().await;
 }
+
+/// Promise (search/nothing): A search finds nothing if only common words of the query occur, or if a
+/// name in it occurs nowhere and little else is found.
+#[tokio::test]
+async fn a_search_without_an_answer_finds_nothing() {
+    let story = Story::begin().await;
+    let notes: String = (0..40).map(|n| format!("- **errand {n}**: garden errand of the week {n}\n")).collect();
+    story.writes("memory/errands-2026-01.md", &notes);
+    story.writes(
+        "memory/facts-2026-01.md",
+        "## Facts\n\n- **boat**: lies in Oostende\n- **piano**: was tuned on Thursday\n",
+    );
+    for (query, holds) in [
+        ("Where does the boat lie?", Some("Oostende")),
+        ("the boat of grandfather", Some("Oostende")),
+        ("zeppelin in the garden", None),
+        ("Who tuned the boat?", Some("Oostende")),
+        ("When did Selma see the boat?", None),
+        ("zeppelin", None),
+    ] {
+        let found = through(&story, "memory_search", json!({ "query": query, "in": "facts" })).await;
+        match holds {
+            Some(words) => assert!(found.contains(words) && !found.contains("errand"), "{query}: {found}"),
+            None => assert!(found.contains("Nothing else that is kept matches."), "{query}: {found}"),
+        }
+        let told = asks(&story, ADA, &format!("/memory search {query}")).await;
+        assert_eq!(told.contains("Oostende"), holds.is_some(), "{query}: {told}");
+    }
+    story.end().await;
+}
