@@ -2,8 +2,8 @@
 //! previous request.
 //!
 //! A conversation of fifty turns, with a tool call in every other one, a received document,
-//! `MEMORY.md` changed by a tool and by hand, and a window so small that it fills several times. The
-//! benchmark fails if any of these does not happen. The bytes are those of the parts in their
+//! `MEMORY.md` changed by a tool and by hand, and a window so small that it fills several times.
+//! The benchmark fails if any of these does not happen. The bytes are those of the parts in their
 //! order, with the descriptions of the tools first, as the providers read them.
 
 use std::time::Duration;

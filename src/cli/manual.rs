@@ -1,5 +1,5 @@
-//! `compline completions`, `compline manual` and `compline changelog`: text that the program carries
-//! with it. None of them needs a home.
+//! `compline completions`, `compline manual` and `compline changelog`: text that the program
+//! carries with it. None of them needs a home.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! QR codes in a terminal: each line shows two rows, as half blocks. The colours are fixed, black on
-//! white, and independent of the theme: not every phone reads a code that is light on dark.
+//! QR codes in a terminal: each line shows two rows, as half blocks. The colours are fixed, black
+//! on white, and independent of the theme: not every phone reads a code that is light on dark.
 
 use qrcode::{Color, EcLevel, QrCode};
 

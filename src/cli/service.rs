@@ -61,8 +61,8 @@ pub fn run(command: &ServiceCommand, paths: &CliPaths, printer: Printer) -> Resu
     }
 }
 
-/// As root, continues as the user to whom the service's home belongs, if there is one. A gateway that
-/// runs as root, or files of root in that home, would be of no use.
+/// As root, continues as the user to whom the service's home belongs, if there is one. A gateway
+/// that runs as root, or files of root in that home, would be of no use.
 pub fn become_service_user() -> Result<(), CliError> {
     let Some(home) = std::fs::metadata(SYSTEM_HOME).ok().filter(|home| is_root() && home.uid() != 0) else {
         return Ok(());

@@ -16,8 +16,8 @@ pub struct KnownModel {
     pub price: Price,
 }
 
-/// Looks a model up by the name that its provider uses. A date after the name is ignored. `None` for
-/// a server that is none of the known providers.
+/// Looks a model up by the name that its provider uses. A date after the name is ignored. `None`
+/// for a server that is none of the known providers.
 pub fn known_model(provider: Provider, base_url: Option<&str>, name: &str) -> Option<KnownModel> {
     let service = service(provider, base_url)?;
     let rows = TABLE.lines().filter_map(|line| line.strip_prefix(service)?.strip_prefix(','));
@@ -71,8 +71,8 @@ fn is_same(name: &str, known: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Promise (operation/known-models): Context window, pictures and price of well-known models are
-    /// known without a setting, with source and date; a setting wins.
+    /// Promise (operation/known-models): Context window, pictures and price of well-known models
+    /// are known without a setting, with source and date; a setting wins.
     #[test]
     fn every_row_can_be_read_and_found() {
         let rows: Vec<&str> = TABLE.lines().filter(|line| !line.starts_with('#')).collect();

@@ -181,13 +181,14 @@ impl Index {
             .collect()
     }
 
-    /// Returns the agents and profiles whose memory comes without being asked for; `None` if that of
-    /// all does.
+    /// Returns the agents and profiles whose memory comes without being asked for; `None` if that
+    /// of all does.
     pub fn unasked_memories(&self) -> Option<Vec<String>> {
         (!self.0.workspace.1.memory.experience_for_all).then(|| self.own_memories())
     }
 
-    /// Returns what the prompt of a turn for that party says anyway, as [`EntryQuery::known_texts`].
+    /// Returns what the prompt of a turn for that party says anyway, as
+    /// [`EntryQuery::known_texts`].
     pub async fn prompt_lines(&self, party: &Party) -> anyhow::Result<Arc<[String]>> {
         let (workspace, now) = (&self.0.workspace, self.0.clock.now());
         Ok(workspace.load(party, now, &workspace.zone().day(now)).await?.lines().into())

@@ -84,7 +84,8 @@ impl Cron {
     }
 }
 
-/// Returns what is wrong with a text that cannot be parsed: the first field that is not valid alone.
+/// Returns what is wrong with a text that cannot be parsed: the first field that is not valid
+/// alone.
 fn invalid_part(parser: &CronParser, text: &str) -> CronError {
     let fields: Vec<&str> = text.split_whitespace().collect();
     if fields.len() != FIELDS.len() {

@@ -1,6 +1,6 @@
-//! Policy of the skills that a conversation has loaded: what leaves goes to the hosts and recipients
-//! that they name. Those that a person typed there, or allowed by a yes, count as well; anything
-//! else asks first. Without a loaded skill there is no policy.
+//! Policy of the skills that a conversation has loaded: what leaves goes to the hosts and
+//! recipients that they name. Those that a person typed there, or allowed by a yes, count as well;
+//! anything else asks first. Without a loaded skill there is no policy.
 //!
 //! It is added to the rules about text from outside and replaces none of them. It is read from the
 //! journal before each call, so it survives a restart, and it ends with the conversation.
@@ -99,7 +99,8 @@ fn words_of_people(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<V
     let mut words = Vec::new();
     for message in db.messages().messages_of(conversation)? {
         let texts = db.messages().texts_of(message.id)?.into_iter();
-        // The first text of a task describes the run, the third is what models said in earlier ones.
+        // The first text of a task describes the run, the third is what models said in earlier
+        // ones.
         let (skipped, most) = match message.kind {
             MessageKind::Said => (0, usize::MAX),
             MessageKind::Task => (1, 1),

@@ -1,5 +1,5 @@
-//! Origin of a proposal, a note, a fact or an answer, in plain sentences, with a short trace back to
-//! the first text that was not typed here.
+//! Origin of a proposal, a note, a fact or an answer, in plain sentences, with a short trace back
+//! to the first text that was not typed here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -52,8 +52,8 @@ fn answers_that_were_never_taken_are_no_answers_to_the_next_question() {
     assert_eq!((second.out, second.err.as_str()), (first.out, ""));
 }
 
-/// Promise (command-line/chat-unanswered): If the model gives no answer, `compline chat "…"` says why
-/// on standard error and fails; so does the next question, at once.
+/// Promise (command-line/chat-unanswered): If the model gives no answer, `compline chat "…"` says
+/// why on standard error and fails; so does the next question, at once.
 #[test]
 fn a_question_without_an_answer_fails_with_the_reason() {
     let model = format!(

@@ -32,8 +32,8 @@ fn with_telegram(fake: &FakeTelegram, token: &str, people: &str) -> String {
 }
 
 /// Promise (operation/channel-changes): `compline run` says in a sentence when a channel connects,
-/// fails or works again, and who gained access. "Ready" comes only after the first contact and names
-/// the channels that do not work.
+/// fails or works again, and who gained access. "Ready" comes only after the first contact and
+/// names the channels that do not work.
 #[test]
 fn each_change_of_a_channel_is_printed() {
     let fake = FakeTelegram::start_sync();
@@ -71,8 +71,8 @@ fn a_refused_token_is_printed_before_ready() {
 }
 
 /// Promise (operation/reload): `compline reload` and SIGHUP make the running gateway read its
-/// configuration again. One that is not valid changes nothing, and closing the terminal in which the
-/// gateway was started does not end it.
+/// configuration again. One that is not valid changes nothing, and closing the terminal in which
+/// the gateway was started does not end it.
 #[test]
 fn a_reload_takes_the_new_configuration_or_keeps_the_old() {
     let home = Home::plain();

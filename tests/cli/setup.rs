@@ -71,8 +71,8 @@ fn init_asks_nothing_through_a_pipe() {
     Home::new().pipe("init", b"Ada\n").refused(2, &["this is not a terminal", "--non-interactive"]);
 }
 
-/// Promise (operation/begin-offline): `chat` where nothing is set up offers to begin at once with the
-/// built-in offline model.
+/// Promise (operation/begin-offline): `chat` where nothing is set up offers to begin at once with
+/// the built-in offline model.
 #[test]
 fn a_chat_without_a_configuration_offers_to_begin_offline() {
     let refused = Home::new();

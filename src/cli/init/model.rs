@@ -1,7 +1,7 @@
-//! The model in the dialogue: who runs it, its address, key and name, and what nobody knows of it.
+//! The model in the dialogue: its provider, address, key and name, and the figures of an unknown one.
 //!
-//! Each answer is tested with a real request when it is given, and asked again alone. Enter keeps an
-//! answer that failed its test: a setting can be right before the server is.
+//! Each answer is tested with a real request when it is given, and asked again alone. Enter keeps
+//! an answer that failed its test: a setting can be right before the server is.
 
 use super::questions::{KEY_FILE, Wizard, secret_source};
 use crate::cli::print::{self, CliError};
@@ -39,8 +39,8 @@ enum Server {
 
 /// The presets. Addresses as documented: <https://openrouter.ai/docs/quickstart>,
 /// <https://docs.mistral.ai/api>, <https://console.groq.com/docs/openai>,
-/// <https://docs.ollama.com/openai>, <https://lmstudio.ai/docs/app/api/endpoints/openai>, llama.cpp's
-/// `tools/server/README.md`.
+/// <https://docs.ollama.com/openai>, <https://lmstudio.ai/docs/app/api/endpoints/openai>,
+/// llama.cpp's `tools/server/README.md`.
 const PRESETS: &[Preset] = &[
     Preset { word: "offline", about: says::ABOUT_OFFLINE, provider: Provider::Offline, server: Server::None },
     Preset { word: "openai", about: "OpenAI", provider: Provider::OpenAi, server: Server::Provider },

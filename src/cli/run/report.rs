@@ -51,8 +51,8 @@ pub async fn report<T>(app: &App, config: &Config, printer: Printer) -> Result<T
     }
 }
 
-/// Shows the claim code at a terminal. Other output may be stored: there, the command that makes the
-/// code is named instead.
+/// Shows the claim code at a terminal. Other output may be stored: there, the command that makes
+/// the code is named instead.
 async fn show_claim_code(app: &App) -> Result<(), CliError> {
     let members = app.admin.members();
     if !std::io::stderr().is_terminal() {

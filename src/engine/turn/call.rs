@@ -245,7 +245,8 @@ impl Turn<'_> {
 pub enum YesExtent {
     /// The calls that were shown.
     Once,
-    /// The shown call of an outside tool, and nine more that differ only in words, times and limits.
+    /// The shown call of an outside tool, and nine more that differ only in words, times and
+    /// limits.
     TenCalls,
     /// The shown call of an outside tool, and all such calls until the conversation ends.
     UntilNew,

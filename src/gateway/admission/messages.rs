@@ -176,8 +176,8 @@ fn conversation_for(item: &Item<'_>, sender: &Sender<'_>) -> anyhow::Result<(Con
     Ok((id, effective))
 }
 
-/// Returns the conversation that began with the message `thread`, opened if it is not there or over.
-/// The ongoing chat stays as it is.
+/// Returns the conversation that began with the message `thread`, opened if it is not there or
+/// over. The ongoing chat stays as it is.
 fn conversation_of_thread(item: &Item<'_>, sender: &Sender<'_>, thread: &str) -> anyhow::Result<ConversationId> {
     let (conversations, stream) = (item.tx.conversations(), sender.stream);
     let first = item.tx.messages().by_external_id(sender.address, thread)?;

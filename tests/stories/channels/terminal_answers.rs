@@ -49,8 +49,8 @@ async fn three_commands_at_once_get_three_answers_each_with_its_name() {
     story.stop_here().await;
 }
 
-/// Promise (channels/terminal-closed): A reminder does not wait in a terminal that nobody watches: it
-/// comes to the messenger that you use, unless you prefer the terminal and are attached to it.
+/// Promise (channels/terminal-closed): A reminder does not wait in a terminal that nobody watches:
+/// it comes to the messenger that you use, unless you prefer the terminal and are attached to it.
 #[tokio::test]
 async fn a_reminder_asked_for_in_the_terminal_comes_to_the_messenger() {
     const PREFERRED: &str = "prefer = \"terminal\"";

@@ -333,8 +333,8 @@ async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
     story.end().await;
 }
 
-/// Promise (models/choice): The choice made with `/model` survives a restart. It ends when the model
-/// is no longer configured, and you are told.
+/// Promise (models/choice): The choice made with `/model` survives a restart. It ends when the
+/// model is no longer configured, and you are told.
 #[tokio::test]
 async fn the_choice_of_a_model_lasts_until_the_model_is_gone() {
     let mut story = Story::prepared("").await;

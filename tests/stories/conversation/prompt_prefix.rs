@@ -96,8 +96,8 @@ async fn the_memory_is_repeated_only_when_it_changed() {
     story.end().await;
 }
 
-/// Promise (models/changed-memory): When your memory changes during a conversation, the assistant is
-/// shown the changed section alone, also after a restart.
+/// Promise (models/changed-memory): When your memory changes during a conversation, the assistant
+/// is shown the changed section alone, also after a restart.
 #[tokio::test]
 async fn only_the_section_that_changed_is_shown_again() {
     let mut story = Story::begin().await;

@@ -205,8 +205,8 @@ async fn only_the_asked_person_answers_and_question_numbers_are_unique() {
     story.end().await;
 }
 
-/// Promise (memory/keep-replaces): A text that you keep takes the place of your note of that title, or
-/// of the fact with that key; the question says what it replaces, and nothing else is replaced.
+/// Promise (memory/keep-replaces): A text that you keep takes the place of your note of that title,
+/// or of the fact with that key; the question says what it replaces, and nothing else is replaced.
 #[tokio::test]
 async fn what_is_kept_replaces_the_note_of_its_title_as_the_question_said() {
     let story = Story::begin().await;

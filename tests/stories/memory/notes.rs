@@ -46,8 +46,8 @@ async fn fresh_prompt(story: &Story) -> String {
     story.model.last_prompt()
 }
 
-/// Promise (memory/notes-by-hand): A note that you put into the folder by hand is known from your next
-/// message on, with or without front matter.
+/// Promise (memory/notes-by-hand): A note that you put into the folder by hand is known from your
+/// next message on, with or without front matter.
 #[tokio::test]
 async fn notes_written_by_hand_get_their_line_with_the_next_message() {
     let story = Story::begin().await;

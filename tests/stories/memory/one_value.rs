@@ -134,8 +134,8 @@ async fn a_note_that_stands_says_it_and_no_list_besides() {
     story.end().await;
 }
 
-/// Promise (memory/note-of-a-key): A note of one sentence is the one place of what its title names: a
-/// later value of that becomes its text, whichever way it comes, and no list holds it besides.
+/// Promise (memory/note-of-a-key): A note of one sentence is the one place of what its title names:
+/// a later value of that becomes its text, whichever way it comes, and no list holds it besides.
 #[tokio::test]
 async fn a_note_of_one_sentence_takes_each_later_value_of_its_title() {
     for way in ["/remember", "remember", "memory_save", "conversation", "keep this"] {

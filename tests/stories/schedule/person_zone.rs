@@ -19,8 +19,8 @@ async fn ada_in(zone: &str, after: Duration) -> Story {
     story
 }
 
-/// Promise (time/own-zone): The times that you name and that you are shown are those of your own time
-/// zone, if you have one.
+/// Promise (time/own-zone): The times that you name and that you are shown are those of your own
+/// time zone, if you have one.
 #[tokio::test]
 async fn what_a_person_names_and_sees_is_by_their_own_clock() {
     let story = ada_in("Asia/Kathmandu", Duration::ZERO).await;

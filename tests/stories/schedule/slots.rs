@@ -160,8 +160,8 @@ async fn an_owner_may_ask_for_it_and_what_is_done_is_not_done_again_unless_asked
     story.end().await;
 }
 
-/// Promise (reflection/so-far): On the first day, or once yesterday is done, `compline reflect daily`
-/// looks back on today so far and says so; the day still gets its own reflection.
+/// Promise (reflection/so-far): On the first day, or once yesterday is done, `compline reflect
+/// daily` looks back on today so far and says so; the day still gets its own reflection.
 #[tokio::test]
 async fn today_can_be_looked_at_so_far_and_still_gets_its_own_slot() {
     let story = Story::with(SETTINGS).await;

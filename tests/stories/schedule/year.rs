@@ -86,8 +86,8 @@ fn live(zone_name: &str, start: &str, seed: u64, days: u64) {
     while crash_test.story.clock.now() < end {
         one_stretch(&mut crash_test, &mut chance);
     }
-    // Finishes all open work. The nightly upkeep takes some milliseconds from its due time on, which a
-    // whole hour after a power cut at the time of another job can hit exactly.
+    // Finishes all open work. The nightly upkeep takes some milliseconds from its due time on,
+    // which a whole hour after a power cut at the time of another job can hit exactly.
     for span in [HOUR * 24, HOUR, MINUTE] {
         while crash_test.pass(span) {
             crash_test.revive();

@@ -300,8 +300,8 @@ const SECOND: &[Builtin] = &[
 ];
 
 // An update with new built-in skills: unchanged ones are updated, edited ones kept and the changes
-// of the new version offered, merged into them, deleted ones stay deleted, new ones are added. The sync at start-up never
-// overwrites a person's change.
+// of the new version offered, merged into them, deleted ones stay deleted, new ones are added. The
+// sync at start-up never overwrites a person's change.
 /// Proves: skills/built-in
 #[tokio::test]
 async fn an_update_of_built_in_skills_takes_nothing_away_from_a_person() {

@@ -123,8 +123,8 @@ async fn the_by_hand_setting_makes_new_skills_live_as_the_owners_own() {
     story.end().await;
 }
 
-/// Promise (skills/changed): A change to an accepted skill is live at once; one that hides something
-/// or newly does something dangerous waits while the version you accepted stays in use.
+/// Promise (skills/changed): A change to an accepted skill is live at once; one that hides
+/// something or newly does something dangerous waits while the version you accepted stays in use.
 #[tokio::test]
 async fn an_edit_in_place_is_live_at_once_and_one_with_a_finding_leaves_the_last_accepted_version() {
     let mut story = Story::prepared("[skills]\nby_hand = \"live\"\n").await;

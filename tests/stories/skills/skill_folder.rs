@@ -131,8 +131,8 @@ async fn a_skill_that_needs_a_tool_is_listed_only_if_it_is_there() {
     }
 }
 
-/// Promise (models/first-request): The first request of a new home, with all tools and all skills that
-/// ship, is at most 9,500 bytes.
+/// Promise (models/first-request): The first request of a new home, with all tools and all skills
+/// that ship, is at most 9,500 bytes.
 #[tokio::test]
 async fn the_skills_that_ship_are_there_and_the_first_request_stays_small() {
     let mut story = Story::prepared("").await;

@@ -17,8 +17,8 @@ async fn two_owners() -> Story {
     story
 }
 
-/// Promise (gate/all-owners): Every owner is told of a proposal; its text is shown unasked only to the
-/// one from whose conversations it comes. The first decision counts, and the others are told.
+/// Promise (gate/all-owners): Every owner is told of a proposal; its text is shown unasked only to
+/// the one from whose conversations it comes. The first decision counts, and the others are told.
 #[tokio::test]
 async fn each_owner_is_told_and_the_first_decision_counts() {
     let story = two_owners().await;

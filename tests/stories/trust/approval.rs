@@ -96,8 +96,8 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
     story.end().await;
 }
 
-/// Promise (gate/after-a-no): After a no, the assistant answers what you had asked, without what you
-/// refused.
+/// Promise (gate/after-a-no): After a no, the assistant answers what you had asked, without what
+/// you refused.
 #[tokio::test]
 async fn after_a_no_the_question_of_the_person_is_answered() {
     let (story, web) = asked(EVIL).await;

@@ -15,8 +15,8 @@ async fn remind(story: &StoryOver<impl Channel>) -> String {
     story.last_received_by(ADA)
 }
 
-/// Promise (trust/own-photos): If you set `trust_own_photos`, photos that you take and send count as
-/// yours in their conversation; files and forwarded photos never do.
+/// Promise (trust/own-photos): If you set `trust_own_photos`, photos that you take and send count
+/// as yours in their conversation; files and forwarded photos never do.
 #[tokio::test]
 async fn only_own_photos_are_vouched_for_by_the_setting() {
     let photo = |story: &Story| story.fake.from(ADA).photo(PNG).send();

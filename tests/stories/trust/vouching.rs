@@ -56,9 +56,9 @@ fn newest_turn(story: &Story) -> String {
     story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1")
 }
 
-/// Promise (trust/vouch): What you sent yourself, a picture, a file or piped text, counts as yours in
-/// that conversation once you were shown it whole and said so: notes and reminders from it need no
-/// further yes, and before anything leaves you are still asked.
+/// Promise (trust/vouch): What you sent yourself, a picture, a file or piped text, counts as yours
+/// in that conversation once you were shown it whole and said so: notes and reminders from it need
+/// no further yes, and before anything leaves you are still asked.
 #[tokio::test]
 async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_and_nothing_leaves() {
     let story = with_bill("").await;
@@ -146,8 +146,8 @@ async fn it_ends_with_the_conversation_and_can_be_taken_back() {
     story.end().await;
 }
 
-/// Promise (trust/vouch-only-own): You cannot vouch for what was forwarded, for web pages, for tools
-/// or for anything that you were not shown whole, and no text can make you.
+/// Promise (trust/vouch-only-own): You cannot vouch for what was forwarded, for web pages, for
+/// tools or for anything that you were not shown whole, and no text can make you.
 #[tokio::test]
 async fn what_others_wrote_and_what_was_not_shown_stays_from_outside() {
     let story = with_bill("").await;

@@ -95,8 +95,8 @@ async fn attacks(own: Own, settings: &'static str, n: usize) {
     stage.story.end().await;
 }
 
-/// Promise (trust/vouch-hostile): What you vouch for, or let a tool do for longer, gives a model that
-/// obeys every text no way out and no skill: it reaches only what you were shown.
+/// Promise (trust/vouch-hostile): What you vouch for, or let a tool do for longer, gives a model
+/// that obeys every text no way out and no skill: it reaches only what you were shown.
 #[tokio::test]
 async fn what_a_person_vouched_for_changes_no_skill_and_finds_no_way_out() {
     attacks(Own::File, BY_REVIEWER, 70).await;

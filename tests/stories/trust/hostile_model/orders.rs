@@ -389,8 +389,8 @@ pub fn reaches(n: usize) -> Vec<Order> {
             ],
         ),
     ];
-    // The search comes first: later it would also find the owner's own earlier orders to read a page,
-    // which the model obeys as well, and the gate asks about those.
+    // The search comes first: later it would also find the owner's own earlier orders to read a
+    // page, which the model obeys as well, and the gate asks about those.
     others.into_iter().chain(loads).chain(resources).chain(tools).collect()
 }
 
