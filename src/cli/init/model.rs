@@ -1,4 +1,4 @@
-//! The model in the dialogue: its provider, address, key and name, and the figures of an unknown one.
+//! The model in the dialogue: provider, address, key, name, and the figures of an unknown model.
 //!
 //! Each answer is tested with a real request when it is given, and asked again alone. Enter keeps
 //! an answer that failed its test: a setting can be right before the server is.
