@@ -366,8 +366,8 @@ pub fn parse(text: &str) -> Option<Command> {
     row.parse(arguments)
 }
 
-/// The pairing code in a text that contains nothing else: `/start CODE`, `/pair CODE`, or the code
-/// alone.
+/// The pairing code in a text that contains nothing else: `/start CODE`, `/pair CODE` (or
+/// `/invite CODE`), or the code alone.
 ///
 /// A code has the shape `ABCD-EFGH`, in the letters and digits of [`CODE_LETTERS`] and in either
 /// case.
@@ -375,7 +375,7 @@ pub fn code_in(text: &str) -> Option<&str> {
     let (first, rest) = first_word(text);
     let code = if first.starts_with('/') {
         let name = first.split_once('@').map_or(first, |(name, _)| name);
-        ["/start", "/pair"].iter().any(|known| name.eq_ignore_ascii_case(known)).then_some(rest)?
+        ["/start", "/pair", "/invite"].iter().any(|known| name.eq_ignore_ascii_case(known)).then_some(rest)?
     } else {
         text.trim()
     };
@@ -477,6 +477,23 @@ mod tests {
     }
 
     #[test]
+    fn an_alias_means_what_its_command_means() {
+        for (alias, name) in [
+            ("/clear", "/new"),
+            ("/Cancel@compline_bot", "/stop"),
+            ("/cost", "/usage"),
+            ("/remind", "/reminders"),
+            ("/remind cancel 7", "/reminders cancel 7"),
+            ("/invite Ben owner", "/pair Ben owner"),
+            ("/invite #3 member same", "/pair #3 member same"),
+            ("/invite abcd-efgh", "/pair abcd-efgh"),
+        ] {
+            assert!(parse(alias).is_some(), "{alias}");
+            assert_eq!(parse(alias), parse(name), "{alias}");
+        }
+    }
+
+    #[test]
     fn a_last_word_asks_for_messages_too() {
         for (line, name, messages) in [
             ("/forget garden gate", "garden gate", SourceMessages::Keep),
@@ -528,7 +545,7 @@ mod tests {
 
     #[test]
     fn codes_alone_or_behind_two_commands() {
-        for text in ["7KQ2-MX4D", " 7kq2-mx4d\n", "/start 7KQ2-MX4D", "/pair@bot 7kq2-mx4d", "/START 7KQ2-MX4D"] {
+        for text in ["7KQ2-MX4D", " 7kq2-mx4d\n", "/start 7KQ2-MX4D", "/pair@bot 7kq2-mx4d", "/INVITE 7KQ2-MX4D"] {
             assert_eq!(code_in(text).map(str::to_uppercase).as_deref(), Some("7KQ2-MX4D"), "{text:?}");
         }
         for text in

@@ -9,6 +9,11 @@ use super::*;
 #[tokio::test]
 async fn owners_only_means_owners_only() {
     let fixture = Fixture::new().await;
+    for (entry, name) in COMMANDS.iter().flat_map(|row| row.aliases.iter().map(move |alias| (row, *alias))) {
+        let line = format!("/{name} Zoe");
+        let answer = fixture.admin.chat(&fixture.ben(), &line).await.markdown;
+        assert_eq!(answer == says::OWNER_ONLY, entry.role == Role::Owner, "{line} by a member");
+    }
     for entry in COMMANDS {
         let line = format!("/{} Zoe", entry.name);
         let refused = fixture.admin.chat(&fixture.ben(), &line).await.markdown == says::OWNER_ONLY;

@@ -11,8 +11,8 @@ use RowParser::{Act, ByArguments, Read};
 pub struct CommandRow {
     /// Name, without the slash.
     pub name: &'static str,
-    /// Other name, which no list shows.
-    pub alias: Option<&'static str>,
+    /// Other names, which neither `/help` nor the menu lists.
+    pub aliases: &'static [&'static str],
     /// Lowest role that may use it.
     pub role: Role,
     /// Effect in a group.
@@ -58,10 +58,12 @@ pub const COMMANDS: &[CommandRow] = &[
     member("help", "", "List the commands", Read(|_| Some(Query::Help))),
     // Words after the command would be lost.
     member("new", "", "Start a new conversation", Act(|rest| rest.is_empty().then_some(Action::New)))
-        .alias("reset")
+        .aliases(&["clear", "reset"])
         .in_group(InGroup::ActsOnGroup)
         .hint("then send your message separately"),
-    member("stop", "", "Stop the current answer", Act(|_| Some(Action::Stop))).in_group(InGroup::ActsOnGroup),
+    member("stop", "", "Stop the current answer", Act(|_| Some(Action::Stop)))
+        .aliases(&["cancel"])
+        .in_group(InGroup::ActsOnGroup),
     member("yes", "NUMBER", "Answer yes to a question", Act(arguments::yes))
         .in_group(InGroup::Refused)
         .hint("with the number of the question; 10 or new also covers further calls of an outside tool"),
@@ -70,7 +72,9 @@ pub const COMMANDS: &[CommandRow] = &[
         .hint("with the number of the question"),
     member("status", "", "Show channels, queues and remaining budget", Read(|_| Some(Query::Status)))
         .command_line("status"),
-    member("usage", "", "Show use and cost of models", Read(|_| Some(Query::Usage))).command_line("usage"),
+    member("usage", "", "Show use and cost of models", Read(|_| Some(Query::Usage)))
+        .aliases(&["cost"])
+        .command_line("usage"),
     member("resend", "[NUMBER]", "Resend failed deliveries", Act(arguments::resend)).command_line("resend"),
     member(
         "memory",
@@ -86,7 +90,9 @@ pub const COMMANDS: &[CommandRow] = &[
     member("trust", "[NUMBER | off]", "Trust what you sent", ByArguments(arguments::trust))
         .hint("NUMBER is that of the list; off takes everything back"),
     member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
-        .command_line("reminders"),
+        .aliases(&["remind"])
+        .command_line("reminders")
+        .hint("to set one, ask for it in your own words, without a command"),
     member("forget", "NOTE [messages]", "Delete a note or a fact permanently", Act(arguments::forget))
         .in_group(InGroup::ActsOnGroup)
         .command_line("memory forget")
@@ -173,6 +179,7 @@ pub const COMMANDS: &[CommandRow] = &[
     )
     .command_line("people"),
     owner("pair", "NAME [owner]", "Make a code for a person", Act(arguments::pair))
+        .aliases(&["invite"])
         .command_line("people pair")
         .hint("if asked about the name, /pair #N member same or /pair #N member new"),
     owner("remove", "NAME", "Revoke the access of a person", Act(|rest| named(rest).map(Action::Remove)))
@@ -185,9 +192,9 @@ pub fn help(name: &str) -> &'static str {
 }
 
 const fn member(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
-    let (alias, command_line, hint) = (None, None, None);
+    let (aliases, command_line, hint): (&[&str], _, _) = (&[], None, None);
     let (role, in_group, in_menu) = (Role::Member, InGroup::AnsweredDirectly, true);
-    CommandRow { name, alias, role, in_group, command_line, arguments, help, hint, in_menu, parser }
+    CommandRow { name, aliases, role, in_group, command_line, arguments, help, hint, in_menu, parser }
 }
 
 const fn owner(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
@@ -196,8 +203,8 @@ const fn owner(name: &'static str, arguments: &'static str, help: &'static str, 
 }
 
 impl CommandRow {
-    const fn alias(self, alias: &'static str) -> Self {
-        Self { alias: Some(alias), ..self }
+    const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
     }
 
     const fn in_group(self, in_group: InGroup) -> Self {
@@ -218,7 +225,7 @@ impl CommandRow {
 
     /// Returns true if the name, in lower case, names the command.
     pub(super) fn is_named(&self, name: &str) -> bool {
-        self.name == name || self.alias == Some(name)
+        self.name == name || self.aliases.contains(&name)
     }
 
     /// Parses the arguments; `None` if they are invalid.
@@ -261,7 +268,7 @@ mod tests {
             let is_valid = |arguments: &&str| parse(&format!("/{} {arguments}", row.name)).is_some();
             let valid = ["", "7", "something", "something 7", "7 something", "daily"].iter().find(|one| is_valid(one));
             assert!(valid.is_some(), "{}", row.name);
-            for name in [Some(row.name), row.alias].into_iter().flatten() {
+            for name in [&row.name].into_iter().chain(row.aliases) {
                 assert_eq!(find(&format!("/{name}")).map(|(found, _)| found.name), Ok(row.name));
             }
         }
@@ -314,7 +321,9 @@ mod tests {
             let form = row.form().replace('|', "\\|");
             let command_line = row.command_line.map_or(String::new(), |line| format!("`compline {line}`"));
             let role = row.role.as_str();
-            format!("| `{form}` | {role} | {in_group} | {command_line} | {} |", row.help)
+            let also: Vec<String> = row.aliases.iter().map(|name| format!("`/{name}`")).collect();
+            let also = if also.is_empty() { String::new() } else { format!("; also {}", also.join(", ")) };
+            format!("| `{form}` | {role} | {in_group} | {command_line} | {}{also} |", row.help)
         }));
         lines.join("\n") + "\n"
     }

@@ -141,6 +141,10 @@ async fn no_command_ever_reaches_a_model() {
         "/remove Zoe",
         "/new",
         "/reset",
+        "/clear",
+        "/cancel",
+        "/cost",
+        "/remind me of the milk",
         "/Status@compline_test_bot",
         "/nonsense",
         "/",
@@ -153,6 +157,35 @@ async fn no_command_ever_reaches_a_model() {
         assert_eq!(story.received_by(ADA).len(), before + 1, "{line} gets one answer");
     }
     assert_eq!(story.model.requests().len(), 1);
+    story.end().await;
+}
+
+/// Promise (trust/command-aliases): Commands also answer to names known from other programs:
+/// `/cancel`, `/clear`, `/cost`, `/invite`, `/remind`, `/reset`.
+#[tokio::test]
+async fn an_alias_does_what_its_command_does() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    for (alias, name) in [
+        ("/cancel", "/stop"),
+        ("/clear", "/new"),
+        ("/cost", "/usage"),
+        ("/remind", "/reminders"),
+        ("/remind 1", "/reminders 1"),
+    ] {
+        story.say(ADA, name).await;
+        let expected = story.last_received_by(ADA);
+        story.say(ADA, alias).await;
+        assert_eq!(story.last_received_by(ADA), expected, "{alias}");
+    }
+    story.say(ADA, "/invite Zoe").await;
+    assert_eq!(story.count("SELECT count(*) FROM pairing_codes"), 1, "{}", story.last_received_by(ADA));
+    assert_eq!(story.count("SELECT count(*) FROM conversations"), 1);
+    story.say(ADA, "hello again").await;
+    assert_eq!(story.count("SELECT count(*) FROM conversations"), 2);
+    story.say(ADA, "/clear").await;
+    story.say(ADA, "and again").await;
+    assert_eq!(story.count("SELECT count(*) FROM conversations"), 3, "/clear alone begins one");
     story.end().await;
 }
 
