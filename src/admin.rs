@@ -164,7 +164,7 @@ impl Admin {
 }
 
 fn help(role: Role) -> Answer {
-    let mine = || COMMANDS.iter().filter(|row| row.in_menu && role >= row.role);
+    let mine = || COMMANDS.iter().filter(|row| row.is_listed && role >= row.role);
     let lines: Vec<String> = mine().map(|row| says::help_line(&row.form(), row.help)).collect();
     let json: Vec<_> = mine().map(|row| json!({ "name": row.name, "does": row.menu_line() })).collect();
     Answer::ours(says::help(&lines.join("\n")), json!(json))

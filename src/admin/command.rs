@@ -341,7 +341,7 @@ pub enum ForgetStep {
 pub struct UnknownCommand {
     /// The typed name, without the slash.
     pub name: String,
-    /// The most similar name in the menu, if one is similar enough.
+    /// The most similar listed name, if one is similar enough.
     pub near: Option<&'static str>,
 }
 
@@ -399,7 +399,7 @@ fn unknown(typed: &str) -> UnknownCommand {
     let like = |row: &CommandRow| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), row.name);
     let near = COMMANDS
         .iter()
-        .filter(|row| row.in_menu)
+        .filter(|row| row.is_listed)
         .map(|row| (like(row), row.name))
         .filter(|(likeness, _)| *likeness >= 0.5)
         .max_by(|one, other| one.0.total_cmp(&other.0))

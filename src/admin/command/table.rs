@@ -25,7 +25,9 @@ pub struct CommandRow {
     pub help: &'static str,
     /// Further help with invalid arguments.
     pub hint: Option<&'static str>,
-    /// True if `/help` and the menu list it.
+    /// True if `/help` lists it.
+    pub is_listed: bool,
+    /// True if the menu of those who may use it lists it too.
     pub in_menu: bool,
     parser: RowParser,
 }
@@ -55,15 +57,17 @@ pub enum InGroup {
 /// All commands, in the order in which they are listed.
 pub const COMMANDS: &[CommandRow] = &[
     member("start", "[CODE]", "Greet the assistant", Read(|_| Some(Query::Start))).unlisted(),
-    member("help", "", "List the commands", Read(|_| Some(Query::Help))),
+    member("help", "", "List the commands", Read(|_| Some(Query::Help))).in_menu(),
     // Words after the command would be lost.
     member("new", "", "Start a new conversation", Act(|rest| rest.is_empty().then_some(Action::New)))
         .aliases(&["clear", "reset"])
         .in_group(InGroup::ActsOnGroup)
-        .hint("then send your message separately"),
+        .hint("then send your message separately")
+        .in_menu(),
     member("stop", "", "Stop the current answer", Act(|_| Some(Action::Stop)))
         .aliases(&["cancel"])
-        .in_group(InGroup::ActsOnGroup),
+        .in_group(InGroup::ActsOnGroup)
+        .in_menu(),
     member("yes", "NUMBER", "Answer yes to a question", Act(arguments::yes))
         .in_group(InGroup::Refused)
         .hint("with the number of the question; 10 or new also covers further calls of an outside tool"),
@@ -71,7 +75,8 @@ pub const COMMANDS: &[CommandRow] = &[
         .in_group(InGroup::Refused)
         .hint("with the number of the question"),
     member("status", "", "Show channels, queues and remaining budget", Read(|_| Some(Query::Status)))
-        .command_line("status"),
+        .command_line("status")
+        .in_menu(),
     member("usage", "", "Show use and cost of models", Read(|_| Some(Query::Usage)))
         .aliases(&["cost"])
         .command_line("usage"),
@@ -83,8 +88,9 @@ pub const COMMANDS: &[CommandRow] = &[
         ByArguments(arguments::memory),
     )
     .command_line("memory")
-    .hint("search also takes --agent NAME, --section HEADING, --category WORD, --since and --until DAY, --case and --context LINES"),
-    member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))),
+    .hint("search also takes --agent NAME, --section HEADING, --category WORD, --since and --until DAY, --case and --context LINES")
+    .in_menu(),
+    member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))).in_menu(),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
         .command_line("memory promote"),
     member("trust", "[NUMBER | off]", "Trust what you sent", ByArguments(arguments::trust))
@@ -92,7 +98,8 @@ pub const COMMANDS: &[CommandRow] = &[
     member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
         .aliases(&["remind"])
         .command_line("reminders")
-        .hint("to set one, ask for it in your own words, without a command"),
+        .hint("to set one, ask for it in your own words, without a command")
+        .in_menu(),
     member("forget", "NOTE [messages]", "Delete a note or a fact permanently", Act(arguments::forget))
         .in_group(InGroup::ActsOnGroup)
         .command_line("memory forget")
@@ -100,7 +107,8 @@ pub const COMMANDS: &[CommandRow] = &[
             "NOTE is its name, the key of a fact, or all words of a line; it shows what goes and the code that deletes \
              it; \"messages\" also deletes the messages that it came from; /forget WORDS messages deletes what stands \
              in messages only",
-        ),
+        )
+        .in_menu(),
     member("why", "[NOTE | KEY | NUMBER]", "Show where something comes from", Read(|rest| Some(arguments::why(rest))))
         .command_line("review why"),
     member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
@@ -117,7 +125,8 @@ pub const COMMANDS: &[CommandRow] = &[
     )
     .hint("add is for something to do once, always for a standing instruction; tidy takes out what is ticked"),
     owner("pending", "", "List skill changes that wait", Read(|_| Some(Query::PendingProposals)))
-        .command_line("review list"),
+        .command_line("review list")
+        .in_menu(),
     owner(
         "show",
         "NUMBER",
@@ -138,7 +147,8 @@ pub const COMMANDS: &[CommandRow] = &[
         "List skills, or accept a held one",
         ByArguments(|rest| Some(arguments::skills(rest))),
     )
-    .command_line("skills"),
+    .command_line("skills")
+    .in_menu(),
     owner("history", "NAME", "List the versions of a skill", Read(|rest| named(rest).map(Query::SkillHistory)))
         .command_line("skills history")
         .hint("/skills lists the names"),
@@ -170,18 +180,21 @@ pub const COMMANDS: &[CommandRow] = &[
         ByArguments(|rest| {
             Some(named(rest).map_or(Command::Read(Query::Models), |name| Command::Act(Action::PreferModel(name))))
         }),
-    ),
+    )
+    .in_menu(),
     owner(
         "people",
         "[unlink N | remove N | join N | apart N | handover NAME]",
         "List or manage people",
         ByArguments(arguments::people),
     )
-    .command_line("people"),
+    .command_line("people")
+    .in_menu(),
     owner("pair", "NAME [owner]", "Make a code for a person", Act(arguments::pair))
         .aliases(&["invite"])
         .command_line("people pair")
-        .hint("if asked about the name, /pair #N member same or /pair #N member new"),
+        .hint("if asked about the name, /pair #N member same or /pair #N member new")
+        .in_menu(),
     owner("remove", "NAME", "Revoke the access of a person", Act(|rest| named(rest).map(Action::Remove)))
         .command_line("people remove"),
 ];
@@ -193,8 +206,8 @@ pub fn help(name: &str) -> &'static str {
 
 const fn member(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
     let (aliases, command_line, hint): (&[&str], _, _) = (&[], None, None);
-    let (role, in_group, in_menu) = (Role::Member, InGroup::AnsweredDirectly, true);
-    CommandRow { name, aliases, role, in_group, command_line, arguments, help, hint, in_menu, parser }
+    let (role, in_group, is_listed, in_menu) = (Role::Member, InGroup::AnsweredDirectly, true, false);
+    CommandRow { name, aliases, role, in_group, command_line, arguments, help, hint, is_listed, in_menu, parser }
 }
 
 const fn owner(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
@@ -220,7 +233,11 @@ impl CommandRow {
     }
 
     const fn unlisted(self) -> Self {
-        Self { in_menu: false, ..self }
+        Self { is_listed: false, ..self }
+    }
+
+    const fn in_menu(self) -> Self {
+        Self { in_menu: true, ..self }
     }
 
     /// Returns true if the name, in lower case, names the command.
@@ -275,6 +292,13 @@ mod tests {
     }
 
     #[test]
+    fn eight_commands_are_in_the_menu_of_members_and_thirteen_in_that_of_owners() {
+        let menu = |role| COMMANDS.iter().filter(move |row| row.in_menu && role >= row.role).count();
+        assert_eq!((menu(Role::Member), menu(Role::Owner)), (8, 13));
+        assert!(COMMANDS.iter().all(|row| row.is_listed || !row.in_menu), "the menu is a part of /help");
+    }
+
+    #[test]
     fn descriptions_are_short_imperatives() {
         for row in COMMANDS {
             let words = row.help.split(' ').count();
@@ -312,7 +336,7 @@ mod tests {
             "| in the chat | who | in a group | on the command line | effect |".to_owned(),
             "|---|---|---|---|---|".to_owned(),
         ];
-        lines.extend(COMMANDS.iter().filter(|row| row.in_menu).map(|row| {
+        lines.extend(COMMANDS.iter().filter(|row| row.is_listed).map(|row| {
             let in_group = match row.in_group {
                 InGroup::ActsOnGroup => "acts on the group",
                 InGroup::AnsweredDirectly => "answered in the direct chat",

@@ -236,6 +236,8 @@ async fn a_location_that_moves_is_taken_once() {
     story.end().await;
 }
 
+/// Promise (trust/short-menu): Telegram's menu lists eight commands for a member and thirteen for an
+/// owner; all others work when typed.
 #[tokio::test]
 async fn a_new_person_gets_a_menu_of_permitted_commands() {
     let story = Story::begin().await;
@@ -247,6 +249,11 @@ async fn a_new_person_gets_a_menu_of_permitted_commands() {
     story.say(DORA, &format!("/start {code}")).await;
     let menu = story.fake.commands().remove(&format!("chat:{DORA}")).unwrap_or_default();
     assert!(menu.iter().any(|(name, _)| name == "help") && menu.iter().all(|(name, _)| name != "pair"), "{menu:?}");
+    assert_eq!(menu.len(), 8, "{menu:?}");
+    let menu = story.fake.commands().remove(&format!("chat:{ADA}")).unwrap_or_default();
+    assert_eq!(menu.len(), 13, "{menu:?}");
+    story.say(DORA, "/whoami").await;
+    assert!(story.last_received_by(DORA).contains("Dora"), "{}", story.last_received_by(DORA));
     story.end().await;
 }
 
