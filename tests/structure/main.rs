@@ -15,6 +15,7 @@
 )]
 
 mod circles;
+mod documents;
 mod files;
 mod functions;
 mod imports;

@@ -57,6 +57,23 @@ fn every_key_stands_in_the_example_under_its_section() {
     }
 }
 
+/// Promise (operation/recipes): Each configuration in the recipes and guides loads as it stands.
+#[test]
+fn the_recipes_load() {
+    let recipes = include_str!("../../../docs/recipes.md");
+    let guides = [
+        include_str!("../../../docs/cost.md"),
+        include_str!("../../../docs/people.md"),
+        include_str!("../../../docs/web-search.md"),
+    ];
+    let blocks = |page: &'static str| page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    assert!(blocks(recipes).count() >= 11, "{}", blocks(recipes).count());
+    for block in blocks(recipes).chain(guides.into_iter().flat_map(blocks)) {
+        // There is no key file here; the environment has a key.
+        load(&block.replace("api_key_file = \"HOME/model.key\"", "api_key_env = \"MODEL_KEY\""));
+    }
+}
+
 #[test]
 fn the_configuration_from_init_loads_with_the_given_answers() {
     let ada = Person {
