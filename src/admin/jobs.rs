@@ -33,7 +33,10 @@ impl JobsAdmin<'_> {
         let id = person.id;
         let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
         let zone = self.engine.zone_of(Scope::Person(id)).await?;
-        Ok(RemindersReport { rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect() })
+        Ok(RemindersReport {
+            rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect(),
+            at: self.clock.now(),
+        })
     }
 
     /// Cancels one of a person's reminders.
@@ -52,7 +55,7 @@ impl JobsAdmin<'_> {
         let mut shown = ShownLabel::nothing();
         let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
         let zone = self.engine.zone_of(Scope::Person(whose)).await?;
-        let time = row.next_at.map(|at| zone.show_short(at)).unwrap_or_default();
+        let time = row.next_at.map(|at| zone.show_to_come(at, now)).unwrap_or_default();
         let sentence = reminder::cancelled(row.kind.as_str(), id, &words, &time);
         Ok(Answer::showing(shown, sentence, json!({ "cancelled": id })))
     }
@@ -133,6 +136,7 @@ fn times(row: &ReminderRow, zone: Zone) -> Vec<Timestamp> {
 pub(super) struct RemindersReport {
     /// Each with its next times.
     rows: Vec<(Vec<Timestamp>, ReminderRow)>,
+    at: Timestamp,
 }
 
 impl Render for RemindersReport {
@@ -141,7 +145,7 @@ impl Render for RemindersReport {
             return reminder::NONE_PENDING.to_owned();
         }
         let line = |(times, row): &(Vec<Timestamp>, ReminderRow)| {
-            let times: Vec<String> = times.iter().map(|at| context.zone.show_short(*at)).collect();
+            let times: Vec<String> = times.iter().map(|at| context.zone.show_to_come(*at, self.at)).collect();
             let times = times.join(", ");
             let until = row.until.map(|until| context.zone.show_end(until));
             let when = if row.cron.is_none() { times } else { reminder::recurring(&times, until.as_deref()) };
@@ -298,14 +302,14 @@ mod tests {
         let theirs = fixture.reminds("Ben", "the boat", "", 3_600).await;
         let list = fixture.admin.chat(&fixture.ada(), "/reminders").await;
         assert!(list.markdown.contains("Times are those of Europe/Vienna"), "{}", list.markdown);
-        assert!(list.markdown.contains("2026-11-21 11:00: call \\*mum\\*"), "{}", list.markdown);
-        let times = "next 2026-11-22 10:00, 2026-11-23 10:00, 2026-11-24 10:00, and so on: water the plants";
+        assert!(list.markdown.contains("today 11:00: call \\*mum\\*"), "{}", list.markdown);
+        let times = "next tomorrow 10:00, 2026-11-23 10:00, 2026-11-24 10:00, and so on: water the plants";
         assert!(list.markdown.contains(times) && !list.markdown.contains("boat"), "{}", list.markdown);
         assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "until", "untrusted"]);
 
         let stolen = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {theirs}")).await;
         assert!(stolen.failed && stolen.markdown == reminder::no_such_reminder(theirs));
-        for time in [", 2026-11-21 11:00", ""] {
+        for time in [", today 11:00", ""] {
             let cancelled = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {once}")).await;
             let sentence = format!("Cancelled reminder {once}: call \\*mum\\*{time}.");
             assert_eq!(cancelled.markdown, sentence, "also when it is run again");

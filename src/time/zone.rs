@@ -69,6 +69,16 @@ impl Zone {
         if at_day == today { self.local(at).format("%H:%M").to_string() } else { self.show_short(at) }
     }
 
+    /// Formats a time to come for a person: `today 18:30`, `tomorrow 09:00`, else with the date.
+    pub fn show_to_come(self, at: Timestamp, now: Timestamp) -> String {
+        let today = Period::containing(Span::Day, now, self);
+        match Period::containing(Span::Day, at, self) {
+            day if day == today => format!("today {}", self.time_of_day(at)),
+            day if day == today.next() => format!("tomorrow {}", self.time_of_day(at)),
+            _ => self.show_short(at),
+        }
+    }
+
     /// Formats for a prompt: weekday, date, time, offset and zone.
     pub fn show_long(self, at: Timestamp) -> String {
         let local = self.local(at);
@@ -257,6 +267,22 @@ mod tests {
         let range = vienna.parse_local("2026-10-25 02:30").unwrap();
         assert_eq!(range.until.since(range.since), std::time::Duration::from_secs(3600));
         assert_eq!(vienna.parse_local("2026-03-29 02:30"), None, "that time is skipped");
+    }
+
+    #[test]
+    fn near_times_to_come_are_named_by_their_local_day() {
+        let vienna = Zone::named("Europe/Vienna").unwrap();
+        let at = |text| vienna.parse_local(text).unwrap().since;
+        let now = at("2026-10-24 23:30"); // the clocks go back in the night that follows
+        for (time, shown) in [
+            ("2026-10-24 23:59", "today 23:59"),
+            ("2026-10-25 00:00", "tomorrow 00:00"),
+            ("2026-10-25 23:59", "tomorrow 23:59"),
+            ("2026-10-26 00:00", "2026-10-26 00:00"),
+            ("2026-10-23 23:59", "2026-10-23 23:59"),
+        ] {
+            assert_eq!(vienna.show_to_come(at(time), now), shown);
+        }
     }
 
     #[test]

@@ -213,7 +213,7 @@ async fn each_person_has_their_own_reminder_list() {
     assert!(story.last_received_by(BEN).contains("There is no reminder or task 1"));
     story.say(ADA, "/reminders").await;
     let list = story.last_received_by(ADA);
-    assert!(list.contains("UTC") && list.contains("2026-11-20 13:00") && !list.contains("Ben"), "{list}");
+    assert!(list.contains("UTC") && list.contains("today 13:00") && !list.contains("Ben"), "{list}");
     calls(&story, BEN, "cancel_scheduled", json!({ "id": "2" })).await;
     assert!(gave(&story).contains("Cancelled"), "an owner's rights are not needed for one's own: {}", gave(&story));
     story.pass(3 * HOUR).await;
@@ -369,6 +369,25 @@ async fn a_reminder_is_changed_in_place_and_named() {
     story.pass(DAY).await;
     assert_eq!(told(&story, ADA).len(), 1);
     assert_eq!(story.count("SELECT count(*) FROM reminders"), 1);
+    story.end().await;
+}
+
+/// Promise (time/near): `/reminders` says "today 18:30" and "tomorrow 09:00" for times that are near.
+#[tokio::test]
+async fn near_times_are_listed_by_the_name_of_their_day() {
+    let story = Story::begin().await;
+    for when in ["today 18:30", "tomorrow 9:00", "2026-11-22 09:00"] {
+        calls(&story, ADA, "remind", json!({ "when": when, "text": "the pills" })).await;
+    }
+    assert!(gave(&story).contains("22 November 2026"), "the model is told the date: {}", gave(&story));
+    story.say(ADA, "/reminders").await;
+    let list = story.last_received_by(ADA);
+    for part in ["reminder, today 18:30: the pills", "reminder, tomorrow 09:00: the", "reminder, 2026-11-22 09:00: the"]
+    {
+        assert!(list.contains(part), "{part} is missing in {list}");
+    }
+    story.say(ADA, "/reminders cancel 2").await;
+    assert_eq!(story.last_received_by(ADA), "Cancelled reminder 2: the pills, tomorrow 09:00.");
     story.end().await;
 }
 
