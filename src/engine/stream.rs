@@ -284,15 +284,20 @@ impl StreamTask {
         wording::turn::late(&zone.show_short(sent_at), now.since(sent_at), away)
     }
 
-    /// Claims the queued messages of one conversation for a new turn.
+    /// Claims the queued messages of one conversation and address for a new turn.
     async fn claim(
         &mut self,
         queued: Vec<StoredMessage>,
         now: Timestamp,
     ) -> anyhow::Result<Option<(TurnRow, TurnContext)>> {
-        let Some(conversation) = queued.first().and_then(|message| message.conversation) else { return Ok(None) };
-        let together: Vec<StoredMessage> =
-            queued.into_iter().take_while(|message| message.conversation == Some(conversation)).collect();
+        let Some((Some(conversation), from)) = queued.first().map(|message| (message.conversation, message.address))
+        else {
+            return Ok(None);
+        };
+        // Each message is answered where it came from.
+        let is_together =
+            |message: &StoredMessage| message.conversation == Some(conversation) && message.address == from;
+        let together: Vec<StoredMessage> = queued.into_iter().take_while(is_together).collect();
         let Some((party, address)) = self.party_and_address(&together).await? else { return Ok(None) };
         let is_said = together.iter().any(|message| message.kind == MessageKind::Said);
         let followed = if is_said { self.followed_edits(&party, now).await } else { Vec::new() };

@@ -3,9 +3,11 @@
 
 use std::time::Duration;
 
+use compline::model::ModelError;
 use compline::time::Clock;
 use serde_json::json;
 
+use crate::support::model::Say;
 use crate::support::signal::{number, uuid};
 use crate::support::story::{ADA, BEN, EVE, Story, StoryOver, canary};
 use crate::support::two_channels::TwoChannels;
@@ -161,6 +163,31 @@ async fn both_channels_at_once_are_one_order_and_never_two_turns() {
     assert_eq!(story.count(crossing), 0, "never two turns at once");
     let backwards = "SELECT count(*) FROM messages a JOIN messages b ON a.id < b.id AND b.turn_id < a.turn_id WHERE a.kind = 'said' AND b.kind = 'said'";
     assert_eq!(story.count(backwards), 0, "what came first is answered first");
+    story.end().await;
+}
+
+/// Promise (channels/each-answered): If you write on two channels at once, or while the model is
+/// unreachable, each message is answered on the channel that it came from.
+#[tokio::test]
+async fn messages_on_two_channels_are_each_answered_where_they_came_from() {
+    let story = StoryOver::<TwoChannels>::begin().await;
+    let heard =
+        |story: &StoryOver<TwoChannels>| (story.fake.telegram.texts(ADA).len(), story.fake.signal.texts(ADA).len());
+    for is_down in [false, true] {
+        let before = heard(&story);
+        let down = || Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() });
+        story.model.then(if is_down { down() } else { Say::Text("to the first".to_owned()) });
+        story.fake.telegram.says(ADA, &format!("is the ferry late? {}", canary(ADA)));
+        story.fake.signal.says(ADA, "and who is cooking?");
+        story.answered().await;
+        story.pass(Duration::from_secs(120)).await;
+        let after = heard(&story);
+        assert!(after.0 > before.0 && after.1 > before.1, "{is_down}: {before:?}, {after:?}");
+        let unanswered = "SELECT count(*) FROM messages m WHERE kind = 'said' AND NOT EXISTS (
+            SELECT 1 FROM messages r JOIN outbox o ON o.message_id = r.id
+            WHERE r.kind = 'reply' AND r.turn_id = m.turn_id AND o.address_id = m.address_id)";
+        assert_eq!(story.count(unanswered), 0, "{is_down}");
+    }
     story.end().await;
 }
 

@@ -174,9 +174,9 @@ async fn an_album_is_one_message() {
 }
 
 /// Promise (channels/telegram-and-terminal): You are one person on Telegram and in the terminal:
-/// you have one conversation, and the answer comes where you last wrote.
+/// you have one conversation, and each answer comes where its question came from.
 #[tokio::test]
-async fn one_person_at_two_places_has_one_conversation_and_is_answered_where_they_spoke_last() {
+async fn one_person_at_two_places_has_one_conversation_and_is_answered_at_each() {
     let story = Story::begin().await;
     let mut seat = TerminalClient::take(&story, "Ada").await;
     story.say(ADA, &format!("from the phone {}", canary(ADA))).await;
@@ -194,13 +194,13 @@ async fn one_person_at_two_places_has_one_conversation_and_is_answered_where_the
         "right before the newest: {prompt}"
     );
 
-    story.model.says("to both");
+    story.model.says("to the phone").says("to the desk");
     story.fake.says(ADA, "the phone again");
     story.settle().await;
     seat.says("2", "and the desk").await;
     story.answered().await;
-    assert_eq!(seat.next("message").await["markdown"], "to both");
-    assert_eq!(story.received_by(ADA), ["ok"]);
+    assert_eq!(seat.next("message").await["markdown"], "to the desk");
+    assert_eq!(story.received_by(ADA), ["ok", "to the phone"]);
     assert_eq!(story.count("SELECT count(*) FROM conversations"), 1);
     story.end().await;
 }
