@@ -21,6 +21,7 @@ mod models; // use of models
 pub mod owner_notice; // notices to all owners
 mod pairing; // /pair and the claim of the first owner
 mod people; // /people: roles, addresses, same persons
+mod pending; // /pending
 pub mod restore; // restore of a backup
 mod review; // commands about proposals; who may decide: `review::owner_decision`
 mod run; // from a command to its answer

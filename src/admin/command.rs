@@ -77,6 +77,8 @@ pub enum Query {
     FormerPeople(String),
     /// Consequences of handing the workspace root over to that person.
     HandOverPlan(String),
+    /// All that waits for the caller's decision.
+    Pending,
     /// The pending proposals.
     PendingProposals,
     /// The newest proposals, including decided ones.

@@ -157,6 +157,13 @@ pub(super) struct ProposalsReport {
     only_pending: bool,
 }
 
+impl ProposalsReport {
+    /// Returns true if there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+}
+
 impl Render for ProposalsReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         if self.rows.is_empty() {

@@ -129,6 +129,7 @@ impl Admin {
             Query::Conversation(id) => shown(&self.history().conversation(id, own).await?),
             Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
             Query::People => shown(&self.members().people().await?),
+            Query::Pending => shown(&self.reports().pending(origin.person()?).await?),
             Query::PendingProposals => shown(&skills.pending().await?),
             Query::Proposals => shown(&skills.proposals().await?),
             Query::Proposal(id) => shown(&skills.proposal(id, surface).await?),

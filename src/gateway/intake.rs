@@ -183,8 +183,8 @@ impl Intake {
         let peers = self.journal.read(read).await?;
         let entries: Vec<MenuEntry> = COMMANDS
             .iter()
-            .filter(|row| row.in_menu)
-            .map(|row| MenuEntry { name: row.name.to_owned(), description: row.menu_line(), role: row.role })
+            .filter_map(|row| row.menu.map(|role| (row, role)))
+            .map(|(row, role)| MenuEntry { name: row.name.to_owned(), description: row.menu_line(), role })
             .collect();
         self.adapter.register_menu(&entries, &peers).await;
         Ok(())

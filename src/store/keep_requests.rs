@@ -119,6 +119,11 @@ impl KeepRequests<'_> {
         self.db.row("WHERE number = ?1", [number])
     }
 
+    /// Returns the open requests to a person, oldest first; some may have expired.
+    pub fn open_keeps(&self, person: PersonId) -> anyhow::Result<Vec<KeepRow>> {
+        self.db.rows("WHERE person_id = ?1 AND state = 'open' ORDER BY id", [person])
+    }
+
     /// Returns the first accepted request after that one that is not yet carried out.
     pub fn next_accepted_keep(&self, after: KeepId) -> anyhow::Result<Option<KeepRow>> {
         self.db.row("WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1", [after])

@@ -171,6 +171,11 @@ impl Questions<'_> {
         self.question_where("q.id = ?1", id)
     }
 
+    /// Returns the open questions of a stream, oldest first; some may have expired.
+    pub fn open_questions(&self, stream: StreamId) -> anyhow::Result<Vec<QuestionRow>> {
+        self.db.all(&selection("q.stream_id = ?1 AND q.state = 'open' ORDER BY q.id"), [stream])
+    }
+
     /// Returns the question whose answer began this turn.
     pub fn question_before(&self, turn: TurnId) -> anyhow::Result<Option<QuestionRow>> {
         self.question_where("q.continued_by = ?1", turn)
@@ -203,12 +208,15 @@ impl Questions<'_> {
     }
 
     fn question_where(&self, which: &str, id: impl rusqlite::ToSql) -> anyhow::Result<Option<QuestionRow>> {
-        let sql = format!(
-            "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
-                 {EXPIRES} AS expiry FROM {ASKED} WHERE {which}"
-        );
-        self.db.first(&sql, [id])
+        self.db.first(&selection(which), [id])
     }
+}
+
+fn selection(which: &str) -> String {
+    format!(
+        "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
+             {EXPIRES} AS expiry FROM {ASKED} WHERE {which}"
+    )
 }
 
 impl QuestionsMut<'_> {

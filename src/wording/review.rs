@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{ProgramText, span};
-use crate::id::{ProposalId, VersionId};
+use crate::id::{ProposalId, QuestionId, VersionId};
 
 /// An empty list of pending proposals.
 pub const NOTHING_WAITS: &str = "Nothing is waiting for you.";
@@ -95,6 +95,16 @@ impl Surface {
 /// A proposal in the list.
 pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> String {
     format!("- **{id}** {what}: {standing}, {} old", span(age))
+}
+
+/// An open question in the list of what waits.
+pub fn question_waits(id: QuestionId, question: &str) -> String {
+    format!("- **question {id}** {question} (/yes {id} or /no {id})")
+}
+
+/// A text that may be kept in the list of what waits.
+pub fn keep_waits(id: QuestionId, path: &str) -> String {
+    question_waits(id, &format!("Keep {path}?"))
 }
 
 /// Effect of a proposal, on one line.

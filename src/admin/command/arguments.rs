@@ -290,8 +290,8 @@ mod gate_tests {
         let twelve = ProposalId(12);
         let (hash, nothing) = ("a3f9c21b".to_owned(), String::new());
         for (line, command) in [
-            ("pending", Command::Read(Query::PendingProposals)),
-            ("pending now", Command::Read(Query::PendingProposals)),
+            ("pending", Command::Read(Query::Pending)),
+            ("pending now", Command::Read(Query::Pending)),
             ("show 12", Command::Read(Query::Proposal(twelve))),
             (
                 "approve 12 a3f9c21b",

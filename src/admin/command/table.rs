@@ -27,8 +27,8 @@ pub struct CommandRow {
     pub hint: Option<&'static str>,
     /// True if `/help` lists it.
     pub is_listed: bool,
-    /// True if the menu of those who may use it lists it too.
-    pub in_menu: bool,
+    /// Lowest role whose menu lists it; `None` if it has to be typed.
+    pub menu: Option<Role>,
     parser: RowParser,
 }
 
@@ -76,7 +76,7 @@ pub const COMMANDS: &[CommandRow] = &[
         .hint("with the number of the question"),
     member("status", "", "Show channels, queues and remaining budget", Read(|_| Some(Query::Status)))
         .command_line("status")
-        .in_menu(),
+        .in_menu_of(Role::Owner),
     member("usage", "", "Show use and cost of models", Read(|_| Some(Query::Usage)))
         .aliases(&["cost"])
         .command_line("usage"),
@@ -124,7 +124,7 @@ pub const COMMANDS: &[CommandRow] = &[
         ByArguments(arguments::heartbeat),
     )
     .hint("add is for something to do once, always for a standing instruction; tidy takes out what is ticked"),
-    owner("pending", "", "List skill changes that wait", Read(|_| Some(Query::PendingProposals)))
+    member("pending", "", "List what waits for you", Read(|_| Some(Query::Pending)))
         .command_line("review list")
         .in_menu(),
     owner(
@@ -206,8 +206,8 @@ pub fn help(name: &str) -> &'static str {
 
 const fn member(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
     let (aliases, command_line, hint): (&[&str], _, _) = (&[], None, None);
-    let (role, in_group, is_listed, in_menu) = (Role::Member, InGroup::AnsweredDirectly, true, false);
-    CommandRow { name, aliases, role, in_group, command_line, arguments, help, hint, is_listed, in_menu, parser }
+    let (role, in_group, is_listed, menu) = (Role::Member, InGroup::AnsweredDirectly, true, None);
+    CommandRow { name, aliases, role, in_group, command_line, arguments, help, hint, is_listed, menu, parser }
 }
 
 const fn owner(name: &'static str, arguments: &'static str, help: &'static str, parser: RowParser) -> CommandRow {
@@ -237,7 +237,11 @@ impl CommandRow {
     }
 
     const fn in_menu(self) -> Self {
-        Self { in_menu: true, ..self }
+        self.in_menu_of(self.role)
+    }
+
+    const fn in_menu_of(self, role: Role) -> Self {
+        Self { menu: Some(role), ..self }
     }
 
     /// Returns true if the name, in lower case, names the command.
@@ -293,9 +297,9 @@ mod tests {
 
     #[test]
     fn eight_commands_are_in_the_menu_of_members_and_thirteen_in_that_of_owners() {
-        let menu = |role| COMMANDS.iter().filter(move |row| row.in_menu && role >= row.role).count();
+        let menu = |role| COMMANDS.iter().filter(move |row| row.menu.is_some_and(|lowest| role >= lowest)).count();
         assert_eq!((menu(Role::Member), menu(Role::Owner)), (8, 13));
-        assert!(COMMANDS.iter().all(|row| row.is_listed || !row.in_menu), "the menu is a part of /help");
+        assert!(COMMANDS.iter().all(|row| row.is_listed || row.menu.is_none()), "the menu is a part of /help");
     }
 
     #[test]

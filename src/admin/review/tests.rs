@@ -84,8 +84,10 @@ async fn neither_a_member_nor_a_group_is_answered() {
     let fixture = Fixture::new().await;
     let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };
+    assert_eq!(fixture.admin.chat(&fixture.ben(), "/pending").await.markdown, says::NOTHING_WAITS);
+    let refused = fixture.admin.chat(&in_group, "/pending").await;
+    assert_eq!(refused.markdown, crate::wording::command::DIRECT_ONLY);
     for line in [
-        "/pending".to_owned(),
         format!("/show {id}"),
         format!("/approve {id} {hash}"),
         format!("/reject {id}"),

@@ -228,6 +228,7 @@ impl<C: Channel> HomeOver<C> {
             "/memory search private",
             "/search private",
             "/reminders",
+            "/pending",
             "/export",
             "/why",
             "/why memory",

@@ -1,0 +1,84 @@
+//! `/pending`: all that waits for a person's decision.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::ReportsAdmin;
+use super::answer::{Render, RenderContext, ShownLabel, plain};
+use super::review::ProposalsReport;
+use crate::people::{Person, Role};
+use crate::store::{Db, KeepRow, QuestionRow};
+use crate::text::shorten;
+use crate::trust::Text;
+use crate::wording::review as says;
+
+/// Maximum number of characters shown of a question.
+const MAX_CHARACTERS: usize = 200;
+
+impl ReportsAdmin<'_> {
+    /// The open questions to a person, and for an owner the pending proposals.
+    pub(super) async fn pending(&self, person: &Person) -> anyhow::Result<PendingReport> {
+        let (id, now) = (person.id, self.clock.now());
+        let waiting = move |db: Db<'_>| {
+            let keeps: Vec<_> =
+                db.keep_requests().open_keeps(id)?.into_iter().filter(|keep| keep.is_open(now)).collect();
+            let mut questions = Vec::new();
+            let stream = db.conversations().stream_of(id)?;
+            let open = stream.map(|stream| db.questions().open_questions(stream)).transpose()?.unwrap_or_default();
+            for question in open.into_iter().filter(|row| row.person == id && row.is_open(now)) {
+                let conversation = db.conversations().conversation(question.conversation)?;
+                if conversation.is_some_and(|conversation| conversation.closed_at.is_none()) {
+                    let reply = db.activity().reply_of(question.turn)?;
+                    let texts = reply.map(|reply| db.messages().texts_of(reply)).transpose()?.unwrap_or_default();
+                    questions.push((question, texts.into_iter().next().map(|stored| stored.text)));
+                }
+            }
+            Ok((questions, keeps))
+        };
+        let (questions, keeps) = self.journal.read(waiting).await?;
+        let proposals = match person.role {
+            Role::Owner => Some(self.skills_and_proposals().pending().await?),
+            _ => None,
+        };
+        Ok(PendingReport { questions, keeps, proposals })
+    }
+}
+
+/// All that waits for a person's decision.
+pub(super) struct PendingReport {
+    /// Each with its text.
+    questions: Vec<(QuestionRow, Option<Text>)>,
+    keeps: Vec<KeepRow>,
+    /// `None` for those who decide about none.
+    proposals: Option<ProposalsReport>,
+}
+
+impl Render for PendingReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let mut lines = Vec::new();
+        for (row, text) in &self.questions {
+            let words = text.as_ref().map_or("", |text| &**shown.words::<Arc<str>>(text));
+            let first = shorten(words.lines().next().unwrap_or_default(), MAX_CHARACTERS);
+            lines.push(says::question_waits(row.id, &plain(&first)));
+        }
+        for (row, number) in self.keeps.iter().filter_map(|row| row.number.map(|number| (row, number))) {
+            shown.also(row.shown.label());
+            lines.push(says::keep_waits(number, &plain(&row.path)));
+        }
+        let proposals = self.proposals.as_ref().filter(|proposals| lines.is_empty() || !proposals.is_empty());
+        let proposals = proposals.map(|proposals| proposals.markdown(context, shown));
+        if lines.is_empty() {
+            return proposals.unwrap_or_else(|| says::NOTHING_WAITS.to_owned());
+        }
+        [lines.join("\n")].into_iter().chain(proposals).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn json(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        json!({
+            "questions": self.questions.iter().map(|(row, _)| row.id).collect::<Vec<_>>(),
+            "keeps": self.keeps.iter().map(|row| row.number).collect::<Vec<_>>(),
+            "proposals": self.proposals.as_ref().map(|proposals| proposals.json(context, shown)),
+        })
+    }
+}
