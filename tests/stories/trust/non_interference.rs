@@ -8,7 +8,8 @@
 //! A yes makes exactly the text that was shown a person's own, independent of its origin. The text
 //! kept by a yes, and the file that a person vouches for, are therefore the same in both runs,
 //! between different texts: anything else that came with them would differ. So are notes and skills
-//! changed by hand, and updates of the program.
+//! changed by hand, and updates of the program. A yes until `/new` lets the model use a tool of
+//! another program, with what it has read from outside.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,6 +21,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use crate::skill_gate::shown_hash;
+use crate::support::mcp::{FakeServer, accept};
 use crate::support::model::{Say, words};
 use crate::support::pdf::pdf;
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, skill};
@@ -77,6 +79,7 @@ enum Event {
     Approve,
     EditByHand,
     Vouch,
+    UseTool,
     NoteByHand,
     ValueByHand,
     Update,
@@ -85,7 +88,7 @@ enum Event {
     Restart,
 }
 
-const ALL: [Event; 35] = [
+const ALL: [Event; 36] = [
     Event::Talk,
     Event::Forward,
     Event::Document,
@@ -115,6 +118,7 @@ const ALL: [Event; 35] = [
     Event::Approve,
     Event::EditByHand,
     Event::Vouch,
+    Event::UseTool,
     Event::NoteByHand,
     Event::ValueByHand,
     Event::Update,
@@ -132,7 +136,7 @@ fn history(seed: u64) -> Vec<Event> {
         usize::try_from(state >> 33).unwrap()
     };
     let mut events = vec![[Event::Forward, Event::Document, Event::Pdf, Event::Page][next() % 4]];
-    events.push(Event::Keep);
+    events.extend([Event::Keep, Event::UseTool, Event::UseTool]);
     events.extend((0..EVENTS).map(|_| ALL[next() % ALL.len()]));
     events.extend([
         Event::Yes,
@@ -150,9 +154,11 @@ fn history(seed: u64) -> Vec<Event> {
     events
 }
 
-/// Obeys the person's order, and otherwise answers with a digest of the whole request.
+/// Obeys the person's order, and otherwise answers with a digest of the whole request. It has only
+/// letters: digits count as more tokens, and what differs may differ in its text, not in its length.
 fn echo(request: &Request) -> Say {
-    let digest: String = Sha256::digest(words(request)).iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+    let digest: String =
+        Sha256::digest(words(request)).iter().take(16).map(|byte| char::from(b'a' + byte % 16)).collect();
     let newest = request.messages().last().unwrap();
     let said = words(request);
     let order = said.lines().rev().find_map(|line| line.strip_prefix("please ")).unwrap_or_default();
@@ -184,6 +190,7 @@ fn echo(request: &Request) -> Say {
         (Purpose::Chat, EDIT_WHAT_WAS_READ) => call("edit_file", json!({ "path": PLAN, "old": "Beans", "new": format!("Beans ({digest})") })),
         (Purpose::Chat, "keep") => call("remember", json!({ "title": "Tea", "content": TEA, "kind": "user" })),
         (Purpose::Chat, "oddly") => call("write_file", json!({ "path": "memory\u{200b}/Number.md", "content": digest })),
+        (Purpose::Chat, "use the tool") => call("fake__echo", json!({ "to": "ben@example.org", "words": digest })),
         (Purpose::Chat, "load") => call("load_skill", json!({ "name": "by-hand" })),
         (Purpose::Chat, order) if order.starts_with("propose") => {
             let name = format!("s-{digest}");
@@ -206,12 +213,15 @@ type Stays = BTreeMap<String, String>;
 async fn live(events: &[Event], letter: &str) -> Stays {
     let page = format!("<title>{letter}</title><p>{letter}</p>");
     let web = Web::of(&[("/page", page.as_str())]).await;
-    let mut story = Story::prepared("[skills]\nreview = \"human\"\n[memory]\nextract_every = 2\n").await;
+    let server = FakeServer::new("mail");
+    let mut story: Story = server.prepared("[skills]\nreview = \"human\"\n[memory]\nextract_every = 2\n").await;
     story.fetch_through(web.fetcher());
     story.ship(SHIPPED[0]);
     story.model.otherwise(echo);
     story.background.otherwise(echo);
     story.start().await;
+    story.settle().await;
+    accept(&story, "fake__echo").await;
     story.say(ADA, "hello").await;
     story.write_skill("brew", "One.", "My first.\n\nEnd.");
     let plan = story.home.join("workspace").join(PLAN);
@@ -268,6 +278,7 @@ async fn happens(story: &mut Story, event: Event, number: usize, letter: &str) {
             story.say(ADA, "look").await;
         }
         Event::Vouch => vouch_for_the_recipe(story).await,
+        Event::UseTool => use_the_tool(story).await,
         Event::NoteByHand => {
             let head = if number.is_multiple_of(2) { "---\nname: Kettle\ntype: fact\n---\n\n" } else { "" };
             story.writes("memory/kettle.md", &format!("{head}The kettle holds {number} litres.\n"));
@@ -322,6 +333,17 @@ async fn vouch_for_the_recipe(story: &Story) {
     let (_, code) = shown.split_once(&format!("/trust {number} ")).unwrap_or_else(|| panic!("{shown}"));
     let code: String = code.chars().take_while(char::is_ascii_hexdigit).collect();
     story.say(ADA, &format!("/trust {number} {code}")).await;
+}
+
+/// The model uses a tool of another program; if Ada is asked, she says yes until /new.
+async fn use_the_tool(story: &Story) {
+    story.say(ADA, "please use the tool").await;
+    let question = story.last_received_by(ADA);
+    if let Some((_, rest)) = question.split_once("Send this to the tool").and_then(|(_, rest)| rest.split_once("/yes "))
+    {
+        let number = rest.split(' ').next().unwrap();
+        story.say(ADA, &format!("/yes {number} new")).await;
+    }
 }
 
 /// Talks until the window is nearly full and the older part is compacted.
@@ -388,6 +410,7 @@ fn what_stays(story: &Story) -> Stays {
             "vouched",
             "SELECT CAST(count(*) AS TEXT) FROM turns WHERE label LIKE 'trusted vouched:%' AND state = 'done'",
         ),
+        ("uses under a yes", "SELECT CAST(count(*) AS TEXT) FROM steps WHERE grant_id IS NOT NULL"),
         ("merges", "SELECT CAST(count(*) AS TEXT) FROM proposals WHERE origin = 'shipped'"),
         ("edited", "SELECT CAST(count(*) AS TEXT) FROM files WHERE path = 'plans/garden.md' AND cause = 'edit'"),
         ("titles", "SELECT coalesce(group_concat(title, char(10)), '') FROM summaries WHERE view = 'trusted'"),
@@ -425,7 +448,7 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
         "the quick brown letter runs over the lazy dog and says nothing of any weight to anybody who may read it";
     let (mut kept, mut facts) = (0, 0);
     let (mut granted, mut given_way, mut edited) = (0, String::new(), 0);
-    let (mut vouched, mut merges) = (0, 0);
+    let (mut vouched, mut used, mut merges) = (0, 0, 0);
     for seed in 0..HISTORIES {
         let events = history(seed);
         let one = live(&events, &format!("{UNTRUSTED}aaaa {filler} one")).await;
@@ -438,6 +461,7 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
         let count = |name: &str| one[name].parse::<usize>().unwrap();
         edited += count("edited");
         vouched += count("vouched");
+        used += count("uses under a yes");
         merges += count("merges");
         let names: Vec<_> = one.keys().chain(other.keys()).collect();
         for name in names {
@@ -447,6 +471,7 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
     assert!(kept > 0 && facts > 0, "something lasts of {HISTORIES} histories: {kept} notes, {facts} with facts");
     assert!(granted > 0 && edited > 0, "{granted} yeses count, {edited} edits");
     assert!(vouched > 0 && merges > 0, "{vouched} turns vouched for, {merges} merges");
+    assert!(used > 0, "{used} uses of a tool under a yes");
     assert!(
         given_way.contains('0') && given_way.contains('1'),
         "older parts give way, with and without text from outside: {given_way}"
