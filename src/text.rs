@@ -36,6 +36,11 @@ pub fn shorten(text: &str, max: usize) -> String {
     short
 }
 
+/// Returns the words of a text: the runs of letters and digits.
+pub fn words_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
+}
+
 /// Returns the text on one line: every run of white space becomes one space.
 pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")

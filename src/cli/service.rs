@@ -34,16 +34,16 @@ const LAUNCHD_AGENT: &str = include_str!("../../config/compline.plist");
 #[derive(Debug, Subcommand)]
 pub enum ServiceCommand {
     /// Start the gateway now and whenever this computer starts
-    Install(Whose),
+    Install(SystemOrUser),
     /// Stop the service and remove it; the data stays
-    Uninstall(Whose),
+    Uninstall(SystemOrUser),
     /// Show whether the service runs
-    Status(Whose),
+    Status(SystemOrUser),
 }
 
-/// Whose service it is.
+/// Service of the computer or of a user.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Whose {
+pub struct SystemOrUser {
     /// A service of the whole computer [default for root]
     #[arg(long)]
     system: bool,
@@ -55,9 +55,9 @@ pub struct Whose {
 /// Runs the command.
 pub fn run(command: &ServiceCommand, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     match command {
-        ServiceCommand::Install(whose) => install(&whose.service(paths)?, paths, printer),
-        ServiceCommand::Uninstall(whose) => uninstall(&whose.service(paths)?, printer),
-        ServiceCommand::Status(whose) => status(&whose.service(paths)?),
+        ServiceCommand::Install(of) => install(&of.service(paths)?, paths, printer),
+        ServiceCommand::Uninstall(of) => uninstall(&of.service(paths)?, printer),
+        ServiceCommand::Status(of) => status(&of.service(paths)?),
     }
 }
 
@@ -96,7 +96,7 @@ struct Service {
     home: PathBuf,
 }
 
-impl Whose {
+impl SystemOrUser {
     fn service(self, paths: &CliPaths) -> Result<Service, CliError> {
         let manager = match self.system || (is_root() && !self.user) {
             _ if cfg!(target_os = "macos") => Manager::Launchd,

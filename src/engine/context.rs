@@ -27,7 +27,7 @@ use crate::store::{
     SummaryContent, SummaryInputs, SummaryState, TextKind,
 };
 use crate::text::headings::below;
-use crate::text::{defuse, estimate_tokens, shorten};
+use crate::text::{defuse, estimate_tokens, shorten, words_in};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::attachments::{self, ReceivedFile};
@@ -190,8 +190,7 @@ impl KnownStatements {
 
 /// Returns the words of a text in lower case, without punctuation.
 fn words_alone(text: &str) -> String {
-    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+    words_in(text).map(str::to_lowercase).collect::<Vec<_>>().join(" ")
 }
 
 /// An earlier conversation in an opening.

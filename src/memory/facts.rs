@@ -283,9 +283,7 @@ impl Notes<'_> {
     ) -> Result<Option<StoredNote>, WriteError> {
         let known = if origin.label.is_trusted() { self.known_key_in(&origin.who, words).await? } else { None };
         let Some((key, value)) = known else { return Ok(None) };
-        let stored = self.store_value(origin, key, value).await?;
-        // The form of the path that a model sees.
-        Ok(Some(StoredNote { path: stored.path.trim_start_matches('/').to_owned(), ..stored }))
+        Ok(Some(self.store_value(origin, key, value).await?.for_model()))
     }
 
     /// Parses a text that states a fact; `None` if no readable list and no note knows the key.

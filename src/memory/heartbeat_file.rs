@@ -11,6 +11,7 @@
 use std::collections::BTreeSet;
 
 use super::page::digest;
+use crate::text::words_in;
 
 /// Heading of a new file.
 const HEADING: &str = "# Heartbeat\n\n";
@@ -153,8 +154,7 @@ pub fn without_ticked_items(text: &str, ticks: &BTreeSet<String>) -> (String, Ve
 /// Letters and digits in lower case, with single spaces between the words; the text itself if it
 /// has none.
 fn normal(words: &str) -> String {
-    let parts: Vec<String> =
-        words.split(|c: char| !c.is_alphanumeric()).filter(|part| !part.is_empty()).map(str::to_lowercase).collect();
+    let parts: Vec<String> = words_in(words).map(str::to_lowercase).collect();
     if parts.is_empty() { words.trim().to_owned() } else { parts.join(" ") }
 }
 

@@ -8,7 +8,7 @@ use super::workspace::{Notes, WriteError, unless_refused_logged};
 use super::write::ChangeOrigin;
 use super::{memory_md, note};
 use crate::people::Party;
-use crate::text::one_line;
+use crate::text::words_in;
 
 /// Maximum length of a sentence that states a fact, in characters; a longer one is a note.
 const SENTENCE: usize = 500;
@@ -35,12 +35,8 @@ impl KeyNote {
 
     /// Returns true if the note holds every word of that value.
     pub(super) fn says(&self, value: &str) -> bool {
-        let body = memory_md::plain(&self.body);
-        let words = |text: &str| -> Vec<String> {
-            text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
-        };
-        let said = words(&body);
-        words(&memory_md::plain(value)).iter().all(|word| said.contains(word))
+        let (body, value) = (self.body.to_lowercase(), value.to_lowercase());
+        words_in(&value).all(|word| words_in(&body).any(|said| said == word))
     }
 }
 
@@ -96,12 +92,10 @@ impl Notes<'_> {
         };
         let path = format!("memory/{}.md", note::slug(&draft.title));
         let existing = self.files().readable(&origin.who, &path).await?;
-        let name = |title: &str| one_line(title).to_lowercase();
-        if existing.is_some_and(|note| name(&note::read(&note.text).name) == name(title)) {
+        if existing.is_some_and(|note| note::is_same_title(&note::read(&note.text).name, title)) {
             return self.store_in_note(origin, draft, (key, value), None).await.map(Some);
         }
-        let stored = self.store_value(origin, key, value).await?;
-        Ok(Some(StoredNote { path: stored.path.trim_start_matches('/').to_owned(), ..stored }))
+        Ok(Some(self.store_value(origin, key, value).await?.for_model()))
     }
 }
 

@@ -59,6 +59,12 @@ pub fn slug(title: &str) -> String {
     with_digest(if slug.is_empty() { "note" } else { &slug }, &lower)
 }
 
+/// Returns true if two titles name the same note.
+pub fn is_same_title(one: &str, other: &str) -> bool {
+    let lower = |title: &str| one_line(title).to_lowercase();
+    lower(one) == lower(other)
+}
+
 /// Returns an alternative name for a title whose first name belongs to another note.
 pub fn other_slug(title: &str) -> String {
     with_digest(&slug(title), &one_line(title))

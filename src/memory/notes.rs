@@ -56,6 +56,11 @@ pub struct StoredNote {
 }
 
 impl StoredNote {
+    /// Returns it with its path in the form that a model sees.
+    pub(super) fn for_model(self) -> Self {
+        Self { path: self.path.trim_start_matches('/').to_owned(), ..self }
+    }
+
     /// Returns a text that was stored as requested at that path and replaced nothing.
     pub(super) fn at(path: String, written: WriteResult) -> Self {
         Self { written, path, redirected: false, instead_of: None }
@@ -184,11 +189,10 @@ impl Notes<'_> {
         let make = move |texts: &[Option<&str>]| {
             let Some((old, texts)) = texts.split_first() else { return Ok(Vec::new()) };
             let (indexes, pending) = texts.split_at_checked(index.overflow.len() + 1).unwrap_or((texts, &[]));
-            let title = |name: &str| one_line(name).to_lowercase();
             // A note is replaced only by one with the same title. An untrusted source chose the
             // title of a pending note: it replaces exactly what its person was told, or nothing.
             if let Some(old) = old.map(note::read) {
-                if title(&old.name) != title(&new_note.name) {
+                if !note::is_same_title(&old.name, &new_note.name) {
                     return Err(WriteRefusal::impossible(says::TAKEN));
                 }
                 match &approved {
@@ -226,10 +230,9 @@ impl Notes<'_> {
     }
 
     async fn replaced_at(&self, who: &Party, path: &str, draft: &NoteDraft) -> anyhow::Result<Option<Replaced>> {
-        let title = |name: &str| one_line(name).to_lowercase();
         let file = self.files().readable(who, path).await?.filter(|file| file.label.is_trusted());
         let Some(file) = file else { return Ok(None) };
-        let old = Some(note::read(&file.text)).filter(|old| title(&old.name) == title(&draft.title));
+        let old = Some(note::read(&file.text)).filter(|old| note::is_same_title(&old.name, &draft.title));
         Ok(old.and_then(|old| Replaced::by(&draft.content, &old.name, &old.body, &file.label)))
     }
 

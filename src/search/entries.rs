@@ -306,9 +306,9 @@ fn search_entries(
         }
         load(db, &mut rows, scores.keys().chain(&phrase))?;
     }
-    let meanings = near.map_or_else(HashMap::new, |near| above_usual(&by_meaning, near.best.usual));
-    let clear = near.map_or(f64::INFINITY, |near| near.best.clear);
-    let is_found = is_found(db, question, words, &matching, &rows, clear, &by_meaning)?;
+    let meanings = near.map_or_else(HashMap::new, |near| above_mean(&by_meaning, near.best.mean_similarity));
+    let least_similarity = near.map_or(f64::INFINITY, |near| near.best.least_similarity);
+    let is_found = is_found(db, question, words, &matching, &rows, least_similarity, &by_meaning)?;
     let mut found = candidates(rows, &scores, &meanings, &phrase, words, now);
     found.retain(|one| fits(one, question));
     if !is_found && found.iter().all(|one| one.exact == Exact::Not) {
@@ -345,7 +345,7 @@ fn is_found(
     words: &Words,
     matching: &Matching,
     rows: &HashMap<i64, EntryRow>,
-    clear: f64,
+    least_similarity: f64,
     by_meaning: &[(i64, f64)],
 ) -> anyhow::Result<bool> {
     if matching.counts.is_empty() && !matching.ranked.is_empty() {
@@ -361,7 +361,8 @@ fn is_found(
         let name = Words::of(row.name.open().0, &[]).words;
         !name.is_empty() && name.iter().all(|word| words.words.contains(word))
     };
-    let stands_out = || by_meaning.iter().any(|(_, similarity)| *similarity > clear) || rows.values().any(is_named);
+    let stands_out =
+        || by_meaning.iter().any(|(_, similarity)| *similarity > least_similarity) || rows.values().any(is_named);
     Ok(matching.held.values().any(|held| floor.is_about(held)) || (!is_name_unknown && stands_out()))
 }
 
@@ -457,9 +458,9 @@ fn set_tiers(found: &mut [HitCandidate], nearest: Option<&BestCategories>) {
 }
 
 /// Returns for each entry its excess over the average similarity, as a share of the largest excess.
-fn above_usual(by_meaning: &[(i64, f64)], usual: f64) -> HashMap<i64, f64> {
-    let most = by_meaning.iter().map(|(_, similarity)| similarity - usual).fold(0.0, f64::max);
-    let share = |similarity: f64| if most > 0.0 { ((similarity - usual) / most).max(0.0) } else { 0.0 };
+fn above_mean(by_meaning: &[(i64, f64)], mean: f64) -> HashMap<i64, f64> {
+    let most = by_meaning.iter().map(|(_, similarity)| similarity - mean).fold(0.0, f64::max);
+    let share = |similarity: f64| if most > 0.0 { ((similarity - mean) / most).max(0.0) } else { 0.0 };
     by_meaning.iter().map(|(row, similarity)| (*row, share(*similarity))).collect()
 }
 

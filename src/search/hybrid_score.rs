@@ -52,10 +52,10 @@ pub fn by_best(scores: &[f64]) -> Vec<f64> {
     scores.iter().map(|score| scale(*score)).collect()
 }
 
-/// Returns how far a similarity is above the usual one: 0 at the usual, 1 at the best.
+/// Returns how far a similarity is above the mean: 0 at the mean, 1 at the best.
 #[must_use]
-pub fn above(similarity: f64, usual: f64, best: f64) -> f64 {
-    if best > usual { ((similarity - usual) / (best - usual)).clamp(0.0, 1.0) } else { 1.0 }
+pub fn above(similarity: f64, mean: f64, best: f64) -> f64 {
+    if best > mean { ((similarity - mean) / (best - mean)).clamp(0.0, 1.0) } else { 1.0 }
 }
 
 /// Scales scores without a natural zero to 0..1: the worst becomes zero, the best one. Equal scores

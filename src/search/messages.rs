@@ -84,7 +84,7 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
         terms: &terms,
         exact,
         zone: looked.zone,
-        usual: looked.usual,
+        mean_similarity: looked.mean_similarity,
     };
     add_context(db, &mut candidates, &mut context, looked)?;
     if looked.with_neighbours && !terms.all_common {
@@ -96,7 +96,7 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
         search.add_linked_texts(&mut candidates, &first, &terms, looked)?;
         add_context(db, &mut candidates, &mut context, looked)?;
     }
-    let is_found = is_found(&candidates, &context, search.messages_in(looked.scope)?, looked.clear);
+    let is_found = is_found(&candidates, &context, search.messages_in(looked.scope)?, looked.least_similarity);
     let mut hits = Vec::new();
     for (at, score) in rank::rank(&candidates, &context).into_iter().take(looked.limit) {
         let Some(candidate) = candidates.get(at) else { continue };
@@ -111,7 +111,7 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
 }
 
 /// Returns true if the candidates say something about the query, by words or by meaning.
-fn is_found(candidates: &[MessageCandidate], context: &RankContext<'_>, messages: f64, clear: f64) -> bool {
+fn is_found(candidates: &[MessageCandidate], context: &RankContext<'_>, messages: f64, least_similarity: f64) -> bool {
     let (terms, question) = (context.terms, context.question);
     if terms.all_common || candidates.iter().any(|one| context.exact.contains(&one.text)) {
         return true;
@@ -124,7 +124,7 @@ fn is_found(candidates: &[MessageCandidate], context: &RankContext<'_>, messages
     }
     // What was said in a month answers a question for that month, whatever it was.
     let is_dated = !question.months.is_empty() && candidates.iter().any(|one| context.is_dated(one));
-    let stands_out = candidates.iter().any(|one| one.meaning.is_some_and(|similarity| similarity > clear));
+    let stands_out = candidates.iter().any(|one| one.meaning.is_some_and(|similarity| similarity > least_similarity));
     (is_dated || stands_out) && !is_name_unknown
 }
 
@@ -199,7 +199,7 @@ impl ConversationSearch {
         asked: &ConversationQuery,
         and: impl FnOnce(Db<'_>, MessageMatches) -> anyhow::Result<T> + Send + 'static,
     ) -> anyhow::Result<T> {
-        let (near, usual, clear) = self.near(asked).await?;
+        let (near, mean_similarity, least_similarity) = self.near(asked).await?;
         let (asked, agent, zone) = (asked.clone(), Arc::clone(&self.agent), self.zone);
         self.journal
             .read_much(move |db| {
@@ -217,8 +217,8 @@ impl ConversationSearch {
                     with_neighbours: true,
                     zone,
                     near,
-                    usual,
-                    clear,
+                    mean_similarity,
+                    least_similarity,
                 };
                 let found = find_messages(db, &looked)?;
                 and(db, found)
@@ -226,8 +226,8 @@ impl ConversationSearch {
             .await
     }
 
-    /// Digests near in meaning with their similarity, the average similarity, and the one from which
-    /// a text says something.
+    /// Digests near in meaning with their similarity, the average similarity, and the one from
+    /// which a text says something.
     async fn near(&self, asked: &ConversationQuery) -> anyhow::Result<(Vec<(String, f64)>, f64, f64)> {
         let Some(vectors) = &self.vectors else { return Ok(Default::default()) };
         let (words, label, scope) = asked.words.open();
@@ -238,6 +238,6 @@ impl ConversationSearch {
         let limit = if asked.time == TimeRange::ALL { NEAR } else { NEAR_IN_TIME };
         let found = vectors.nearest_messages(scope, &bare, asked.untrusted_too, limit).await.unwrap_or_default();
         let near = found.near.into_iter().map(|near| (near.digest, near.similarity)).collect();
-        Ok((near, found.usual, found.clear))
+        Ok((near, found.mean_similarity, found.least_similarity))
     }
 }

@@ -57,7 +57,7 @@ pub(super) struct RankContext<'a> {
     /// Time zone of months and years in the query.
     pub zone: Zone,
     /// Average similarity of all texts, zero on the scale of meaning.
-    pub usual: f64,
+    pub mean_similarity: f64,
 }
 
 impl RankContext<'_> {
@@ -113,8 +113,9 @@ pub(super) fn best(candidates: &[MessageCandidate], light: &RankContext<'_>, cou
 /// meaning in them.
 fn own(candidates: &[MessageCandidate], light: &RankContext<'_>) -> (Vec<f64>, f64) {
     let known: Vec<f64> = candidates.iter().filter_map(|one| one.meaning).collect();
-    let best = known.iter().copied().fold(light.usual, f64::max);
-    let meaning = |one: &MessageCandidate| one.meaning.map_or(0.0, |near| hybrid_score::above(near, light.usual, best));
+    let best = known.iter().copied().fold(light.mean_similarity, f64::max);
+    let meaning =
+        |one: &MessageCandidate| one.meaning.map_or(0.0, |near| hybrid_score::above(near, light.mean_similarity, best));
     let words: Vec<f64> = candidates.iter().map(|one| one.words).filter(|score| *score > 0.0).collect();
     let scaled: Vec<f64> = candidates.iter().filter(|one| one.meaning.is_some()).map(meaning).collect();
     let share = hybrid_score::share(&words, &scaled);
@@ -239,7 +240,7 @@ mod tests {
 
     fn light<'a>(question: &'a Question, terms: &'a Terms) -> RankContext<'a> {
         let (named, around, exact) = (HashSet::new(), Neighbours::default(), HashSet::new());
-        RankContext { question, named, around, terms, exact, zone: Zone::UTC, usual: 0.0 }
+        RankContext { question, named, around, terms, exact, zone: Zone::UTC, mean_similarity: 0.0 }
     }
 
     fn order(candidates: &[MessageCandidate], light: &RankContext<'_>) -> Vec<i64> {

@@ -8,7 +8,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::fold::fold;
-use crate::text::{escape_markdown, one_line, shorten};
+use crate::text::{escape_markdown, one_line, shorten, words_in};
 
 /// Maximum number of characters before the first mark.
 const BEFORE: usize = 60;
@@ -182,7 +182,7 @@ impl Snippet {
 
 fn folded_words(text: &str) -> Vec<String> {
     let folded = fold(text).to_lowercase();
-    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    words_in(&folded).map(str::to_owned).collect()
 }
 
 /// Returns whether two words are equal, or have one stem and two endings. In scripts without listed

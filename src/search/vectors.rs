@@ -107,9 +107,9 @@ pub struct NearMessages {
     /// Nearest texts, nearest first.
     pub near: Vec<Near>,
     /// Average similarity of all texts.
-    pub usual: f64,
+    pub mean_similarity: f64,
     /// Similarity from which a text says something about the query.
-    pub clear: f64,
+    pub least_similarity: f64,
 }
 
 /// Entries similar in meaning to the query.
@@ -191,8 +191,8 @@ impl Vectors {
     ) -> Option<NearMessages> {
         let vector = self.of_question(question).await?;
         let scan = move |cache: &VectorCache, vector: &[f32]| cache.nearest(vector, untrusted_too, limit);
-        let (near, (usual, clear)) = self.near((Corpus::Said, scope), vector, scan).await?;
-        Some(NearMessages { near, usual, clear })
+        let (near, (mean_similarity, least_similarity)) = self.near((Corpus::Said, scope), vector, scan).await?;
+        Some(NearMessages { near, mean_similarity, least_similarity })
     }
 
     /// Returns the nearest entries of a scope and of the shared files. `None` as in

@@ -68,18 +68,18 @@ pub struct MessageQuery<'a> {
     pub time: TimeRange,
     /// Name of the assistant; blank if it has none.
     pub agent: &'a str,
-    /// True to include the neighbours of matches, and texts with the rare words of the best ones: an
-    /// answer need not repeat the words of its question.
+    /// True to include the neighbours of matches, and texts with the rare words of the best ones:
+    /// an answer need not repeat the words of its question.
     pub with_neighbours: bool,
     /// Time zone of months and years in the query.
     pub zone: Zone,
-    /// Digests of texts near in meaning, with their similarity, nearest first. If empty, words alone
-    /// decide.
+    /// Digests of texts near in meaning, with their similarity, nearest first. If empty, words
+    /// alone decide.
     pub near: &'a [(String, f64)],
     /// Average similarity of all texts of the scope.
-    pub usual: f64,
+    pub mean_similarity: f64,
     /// Similarity from which a text says something about the query.
-    pub clear: f64,
+    pub least_similarity: f64,
 }
 
 impl MessageQuery<'_> {
@@ -96,8 +96,8 @@ impl MessageQuery<'_> {
             with_neighbours: false,
             zone: Zone::UTC,
             near: &[],
-            usual: 0.0,
-            clear: f64::NEG_INFINITY,
+            mean_similarity: 0.0,
+            least_similarity: f64::NEG_INFINITY,
         }
     }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::fold::fold;
 use super::question::Question;
 use super::winnow::{RUN, fingerprints, share_run};
+use crate::text::words_in;
 
 /// Lines with fewer letters are searched together with their subject.
 const LONG_LINE: usize = 8;
@@ -296,7 +297,7 @@ fn is_day(rest: &str) -> bool {
 /// Returns the text folded and in lower case, one space between words, nothing else.
 fn plain(text: &str) -> String {
     let folded = fold(&text.to_lowercase());
-    folded.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    words_in(&folded).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the number of letters and words of a text.

@@ -3,7 +3,7 @@
 //! Each answer is tested with a real request when it is given, and asked again alone. Enter keeps
 //! an answer that failed its test: a setting can be right before the server is.
 
-use super::questions::{KEY_FILE, Wizard, secret_source};
+use super::questions::{KEY_FILE, Wizard};
 use crate::cli::print::{self, CliError};
 use crate::cli::{block_on, probe};
 use crate::config::{self, KnownModel, Price, Provider, known_model};
@@ -158,19 +158,7 @@ impl Wizard<'_> {
     /// Asks for the key until it can be read. Returns false if the line is empty.
     fn ask_key(&mut self) -> Result<bool, CliError> {
         print::print_remark(says::ABOUT_KEY);
-        let before = (self.answers.api_key.clone(), self.typed.clone());
-        loop {
-            let typed = self.dialogue.secret(says::ASK_KEY)?;
-            if typed.is_empty() {
-                (self.answers.api_key, self.typed) = before;
-                return Ok(false);
-            }
-            self.typed.retain(|typed| typed.file != KEY_FILE);
-            self.answers.api_key = secret_source(&typed, KEY_FILE, &mut self.typed);
-            if self.is_valid()? {
-                return Ok(true);
-            }
-        }
+        self.ask_secret(says::ASK_KEY, KEY_FILE, |answers| &mut answers.api_key)
     }
 
     /// Lists the server's models, and asks again for the address or the key until it answers.

@@ -100,15 +100,26 @@ impl Wizard<'_> {
 
     /// Asks for the bot's token until it can be read. Returns false if the line is empty.
     fn ask_token(&mut self) -> Result<bool, CliError> {
-        let before = (self.answers.telegram.clone(), self.typed.clone());
+        self.ask_secret(says::ASK_TOKEN, TOKEN_FILE, |answers| &mut answers.telegram)
+    }
+
+    /// Asks for a secret until it can be read. A typed one goes into that file. Returns false, and
+    /// keeps the answer before, if the line is empty.
+    pub(super) fn ask_secret(
+        &mut self,
+        question: &str,
+        file: &'static str,
+        of: fn(&mut Answers) -> &mut Option<SecretFrom>,
+    ) -> Result<bool, CliError> {
+        let before = (of(&mut self.answers).clone(), self.typed.clone());
         loop {
-            let given = self.dialogue.secret(says::ASK_TOKEN)?;
+            let given = self.dialogue.secret(question)?;
             if given.is_empty() {
-                (self.answers.telegram, self.typed) = before;
+                (*of(&mut self.answers), self.typed) = before;
                 return Ok(false);
             }
-            self.typed.retain(|typed| typed.file != TOKEN_FILE);
-            self.answers.telegram = secret_source(&given, TOKEN_FILE, &mut self.typed);
+            self.typed.retain(|typed| typed.file != file);
+            *of(&mut self.answers) = secret_source(&given, file, &mut self.typed);
             if self.is_valid()? {
                 return Ok(true);
             }
@@ -154,7 +165,7 @@ impl Wizard<'_> {
 
 /// Interprets an answer: `$NAME` is a variable, a path is a file, an empty answer is none, and
 /// anything else is the secret itself.
-pub(super) fn secret_source(given: &str, file: &'static str, typed: &mut Vec<TypedSecret>) -> Option<SecretFrom> {
+fn secret_source(given: &str, file: &'static str, typed: &mut Vec<TypedSecret>) -> Option<SecretFrom> {
     if given.is_empty() {
         return None;
     }

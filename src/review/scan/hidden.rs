@@ -20,6 +20,7 @@ use super::Hit;
 use crate::review::effects::Effects;
 use crate::review::plain_text::PlainText;
 use crate::review::text_context::Context;
+use crate::text::words_in;
 
 const COMMENT: &str = "Text that is not shown speaks to the assistant.";
 const STYLED: &str = "Text is made invisible by its style.";
@@ -155,7 +156,7 @@ fn behind_gap(line: &str) -> Option<usize> {
 
 fn says_something(body: &str) -> bool {
     let view = PlainText::of(body).text;
-    let words: Vec<&str> = view.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = words_in(&view).collect();
     let speaks = |word: &&str| {
         SPEAKS.split_ascii_whitespace().any(|known| known == *word || !known.is_ascii() && word.contains(known))
     };

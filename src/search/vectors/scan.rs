@@ -52,9 +52,9 @@ pub struct BestCategories {
     /// Digests of the nearest members of each category.
     pub members: HashSet<String>,
     /// Average nearness of all entries. An entry that is not nearer is unrelated to the query.
-    pub usual: f64,
+    pub mean_similarity: f64,
     /// Similarity from which an entry says something about the query.
-    pub clear: f64,
+    pub least_similarity: f64,
 }
 
 /// One of the best categories.
@@ -71,15 +71,15 @@ impl VectorCache {
     /// of all, and the nearness from which a text says something about the query.
     pub(super) fn nearest(&self, vector: &[f32], untrusted_too: bool, limit: usize) -> (Vec<Digest>, (f64, f64)) {
         let mut scored = self.scored(vector, |row| untrusted_too || self.is_trusted(row));
-        let (usual, clear) = (average(&scored), self.clear(&scored));
+        let (mean_similarity, least_similarity) = (average(&scored), self.least_similarity(&scored));
         nearest_first(&mut scored, limit.saturating_mul(CLOSER_LOOK));
-        (self.digests_of(scored.iter().map(|(_, row)| *row)), (usual, clear))
+        (self.digests_of(scored.iter().map(|(_, row)| *row)), (mean_similarity, least_similarity))
     }
 
     /// Returns the nearness from which a text says something about a query. The measure is how
     /// similar the scanned texts are to each other, equal ones apart: models differ in what is far
     /// and near, and so do people in the number of things that they talk about.
-    fn clear(&self, scored: &[(f32, usize)]) -> f64 {
+    fn least_similarity(&self, scored: &[(f32, usize)]) -> f64 {
         const EQUAL: f64 = 0.98;
         let step = scored.len().div_ceil(SAMPLE).max(1);
         let rows: Vec<usize> = scored.iter().step_by(step).map(|(_, row)| *row).collect();
@@ -113,13 +113,13 @@ impl VectorCache {
                 && is_one(row)
                 && within.is_none_or(|any| place.belongs != CategoryRef::Nowhere && any.contains(&place.belongs))
         });
-        let (usual, clear) = (average(&scored), self.clear(&scored));
+        let (mean_similarity, least_similarity) = (average(&scored), self.least_similarity(&scored));
         let best = self.best(&scored, vector);
         let mut rows: Vec<usize> = best.iter().flat_map(|one| self.inside(one, &scored)).collect();
         nearest_first(&mut scored, wanted.limit.saturating_mul(CLOSER_LOOK));
         let near: Vec<usize> = scored.into_iter().map(|(_, row)| row).collect();
         let joined = near.iter().copied().filter(|row| self.joins(*row, &best)).collect::<Vec<_>>();
-        let mut categories = BestCategories { usual, clear, ..self.named(&best, &joined) };
+        let mut categories = BestCategories { mean_similarity, least_similarity, ..self.named(&best, &joined) };
         categories.members = self.digests_of(rows.iter().copied()).iter().map(hex::encode).collect();
         rows.extend(near);
         (self.digests_of(rows.into_iter()), categories)
@@ -300,14 +300,14 @@ mod tests {
 
     #[test]
     fn a_similarity_means_something_above_that_of_most_pairs() {
-        let clear = |rows: &[_]| VectorCache::of(rows).nearest(&[1.0, 0.0, 0.0], true, 1).1.1;
+        let least = |rows: &[_]| VectorCache::of(rows).nearest(&[1.0, 0.0, 0.0], true, 1).1.1;
         let row = |n: u8| (n, true, None, unit(&[1.0, f32::from(n % 8), f32::from(n % 3)]));
-        let [few, many, more] = [8, 32, 64].map(|count| clear(&(0..count).map(row).collect::<Vec<_>>()));
+        let [few, many, more] = [8, 32, 64].map(|count| least(&(0..count).map(row).collect::<Vec<_>>()));
         assert!(few < many, "few texts ask for less: {few}, {many}");
         assert!((many - more).abs() < 0.1, "many repetitions change little: {many}, {more}");
         let pair = [row(1), row(7)];
-        assert!((clear(&pair) - f64::from(dot(&pair[0].3, &pair[1].3))).abs() < 0.05, "the only pair");
-        assert!(clear(&[row(3), row(27)]).abs() < 1e-9 && clear(&[]).abs() < 1e-9, "equal texts say nothing");
+        assert!((least(&pair) - f64::from(dot(&pair[0].3, &pair[1].3))).abs() < 0.05, "the only pair");
+        assert!(least(&[row(3), row(27)]).abs() < 1e-9 && least(&[]).abs() < 1e-9, "equal texts say nothing");
     }
 
     fn fact<'a>(category: &'a str, title: &'a str) -> Option<(EntryKind, &'a str, &'a str)> {

@@ -47,6 +47,33 @@ fn days(story: &Story) -> Vec<String> {
         .collect()
 }
 
+/// The cat is called Bruno now: it comes in that way, in a note of that title where the way is one.
+/// Returns what Ada was asked, if she was.
+async fn is_called_bruno(story: &Story, way: &str, title: &str) -> String {
+    let note = json!({ "title": title, "content": "Cat: Bruno", "kind": "user" });
+    match way {
+        "/remember" => story.say(ADA, "/remember Cat: Bruno").await,
+        "conversation" => story.say(ADA, &format!("{TALK} FACT(cat=Bruno)")).await,
+        "memory_save" => {
+            story.model.calls("memory_save", json!({ "content": "cat: Bruno" })).says("Noted.");
+            story.say(ADA, "He is called Bruno now").await;
+        }
+        "remember" => {
+            story.model.calls("remember", note).says("Noted.");
+            story.say(ADA, "He is called Bruno now").await;
+        }
+        _ => {
+            story.model.calls("remember", note).says("Noted.");
+            story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+            story.answered().await;
+            let asked = story.last_received_by(ADA);
+            story.say(ADA, "/yes 1").await;
+            return asked;
+        }
+    }
+    String::new()
+}
+
 /// Promise (memory/one-place): Each key has one value in one place: a new value replaces the old
 /// one wherever it was, whether it comes from `/remember`, a tool or a conversation, and the answer
 /// names the place.
@@ -146,27 +173,9 @@ async fn a_note_of_one_sentence_takes_each_later_value_of_its_title() {
         // A part of what the note says is not news.
         story.say(ADA, &format!("{TALK} FACT(cat=Tomcat)")).await;
         assert!(story.reads("memory/cat.md").contains("from the shelter") && learned(&story).is_empty(), "{way}");
-        match way {
-            "/remember" => story.say(ADA, "/remember Cat: Bruno").await,
-            "conversation" => story.say(ADA, &format!("{TALK} FACT(cat=Bruno)")).await,
-            "memory_save" => {
-                story.model.calls("memory_save", json!({ "content": "cat: Bruno" })).says("Noted.");
-                story.say(ADA, "He is called Bruno now").await;
-            }
-            "remember" => {
-                let note = json!({ "title": "Her cat", "content": "cat: Bruno", "kind": "user" });
-                story.model.calls("remember", note).says("Noted.");
-                story.say(ADA, "He is called Bruno now").await;
-            }
-            _ => {
-                let note = json!({ "title": "Her cat", "content": "cat: Bruno", "kind": "user" });
-                story.model.calls("remember", note).says("Noted.");
-                story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
-                story.answered().await;
-                let asked = story.last_received_by(ADA);
-                assert!(asked.contains("Tomcat, from the shelter"), "what it replaces is told: {asked}");
-                story.say(ADA, "/yes 1").await;
-            }
+        let asked = is_called_bruno(&story, way, "Her cat").await;
+        if way == "keep this" {
+            assert!(asked.contains("Tomcat, from the shelter"), "what it replaces is told: {asked}");
         }
         story.say(ADA, "/new").await;
         story.say(ADA, "good morning").await;
@@ -209,28 +218,11 @@ async fn every_way_leaves_one_line_and_the_old_value_in_the_history() {
     for way in ["/remember", "remember", "memory_save", "conversation", "by hand", "keep this"] {
         let story = begin().await;
         story.say(ADA, "/remember Cat: Tomcat").await;
-        let note = json!({ "title": "The cat", "content": "Cat: Bruno", "kind": "user" });
-        match way {
-            "/remember" => story.say(ADA, "/remember Cat: Bruno").await,
-            "conversation" => story.say(ADA, &format!("{TALK} FACT(cat=Bruno)")).await,
-            "memory_save" => {
-                story.model.calls("memory_save", json!({ "content": "cat: Bruno" })).says("Noted.");
-                story.say(ADA, "She is called Bruno now").await;
-            }
-            "remember" => {
-                story.model.calls("remember", note).says("Noted.");
-                story.say(ADA, "She is called Bruno now").await;
-            }
-            "by hand" => {
-                let text = story.reads("memory/MEMORY.md");
-                story.writes("memory/MEMORY.md", &text.replace("Tomcat", "Bruno"));
-            }
-            _ => {
-                story.model.calls("remember", note).says("Noted.");
-                story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
-                story.answered().await;
-                story.say(ADA, "/yes 1").await;
-            }
+        if way == "by hand" {
+            let text = story.reads("memory/MEMORY.md");
+            story.writes("memory/MEMORY.md", &text.replace("Tomcat", "Bruno"));
+        } else {
+            is_called_bruno(&story, way, "The cat").await;
         }
         story.say(ADA, "/new").await;
         story.say(ADA, "good morning").await;
