@@ -20,7 +20,7 @@ const INSIDE: usize = 20;
 /// Number of texts that are compared with each other.
 const SAMPLE: usize = 128;
 /// Number of standard deviations above the average pair of texts from which a similarity means
-/// something. Chosen on the building halves of the sets in `docs/retrieval.md`.
+/// something. How it was chosen: `docs/retrieval.md`.
 const CLEAR: f64 = 1.4;
 /// Number of texts from which their pairs say what is usual. Fewer ask for less.
 const FEW: usize = 32;
