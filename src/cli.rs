@@ -111,7 +111,11 @@ enum CliCommand {
     /// Check everything and suggest fixes
     Doctor(doctor::DoctorArgs),
     #[command(about = help("status"))]
-    Status,
+    Status {
+        /// Print nothing; fail unless the gateway receives on every channel
+        #[arg(long)]
+        check: bool,
+    },
     /// Check or show the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
@@ -217,7 +221,8 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Reload => run::reload(&paths()?),
         CliCommand::Chat(options) => chat::command(options, &paths()?, globals.verbose),
         CliCommand::Doctor(options) => doctor::run(&options, &paths()?, printer),
-        CliCommand::Status => forward(words(&["status"])),
+        CliCommand::Status { check: false } => forward(words(&["status"])),
+        CliCommand::Status { check: true } => client::check(&paths()?),
         CliCommand::Config(command) => config::run(&command, &paths()?, printer),
         CliCommand::People(command) => people::run(&command, &paths()?, printer),
         CliCommand::Reminders(command) => forward(command.line()),

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use anyhow::Context;
+use serde_json::Value;
 use tokio::net::UnixStream;
 
 use super::config::CliPaths;
@@ -16,10 +17,11 @@ use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::adapter::terminal::{Connection, Frame};
 use crate::app::{App, BuildError, Overrides};
 use crate::config::{Config, Home};
+use crate::time::clock::real_sleep;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli as says;
 
-/// Time until a note explains that the gateway has not answered.
+/// Time until a note explains that the gateway has not answered, and a check fails.
 const NOTE_AFTER: Duration = Duration::from_secs(5);
 
 /// Converts words to a command in the gateway's syntax.
@@ -51,6 +53,22 @@ pub(super) fn ask(line: &[impl AsRef<str>], paths: &CliPaths, printer: Printer) 
 /// Runs a query and prints the answer.
 pub fn run(line: &[impl AsRef<str>], paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     print_answer(&ask(line, paths, printer)?, printer)
+}
+
+/// Fails with the reasons unless a gateway runs and receives on every channel.
+pub fn check(paths: &CliPaths) -> Result<Exit, CliError> {
+    let query = words(&["status"]);
+    let status = block_on(async {
+        tokio::select! {
+            status = ask_gateway(&query, &paths.home, true) => status,
+            () = real_sleep(NOTE_AFTER) => Err(CliError::Failed(says::held_and_silent(paths.home.path()))),
+        }
+    })?;
+    let status = status.ok_or_else(|| CliError::Failed(says::NO_GATEWAY.to_owned()))?;
+    let status: Value = serde_json::from_str(&status.text).map_err(anyhow::Error::from)?;
+    let channels = status.get("adapters").and_then(Value::as_array).into_iter().flatten();
+    let problems: Vec<&str> = channels.filter_map(|channel| channel.get("trouble")?.as_str()).collect();
+    if problems.is_empty() { Ok(Exit::Done) } else { Err(CliError::Failed(problems.join("\n"))) }
 }
 
 /// Runs a long query and prints the answer. A terminal shows a progress line meanwhile.

@@ -153,10 +153,10 @@ pub fn reload(paths: &CliPaths) -> Result<Exit, CliError> {
     paths.load()?;
     let socket = paths.home.socket();
     let Some(holder) = lock_holder(&paths.home).filter(|_| UnixStream::connect(&socket).is_ok()) else {
-        return Err(CliError::Failed(says::NOTHING_TO_RELOAD.to_owned()));
+        return Err(CliError::Failed(says::NO_GATEWAY.to_owned()));
     };
     let process = rustix::process::Pid::from_raw(holder.process);
-    let process = process.ok_or_else(|| CliError::Failed(says::NOTHING_TO_RELOAD.to_owned()))?;
+    let process = process.ok_or_else(|| CliError::Failed(says::NO_GATEWAY.to_owned()))?;
     rustix::process::kill_process(process, rustix::process::Signal::HUP).map_err(anyhow::Error::from)?;
     let is_back = || lock_holder(&paths.home) != Some(holder) && UnixStream::connect(&socket).is_ok();
     block_on(async {

@@ -152,8 +152,8 @@ pub fn at(time: &str, line: &str) -> String {
     format!("{time}  {line}")
 }
 
-/// Error: no gateway runs, so none can be reloaded.
-pub const NOTHING_TO_RELOAD: &str = "No gateway is running with this home.\nfix: start it with `compline run`";
+/// Error: no gateway runs that could be reloaded or checked.
+pub const NO_GATEWAY: &str = "No gateway is running with this home.\nfix: start it with `compline run`";
 /// Error: the gateway did not come back.
 pub const NOT_BACK: &str =
     "The gateway was told, but did not come back in time; `compline status` and its log say more.";

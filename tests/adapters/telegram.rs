@@ -93,6 +93,27 @@ fn assert_clean(words: &str, fake: &FakeTelegram) {
     assert!(!words.contains(secret) && !words.contains("http"), "{words}");
 }
 
+/// Proves: operation/watchdog
+#[tokio::test]
+async fn a_bot_that_neither_receives_nor_fails_is_stalled() {
+    let scene = Scene::new().await;
+    let health = |after: u64| {
+        scene.clock.set(START.plus(Duration::from_secs(after)));
+        scene.bot.health()
+    };
+    assert!(health(0).is_connecting);
+    scene.fake.says(ADA, "so that no poll is held");
+    scene.next(None).await;
+    assert_eq!([health(300).is_stalled, health(301).is_stalled], [false, true]);
+    assert!(health(301).problem.is_some());
+    // A failure comes from an attempt: nothing hangs, and a restart would not help.
+    scene.fake.fault("getUpdates", Fault::ServerError, 1);
+    assert!(scene.bot.next(None).await.is_err());
+    let failing = health(600);
+    assert!(failing.problem.is_some() && !failing.is_stalled);
+    assert!(health(602).is_stalled);
+}
+
 #[tokio::test]
 async fn connecting_learns_the_account_and_removes_a_webhook() {
     let scene = Scene::new().await;

@@ -1,9 +1,11 @@
 //! What an installed program brings along: the service, the manual, completions and the changelog.
 
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixDatagram;
 use std::path::Path;
+use std::time::Duration;
 
-use super::program::{Ended, Home, program};
+use super::program::{Ended, Gateway, Home, program};
 
 /// A folder with a `systemctl` and a `loginctl` that write down how they were called.
 fn service_manager(folder: &Path) {
@@ -57,6 +59,28 @@ fn a_service_needs_a_valid_configuration() {
     service_manager(folder.path());
     service(&home, folder.path(), "install").refused(2, &["compline init"]);
     assert!(calls(folder.path()).is_empty() && !folder.path().join("systemd").exists());
+}
+
+/// Promise (operation/watchdog): systemd counts the gateway as started once it works, shows the state
+/// of its channels, and restarts it if one hangs: its watchdog is fed only while none does.
+#[test]
+fn systemd_is_told_that_it_is_ready_and_receives() {
+    let home = Home::plain();
+    let address = home.file("notify");
+    let socket = UnixDatagram::bind(&address).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let next = || {
+        let mut bytes = [0; 512];
+        let length = socket.recv(&mut bytes).expect("systemd was told nothing");
+        String::from_utf8(bytes[..length].to_vec()).unwrap()
+    };
+    let mut command = home.command("run");
+    command.env("NOTIFY_SOCKET", address).env("WATCHDOG_USEC", "4000000");
+    let gateway = Gateway::start(command);
+    assert_eq!(next().trim(), "READY=1");
+    assert_eq!([next(), next()].map(|told| told.trim().to_owned()), ["WATCHDOG=1", "WATCHDOG=1"]);
+    gateway.stop();
+    while next().trim() != "STOPPING=1" {}
 }
 
 /// Promise (command-line/manual): The program brings its manual, its changelog, and completions for

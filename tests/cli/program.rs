@@ -98,13 +98,7 @@ impl Home {
 
     /// Starts the gateway and waits until it reports that it is ready.
     pub fn gateway(&self) -> Gateway {
-        let mut child = self.command("run").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut stderr = BufReader::new(child.stderr.take().unwrap());
-        let mut said = String::new();
-        while !said.contains("Ready") {
-            assert!(stderr.read_line(&mut said).unwrap() > 0, "the gateway ended: {said}");
-        }
-        Gateway { child, stderr, said }
+        Gateway::start(self.command("run"))
     }
 }
 
@@ -237,6 +231,17 @@ pub struct Gateway {
 }
 
 impl Gateway {
+    /// Starts it and waits until it reports that it is ready.
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stderr = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        while !said.contains("Ready") {
+            assert!(stderr.read_line(&mut said).unwrap() > 0, "the gateway ended: {said}");
+        }
+        Self { child, stderr, said }
+    }
+
     /// Sends a signal by name, such as `STOP`.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();

@@ -70,6 +70,26 @@ fn a_refused_token_is_printed_before_ready() {
     assert!(after.starts_with(", but not on Telegram."), "{after}");
 }
 
+/// Promise (operation/health-check): `compline status --check` succeeds only while the gateway runs
+/// and receives on every channel, so that other programs can watch it.
+#[test]
+fn a_check_fails_without_a_gateway_or_a_channel() {
+    let fake = FakeTelegram::start_sync();
+    let home = Home::new().with("compline.toml", with_telegram(&fake, fake.token(), "telegram = 7\n"));
+    let check = || home.run("status --check");
+    check().refused(1, &["No gateway is running", "compline run"]);
+    let mut gateway = home.gateway();
+    assert_eq!(check().done(), "");
+    fake.stop();
+    gateway.wait_for("Telegram cannot be reached");
+    check().refused(1, &["Telegram cannot be reached"]);
+    fake.restart();
+    gateway.wait_for("Telegram: connected");
+    assert_eq!(check().done(), "");
+    gateway.signal("STOP");
+    check().refused(1, &["does not answer"]);
+}
+
 /// Promise (operation/reload): `compline reload` and SIGHUP make the running gateway read its
 /// configuration again. One that is not valid changes nothing, and closing the terminal in which
 /// the gateway was started does not end it.

@@ -112,15 +112,12 @@ impl ChannelReport<'_> {
 
     /// Watches the channels, and tells a service manager's watchdog that they receive.
     async fn watch<T>(&mut self) -> T {
-        let watchdog = sd_notify::watchdog_enabled();
-        let mut since_ping = Duration::ZERO;
+        let mut watchdog = sd_notify::watchdog_enabled().map(Watchdog::new);
         loop {
             real_sleep(LOOK_EVERY).await;
             self.look();
-            since_ping += LOOK_EVERY;
-            if watchdog.is_some_and(|limit| since_ping >= limit / 4) && !self.is_stalled() {
+            if watchdog.as_mut().is_some_and(|watchdog| watchdog.is_due(LOOK_EVERY, self.is_stalled())) {
                 let _ = sd_notify::notify(&[NotifyState::Watchdog]);
-                since_ping = Duration::ZERO;
             }
         }
     }
@@ -174,6 +171,29 @@ impl ChannelReport<'_> {
     }
 }
 
+/// A service manager's watchdog, which restarts the program unless it is fed within a limit.
+struct Watchdog {
+    interval: Duration,
+    since_fed: Duration,
+}
+
+impl Watchdog {
+    fn new(limit: Duration) -> Self {
+        Self { interval: limit / 4, since_fed: Duration::ZERO }
+    }
+
+    /// Returns true if it is to be fed now: four times within the limit, never while a channel
+    /// hangs.
+    fn is_due(&mut self, passed: Duration, is_stalled: bool) -> bool {
+        self.since_fed += passed;
+        let is_due = self.since_fed >= self.interval && !is_stalled;
+        if is_due {
+            self.since_fed = Duration::ZERO;
+        }
+        is_due
+    }
+}
+
 async fn report_newcomers<T>(
     app: &App,
     zone: Zone,
@@ -215,4 +235,21 @@ async fn report_disk_space<T>(mut room: watch::Receiver<DiskSpace>) -> T {
         before = now;
     }
     std::future::pending().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves: operation/watchdog
+    #[test]
+    fn the_watchdog_starves_while_a_channel_hangs() {
+        let mut watchdog = Watchdog::new(Duration::from_secs(300));
+        let mut fed =
+            |seconds: u64, is_stalled| (0..seconds).filter(|_| watchdog.is_due(LOOK_EVERY, is_stalled)).count();
+        assert_eq!(fed(74, false), 0);
+        assert_eq!(fed(301, false), 5, "four times within its limit");
+        assert_eq!(fed(3600, true), 0, "a channel hangs");
+        assert_eq!(fed(1, false), 1, "it receives again");
+    }
 }
