@@ -142,7 +142,6 @@ impl App {
     ///
     /// Returns a [`BuildError`], grouped by remedy.
     pub async fn build(config: Config, overrides: Overrides) -> Result<Self, BuildError> {
-        crate::model::install_tls();
         let home_lock = take_lock(&config.home)?;
         let journal = Journal::open(&config.home.journal(), overrides.failpoint)?;
         let clock = overrides.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));

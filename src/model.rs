@@ -58,7 +58,6 @@ pub use request::{
     AnswerFormat, Message, Purpose, Reply, Request, RequestPart, Role, Stop, ToolCall, ToolSpec, Usage, guess_tools,
 };
 pub use thinking::ThinkingFilter;
-pub use wire::install_tls;
 
 /// A language model behind a provider's API.
 #[async_trait]

@@ -4,12 +4,13 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::Context;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder, Response};
 use serde_json::Value;
 
 use super::SendError;
+use crate::tls;
 
 /// Description of a name that cannot be resolved.
 const SERVER_NOT_FOUND: &str = "the server's name is not found (DNS)";
@@ -60,15 +61,13 @@ impl<R: std::fmt::Display> From<reqwest::Error> for RequestError<R> {
     }
 }
 
-/// Returns a builder for a client that follows no redirects.
-pub(super) fn http_client() -> anyhow::Result<ClientBuilder> {
-    // Without a provider, building the client would panic.
-    ensure!(
-        rustls::crypto::CryptoProvider::get_default().is_some(),
-        "No cryptography was chosen for TLS at the start of the program"
-    );
-    let builder = Client::builder().connect_timeout(CONNECT_TIMEOUT).pool_idle_timeout(KEEP_IDLE);
-    Ok(builder.redirect(Policy::none()).referer(false))
+/// Builds a client that follows no redirects, with these further settings.
+pub(super) fn http_client(settings: impl Fn(ClientBuilder) -> ClientBuilder) -> anyhow::Result<Client> {
+    let client = tls::client(|client| {
+        let client = client.connect_timeout(CONNECT_TIMEOUT).pool_idle_timeout(KEEP_IDLE);
+        settings(client.redirect(Policy::none()).referer(false))
+    });
+    client.context("The network client could not be built")
 }
 
 /// Reads a body; `None` if it is longer than `max` bytes.

@@ -45,7 +45,6 @@ pub async fn model(config: &config::Model) -> Result<(), ProbeProblem> {
 
 /// Does the same, and returns the model's own error.
 pub async fn ask_model(config: &config::Model) -> Result<(), ModelError> {
-    model::install_tls();
     let rejected = |error: anyhow::Error| ModelError::Rejected(format!("{error:#}"));
     let model = model::build(config).map_err(rejected)?;
     let question = wording::own(says::PROBE, Scope::Shared);
@@ -74,7 +73,6 @@ pub fn fix_of(error: &ModelError) -> &'static str {
 
 /// Requests the vector of a short text and returns its number of dimensions.
 pub async fn embedding(config: &config::Embedding) -> Result<usize, ProbeProblem> {
-    model::install_tls();
     let embedder = model::embed::build(config)
         .map_err(|error| ProbeProblem::new(format!("{error:#}"), of_meaning::FIX_REQUEST))?;
     let words = wording::own(of_meaning::PROBE, Scope::Shared);
@@ -98,7 +96,6 @@ impl From<ProbeProblem> for CliError {
 
 /// Asks Signal's daemon for its version and accounts.
 pub async fn signal(config: &config::Signal) -> Result<DaemonProbe, ProbeProblem> {
-    model::install_tls();
     let signal = Signal::new(config, Arc::new(SystemClock::default()))
         .map_err(|error| ProbeProblem::new(format!("{error:#}"), says::signal::FIX_AWAY))?;
     existing_signal(&signal, config).await
@@ -126,7 +123,6 @@ pub fn no_account(sentence: &'static str) -> ProbeProblem {
 
 /// Asks Telegram for the bot's identity.
 pub async fn telegram(config: &config::Telegram) -> Result<BotInfo, ProbeProblem> {
-    model::install_tls();
     let bot = Telegram::new(config, Arc::new(SystemClock::default()))
         .map_err(|error| ProbeProblem::new(format!("{error:#}"), says::FIX_TELEGRAM_AWAY))?;
     let result = tokio::select! {

@@ -126,7 +126,6 @@ pub async fn with_daemon<T>(
     home: &Home,
     work: impl AsyncFnOnce(&Signal) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
-    crate::model::install_tls();
     let signal = Signal::new(config, Arc::new(SystemClock::default()))?;
     let stop = CancellationToken::new();
     let is_to_start = !config.command.is_empty() && signal.probe().await.is_err();

@@ -14,30 +14,24 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use super::{AnswerFormat, ModelError, ModelInfo, Request};
-use crate::config;
+use crate::{config, tls};
 
 /// Maximum number of bytes read of one answer.
 pub(super) const MAX_ANSWER: usize = 8 << 20;
 
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Installs the one TLS implementation as the default of the process. Idempotent.
-pub fn install_tls() {
-    // The only failure is that one is installed already, which is what we want.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
-
 /// Creates a client that waits at most `patience` for the head of an answer and between two pieces
 /// of it.
 pub(super) fn client(patience: Duration) -> anyhow::Result<reqwest::Client> {
-    install_tls();
-    reqwest::Client::builder()
-        .connect_timeout(CONNECT.min(patience))
-        .read_timeout(patience)
-        .redirect(reqwest::redirect::Policy::none())
-        .user_agent(concat!("compline/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .context("Cannot set up the HTTP client")
+    let client = tls::client(|client| {
+        client
+            .connect_timeout(CONNECT.min(patience))
+            .read_timeout(patience)
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("compline/", env!("CARGO_PKG_VERSION")))
+    });
+    client.context("Cannot set up the HTTP client")
 }
 
 /// Returns the base address: the configured one, or the provider's own. One without a path gets the

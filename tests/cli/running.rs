@@ -1,6 +1,6 @@
 //! A running gateway, other processes next to it, and the demonstration.
 
-use super::program::{Home, PLAIN, program};
+use super::program::{Gateway, Home, PLAIN, program};
 use super::support::telegram::{FakeTelegram, Fault};
 
 /// Promise (operation/clean-stop): The gateway stops cleanly when asked to.
@@ -88,6 +88,18 @@ fn a_check_fails_without_a_gateway_or_a_channel() {
     assert_eq!(check().done(), "");
     gateway.signal("STOP");
     check().refused(1, &["does not answer"]);
+}
+
+/// Promise (operation/no-authorities): Compline works where the computer has no certificates of
+/// authorities: there the list that came with it counts.
+#[test]
+fn a_computer_without_certificates_is_enough() {
+    let fake = FakeTelegram::start_sync();
+    let home = Home::new().with("compline.toml", with_telegram(&fake, fake.token(), "telegram = 7\n"));
+    let mut command = home.command("run");
+    command.env("SSL_CERT_FILE", home.file("none"));
+    let gateway = Gateway::start(command);
+    assert!(gateway.said.contains("Telegram: connected"), "{}", gateway.said);
 }
 
 /// Promise (operation/reload): `compline reload` and SIGHUP make the running gateway read its

@@ -44,7 +44,6 @@ impl Web {
     /// A fetcher that resolves every name to this server and permits its address besides public
     /// ones.
     pub fn fetcher(&self) -> Fetcher {
-        compline::model::install_tls();
         let rule = Rule::public_only().and_exactly(vec![self.address]);
         Fetcher::with_names(Limits::default(), rule, Arc::new(FixedAddress(self.address))).unwrap()
     }
@@ -67,7 +66,6 @@ impl Web {
 
 /// A fetcher for which no name resolves.
 pub fn nowhere() -> Fetcher {
-    compline::model::install_tls();
     Fetcher::with_names(Limits::default(), Rule::public_only(), Arc::new(UnresolvableNames)).unwrap()
 }
 

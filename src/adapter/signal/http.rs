@@ -5,7 +5,7 @@
 //! comments are keep-alives. A message that is not UTF-8 or is too long breaks the stream.
 
 use anyhow::{Context, ensure};
-use reqwest::{Client, Response, StatusCode, Url};
+use reqwest::{Client, ClientBuilder, Response, StatusCode, Url};
 
 use super::jsonrpc::{self, Notification, Params, RpcError, RpcFrame};
 use super::socket::{ConnectionError, LONGEST};
@@ -27,7 +27,7 @@ impl DaemonHttp {
     pub(super) fn new(base: &str) -> anyhow::Result<Self> {
         let base = Url::parse(base).context("The address of the Signal daemon is not valid")?;
         ensure!(!base.cannot_be_a_base(), "The address of the Signal daemon is not valid");
-        let client = http_client()?.no_proxy().build().context("The network client could not be built")?;
+        let client = http_client(ClientBuilder::no_proxy)?;
         Ok(Self { client, base })
     }
 
@@ -116,7 +116,6 @@ mod tests {
 
     #[test]
     fn addresses_keep_what_stands_before_the_interface() {
-        let _ = rustls::crypto::ring::default_provider().install_default();
         for (base, address) in [
             ("http://127.0.0.1:8080", "http://127.0.0.1:8080/api/v1/rpc"),
             ("http://[::1]:8080/", "http://[::1]:8080/api/v1/rpc"),

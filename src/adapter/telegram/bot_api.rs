@@ -98,7 +98,7 @@ impl BotApi {
         );
         api.set_query(None);
         api.set_fragment(None);
-        let client = request::http_client()?.build().context("The network client could not be built")?;
+        let client = request::http_client(|client| client)?;
         Ok(Self { client, api, token })
     }
 

@@ -37,6 +37,7 @@ use url::Url;
 use super::register::MAX_TOOLS;
 use crate::config::{Mcp, McpTransport};
 use crate::time::clock::real_sleep;
+use crate::tls;
 use crate::wording::tool as says;
 
 /// Maximum size of a server's message.
@@ -165,12 +166,13 @@ fn mcp_error(error: ServiceError) -> McpError {
 }
 
 fn http(url: &Url) -> reqwest::Result<StreamableHttpClientTransport<reqwest::Client>> {
-    let client = reqwest::Client::builder()
-        .user_agent(concat!("compline/", env!("CARGO_PKG_VERSION")))
-        .redirect(reqwest::redirect::Policy::none())
-        .referer(false)
-        .connect_timeout(Duration::from_secs(10))
-        .build()?;
+    let client = tls::client(|client| {
+        client
+            .user_agent(concat!("compline/", env!("CARGO_PKG_VERSION")))
+            .redirect(reqwest::redirect::Policy::none())
+            .referer(false)
+            .connect_timeout(Duration::from_secs(10))
+    })?;
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_sse_event_size(MESSAGE);
     Ok(StreamableHttpClientTransport::with_client(client, config))
 }

@@ -25,6 +25,7 @@ use super::address::{host_name, leads_to_same, normal, permitted_host, redirecte
 use super::readable::{BodyKind, Readable, decode, readable};
 use super::rule::SystemInterfaces;
 use super::{FetchError, Limits, Rule, WebPage};
+use crate::tls;
 
 const USER_AGENT: &str = concat!("compline/", env!("CARGO_PKG_VERSION"), " (+personal assistant)");
 const ACCEPT: &str = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1";
@@ -168,15 +169,17 @@ fn page_of(body: Body, max_chars: usize) -> Result<WebPage, FetchError> {
 }
 
 fn client(pinned: Pinned) -> reqwest::Result<Client> {
-    Client::builder()
-        .user_agent(USER_AGENT)
-        .dns_resolver(Arc::new(pinned))
-        .redirect(redirect::Policy::none())
-        .referer(false)
-        .no_proxy()
-        .pool_max_idle_per_host(0)
-        .connect_timeout(Duration::from_secs(10))
-        .build()
+    let pinned = Arc::new(pinned);
+    tls::client(|client| {
+        client
+            .user_agent(USER_AGENT)
+            .dns_resolver(Arc::clone(&pinned))
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .pool_max_idle_per_host(0)
+            .connect_timeout(Duration::from_secs(10))
+    })
 }
 
 /// Converts the error; the library's messages contain addresses and are not passed on.

@@ -52,7 +52,6 @@ async fn rpc(body: String) -> Response {
 async fn stage(
     account: &'static str,
 ) -> (Arc<SimulatedClock>, Signal, mpsc::Receiver<mpsc::Sender<String>>, JoinSet<()>) {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let (streams, opened) = mpsc::channel(1);

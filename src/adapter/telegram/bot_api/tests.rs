@@ -8,7 +8,6 @@ use tokio::net::TcpListener;
 const TOKEN: &str = "42:s3cret-T0ken_of_the_b0t";
 
 fn wire(api: &str) -> BotApi {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     BotApi::new(api, SecretString::from(TOKEN)).unwrap()
 }
 

@@ -79,7 +79,6 @@ const LIMITS: Limits = Limits { bytes: 100_000, time: Duration::from_secs(10), r
 /// A fetcher for which `public.example` is the server, the only permitted address besides public
 /// ones.
 fn fetcher(server: &Server, limits: Limits) -> (Fetcher, Arc<Mutex<Vec<String>>>) {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let public: SocketAddr = "8.8.8.8:80".parse().unwrap();
     let private: SocketAddr = "10.0.0.1:80".parse().unwrap();
     let unlisted = SocketAddr::new(server.address.ip(), 80);
