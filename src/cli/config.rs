@@ -73,6 +73,9 @@ fn print(loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
     printer.fact(&lines.join("\n"))
 }
 
+/// Home of the computer's own service.
+pub const SYSTEM_HOME: &str = "/var/lib/compline";
+
 /// The selected home and configuration.
 #[derive(Debug, Clone)]
 pub struct CliPaths {
@@ -105,7 +108,10 @@ impl CliPaths {
     /// Returns a command line that runs `command` on this home.
     pub fn command(&self, command: &str) -> String {
         let mut line = "compline".to_owned();
-        if default_home().is_none_or(|default| default != self.home.path()) {
+        // Root alone reaches it, and needs no path for it.
+        if self.home.path() == Path::new(SYSTEM_HOME) {
+            line.insert_str(0, "sudo ");
+        } else if default_home().is_none_or(|default| default != self.home.path()) {
             line.push_str(&format!(" --home {}", shell(self.home.path())));
         }
         if self.config != self.home.config() {
@@ -159,6 +165,13 @@ pub fn awaits_claim(config: &Config) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_home_of_the_service_is_reached_by_root() {
+        let paths = |home| CliPaths::of(Some(Path::new(home)), None).unwrap();
+        assert_eq!(paths(SYSTEM_HOME).command("chat"), "sudo compline chat");
+        assert_eq!(paths("/srv/a b").command("chat"), "compline --home '/srv/a b' chat");
+    }
 
     #[test]
     fn paths_for_a_shell() {

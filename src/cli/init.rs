@@ -29,7 +29,7 @@ use rustyline::validate::Validator;
 use rustyline::{ColorMode, Editor, Helper};
 use secrecy::{ExposeSecret, SecretString};
 
-use super::config::{CliPaths, awaits_claim, environment};
+use super::config::{CliPaths, SYSTEM_HOME, awaits_claim, environment};
 use super::print::{self, CliError, Printer};
 use super::probe::{self, ProbeProblem};
 use super::run::{self, RunArgs};
@@ -221,7 +221,14 @@ async fn test(config: &Config) -> Result<(), ProbeProblem> {
 }
 
 fn next(paths: &CliPaths, config: &Config) -> String {
-    says::next(&paths.command("run"), &paths.command("chat"), &paths.command("doctor"), awaits_claim(config))
+    let claims = awaits_claim(config);
+    let run = match paths.home.path() == Path::new(SYSTEM_HOME) {
+        // A service prints no code.
+        true if claims => format!("{} && {}", says::START_SERVICE, paths.command("people claim")),
+        true => says::START_SERVICE.to_owned(),
+        false => paths.command("run"),
+    };
+    says::next(&run, &paths.command("chat"), &paths.command("doctor"), claims)
 }
 
 /// Writes the configuration. Returns the path of the previous one, which is kept next to it.

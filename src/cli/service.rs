@@ -14,12 +14,10 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::Exit;
-use super::config::CliPaths;
+use super::config::{CliPaths, SYSTEM_HOME};
 use super::print::{CliError, Printer};
 use crate::wording::cli::service as says;
 
-/// Home of the computer's own service.
-pub const SYSTEM_HOME: &str = "/var/lib/compline";
 /// Its user.
 const SYSTEM_USER: &str = "compline";
 /// The unit of the computer's service, as packages install it.

@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use super::program::{Ended, Gateway, Home, program};
@@ -81,6 +82,29 @@ fn systemd_is_told_that_it_is_ready_and_receives() {
     assert_eq!([next(), next()].map(|told| told.trim().to_owned()), ["WATCHDOG=1", "WATCHDOG=1"]);
     gateway.stop();
     while next().trim() != "STOPPING=1" {}
+}
+
+/// Promise (operation/packages): Removing or purging the Debian package never deletes your data.
+#[test]
+fn purging_the_package_leaves_the_home() {
+    let root = tempfile::tempdir().unwrap();
+    let home = root.path().join("var/lib/compline");
+    std::fs::create_dir_all(&home).unwrap();
+    std::fs::write(home.join("compline.db"), "journal").unwrap();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/debian/postrm");
+    let run = |action: &str| {
+        Ended::of(Command::new("sh").arg(&script).arg(action).env("DPKG_ROOT", root.path()).output().unwrap())
+    };
+    for action in ["upgrade", "remove"] {
+        assert_eq!(run(action).done(), "");
+    }
+    assert!(run("purge").done().contains("Your data stays in /var/lib/compline"));
+    assert_eq!(std::fs::read_to_string(home.join("compline.db")).unwrap(), "journal");
+    std::fs::remove_file(home.join("compline.db")).unwrap();
+    assert_eq!(run("remove").done(), "");
+    assert!(home.exists());
+    assert_eq!(run("purge").done(), "");
+    assert!(!home.exists(), "an empty home is no data");
 }
 
 /// Promise (command-line/manual): The program brings its manual, its changelog, and completions for

@@ -156,6 +156,9 @@ pub fn written(path: &Path, kept: Option<&Path>) -> String {
     format!("\nWrote {}, readable by you alone.{kept}", path.display())
 }
 
+/// Command that starts the computer's service.
+pub const START_SERVICE: &str = "sudo systemctl enable --now compline";
+
 /// Next steps.
 pub fn next(run: &str, chat: &str, doctor: &str, claims: bool) -> String {
     let claim = if claims { "; it prints a code that makes you the owner once you have sent it" } else { "" };
