@@ -22,7 +22,7 @@ use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::terminal::Terminal;
 use crate::admin::{self, Admin, PREFERRED_MODEL};
-use crate::config::Config;
+use crate::config::{Config, Home};
 use crate::engine::Engine;
 use crate::gateway::commands::CommandWorker;
 use crate::gateway::dispatcher::{AccessGranted, Dispatcher};
@@ -95,6 +95,9 @@ pub enum BuildError {
     /// Another process holds the home.
     #[error("Another Compline is running with the home {}", .0.display())]
     Held(PathBuf),
+    /// The journal belongs to another home.
+    #[error("{}", wording::standby::foreign_journal(.0))]
+    Foreign(PathBuf),
     /// The journal cannot be opened.
     #[error(transparent)]
     Journal(#[from] OpenError),
@@ -143,7 +146,7 @@ impl App {
     /// Returns a [`BuildError`], grouped by remedy.
     pub async fn build(config: Config, overrides: Overrides) -> Result<Self, BuildError> {
         let home_lock = take_lock(&config.home)?;
-        let journal = Journal::open(&config.home.journal(), overrides.failpoint)?;
+        let journal = open_journal(&config.home, overrides.failpoint).await?;
         let clock = overrides.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let stop = CancellationToken::new();
         let (scheduler, schedule_wakeups) = crate::time::clock::wakeups();
@@ -333,6 +336,16 @@ impl App {
             connected: Box::new(connected),
         }
     }
+}
+
+/// Opens the journal of the home, unless it is that of another.
+async fn open_journal(home: &Home, failpoint: Option<Failpoint>) -> Result<Journal, BuildError> {
+    let journal = Journal::open(&home.journal(), failpoint)?;
+    if admin::standby::claim::bind(&journal, home).await? {
+        return Ok(journal);
+    }
+    journal.close().await;
+    Err(BuildError::Foreign(home.path().to_owned()))
 }
 
 /// Returns a probe of the free space on the folder's disk.

@@ -25,6 +25,7 @@ mod run;
 mod service;
 mod signal;
 mod skills;
+mod standby;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -163,6 +164,9 @@ enum CliCommand {
     Backup(backup::Backup),
     /// Replace everything with a backup
     Restore(backup::Restore),
+    /// Check or use the replica of another machine
+    #[command(subcommand)]
+    Standby(standby::StandbyCommand),
     /// Print a script that completes commands in your shell
     Completions(manual::Completions),
     /// Print the manual page
@@ -243,6 +247,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Forget(options) => people::forget(&options, &paths()?, printer),
         CliCommand::Backup(options) => backup::backup(&options, &paths()?, printer),
         CliCommand::Restore(options) => backup::restore(&options, &paths()?, printer),
+        CliCommand::Standby(command) => standby::run(&command, &paths()?, printer),
         CliCommand::Completions(options) => manual::completions(&options),
         CliCommand::Manual(options) => manual::manual(&options),
         CliCommand::Changelog(options) => manual::changelog(&options, printer),

@@ -88,6 +88,8 @@ pub struct Config {
     pub mcp: Vec<Mcp>,
     /// `[retention]`
     pub retention: Retention,
+    /// `[standby] folder`: the replica.
+    pub replica: Option<PathBuf>,
 }
 
 /// The home directory and the paths in it.
@@ -123,6 +125,11 @@ impl Home {
     /// Configuration file, unless another one is named.
     pub fn config(&self) -> PathBuf {
         self.0.join("compline.toml")
+    }
+
+    /// Number of this home, which its journal repeats.
+    pub fn id(&self) -> PathBuf {
+        self.0.join("home.id")
     }
 
     /// Key that authenticates backups. No backup contains it.
@@ -541,4 +548,6 @@ pub struct Retention {
     pub attachments_days: Option<u32>,
     /// Retention of log files in days.
     pub logs_days: Option<u32>,
+    /// Days that a replica keeps what was deleted; none without a replica.
+    pub replica_days: Option<u32>,
 }

@@ -51,7 +51,9 @@ mod turns; // turns and their steps
 mod writer; // the thread that writes
 
 pub use activity::{ModelUse, SkillUse, ToolUse};
-pub use after_restore::{ClosedWork, PersonRecord, PresentPeople, RESTORED_AT, Readmission, RestoredPerson};
+pub use after_restore::{
+    ACTIVATED_AT, ClosedWork, HOME_ID, PersonRecord, PresentPeople, RESTORED_AT, Readmission, RestoredPerson,
+};
 pub use attachments::{Attachment, AttachmentState, EnclosedFile, Enclosure, Reaction, excerpt};
 pub use conversations::{BoundaryReason, Conversation, ConversationKind, NewConversation, OpeningState};
 pub use copy::{amend_copy, copy_journal, examine};

@@ -25,6 +25,7 @@ pub mod review; // proposals: lists and decisions
 pub mod schedule; // heartbeat, reflections on demand
 pub mod search; // search and embeddings
 pub mod skill; // skills and the notices about them
+pub mod standby; // a second machine
 pub mod tool; // results and errors of tools
 pub mod trust;
 pub mod turn; // a turn that cannot be answered

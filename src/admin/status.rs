@@ -18,7 +18,7 @@ use crate::people::{Address, Person};
 use crate::schedule::{Checked, HeartbeatStatus, UpcomingReflection};
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::spend::RemainingBudget;
-use crate::store::{ClosedWork, Conversation, Db, RESTORED_AT, SlotState, Tx};
+use crate::store::{ACTIVATED_AT, ClosedWork, Conversation, Db, RESTORED_AT, SlotState, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::tool::mcp::Condition;
 use crate::tool::skill_policy::SkillPolicy;
@@ -365,16 +365,19 @@ pub(super) struct Upkeep {
     last: Option<Timestamp>,
     checked: Option<Checked>,
     restored: Option<(Timestamp, ClosedWork)>,
+    activated_at: Option<Timestamp>,
 }
 
 impl Upkeep {
     pub(super) fn read(db: Db<'_>) -> anyhow::Result<Self> {
         let last = db.slots().last_slot(Scope::Shared, "upkeep")?.filter(|slot| slot.state == SlotState::Done);
-        let restored_at = db.settings().fact(RESTORED_AT)?.and_then(|at| at.parse().ok()).map(Timestamp);
+        let at = |key| anyhow::Ok(db.settings().fact(key)?.and_then(|at| at.parse().ok()).map(Timestamp));
+        let restored_at = at(RESTORED_AT)?;
         Ok(Self {
             last: last.and_then(|slot| slot.ended_at),
             checked: Checked::last(db)?,
             restored: restored_at.zip(db.after_restore().parked()?),
+            activated_at: at(ACTIVATED_AT)?,
         })
     }
 
@@ -383,7 +386,8 @@ impl Upkeep {
         let restored = self.restored.as_ref();
         let restored = restored
             .map(|(at, parked)| of_upkeep::came_from_a_backup(&zone.show_short(*at), parked.outbox, parked.messages));
-        kept_up.into_iter().chain(restored).collect()
+        let activated = self.activated_at.map(|at| of_upkeep::came_from_a_replica(&zone.show_short(at)));
+        kept_up.into_iter().chain(restored).chain(activated).collect()
     }
 
     pub(super) fn json(&self) -> Value {
@@ -392,6 +396,7 @@ impl Upkeep {
             "checked_at": self.checked.as_ref().map(|checked| checked.at.rfc3339()),
             "sound": self.is_sound(),
             "restored_at": self.restored.as_ref().map(|(at, _)| at.rfc3339()),
+            "activated_at": self.activated_at.map(Timestamp::rfc3339),
             "parked": self.restored.as_ref().map(|(_, parked)| parked),
         })
     }

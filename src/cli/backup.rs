@@ -25,6 +25,7 @@ use crate::admin::backup::{self, BackupSources, FinishedBackup};
 use crate::admin::restore::{self, ArchiveProof, Authenticity, Configuration, RestoreTarget, Restored};
 use crate::app::{BuildError, take_lock};
 use crate::config::Home;
+use crate::store::ClosedWork;
 use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::{restore as says, upkeep};
 
@@ -249,7 +250,7 @@ fn given_code(options: &Restore) -> Result<Option<String>, CliError> {
     Ok(Some(code))
 }
 
-fn zone(paths: &CliPaths) -> Zone {
+pub(super) fn zone(paths: &CliPaths) -> Zone {
     paths.load().map_or(Zone::UTC, |loaded| loaded.config.zone)
 }
 
@@ -270,7 +271,12 @@ fn print_restored(restored: &Restored, paths: &CliPaths, printer: Printer) -> Re
     });
     lines.extend((!restored.is_authentic).then(|| says::NOTHING_TRUSTED.to_owned()));
     lines.extend(restored.is_configured_otherwise.then(|| says::OWN_CONFIG.to_owned()));
-    let parked = &restored.parked;
+    lines.extend(closed_lines(&restored.parked));
+    printer.fact(&lines.join("\n"))
+}
+
+/// Names everything that was closed or does not count as before.
+pub(super) fn closed_lines(parked: &ClosedWork) -> Vec<String> {
     let counts = [
         parked.messages,
         parked.outbox,
@@ -282,8 +288,8 @@ fn print_restored(restored: &Restored, paths: &CliPaths, printer: Printer) -> Re
         parked.people,
         parked.tools,
         parked.reminders,
+        parked.repeated,
     ];
     let closed = counts.into_iter().zip(upkeep::CLOSED);
-    lines.extend(closed.filter_map(|(count, (one, many))| upkeep::closed(count, one, many)));
-    printer.fact(&lines.join("\n"))
+    closed.filter_map(|(count, (one, many))| upkeep::closed(count, one, many)).collect()
 }

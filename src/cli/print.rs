@@ -123,6 +123,7 @@ impl From<BuildError> for CliError {
                 let holder = lock_holder(&Home::at(home.clone()));
                 Self::Failed(says::held(&home, holder.map(|holder| holder.process)))
             }
+            error @ BuildError::Foreign(_) => Self::Wrong(error.to_string()),
             BuildError::Journal(error) => error.into(),
             BuildError::Other(error) => {
                 let kinds = error.chain().filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));

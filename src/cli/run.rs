@@ -7,6 +7,7 @@
 mod report;
 
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
@@ -16,12 +17,15 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::config::CliPaths;
 use super::print::CliError;
 use super::print::{self, Printer};
+use super::standby::since;
 use super::{Exit, block_on, ephemeral, log};
+use crate::admin::standby::claim::{CLAIM, Claim, Held, hold};
 use crate::app::{App, Overrides, lock_holder};
 use crate::config::{Config, Home};
 use crate::message::ChannelKind;
 use crate::time::clock::real_sleep;
 use crate::wording::cli as says;
+use crate::wording::standby::{taken_over, unknown_claim};
 
 /// Number of worker threads. The program mostly waits for the model and the network.
 const THREADS: usize = 2;
@@ -29,6 +33,9 @@ const THREADS: usize = 2;
 /// Time within which a gateway is back after a reload, and the interval between two looks.
 const RELOAD_LIMIT: Duration = Duration::from_secs(20);
 const RELOAD_LOOK: Duration = Duration::from_millis(50);
+
+/// Interval at which the claim on the replica is looked at.
+const CLAIM_INTERVAL: Duration = Duration::from_secs(60);
 
 /// `compline run …`
 #[derive(Debug, Default, Args)]
@@ -80,6 +87,8 @@ enum Ended {
     /// A second signal came before everything had ended.
     AtOnce,
     Reloaded(Box<Config>),
+    /// Another machine took over.
+    TakenOver(Claim),
 }
 
 async fn serve(config: Config, reloaded: Option<&CliPaths>, printer: Printer) -> Result<Exit, CliError> {
@@ -89,6 +98,11 @@ async fn serve(config: Config, reloaded: Option<&CliPaths>, printer: Printer) ->
     loop {
         match serve_once(&config, reloaded, &mut signals, printer).await {
             Ok(Ended::Stopped) => return Ok(Exit::Done),
+            Ok(Ended::TakenOver(claim)) => {
+                let since = since(&claim, &config.zone);
+                let path = config.replica.unwrap_or_default().join(CLAIM);
+                return Err(CliError::Wrong(taken_over(&claim.computer, since.as_deref(), &path)));
+            }
             Ok(Ended::AtOnce) => return Err(CliError::Failed(says::STOPPED_AT_ONCE.to_owned())),
             Ok(Ended::Reloaded(next)) => before = Some(std::mem::replace(&mut config, *next)),
             Err(error) => match before.take() {
@@ -112,12 +126,19 @@ async fn serve_once(
     printer: Printer,
 ) -> Result<Ended, CliError> {
     let app = App::build(config.clone(), Overrides::default()).await?;
+    let replica = config.replica.as_deref().filter(|_| reloaded.is_some());
+    let claim = Claim::of_journal(&app.journal, &config.home).await?;
+    if let Some(Held::By(other)) = replica.map(|folder| hold(folder, &claim)) {
+        app.stop().await;
+        return Ok(Ended::TakenOver(other));
+    }
     app.start().await?;
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
     printer.note(&banner(config));
     let _ = sd_notify::notify(&[NotifyState::Ready]);
     let ended = tokio::select! {
         ended = wait_for_signal(signals, reloaded) => ended,
+        other = keep_claim(replica, &claim) => Ended::TakenOver(other),
         never = report::report(&app, config, printer) => never?,
     };
     let (state, line) = match ended {
@@ -132,6 +153,23 @@ async fn serve_once(
             Ok(ended)
         }
         () = signals.stop() => Ok(Ended::AtOnce),
+    }
+}
+
+/// Keeps the claim on the replica, and returns when another machine has taken over.
+async fn keep_claim(replica: Option<&Path>, ours: &Claim) -> Claim {
+    let Some(folder) = replica else { return std::future::pending().await };
+    let mut is_known = true;
+    loop {
+        let held = hold(folder, ours);
+        if let Held::By(other) = held {
+            return other;
+        }
+        if is_known && held == Held::Unknown {
+            print::print_remark(&unknown_claim(folder));
+        }
+        is_known = held != Held::Unknown;
+        real_sleep(CLAIM_INTERVAL).await;
     }
 }
 

@@ -51,6 +51,7 @@ impl ConfigReader<'_> {
             reflection: reflection(self),
             heartbeat: heartbeat(self),
             retention: self.retention(),
+            replica: self.is_written("standby", "folder").then(|| self.folder("standby", "folder")),
             home: self.home.clone(),
         }
     }
@@ -142,6 +143,7 @@ impl ConfigReader<'_> {
             messages_days: days("messages_days"),
             attachments_days: days("attachments_days"),
             logs_days: days("logs_days"),
+            replica_days: days("replica_days"),
         }
     }
 

@@ -1,4 +1,5 @@
-//! Closes all pending work in a journal restored from a backup.
+//! Closes all pending work in a journal restored from a backup, or marks it in one taken over from a
+//! replica.
 //!
 //! What happened after the backup is unknown: questions may have been answered, pending messages
 //! sent and proposals refused. So nothing pending continues. It is closed with a reason, in one
@@ -22,8 +23,17 @@ use crate::trust::{Label, Scope};
 
 /// Key of the time at which this journal was restored from a backup.
 pub const RESTORED_AT: &str = "restored_at";
+/// Key of the number of the home to which this journal belongs.
+pub const HOME_ID: &str = "home_id";
+/// Key of the time at which this journal was taken over from a replica.
+pub const ACTIVATED_AT: &str = "activated_at";
 /// Key of the counts of closed rows.
 const PARKED: &str = "parked";
+/// Tables that Litestream adds to the journals that it streams. Neither holds anything of ours.
+const OF_LITESTREAM: [&str; 2] = [
+    "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
+    "CREATE TABLE _litestream_lock (id INTEGER)",
+];
 /// Reason stored in closed rows.
 const REASON: &str = "restored";
 
@@ -51,12 +61,31 @@ pub struct ClosedWork {
     pub tools: usize,
     /// Cancelled reminders and tasks.
     pub reminders: usize,
+    /// Messages and deliveries that go on, marked as possibly repeated.
+    pub repeated: usize,
 }
 
 impl AfterRestore<'_> {
     /// Returns the counts of rows closed when this journal was restored; `None` if it never was.
     pub fn parked(&self) -> anyhow::Result<Option<ClosedWork>> {
         Ok(self.db.settings().fact(PARKED)?.and_then(|stored| serde_json::from_str(&stored).ok()))
+    }
+
+    /// Returns the last moment that this journal knows of; `None` if nothing ever happened.
+    pub fn newest(&self) -> anyhow::Result<Option<Timestamp>> {
+        self.db.one(
+            "SELECT max(at) FROM (SELECT max(received_at) AS at FROM messages
+             UNION ALL SELECT max(CAST(value AS INTEGER)) FROM meta WHERE key LIKE 'alive_at %')",
+            [],
+        )
+    }
+
+    /// Returns the newest version of each file that was not deleted: path and digest.
+    pub fn newest_files(&self) -> anyhow::Result<Vec<(String, String)>> {
+        self.db.all(
+            "SELECT path, digest FROM files WHERE id IN (SELECT max(id) FROM files GROUP BY path) AND digest <> ''",
+            [],
+        )
     }
 
     /// Returns the paths of received files that should be in the workspace.
@@ -66,51 +95,100 @@ impl AfterRestore<'_> {
 }
 
 impl AfterRestoreMut<'_> {
-    /// Closes all pending work.
+    /// Closes all pending work of a backup.
     pub fn close_pending(&self, now: Timestamp) -> anyhow::Result<ClosedWork> {
-        let over = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, params![REASON, now]) };
-        let because = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, [REASON]) };
+        // Runs before the rest: only what is pending is counted.
+        let messages = self.db.execute(
+            "UPDATE messages SET state = 'closed', reason = ?1 WHERE state IN ('queued', 'claimed')",
+            [REASON],
+        )?;
+        let outbox =
+            self.over("UPDATE outbox SET state = 'failed', trouble = ?1, ended_at = ?2 WHERE state = 'pending'", now)?;
+        self.over(
+            "UPDATE turns SET state = 'stopped', reason = ?1, ended_at = ?2, retry_at = NULL
+              WHERE state IN ('running', 'waiting')",
+            now,
+        )?;
+        self.db.execute_batch(
+            "UPDATE parts SET state = 'failed' WHERE state IN ('waiting', 'sending');
+             UPDATE outbox SET set_aside = 0 WHERE set_aside > 0;",
+        )?;
+        self.tx().settings().set_fact(RESTORED_AT, &now.0.to_string())?;
+        let parked = ClosedWork { messages, outbox, ..self.void_approvals(now)? };
+        self.note_parked(&parked)?;
+        Ok(parked)
+    }
+
+    /// Lets pending work of a replica go on, with every answer marked as possibly repeated: since its
+    /// last moment the first machine may have sent that answer itself. Commands, scheduled runs
+    /// and approvals are closed, because their effects cannot be marked.
+    pub fn mark_pending(&self, now: Timestamp) -> anyhow::Result<ClosedWork> {
+        let messages = self.db.execute(
+            "UPDATE messages SET state = 'closed', reason = ?1 WHERE state IN ('queued', 'claimed') AND (kind <> 'said'
+             OR stream_id IN (SELECT id FROM streams WHERE work_of IS NOT NULL))",
+            [REASON],
+        )?;
+        self.over(
+            "UPDATE turns SET state = 'stopped', reason = ?1, ended_at = ?2, retry_at = NULL
+              WHERE state IN ('running', 'waiting')
+              AND stream_id IN (SELECT id FROM streams WHERE work_of IS NOT NULL)",
+            now,
+        )?;
+        let repeated: i64 = self.db.one(
+            "SELECT (SELECT count(*) FROM messages WHERE state IN ('queued', 'claimed'))
+             + (SELECT count(*) FROM outbox WHERE state = 'pending')",
+            [],
+        )?;
+        self.db.run("UPDATE outbox SET repeated = 1 WHERE state = 'pending'", [])?;
+        self.db.run("UPDATE parts SET repeated = 1 WHERE state IN ('waiting', 'sending')", [])?;
+        self.tx().settings().set_fact(ACTIVATED_AT, &now.0.to_string())?;
+        let parked = ClosedWork { messages, repeated: usize::try_from(repeated)?, ..self.void_approvals(now)? };
+        self.note_parked(&parked)?;
+        Ok(parked)
+    }
+
+    fn over(&self, sql: &str, now: Timestamp) -> anyhow::Result<usize> {
+        self.db.execute(sql, params![REASON, now])
+    }
+
+    /// Closes everything that waits for a person or runs by the clock, and forgets what the channels
+    /// were told last.
+    fn void_approvals(&self, now: Timestamp) -> anyhow::Result<ClosedWork> {
         let at = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, [now]) };
         // Runs before the skill changes are closed: approved proposals whose change was not yet
         // made are void as well.
-        over(
+        self.over(
             "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2
               WHERE id IN (SELECT proposal_id FROM skill_changes WHERE state = 'intended')",
+            now,
         )?;
-        let parked = ClosedWork {
-            messages: because(
-                "UPDATE messages SET state = 'closed', reason = ?1 WHERE state IN ('queued', 'claimed')",
-            )?,
-            outbox: over("UPDATE outbox SET state = 'failed', trouble = ?1, ended_at = ?2 WHERE state = 'pending'")?,
-            proposals: over(
+        let closed = ClosedWork {
+            proposals: self.over(
                 "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2 WHERE state = 'pending'",
+                now,
             )?,
             questions: at("UPDATE questions SET state = 'expired', decided_at = ?1 WHERE state = 'open'")?
                 + at("UPDATE keeps SET state = 'expired', decided_at = ?1 WHERE state IN ('new', 'open', 'yes')")?,
-            slots: over(
+            slots: self.over(
                 "UPDATE slots SET state = 'failed', reason = ?1, ended_at = ?2 WHERE state IN ('claimed', 'working')",
+                now,
             )?,
             ..ClosedWork::default()
         };
-        over(
-            "UPDATE turns SET state = 'stopped', reason = ?1, ended_at = ?2, retry_at = NULL WHERE state IN ('running', 'waiting')",
+        self.over(
+            "UPDATE actions SET state = 'refused', reason = ?1, ended_at = ?2 WHERE state IN ('new', 'taken')",
+            now,
         )?;
-        over("UPDATE actions SET state = 'refused', reason = ?1, ended_at = ?2 WHERE state IN ('new', 'taken')")?;
         at("UPDATE grants SET ended_at = ?1 WHERE ended_at IS NULL")?;
         at("UPDATE skill_changes SET state = 'conflict', ended_at = ?1 WHERE state = 'intended'")?;
         // Recurring reminders are scheduled again; a single late reminder is better than none.
         at("UPDATE reminders SET next_at = NULL WHERE state = 'waiting' AND cron <> '' AND next_at <= ?1")?;
         at("UPDATE pairing_codes SET expires_at = min(expires_at, ?1) WHERE used_at IS NULL")?;
-        self.db.execute_batch(
-            "UPDATE parts SET state = 'failed' WHERE state IN ('waiting', 'sending');
-             UPDATE outbox SET set_aside = 0 WHERE set_aside > 0;
-             DELETE FROM previews; DELETE FROM cursors;",
-        )?;
+        self.db.execute_batch("DELETE FROM previews; DELETE FROM cursors;")?;
         // The workspace has changed.
         self.tx().entries().clear_entries()?;
-        self.tx().settings().set_fact(RESTORED_AT, &now.0.to_string())?;
-        self.note_parked(&parked)?;
-        Ok(parked)
+        self.tx().settings().drop_fact(HOME_ID)?;
+        Ok(closed)
     }
 
     /// Stores the counts of closed rows.
@@ -140,8 +218,9 @@ impl AfterRestore<'_> {
     fn schema(&self) -> anyhow::Result<Vec<(String, String, String)>> {
         self.db.all(
             "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
-             WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' ORDER BY type, name",
-            [],
+             WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT IN (SELECT value FROM json_each(?1))
+             ORDER BY type, name",
+            [serde_json::to_string(&OF_LITESTREAM)?],
         )
     }
 }
@@ -219,6 +298,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("j.db");
         Journal::open(&path, None).unwrap().close().await;
+        assert!(amend_copy(&path, |tx| tx.after_restore().has_our_schema()).is_ok());
+        let streamed = super::OF_LITESTREAM.join(";");
+        rusqlite::Connection::open(&path).unwrap().execute_batch(&streamed).unwrap();
         assert!(amend_copy(&path, |tx| tx.after_restore().has_our_schema()).is_ok());
         for (sql, undo) in [
             ("CREATE TRIGGER t AFTER INSERT ON messages BEGIN UPDATE people SET role = 'owner'; END", "DROP TRIGGER t"),

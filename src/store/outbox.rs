@@ -14,7 +14,7 @@ use strum::{EnumString, IntoStaticStr};
 use crate::id::{AddressId, MessageId, OutboxId, PartId, PersonId, TurnId};
 use crate::store::handles::{Outbox, OutboxMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
-use crate::store::{Cause, Urgency};
+use crate::store::{ACTIVATED_AT, Cause, Urgency};
 use crate::time::Timestamp;
 use crate::trust::Text;
 
@@ -311,11 +311,24 @@ impl OutboxMut<'_> {
         };
         let (words, label, scope) = new.text.open();
         let own_words: &str = if message.is_some() { "" } else { words };
+        let repeated = self.may_repeat(new)?;
         insert!(self.db, "outbox" {
             address_id: new.address, kind: new.kind, message_id: message, text: own_words, label, scope,
             buttons: serde_json::to_string(new.buttons)?, state: "pending", created_at: new.at, quotes: new.quotes,
-            urgency: new.urgency,
+            urgency: new.urgency, repeated,
         })
+    }
+
+    /// Returns true for a reply to what was written before this journal was taken over from a
+    /// replica: the first machine may have answered it.
+    fn may_repeat(&self, new: &NewOutbox<'_>) -> anyhow::Result<bool> {
+        let Some(message) = new.message.filter(|_| new.kind == OutboxKind::Reply) else { return Ok(false) };
+        self.db.exists(
+            "SELECT 1 FROM meta f CROSS JOIN messages r CROSS JOIN messages m ON m.turn_id = r.turn_id
+             WHERE f.key = ?2 AND r.id = ?1 AND m.kind = 'said'
+             AND min(m.received_at, coalesce(m.server_at, m.received_at)) <= CAST(f.value AS INTEGER)",
+            params![message, ACTIVATED_AT],
+        )
     }
 
     /// Stores the parts of a delivery before the first is sent.

@@ -149,10 +149,12 @@ pub fn stays_in_proposals(count: usize) -> String {
     format!("{count} {} in proposals for skills (the owner keeps or rejects them)", plural(count, "place"))
 }
 
-/// Sentence of everything that stays.
-pub fn stays(places: &[String]) -> String {
+/// Sentence of everything that stays, with the days that a replica keeps it.
+pub fn stays(places: &[String], replica_days: Option<u32>) -> String {
     let mut all = places.to_vec();
     all.push("backups made before, until you delete them".to_owned());
+    let days = |days| if days == 1 { "a day".to_owned() } else { format!("{days} days") };
+    all.extend(replica_days.map(|kept| format!("the replica on another machine, for up to {}", days(kept))));
     format!("Stays: {}.", all.join("; "))
 }
 

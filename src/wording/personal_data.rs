@@ -6,8 +6,15 @@ use crate::id::ErasureId;
 
 /// Result: a search finds no occurrence any more.
 pub const PROVED: &str = "A search for it finds nothing any more.";
-/// Note that older backups still contain the text.
-pub const BACKUPS: &str = "Backups made before still contain it, until you delete them.";
+/// Note that older backups still contain the text, and a replica for some days.
+pub fn kept_elsewhere(replica_days: Option<u32>) -> String {
+    let backups = "Backups made before still contain it, until you delete them.";
+    match replica_days {
+        None => backups.to_owned(),
+        Some(1) => format!("{backups} The replica on another machine does for up to a day."),
+        Some(days) => format!("{backups} The replica on another machine does for up to {days} days."),
+    }
+}
 /// Result: a search finds only what the person left out.
 pub const PROVED_BUT_SPARED: &str = "Apart from what you left out, a search for it finds nothing any more.";
 /// Result: nothing was left to delete.
@@ -140,12 +147,13 @@ pub fn elsewhere(places: &str, id: ErasureId, surface: Surface) -> String {
 }
 
 /// Result: a person is deleted.
-pub fn person(name: &str, files: usize, messages: usize) -> String {
+pub fn person(name: &str, files: usize, messages: usize, replica_days: Option<u32>) -> String {
+    let elsewhere = kept_elsewhere(replica_days);
     let files = counted(files, "file", "files").unwrap_or_else(|| "no file".to_owned());
     let messages = counted(messages, "message", "messages").unwrap_or_else(|| "no message".to_owned());
     format!(
         "{name} is forgotten: {files}, {messages} and everything made from them are gone, and their addresses are unknown again. Every table and \
-         the workspace were searched, and nothing of theirs is left but numbers. Backups made before still contain it."
+         the workspace were searched, and nothing of theirs is left but numbers. {elsewhere}"
     )
 }
 

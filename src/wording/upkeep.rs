@@ -48,6 +48,11 @@ pub fn came_from_a_backup(at: &str, outbox: usize, messages: usize) -> String {
     )
 }
 
+/// Takeover from a replica, in the status.
+pub fn came_from_a_replica(at: &str) -> String {
+    format!("- took over from another machine on {at}: answers to what was written before may repeat, and say so")
+}
+
 /// Result of a successful integrity check.
 pub fn checked(at: &str) -> String {
     format!("all tables passed the check on {at}")
@@ -176,7 +181,7 @@ pub fn closed(what: usize, one: &str, many: &str) -> Option<String> {
 }
 
 /// Kinds of closed items: singular and plural.
-pub const CLOSED: [(&str, &str); 10] = [
+pub const CLOSED: [(&str, &str); 11] = [
     ("message that waited for an answer is closed", "messages that waited for an answer are closed"),
     ("message that waited to be sent is not sent", "messages that waited to be sent are not sent"),
     ("proposal that waited for a yes is void", "proposals that waited for a yes are void"),
@@ -196,6 +201,10 @@ pub const CLOSED: [(&str, &str); 10] = [
         "outside tools are off until you accept them again (`compline tools list`)",
     ),
     ("reminder is cancelled", "reminders are cancelled"),
+    (
+        "message is answered or sent after all, and says that it may be a repeat",
+        "messages are answered or sent after all, and say that they may be repeats",
+    ),
 ];
 
 /// Note that an interrupted restore was completed.

@@ -2,7 +2,7 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 29] = [
+const COMMANDS: [&str; 30] = [
     "demo",
     "init",
     "run",
@@ -29,6 +29,7 @@ const COMMANDS: [&str; 29] = [
     "forget",
     "backup",
     "restore",
+    "standby",
     "completions",
     "manual",
     "changelog",

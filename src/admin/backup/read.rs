@@ -233,7 +233,7 @@ fn compare(manifest: &Manifest, seen: &BTreeMap<String, BackupEntry>) -> anyhow:
     Ok(())
 }
 
-fn digest_of(bytes: &mut dyn Read) -> anyhow::Result<String> {
+pub(in crate::admin) fn digest_of(bytes: &mut dyn Read) -> anyhow::Result<String> {
     let mut hash = Sha256::new();
     let mut piece = vec![0_u8; 64 * 1024];
     loop {

@@ -22,7 +22,7 @@ pub enum ConfigChange {
 
 /// The present home, as far as it determines access.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum PresentHome {
+pub(in crate::admin) enum PresentHome {
     /// Unused so far.
     Unused,
     /// Unreadable journal.
@@ -34,7 +34,7 @@ pub(super) enum PresentHome {
 impl PresentHome {
     /// The people to whom a restored journal may grant access; `None` for everyone. An
     /// unauthenticated archive grants access to no one by itself.
-    pub(super) fn admitted_people(&self, is_authentic: bool) -> Option<PresentPeople> {
+    pub(in crate::admin) fn admitted_people(&self, is_authentic: bool) -> Option<PresentPeople> {
         match self {
             Self::Known(records) => Some(PresentPeople { records: records.clone(), share_rows: is_authentic }),
             Self::Unused | Self::Unreadable => {
@@ -97,14 +97,20 @@ impl Difference {
         if !self.is_readable {
             lines.push(says::UNREADABLE.to_owned());
         }
-        lines.push(says::PEOPLE.to_owned());
+        lines.extend(self.rights());
+        lines.extend(self.config_lines());
+        lines.join("\n")
+    }
+
+    /// The people and tools that may act, as lines of text for a terminal.
+    pub fn rights(&self) -> Vec<String> {
+        let mut lines = vec![says::PEOPLE.to_owned()];
         let people = self.people_lines();
         lines.extend(if people.is_empty() { vec![says::NOBODY.to_owned()] } else { people });
         if !self.tools.is_empty() {
             lines.push(says::tools(&line(&self.tools.join(", "))));
         }
-        lines.extend(self.config_lines());
-        lines.join("\n")
+        lines
     }
 
     fn people_lines(&self) -> Vec<String> {
@@ -176,7 +182,7 @@ fn is_same(one: &str, other: &str) -> bool {
 }
 
 /// Everyone who may act once a home with that journal is started with that configuration.
-pub(super) fn acting(people: &[RestoredPerson], config: Option<&Config>) -> Vec<ActingPerson> {
+pub(in crate::admin) fn acting(people: &[RestoredPerson], config: Option<&Config>) -> Vec<ActingPerson> {
     let declared = config.map_or(&[][..], |config| &config.people);
     let named = |name: &str| declared.iter().find(|person| is_same(&person.name, name));
     let stays = |standing: &&RestoredPerson| {
@@ -205,7 +211,11 @@ fn of_config(person: &config::Person, people: &[RestoredPerson]) -> ActingPerson
 }
 
 /// People with access here who are unknown in the archive.
-pub(super) fn lost(present: &PresentHome, people: &[RestoredPerson], acting: &[ActingPerson]) -> Vec<(String, Role)> {
+pub(in crate::admin) fn lost(
+    present: &PresentHome,
+    people: &[RestoredPerson],
+    acting: &[ActingPerson],
+) -> Vec<(String, Role)> {
     let PresentHome::Known(members) = present else { return Vec::new() };
     let known = |name: &str| {
         people.iter().any(|standing| is_same(&standing.name, name))

@@ -23,6 +23,9 @@ pub type SwapFailpoint<'a> = &'a mut dyn FnMut(&str) -> anyhow::Result<()>;
 /// Name of the plan in the staging folder.
 const PLAN: &str = "plan.json";
 
+/// Folder in which Litestream keeps its state about the journal.
+const LITESTREAM: &str = ".compline.db-litestream";
+
 /// The fate of an interrupted restore.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Settled {
@@ -52,7 +55,7 @@ struct Move {
 }
 
 /// The folder in which a backup is unpacked.
-pub(super) fn staging(home: &Home) -> PathBuf {
+pub(in crate::admin) fn staging(home: &Home) -> PathBuf {
     home.path().join(".restoring")
 }
 
@@ -89,7 +92,7 @@ pub fn settle(home: &Home) -> anyhow::Result<Settled> {
 
 /// Exchanges the state. Once the plan is on the disk, the exchange will be finished at the latest
 /// by the next start. Returns the path of the old state, if there was any.
-pub(super) fn swap(
+pub(in crate::admin) fn swap(
     home: &Home,
     places: Vec<(&'static str, PathBuf)>,
     now: Timestamp,
@@ -106,6 +109,9 @@ pub(super) fn swap(
         Move { staged: None, place: name, aside }
     };
     let mut moves = vec![log("-wal"), log("-shm")];
+    // Litestream remembers the old journal there, and would go on from it.
+    let streamed = home.path().join(LITESTREAM);
+    moves.push(Move { staged: None, place: streamed, aside: aside.join(LITESTREAM) });
     moves.extend(places.into_iter().map(|(name, place)| Move {
         staged: Some(staged.join(name)),
         place,
@@ -120,7 +126,7 @@ pub(super) fn swap(
 }
 
 /// Returns whether a rename from the home to that path is possible, because both are on one disk.
-pub(super) fn is_on_the_disk_of(home: &Home, place: &Path) -> bool {
+pub(in crate::admin) fn is_on_the_disk_of(home: &Home, place: &Path) -> bool {
     let disk = |path: &Path| path.ancestors().find_map(|above| above.metadata().ok()).map(|found| found.dev());
     let parent = place.parent().unwrap_or(place);
     disk(parent).is_some() && disk(parent) == disk(home.path())

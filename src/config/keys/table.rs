@@ -33,6 +33,7 @@ pub static SECTIONS: &[Section] = &[
     table("tools", "Built-in tools.", TOOLS),
     repeated("mcp", "An MCP server; repeat the section for each. Its tools are offered once accepted with `compline tools`.", MCP),
     table("retention", "Retention periods.", RETENTION),
+    table("standby", "A second machine, fed by Litestream. Off unless set.", STANDBY),
 ];
 
 const TOP: &[Key] = &[
@@ -224,6 +225,13 @@ const RETENTION: &[Key] = &[
     key("messages_days", Count, Depends("kept"), "365", "Days to keep the text of messages; summaries and reflections stay."),
     key("attachments_days", Count, Depends("kept"), "90", "Days to keep files that came with messages or from external tools."),
     key("logs_days", Count, Depends("kept"), "30", "Days to keep log files."),
+    key("replica_days", Count, Depends("no replica"), "2",
+        "Days that a replica keeps what was deleted; only for `/forget` to say. Litestream's snapshot interval and retention together."),
+];
+
+const STANDBY: &[Key] = &[
+    key("folder", Path, Nothing, "/srv/compline-replica",
+        "Folder with journal/ (Litestream's replica) and copies of workspace/, skills/ and experience/."),
 ];
 
 const fn key(name: &'static str, kind: ValueKind, unset: Unset, sample: &'static str, about: &'static str) -> Key {

@@ -31,6 +31,8 @@ mod durable_text;
 mod limits;
 #[path = "../trust/approval_scope.rs"]
 mod approval_scope;
+#[path = "../operations/standby.rs"]
+mod standby;
 #[path = "../conversation/order.rs"]
 mod order;
 #[path = "../conversation/outage.rs"]

@@ -278,3 +278,23 @@ async fn what_stays_is_attributed_to_who_can_change_it() {
     assert!(told.contains("README.md: only you can change or delete a file that you sent or were sent"), "{told}");
     story.end().await;
 }
+
+/// Promise (forgetting/replica): `/forget` says how long a replica on another machine keeps what was
+/// forgotten, in the plan and afterwards.
+#[tokio::test]
+async fn a_replica_is_named_with_its_days() {
+    let story = Story::with("[retention]\nreplica_days = 2\n").await;
+    story.say(ADA, LINE).await;
+    story.say(ADA, "/forget boiler messages").await;
+    let plan = story.last_received_by(ADA);
+    assert!(plan.contains("the replica on another machine, for up to 2 days"), "{plan}");
+    story.say(ADA, &forget_command(&plan).unwrap()).await;
+    let done = story.last_received_by(ADA);
+    assert!(done.contains("The replica on another machine does for up to 2 days."), "{done}");
+    story.end().await;
+
+    let without = boiler().await;
+    without.say(ADA, "/forget boiler messages").await;
+    assert!(!without.last_received_by(ADA).contains("replica"));
+    without.end().await;
+}

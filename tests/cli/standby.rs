@@ -1,0 +1,56 @@
+//! `compline standby …` as typed by a person; the replica itself is tested in `tests/peers`.
+
+use std::path::Path;
+
+use super::program::{Home, PLAIN};
+
+/// A home whose replica is in that folder.
+fn with_replica(folder: &Path) -> Home {
+    Home::new().with("compline.toml", format!("{PLAIN}[standby]\nfolder = \"{}\"\n", folder.display()))
+}
+
+/// Promise (operation/standby-check): `compline standby check` says what is missing before a second
+/// machine can take over, and changes nothing.
+#[test]
+fn a_check_names_what_is_missing() {
+    Home::plain().run("standby check").refused(2, &["No replica is configured", "fix: set `[standby] folder`"]);
+    Home::plain().run("standby activate --yes").refused(1, &["There is no journal in this home"]);
+    Home::plain().run("standby activate").refused(2, &["Nobody can be asked", "--yes"]);
+    let folder = tempfile::tempdir().unwrap();
+    let home = with_replica(folder.path());
+    home.run("standby check").refused(1, &["There is no replica of a journal in", "see that Litestream runs"]);
+    std::fs::create_dir(folder.path().join("journal")).unwrap();
+    home.run("standby check").refused(1, &["The program `litestream` was not found", "fix: install Litestream"]);
+    assert!(!home.file(".restoring").exists() && !home.file("compline.db").exists());
+}
+
+/// Promise (operation/one-gateway): A journal that was copied from another home is not served before
+/// it was taken over.
+#[test]
+fn a_copied_journal_is_taken_over_before_it_is_served() {
+    let (home, other) = (Home::plain(), Home::plain());
+    home.run("chat What is 12*7?").done();
+    std::fs::copy(home.file("compline.db"), other.file("compline.db")).unwrap();
+    other.run("status").refused(2, &["was copied from another home", "fix: `compline standby activate`"]);
+    let taken = other.run("standby activate --yes");
+    assert!(taken.err.contains("Ada: owner"), "{taken:?}");
+    assert!(taken.done().contains("has taken over"));
+    assert!(other.run("status").done().contains("took over from another machine"));
+    assert!(other.run("search 84").done().contains("84"));
+    home.run("status").done();
+}
+
+/// Proves: operation/one-gateway
+#[test]
+fn a_second_gateway_for_one_replica_does_not_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (with_replica(folder.path()), with_replica(folder.path()));
+    let gateway = first.gateway();
+    second.run("run").refused(2, &["says that it serves", "leave this one off", "delete"]);
+    gateway.stop();
+    let again = first.gateway();
+    again.stop();
+    std::fs::remove_file(folder.path().join("claim")).unwrap();
+    second.gateway().stop();
+    first.run("run").refused(2, &["says that it serves"]);
+}
