@@ -251,7 +251,7 @@ units() {
 
 # The image, its first stage replaced by the program that is there already.
 image() {
-  local root store container
+  local root store given container
   root=$(mktemp -d)
   store=$(mktemp -d)
   install -D "$(program "$(uname -m)")" "$root/image/usr/bin/compline"
@@ -260,6 +260,13 @@ image() {
   echo "left out: the stage of config/Containerfile that compiles; the image is made from the program built here"
   b() { buildah --root "$store/root" --runroot "$store/run" --storage-driver vfs "$@"; }
   b build --isolation chroot --format docker --build-context "build=$root" -f config/Containerfile -t compline .
+  # What its first stage would be given.
+  printf 'FROM scratch\nCOPY . /\n' >"$store/sources"
+  b build --format docker -f "$store/sources" -t sources .
+  given=$(b mount "$(b from sources)")
+  [ -s "$given/Cargo.lock" ]
+  [ ! -e "$given/target" ]
+  [ ! -e "$given/.git" ]
   [ "$(b inspect --type image --format '{{.Docker.Config.Healthcheck.Test}}' compline)" = "[CMD compline status --check]" ]
   container=$(b from compline)
   inside() { b run --isolation chroot "$container" -- "$@"; }
