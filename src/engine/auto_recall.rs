@@ -11,10 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Engine;
+use super::context::TurnContext;
+use crate::id::MessageId;
 use crate::memory::TurnFiles;
 use crate::people::Party;
 use crate::search::{EntryHit, EntryQuery};
-use crate::store::{EntryKind, Node};
+use crate::store::{Db, EntryKind, Node};
 use crate::text::{defuse, one_line, shorten};
 use crate::time::Zone;
 use crate::trust::{Labelled, Text};
@@ -31,9 +33,26 @@ const RECALL_LINE: usize = 300;
 /// Time limit of the search.
 const RECALL_PATIENCE: Duration = Duration::from_millis(500);
 
+/// Returns the recalled memories for the first messages of a conversation, and the sources of these
+/// and of the opening.
+pub async fn for_messages(
+    engine: &Arc<Engine>,
+    inputs: &TurnContext,
+    messages: Vec<MessageId>,
+) -> anyhow::Result<(Text, Vec<Node>)> {
+    let read = move |db: Db<'_>| {
+        let texts: Vec<_> = messages.iter().map(|id| db.messages().texts_of(*id)).collect::<anyhow::Result<_>>()?;
+        Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
+    };
+    let words = engine.journal.read(read).await?;
+    let (recalled, mut from) = recalled(engine, &inputs.party, &words, &inputs.loaded).await;
+    from.extend(engine.workspace.notes().learned_from(&inputs.party).await?);
+    Ok((recalled, from))
+}
+
 /// Returns the recalled memories for these first messages, most important facts and related
 /// entries, and their sources. Blank if there are none. Trusted only.
-pub async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &TurnFiles) -> (Text, Vec<Node>) {
+async fn recalled(engine: &Arc<Engine>, party: &Party, words: &[Text], loaded: &TurnFiles) -> (Text, Vec<Node>) {
     let nothing = (wording::own("", party.scope()), Vec::new());
     if !engine.memory.enabled {
         return nothing;

@@ -9,6 +9,7 @@ mod resume;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::context::TurnContext;
@@ -17,6 +18,7 @@ use super::context_sections::ContextSections;
 use super::history::{History, HistorySettings};
 use super::record::{TurnRecord, store_reactions};
 use super::system_run::Allowance;
+use super::turn::joining::{TOGETHER, absorb_messages, quiet_at};
 use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, MAX_MESSAGE_AGE, auto_recall, compact, context};
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, StreamId, TurnId};
@@ -35,9 +37,6 @@ use crate::time::{Timestamp, Zone};
 use crate::tool::skills::SUBMIT_SKILL;
 use crate::trust::{Label, Scope, Text};
 use crate::wording::{self, ProgramText};
-
-/// Maximum time for which messages are joined, however fast they follow each other.
-const JOIN_AT_MOST: Duration = Duration::from_secs(5);
 
 /// Delay beyond which the answer to a message that waited because the program was away mentions the
 /// delay.
@@ -59,6 +58,8 @@ pub struct StreamTask {
     current_turn: Option<TurnId>,
     /// Newest message that was told of the present outage.
     told_of_outage: Option<MessageId>,
+    /// Notified at each wake-up while a turn runs.
+    arrivals: Arc<Notify>,
     /// Number of consecutive errors.
     errors: u32,
 }
@@ -92,21 +93,13 @@ impl TurnClaim {
             return Ok(None);
         }
         let mut came = Vec::new();
-        for id in &ids {
-            came.extend(tx.messages().texts_of(*id)?.into_iter().map(|text| text.text.label().clone()));
-            came.extend(tx.attachments().attachments_of(*id)?.into_iter().map(|file| file.label));
-        }
         let unshown = if self.zone.is_some() { tx.sent().unshown(self.stream)? } else { Vec::new() };
         if let Some(sent) = self.zone.and_then(|zone| context::sent(&unshown, zone, self.scope)) {
             came.push(sent.label().clone());
         }
         let edits = if self.zone.is_some() { tx.messages().unshown_edits(self.stream)? } else { Vec::new() };
         came.extend(edits.iter().map(|edit| edit.text.label().clone()));
-        if came.iter().any(Label::asks_before_leaving) {
-            tx.grants().end_tools(self.conversation, "", self.now)?;
-        }
-        came.iter().for_each(|label| self.label.absorb(label));
-        self.label = self.label.vouched_for(&tx.grants().vouched_in(self.conversation)?);
+        self.label = absorb_messages(tx, self.conversation, &ids, came, &self.label, self.now)?;
         let turn = tx.turns().begin_turn(&NewTurn {
             stream: self.stream,
             conversation: self.conversation,
@@ -159,7 +152,8 @@ impl StreamTask {
     /// Creates the task of that stream. `running` holds the token that cancels its turn, while
     /// there is one.
     pub fn new(engine: Arc<Engine>, id: StreamId, running: Arc<Mutex<Option<CancellationToken>>>) -> Self {
-        Self { engine, id, running, history: None, current_turn: None, told_of_outage: None, errors: 0 }
+        let (history, current_turn, told_of_outage, arrivals) = (None, None, None, Arc::default());
+        Self { engine, id, running, history, current_turn, told_of_outage, arrivals, errors: 0 }
     }
 
     /// Works until the program stops.
@@ -195,14 +189,17 @@ impl StreamTask {
     /// Checks once while draining wake-ups. An undrained wake-up would count as work while the turn
     /// only waits for a time.
     async fn check_and_drain(&mut self, wakeups: &mut Wakeups, stop: &CancellationToken) -> anyhow::Result<NextAction> {
-        let mut woken = false;
+        let (mut woken, arrivals) = (false, Arc::clone(&self.arrivals));
         let next = {
             let check = guarded("A stream", self.check(stop));
             tokio::pin!(check);
             loop {
                 tokio::select! {
                     next = &mut check => break next,
-                    Some(_busy) = wakeups.recv() => woken = true,
+                    Some(_busy) = wakeups.recv() => {
+                        woken = true;
+                        arrivals.notify_one();
+                    }
                 }
             }
         };
@@ -221,10 +218,8 @@ impl StreamTask {
         let now = self.engine.clock.now();
         // Requests of the program arrive complete; only people continue typing.
         let is_task = first.kind == MessageKind::Task;
-        let join = if is_task { Duration::ZERO } else { self.engine.conversation.join_within };
-        let ready_at = last.received_at.plus(join).min(first.received_at.plus(JOIN_AT_MOST));
-        // If the clock was set back, do not wait for it to catch up.
-        if now < ready_at && ready_at.since(now) <= JOIN_AT_MOST {
+        let join = if is_task { Duration::ZERO } else { self.engine.conversation.join_within.min(TOGETHER) };
+        if let Some(ready_at) = quiet_at(first.received_at, last.received_at, join, now) {
             return Ok(NextAction::Until(ready_at));
         }
         let queued = self.dismiss_outdated(queued, now).await?;
@@ -319,8 +314,11 @@ impl StreamTask {
             label.absorb(opening.label());
         }
         let is_talk = !opening.kind.is_run();
-        let (recalled, sources) =
-            if begins && is_talk { self.recalled(&inputs, &ids).await? } else { (wording::own("", scope), Vec::new()) };
+        let (recalled, sources) = if begins && is_talk {
+            auto_recall::for_messages(&self.engine, &inputs, ids.clone()).await?
+        } else {
+            (wording::own("", scope), Vec::new())
+        };
         label.absorb(recalled.label());
         parents.extend(sources);
         let first = together.first().filter(|_| is_talk).map(|message| message.effective_at);
@@ -371,20 +369,6 @@ impl StreamTask {
         }
     }
 
-    /// Recalled memories for the first messages of a conversation, and the sources of these and of
-    /// the opening.
-    async fn recalled(&self, inputs: &TurnContext, messages: &[MessageId]) -> anyhow::Result<(Text, Vec<Node>)> {
-        let messages = messages.to_owned();
-        let read = move |db: Db<'_>| {
-            let texts: Vec<_> = messages.iter().map(|id| db.messages().texts_of(*id)).collect::<anyhow::Result<_>>()?;
-            Ok(texts.into_iter().flatten().map(|text| text.text).collect::<Vec<Text>>())
-        };
-        let words = self.engine.journal.read(read).await?;
-        let (recalled, mut from) = auto_recall::recalled(&self.engine, &inputs.party, &words, &inputs.loaded).await;
-        from.extend(self.engine.workspace.notes().learned_from(&inputs.party).await?);
-        Ok((recalled, from))
-    }
-
     /// Reads the inputs of a turn.
     async fn inputs_of(
         &self,
@@ -433,7 +417,7 @@ impl StreamTask {
         }
         let engine = Arc::clone(&self.engine);
         let Some(history) = &mut self.history else { return Ok(NextAction::Nothing) };
-        let end = Turn::new(&engine, history, row, inputs, token).run().await;
+        let end = Turn::new(&engine, history, row, inputs, token, Arc::clone(&self.arrivals)).run().await;
         *lock(&self.running) = None;
         match end? {
             TurnOutcome::Waits(at) => Ok(NextAction::Until(at)),

@@ -7,13 +7,16 @@
 //! turn and the delivery are one transaction.
 
 pub mod call;
+pub(super) mod joining;
 pub(super) mod reply;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use self::joining::FirstWord;
 use self::reply::{answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, why_away};
 use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
@@ -62,6 +65,20 @@ pub struct Turn<'a> {
     shown: Vec<ShownPicture>,
     /// What the person allows in this conversation.
     grants: Vec<GrantRow>,
+    /// Notified when something may have come in for the stream.
+    arrivals: Arc<Notify>,
+    /// True once further messages were taken in.
+    has_joined: bool,
+}
+
+/// Outcome of asking the model.
+enum AfterAsking {
+    /// There are tools to call.
+    NextStep,
+    /// Further messages were taken in: their files come first, then the model is asked again.
+    TakenIn,
+    /// The turn is over, or has to wait.
+    Ended(TurnOutcome),
 }
 
 /// The last model step of a turn.
@@ -86,12 +103,14 @@ impl<'a> Turn<'a> {
         row: TurnRow,
         inputs: TurnContext,
         stop: CancellationToken,
+        arrivals: Arc<Notify>,
     ) -> Self {
         let watcher = match inputs.conversation.kind.is_run() {
             false => engine.channels.watch(row.id, row.address),
             true => Box::new(NullSink),
         };
-        Self { engine, history, row, inputs, stop, watcher, shown: Vec::new(), grants: Vec::new() }
+        let (shown, grants, has_joined) = (Vec::new(), Vec::new(), false);
+        Self { engine, history, row, inputs, stop, watcher, shown, grants, arrivals, has_joined }
     }
 
     fn kind(&self) -> ConversationKind {
@@ -125,24 +144,33 @@ impl<'a> Turn<'a> {
 
     /// Fetching and reading files may take long too, so the time limit of the turn covers it.
     async fn prepared_steps(&mut self) -> anyhow::Result<Option<TurnOutcome>> {
-        let files = self.record().await?.attachments;
-        if files.is_empty() {
-            return self.steps(&[]).await;
-        }
-        match files::prepare(self.engine, &self.row, &self.inputs.party, files).await? {
-            PreparedFiles::Ready(pictures) => self.steps(&pictures).await,
-            PreparedFiles::OverBudget(error) => {
-                let sentence = match &error {
-                    ModelError::AboveLimit(setting) => wording::turn::unheard_above_limit(setting),
-                    ModelError::OverBudget(which) => wording::turn::unheard_over_budget(which),
-                    other => wording::turn::unheard_over_budget(&other.to_string()),
-                };
-                self.give_up("no_answer", sentence).await?;
-                Ok(Some(TurnOutcome::Over))
+        loop {
+            let files = self.record().await?.attachments;
+            let prepared = if files.is_empty() {
+                PreparedFiles::Ready(Vec::new())
+            } else {
+                files::prepare(self.engine, &self.row, &self.inputs.party, files).await?
+            };
+            let pictures = match prepared {
+                PreparedFiles::Ready(pictures) => pictures,
+                PreparedFiles::OverBudget(error) => {
+                    let sentence = match &error {
+                        ModelError::AboveLimit(setting) => wording::turn::unheard_above_limit(setting),
+                        ModelError::OverBudget(which) => wording::turn::unheard_over_budget(which),
+                        other => wording::turn::unheard_over_budget(&other.to_string()),
+                    };
+                    self.give_up("no_answer", sentence).await?;
+                    return Ok(Some(TurnOutcome::Over));
+                }
+            };
+            let end = self.steps(&pictures).await?;
+            if end.is_some() {
+                return Ok(end);
             }
         }
     }
 
+    /// Performs the steps. `None` if further messages were taken in.
     async fn steps(&mut self, pictures: &[context::Picture]) -> anyhow::Result<Option<TurnOutcome>> {
         loop {
             let record = self.record().await?;
@@ -162,8 +190,10 @@ impl<'a> Turn<'a> {
                 }
                 NextStep::AskModel { seq } => {
                     self.shown = self.shown_pictures(&record).await?;
-                    if let Some(end) = self.ask_model(record, seq, pictures).await? {
-                        return Ok(Some(end));
+                    match self.ask_model(record, seq, pictures).await? {
+                        AfterAsking::NextStep => {}
+                        AfterAsking::TakenIn => return Ok(None),
+                        AfterAsking::Ended(end) => return Ok(Some(end)),
                     }
                 }
             }
@@ -219,9 +249,9 @@ impl<'a> Turn<'a> {
         }
         let budget = self.engine.context_budget(self.models());
         let block = context::dynamic(&self.inputs, self.history.shape().zone, self.row.claimed_at, &budget);
-        let (id, whole) = (self.row.id, block.since(&shown));
+        let (id, whole, recalled) = (self.row.id, block.since(&shown), self.row.recalled.clone());
         let store = move |tx: crate::store::Tx<'_>| {
-            tx.turns().set_context(id, &whole)?;
+            tx.turns().set_context(id, &whole, &recalled)?;
             tx.turns().turn(id)
         };
         let stored = self.engine.journal.write("show the whole context", store).await?;
@@ -279,13 +309,13 @@ impl<'a> Turn<'a> {
         Ok(request.with_vouched(&vouched(&self.grants)).with_tools(Arc::clone(&self.history.tools)))
     }
 
-    /// Runs one model step. Returns `None` if there are tools to call next.
+    /// Runs one model step.
     async fn ask_model(
         &mut self,
         record: TurnRecord,
         seq: u32,
         pictures: &[context::Picture],
-    ) -> anyhow::Result<Option<TurnOutcome>> {
+    ) -> anyhow::Result<AfterAsking> {
         let mut record = self.with_context(record).await?;
         let mut request = self.request(&record, pictures)?;
         self.watcher.label(request.label());
@@ -310,7 +340,16 @@ impl<'a> Turn<'a> {
         let mut too_long = false;
         loop {
             let on_behalf = SpendCause { turn: Some(self.row.id), person: self.row.person };
-            match self.models().ask(&request, &on_behalf, AskPolicy::patient(&*self.watcher)).await {
+            let word = FirstWord::new(&*self.watcher);
+            let reply = tokio::select! {
+                biased;
+                reply = self.models().ask(&request, &on_behalf, AskPolicy::patient(&word)) => reply,
+                () = self.continued(&record, &word) => {
+                    self.take_messages_in().await?;
+                    return Ok(AfterAsking::TakenIn);
+                }
+            };
+            match reply {
                 Ok(reply) => return self.store_reply(step, &request, &record, reply).await,
                 // The window is smaller than assumed: retry once, with the history cut to its
                 // newest exchange.
@@ -322,7 +361,7 @@ impl<'a> Turn<'a> {
                 }
                 Err(error) => {
                     tracing::warn!(turn.id = %id, "Turn {id}: a model gave no answer: {error}");
-                    return self.no_reply(&error).await.map(Some);
+                    return self.no_reply(&error).await.map(AfterAsking::Ended);
                 }
             }
         }
@@ -335,7 +374,7 @@ impl<'a> Turn<'a> {
         request: &Request,
         record: &TurnRecord,
         reply: Reply,
-    ) -> anyhow::Result<Option<TurnOutcome>> {
+    ) -> anyhow::Result<AfterAsking> {
         let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
         let now = self.engine.clock.now();
         let counted = self.counted(request, &reply);
@@ -349,7 +388,7 @@ impl<'a> Turn<'a> {
                     tx.turns().finish_step(step, &text, Some(&stored), &model, now)
                 })
                 .await?;
-            return Ok(None);
+            return Ok(AfterAsking::NextStep);
         }
         let text = match self.kind() {
             // The program parses the reply verbatim.
@@ -357,7 +396,7 @@ impl<'a> Turn<'a> {
             _ => addresses::without_strange_links(readable(&reply), request, record.agreed_to()),
         };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
-        Ok(Some(TurnOutcome::Over))
+        Ok(AfterAsking::Ended(TurnOutcome::Over))
     }
 
     /// Tokens of the window that the call took, by the provider's count or by our estimate.

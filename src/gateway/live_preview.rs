@@ -181,14 +181,23 @@ async fn stream_deltas(
     over: &CancellationToken,
 ) {
     let address = queue.id;
-    let Ok(answers) = dispatcher.journal.read(move |db| db.outbox().asked_of(turn, address)).await else { return };
+    let mut known = None;
     loop {
         let delta = tokio::select! {
             () = over.cancelled() => return,
             delta = deltas.recv() => delta,
         };
         let Some(delta) = delta else { return };
+        // Messages may join the turn until its first word.
+        let answers = match known.take() {
+            Some(answers) => answers,
+            None => match dispatcher.journal.read(move |db| db.outbox().asked_of(turn, address)).await {
+                Ok(answers) => answers,
+                Err(_) => return,
+            },
+        };
         queue.adapter.stream_delta(&queue.address.peer, &delta, &answers).await;
+        known = Some(answers).filter(|_| !delta.is_empty());
     }
 }
 

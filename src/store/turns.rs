@@ -170,6 +170,11 @@ from_row! {
     with |row| { text: text(row, "text")? }
 }
 
+/// Label of what a turn shows before its messages.
+fn shown_label(context: &Text, recalled: &Text) -> Label {
+    context.label().join_with(recalled.label())
+}
+
 impl Turns<'_> {
     /// Returns the open turn of a stream.
     pub fn open_turn(&self, stream: StreamId) -> anyhow::Result<Option<TurnRow>> {
@@ -216,24 +221,29 @@ impl Turns<'_> {
 impl TurnsMut<'_> {
     /// Begins a turn.
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
-        let (context, context_label, _) = new.context.open();
-        let (recalled, recalled_label, _) = new.recalled.open();
+        let (context, recalled) = (new.context.open().0, new.recalled.open().0);
         insert!(self.db, "turns" {
             stream_id: new.stream, conversation_id: new.conversation, person_id: new.person, address_id: new.address,
             scope: new.scope, state: "running", claimed_at: new.at, context: &**context,
-            context_label: context_label.join_with(recalled_label), label: new.label, recalled: &**recalled,
+            context_label: shown_label(new.context, new.recalled), label: new.label, recalled: &**recalled,
         })
     }
 
-    /// Replaces the context that a turn shows, and joins its label into the turn's.
-    pub fn set_context(&self, id: TurnId, context: &Text) -> anyhow::Result<()> {
-        let (words, label, _) = context.open();
+    /// Replaces the context and the recalled memories that a turn shows, and joins their labels into
+    /// the turn's.
+    pub fn set_context(&self, id: TurnId, context: &Text, recalled: &Text) -> anyhow::Result<()> {
+        let label = &shown_label(context, recalled);
         let Some(turn) = self.db.turns().turn(id)? else { return Ok(()) };
         let (context_label, label) = (turn.context.label().join_with(label), turn.label.join_with(label));
         self.db.run(
-            "UPDATE turns SET context = ?2, context_label = ?3, label = ?4 WHERE id = ?1",
-            params![id, &**words, context_label, label],
+            "UPDATE turns SET context = ?2, context_label = ?3, label = ?4, recalled = ?5 WHERE id = ?1",
+            params![id, &**context.open().0, context_label, label, &**recalled.open().0],
         )
+    }
+
+    /// Replaces the label of a turn.
+    pub fn set_label(&self, id: TurnId, label: &Label) -> anyhow::Result<()> {
+        self.db.run("UPDATE turns SET label = ?2 WHERE id = ?1", params![id, label])
     }
 
     /// Records the token count of a turn's last model call.
@@ -248,7 +258,7 @@ impl TurnsMut<'_> {
         self.db.run(
             "INSERT INTO steps (turn_id, seq, kind, state, tool, call, label, scope, started_at)
              VALUES (?1, ?2, ?3, 'started', ?4, ?5, ?6, ?7, ?8)
-             ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8",
+             ON CONFLICT (turn_id, seq) DO UPDATE SET started_at = ?8, label = ?6",
             params![new.turn, new.seq, new.kind, new.tool, call, new.label, new.scope, new.at],
         )?;
         self.db.one("SELECT id FROM steps WHERE turn_id = ?1 AND seq = ?2", params![new.turn, new.seq])

@@ -41,7 +41,7 @@ const RULES: &[Rule] = &[
         places: &[("trust", "it owns the label")],
         files: &[
             ("src/admin/trust.rs", "shows what of a conversation is left untrusted"),
-            ("src/engine/stream.rs", "a turn begins with what its person vouched for in that conversation"),
+            ("src/engine/turn/joining.rs", "a turn holds what its person vouched for in that conversation"),
             ("src/engine/turn.rs", "the label of a call, by the stored grants of its conversation"),
             ("src/model/request.rs", "the label of a reply, by the grants of the turn that asks"),
         ],

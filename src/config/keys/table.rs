@@ -46,7 +46,7 @@ const TOP: &[Key] = &[
 const CONVERSATION: &[Key] = &[
     key("gap", Duration, Is("6h"), "6h", "A longer silence ends the conversation; 1m to 7d."),
     key("join_within", Duration, Is("600ms"), "600ms",
-        "Messages closer together than this are answered together; at most 5s."),
+        "Messages closer together are joined until the answer begins, for at most 5s; 0 joins none."),
     key("max_turn", Duration, Is("10m"), "10m", "Time limit of one turn; 10s to 1d."),
     key("trust_own_photos", Flag, Is("false"), "false",
         "Counts photos that people send (not files, not forwards) as theirs: notes and reminders from them need no yes. \

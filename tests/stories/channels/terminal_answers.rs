@@ -98,6 +98,23 @@ async fn an_answer_to_joined_questions_names_each_of_them_and_so_does_its_growth
 
 /// Proves: command-line/chat-answer
 #[tokio::test]
+async fn the_growth_of_an_answer_names_a_question_that_joined_it_later() {
+    let story = Story::begin().await;
+    let grown = ["Both ", "are answered."].map(|piece| (Duration::from_millis(500), piece.to_owned()));
+    story.model.otherwise(move |_| Say::Grow(grown.to_vec()));
+    let (mut one, mut two) = (TerminalClient::take(&story, "Ada").await, TerminalClient::take(&story, "Ada").await);
+    one.says("q1", &format!("what is the first? {}", canary(ADA))).await;
+    story.pass(Duration::from_millis(400)).await;
+    two.says("q2", "what is the second?").await;
+    story.pass(Duration::from_secs(4)).await;
+    let grow = one.next("grow").await;
+    assert_eq!((grow["delta"].as_str(), &grow["answers"]), (Some("Both "), &json!(["q1", "q2"])));
+    assert_eq!(told(&two.next("message").await).1, ["q1", "q2"]);
+    story.end().await;
+}
+
+/// Proves: command-line/chat-answer
+#[tokio::test]
 async fn an_answer_that_waited_is_known_to_answer_something_older() {
     let story = Story::with(AT_ONCE).await;
     let gate = Gate::default();

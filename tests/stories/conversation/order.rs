@@ -4,8 +4,9 @@
 use std::time::Duration;
 
 use super::Story;
+use crate::support::channel::Channel;
 use crate::support::model::{Gate, Say, usual, words};
-use crate::support::story::{ADA, BEN, canary};
+use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary};
 use crate::support::terminal_client::TerminalClient;
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
@@ -37,18 +38,142 @@ async fn messages_during_a_slow_answer_are_answered_together_after_it() {
     story.end().await;
 }
 
-/// Promise (conversation/joining): Messages sent in quick succession are treated as one question,
-/// and you never wait more than five seconds for them to be joined.
+/// An answer whose first word takes a second.
+fn slow(text: &str) -> Say {
+    Say::Grow(vec![(ms(1000), text.to_owned())])
+}
+
+/// Number of canaries of Ada in each chat request.
+fn heard(story: &Story) -> Vec<usize> {
+    story.model.chats().iter().map(|request| words(request).matches(&canary(ADA)).count()).collect()
+}
+
+/// Promise (conversation/at-once): The answer begins at once. Compline does not wait to see whether
+/// you go on writing.
+#[tokio::test]
+async fn an_answer_does_not_wait_for_more_messages() {
+    let story = Story::begin().await;
+    story.fake.says(ADA, &format!("ping {}", canary(ADA)));
+    story.pass(ms(150)).await;
+    assert_eq!(story.received_by(ADA), ["ok"]);
+    story.end().await;
+}
+
+/// Promise (conversation/joining): Messages sent in quick succession are treated as one question
+/// until the answer to it begins, and you never wait more than five seconds for them to be joined.
 #[tokio::test]
 async fn a_burst_is_one_question() {
     let story = Story::begin().await;
+    story.model.otherwise(|_| slow("ok"));
     for text in ["so", "I was thinking", "about Oslo"] {
         story.fake.says(ADA, &format!("{text} {}", canary(ADA)));
         story.pass(ms(400)).await;
     }
     story.answered().await;
-    assert_eq!((story.model.chats().len(), story.received_by(ADA).len()), (1, 1));
-    assert_eq!(story.model.last_prompt().matches(&canary(ADA)).count(), 3);
+    assert_eq!((heard(&story), story.received_by(ADA).len()), (vec![1, 3], 1));
+    let spent = |state| story.count(&format!("SELECT count(*) FROM spending WHERE turn_id = 1 AND state = '{state}'"));
+    assert_eq!((spent("reserved"), spent("spent")), (1, 1), "the cancelled call counts at its worst case");
+    assert_eq!(story.count("SELECT count(*) FROM turns"), 1);
+    story.end().await;
+}
+
+/// Proves: conversation/joining
+#[tokio::test]
+async fn what_is_sent_at_once_costs_one_request() {
+    let story = Story::begin().await;
+    for text in ["look at this", "the letter of yesterday"] {
+        story.fake.says(ADA, &format!("{text} {}", canary(ADA)));
+        story.pass(ms(50)).await;
+    }
+    story.answered().await;
+    assert_eq!((heard(&story), story.received_by(ADA).len()), (vec![2], 1));
+    story.end().await;
+}
+
+/// Proves: conversation/joining
+#[tokio::test]
+async fn a_message_after_the_first_word_or_after_a_pause_is_a_question_of_its_own() {
+    let story = Story::begin().await;
+    for (pause, first) in
+        [(500, Say::Grow(vec![(ms(200), "First".into()), (ms(2000), " answer".into())])), (900, slow("First answer"))]
+    {
+        let (asked, received) = (story.model.chats().len(), story.received_by(ADA).len());
+        story.model.then(first).says("Second answer");
+        story.fake.says(ADA, &format!("one {}", canary(ADA)));
+        story.pass(ms(pause)).await;
+        story.fake.says(ADA, &format!("two {}", canary(ADA)));
+        story.pass(ms(4000)).await;
+        assert_eq!(story.model.chats().len() - asked, 2, "after {pause} ms");
+        assert_eq!(story.received_by(ADA)[received..], ["First answer", "Second answer"], "after {pause} ms");
+    }
+    story.end().await;
+}
+
+/// Proves: conversation/joining
+#[tokio::test]
+async fn text_from_outside_that_joins_an_answer_is_still_text_from_outside() {
+    let story = Story::begin().await;
+    story
+        .model
+        .then(slow("never shown"))
+        .calls("remind", serde_json::json!({ "when": "in 1 hour", "text": "the train" }));
+    story.fake.says(ADA, &format!("when does it leave? {}", canary(ADA)));
+    story.pass(ms(400)).await;
+    story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}letter"));
+    story.answered().await;
+    assert_eq!(story.model.chats().len(), 2);
+    assert!(story.last_received_by(ADA).contains("/yes 1"), "{}", story.last_received_by(ADA));
+    story.end().await;
+}
+
+/// Proves: conversation/joining
+#[tokio::test]
+async fn the_file_of_a_message_that_joins_is_read_first() {
+    let story = Story::begin().await;
+    story.model.then(slow("never shown"));
+    story.fake.says(ADA, &format!("what does it say? {}", canary(ADA)));
+    story.pass(ms(400)).await;
+    story.fake.sends_document(ADA, "note.txt", "text/plain", format!("{UNTRUSTED}the well is deep").as_bytes());
+    story.answered().await;
+    assert!(story.model.last_prompt().contains("the well is deep"), "{}", story.model.last_prompt());
+    assert_eq!(story.received_by(ADA), ["ok"]);
+    story.end().await;
+}
+
+/// Proves: conversation/joining
+#[tokio::test]
+async fn memories_come_to_mind_with_a_message_that_joins() {
+    let story = Story::begin().await;
+    let note = serde_json::json!({ "title": "Lighthouse", "content": "It is painted red.", "kind": "user" });
+    story.model.calls("remember", note);
+    story.say(ADA, &format!("write that down {}", canary(ADA))).await;
+    // Without its line in the index the note is not loaded automatically, but recalled.
+    let memory = story.home.join("workspace/memory/MEMORY.md");
+    let index = std::fs::read_to_string(&memory).unwrap();
+    let others: String = index.split_inclusive('\n').filter(|line| !line.contains("lighthouse.md")).collect();
+    std::fs::write(&memory, others).unwrap();
+    story.say(ADA, "/new").await;
+    story.model.then(slow("never shown"));
+    story.fake.says(ADA, "good morning");
+    story.pass(ms(400)).await;
+    story.fake.says(ADA, "is the lighthouse still there?");
+    story.answered().await;
+    let is_recalled: Vec<bool> =
+        story.model.chats().iter().map(|request| words(request).contains("(memory/lighthouse.md, ")).collect();
+    assert!(is_recalled.ends_with(&[false, true]), "{is_recalled:?}");
+    story.end().await;
+}
+
+/// Proves: conversation/stop
+#[tokio::test]
+async fn a_burst_that_is_stopped_is_not_answered() {
+    let story = Story::begin().await;
+    story.model.then(slow("never shown"));
+    story.fake.says(ADA, &format!("tell me {}", canary(ADA)));
+    story.pass(ms(400)).await;
+    story.fake.says(ADA, "/stop");
+    story.answered().await;
+    assert_eq!((story.model.chats().len(), story.received_by(ADA)), (1, vec!["Stopped.".to_owned()]));
     story.end().await;
 }
 
@@ -56,13 +181,15 @@ async fn a_burst_is_one_question() {
 #[tokio::test]
 async fn an_endless_burst_is_answered_after_five_seconds() {
     let story = Story::begin().await;
+    story.model.otherwise(|_| slow("ok"));
     for n in 0..12 {
-        assert_eq!(story.model.chats().len(), usize::from(n >= 10), "after {} ms", n * 500);
+        // The first request is cancelled by the second message; the others are waited for.
+        assert_eq!(story.model.chats().len(), [0, 1, 2][usize::from(n > 0) + usize::from(n >= 10)], "{n}");
         story.fake.says(ADA, &format!("and {n} {}", canary(ADA)));
         story.pass(ms(500)).await;
     }
     story.answered().await;
-    assert_eq!(story.model.chats().len(), 2);
+    assert_eq!((heard(&story)[..2].to_vec(), story.received_by(ADA).len()), (vec![1, 10], 2));
     story.end().await;
 }
 
@@ -136,7 +263,7 @@ async fn stop_ends_an_answer_at_once() {
 async fn an_edit_before_the_answer_starts_replaces_the_message() {
     let story = Story::begin().await;
     let message = story.fake.says(ADA, "the train at sevn");
-    story.pass(ms(300)).await;
+    story.pass(ms(50)).await;
     story.fake.edits(ADA, message, &format!("the train at seven {}", canary(ADA)));
     story.answered().await;
     let prompt = story.model.last_prompt();

@@ -30,9 +30,18 @@ async fn asked(url: &str) -> (Story, Web) {
 
 /// Like `asked`, with a step just before her second message.
 async fn asked_through(url: &str, before: impl Fn(&Story)) -> (Story, Web) {
+    asked_with("", url, before).await
+}
+
+/// Like `asked`, where no message joins another.
+async fn asked_apart(url: &str) -> (Story, Web) {
+    asked_with("[conversation]\njoin_within = \"0s\"", url, |_| ()).await
+}
+
+async fn asked_with(settings: &str, url: &str, before: impl Fn(&Story)) -> (Story, Web) {
     let pages = [("/a", "<p>the page</p>"), ("/b", "<p>another page</p>"), ("/c?q=1", "<p>page c</p>")];
     let web = Web::of(&pages).await;
-    let mut story = Story::prepared("").await;
+    let mut story = Story::prepared(settings).await;
     story.fetch_through(web.fetcher());
     story.start().await;
     story.model.says("Noted.");
@@ -347,7 +356,7 @@ async fn a_yes_and_a_message_count_in_the_order_of_their_arrival() {
 
 #[tokio::test]
 async fn a_message_sent_before_the_question_does_not_answer_it() {
-    let (story, web) = asked(EVIL).await;
+    let (story, web) = asked_apart(EVIL).await;
     let gate = crate::support::model::Gate::default();
     story.model.then(Say::Hold(gate.clone())).calls("web_fetch", fetch("http://good.example/b"));
     story.model.says("And hello.").says("Read.");
@@ -569,7 +578,7 @@ async fn stop_ends_what_a_yes_began() {
 
 #[tokio::test]
 async fn stop_ends_what_runs_and_what_a_yes_began_behind_it() {
-    let (story, web) = asked(EVIL).await;
+    let (story, web) = asked_apart(EVIL).await;
     let (first, second) = (crate::support::model::Gate::default(), crate::support::model::Gate::default());
     story.model.then(Say::Hold(first.clone())).calls("web_fetch", fetch("http://good.example/b"));
     story.model.then(Say::Hold(second.clone()));

@@ -33,9 +33,10 @@ pub const ELSEWHERE: [&str; 14] = [
 ];
 
 /// Every job that these stories commit. A run finds missing ones, and they have to be cut too.
-const JOBS: [&str; 54] = [
+const JOBS: [&str; 55] = [
     "accept messages",
     "claim messages",
+    "take messages in",
     "begin a model step",
     "reserve a call",
     "settle a call",
@@ -168,6 +169,9 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
         }
         // Longer than the server asks the program to wait.
         "wait to send" => (Mood::Mixed, vec![(Act::Flood(ADA), SECOND), (Act::Says(ADA), Duration::from_secs(30))]),
+        "take messages in" => {
+            (Mood::Slow, vec![(Act::Says(ADA), Duration::from_millis(300)), (Act::Says(ADA), Duration::from_secs(20))])
+        }
         "send later" => (Mood::Mixed, vec![(Act::ServerError, SECOND), says]),
         "give a delivery up" => {
             (Mood::Mixed, vec![(Act::Block(ADA), SECOND), says, says, says, (Act::Unblock(ADA), SECOND)])
