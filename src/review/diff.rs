@@ -58,10 +58,19 @@ pub fn summary(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> Stri
 
 /// Returns the text as preformatted Markdown, in a fence longer than every run of backticks in it.
 pub fn fenced(text: &str) -> String {
+    fenced_as("", text)
+}
+
+/// Returns a diff as preformatted Markdown; channels that can colour its lines do.
+pub fn fenced_diff(diff: &str) -> String {
+    fenced_as("diff", diff)
+}
+
+fn fenced_as(language: &str, text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    format!("{fence}\n{text}{end}{fence}")
+    format!("{fence}{language}\n{text}{end}{fence}")
 }
 
 /// A file that the change touches.

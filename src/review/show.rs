@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::diff::{diff, fenced, summary};
+use super::diff::{diff, fenced, fenced_diff, summary};
 use super::effects::{EffectKind, Effects, hosts_in, is_script};
 use super::proposal::Proposal;
 use super::reveal::reveal;
@@ -62,7 +62,7 @@ fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String
 /// Returns the complete proposal, for a decision on this surface.
 pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
     let row = &proposal.row;
-    let mut parts = vec![head(proposal), fenced(&diff(proposal.base.as_ref(), proposal.result.as_ref()))];
+    let mut parts = vec![head(proposal), fenced_diff(&diff(proposal.base.as_ref(), proposal.result.as_ref()))];
     parts.extend(advice(proposal));
     let digest = proposal.digest();
     let mut buttons = Vec::new();

@@ -23,6 +23,8 @@ pub struct TerminalStyle {
 const CODE_INDENT: &str = "    ";
 const BAR: &str = "│ ";
 const RULE_WIDTH: usize = 24;
+/// Language of a code block whose lines are coloured.
+const DIFF: &str = "diff";
 
 /// Renders Markdown without a final newline; empty if nothing is visible.
 pub fn render(markdown: &str, links: LinkDisplay, style: &TerminalStyle) -> String {
@@ -57,10 +59,14 @@ fn lines_of(block: &Block, style: &TerminalStyle) -> Vec<String> {
             }
             wrapper.finish()
         }
-        Body::Code { text, .. } => verbatim(block, &lead, &hang, text.split('\n')),
+        Body::Code { language, text } => {
+            let is_diff = style.color && language == DIFF;
+            let color = |line: &'_ str| if is_diff { diff_color(line) } else { "" };
+            verbatim(block, &lead, &hang, text.split('\n'), color)
+        }
         Body::Table(table) => {
             let lines = table.lines();
-            verbatim(block, &lead, &hang, lines.iter().map(String::as_str))
+            verbatim(block, &lead, &hang, lines.iter().map(String::as_str), |_| "")
         }
         Body::Rule => vec![lead + &"─".repeat(RULE_WIDTH.min(style.width.max(1)))],
     }
@@ -75,10 +81,30 @@ fn with_marks(span: Span, style: TerminalStyle) -> Span {
     Span { text: format!("{fence}{}{fence}", span.text), ..span }
 }
 
-fn verbatim<'t>(block: &Block, lead: &str, hang: &str, lines: impl Iterator<Item = &'t str>) -> Vec<String> {
+fn verbatim<'t>(
+    block: &Block,
+    lead: &str,
+    hang: &str,
+    lines: impl Iterator<Item = &'t str>,
+    color: impl Fn(&str) -> &'static str,
+) -> Vec<String> {
     let indent = if matches!(block.body, Body::Code { .. }) { CODE_INDENT } else { "" };
     let marker = Some(lead.trim_end().to_owned()).filter(|_| !markdown::is_blank(&block.lead));
-    marker.into_iter().chain(lines.map(|line| format!("{hang}{indent}{line}").trim_end().to_owned())).collect()
+    let shown = |line: &str| match color(line) {
+        "" => format!("{hang}{indent}{line}").trim_end().to_owned(),
+        code => format!("{hang}{indent}\u{1b}[{code}m{}\u{1b}[0m", line.trim_end()),
+    };
+    marker.into_iter().chain(lines.map(shown)).collect()
+}
+
+/// Returns the SGR code for a line of a diff: added green, removed red, headers cyan.
+fn diff_color(line: &str) -> &'static str {
+    match line.get(..1) {
+        Some("+") => "32",
+        Some("-") => "31",
+        Some("@" | "=") => "36",
+        _ => "",
+    }
 }
 
 /// Minimum width left for text, at any indentation.

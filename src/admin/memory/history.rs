@@ -16,7 +16,7 @@ use crate::admin::answer::{
 use crate::id::FileId;
 use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
 use crate::people::{Party, Person};
-use crate::review::diff::{self, fenced};
+use crate::review::diff::{self, fenced, fenced_diff};
 use crate::review::reveal::reveal;
 use crate::store::FileRow;
 use crate::text::cut_bytes;
@@ -115,7 +115,7 @@ impl Render for FileVersion {
             Some(changes) => {
                 let part =
                     if context.surface == Surface::Chat { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
-                parts.push(format!("{}\n\n{}", says::RESTORING_CHANGES, fenced(part)));
+                parts.push(format!("{}\n\n{}", says::RESTORING_CHANGES, fenced_diff(part)));
                 parts.push(says::how_to_restore_version(&name::short(&self.path), row.id, context.surface));
             }
         }

@@ -39,6 +39,18 @@ fn colour_is_reset_on_each_line() {
     assert_eq!(render("[w](https://e.org)", LinkDisplay::SpelledOut, &COLOR), "w (https://e.org)");
 }
 
+/// Promise (command-line/diff-colours): Where the terminal has colours, a change is shown with
+/// added lines in green and removed lines in red.
+#[test]
+fn added_lines_are_green_and_removed_ones_red() {
+    let diff = "```diff\n@@ -1 +1 @@\n-old\n+new\n same\n```";
+    let shown = render(diff, LinkDisplay::Embedded, &COLOR);
+    let lines = ["\u{1b}[36m@@ -1 +1 @@\u{1b}[0m", "\u{1b}[31m-old\u{1b}[0m", "\u{1b}[32m+new\u{1b}[0m", " same"];
+    assert_eq!(shown, lines.map(|line| format!("    {line}")).join("\n"));
+    assert!(!render(diff, LinkDisplay::Embedded, &PLAIN).contains('\u{1b}'));
+    assert!(!render(&diff.replace("diff", "sh"), LinkDisplay::Embedded, &COLOR).contains('\u{1b}'));
+}
+
 /// Removes our own style sequences.
 fn without_styles(shown: &str) -> String {
     let mut pieces = shown.split("\u{1b}[");
