@@ -8,7 +8,8 @@ mod demo_model;
 mod demo_phone;
 mod demo_app;
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use serde_json::Value;
 
 use super::Exit;
 use super::ephemeral::{TempFolder, until_ended};
-use super::print::{CliError, Printer};
+use super::print::{CliError, Printer, Screen};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::ansi::{self, TerminalStyle};
 use crate::time::clock::real_sleep;
@@ -26,12 +27,14 @@ use crate::wording::cli::demo::{self as says, SCENES, Scene};
 
 use demo_app::{Arrived, DemoApp, Device};
 
-/// Width in columns.
-const WIDTH: usize = 78;
+/// Widths in columns that the text is wrapped at.
+const WIDTHS: RangeInclusive<usize> = 44..=78;
 /// Width of the time and the speaker.
 const MARGIN: usize = 18;
 /// Reading time per character for a calm reader.
 const PER_CHARACTER: Duration = Duration::from_millis(5);
+/// Style of the assistant's name: bold and cyan.
+const ASSISTANT: &str = "1;36";
 /// Pause before a message is typed.
 const BREATH: Duration = Duration::from_millis(250);
 
@@ -129,6 +132,7 @@ fn code_in(shown: &str) -> Option<String> {
 /// Output of the demonstration.
 struct DemoOutput {
     color: bool,
+    width: usize,
     fast: bool,
     zone: Zone,
     day: String,
@@ -141,14 +145,14 @@ struct DemoOutput {
 impl DemoOutput {
     /// Creates an output to standard output. Colours and pauses are for people only.
     fn new(fast: bool, zone: Zone) -> Self {
-        let is_terminal = io::stdout().is_terminal();
-        let plain = std::env::var_os("NO_COLOR").is_some_and(|set| !set.is_empty());
-        Self { color: is_terminal && !plain, fast, zone, day: String::new(), is_signed: false, hash: String::new() }
+        let Screen { width, color, .. } = Screen::of_stdout();
+        let width = width.clamp(*WIDTHS.start(), *WIDTHS.end());
+        Self { color, width, fast, zone, day: String::new(), is_signed: false, hash: String::new() }
     }
 
     /// Shows the introduction.
     async fn show_opening(&mut self) -> Result<(), CliError> {
-        let text = self.wrapped(says::OPENING, WIDTH, 0);
+        let text = self.wrapped(says::OPENING, self.width, 0);
         self.show(&format!("\n{text}\n")).await
     }
 
@@ -162,7 +166,7 @@ impl DemoOutput {
         piped: Option<&str>,
     ) -> Result<(), CliError> {
         self.begin_day(at).await?;
-        let mut shown = self.line(device, at, who, text);
+        let mut shown = self.line(device, at, &self.bold(&format!("{who:9}")), text);
         if let Some(piped) = piped {
             shown.push_str(&self.block(says::PIPED, piped));
         }
@@ -174,7 +178,8 @@ impl DemoOutput {
     async fn answer(&mut self, device: Device, at: Timestamp, who: &str, markdown: &str) -> Result<(), CliError> {
         let unsigned = markdown.rsplit_once(says::SIGNATURE).map(|(words, _)| words);
         let words = unsigned.filter(|_| self.is_signed).unwrap_or(markdown);
-        self.show(&format!("{}\n", self.line(device, at, who, words))).await?;
+        let name = self.styled(ASSISTANT, &format!("{who:9}"));
+        self.show(&format!("{}\n", self.line(device, at, &name, words))).await?;
         if unsigned.is_some() && !std::mem::replace(&mut self.is_signed, true) {
             self.remark(says::SIGNED).await?;
         }
@@ -183,7 +188,7 @@ impl DemoOutput {
 
     /// Shows a remark about the story.
     async fn remark(&mut self, text: &str) -> Result<(), CliError> {
-        let text = self.wrapped(text, WIDTH - 4, 4);
+        let text = self.wrapped(text, self.width - 4, 4);
         let text = self.dim(&text);
         self.show(&format!("{text}\n")).await
     }
@@ -193,16 +198,10 @@ impl DemoOutput {
         let mut shown = format!("    {}\n", self.bold(says::MARKED));
         for message in conversation.get("messages").and_then(Value::as_array).into_iter().flatten() {
             let text = |key| message.get(key).and_then(Value::as_str).unwrap_or_default();
-            let sources: Vec<&str> = message
-                .get("sources")
-                .and_then(Value::as_array)
-                .into_iter()
-                .flatten()
-                .filter_map(Value::as_str)
-                .collect();
-            let mark = if sources.is_empty() { says::TYPED.to_owned() } else { says::untrusted(&sources.join(", ")) };
-            let words = crate::text::shorten(&crate::text::one_line(text("text")), 42);
-            shown.push_str(&format!("      {mark:18} {:9} {words}\n", text("from")));
+            let is_trusted = message.get("sources").and_then(Value::as_array).is_none_or(Vec::is_empty);
+            let label = if is_trusted { says::TYPED } else { says::UNTRUSTED };
+            let words = crate::text::shorten(&crate::text::one_line(text("text")), self.width - 29);
+            shown.push_str(&format!("      {label:9}  {:9} {words}\n", text("from")));
         }
         self.show(&format!("{shown}\n")).await
     }
@@ -220,7 +219,7 @@ impl DemoOutput {
                 (_, false) => lines,
             };
             for (number, line) in lines.into_iter().enumerate() {
-                let text = self.wrapped(line, WIDTH - 19, 19);
+                let text = self.wrapped(line, self.width - 19, 19);
                 let head = if number == 0 { name } else { "" };
                 shown.push_str(&format!("      {head:13}{}\n", text.trim_start().trim_end()));
             }
@@ -230,7 +229,7 @@ impl DemoOutput {
 
     /// Shows the closing remarks.
     async fn show_closing(&mut self) -> Result<(), CliError> {
-        let mut text = format!("{}\n\n", self.wrapped(says::CLOSING, WIDTH, 0).trim_end());
+        let mut text = format!("{}\n\n", self.wrapped(says::CLOSING, self.width, 0).trim_end());
         for (command, does) in says::NEXT {
             text.push_str(&format!("  {:15} {does}\n", self.bold(&format!("{command:15}"))));
         }
@@ -243,24 +242,23 @@ impl DemoOutput {
         if day == self.day {
             return Ok(());
         }
-        let rule = "─".repeat(WIDTH.saturating_sub(day.chars().count() + 4));
+        let rule = "─".repeat(self.width.saturating_sub(day.chars().count() + 4));
         let head = self.bold(&format!("── {day} {rule}"));
         self.day = day;
         self.show(&format!("\n{head}\n\n")).await
     }
 
-    fn line(&self, device: Device, at: Timestamp, who: &str, markdown: &str) -> String {
-        let text = self.wrapped(markdown, WIDTH - MARGIN, MARGIN);
+    fn line(&self, device: Device, at: Timestamp, name: &str, markdown: &str) -> String {
+        let text = self.wrapped(markdown, self.width - MARGIN, MARGIN);
         let time = self.dim(&self.zone.time_of_day(at));
-        let who = self.bold(&format!("{who:9}"));
         let mark = if device == Device::Phone { says::PHONE } else { " " };
-        format!(" {time} {mark}{who} {}", text.trim_start())
+        format!(" {time} {mark}{name} {}", text.trim_start())
     }
 
     /// Formats piped text, behind a bar.
     fn block(&self, head: &str, text: &str) -> String {
         let indent = " ".repeat(MARGIN);
-        let lines: String = text.lines().map(|line| self.wrapped(line, WIDTH - MARGIN - 2, 0)).collect();
+        let lines: String = text.lines().map(|line| self.wrapped(line, self.width - MARGIN - 2, 0)).collect();
         let lines: String = lines.lines().map(|line| format!("{indent}│ {line}\n")).collect();
         format!("{indent}{}\n{}", self.dim(head), self.dim(&lines))
     }
@@ -274,11 +272,16 @@ impl DemoOutput {
     }
 
     fn bold(&self, text: &str) -> String {
-        if self.color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+        self.styled("1", text)
     }
 
     fn dim(&self, text: &str) -> String {
-        if self.color { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.to_owned() }
+        self.styled("2", text)
+    }
+
+    /// Returns the text in this style (SGR codes), or plain without colour.
+    fn styled(&self, codes: &str, text: &str) -> String {
+        if self.color { format!("\u{1b}[{codes}m{text}\u{1b}[0m") } else { text.to_owned() }
     }
 
     /// Prints, then pauses for reading.

@@ -152,7 +152,7 @@ fn the_demonstration_runs_to_its_end() {
     let ended = program().env("TMPDIR", folder.path()).args(["demo", "--fast"]).output().unwrap();
     let shown = String::from_utf8(ended.stdout).unwrap();
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
-    let (before, summary) = shown.split_once("handed to the conversation that begins now").expect("no boundary");
+    let (before, summary) = shown.split_once("Written down for the next conversation").expect("no boundary");
     for part in [
         "Topics",
         "Decisions    2026-11-02: We decided to cook lentil soup.",
@@ -161,12 +161,12 @@ fn the_demonstration_runs_to_its_end() {
     ] {
         assert!(summary.contains(part), "{part:?} is missing in {summary}");
     }
-    assert!(before.contains("untrusted: stdin"), "{before}");
-    assert!(summary.contains("This is what I find") && summary.contains("compline init"), "{summary}");
+    assert!(before.contains("untrusted  you"), "{before}");
+    assert!(summary.contains("compline init"), "{summary}");
     assert!(!summary.contains("soaking") && !summary.contains("set up a real one"), "{summary}");
     for part in [
         "*compline  Reminder: buy lentils",
-        "then the lentils for Friday's soup are there",
+        "then everything for Friday's soup is there",
         "Keep this?",
         "twelve minutes",
         "Forgotten: 1 note",
@@ -179,7 +179,7 @@ fn the_demonstration_runs_to_its_end() {
         "Refused: proposal 2 is void",
         "a change of a skill: Look at the weather too",
         "Inhaler. It rains there",
-        "days of this month were skipped",
+        "quiet days had no reflection",
         "Looking back on November 2026",
     ] {
         assert!(summary.contains(part), "{part:?} is missing in {summary}");

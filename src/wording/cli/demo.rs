@@ -5,9 +5,9 @@
 pub const ZONE: &str = "Europe/Vienna";
 
 /// Introduction.
-pub const OPENING: &str = "This is Compline living through a month in about a minute: the real program with its own journal and a clock that is wound \
-    forward. No key, no network; its home is a temporary folder that is deleted at the end. The built-in offline model answers, which only quotes what it was told; \
-    what a language model would have to think of, it is given from a script, and everything around it is real.";
+pub const OPENING: &str = "A month with Compline in about a minute. This is the real program with a simulated clock, in a temporary home that is \
+    deleted at the end. It needs no key and no network: the built-in offline model answers by quoting what it was told. Where a language model would have to \
+    think, its words come from a script. Everything around it is real.";
 
 /// A step of the story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,37 +40,31 @@ use Scene::{Command, Incoming, Labels, OnPhone, Pipes, QuietDays, Remark, Says, 
 
 /// The story. It begins on a Monday at 08:10.
 pub const SCENES: &[Scene] = &[
-    Remark(
-        "Two messages and, three hours later, a question: one conversation, for less than six hours of silence lie between them.",
-    ),
+    Remark("Two messages and, three hours later, a question: one conversation. It ends after six quiet hours."),
     Says("My sister Nora is coming on Friday. She never eats nuts, please always keep that in mind."),
     Wait(0, 4),
     Says("We decided to cook lentil soup. I must buy lentils on Thursday."),
     Wait(3, 0),
     Remark(
-        "A web page is piped in, as with `cat page.txt | compline chat --join \"…\"`. Nobody typed it, so it is kept with a mark that never comes off.",
+        "Now a web page is piped in, as with `cat page.txt | compline chat --join \"…\"`. You did not type it, so it is marked untrusted for good.",
     ),
     Pipes("What does this page say about lentils?", PAGE),
     Labels,
-    Remark("Then seven hours of silence. More than six end a conversation; what mattered is written down."),
+    Remark("Seven quiet hours later the conversation is over, and what matters is written down."),
     Wait(7, 0),
     Says("What must I buy?"),
     Summary,
     Remark(
-        "Only what was typed went in: the page has no say in what is remembered. Now from the telephone, marked with a star: it is another channel of the same conversation.",
+        "Only what you typed went in; the page cannot decide what is remembered. Now from the phone (marked with a star), in the same conversation.",
     ),
     OnPhone("Remind me on Thursday at 9:00 to buy lentils."),
     Until(5, 9, 0),
     Incoming,
-    Remark(
-        "The reminder came by itself, and it is part of the conversation: so its answer is understood, from the terminal too.",
-    ),
+    Remark("The reminder is part of the conversation, so you can answer it, from the terminal too."),
     Until(5, 9, 20),
     Says("Done, I have them."),
-    Remark("What is older is found again in the journal; and then the same request twice in a week:"),
+    Remark("Then the same mistake twice in a week:"),
     Until(5, 18, 0),
-    Says("Do you remember what we decided to cook?"),
-    Wait(0, 2),
     Says("Make me a packing list for Graz."),
     Wait(0, 5),
     Says("You forgot my inhaler."),
@@ -79,44 +73,40 @@ pub const SCENES: &[Scene] = &[
     Wait(0, 5),
     Says("My inhaler is missing again!"),
     Remark(
-        "Each night the assistant looks back on the day, and on Monday morning on the week. What it wants to change in its skills waits at a gate.",
+        "Every night the assistant reflects on the day, and every Monday on the week. It may propose changes to its own skills, and you decide.",
     ),
     Until(9, 7, 0),
     Incoming,
-    Remark("Yes means: exactly this text. It is live for the next message."),
+    Remark("Your approval covers exactly this text. It counts from the next message on."),
     OnPhone("/approve 1 HASH"),
     Until(10, 17, 30),
     Says("Make me a packing list for Salzburg."),
-    Remark(
-        "Now somebody else tries to get something into that skill: a page with an order in it, and a model that obeys.",
-    ),
+    Remark("Next, an attack: a page hides an instruction for the assistant, and the model obeys it."),
     Until(12, 20, 0),
     Pipes("Please put these tips into your packing skill.", TIPS),
     Incoming,
-    Remark(
-        "It grew from a text that nobody typed, so it waits whatever is configured, and the page says first what it would newly do.",
-    ),
+    Remark("The proposal says first what it would newly do. Where did it come from?"),
+    Command("/why 2"),
     Command("/reject 2 It would send my plans to strangers."),
-    Remark(
-        "A page can be worth keeping, too. The assistant wants to write it down, and because somebody else wrote it, you are shown the words first.",
-    ),
+    Remark("A page can be worth keeping. Because someone else wrote it, you see the words before they count."),
     Until(14, 10, 0),
     Pipes("Please remember the recipe on this page.", RECIPE),
     Incoming,
     Command("/yes 1"),
     Says("How long do red lentils cook?"),
-    Remark("And what is to be gone is gone: from the note, its earlier versions, the messages and the prompts."),
+    Remark(
+        "And forgetting is thorough: the note, its earlier versions, the messages and the prompts. You see first what goes.",
+    ),
     Command("/forget Lentil soup messages"),
-    Remark("It shows first what would go, and the code is for exactly that."),
     Command("/forget Lentil soup HASH messages"),
     Says("Where does the cumin go?"),
     Until(16, 7, 0),
-    Remark("The next Monday. The week's reflection was told what became of what it and others proposed."),
+    Remark("The next Monday. The reflection knows what became of its proposals."),
     Incoming,
     OnPhone("/approve 3 HASH"),
     Until(17, 18, 0),
     Says("Make me a packing list for Graz."),
-    Remark("Then nobody says anything for the rest of the month."),
+    Remark("Then nobody writes for the rest of the month."),
     Until(31, 7, 0),
     QuietDays,
     Incoming,
@@ -159,22 +149,22 @@ pub const REPLIES: &[(&str, DemoReply)] = &[
     ("packing list for Graz", DemoReply::Says("Clothes for two days, washbag, charger, umbrella.")),
     ("forgot my inhaler", DemoReply::Says("You are right: the inhaler comes first.")),
     ("packing list for Linz", DemoReply::Says("Clothes for one day, washbag, charger.")),
-    ("inhaler is missing again", DemoReply::Says("I am sorry. I will think about how to keep that in mind.")),
+    ("inhaler is missing again", DemoReply::Says("Sorry. I will find a way to keep that in mind.")),
     ("packing list for Salzburg", DemoReply::Loads("**Inhaler.** Clothes for two days, washbag, charger.")),
     ("put these tips into your packing skill", DemoReply::Proposes(POISONED)),
-    ("Done, I have them", DemoReply::Says("Good: then the lentils for Friday's soup are there.")),
+    ("Done, I have them", DemoReply::Says("Good, then everything for Friday's soup is there.")),
     (
         "remember the recipe on this page",
         DemoReply::Remembers {
             title: "Lentil soup",
             content: "Red lentils cook for twelve minutes. Add cumin and lemon at the end.",
-            says: "It is written down apart, until you say that it may count.",
+            says: "I have set it aside until you say that it counts.",
         },
     ),
 ];
 
 /// Answer of the model after a proposal.
-pub const PUT_FORWARD: &str = "I have put that forward. Your skill is unchanged until you decide.";
+pub const PUT_FORWARD: &str = "I have proposed that. Your skill stays as it is until you decide.";
 
 /// Beginning of a message about a proposal.
 pub const ABOUT_A_PROPOSAL: &str = "**Proposal ";
@@ -237,23 +227,23 @@ pub struct Proposes {
 pub const THOUGHTS: &[Thought] = &[
     Thought {
         of: "the week 2026-W45",
-        title: "Two packing lists, one thing forgotten twice",
+        title: "Two packing lists, the same thing missing twice",
         observation: "Two packing lists lacked the inhaler.",
-        pattern: "Corrected twice: a skill would keep it in mind.",
+        pattern: "The same correction came twice.",
         proposes: Some(Proposes { kind: "create_skill", title: "The inhaler first", content: PACKING }),
     },
     Thought {
         of: "the week 2026-W46",
-        title: "The inhaler was in its place",
-        observation: "With the skill the list began with the inhaler. A page wanted travel plans sent away, and that was refused.",
-        pattern: "By then the weather of the trip is known.",
+        title: "The inhaler was on the list",
+        observation: "With the skill, the list began with the inhaler. A page tried to send travel plans away, and you refused.",
+        pattern: "The weather of the trip is known in time.",
         proposes: Some(Proposes { kind: "change_skill", title: "Look at the weather too", content: PACKING_BETTER }),
     },
     Thought {
         of: "the month 2026-11",
         title: "A month of lists",
-        observation: "Four packing lists, two approved changes, one refusal.",
-        pattern: "Corrections that come twice become skills.",
+        observation: "Four packing lists, two changes approved, one refused.",
+        pattern: "What was corrected twice became a skill.",
         proposes: None,
     },
 ];
@@ -261,22 +251,22 @@ pub const THOUGHTS: &[Thought] = &[
 /// Beginning of the offline model's signature.
 pub const SIGNATURE: &str = "\n\n_(offline model";
 /// Note after the first signature.
-pub const SIGNED: &str = "Every answer of the offline model ends with that line; from here on it is left out.";
+pub const SIGNED: &str = "The offline model ends every answer with that line; it is left out from here on.";
 
 /// Closing remark.
-pub const CLOSING: &str = "That was the demonstration, and its home is gone. To go on:";
+pub const CLOSING: &str = "That was the demonstration, and its home is deleted. Next:";
 
 /// Suggested commands and their descriptions.
 pub const NEXT: &[(&str, &str)] = &[
-    ("compline init", "asks for your zone, a model, Telegram and Signal, tests them"),
-    ("compline run", "the gateway, until you stop it"),
-    ("compline chat", "talk in this terminal"),
+    ("compline init", "sets up your assistant: model, Telegram, Signal"),
+    ("compline run", "starts it"),
+    ("compline chat", "chat in this terminal"),
 ];
 
 /// Heading of a summary.
-pub const WRITTEN_DOWN: &str = "Written down, and handed to the conversation that begins now:";
+pub const WRITTEN_DOWN: &str = "Written down for the next conversation:";
 /// Heading of the labels.
-pub const MARKED: &str = "How the journal marks what was said:";
+pub const MARKED: &str = "How the journal labels each message:";
 /// Label of a typed message.
 pub const TYPED: &str = "trusted";
 
@@ -287,10 +277,8 @@ pub const PARTS: [(&str, &str); 4] =
 /// An empty section.
 pub const NOTHING: &str = "(none)";
 
-/// Label of an untrusted message with its sources.
-pub fn untrusted(sources: &str) -> String {
-    format!("untrusted: {sources}")
-}
+/// Label of a message in which text from outside had a part.
+pub const UNTRUSTED: &str = "untrusted";
 
 /// Mark of a line on the telephone.
 pub const PHONE: &str = "*";
@@ -300,5 +288,5 @@ pub const PIPED: &str = "(piped in)";
 
 /// Number of days without messages.
 pub fn quiet(days: usize) -> String {
-    format!("{days} days of this month were skipped: nobody had said anything, so no model was asked.")
+    format!("{days} quiet days had no reflection: nobody had said anything, so no model was called.")
 }
