@@ -66,8 +66,8 @@ pub struct Config {
     pub telegram: Option<Telegram>,
     /// `[signal]`
     pub signal: Option<Signal>,
-    /// `[groups] allowed`, as `telegram:-100…` and `signal:…`.
-    pub groups: BTreeSet<String>,
+    /// `[groups]`.
+    pub groups: Groups,
     /// `[[people]]`
     pub people: Vec<Person>,
     /// `[agent]`
@@ -296,6 +296,15 @@ pub struct Webhook {
     pub listen: SocketAddr,
     /// Secret that each call must contain.
     pub secret: SecretString,
+}
+
+/// `[groups]`
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Groups {
+    /// Allowed groups, as `telegram:-100…` and `signal:…`.
+    pub allowed: BTreeSet<String>,
+    /// `true` if people without access are answered there too.
+    pub guests: bool,
 }
 
 /// `[signal]`

@@ -9,7 +9,7 @@ use url::Url;
 use super::error::ValueError;
 use super::reader::ConfigReader;
 use super::units::{self, quoted, wrong};
-use super::{Home, Signal, SignalEndpoint, Telegram, TelegramDelivery, Webhook, models, reader};
+use super::{Groups, Home, Signal, SignalEndpoint, Telegram, TelegramDelivery, Webhook, models, reader};
 use crate::message::ChannelKind;
 
 /// Telegram allows at most 256 characters; the minimum is that of a good password.
@@ -58,14 +58,15 @@ pub fn signal(reader: &mut ConfigReader<'_>) -> Option<Signal> {
     Some(Signal { endpoint: endpoint?, account, attachments_dir, command })
 }
 
-/// Interprets `[groups] allowed`.
-pub fn groups(reader: &mut ConfigReader<'_>) -> BTreeSet<String> {
+/// Interprets `[groups]`.
+pub fn groups(reader: &mut ConfigReader<'_>) -> Groups {
     let _ = reader.get("groups", "answer", |text| units::one_of(text, &[("mention", ())]));
     let allowed = reader.get("groups", "allowed", |text| {
         let groups = units::list(text)?;
         groups.iter().try_for_each(|group| check_group(group)).map(|()| groups)
     });
-    allowed.unwrap_or_default().into_iter().collect()
+    let guests = reader.get("groups", "guests", units::flag).unwrap_or(true);
+    Groups { allowed: allowed.unwrap_or_default().into_iter().collect(), guests }
 }
 
 /// Parses a unique Signal account: a number, or an account identifier.
@@ -213,7 +214,8 @@ mod tests {
     #[test]
     fn groups_are_named_with_their_channel() {
         let allowed = |text: &str| {
-            read(&format!("[groups]\nallowed = {text}")).map(|config| config.groups.into_iter().collect::<Vec<_>>())
+            read(&format!("[groups]\nallowed = {text}"))
+                .map(|config| config.groups.allowed.into_iter().collect::<Vec<_>>())
         };
         let both = ["signal:q/w+e==", "telegram:-100123"];
         assert_eq!(allowed("[\"telegram:-100123\", \"signal:q/w+e==\"]"), Ok(both.map(str::to_owned).to_vec()));

@@ -11,13 +11,13 @@ mod consent; // answers to questions: yes, no, buttons
 mod group; // allowed groups, guests
 mod messages; // sender, label, conversation of a message
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::adapter::Adapter;
 use crate::admin::command;
 use crate::admin::owner_notice::{self, OwnerNotice};
+use crate::config::Groups;
 use crate::id::{AddressId, InboxId, PersonId, StreamId};
 use crate::message::{ChatKind, Event, FileKind, Inbound, MessageContent, RemoteFile, TextOrigin};
 use crate::people::{Address, Person, Role};
@@ -52,8 +52,8 @@ pub struct Admission {
     pub adapter: &'static str,
     /// Account of that adapter.
     pub account: String,
-    /// Setting `[groups] allowed`.
-    pub groups: Arc<BTreeSet<String>>,
+    /// Settings `[groups]`.
+    pub groups: Arc<Groups>,
 }
 
 /// Notifications to send after the commit.

@@ -5,7 +5,6 @@
 //! problem with receiving is reported by the adapter's health, logged once, and retried with
 //! growing pauses.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ use super::admission::{self, Admission, AfterCommit};
 use super::dispatcher::{AccessGranted, Dispatcher, StorageState};
 use crate::adapter::{Adapter, Batch, MenuEntry, PollError, RECEIVE_RETRY};
 use crate::admin::command::COMMANDS;
+use crate::config::Groups;
 use crate::engine::Engine;
 use crate::store::{Db, Journal, is_full};
 use crate::time::clock::WakeupSender;
@@ -36,8 +36,8 @@ pub struct Intake {
     pub trust_own_photos: bool,
     /// The assistant's name.
     pub agent: String,
-    /// Setting `[groups] allowed`.
-    pub groups: Arc<BTreeSet<String>>,
+    /// Settings `[groups]`.
+    pub groups: Arc<Groups>,
     /// The adapter.
     pub adapter: Arc<dyn Adapter>,
     /// The engine.

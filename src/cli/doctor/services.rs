@@ -66,7 +66,7 @@ fn groups(config: &Config) -> Vec<Finding> {
     let configured = config.channels();
     let absent = ChannelKind::VARIANTS.iter().filter(|channel| !configured.contains(channel)).map(|kind| kind.name());
     let finding = |channel: &str| {
-        let count = config.groups.iter().filter(|group| group.split(':').next() == Some(channel)).count();
+        let count = config.groups.allowed.iter().filter(|group| group.split(':').next() == Some(channel)).count();
         let fix = says::fix_unheard_groups(channel);
         (count > 0).then(|| Finding::wrong(says::GROUPS, &says::unheard_groups(channel, count), &fix))
     };

@@ -158,6 +158,7 @@ const GROUPS: &[Key] = &[
     key("allowed", List, Is("[]"), "[\"telegram:-1001234567890\"]",
         "Allowed groups. Speak to the assistant in a group: it tells you in your direct chat what to add here."),
     key("answer", Text, Is("mention"), "mention", "Messages answered there: \"mention\" (those that name it or reply to it)."),
+    key("guests", Flag, Is("true"), "false", "Whether people without access are answered there too."),
 ];
 
 const AGENT: &[Key] = &[

@@ -58,7 +58,7 @@ fn skip(item: &Item<'_>) -> anyhow::Result<bool> {
 
 fn is_allowed(item: &Item<'_>, chat: &str) -> anyhow::Result<bool> {
     let (adapter, account) = (item.settings.adapter, &item.settings.account);
-    let is_named = |id: &str| item.settings.groups.contains(&format!("{adapter}:{id}"));
+    let is_named = |id: &str| item.settings.groups.allowed.contains(&format!("{adapter}:{id}"));
     if is_named(chat) {
         return Ok(true);
     }
@@ -154,8 +154,10 @@ fn admit_known(item: &mut Item<'_>, group: Group, direct: AddressId, person: &Pe
 }
 
 fn admit_guest(item: &mut Item<'_>, group: Group) -> anyhow::Result<()> {
-    // Guests may not use commands or buttons.
+    // Guests may not use commands or buttons. What they delete is deleted in any case.
     match &item.inbound.event {
+        Event::Deleted { .. } => {}
+        _ if !item.settings.groups.guests => return skip(item).map(drop),
         Event::Message(content) if is_command(content) => return skip(item).map(drop),
         Event::Button { .. } => return skip(item).map(drop),
         _ => {}

@@ -79,6 +79,20 @@ async fn group_speakers_are_distinguished_and_guests_are_untrusted() {
     story.end().await;
 }
 
+/// Promise (groups/no-guests): You decide whether people without access are answered in your
+/// groups; if not, nothing that they write there is stored.
+#[tokio::test]
+async fn without_guests_only_people_with_access_are_answered() {
+    let story = Story::with(&format!("{SETTINGS}guests = false\n")).await;
+    story.fake.group(FAMILY, "The family");
+    say_in(&story, FAMILY, EVE, &format!("{} a word of Eve", bot(&story))).await;
+    assert_eq!((story.model.asked(), story.received_by(FAMILY).len()), (0, 0));
+    assert_eq!(story.count("SELECT count(*) FROM inbox WHERE raw LIKE '%of Eve%'"), 0);
+    say_in(&story, FAMILY, ADA, &format!("{} hello", bot(&story))).await;
+    assert_eq!(story.received_by(FAMILY), ["ok"]);
+    story.end().await;
+}
+
 /// Proves: groups/not-allowed
 #[tokio::test]
 async fn an_unlisted_group_is_ignored_and_the_owner_is_shown_once_how_to_allow_it() {
