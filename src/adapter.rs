@@ -17,7 +17,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 
-use crate::message::{FetchFileError, Health, Inbound, Outbound, OutgoingFile};
+use crate::message::{FetchFileError, Health, Inbound, Outbound, OutgoingFile, StartLink};
 use crate::people::Role;
 use crate::time::Backoff;
 
@@ -44,8 +44,8 @@ pub trait Adapter: Send + Sync {
         None
     }
 
-    /// Link that opens a chat with us in which one tap sends this pairing code.
-    fn start_link(&self, _code: &str) -> Option<String> {
+    /// Link that opens a chat with us, if possible with this pairing code.
+    fn start_link(&self, _code: &str) -> Option<StartLink> {
         None
     }
 
@@ -252,7 +252,7 @@ pub enum PollError {
     #[error("The credentials are refused")]
     BadToken,
     /// The server cannot be reached, or its response is invalid.
-    #[error("The server cannot be reached: {0}")]
+    #[error("No messages can be received: {0}")]
     Unreachable(String),
     /// The adapter is closed.
     #[error("The adapter is closed")]

@@ -319,8 +319,17 @@ pub struct StartWay {
     pub channel: &'static str,
     /// Name by which people find our account there.
     pub account: String,
-    /// Link that sends the code.
-    pub link: Option<String>,
+    /// Link to our account there.
+    pub link: Option<StartLink>,
+}
+
+/// A link that opens a chat with us; the more useful kind first.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum StartLink {
+    /// One tap sends the code.
+    WithCode(String),
+    /// The person sends the code.
+    Chat(String),
 }
 
 /// State of a channel, for `status` and the health page.

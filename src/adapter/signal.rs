@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Typing, Unreadable};
 use crate::config::{self, SignalEndpoint};
-use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile};
+use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile, StartLink};
 use crate::time::Clock;
 
 use daemon::DaemonSupervisor;
@@ -131,6 +131,11 @@ impl Adapter for Signal {
 
     fn public_name(&self) -> Option<String> {
         Some(self.account.name()).filter(|name| name.starts_with('+'))
+    }
+
+    /// Signal's apps open a chat for such a link; it cannot carry a text.
+    fn start_link(&self, _code: &str) -> Option<StartLink> {
+        self.public_name().map(|number| StartLink::Chat(format!("https://signal.me/#p/{number}")))
     }
 
     async fn connect(&self) -> Result<(), PollError> {

@@ -38,7 +38,7 @@ use crate::adapter::{
     Adapter, Batch, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Sound, Typing, Unreadable,
 };
 use crate::config::{self, TelegramDelivery};
-use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile, chat_of};
+use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile, StartLink, chat_of};
 use crate::people::Role;
 use crate::text;
 use crate::time::task::lock;
@@ -172,8 +172,8 @@ impl Adapter for Telegram {
 
     /// Telegram sends `/start CODE` when the link is opened
     /// (<https://core.telegram.org/bots/features#deep-linking>).
-    fn start_link(&self, code: &str) -> Option<String> {
-        self.username().map(|name| format!("https://t.me/{name}?start={code}"))
+    fn start_link(&self, code: &str) -> Option<StartLink> {
+        self.username().map(|name| StartLink::WithCode(format!("https://t.me/{name}?start={code}")))
     }
 
     async fn connect(&self) -> Result<(), PollError> {

@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, plain};
 use super::command::{CODE_LETTERS, NameMeans};
 use crate::id::PersonId;
+use crate::message::StartLink;
 use crate::people::{Person, Role, is_name};
 use crate::store::{CodeFor, Db, FormerPerson, Issuer, Tx};
 use crate::time::Timestamp;
@@ -124,11 +125,14 @@ impl PeopleAdmin<'_> {
         Answer::ours(format!("{effect} {how}"), json)
     }
 
-    /// Returns how a code is used, and the first link that sends it.
+    /// Returns how a code is used, and the first link, of one that sends the code if there is any.
     fn how_to_use(&self, code: &str, lifetime: Duration) -> (String, Option<String>) {
-        let mut ways = self.channels.start_ways(code);
+        let ways = self.channels.start_ways(code);
         let how = of_access::how_to_use(code, lifetime, &ways);
-        (how, ways.iter_mut().find_map(|way| way.link.take()))
+        let mut links: Vec<StartLink> = ways.into_iter().filter_map(|way| way.link).collect();
+        links.sort();
+        let link = links.into_iter().next().map(|(StartLink::WithCode(link) | StartLink::Chat(link))| link);
+        (how, link)
     }
 
     fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {

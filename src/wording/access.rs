@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::review::Surface;
 use super::{ProgramText, span};
 use crate::id::{AddressId, PersonId};
-use crate::message::StartWay;
+use crate::message::{StartLink, StartWay};
 
 /// Title of the button that undoes the change.
 pub const UNDO: &str = "Undo";
@@ -119,7 +119,8 @@ pub fn promotes(name: &str, from: &str, to: &str, is_configured: bool) -> String
 /// Instructions for using a code, to be passed on.
 pub fn how_to_use(code: &str, valid: Duration, ways: &[StartWay]) -> String {
     let way = |StartWay { channel, account, link }: &StartWay| match link {
-        Some(link) => format!("- {channel}: open {link}\n"),
+        Some(StartLink::WithCode(link)) => format!("- {channel}: open {link}\n"),
+        Some(StartLink::Chat(link)) => format!("- {channel}: send the line below to {account} ({link})\n"),
         None => format!("- {channel}: send the line below to {account}\n"),
     };
     let ways: String = match ways {

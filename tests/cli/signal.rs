@@ -153,7 +153,12 @@ fn a_phone_that_scans_the_link_gives_its_account() {
 #[test]
 fn an_unclaimed_bot_can_be_claimed_on_signal() {
     let fake = FakeSignal::start_sync();
-    let (_, said) = beside(&fake, Transport::Unix).gateway().stop();
+    let home = beside(&fake, Transport::Unix);
+    let gateway = home.gateway();
+    // Signal's links open the chat; the person sends the code.
+    let claim = home.run("people claim").done();
+    assert!(claim.contains("(https://signal.me/#p/+") && claim.contains("/start "), "{claim}");
+    let (_, said) = gateway.stop();
     assert!(said.contains("compline people claim") && !said.contains("/start "), "{said}");
     let endpoint = format!("endpoint = \"{}\"", fake.endpoint(Transport::Unix));
     let declared =

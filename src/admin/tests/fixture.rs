@@ -14,7 +14,7 @@ use crate::config::{Budget, Config, Conversation, Home, Limit};
 use crate::engine::{ChannelAccess, Engine, Watcher};
 use crate::id::{AddressId, ConversationId, MessageId, ProposalId, ReminderId, TurnId};
 use crate::memory::Workspace;
-use crate::message::{ChannelKind, FetchFileError, Health, StartWay};
+use crate::message::{ChannelKind, FetchFileError, Health, StartLink, StartWay};
 use crate::model::offline::Offline;
 use crate::model::{Model, ModelInfo};
 use crate::people::{Address, Person, Role};
@@ -476,7 +476,7 @@ impl Channels for Nobody {
     }
 
     fn start_ways(&self, code: &str) -> Vec<StartWay> {
-        let link = Some(format!("https://t.me/compline_bot?start={code}"));
-        vec![StartWay { channel: "Telegram", account: "@compline_bot".to_owned(), link }]
+        let link = StartLink::WithCode(format!("https://t.me/compline_bot?start={code}"));
+        vec![StartWay { channel: "Telegram", account: "@compline_bot".to_owned(), link: Some(link) }]
     }
 }
