@@ -23,12 +23,14 @@ pub enum ConfigError {
         path: PathBuf,
     },
     /// The file cannot be read.
-    #[error("{}: the configuration cannot be read: {reason}\nfix: make it a file that you can read", path.display())]
+    #[error("{}: the configuration cannot be read: {reason}\nfix: {fix}", path.display())]
     Unreadable {
         /// Path of the file.
         path: PathBuf,
         /// Reason given by the system.
         reason: String,
+        /// Fix.
+        fix: String,
     },
     /// The file has faults.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n\n"))]

@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::error::{ConfigError, ConfigLocation, Fault};
@@ -35,7 +36,13 @@ pub struct LoadedConfig {
 pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<LoadedConfig, ConfigError> {
     let bytes = std::fs::read(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => ConfigError::Missing { path: file.to_owned() },
-        _ => ConfigError::Unreadable { path: file.to_owned(), reason: error.to_string() },
+        kind => {
+            let fix = match kind {
+                ErrorKind::PermissionDenied => fix_permission(file),
+                _ => "name a file that can be read".to_owned(),
+            };
+            ConfigError::Unreadable { path: file.to_owned(), reason: error.to_string(), fix }
+        }
     })?;
     let file_name = file.to_string_lossy();
     let text = std::str::from_utf8(&bytes).map_err(|error| not_utf8(&bytes, error.valid_up_to(), &file_name))?;
@@ -107,18 +114,20 @@ impl fmt::Display for Exposed {
     }
 }
 
-/// Returns a finding if the group or others can open the file. A missing file has none.
-#[cfg(unix)]
-pub fn mode_finding(path: &Path) -> Option<Exposed> {
-    use std::os::unix::fs::MetadataExt;
-    let mode = std::fs::metadata(path).ok()?.mode() & 0o7777;
-    (mode & 0o077 != 0).then(|| Exposed { path: path.to_owned(), mode })
+/// Returns how to run Compline as the account that owns the file, or the closest folder that this
+/// account can look into.
+fn fix_permission(file: &Path) -> String {
+    let owner = file.ancestors().find_map(|path| std::fs::metadata(path).ok()).map_or(0, |found| found.uid());
+    match owner {
+        0 => "run this as root: sudo compline …".to_owned(),
+        uid => format!("run this as the user it belongs to: sudo -u '#{uid}' compline …"),
+    }
 }
 
-/// Returns `None`: only Unix has permission modes.
-#[cfg(not(unix))]
-pub fn mode_finding(_path: &Path) -> Option<Exposed> {
-    None
+/// Returns a finding if the group or others can open the file. A missing file has none.
+pub fn mode_finding(path: &Path) -> Option<Exposed> {
+    let mode = std::fs::metadata(path).ok()?.mode() & 0o7777;
+    (mode & 0o077 != 0).then(|| Exposed { path: path.to_owned(), mode })
 }
 
 #[cfg(test)]

@@ -149,6 +149,12 @@ fn files_that_cannot_be_loaded() {
     let missing = at("none.toml").unwrap_err();
     assert!(matches!(&missing, ConfigError::Missing { .. }) && missing.to_string().contains("compline init"));
     assert!(matches!(at(""), Err(ConfigError::Unreadable { .. })));
+    let owner = match std::fs::metadata(dir.path()).unwrap().uid() {
+        0 => "as root: sudo compline".to_owned(),
+        uid => format!("sudo -u '#{uid}' compline"),
+    };
+    let fix = fix_permission(&dir.path().join("closed/compline.toml"));
+    assert!(fix.contains(&owner), "{fix}");
     std::fs::write(dir.path().join("latin.toml"), b"timezone = \"UTC\"\n# caf\xe9").unwrap();
     let told = at("latin.toml").unwrap_err().to_string();
     assert!(told.contains("latin.toml, line 2, column 6: This is no UTF-8 text"), "{told}");
