@@ -110,6 +110,12 @@ pub trait Adapter: Send + Sync {
         Err(SendError::NotFound)
     }
 
+    /// Replaces the buttons under a message by one with that title that does nothing. A no-op where
+    /// the channel has no buttons.
+    async fn replace_buttons(&self, _peer: &str, _external_id: &str, _title: &str) -> Result<(), SendError> {
+        Ok(())
+    }
+
     /// Minimum interval between edits of a streamed reply; `None` if replies are not streamed by
     /// editing.
     fn edit_interval(&self) -> Option<Duration> {

@@ -14,6 +14,7 @@ mod activity; // use of tools, skills, models in a period
 mod addresses; // addresses, strangers, groups
 mod after_restore; // who keeps access after a restore; parked work
 mod attachments; // received files, files of a reply, reactions
+mod buttons; // buttons whose decision was made
 mod conversations; // streams, conversations, openings
 mod copy; // copies of the journal: backup, before a migration
 mod derivations; // what a text was made from; fingerprints of untrusted text

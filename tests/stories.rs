@@ -25,6 +25,8 @@ mod linked_accounts;
 #[path = "stories/access/people_matrix.rs"]
 mod people_matrix;
 
+#[path = "stories/channels/buttons.rs"]
+mod buttons;
 #[path = "stories/channels/on_signal.rs"]
 mod on_signal;
 #[path = "stories/channels/on_telegram.rs"]

@@ -235,6 +235,10 @@ impl Adapter for Telegram {
         self.unless_paused(peer, send::edit(&self.api, peer, external_id, piece, form)).await
     }
 
+    async fn replace_buttons(&self, peer: &str, external_id: &str, title: &str) -> Result<(), SendError> {
+        self.unless_paused(peer, send::replace_buttons(&self.api, peer, external_id, title)).await
+    }
+
     fn edit_interval(&self) -> Option<Duration> {
         Some(EDIT_INTERVAL)
     }

@@ -237,7 +237,12 @@ impl StreamTask {
             Some(at) if now < at => Ok(NextAction::Until(at)),
             Some(_) => {
                 let journal = &self.engine.journal;
-                journal.write("let questions expire", move |tx| tx.questions().expire_questions(id, now)).await?;
+                let expire = move |tx: Tx<'_>| {
+                    tx.questions().expire_questions(id, now)?;
+                    tx.outbox().addresses_with_decided_buttons()
+                };
+                let decided = journal.write("let questions expire", expire).await?;
+                decided.into_iter().for_each(|address| self.engine.channels.posted(address));
                 Ok(NextAction::Again)
             }
         }

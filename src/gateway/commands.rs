@@ -102,8 +102,14 @@ impl CommandWorker {
         let scope = text.text.scope();
         let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
         let caller = Caller { person, group };
-        let stops = command::parse(text.text.open().0) == Some(Command::Act(Action::Stop));
-        let answer = self.admin.chat(&caller, text.text.open().0).await;
+        let words = Arc::clone(text.text.open().0);
+        let parsed = command::parse(&words);
+        let stops = parsed == Some(Command::Act(Action::Stop));
+        // A yes is decided where it takes effect.
+        let acts = matches!(&parsed, Some(Command::Act(action)) if !matches!(action, Action::Yes(..)));
+        let by = caller.person.id;
+        let answer = self.admin.chat(&caller, &words).await;
+        let done = acts && !answer.failed;
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let (now, is_private) = (self.clock.now(), group.is_none());
         self.journal
@@ -112,6 +118,9 @@ impl CommandWorker {
                     let quotes = &if is_private { answered_ids(tx, &command, address, stops)? } else { String::new() };
                     let answer = NewOutbox::answer(OutboxKind::Answer, address, &text, now);
                     tx.outbox().post(&NewOutbox { buttons: &buttons, quotes, ..answer })?;
+                    if done {
+                        tx.outbox().press_buttons(&words, by, now)?;
+                    }
                 }
                 Ok(())
             })

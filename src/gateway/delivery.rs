@@ -13,11 +13,13 @@
 //! (`adapter::telegram`: the whole chat).
 
 mod attachments; // files of an answer
+mod buttons; // buttons whose decision was made
 mod quiet_hours; // what is kept until the morning
 mod set_aside; // deliveries that keep failing
 mod unasked; // what nobody asked for, and what is over
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
 use std::time::Duration;
 
 use self::attachments::OutgoingAttachment;
@@ -57,7 +59,8 @@ impl Dispatcher {
             let (waker, wakeups) = wakeups();
             let (sending, failure_log) = (tokio::sync::Mutex::new(()), FailureLog::default());
             let queue = Arc::new(DeliveryQueue { id, address, adapter, sending, waker, failure_log });
-            let delivery = Delivery { dispatcher: Arc::clone(self), queue: Arc::clone(&queue) };
+            let delivery =
+                Delivery { dispatcher: Arc::clone(self), queue: Arc::clone(&queue), edits_at: AtomicI64::new(0) };
             self.tasks.spawn(delivery.run(wakeups));
             queue
         });
@@ -69,6 +72,8 @@ impl Dispatcher {
 struct Delivery {
     dispatcher: Arc<Dispatcher>,
     queue: Arc<DeliveryQueue>,
+    /// Time before which no buttons are replaced, after a failure.
+    edits_at: AtomicI64,
 }
 
 /// Reason for an attempt.
@@ -116,13 +121,19 @@ impl Delivery {
                 // A part interrupted here is in state `sending` and marked as a possible repeat
                 // after the next start.
                 () = grace => return,
-                delivered = guarded("A delivery", self.deliver_all()) => delivered,
+                delivered = guarded("A delivery", self.work()) => delivered,
             };
             wake_at = delivered.unwrap_or_else(|error| {
                 tracing::error!(address.id = %id, "Delivering to address {id} failed: {error:#}");
                 Some(dispatcher.clock.now().plus(Duration::from_secs(10)))
             });
         }
+    }
+
+    /// Does everything that is due, and returns the time of the next attempt.
+    async fn work(&self) -> anyhow::Result<Option<Timestamp>> {
+        let next = self.deliver_all().await?;
+        Ok(next.into_iter().chain(self.replace_buttons().await?).min())
     }
 
     /// Delivers pending messages; returns the time of the next attempt if one has to wait.
@@ -413,7 +424,14 @@ impl Attempt {
                 (OutgoingPart { answers, ..attachments::plain_part(words) }, true)
             }
             None => (
-                OutgoingPart { rich, plain, buttons, reply_to: reply_to(row, part), answers, silent: row.silent },
+                OutgoingPart {
+                    rich,
+                    plain,
+                    buttons,
+                    reply_to: reply_to(row, part),
+                    answers,
+                    silent: row.silent || part.seq > 0,
+                },
                 self.plain_only,
             ),
         };

@@ -189,9 +189,12 @@ impl ReviewWorker<'_> {
         let now = self.0.clock.now();
         let job = move |tx: Tx<'_>| {
             tx.proposals().settle_proposal(id, ProposalState::Expired, "", now)?;
-            decided(tx, id, &skill, "expire", "program", "", now)
+            decided(tx, id, &skill, "expire", "program", "", now)?;
+            tx.outbox().addresses_with_decided_buttons()
         };
-        self.0.journal.write("expire a proposal", job).await
+        let addresses = self.0.journal.write("expire a proposal", job).await?;
+        addresses.into_iter().for_each(|address| self.0.notifier.posted(address));
+        Ok(())
     }
 
     /// Asks the reviewer once, stores the verdict, and approves if that is sufficient.

@@ -16,6 +16,7 @@ use strum::{EnumString, IntoStaticStr};
 use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
+use crate::wording::gateway;
 
 /// Time limit for an answer. Other messages do not end it.
 pub const KEEP_WAITS: Duration = Duration::from_secs(24 * 3600);
@@ -197,11 +198,22 @@ impl KeepRequestsMut<'_> {
         address: Option<AddressId>,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        self.db.changed(
+        let changed = self.db.changed(
             "UPDATE keeps SET state = ?3, decided_at = ?5, address_id = coalesce(?4, address_id)
              WHERE id = ?1 AND state = ?2",
             params![id, before, state, address, now],
-        )
+        )?;
+        let shown = match state {
+            KeepState::New | KeepState::Open | KeepState::Yes => None,
+            KeepState::Kept => Some(gateway::KEPT),
+            KeepState::No | KeepState::Changed => Some(gateway::NOT_KEPT),
+            KeepState::Expired => Some(gateway::EXPIRED),
+        };
+        let number: Option<QuestionId> = self.db.one("SELECT number FROM keeps WHERE id = ?1", [id])?;
+        if let (true, Some(shown), Some(number)) = (changed, shown, number) {
+            self.tx().outbox().decide_buttons(&format!("/yes {number}"), shown, now)?;
+        }
+        Ok(changed)
     }
 
     /// Returns the external id of the command that said yes, which the result answers; blank if

@@ -249,11 +249,11 @@ impl Outbox<'_> {
         self.db.first(NEXT, params![row.address, row.id, "reaction", held.map_or("", Urgency::as_str)])
     }
 
-    /// Returns the addresses of an account with pending deliveries.
+    /// Returns the addresses of an account with pending deliveries, or buttons to be replaced.
     pub fn addresses_with_outbox(&self, adapter: &str, account: &str) -> anyhow::Result<Vec<AddressId>> {
         self.db.all(
             "SELECT DISTINCT a.id FROM outbox o JOIN addresses a ON a.id = o.address_id
-             WHERE o.state = 'pending' AND a.adapter = ?1 AND a.account = ?2",
+             WHERE (o.state = 'pending' OR o.replacements_left > 0) AND a.adapter = ?1 AND a.account = ?2",
             [adapter, account],
         )
     }

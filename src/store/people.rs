@@ -124,6 +124,13 @@ impl People<'_> {
         if let Scope::Person(id) = scope { self.zone_of(id, home) } else { Ok(home) }
     }
 
+    /// The same for the person of an address.
+    pub fn zone_at(&self, address: AddressId, home: Zone) -> anyhow::Result<Zone> {
+        let person: Option<Option<PersonId>> =
+            self.db.first("SELECT person_id FROM addresses WHERE id = ?1", [address])?;
+        person.flatten().map_or(Ok(home), |person| self.zone_of(person, home))
+    }
+
     /// Returns the end of the quiet hours if the person of that address has them now.
     pub fn quiet_until(&self, address: AddressId, now: Timestamp, home: Zone) -> anyhow::Result<Option<Timestamp>> {
         let hours: Option<(PersonId, String)> = self.db.first(

@@ -13,6 +13,7 @@ use super::skills::SkillFile;
 use crate::id::{OutboxId, PersonId, ProposalId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
+use crate::wording::gateway;
 
 /// Time after which an undecided proposal expires, counted from the owner's notification.
 pub const PROPOSAL_WAITS: Duration = Duration::from_secs(14 * 86_400);
@@ -362,14 +363,26 @@ impl ProposalsMut<'_> {
         reason: &str,
         now: Timestamp,
     ) -> anyhow::Result<bool> {
-        self.db.changed(
+        let settled = self.db.changed(
             "UPDATE proposals SET state = ?2, reason = ?3, decided_at = ?4 WHERE id = ?1 AND state = 'pending'",
             params![id, state, reason, now],
-        )
+        )?;
+        let shown = match state {
+            ProposalState::Pending => return Ok(settled),
+            ProposalState::Approved => gateway::APPROVED,
+            ProposalState::Rejected => gateway::REJECTED,
+            ProposalState::Expired => gateway::EXPIRED,
+            ProposalState::Conflict => gateway::NOT_APPLIED,
+        };
+        if settled {
+            self.tx().outbox().decide_buttons(&format!("/approve {id}"), shown, now)?;
+        }
+        Ok(settled)
     }
 
     /// Marks an approved proposal as not applicable, because the folder has changed.
     pub fn proposal_in_conflict(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<()> {
+        self.tx().outbox().decide_buttons(&format!("/approve {id}"), gateway::NOT_APPLIED, now)?;
         self.db.run("UPDATE proposals SET state = 'conflict', decided_at = ?2 WHERE id = ?1", params![id, now])
     }
 

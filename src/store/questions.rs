@@ -23,6 +23,7 @@ use strum::{EnumString, IntoStaticStr};
 use crate::id::{AddressId, ConversationId, MessageId, OutboxId, PersonId, QuestionId, StepId, StreamId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Text};
+use crate::wording::gateway;
 use crate::wording::tool as says;
 
 /// Permission that a yes grants to one call.
@@ -270,12 +271,13 @@ impl QuestionsMut<'_> {
     ) -> anyhow::Result<usize> {
         let sql = format!("SELECT DISTINCT q.id, q.turn_id, q.step_id FROM {ASKED} WHERE q.state = 'open' AND {which}");
         let open: Vec<(QuestionId, TurnId, StepId)> = self.db.all(&sql, of)?;
-        let outcome = match state {
-            QuestionState::Yes => says::SAID_YES,
-            QuestionState::Open | QuestionState::Refused => says::SAID_NO,
-            QuestionState::Expired => says::SAID_NOTHING,
+        let (outcome, shown) = match state {
+            QuestionState::Yes => (says::SAID_YES, gateway::ALLOWED),
+            QuestionState::Open | QuestionState::Refused => (says::SAID_NO, gateway::NOT_ALLOWED),
+            QuestionState::Expired => (says::SAID_NOTHING, gateway::EXPIRED),
         };
         for (id, turn, first) in &open {
+            self.tx().outbox().decide_buttons(&format!("/yes {id}"), shown, now)?;
             self.db.run(
                 "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1",
                 params![id, state, by, now],

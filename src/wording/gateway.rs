@@ -38,6 +38,28 @@ pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> Progra
     ))
 }
 
+/// Decision shown in place of the buttons of a question, with its time: allowed.
+pub const ALLOWED: &str = "Allowed";
+/// The same: refused.
+pub const NOT_ALLOWED: &str = "Not allowed";
+/// The same: nobody decided in time.
+pub const EXPIRED: &str = "Expired";
+/// Decision shown in place of the buttons of a question about a memory: kept.
+pub const KEPT: &str = "Kept";
+/// The same: refused, or not possible any more.
+pub const NOT_KEPT: &str = "Not kept";
+/// Decision shown in place of the buttons of a proposal: approved.
+pub const APPROVED: &str = "Approved";
+/// The same: rejected.
+pub const REJECTED: &str = "Rejected";
+/// The same: approved, but the skill has changed.
+pub const NOT_APPLIED: &str = "Not applied";
+
+/// Decision shown in place of the buttons of which one was pressed.
+pub fn pressed(title: &str) -> String {
+    format!("✓ {title}")
+}
+
 /// Mark of a part that may have been sent before.
 pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
 /// Mark of a question that was closed before it could be delivered; not longer than the mark of a

@@ -106,6 +106,10 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.edit(peer, external_id, piece, form).await
     }
 
+    async fn replace_buttons(&self, peer: &str, external_id: &str, title: &str) -> Result<(), SendError> {
+        self.behind.replace_buttons(peer, external_id, title).await
+    }
+
     fn edit_interval(&self) -> Option<Duration> {
         self.behind.edit_interval()
     }

@@ -14,8 +14,9 @@ use std::time::Duration;
 use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use teloxide_core::payloads::{
-    DeleteMyCommands, DeleteMyCommandsSetters, EditMessageText, EditMessageTextSetters, GetFile, SendMessage,
-    SendMessageSetters, SetMessageReaction, SetMessageReactionSetters, SetMyCommands, SetMyCommandsSetters,
+    DeleteMyCommands, DeleteMyCommandsSetters, EditMessageReplyMarkup, EditMessageReplyMarkupSetters, EditMessageText,
+    EditMessageTextSetters, GetFile, SendMessage, SendMessageSetters, SetMessageReaction, SetMessageReactionSetters,
+    SetMyCommands, SetMyCommandsSetters,
 };
 use teloxide_core::types::{
     BotCommand, BotCommandScope, ChatId, FileId, InlineKeyboardButton, InlineKeyboardMarkup, LinkPreviewOptions,
@@ -30,6 +31,8 @@ use crate::message::{FetchFileError, FileKind, OutgoingFile};
 use crate::people::Role;
 use crate::text::one_line;
 
+/// Data of a button that does nothing.
+const NO_COMMAND: &str = "-";
 /// Number of buttons per row.
 const BUTTONS_IN_A_ROW: usize = 2;
 
@@ -132,6 +135,19 @@ pub(super) async fn edit(
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
+    match api.request::<_, serde::de::IgnoredAny>(&payload).await {
+        Err(CallError::Rejected(refusal)) if refusal.mentions(SAME) => Ok(()),
+        Err(CallError::Rejected(refusal)) if refusal.mentions(GONE) => Err(SendError::NotFound),
+        other => other.map(|_| ()).map_err(|failure| target.send_error(failure)),
+    }
+}
+
+/// Replaces the buttons under a message by one that does nothing.
+pub(super) async fn replace_buttons(api: &BotApi, peer: &str, external_id: &str, title: &str) -> Result<(), SendError> {
+    let target = SendTarget::of(peer)?;
+    let message = message_in(target.chat, external_id).ok_or(SendError::NotFound)?;
+    let shown = InlineKeyboardMarkup::new([[InlineKeyboardButton::callback(title, NO_COMMAND)]]);
+    let payload = EditMessageReplyMarkup::new(target.chat, message).reply_markup(shown);
     match api.request::<_, serde::de::IgnoredAny>(&payload).await {
         Err(CallError::Rejected(refusal)) if refusal.mentions(SAME) => Ok(()),
         Err(CallError::Rejected(refusal)) if refusal.mentions(GONE) => Err(SendError::NotFound),

@@ -239,6 +239,7 @@ mod tests {
         "folder_moves.source",
         "folder_moves.target",
         "meta.value",
+        "outbox.decision",
         "outbox.quotes",
         "outbox.urgency",
         "outside_tools.description",

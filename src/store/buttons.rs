@@ -1,0 +1,89 @@
+//! Buttons under deliveries, in whose place the decision is shown once it was made.
+
+use rusqlite::params;
+
+use crate::id::{AddressId, OutboxId, PersonId};
+use crate::store::handles::{Outbox, OutboxMut};
+use crate::store::rows::from_row;
+use crate::time::Timestamp;
+use crate::wording::gateway;
+
+/// Maximum number of attempts to replace the buttons of one delivery.
+pub const MAX_REPLACEMENTS: u32 = 5;
+
+/// A delivered message whose buttons are to be replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecidedButtons {
+    /// Delivery.
+    pub id: OutboxId,
+    /// Id of the message with the buttons.
+    pub external_id: String,
+    /// What was decided.
+    pub decision: String,
+    /// When.
+    pub decided_at: Timestamp,
+    /// Attempts left.
+    pub left: u32,
+}
+
+from_row! { DecidedButtons { id, external_id, decision, decided_at, left: "replacements_left" } }
+
+impl Outbox<'_> {
+    /// Returns the delivered messages of an address whose buttons are to be replaced.
+    pub fn decided_buttons(&self, address: AddressId) -> anyhow::Result<Vec<DecidedButtons>> {
+        self.db.all(
+            "SELECT o.id, p.external_id, o.decision, o.decided_at, o.replacements_left
+             FROM outbox o JOIN parts p ON p.outbox_id = o.id AND p.buttons <> '[]' AND p.external_id <> ''
+             WHERE o.address_id = ?1 AND o.replacements_left > 0 AND o.state = 'sent' ORDER BY o.id",
+            [address],
+        )
+    }
+
+    /// Returns the addresses with buttons that were not tried to be replaced yet.
+    pub fn addresses_with_decided_buttons(&self) -> anyhow::Result<Vec<AddressId>> {
+        self.db.all(
+            "SELECT DISTINCT address_id FROM outbox WHERE replacements_left > 0 AND replacements_left = ?1
+             AND state = 'sent'",
+            [MAX_REPLACEMENTS],
+        )
+    }
+}
+
+impl OutboxMut<'_> {
+    /// Records what was decided by or instead of a button with that command, or one that begins
+    /// with it.
+    pub fn decide_buttons(&self, command: &str, decision: &str, now: Timestamp) -> anyhow::Result<()> {
+        let whole = serde_json::to_string(command)?;
+        let begins = format!("{} ", whole.strip_suffix('"').unwrap_or(&whole));
+        self.db.run(
+            "UPDATE outbox SET decision = ?3, decided_at = ?4, replacements_left = ?5
+             WHERE buttons <> '[]' AND (instr(buttons, ?1) > 0 OR instr(buttons, ?2) > 0)",
+            params![whole, begins, decision, now, MAX_REPLACEMENTS],
+        )
+    }
+
+    /// Records that a person gave a command that stands on buttons: those under messages to them, or
+    /// to any owner if it is about access, are replaced by its title.
+    pub fn press_buttons(&self, command: &str, by: PersonId, now: Timestamp) -> anyhow::Result<()> {
+        let rows: Vec<(OutboxId, String)> = self.db.all(
+            "SELECT o.id, o.buttons FROM outbox o JOIN addresses a ON a.id = o.address_id
+             WHERE o.buttons <> '[]' AND instr(o.buttons, ?1) > 0 AND o.decision = ''
+             AND (a.person_id = ?2 OR ?3)",
+            params![serde_json::to_string(command)?, by, command.starts_with("/people ")],
+        )?;
+        for (id, buttons) in rows {
+            let buttons: Vec<(String, String)> = serde_json::from_str(&buttons).unwrap_or_default();
+            let Some((title, _)) = buttons.iter().find(|(_, data)| data == command) else { continue };
+            self.db.run(
+                "UPDATE outbox SET decision = ?2, decided_at = ?3, replacements_left = ?4 WHERE id = ?1",
+                params![id, gateway::pressed(title), now, MAX_REPLACEMENTS],
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Records how many attempts to replace the buttons are left.
+    pub fn set_replacements_left(&self, id: OutboxId, left: u32) -> anyhow::Result<()> {
+        self.db.run("UPDATE outbox SET replacements_left = ?2 WHERE id = ?1", params![id, left])
+    }
+}
