@@ -59,6 +59,12 @@ pub trait Adapter: Send + Sync {
     /// Parses one raw item.
     fn parse(&self, raw: &str) -> Result<Inbound, Unreadable>;
 
+    /// Name of the sender of a raw item, as the channel tells it; blank if it tells none. It may be
+    /// any text.
+    fn sender_name(&self, _raw: &str) -> String {
+        String::new()
+    }
+
     /// Confirms that the batch is committed. A no-op for polling, where the next call confirms.
     async fn ack(&self, _cursor: Option<&str>) {}
 

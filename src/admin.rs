@@ -29,6 +29,7 @@ mod search; // /search
 mod skills; // skills: list, import, versions
 pub mod standby; // takeover from a replica
 mod status; // /status
+mod strangers; // senders without access: let in, ignore
 mod tools; // tools of MCP servers: list, accept
 mod transcript; // /conversations
 mod trust; // /trust

@@ -41,6 +41,8 @@ macro_rules! ids {
 ids! {
     /// A person who has, or had, access.
     PersonId;
+    /// A sender without access.
+    StrangerId;
     /// One address of a person: adapter, account and peer.
     AddressId;
     /// The single ongoing exchange with a person.

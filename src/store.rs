@@ -11,7 +11,7 @@
 //! decisions.
 
 mod activity; // use of tools, skills, models in a period
-mod addresses; // addresses, strangers, groups
+mod addresses; // addresses and groups
 mod after_restore; // who keeps access after a restore; parked work
 mod attachments; // received files, files of a reply, reactions
 mod buttons; // buttons whose decision was made
@@ -47,6 +47,7 @@ mod sent; // messages sent without being asked for
 mod skills; // versions and states of skills, accepted MCP tools
 mod slots; // occurrences of scheduled jobs
 mod spending; // reserved and settled costs
+mod strangers; // senders without access
 mod summaries; // summaries; compactions of long conversations
 mod turns; // turns and their steps
 mod writer; // the thread that writes
@@ -98,6 +99,7 @@ pub use skills::{
 };
 pub use slots::{NewSlot, SlotRow, SlotState};
 pub use spending::{Reservation, SpendLine, Spent};
+pub use strangers::Stranger;
 pub use summaries::{Compaction, Summary, SummaryContent, SummaryInputs, SummaryState};
 pub use turns::{NewStep, NewTurn, StepKind, StepRow, TurnRow, TurnState};
 pub use writer::{CommitPoint, Failpoint};

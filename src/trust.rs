@@ -24,7 +24,7 @@ use std::fmt;
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-use crate::id::{PersonId, StreamId, VersionId};
+use crate::id::{PersonId, StrangerId, StreamId, VersionId};
 
 /// The maximum length of a source. A longer one is truncated, and stays untrusted.
 const MAX_SOURCE: usize = 120;
@@ -77,6 +77,11 @@ impl Source {
     /// A guest of a group, by the group's stream and the guest's number in it.
     pub fn guest(stream: StreamId, number: u32) -> Self {
         Self::new("guest", &format!("{stream}.{number}"))
+    }
+
+    /// The name that a channel tells of a sender without access.
+    pub fn stranger(id: StrangerId) -> Self {
+        Self::new("stranger", &id.to_string())
     }
 
     /// Text piped into the program, by the raw item that brought it.

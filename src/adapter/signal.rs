@@ -167,6 +167,10 @@ impl Adapter for Signal {
         parse::parse(raw, &self.account.name())
     }
 
+    fn sender_name(&self, raw: &str) -> String {
+        parse::sender_name(raw)
+    }
+
     async fn ack(&self, _cursor: Option<&str>) {
         self.receiver.acknowledge();
     }

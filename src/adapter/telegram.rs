@@ -195,6 +195,10 @@ impl Adapter for Telegram {
         parse::parse(raw, &self.identity())
     }
 
+    fn sender_name(&self, raw: &str) -> String {
+        parse::sender_name(raw)
+    }
+
     async fn ack(&self, _cursor: Option<&str>) {
         if let Some(webhook) = &self.webhook {
             webhook.ack();

@@ -11,7 +11,7 @@ use crate::people::Address;
 use crate::store::is_full;
 pub(super) use crate::text::escape_markdown as plain;
 use crate::time::Zone;
-use crate::trust::{Label, Labelled};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 
@@ -140,6 +140,11 @@ impl ShownLabel {
         let (value, label, _) = text.open();
         self.0.absorb(label);
         value
+    }
+
+    /// Returns a text that shows all of it.
+    pub(super) fn text(self, words: String, scope: Scope) -> Text {
+        Labelled::new(words.into(), self.0, scope)
     }
 
     /// Adds the label of other shown data.

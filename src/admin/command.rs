@@ -19,7 +19,9 @@ pub use table::{COMMANDS, CommandRow, InGroup, help};
 
 use super::search::SearchQuery;
 use crate::engine::turn::call::YesExtent;
-use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
+use crate::id::{
+    AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId, VersionId,
+};
 use crate::people::Role;
 use crate::store::ConversationKind;
 
@@ -187,6 +189,17 @@ pub enum Action {
     RemovePerson(PersonId),
     /// Unlinks an address from its person.
     Unlink(AddressId),
+    /// Gives a stranger access as a new person; asks for name and role if there is no name.
+    AdmitStranger {
+        /// The stranger.
+        stranger: StrangerId,
+        /// Name of the person; blank if it is to be asked for.
+        name: String,
+        /// Role of the person.
+        role: Role,
+    },
+    /// Ignores a stranger.
+    IgnoreStranger(StrangerId),
     /// Confirms that a person is the earlier one of the same name.
     Join(PersonId),
     /// Denies that a person is the earlier one of the same name.

@@ -1,16 +1,18 @@
 //! Notices to every owner about access: each new person, each new address and each use of a code,
 //! with a button to undo it.
 
+use std::sync::Arc;
+
 use crate::id::{AddressId, PersonId};
 use crate::people::{Address, Person, Role};
-use crate::store::{NewOutbox, Tx, Urgency};
+use crate::store::{NewOutbox, Stranger, Tx, Urgency};
 use crate::time::Timestamp;
-use crate::trust::Scope;
+use crate::trust::{Scope, Text};
 use crate::wording::ProgramText;
 use crate::wording::access as says;
 use crate::wording::command as of_command;
 
-use super::answer::{address_in_words, plain};
+use super::answer::{ShownLabel, address_in_words, plain};
 
 /// A sentence for all owners, with buttons.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,6 +53,12 @@ impl OwnerNotice {
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
     }
 
+    /// An owner, or somebody at the computer, let a stranger in.
+    pub fn admitted(person: &Person, at: &Address, by: Option<&str>) -> Self {
+        let text = says::admitted_by(&person.name, person.role.as_str(), &address_in_words(at), by);
+        Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
+    }
+
     /// A code linked an address to an existing person.
     pub fn linked(person: &Person, at: &Address, id: AddressId, issuer: Option<&str>) -> Self {
         let text = says::linked(&person.name, &address_in_words(at), id, issuer);
@@ -72,6 +80,24 @@ impl OwnerNotice {
         let text = says::promoted(&person.name, person.role.as_str(), &address_in_words(at));
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
     }
+}
+
+/// A notice to an owner of a sender without access, with a button to let them in and one to ignore
+/// them.
+pub fn stranger(stranger: &Stranger, owner: PersonId) -> (Text, Vec<(String, String)>) {
+    let mut shown = ShownLabel::nothing();
+    let words = says::stranger_wrote(&stranger_in_words(stranger, &mut shown));
+    let buttons = vec![
+        (says::LET_IN.to_owned(), format!("/people admit {}", stranger.id)),
+        (says::IGNORE.to_owned(), format!("/people ignore {}", stranger.id)),
+    ];
+    (shown.text(words, Scope::Person(owner)), buttons)
+}
+
+/// Name and address of a sender without access.
+pub(super) fn stranger_in_words(stranger: &Stranger, shown: &mut ShownLabel) -> String {
+    let name: &Arc<str> = shown.words(&stranger.name);
+    says::stranger(&plain(name), &address_in_words(&stranger.address))
 }
 
 /// Posts a notice to these owners, and returns the addresses with pending deliveries.

@@ -6,15 +6,17 @@
 //! or after. The command first explains the consequences, and acts only on a second, explicit
 //! confirmation.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::PeopleAdmin;
 use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words, plain};
-use super::owner_notice::{OwnerNotice, notify_owners};
+use super::owner_notice::{OwnerNotice, notify_owners, stranger_in_words};
 use crate::id::{AddressId, PersonId};
 use crate::memory::{HandOverRefusal, HandOverResult};
 use crate::people::{Address, KnownAddress, Party, Person, Role};
-use crate::store::{Db, Tx};
+use crate::store::{Db, Stranger, Tx};
 use crate::time::Timestamp;
 use crate::wording::review::Surface;
 use crate::wording::{access as of_access, command as says};
@@ -49,33 +51,30 @@ pub(super) struct PeopleReport {
 }
 
 impl Render for PeopleReport {
-    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let mut parts = vec![self.known.iter().map(known_line).collect::<Vec<_>>().join("\n")];
         if self.known.is_empty() {
             parts = vec![says::NOBODY.to_owned()];
         }
         parts.extend(self.namesakes.iter().map(|person| of_access::open_namesake(&person.name, person.id)));
-        if let Some((adapter, id, ..)) = self.strangers.first() {
-            let line = |(adapter, id, last, count): &Stranger| {
-                says::stranger(&plain(&says::address(adapter, id)), &context.zone.show_short(*last), *count)
+        if !self.strangers.is_empty() {
+            let line = |stranger: &Stranger| {
+                let who = stranger_in_words(stranger, shown);
+                says::stranger(stranger.id, &who, &context.zone.show_short(stranger.last_at), stranger.count)
             };
             let lines: Vec<String> = self.strangers.iter().map(line).collect();
             parts.push(says::strangers(&lines.join("\n")));
-            parts.push(says::let_in(adapter, id));
         }
         parts.join("\n\n")
     }
 
-    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
         json!({
             "people": self.known.iter().map(known_json).collect::<Value>(),
-            "strangers": self.strangers.iter().map(stranger_json).collect::<Value>(),
+            "strangers": self.strangers.iter().map(|stranger| stranger_json(stranger, shown)).collect::<Value>(),
         })
     }
 }
-
-/// An unknown sender: adapter, sender, last time, number of messages.
-type Stranger = (String, String, Timestamp, i64);
 
 impl PeopleAdmin<'_> {
     /// The people with access, and the latest strangers.
@@ -240,8 +239,12 @@ impl PeopleAdmin<'_> {
     }
 }
 
-fn stranger_json((adapter, id, last, count): &Stranger) -> Value {
-    json!({ "adapter": adapter, "id": id, "last_at": last.rfc3339(), "count": count })
+fn stranger_json(stranger: &Stranger, shown: &mut ShownLabel) -> Value {
+    let name: &Arc<str> = shown.words(&stranger.name);
+    json!({
+        "number": stranger.id, "adapter": stranger.address.adapter, "id": stranger.address.peer, "name": **name,
+        "last_at": stranger.last_at.rfc3339(), "count": stranger.count,
+    })
 }
 
 /// The reason why a person cannot be removed here.
@@ -344,10 +347,12 @@ mod tests {
                     { "id": 2, "name": "Ben", "role": "member", "from": "pairing",
                       "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "102", "number": 2 }] },
                 ],
-                "strangers": [{ "adapter": "telegram", "id": "4711", "last_at": START.rfc3339(), "count": 1 }],
+                "strangers": [{
+                    "number": 1, "adapter": "telegram", "id": "4711", "name": "Eve", "last_at": START.rfc3339(), "count": 1,
+                }],
             })
         );
-        let expected = ["Ada", "owner", "Ben", "4711", "/pair NAME", "[[people]]", "telegram = 4711"];
+        let expected = ["Ada", "owner", "Ben", "4711", "Eve", "/people admit 1 NAME", "/people ignore 1"];
         assert!(expected.iter().all(|part| answer.markdown.contains(part)), "{}", answer.markdown);
     }
 

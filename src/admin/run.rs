@@ -191,6 +191,10 @@ impl Admin {
             Action::Remove(name) => self.members().remove(&name).await,
             Action::RemovePerson(id) => self.members().remove_by_id(id).await,
             Action::Unlink(address) => self.members().unlink(address).await,
+            Action::AdmitStranger { stranger, name, role } => {
+                self.members().admit_stranger(issuer, stranger, &name, role).await
+            }
+            Action::IgnoreStranger(id) => self.members().ignore_stranger(id).await,
             Action::Join(id) => self.members().join_namesake(id).await,
             Action::Apart(id) => self.members().mark_distinct(id).await,
             Action::HandOver(name) => self.members().hand_over(&name, HandOverStep::Execute { by: chat_person }).await,

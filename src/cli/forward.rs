@@ -32,6 +32,21 @@ pub enum People {
         /// Name of the person
         name: String,
     },
+    /// Give a stranger access as a new person
+    Admit {
+        /// Number of the stranger
+        stranger: u64,
+        /// Name of the person
+        name: String,
+        /// Role of the person
+        #[arg(long, value_enum, default_value_t = ActAs::Member)]
+        role: ActAs,
+    },
+    /// Ignore a stranger
+    Ignore {
+        /// Number of the stranger
+        stranger: u64,
+    },
     /// Take an address from its person
     Unlink {
         /// Number of the address
@@ -280,6 +295,10 @@ impl People {
                 }
                 line
             }
+            Self::Admit { stranger, name, role } => {
+                words(&["people", "admit", &stranger.to_string(), name, &value(role)])
+            }
+            Self::Ignore { stranger } => words(&["people", "ignore", &stranger.to_string()]),
             Self::Unlink { address } => words(&["people", "unlink", &address.to_string()]),
             Self::Join { person } => words(&["people", "join", &person.to_string()]),
             Self::Apart { person } => words(&["people", "apart", &person.to_string()]),

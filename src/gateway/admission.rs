@@ -86,6 +86,8 @@ pub struct ParsedItem {
     pub raw: String,
     /// The parsed item; `None` if it is unreadable.
     pub inbound: Option<Inbound>,
+    /// Name of its sender, as the channel tells it; untrusted.
+    pub sender_name: String,
 }
 
 impl ParsedItem {
@@ -97,18 +99,20 @@ impl ParsedItem {
 
 /// Parses a batch.
 pub fn parse_batch(adapter: &dyn Adapter, items: Vec<String>) -> Vec<ParsedItem> {
-    items.into_iter().map(|raw| ParsedItem { inbound: adapter.parse(&raw).ok(), raw }).collect()
+    let parsed =
+        |raw: String| ParsedItem { inbound: adapter.parse(&raw).ok(), sender_name: adapter.sender_name(&raw), raw };
+    items.into_iter().map(parsed).collect()
 }
 
 impl Admission {
     /// Admits one item, or records why it was not admitted. An error rolls the whole batch back; it
     /// is then delivered again.
     pub fn admit(&self, tx: Tx<'_>, parsed: &ParsedItem, after: &mut AfterCommit) -> anyhow::Result<()> {
-        let ParsedItem { raw, inbound: Some(inbound) } = parsed else {
+        let ParsedItem { raw, inbound: Some(inbound), sender_name } = parsed else {
             // An unreadable item has no id but its content.
             return self.record(tx, &digest(&parsed.raw), InboxOutcome::Unreadable, Some(&parsed.raw)).map(drop);
         };
-        let mut item = Item { settings: self, tx, now: self.now, inbound, raw, after };
+        let mut item = Item { settings: self, tx, now: self.now, inbound, raw, sender_name, after };
         if let ChatKind::Group { chat, addressed } = &inbound.chat_kind {
             return group::admit(&mut item, chat, *addressed);
         }
@@ -143,6 +147,7 @@ struct Item<'a> {
     now: Timestamp,
     inbound: &'a Inbound,
     raw: &'a str,
+    sender_name: &'a str,
     after: &'a mut AfterCommit,
 }
 

@@ -1,4 +1,4 @@
-//! Addresses of people, contact attempts by strangers, and groups with their streams and guests.
+//! Addresses of people, and groups with their streams and guests.
 //!
 //! A group keeps its address rows when its id changes, so its streams continue. The configuration
 //! keeps naming the group's first id.
@@ -91,11 +91,6 @@ impl Addresses<'_> {
     pub fn wait_until(&self, id: AddressId) -> anyhow::Result<Timestamp> {
         Ok(self.db.first("SELECT wait_until FROM addresses WHERE id = ?1", [id])?.unwrap_or(Timestamp(0)))
     }
-
-    /// Returns contact attempts by strangers, newest first: `(adapter, sender, last, count)`.
-    pub fn strangers(&self, limit: u32) -> anyhow::Result<Vec<(String, String, Timestamp, i64)>> {
-        self.db.all("SELECT adapter, sender, last_at, count FROM strangers ORDER BY last_at DESC LIMIT ?1", [limit])
-    }
 }
 
 impl AddressesMut<'_> {
@@ -177,44 +172,6 @@ impl AddressesMut<'_> {
     /// Blocks sending to that address before `until`. Replaces any earlier value.
     pub fn set_wait_until(&self, id: AddressId, until: Timestamp) -> anyhow::Result<()> {
         self.db.run("UPDATE addresses SET wait_until = ?2 WHERE id = ?1", params![id, until])
-    }
-
-    /// Records a contact attempt by a stranger. Returns true if they may be sent the one reply of
-    /// this local day.
-    pub fn record_stranger(&self, at: &Address, now: Timestamp, day: &str) -> anyhow::Result<bool> {
-        self.db.run(
-            "INSERT INTO strangers (adapter, account, sender, first_at, last_at) VALUES (?1, ?2, ?3, ?4, ?4)
-             ON CONFLICT (adapter, account, sender) DO UPDATE SET last_at = ?4, count = count + 1",
-            params![at.adapter, at.account, at.peer, now],
-        )?;
-        self.db.changed(
-            "UPDATE strangers SET told_day = ?4 WHERE adapter = ?1 AND account = ?2 AND sender = ?3
-             AND told_day <> ?4",
-            params![at.adapter, at.account, at.peer, day],
-        )
-    }
-
-    /// Records a wrong code from a stranger. Returns the number of wrong codes on this local day.
-    pub fn stranger_guessed(&self, at: &Address, day: &str) -> anyhow::Result<i64> {
-        self.db.run(
-            "UPDATE strangers SET guesses = CASE guess_day WHEN ?4 THEN guesses + 1 ELSE 1 END, guess_day = ?4
-             WHERE adapter = ?1 AND account = ?2 AND sender = ?3",
-            params![at.adapter, at.account, at.peer, day],
-        )?;
-        self.guesses(at, day)
-    }
-}
-
-impl Addresses<'_> {
-    /// Returns the number of wrong codes from a stranger on that local day.
-    pub fn guesses(&self, at: &Address, day: &str) -> anyhow::Result<i64> {
-        Ok(self
-            .db
-            .first(
-                "SELECT guesses FROM strangers WHERE adapter = ?1 AND account = ?2 AND sender = ?3 AND guess_day = ?4",
-                params![at.adapter, at.account, at.peer, day],
-            )?
-            .unwrap_or(0))
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::review::Surface;
 use super::{ProgramText, span};
-use crate::id::{AddressId, PersonId};
+use crate::id::{AddressId, PersonId, StrangerId};
 use crate::message::{StartLink, StartWay};
 
 /// Title of the button that undoes the change.
@@ -13,6 +13,58 @@ pub const UNDO: &str = "Undo";
 pub const SAME_PERSON: &str = "The same person";
 /// Title of the button that denies it.
 pub const SOMEBODY_NEW: &str = "Someone else";
+
+/// Title of the button that gives a stranger access.
+pub const LET_IN: &str = "Let in";
+/// Title of the button that ignores a stranger.
+pub const IGNORE: &str = "Ignore";
+
+/// A stranger, by the name that the channel tells and the address.
+pub fn stranger(name: &str, address: &str) -> String {
+    if name.is_empty() { address.to_owned() } else { format!("“{name}” ({address})") }
+}
+
+/// Notice: a stranger wrote.
+pub fn stranger_wrote(stranger: &str) -> String {
+    format!("{stranger} wrote to me and has no access. Anyone can take any name; the number counts.")
+}
+
+/// Reply: name and role of a stranger are asked for.
+pub fn ask_name(stranger: &str, id: StrangerId) -> String {
+    format!(
+        "What shall I call {stranger}? Send `/people admit {id} NAME`, or `/people admit {id} NAME owner` for an owner, who can do everything here."
+    )
+}
+
+/// Reply: a stranger has access now.
+pub fn admitted(name: &str, role: &str, address: &str) -> String {
+    format!("**{name}** now has access as {role}, from {address}. If that is wrong: /remove {name}")
+}
+
+/// Notice: a stranger was given access.
+pub fn admitted_by(name: &str, role: &str, address: &str, by: Option<&str>) -> ProgramText {
+    let by = by.unwrap_or("someone at the computer");
+    ProgramText::message(format!(
+        "**{name}** now has access as {role}, from {address}, let in by {by}. If that is wrong: /remove {name}"
+    ))
+}
+
+/// Reply: a stranger is ignored.
+pub fn ignored(address: &str) -> String {
+    format!("I ignore {address} from now on, and have deleted the name.")
+}
+
+/// Error: no stranger has this number.
+pub fn no_such_stranger(id: StrangerId) -> String {
+    format!("No stranger has the number {id}. /people shows the numbers.")
+}
+
+/// Error: a stranger cannot be an existing or earlier person.
+pub fn name_taken(name: &str) -> String {
+    format!(
+        "There is or was someone named {name}. Choose another name; if it is the same person, /pair {name} makes a code for them."
+    )
+}
 
 /// Issuer of a code.
 fn made_by(issuer: Option<&str>) -> String {

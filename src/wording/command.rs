@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{ProgramText, money, span};
-use crate::id::{AddressId, ConversationId};
+use crate::id::{AddressId, ConversationId, StrangerId};
 use crate::message::FileKind;
 use crate::people::Address;
 
@@ -316,18 +316,9 @@ pub fn strangers(lines: &str) -> String {
 }
 
 /// An unknown sender.
-pub fn stranger(address: &str, last: &str, count: i64) -> String {
+pub fn stranger(id: StrangerId, who: &str, last: &str, count: i64) -> String {
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    format!("- {address}, {times}, last {last}")
-}
-
-/// Instructions for granting an unknown sender access.
-pub fn let_in(adapter: &str, id: &str) -> String {
-    let id = if id.bytes().all(|byte| byte.is_ascii_digit()) { id.to_owned() } else { format!("{id:?}") };
-    format!(
-        "To give somebody access, send /pair NAME here and pass on the code. Or add this to the configuration and restart:\n\n\
-         ```\n[[people]]\nname = \"NAME\"\nrole = \"member\"\n{adapter} = {id}\n```"
-    )
+    format!("- {who}, {times}, last {last}: /people admit {id} NAME, or /people ignore {id}")
 }
 
 /// Reply to an unknown name.

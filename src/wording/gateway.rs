@@ -52,7 +52,11 @@ pub const NOT_KEPT: &str = "Not kept";
 pub const APPROVED: &str = "Approved";
 /// The same: rejected.
 pub const REJECTED: &str = "Rejected";
-/// The same: approved, but the skill has changed.
+/// Decision shown in place of the buttons about a stranger: let in.
+pub const LET_IN: &str = "Let in";
+/// The same: ignored.
+pub const IGNORED: &str = "Ignored";
+/// The same for a proposal: approved, but the skill has changed.
 pub const NOT_APPLIED: &str = "Not applied";
 
 /// Decision shown in place of the buttons of which one was pressed.

@@ -271,6 +271,7 @@ pub fn in_words(source: &Source) -> String {
         "stdin" => "text that was piped in".to_owned(),
         "tool" => format!("output of the outside tool {detail}"),
         "guest" => format!("the words of guest {detail}"),
+        "stranger" => "the name that a stranger gave themselves".to_owned(),
         "import" => "something brought in from elsewhere".to_owned(),
         "folder" => "a file in the skills folder".to_owned(),
         _ => "text of unknown origin".to_owned(),

@@ -9,6 +9,7 @@ use super::tree::{File, Source, sources};
 /// File, function, and kind of its texts.
 const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/access.rs", "let_in", "names of people, and an address made plain"),
+    ("src/wording/access.rs", "admitted_by", "names of people, and an address made plain"),
     ("src/wording/access.rs", "linked", "names of people, and an address made plain"),
     ("src/wording/access.rs", "promoted", "the name of a person, and an address made plain"),
     ("src/wording/access.rs", "configured", "the name of a person"),

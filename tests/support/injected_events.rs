@@ -34,7 +34,7 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         groups: Arc::default(),
     };
     let raw = format!("{:?}", inbound.event);
-    let item = ParsedItem { raw, inbound: Some(inbound) };
+    let item = ParsedItem { raw, inbound: Some(inbound), sender_name: String::new() };
     let admit = move |tx: compline::store::Tx<'_>| {
         let mut wake = AfterCommit::default();
         door.admit(tx, &item, &mut wake)?;

@@ -70,6 +70,10 @@ impl<C: Channel> Adapter for Watched<C> {
         self.behind.parse(raw)
     }
 
+    fn sender_name(&self, raw: &str) -> String {
+        self.behind.sender_name(raw)
+    }
+
     async fn ack(&self, cursor: Option<&str>) {
         let items = std::mem::take(&mut *self.items.lock().unwrap());
         items.iter().for_each(|raw| self.channel.is_stored(raw));

@@ -147,6 +147,13 @@ impl<'v> ParsedMessage<'v> {
     }
 }
 
+/// Profile name of the sender of a notification; blank if it tells none.
+pub(super) fn sender_name(raw: &str) -> String {
+    let notification: Value = serde_json::from_str(raw).unwrap_or_default();
+    let notice = field(&notification, "result").unwrap_or(&notification);
+    field(notice, "envelope").map(|envelope| text(envelope, "sourceName")).unwrap_or_default().to_owned()
+}
+
 /// Makes an item of this envelope. One without a sender belongs to no direct chat.
 fn inbound(envelope: &Envelope<'_>, external_id: String, addressed: bool, event: Event) -> Inbound {
     let sender = envelope.sender.name().unwrap_or_default();

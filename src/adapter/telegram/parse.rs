@@ -169,6 +169,17 @@ fn newest_emoji(reaction: &Value) -> String {
     newest.and_then(|one| text(one, "emoji")).unwrap_or_default().to_owned()
 }
 
+/// Name and user name of the sender of an update; blank if it tells none.
+pub(super) fn sender_name(raw: &str) -> String {
+    let update: Value = serde_json::from_str(raw).unwrap_or_default();
+    let inner = update.as_object().and_then(|fields| fields.values().find(|value| value.is_object()));
+    let Some(from) = inner.and_then(|inner| field(inner, "from")) else { return String::new() };
+    let part = |key| text(from, key).filter(|part| !part.is_empty());
+    let username = part("username").map(|name| format!("(@{name})"));
+    let name = [part("first_name"), part("last_name"), username.as_deref()];
+    name.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
 /// An update of an unrequested or unknown kind, or without the expected ids.
 fn irrelevant(update: &Value, id: i64) -> Inbound {
     let inner = update.as_object().and_then(|fields| fields.values().find(|value| value.is_object()));

@@ -4,7 +4,9 @@
 
 use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SourceMessages, search_flags};
 use crate::engine::turn::call::YesExtent;
-use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, VersionId};
+use crate::id::{
+    AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId, VersionId,
+};
 use crate::people::Role;
 use crate::schedule::Job;
 use crate::store::ConversationKind;
@@ -105,6 +107,16 @@ pub(super) fn people(rest: &str) -> Option<Command> {
         }
         "unlink" => Action::Unlink(AddressId(of.parse().ok()?)),
         "remove" => Action::RemovePerson(PersonId(of.parse().ok()?)),
+        "admit" => {
+            let (number, whom) = first_word(of);
+            let stranger = StrangerId(number.parse().ok()?);
+            match pair(whom) {
+                Some(Action::Pair { name, role, .. }) => Action::AdmitStranger { stranger, name, role },
+                _ if whom.is_empty() => Action::AdmitStranger { stranger, name: String::new(), role: Role::Member },
+                _ => return None,
+            }
+        }
+        "ignore" => Action::IgnoreStranger(StrangerId(of.parse().ok()?)),
         "join" => Action::Join(PersonId(of.parse().ok()?)),
         "apart" => Action::Apart(PersonId(of.parse().ok()?)),
         _ => return Some(Command::Read(Query::People)),

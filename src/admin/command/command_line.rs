@@ -8,7 +8,7 @@ use std::path::Path;
 use super::arguments::{self, kind_of};
 use super::{Action, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::search::SearchQuery;
-use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, VersionId};
+use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId, VersionId};
 use crate::people::Role;
 use crate::store::ConversationKind;
 
@@ -78,6 +78,11 @@ fn action(words: &[&str]) -> Option<Action> {
         }
         ["people", "remove", name] => Action::Remove(text(name)),
         ["people", "unlink", id] => Action::Unlink(AddressId(number(id)?)),
+        ["people", "admit", id, name, role] => {
+            let role = role.parse::<Role>().ok().filter(|role| *role != Role::Guest)?;
+            Action::AdmitStranger { stranger: StrangerId(number(id)?), name: text(name), role }
+        }
+        ["people", "ignore", id] => Action::IgnoreStranger(StrangerId(number(id)?)),
         ["people", "join", id] => Action::Join(PersonId(number(id)?)),
         ["people", "apart", id] => Action::Apart(PersonId(number(id)?)),
         ["people", "hand-over", name, "--yes"] => Action::HandOver(text(name)),

@@ -184,7 +184,7 @@ pub const COMMANDS: &[CommandRow] = &[
     .in_menu(),
     owner(
         "people",
-        "[unlink N | remove N | join N | apart N | handover NAME]",
+        "[admit|ignore|unlink|remove|join|apart N, handover NAME]",
         "List or manage people",
         ByArguments(arguments::people),
     )

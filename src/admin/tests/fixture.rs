@@ -123,7 +123,7 @@ impl Fixture {
 
     pub(in crate::admin) async fn is_contacted_by(&self, adapter: &'static str, sender: &'static str) {
         self.write(move |tx| {
-            tx.addresses().record_stranger(&Address::new(adapter, "bot", sender), START, "2026-11-21").map(drop)
+            tx.addresses().record_stranger(&Address::new(adapter, "bot", sender), "Eve", START, "2026-11-21").map(drop)
         })
         .await;
     }

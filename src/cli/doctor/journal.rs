@@ -20,7 +20,7 @@ use crate::memory::{Index, Workspace, WorkspaceHealth};
 use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::schedule::Checked;
-use crate::store::{self, Db, Journal};
+use crate::store::{self, Db, Journal, Stranger};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
 use crate::wording::cli::split_fix;
@@ -41,7 +41,7 @@ struct JournalReport {
     owners: usize,
     /// Channels on which an owner has an address.
     owner_channels: BTreeSet<String>,
-    strangers: Vec<(String, String, Timestamp, i64)>,
+    strangers: Vec<Stranger>,
     upkeep: Option<Checked>,
     /// Deletions whose text is unreadable.
     unreadable: Vec<ErasureId>,
@@ -105,9 +105,9 @@ fn assess(report: &JournalReport, config: &Config, path: &Path, now: Timestamp) 
     for id in &report.unreadable {
         findings.push(Finding::wrong(says::FORGETTING, &says::unreadable_erasure(*id), says::FIX_FORGETTING));
     }
-    for (adapter, sender, at, count) in &report.strangers {
-        let what = says::stranger(adapter, sender, &config.zone.show(*at), *count);
-        findings.push(Finding::note(says::STRANGERS, &what, &says::fix_stranger(adapter, sender)));
+    for Stranger { id, address, last_at, count, .. } in &report.strangers {
+        let what = says::stranger(&address.adapter, &address.peer, &config.zone.show(*last_at), *count);
+        findings.push(Finding::note(says::STRANGERS, &what, &says::fix_stranger(*id)));
     }
     findings
 }

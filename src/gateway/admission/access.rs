@@ -1,6 +1,7 @@
 //! Access by pairing codes, and unknown senders.
 //!
-//! An unknown sender gets one notice a day and no model; a pairing code grants access. A known
+//! An unknown sender gets a few lines a day and no model, and the owners are told of them once; a
+//! pairing code grants access. A known
 //! person who sends the code issued for another person links their account: the address moves to
 //! that person, and if it was their only one, the two are merged.
 //!
@@ -15,12 +16,16 @@ use crate::id::{AddressId, PersonId};
 use crate::message::Event;
 use crate::people::{Address, Person, Role};
 use crate::store::{Admitted, CodeFor, CodeUse, InboxOutcome, Issuer, NewOutbox, OutboxKind};
+use crate::text::{is_ignorable, one_line, shorten};
 use crate::trust::Scope;
 use crate::wording::access as of_access;
 use crate::wording::{self, gateway};
 
 /// Maximum number of wrong codes per stranger and day.
 const MAX_WRONG_CODES: i64 = 5;
+
+/// Maximum length of the name that a channel tells, in characters.
+const MAX_NAME: usize = 60;
 
 /// A used pairing code: the person, its effect, and its issuer.
 struct UsedCode {
@@ -42,7 +47,7 @@ pub(super) fn admit_unknown(item: &mut Item<'_>) -> anyhow::Result<()> {
     let Event::Message(content) = &item.inbound.event else { return Ok(()) };
     let (tx, now, from) = (item.tx, item.now, item.address_of(&item.inbound.sender));
     let day = item.settings.zone.day(now);
-    let may_be_told = tx.addresses().record_stranger(&from, now, &day)?;
+    let may_be_told = tx.addresses().record_stranger(&from, &shown_name(item.sender_name), now, &day)?;
     if let Some(person) = tx.addresses().declared_for(&from)? {
         tracing::warn!(person.id = %person, "Somebody writes from a number that person {person} has left behind: they are not answered");
         return Ok(());
@@ -52,16 +57,40 @@ pub(super) fn admit_unknown(item: &mut Item<'_>) -> anyhow::Result<()> {
             Some(used) => return grant_access(item, &from, &used),
             None => {
                 tx.addresses().stranger_guessed(&from, &day)?;
-                Some(gateway::CODE_REFUSED)
+                gateway::CODE_REFUSED
             }
         },
-        Some(_) if may_be_told => Some(gateway::CODE_TOO_MANY),
-        None if may_be_told => Some(gateway::STRANGER),
-        _ => None,
+        Some(_) => gateway::CODE_TOO_MANY,
+        None => gateway::STRANGER,
     };
-    let Some(answer) = answer else { return Ok(()) };
+    announce(item, &from)?;
+    if !may_be_told {
+        return Ok(());
+    }
     let address = tx.addresses().link(&from, None, now)?;
     item.post(&NewOutbox::answer(OutboxKind::Notice, address, &wording::own(answer, Scope::Shared), now))
+}
+
+/// Returns a name as stored: one line of at most [`MAX_NAME`] characters without hidden ones.
+fn shown_name(told: &str) -> String {
+    let visible: String = told.chars().filter(|c| !is_ignorable(*c)).collect();
+    shorten(&one_line(&visible), MAX_NAME)
+}
+
+/// Tells every owner of a stranger, once. The text holds the name that the channel tells, so it
+/// becomes no message of the owner's conversation.
+fn announce(item: &mut Item<'_>, from: &Address) -> anyhow::Result<()> {
+    let owners = item.tx.people().reachable_owners()?;
+    if owners.is_empty() {
+        return Ok(());
+    }
+    let Some(stranger) = item.tx.addresses().announce_stranger(from, item.now)? else { return Ok(()) };
+    for (owner, address) in owners {
+        let (text, buttons) = owner_notice::stranger(&stranger, owner);
+        let notice = NewOutbox::notice(address, &text, item.now);
+        item.post(&NewOutbox { buttons: &buttons, cause: None, ..notice })?;
+    }
+    Ok(())
 }
 
 /// Grants access by a valid code: links the address to the person and tells every owner.

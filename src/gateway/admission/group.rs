@@ -76,7 +76,7 @@ fn not_allowed(item: &mut Item<'_>, chat: &str, addressed: bool) -> anyhow::Resu
     if person.role != Role::Owner || !addresses.has_written_from(direct)? {
         return Ok(());
     }
-    if !addresses.record_stranger(&item.address_of(chat), item.now, &item.settings.zone.day(item.now))? {
+    if !addresses.record_group(&item.address_of(chat), item.now, &item.settings.zone.day(item.now))? {
         return Ok(());
     }
     let sentence = gateway::group_not_allowed(&format!("{}:{chat}", item.settings.adapter));

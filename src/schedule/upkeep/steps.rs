@@ -49,9 +49,12 @@ impl Checked {
 
 impl Upkeep<'_> {
     pub(super) async fn sweep_rows(&self, now: Timestamp) -> anyhow::Result<Done> {
-        let days = |days: u32| now.minus(DAY * days);
+        let days = move |days: u32| now.minus(DAY * days);
         let (month, quarter, year) = (days(30), days(90), days(365));
-        let sweep = move |tx: Tx<'_>| tx.maintenance().sweep(month, quarter, year, ROWS);
+        let sweep = move |tx: Tx<'_>| {
+            let names = tx.addresses().forget_names(days(7))?;
+            Ok(names + tx.maintenance().sweep(month, quarter, year, ROWS)?)
+        };
         let swept = self.journal.write("sweep rows", sweep).await?;
         Ok(MaintenanceStep::Rows.while_some(swept))
     }

@@ -66,6 +66,8 @@ const OWN: &str = "(scope = ?1)";
 const FILE_ENTRY: &str = "scope = ?1 AND kind IN ('fact', 'note', 'day', 'text')";
 const OTHER_ENTRY: &str = "scope = ?1 AND kind NOT IN ('fact', 'note', 'day', 'text')";
 const OF_OUTBOX: &str = "outbox_id IN (SELECT id FROM outbox WHERE scope = ?1)";
+/// Rows that concern the owners.
+const OF_OWNERS: &str = "?1 IN (SELECT 'person:' || id FROM people WHERE role = 'owner')";
 const OF_TURN: &str = "turn_id IN (SELECT id FROM turns WHERE scope = ?1)";
 const OF_MESSAGE: &str = "id IN (SELECT inbox_id FROM messages WHERE scope = ?1) OR message_id IN (SELECT id FROM messages WHERE scope = ?1)";
 const OF_FILE: &str = "file_id IN (SELECT id FROM files WHERE scope = ?1)";
@@ -155,6 +157,7 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
         ColumnRedaction::Keep(KeptMatch::Proposal),
         CountAs::Copy,
     ),
+    of("strangers", "name", OF_OWNERS, ColumnRedaction::Whole(""), CountAs::Copy),
     own("outbox", "text", ColumnRedaction::Lines, CountAs::Copy, NONE),
     own("outbox", "buttons", ColumnRedaction::Whole("[]"), CountAs::Copy, NONE),
     of("parts", "rich", OF_OUTBOX, ColumnRedaction::Lines, CountAs::Copy),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::id::ErasureId;
+use crate::id::{ErasureId, StrangerId};
 
 /// Home directory check.
 pub const HOME: &str = "home";
@@ -213,10 +213,8 @@ pub fn stranger(adapter: &str, sender: &str, at: &str, count: i64) -> String {
 }
 
 /// Fix for an unknown sender who should have access.
-pub fn fix_stranger(adapter: &str, sender: &str) -> String {
-    let line =
-        if adapter == "telegram" { format!(", or add [[people]] with {adapter} = {sender}") } else { String::new() };
-    format!("if you know them: `compline people pair NAME`{line}")
+pub fn fix_stranger(id: StrangerId) -> String {
+    format!("if you know them: `compline people admit {id} NAME`; else `compline people ignore {id}`")
 }
 
 /// Finding: the owner has no address on these channels.

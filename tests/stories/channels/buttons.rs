@@ -17,7 +17,8 @@ fn shown(story: &Story, person: i64) -> Vec<String> {
 
 /// A question to Ada.
 async fn asked(settings: &str) -> Story {
-    let mut story = Story::prepared(&format!("timezone = \"Europe/Vienna\"\n[tools]\nweb_fetch = true\n{settings}")).await;
+    let mut story =
+        Story::prepared(&format!("timezone = \"Europe/Vienna\"\n[tools]\nweb_fetch = true\n{settings}")).await;
     story.people_also(ADA, "zone = \"Asia/Tokyo\"");
     story.start().await;
     ask(&story).await;
@@ -73,7 +74,10 @@ async fn the_decision_of_one_owner_is_shown_to_the_others() {
     let notice = story.fake.sent(BEN).pop().unwrap();
     story.fake.presses(BEN, notice.message_id, &notice.buttons()[0].1);
     story.answered().await;
-    assert_eq!((shown(&story, ADA), shown(&story, BEN)), (vec!["✓ Undo 12:00".to_owned()], vec!["✓ Undo 12:00".to_owned()]));
+    assert_eq!(
+        (shown(&story, ADA), shown(&story, BEN)),
+        (vec!["✓ Undo 12:00".to_owned()], vec!["✓ Undo 12:00".to_owned()])
+    );
     story.end().await;
 }
 
