@@ -27,6 +27,7 @@ mod review; // commands about proposals; who may decide: `review::owner_decision
 mod run; // from a command to its answer
 mod search; // /search
 mod skills; // skills: list, import, versions
+mod snooze; // /reminders done, /reminders later
 pub mod standby; // takeover from a replica
 mod status; // /status
 mod strangers; // senders without access: let in, ignore

@@ -144,6 +144,10 @@ pub enum Action {
     Resend(Option<OutboxId>),
     /// Cancels one of the caller's reminders.
     CancelReminder(ReminderId),
+    /// Ends one of the caller's reminders, which has come.
+    FinishReminder(ReminderId),
+    /// Sets one of the caller's reminders, which has come, once more.
+    SnoozeReminder(ReminderId),
     /// Changes the caller's `HEARTBEAT.md` or its ticks.
     ChangeHeartbeat(HeartbeatChange),
     /// Runs a reflection now.
@@ -474,6 +478,7 @@ mod tests {
             ("/people remove 2", Command::Act(Action::RemovePerson(PersonId(2)))),
             ("/people JOIN 5", Command::Act(Action::Join(PersonId(5)))),
             ("/people apart 5", Command::Act(Action::Apart(PersonId(5)))),
+            ("/people ignore 5", Command::Act(Action::IgnoreStranger(StrangerId(5)))),
             ("/people handover Carl", Command::Read(Query::HandOverPlan("Carl".to_owned()))),
             ("/people Hand-Over Carl the Elder YES", Command::Act(Action::HandOver("Carl the Elder".to_owned()))),
             ("/remove Ben", Command::Act(Action::Remove("Ben".to_owned()))),
@@ -484,6 +489,8 @@ mod tests {
             ("/NO@compline_bot  3 ", Command::Act(Action::No(QuestionId(3)))),
             ("/reminders", Command::Read(Query::Reminders)),
             ("/Reminders@compline_bot CANCEL  7 ", Command::Act(Action::CancelReminder(ReminderId(7)))),
+            ("/reminders done 7", Command::Act(Action::FinishReminder(ReminderId(7)))),
+            ("/reminders later 7", Command::Act(Action::SnoozeReminder(ReminderId(7)))),
             ("/model small", Command::Act(Action::PreferModel("small".to_owned()))),
         ];
         for (line, command) in cases {

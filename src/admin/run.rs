@@ -169,6 +169,8 @@ impl Admin {
             Action::Yes(..) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
             Action::Resend(id) => self.reports().resend(origin.only(), id).await,
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id).await,
+            Action::FinishReminder(id) => self.jobs().finish_reminder(origin.person()?, id).await,
+            Action::SnoozeReminder(id) => self.jobs().snooze_reminder(origin.person()?, id).await,
             Action::ChangeHeartbeat(change) => {
                 return self.jobs().change_heartbeat(origin.person()?, change).await;
             }

@@ -191,7 +191,11 @@ fn notify(
     if claim_occurrence(tx, &row.job(), row.scope(), due, (SlotState::Done, ""), now)?.is_none() {
         return Ok(Fired::Nothing);
     }
-    tx.outbox().post(&NewOutbox::about(Cause::reminder(row.id), address, &notice(&row.text, late), now))?;
+    let text = notice(&row.text, late);
+    let buttons = [(says::DONE_BUTTON, "done"), (says::LATER_BUTTON, "later")];
+    let buttons = buttons.map(|(title, verb)| (title.to_owned(), format!("/reminders {verb} {}", row.id)));
+    let reminder = NewOutbox::about(Cause::reminder(row.id), address, &text, now);
+    tx.outbox().post(&NewOutbox { buttons: &buttons, ..reminder })?;
     Ok(Fired::Posted(address))
 }
 

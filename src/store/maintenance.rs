@@ -239,7 +239,7 @@ impl MaintenanceMut<'_> {
                 month,
             ),
             (
-                "DELETE FROM slots WHERE id IN (SELECT id FROM slots WHERE (job IN ('heartbeat', 'upkeep') OR job LIKE 'task:%' OR job LIKE 'reminder:%') AND ended_at < ?1 LIMIT ?2)",
+                "DELETE FROM slots WHERE id IN (SELECT id FROM slots WHERE (job IN ('heartbeat', 'upkeep') OR job LIKE 'task:%' OR job LIKE 'reminder:%' OR job LIKE 'later:%') AND ended_at < ?1 LIMIT ?2)",
                 quarter,
             ),
             (

@@ -113,6 +113,28 @@ pub const BARE_DAY: &str = " No clock time was named, so it is 09:00. Say so.";
 pub const TWICE: &str =
     " The clocks show that time twice on that day, because they go back: of the two this one is meant. Say so.";
 
+/// Title of the button below a reminder that ends it.
+pub const DONE_BUTTON: &str = "Done";
+/// Title of the button below a reminder that sets it once more, in an hour.
+pub const LATER_BUTTON: &str = "+1 h";
+/// Refusal: a reminder was set once more already.
+pub const LATER_ALREADY: &str = "It is set again already. /reminders shows the time.";
+
+/// Reply: a reminder is done. `next` is the next time of a recurring one.
+pub fn finished(next: Option<&str>) -> String {
+    next.map_or_else(|| "Done.".to_owned(), |next| format!("Done. It comes again {next}."))
+}
+
+/// Reply: a reminder was set once more.
+pub fn again_at(when: &str) -> String {
+    format!("I will remind you again {when}.")
+}
+
+/// Refusal: a reminder has not come yet.
+pub fn not_come(id: ReminderId) -> String {
+    format!("Number {id} has not come yet. To change its time, ask for it in your own words.")
+}
+
 /// Error: unknown number.
 pub fn none_such(id: ReminderId) -> String {
     format!("Nothing with number {id} waits for this person. list_scheduled has what does.")
@@ -246,7 +268,10 @@ pub const NONE_PENDING: &str =
 
 /// List of reminders and tasks.
 pub fn reminders(lines: &str, zone: &str) -> String {
-    format!("Times are those of {zone}.\n\n{lines}\n\n/reminders cancel NUMBER cancels one.")
+    format!(
+        "Times are those of {zone}.\n\n{lines}\n\n/reminders cancel NUMBER cancels one. /reminders later NUMBER sets one that has come \
+         again, in an hour."
+    )
 }
 
 /// A reminder or task in the list.

@@ -40,9 +40,12 @@ pub(super) fn resend(rest: &str) -> Option<Action> {
 /// Parses an empty argument, or `cancel` and a number.
 pub(super) fn reminders(rest: &str) -> Option<Command> {
     let (verb, number) = first_word(rest);
+    let act = |make: fn(ReminderId) -> Action| Some(Command::Act(make(ReminderId(number.parse().ok()?))));
     match verb.to_lowercase().as_str() {
         "" => Some(Command::Read(Query::Reminders)),
-        "cancel" => number.parse().ok().map(|id| Command::Act(Action::CancelReminder(ReminderId(id)))),
+        "cancel" => act(Action::CancelReminder),
+        "done" => act(Action::FinishReminder),
+        "later" => act(Action::SnoozeReminder),
         _ => None,
     }
 }

@@ -95,10 +95,10 @@ pub const COMMANDS: &[CommandRow] = &[
         .command_line("memory promote"),
     member("trust", "[NUMBER | off]", "Trust what you sent", ByArguments(arguments::trust))
         .hint("NUMBER is that of the list; off takes everything back"),
-    member("reminders", "[cancel NUMBER]", "List or cancel reminders and tasks", ByArguments(arguments::reminders))
+    member("reminders", "[cancel|done|later N]", "List or change your reminders", ByArguments(arguments::reminders))
         .aliases(&["remind"])
         .command_line("reminders")
-        .hint("to set one, ask for it in your own words, without a command")
+        .hint("to set one, ask for it in your own words, without a command; later sets one that has come again, in an hour")
         .in_menu(),
     member("forget", "NOTE [messages]", "Delete a note or a fact permanently", Act(arguments::forget))
         .in_group(InGroup::ActsOnGroup)

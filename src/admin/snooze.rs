@@ -1,0 +1,93 @@
+//! `/reminders done` and `/reminders later`: answers to a reminder that has come.
+//!
+//! `later` sets the text once more, as a single reminder. The occurrence is claimed in the same
+//! transaction, so that a second press, also after a restart, sets nothing.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::JobsAdmin;
+use super::answer::Answer;
+use crate::id::ReminderId;
+use crate::people::Person;
+use crate::store::{NewReminder, NewSlot, ReminderKind, ReminderRow, ReminderState, SlotState, Tx};
+use crate::time::Timestamp;
+use crate::trust::Scope;
+use crate::wording::reminder as says;
+
+/// Time after which a reminder comes once more.
+const LATER: Duration = Duration::from_secs(3600);
+
+impl JobsAdmin<'_> {
+    /// Ends one of a person's reminders. A recurring one goes on.
+    pub(super) async fn finish_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
+        let (whose, now) = (person.id, self.clock.now());
+        let finish = move |tx: Tx<'_>| {
+            let row = tx.reminders().reminder(id)?.filter(|row| row.person == whose);
+            if row.as_ref().is_some_and(|row| row.cron.is_none()) {
+                tx.reminders().end_reminder(id, ReminderState::Done, now)?;
+            }
+            Ok(row)
+        };
+        let Some(row) = self.journal.write("finish a reminder", finish).await? else {
+            return Ok(Answer::refusal(says::no_such_reminder(id)));
+        };
+        let zone = self.engine.zone_of(Scope::Person(whose)).await?;
+        let next = row.next_at.filter(|_| row.cron.is_some() && row.state == ReminderState::Waiting);
+        let next = next.map(|at| zone.show_to_come(at, now));
+        Ok(Answer::ours(says::finished(next.as_deref()), json!({ "done": id })))
+    }
+
+    /// Sets a reminder that has come once more.
+    pub(super) async fn snooze_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
+        let (whose, now) = (person.id, self.clock.now());
+        let at = now.plus(LATER);
+        let snooze = move |tx: Tx<'_>| {
+            let row = tx.reminders().reminder(id)?;
+            let Some(row) = row.filter(|row| row.person == whose && row.kind == ReminderKind::Reminder) else {
+                return Ok(Err(says::no_such_reminder(id)));
+            };
+            let Some(last) = tx.slots().last_slot(row.scope(), &row.job())? else {
+                return Ok(Err(says::not_come(id)));
+            };
+            if !claim(tx, &row, last.due_at, now)? {
+                return Ok(Err(says::LATER_ALREADY.to_owned()));
+            }
+            tx.reminders().add_reminder(&NewReminder {
+                person: row.person,
+                kind: ReminderKind::Reminder,
+                text: &row.text,
+                cron: None,
+                next_at: at,
+                until: None,
+                turn: row.turn,
+                at: now,
+            })?;
+            Ok(Ok(()))
+        };
+        if let Err(refusal) = self.journal.write("set a reminder again", snooze).await? {
+            return Ok(Answer::refusal(refusal));
+        }
+        self.engine.wake_schedule();
+        let zone = self.engine.zone_of(Scope::Person(whose)).await?;
+        Ok(Answer::ours(says::again_at(&zone.show_to_come(at, now)), json!({ "again_at": at.rfc3339() })))
+    }
+}
+
+/// Claims the repetition of an occurrence. Returns false if it was claimed before.
+fn claim(tx: Tx<'_>, row: &ReminderRow, due: Timestamp, now: Timestamp) -> anyhow::Result<bool> {
+    let claimed = tx.slots().claim_slot(&NewSlot {
+        job: &format!("later:{}", row.id),
+        scope: row.scope(),
+        period: &due.rfc3339(),
+        from: due,
+        to: due,
+        due_at: due,
+        state: SlotState::Done,
+        reason: "",
+        again: false,
+        at: now,
+    })?;
+    Ok(claimed.is_some())
+}
