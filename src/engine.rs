@@ -41,13 +41,16 @@ use crate::memory::{Index, Workspace};
 use crate::message::FetchFileError;
 use crate::model::{NullSink, StreamSink};
 use crate::review::{OutboxNotifier, Review};
-use crate::spend::{ModelPool, Transcriber};
-use crate::store::{Journal, MessageState, TurnState};
+use crate::spend::{ModelPool, Outage, Transcriber};
+use crate::store::{Db, Journal, MessageState, TurnState};
 use crate::time::clock::{WakeupSender, wakeups};
 use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
 use crate::trust::Scope;
+
+/// Setting that holds the present outage of the chat models.
+const OUTAGE: &str = "outage";
 
 /// The chat channels, as the engine uses them.
 #[async_trait::async_trait]
@@ -153,7 +156,12 @@ impl Engine {
     pub async fn start(self: &Arc<Self>) -> anyhow::Result<()> {
         summarizer::start(self);
         extractor::start(self);
-        for stream in self.journal.read(|db| db.messages().streams_with_work()).await? {
+        let read = |db: Db<'_>| Ok((db.messages().streams_with_work()?, db.settings().fact(OUTAGE)?));
+        let (streams, outage) = self.journal.read(read).await?;
+        if let Some(outage) = outage.as_deref().and_then(Outage::decode) {
+            self.chat.continue_outage(outage);
+        }
+        for stream in streams {
             self.wake_stream(stream);
         }
         Ok(())

@@ -45,6 +45,8 @@ pub(super) struct StatusReport {
     model: Option<String>,
     /// Since when the model does not answer, and why.
     outage: Option<(Timestamp, &'static str)>,
+    /// The budget that leaves no room for an answer to the reader.
+    used_up: Option<String>,
     /// Sources and skills that the reader's own open conversation has read and loaded.
     marks: Option<ReaderMarks>,
     /// `None` if the reader is a member.
@@ -118,6 +120,10 @@ pub(super) struct AccountReport {
 impl ReportsAdmin<'_> {
     /// The status for a reader; with `only`, as far as it concerns that person.
     pub(super) async fn status(&self, reader: Option<&Person>, only: Option<PersonId>) -> anyhow::Result<StatusReport> {
+        let used_up = match reader {
+            Some(reader) => self.engine.chat.used_up(Scope::Person(reader.id)).await?,
+            None => None,
+        };
         let (ends, reader) = (self.ends(), reader.cloned());
         let read = move |db: Db<'_>| {
             let marks = match &reader {
@@ -139,6 +145,7 @@ impl ReportsAdmin<'_> {
             streams,
             model: self.model_in_use(),
             outage: self.engine.outage(),
+            used_up,
             program: if only.is_some() { None } else { Some(self.program_status().await?) },
         })
     }
@@ -251,6 +258,7 @@ impl Render for StatusReport {
         }
         let outage = self.outage.map(|(since, why)| (zone.show_near(since, self.at), why));
         lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default()), outage));
+        lines.extend(self.used_up.as_deref().map(says::used_up));
         lines.extend(program.map(|program| says::left(program.budget.all.micros, program.budget.all.tokens)));
         lines.join("\n")
     }
@@ -277,6 +285,7 @@ impl Render for StatusReport {
             "budget": program.map_or_else(|| json!({}), |program| budget_json(&program.budget)),
             "model": self.model,
             "outage": self.outage.map(|(since, why)| json!({ "since": since.rfc3339(), "why": why })),
+            "used_up": self.used_up,
         })
     }
 }
@@ -471,7 +480,8 @@ mod tests {
                 "embeddings",
                 "budget",
                 "model",
-                "outage"
+                "outage",
+                "used_up"
             ],
         );
         assert_eq!(json["proposals"], json!({ "pending": 0 }));

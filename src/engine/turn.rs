@@ -22,7 +22,7 @@ use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
 use super::history::{self, History};
 use super::record::{self, TurnRecord};
-use super::{Engine, Watcher, addresses, context, extractor, files};
+use super::{Engine, OUTAGE, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
 use crate::message::file_type;
@@ -415,7 +415,7 @@ impl<'a> Turn<'a> {
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
         let memory = &self.engine.memory;
         let every = (memory.enabled && self.kind() == ConversationKind::Chat).then_some(memory.extract_every);
-        let now = self.engine.clock.now();
+        let (now, is_outage_over) = (self.engine.clock.now(), self.engine.chat.outage().is_none());
         self.engine
             .journal
             .write("store a reply", move |tx| {
@@ -432,6 +432,9 @@ impl<'a> Turn<'a> {
                     return store_result(tx, &row, &text, now);
                 }
                 answer(tx, &row, &text, &[], now)?;
+                if is_outage_over {
+                    tx.settings().drop_fact(OUTAGE)?;
+                }
                 every.map_or(Ok(()), |every| extractor::count_turn(tx, row.conversation, every, now))
             })
             .await?;
@@ -465,6 +468,7 @@ impl<'a> Turn<'a> {
         let worth = u32::try_from(pause.as_secs() / MODEL_AWAY_BACKOFF.longest.as_secs()).unwrap_or(u32::MAX).max(1);
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
         let retry_at = now.plus(pause.max(MODEL_AWAY_BACKOFF.pause(attempts)));
+        let outage = self.engine.chat.outage();
         let notice = wording::own(wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
         self.engine
@@ -475,6 +479,9 @@ impl<'a> Turn<'a> {
                 }
                 if !row.noticed && !is_run {
                     post_notice(tx, &row, &notice, now)?;
+                }
+                if let Some(outage) = outage {
+                    tx.settings().set_fact(OUTAGE, &outage.encode())?;
                 }
                 tx.turns().postpone_turn(row.id, attempts, retry_at, true)
             })

@@ -9,7 +9,7 @@ use super::budget::{self, Cost, ExceededLimit};
 use crate::config::{Budget, Limit};
 use crate::id::{PersonId, SpendId, TurnId};
 use crate::model::{Embedded, Embedder, Model, ModelError, ModelInfo, Purpose, Reply, Request, StreamSink};
-use crate::store::{Db, Journal, Reservation, Tx};
+use crate::store::{Journal, Reservation, Tx};
 use crate::text;
 use crate::time::task::lock;
 use crate::time::{Clock, Zone};
@@ -107,9 +107,25 @@ impl Ledger {
     /// Returns true if every limit has room for the least that an answer within that scope can
     /// cost.
     pub(super) async fn can_afford(&self, info: &ModelInfo, scope: Scope) -> anyhow::Result<bool> {
-        let (budget, day, least) = (self.budget.clone(), self.zone.day(self.clock.now()), Cost::least(info));
-        let look = move |db: Db<'_>| budget::exceeded(db, &budget, &day, scope, false, least);
-        Ok(self.journal.read(look).await?.is_none())
+        Ok(self.exceeded(info, scope).await?.is_none())
+    }
+
+    /// Returns which budget of today has no room for that least.
+    pub(super) async fn used_up(&self, info: &ModelInfo, scope: Scope) -> anyhow::Result<Option<String>> {
+        Ok(match self.exceeded(info, scope).await?.map(ExceededLimit::refusal) {
+            Some(ModelError::OverBudget(which)) => Some(which),
+            _ => None,
+        })
+    }
+
+    async fn exceeded(&self, info: &ModelInfo, scope: Scope) -> anyhow::Result<Option<ExceededLimit>> {
+        let (budget, day, least) = (self.budget.clone(), self.today(), Cost::least(info));
+        self.journal.read(move |db| budget::exceeded(db, &budget, &day, scope, false, least)).await
+    }
+
+    /// The local day.
+    pub(super) fn today(&self) -> String {
+        self.zone.day(self.clock.now())
     }
 
     /// The clock of the program.

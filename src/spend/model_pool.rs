@@ -28,6 +28,8 @@ pub struct ModelPool {
     circuits: Mutex<Vec<Circuit>>,
     unusable: Mutex<HashMap<QuestionKey, UnusableAnswers>>,
     outage: Mutex<Option<Outage>>,
+    /// Budgets that refused a question, by its scope, with the local day.
+    used_up: Mutex<HashMap<Scope, (String, String)>>,
     jitter: Jitter,
 }
 
@@ -39,6 +41,37 @@ pub struct Outage {
     /// Newest failure.
     pub error: ModelError,
 }
+
+impl Outage {
+    /// Returns the stored form: the time and the kind of the error.
+    pub fn encode(&self) -> String {
+        let kind = match self.error {
+            ModelError::BadKey => BAD_KEY,
+            ModelError::NoCredit => NO_CREDIT,
+            ModelError::Rejected(_) => REJECTED,
+            _ => AWAY,
+        };
+        format!("{} {kind}", self.since.0)
+    }
+
+    /// Parses the stored form.
+    pub fn decode(stored: &str) -> Option<Self> {
+        let (since, kind) = stored.split_once(' ')?;
+        let error = match kind {
+            BAD_KEY => ModelError::BadKey,
+            NO_CREDIT => ModelError::NoCredit,
+            REJECTED => ModelError::Rejected(String::new()),
+            _ => ModelError::Later { after: None, what: String::new() },
+        };
+        Some(Self { since: Timestamp(since.parse().ok()?), error })
+    }
+}
+
+/// Kinds of an outage, as stored.
+const BAD_KEY: &str = "bad_key";
+const NO_CREDIT: &str = "no_credit";
+const REJECTED: &str = "rejected";
+const AWAY: &str = "away";
 
 /// Scope and instruction of a question.
 type QuestionKey = (Scope, &'static str);
@@ -107,6 +140,7 @@ impl ModelPool {
             circuits,
             unusable: Mutex::default(),
             outage: Mutex::default(),
+            used_up: Mutex::default(),
             jitter: rand::random,
         }
     }
@@ -181,6 +215,21 @@ impl ModelPool {
         }
     }
 
+    /// Returns which budget refused the newest question within that scope today, or has no room for
+    /// even the shortest answer.
+    pub async fn used_up(&self, scope: Scope) -> anyhow::Result<Option<String>> {
+        let today = self.ledger.today();
+        let refused = lock(&self.used_up).get(&scope).cloned();
+        if let Some((_, which)) = refused.filter(|(day, _)| *day == today) {
+            return Ok(Some(which));
+        }
+        let order = self.order();
+        match order.first().and_then(|first| self.info(*first)) {
+            Some(info) => self.ledger.used_up(info, scope).await,
+            None => Ok(None),
+        }
+    }
+
     /// Asks the models in their order, with retries, until one gives an answer that can be used.
     /// Never asks another model after a refusal. If there are others, a model that keeps failing is
     /// asked last and without retries, until an answer closes its [`Circuit`].
@@ -199,6 +248,7 @@ impl ModelPool {
             let error = match self.ask_model(index, request, on_behalf, policy).await {
                 Ok(reply) => {
                     *lock(&self.outage) = None;
+                    lock(&self.used_up).remove(&request.scope());
                     return Ok(reply);
                 }
                 Err(error) => error,
@@ -214,12 +264,20 @@ impl ModelPool {
         }
         let error = first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned()));
         self.record_outage(&error);
+        if let ModelError::OverBudget(which) = &error {
+            lock(&self.used_up).insert(request.scope(), (self.ledger.today(), which.clone()));
+        }
         Err(error)
     }
 
     /// The present outage; `None` while models answer, or if none was asked since the start.
     pub fn outage(&self) -> Option<Outage> {
         lock(&self.outage).clone()
+    }
+
+    /// Continues an outage that began before the start.
+    pub fn continue_outage(&self, outage: Outage) {
+        lock(&self.outage).get_or_insert(outage);
     }
 
     fn record_outage(&self, error: &ModelError) {

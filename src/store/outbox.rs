@@ -272,6 +272,16 @@ impl Outbox<'_> {
         )
     }
 
+    /// Returns the number of notices in place of an answer that were posted to that address since
+    /// then.
+    pub fn notices_since(&self, address: AddressId, since: Timestamp) -> anyhow::Result<i64> {
+        self.db.one(
+            "SELECT count(*) FROM outbox WHERE address_id = ?1 AND kind = 'notice' AND urgency = 'asked'
+             AND created_at > ?2",
+            params![address, since],
+        )
+    }
+
     /// Returns the addresses of a person at which something waits for somebody to attach that was
     /// not asked for.
     pub fn unasked_in_terminals(&self, person: PersonId) -> anyhow::Result<Vec<AddressId>> {

@@ -152,6 +152,11 @@ pub fn status_model(name: &str, outage: Option<(String, &'static str)>) -> Strin
     }
 }
 
+/// A budget that leaves no room for an answer.
+pub fn used_up(which: &str) -> String {
+    format!("- {which} is used up; I answer again after midnight, or once an owner raises it in the configuration")
+}
+
 /// Remaining budget of the day.
 pub fn left(micros: u64, tokens: u64) -> String {
     format!("- left today: {}, and {tokens} tokens where no price is known", money(micros))

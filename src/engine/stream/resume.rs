@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use tokio_util::sync::CancellationToken;
 
 use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
-use crate::engine::turn::reply::{end_unanswered, is_open, post_notice};
+use crate::engine::turn::reply::{end_unanswered, is_open, may_say_why, post_notice};
 use crate::engine::{MAX_MESSAGE_AGE, context};
 use crate::id::{AddressId, TurnId};
 use crate::store::{Db, MessageKind, NewOutbox, OutboxKind, TurnRow, TurnState, Tx, is_full};
@@ -85,6 +85,9 @@ impl StreamTask {
         let addresses: Vec<AddressId> = quotes.keys().copied().collect();
         let post = move |tx: Tx<'_>| {
             for (address, quotes) in quotes {
+                if !may_say_why(tx, scope, address, now)? {
+                    continue;
+                }
                 let quotes = if matches!(scope, Scope::Group(_)) { "" } else { &quotes.join("\n") };
                 let answer = NewOutbox::answer(OutboxKind::Notice, address, &notice, now);
                 tx.outbox().post(&NewOutbox { quotes, ..answer })?;

@@ -10,8 +10,9 @@
 //! questions in a group or in a system run.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::id::{MessageId, TurnId};
+use crate::id::{AddressId, MessageId, TurnId};
 use crate::model::{ModelError, Reply, Stop};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -73,8 +74,28 @@ fn asked_there(tx: Tx<'_>, row: &TurnRow) -> anyhow::Result<String> {
     }
 }
 
+/// Maximum number of notices in place of an answer in a group within [`GROUP_PAUSE`].
+const MAX_IN_GROUP: i64 = 3;
+/// Period in which they are counted.
+const GROUP_PAUSE: Duration = Duration::from_secs(3600);
+
+/// Returns false if a group was given enough reasons for missing answers: more would only be noise,
+/// and guests could cause them at will.
+pub(in crate::engine) fn may_say_why(
+    tx: Tx<'_>,
+    scope: Scope,
+    address: AddressId,
+    now: Timestamp,
+) -> anyhow::Result<bool> {
+    let Scope::Group(_) = scope else { return Ok(true) };
+    Ok(tx.outbox().notices_since(address, now.minus(GROUP_PAUSE))? < MAX_IN_GROUP)
+}
+
 /// Posts a notice to the person who waits for the answer.
 pub(in crate::engine) fn post_notice(tx: Tx<'_>, row: &TurnRow, notice: &Text, now: Timestamp) -> anyhow::Result<()> {
+    if !may_say_why(tx, row.scope, row.address, now)? {
+        return Ok(());
+    }
     let quotes = &asked_there(tx, row)?;
     tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::answer(OutboxKind::Notice, row.address, notice, now) }).map(drop)
 }
