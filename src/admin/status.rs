@@ -246,15 +246,15 @@ impl Render for StatusReport {
             lines.extend(program.embedding.as_ref().map(|health| embedding_line(health, zone)));
         }
         for stream in &self.streams {
-            lines.push(stream_line(stream, zone));
+            lines.push(stream_line(stream, zone, self.at));
             let own = self.marks.as_ref().filter(|marks| marks.reader == stream.with);
             lines.extend(own.into_iter().flat_map(|marks| marks.lines(shown)));
         }
         if let Some(program) = program {
             let times = program.upcoming.iter();
-            let times = times.map(|next| says_of_time::slot(next.job.as_str(), &next.period, &zone.show(next.at)));
+            let times = times.map(|next| says_of_time::slot(next.job.as_str(), &zone.show_to_come(next.at, self.at)));
             lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
-            lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, zone)));
+            lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, zone, self.at)));
         }
         let outage = self.outage.map(|(since, why)| (zone.show_near(since, self.at), why));
         lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default()), outage));
@@ -321,18 +321,15 @@ fn adapter_line(name: &str, health: &Health, now: Timestamp) -> String {
     says::adapter(name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
 }
 
-fn heartbeat_line(heartbeat: &HeartbeatStatus, zone: Zone) -> String {
-    let show = |at: Option<Timestamp>| at.map(|at| zone.show_short(at));
-    says_of_time::heartbeat_status(
-        &heartbeat.person,
-        show(heartbeat.ran_at).as_deref(),
-        show(heartbeat.next_at).as_deref(),
-    )
+fn heartbeat_line(heartbeat: &HeartbeatStatus, zone: Zone, now: Timestamp) -> String {
+    let last = heartbeat.ran_at.map(|at| zone.show_near(at, now));
+    let next = heartbeat.next_at.map(|at| zone.show_to_come(at, now));
+    says_of_time::heartbeat_status(&heartbeat.person, last.as_deref(), next.as_deref())
 }
 
-fn stream_line(stream: &StreamStatus, zone: Zone) -> String {
+fn stream_line(stream: &StreamStatus, zone: Zone, now: Timestamp) -> String {
     let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
-    let last = zone.show_short(newest.last_at);
+    let last = zone.show_near(newest.last_at, now);
     says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
 }
 

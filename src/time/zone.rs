@@ -14,6 +14,9 @@ use chrono::{
 
 use super::{TimeRange, Timestamp};
 
+/// Number of days, from today, that are shown by their names.
+const DAYS_BY_NAME: usize = 7;
+
 /// An IANA time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone(chrono_tz::Tz);
@@ -63,19 +66,28 @@ impl Zone {
         self.local(at).format("%Y-%m-%d %H:%M").to_string()
     }
 
-    /// Formats a time that is known to be near: `18:05` today, with the date on another day.
+    /// Formats a time that is known to be near: `18:05` today, `yesterday 18:05`, else with the
+    /// date.
     pub fn show_near(self, at: Timestamp, now: Timestamp) -> String {
-        let (at_day, today) = (self.day(at), self.day(now));
-        if at_day == today { self.local(at).format("%H:%M").to_string() } else { self.show_short(at) }
-    }
-
-    /// Formats a time to come for a person: `today 18:30`, `tomorrow 09:00`, else with the date.
-    pub fn show_to_come(self, at: Timestamp, now: Timestamp) -> String {
         let today = Period::containing(Span::Day, now, self);
         match Period::containing(Span::Day, at, self) {
-            day if day == today => format!("today {}", self.time_of_day(at)),
-            day if day == today.next() => format!("tomorrow {}", self.time_of_day(at)),
+            day if day == today => self.time_of_day(at),
+            day if day.next() == today => format!("yesterday {}", self.time_of_day(at)),
             _ => self.show_short(at),
+        }
+    }
+
+    /// Formats a time to come for a person: `today 18:30`, `tomorrow 09:00`, `Monday 09:00` within
+    /// a week, else with the date.
+    pub fn show_to_come(self, at: Timestamp, now: Timestamp) -> String {
+        let today = Period::containing(Span::Day, now, self);
+        let day = Period::containing(Span::Day, at, self);
+        let mut days = std::iter::successors(Some(today), |day| Some(day.next())).take(DAYS_BY_NAME);
+        match days.position(|next| next == day) {
+            Some(0) => format!("today {}", self.time_of_day(at)),
+            Some(1) => format!("tomorrow {}", self.time_of_day(at)),
+            Some(_) => self.local(at).format("%A %H:%M").to_string(),
+            None => self.show_short(at),
         }
     }
 
@@ -278,10 +290,19 @@ mod tests {
             ("2026-10-24 23:59", "today 23:59"),
             ("2026-10-25 00:00", "tomorrow 00:00"),
             ("2026-10-25 23:59", "tomorrow 23:59"),
-            ("2026-10-26 00:00", "2026-10-26 00:00"),
+            ("2026-10-26 00:00", "Monday 00:00"),
+            ("2026-10-30 09:00", "Friday 09:00"),
+            ("2026-10-31 09:00", "2026-10-31 09:00"),
             ("2026-10-23 23:59", "2026-10-23 23:59"),
         ] {
             assert_eq!(vienna.show_to_come(at(time), now), shown);
+        }
+        for (time, shown) in [
+            ("2026-10-24 00:05", "00:05"),
+            ("2026-10-23 23:59", "yesterday 23:59"),
+            ("2026-10-22 23:59", "2026-10-22 23:59"),
+        ] {
+            assert_eq!(vienna.show_near(at(time), now), shown);
         }
     }
 

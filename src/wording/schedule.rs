@@ -78,13 +78,13 @@ pub fn no_period(job: &str) -> String {
 }
 
 /// Next slot of a job, in the status.
-pub fn slot(job: &str, period: &str, at: &str) -> String {
-    format!("{job} of {period} on {at}")
+pub fn slot(job: &str, at: &str) -> String {
+    format!("{job} {at}")
 }
 
 /// Next slots, in the status; `None` if there are none.
 pub fn slots(slots: &[String]) -> Option<String> {
-    (!slots.is_empty()).then(|| format!("Next: {}.", slots.join("; ")))
+    (!slots.is_empty()).then(|| format!("- next reflections: {}", slots.join(" · ")))
 }
 
 /// An empty list of reflections.

@@ -35,8 +35,8 @@ async fn pairing_code(story: &Story, line: &str) -> String {
     code.unwrap_or_else(|| panic!("no code in {told:?}")).to_owned()
 }
 
-/// Promise (people/no-access): No one has access by default; strangers get one line a day, and
-/// nothing they write is kept.
+/// Promise (people/no-access): No one has access by default; strangers get at most five lines a day,
+/// and nothing they write is kept.
 #[tokio::test]
 async fn without_configured_people_no_one_is_admitted() {
     let mut story = Story::prepared("").await;
@@ -52,20 +52,20 @@ async fn without_configured_people_no_one_is_admitted() {
 
 /// Proves: people/no-access
 #[tokio::test]
-async fn a_stranger_gets_one_line_a_day_and_nothing_of_theirs_is_kept() {
+async fn a_stranger_gets_five_lines_a_day_and_nothing_of_theirs_is_kept() {
     let story = Story::begin().await;
-    for _ in 0..5 {
+    for _ in 0..7 {
         story.say(EVE, &format!("open up {}", canary(EVE))).await;
     }
     story.fake.sends_photo(EVE, &canary(EVE), b"a picture");
     story.answered().await;
-    assert_eq!(story.received_by(EVE).len(), 1);
+    assert_eq!(story.received_by(EVE).len(), 5);
     story.pass(DAY).await;
     story.say(EVE, "/status").await;
     story.say(EVE, &format!("open up {}", canary(EVE))).await;
-    assert_eq!(story.received_by(EVE).len(), 2);
+    assert_eq!(story.received_by(EVE).len(), 7);
     assert_eq!(asked(&story), 0);
-    assert_eq!(story.count("SELECT count FROM strangers"), 8);
+    assert_eq!(story.count("SELECT count FROM strangers"), 10);
     assert!(stands_in(&story.home, &Fake::peer(EVE)), "the search finds what is there");
     assert!(!stands_in(&story.home, &canary(EVE)), "what a stranger wrote was kept");
     story.end().await;

@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, canary};
 use crate::support::telegram::Fault;
-use compline::store::CommitPoint::Before;
+use compline::store::CommitPoint::{After, Before};
 
 /// Titles of the buttons under the newest message to a person that has any.
 fn shown(story: &Story, person: i64) -> Vec<String> {
@@ -108,7 +108,10 @@ async fn a_refused_edit_is_retried_and_given_up() {
     let story = asked("").await;
     story.fake.fault("editMessageReplyMarkup", Fault::ServerError, 2);
     story.say(ADA, "/no 1").await;
-    assert!(story.last_received_by(ADA).len() > 3 && shown(&story, ADA) == ["Yes", "No"]);
+    assert_eq!(
+        (story.last_received_by(ADA).as_str(), shown(&story, ADA)),
+        ("ok", vec!["Yes".to_owned(), "No".to_owned()])
+    );
     story.pass(Duration::from_secs(700)).await;
     assert_eq!(shown(&story, ADA), ["Not allowed 21:00"]);
 
@@ -125,17 +128,81 @@ async fn a_refused_edit_is_retried_and_given_up() {
 
 /// Proves: delivery/decided-later
 #[test]
-fn killed_before_the_edit_is_noted_it_is_done_after_the_start() {
-    let mut crash_test = CrashTest::prepared("[tools]\nweb_fetch = true");
-    crash_test.story.model.calls("web_fetch", json!({ "url": "http://nowhere.example/" }));
-    assert!(!crash_test.start(Some(Cut::at(Before, "replace buttons"))));
-    crash_test.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter {}", canary(ADA)));
-    assert!(!crash_test.pass(Duration::from_secs(5)));
-    crash_test.story.fake.says(ADA, "/no 1");
-    assert!(crash_test.pass(Duration::from_secs(5)), "the power did not go");
-    crash_test.revive();
-    assert!(!crash_test.pass(Duration::from_secs(5)));
-    assert_eq!(crash_test.story.count("SELECT count(*) FROM outbox WHERE replacements_left > 0"), 0);
-    assert_eq!(shown(&crash_test.story, ADA).len(), 1);
-    crash_test.end();
+fn killed_around_the_edit_it_is_done_after_the_start() {
+    for side in [Before, After] {
+        let mut crash_test = CrashTest::prepared("[tools]\nweb_fetch = true");
+        crash_test.story.model.calls("web_fetch", json!({ "url": "http://nowhere.example/" }));
+        assert!(!crash_test.start(Some(Cut::at(side, "replace buttons"))));
+        crash_test.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter {}", canary(ADA)));
+        assert!(!crash_test.pass(Duration::from_secs(5)));
+        crash_test.story.fake.says(ADA, "/no 1");
+        assert!(crash_test.pass(Duration::from_secs(5)), "{side:?}: the power did not go");
+        crash_test.revive();
+        assert!(!crash_test.pass(Duration::from_secs(5)));
+        assert_eq!(crash_test.story.count("SELECT count(*) FROM outbox WHERE replacements_left > 0"), 0);
+        let shown = shown(&crash_test.story, ADA);
+        assert!(shown.len() == 1 && shown[0].starts_with("Not allowed 12:00"), "{side:?}: {shown:?}");
+        crash_test.end();
+    }
+}
+
+/// Proves: time/later
+#[tokio::test]
+async fn a_reminder_has_buttons_for_done_and_for_an_hour_later() {
+    let story = Story::begin().await;
+    story.model.calls("remind", json!({ "when": "in 20 minutes", "text": "the oven" })).says("Noted.");
+    story.say(ADA, "please").await;
+    story.pass(Duration::from_secs(1_200)).await;
+    let reminder = story.fake.sent(ADA).pop().unwrap();
+    assert_eq!(shown(&story, ADA), ["Done", "+1 h"]);
+    let (_, later) = reminder.buttons().pop().unwrap();
+    story.fake.presses(ADA, reminder.message_id, &later);
+    story.fake.presses(ADA, reminder.message_id, &later);
+    story.answered().await;
+    assert_eq!(shown(&story, ADA), ["✓ +1 h 12:20"]);
+    story.pass(Duration::from_secs(3_600)).await;
+    let again = story.fake.sent(ADA).pop().unwrap();
+    assert_eq!(
+        (again.text.as_str(), shown(&story, ADA)),
+        ("Reminder: the oven", vec!["Done".to_owned(), "+1 h".to_owned()])
+    );
+    story.fake.presses(ADA, again.message_id, &again.buttons()[0].1);
+    story.answered().await;
+    assert_eq!(shown(&story, ADA), ["✓ Done 13:20"]);
+    story.pass(Duration::from_secs(86_400)).await;
+    assert_eq!(story.count("SELECT count(*) FROM reminders WHERE state = 'waiting'"), 0);
+    assert_eq!(story.count("SELECT count(*) FROM reminders"), 2, "pressed twice, it was set once");
+    story.end().await;
+}
+
+/// Proves: people/strangers
+#[tokio::test]
+async fn a_stranger_is_let_in_or_ignored_by_button() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    story.say(EVE, "hello").await;
+    let notice = story.fake.sent(ADA).pop().unwrap();
+    assert_eq!(shown(&story, ADA), ["Let in", "Ignore"]);
+    story.fake.presses(ADA, notice.message_id, &notice.buttons()[0].1);
+    story.answered().await;
+    assert!(story.last_received_by(ADA).contains("What shall I call"), "{}", story.last_received_by(ADA));
+    assert_eq!(shown(&story, ADA), ["Let in", "Ignore"], "nothing is decided yet");
+    story.say(ADA, "/people admit 1 Eve").await;
+    assert_eq!(shown(&story, ADA), ["Let in 12:00"]);
+    story.fake.presses(ADA, notice.message_id, &notice.buttons()[1].1);
+    story.answered().await;
+    assert!(story.last_received_by(ADA).contains("No stranger"), "{}", story.last_received_by(ADA));
+    story.end().await;
+}
+
+/// Promise (delivery/one-sound): A long answer makes one sound: its second and further parts come
+/// silently.
+#[tokio::test]
+async fn the_parts_of_a_long_answer_make_one_sound() {
+    let story = Story::begin().await;
+    story.model.says(&"A sentence that is repeated. ".repeat(500));
+    story.say(ADA, "tell me a lot").await;
+    let silent: Vec<bool> = story.fake.sent(ADA).iter().map(|sent| sent.silent).collect();
+    assert!(silent.len() > 2 && !silent[0] && silent[1..].iter().all(|silent| *silent), "{silent:?}");
+    story.end().await;
 }

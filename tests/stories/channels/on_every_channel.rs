@@ -39,6 +39,8 @@ mod order;
 mod outage;
 #[path = "../trust/paste.rs"]
 mod paste;
+#[path = "../trust/pending.rs"]
+mod pending;
 #[path = "../trust/piped.rs"]
 mod piped;
 #[path = "../conversation/power_cut.rs"]
@@ -81,6 +83,8 @@ mod sent;
 mod reminders;
 #[path = "../conversation/restart.rs"]
 mod restart;
+#[path = "../access/strangers.rs"]
+mod strangers;
 #[path = "../access/scope.rs"]
 mod scope;
 #[path = "../skills/skill_effects.rs"]

@@ -9,11 +9,13 @@ use compline::model::ModelError;
 use compline::store::{CommitPoint, Failpoint};
 use compline::time::Clock;
 
-use super::Story;
+use super::{Fake, Story};
+use crate::support::channel::Channel;
 use crate::support::model::{Gate, Say, Scripted, usual};
 use crate::support::story::{ADA, BEN, canary};
 
 const MINUTE: Duration = Duration::from_secs(60);
+const FAMILY: i64 = -100_200;
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn away() -> Say {
@@ -65,6 +67,53 @@ async fn every_message_during_an_outage_is_told_of_it_once() {
     assert_eq!(story.last_received_by(ADA), "ok");
     story.say(ADA, "/status").await;
     assert!(!story.last_received_by(ADA).contains("no answer since"), "{}", story.last_received_by(ADA));
+    story.end().await;
+}
+
+/// Proves: models/down
+#[tokio::test]
+async fn an_outage_is_known_with_its_beginning_and_reason_after_a_restart() {
+    let mut story = Story::begin().await;
+    story.model.otherwise(|_| Say::Fail(ModelError::BadKey));
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    story.pass(HOUR).await;
+    story.restart().await;
+    story.say(ADA, "/status").await;
+    let status = story.last_received_by(ADA);
+    assert!(status.contains(", no answer since 12:00: ") && status.contains("refuses our key"), "{status}");
+    story.model.otherwise(|_| away());
+    story.say(ADA, "still there?").await;
+    story.pass(MINUTE).await;
+    let told = story.last_received_by(ADA);
+    assert!(
+        told.contains("cannot be reached") && told.contains("since 12:00") && told.contains("waiting: 2"),
+        "{told}"
+    );
+    story.model.otherwise(usual);
+    story.pass(20 * MINUTE).await;
+    story.restart().await;
+    story.say(ADA, "/status").await;
+    assert!(!story.last_received_by(ADA).contains("no answer since"), "{}", story.last_received_by(ADA));
+    story.end().await;
+}
+
+/// Promise (models/down-in-groups): In a group three reasons an hour for missing answers are
+/// enough.
+#[tokio::test]
+async fn a_group_is_told_a_few_times_an_hour_and_not_for_each_message() {
+    let mut story = Story::prepared(&format!("[groups]\nallowed = [\"{}\"]\n", Fake::group_address(FAMILY))).await;
+    story.fake.meet_group(FAMILY);
+    story.start().await;
+    story.model.otherwise(|_| away());
+    for n in 0..8 {
+        story.fake.asks_in(FAMILY, ADA, &format!("question {n}"));
+        story.pass(2 * MINUTE).await;
+    }
+    assert_eq!(story.received_by(FAMILY).len(), 3, "{:?}", story.received_by(FAMILY));
+    story.pass(HOUR).await;
+    story.fake.asks_in(FAMILY, ADA, "another one");
+    story.pass(2 * MINUTE).await;
+    assert_eq!(story.received_by(FAMILY).len(), 4, "{:?}", story.received_by(FAMILY));
     story.end().await;
 }
 

@@ -120,33 +120,6 @@ async fn buttons_answer_too_and_a_no_leaves_it_where_it_is() {
     story.end().await;
 }
 
-/// Promise (trust/pending): `/pending` lists each question that waits for you, with how to answer it.
-#[tokio::test]
-async fn what_waits_for_an_answer_is_listed_until_it_has_one() {
-    let story = wanted("Tea", "Warm the pot first.").await;
-    story.model.calls("remind", json!({ "when": "2026-12-03 09:00", "text": format!("{UNTRUSTED}boat") }));
-    story.say(ADA, "and the other thing").await;
-    story.say(BEN, "/pending").await;
-    assert_eq!(story.last_received_by(BEN), "Nothing is waiting for you.");
-    for _ in 0..2 {
-        story.say(ADA, "/pending").await;
-        let list = story.last_received_by(ADA);
-        let lines: Vec<&str> = list.lines().collect();
-        assert_eq!(lines.len(), 2, "{list}");
-        assert!(lines[0].contains("question 2 Remind you of") && lines[0].ends_with("(/yes 2 or /no 2)"), "{list}");
-        assert!(lines[1].ends_with("question 1 Keep memory/untrusted/tea.md? (/yes 1 or /no 1)"), "{list}");
-        assert_ne!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "trusted");
-    }
-    story.say(ADA, "/no 2").await;
-    story.say(ADA, "/pending").await;
-    let list = story.last_received_by(ADA);
-    assert!(list.contains("question 1") && !list.contains("question 2"), "{list}");
-    story.pass(25 * HOUR).await;
-    story.say(ADA, "/pending").await;
-    assert_eq!(story.last_received_by(ADA), "Nothing is waiting for you.");
-    story.end().await;
-}
-
 /// Proves: memory/word-for-word
 #[tokio::test]
 async fn it_waits_a_day_and_not_longer() {

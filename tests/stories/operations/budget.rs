@@ -64,6 +64,12 @@ async fn a_used_up_budget_is_reported_without_a_model_call_until_midnight() {
         );
     }
     assert_eq!((story.received_by(ADA).len(), story.received_by(BEN).len()), (2, 1));
+    for person in [ADA, BEN] {
+        story.say(person, "/status").await;
+        let status = story.last_received_by(person);
+        assert!(status.contains("today's budget is used up; I answer again after midnight"), "{status}");
+    }
+    assert!(story.status().await.contains("today's budget is used up"), "{}", story.status().await);
     assert_eq!(story.model.chats().len(), 1, "no call was made for those");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'closed' AND reason = 'no_answer'"), 2);
     story.pass(Duration::from_secs(12 * 3600)).await;

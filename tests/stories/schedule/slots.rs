@@ -204,7 +204,7 @@ async fn status_names_the_next_three_with_the_zone() {
     let story = Story::with(&format!("timezone = \"Asia/Kathmandu\"\n{SETTINGS}")).await;
     let status = story.command_line(&["status"]).await;
     assert!(
-        status.markdown.contains("daily of 2026-11-20 on 2026-11-21 03:30 (Asia/Kathmandu)"),
+        status.markdown.contains("- next reflections: daily tomorrow 03:30 · weekly Monday 03:45 · "),
         "{}",
         status.markdown
     );

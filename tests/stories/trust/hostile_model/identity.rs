@@ -128,7 +128,7 @@ async fn a_stranger_who_types_first_still_gets_the_standard_notice() {
     story.answered().await;
     story.say(EVE, "hello?").await;
     story.say(EVE, "hello??").await;
-    assert_eq!(story.received_by(EVE).len(), 1, "one line a day");
+    assert_eq!(story.received_by(EVE).len(), 2, "a line for each message, and none for typing");
     assert!(story.received_by(EVE)[0].contains("private assistant"), "{:?}", story.received_by(EVE));
     story.end().await;
 }
