@@ -34,6 +34,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::admin::command::help;
 use crate::engine::files::reader::LOCKED;
+use crate::wording::cli as says;
 use client::words;
 use config::CliPaths;
 pub use log::calm_panics;
@@ -217,6 +218,9 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
     };
     let forward = |line: Vec<String>| client::run(&line, &paths()?, printer);
     let forward_source = |line: Vec<String>, source| client::run(&line, &paths()?, Printer { source, ..printer });
+    if printer.json && matches!(command, CliCommand::Chat(_) | CliCommand::Demo(_)) {
+        return Err(CliError::Wrong(says::NO_JSON.to_owned()));
+    }
     match command {
         CliCommand::Demo(options) => demo::run(&options, printer),
         CliCommand::Init(options) => init::run(&options, &paths()?, printer),

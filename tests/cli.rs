@@ -22,6 +22,8 @@ mod support {
 
 #[path = "cli/backup.rs"]
 mod backup;
+#[path = "cli/chat.rs"]
+mod chat;
 #[path = "cli/documents.rs"]
 mod documents;
 #[path = "cli/ephemeral.rs"]

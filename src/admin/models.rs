@@ -36,7 +36,7 @@ impl ReportsAdmin<'_> {
     }
 
     /// The model that is asked first.
-    pub(super) fn model_in_use(&self) -> Option<String> {
+    pub fn model_in_use(&self) -> Option<String> {
         self.model_names().into_iter().next()
     }
 

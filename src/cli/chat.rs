@@ -13,6 +13,7 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
@@ -28,12 +29,15 @@ use super::{Exit, block_on, init, log};
 use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
 use crate::config::{Config, Home};
+use crate::time::{Clock, SystemClock};
 use crate::wording::chat as words;
 
-use conversation::NoteEditor;
+use conversation::{Companion, Reconnect};
 use question::Input;
-use stream::GatewayLink;
+use stream::{GatewayLink, Welcome};
 
+/// Interval at which a lost gateway is looked for.
+const RECONNECT_INTERVAL: Duration = Duration::from_secs(1);
 /// Buffer size in bytes of the connection within this process.
 const BUFFER_SIZE: usize = 64 * 1024;
 
@@ -51,16 +55,17 @@ pub struct ChatOptions {
 pub type RunCommand = Box<dyn Fn(Vec<String>, bool) -> BoxFuture<'static, Option<Answered>> + Send + Sync>;
 
 /// Runs a conversation over a new stream to a gateway until the person leaves, or the one question
-/// is answered.
-pub async fn run(
+/// is answered. `reconnect` finds the gateway again, if it can be found.
+async fn run(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
     input: Input,
     options: ChatOptions,
     run_command: &RunCommand,
+    reconnect: Option<&Reconnect>,
 ) -> anyhow::Result<Exit> {
     let once = matches!(input, Input::ChatInput(_));
     let connection = Connection { once, ..Connection::of_client(stream) };
-    let (link, person) = match GatewayLink::greet(connection, options.person).await {
+    let (link, Welcome { person, assistant, model }) = match GatewayLink::greet(connection, options.person).await {
         Ok(connected) => connected,
         Err(why) => {
             let why = why.as_deref().unwrap_or(words::GONE);
@@ -71,11 +76,15 @@ pub async fn run(
     let screen = Screen::of_stdout();
     match input {
         Input::Interactive => {
+            let greeting = screen.remark(&words::greeting(&assistant, model.as_deref()));
+            std::io::stdout().write_all(greeting.as_bytes()).context("Could not print the greeting")?;
             let editor = editor::open(&words::prompt(&person), &options.history, screen)?;
-            let note_editor = NoteEditor { person, run_command };
-            Ok(conversation::converse(link, editor, &note_editor, screen, &mut std::io::stdout()).await)
+            let companion = Companion { person, assistant, run_command, reconnect };
+            Ok(conversation::converse(link, editor, &companion, screen, &mut std::io::stdout()).await)
         }
         Input::ChatInput(question) => {
+            // What goes to a program has no marks of Markdown.
+            let screen = Screen { marks: screen.live, ..screen };
             question::ask(link, question, screen, &mut std::io::stdout(), &mut std::io::stderr()).await
         }
     }
@@ -128,11 +137,28 @@ pub fn command(options: ChatArgs, paths: &CliPaths, verbose: bool) -> Result<Exi
 
 async fn attached(stream: UnixStream, input: Input, options: ChatOptions, home: Home) -> Result<Exit, CliError> {
     stream.set_nonblocking(true)?;
+    let (socket, person) = (home.socket(), options.person.clone());
+    let reconnect: Reconnect = Box::new(move || connect_again(socket.clone(), person.clone()).boxed());
     let run_command: RunCommand = Box::new(move |line, json| {
         let home = home.clone();
         async move { client::ask_gateway(&line, &home, json).await.ok().flatten() }.boxed()
     });
-    Ok(run(tokio::net::UnixStream::from_std(stream)?, input, options, &run_command).await?)
+    let stream = tokio::net::UnixStream::from_std(stream)?;
+    Ok(run(stream, input, options, &run_command, Some(&reconnect)).await?)
+}
+
+/// Connects to the gateway of that socket as soon as it answers.
+async fn connect_again(socket: PathBuf, person: Option<String>) -> Result<GatewayLink, String> {
+    let clock = SystemClock::default();
+    loop {
+        let _busy = clock.after(RECONNECT_INTERVAL).await;
+        let Ok(stream) = tokio::net::UnixStream::connect(&socket).await else { continue };
+        match GatewayLink::greet(Connection::of_client(stream), person.clone()).await {
+            Ok((link, _)) => return Ok(link),
+            Err(Some(why)) => return Err(why),
+            Err(None) => {}
+        }
+    }
 }
 
 async fn alone(config: Config, input: Input, options: ChatOptions) -> Result<Exit, CliError> {
@@ -150,7 +176,7 @@ async fn alone(config: Config, input: Input, options: ChatOptions) -> Result<Exi
         }
         .boxed()
     });
-    let conversation_end = run(near, input, options, &run_command);
+    let conversation_end = run(near, input, options, &run_command, None);
     let server = app.local.serve_client(far);
     tokio::pin!(conversation_end);
     let ending = tokio::select! {

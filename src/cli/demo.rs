@@ -265,7 +265,8 @@ impl DemoOutput {
 
     /// Formats Markdown in lines of this width, indented.
     fn wrapped(&self, markdown: &str, width: usize, indent: usize) -> String {
-        let shown = ansi::render(markdown, LinkDisplay::SpelledOut, &TerminalStyle { color: self.color, width });
+        let shown =
+            ansi::render(markdown, LinkDisplay::SpelledOut, &TerminalStyle { color: self.color, width, marks: true });
         let indent = " ".repeat(indent);
         let indented = |line: String| if line.is_empty() { "\n".to_owned() } else { format!("{indent}{line}\n") };
         shown.lines().flat_map(|line| split_line(line, width)).map(indented).collect()

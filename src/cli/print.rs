@@ -183,6 +183,8 @@ pub struct Screen {
     pub width: usize,
     /// `true` if colours and text styles are wanted.
     pub color: bool,
+    /// `true` to mark code and headings that have no colour.
+    pub marks: bool,
 }
 
 impl Screen {
@@ -190,20 +192,31 @@ impl Screen {
     pub fn of_stdout() -> Self {
         let live = std::io::stdout().is_terminal();
         let width = if live { columns() } else { UNWRAPPED };
-        Self { live, width, color: live && wants_color() }
+        Self { live, width, color: live && wants_color(), marks: true }
     }
 
     /// Returns the properties for refusals on standard error: plain, because its reader may be a
     /// log.
     pub fn of_stderr() -> Self {
-        Self { live: false, width: UNWRAPPED, color: false }
+        Self { live: false, width: UNWRAPPED, color: false, marks: true }
     }
 
     /// Renders Markdown followed by an empty line. Untrusted text cannot hide a link target.
     pub fn show(self, markdown: &str, links: LinkDisplay) -> String {
-        let style = TerminalStyle { color: self.color, width: self.width };
+        let style = TerminalStyle { color: self.color, width: self.width, marks: self.marks };
         let shown = ansi::render(markdown, links, &style);
         if shown.is_empty() { shown } else { shown + "\n\n" }
+    }
+
+    /// Renders Markdown in lines, without an empty one at the end.
+    pub fn lines(self, markdown: &str, links: LinkDisplay) -> Vec<String> {
+        self.show(markdown, links).trim_end_matches('\n').split('\n').map(str::to_owned).collect()
+    }
+
+    /// Returns true if a line can be changed after it was printed.
+    pub fn moves_cursor(self) -> bool {
+        let is_plain = |term: std::ffi::OsString| ["dumb", "cons25", "emacs"].iter().any(|plain| term == *plain);
+        self.live && !std::env::var_os("TERM").is_some_and(is_plain)
     }
 
     /// Renders a line outside the conversation.

@@ -154,7 +154,8 @@ impl LocalServer {
             }
             address => address?,
         };
-        let welcome = FromGateway::Welcome { person: person.name, assistant: self.agent.clone(), peer: peer.clone() };
+        let (assistant, model) = (self.agent.clone(), self.admin.reports().model_in_use());
+        let welcome = FromGateway::Welcome { person: person.name, assistant, peer: peer.clone(), model };
         connection.writer.write(&welcome).await?;
         self.terminal.attach(peer, connection).await;
         Ok(())

@@ -2,8 +2,20 @@
 
 /// Rule below a partial answer that was restarted.
 pub const RULE: &str = "────────";
-/// Placeholder while an answer takes longer than usual.
-pub const WRITING: &str = "…";
+/// Keys and commands of the interactive chat, below its list of commands.
+pub const KEYS: &str = "In this terminal:\n\n\
+    - /memory edit [NAME]: Edit a note in your editor\n\
+    - /quit, /exit or ctrl-d: Leave\n\
+    - ctrl-c: Stop the answer; leave if there is none\n\
+    - alt-enter, or \\ at the end of a line: Begin a new line\n\
+    - tab: Complete a command\n\
+    - up and ctrl-r: Find earlier lines";
+/// Note that the connection was lost, and is tried again.
+pub const CONNECTING: &str = "Connecting again. What you type is kept; ctrl-d leaves.";
+/// Status while the connection is lost.
+pub const NOT_CONNECTED: &str = "not connected (ctrl-d leaves)";
+/// Note that the connection is back.
+pub const CONNECTED: &str = "Connected again.";
 /// Error: a line of the local protocol is too long.
 pub const LINE_TOO_LONG: &str = "That is too long to send at once.";
 /// Error: a line of the local protocol is invalid.
@@ -55,6 +67,22 @@ pub fn editor_broken(why: &str) -> String {
 /// Returns a message that was not confirmed as stored to the person.
 pub fn unstored(text: &str) -> String {
     format!("This was not confirmed as stored:\n{text}")
+}
+
+/// First line of an interactive chat.
+pub fn greeting(assistant: &str, model: Option<&str>) -> String {
+    let model = model.map_or_else(String::new, |model| format!(" ({model})"));
+    format!("This is {assistant}{model}. /help lists the commands, ctrl-d leaves.")
+}
+
+/// Status while an answer has not begun to appear.
+pub fn thinking(assistant: &str, seconds: u64) -> String {
+    format!("{assistant} is thinking… {seconds} s (ctrl-c stops)")
+}
+
+/// Status while an answer appears.
+pub fn writing(assistant: &str, seconds: u64) -> String {
+    format!("{assistant} is writing… {seconds} s (ctrl-c stops)")
 }
 
 /// Input prompt.

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -11,6 +12,8 @@ use super::program::PLAIN;
 /// Answer of the model.
 pub enum Say {
     Text(&'static str),
+    /// A text in pieces, each sent when it comes, until the sender is dropped.
+    Pieces(Receiver<&'static str>),
     /// Calls a tool with arguments.
     Calls(&'static str, Value),
 }
@@ -34,10 +37,13 @@ impl Model {
             for socket in listener.incoming() {
                 let mut socket = socket.unwrap();
                 let request = body(&mut socket);
-                let answer = streamed(&answers(&request));
+                let say = answers(&request);
                 kept.lock().unwrap().push(request);
                 // The client may be gone.
-                let _ = socket.write_all(answer.as_bytes());
+                let _ = match say {
+                    Say::Pieces(pieces) => stream(&mut socket, pieces),
+                    say => socket.write_all(streamed(&say).as_bytes()),
+                };
             }
         });
         Self { config, asked }
@@ -63,8 +69,20 @@ fn body(socket: &mut TcpStream) -> String {
     }
 }
 
+/// Sends the pieces as they come.
+fn stream(socket: &mut TcpStream, pieces: Receiver<&'static str>) -> std::io::Result<()> {
+    socket.write_all(b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n")?;
+    for piece in pieces {
+        let chunk = json!({ "choices": [{ "index": 0, "delta": { "content": piece }, "finish_reason": null }] });
+        socket.write_all(format!("data: {chunk}\n\n").as_bytes())?;
+    }
+    let end = json!({ "choices": [{ "index": 0, "delta": {}, "finish_reason": "stop" }] });
+    socket.write_all(format!("data: {end}\n\ndata: [DONE]\n\n").as_bytes())
+}
+
 fn streamed(say: &Say) -> String {
     let (delta, why) = match say {
+        Say::Pieces(_) => return String::new(),
         Say::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
         Say::Calls(name, arguments) => {
             let call = json!({ "index": 0, "id": "call_1", "type": "function",

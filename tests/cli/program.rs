@@ -66,7 +66,7 @@ impl Home {
 
     /// Runs a command at a terminal with typed input; its output there is its standard error.
     pub fn typed(&self, line: &str, text: &str) -> Ended {
-        let (mut terminal, child) = self.at_terminal(line, Some(Stdio::piped()));
+        let (mut terminal, child) = self.at_terminal(line, Some(Stdio::piped()), &[]);
         terminal.write_all(text.as_bytes()).unwrap();
         let mut session = Session::new(terminal, child);
         let mut ended = Ended::of(session.child.take().unwrap().wait_with_output().unwrap());
@@ -76,12 +76,17 @@ impl Home {
 
     /// Starts a command at a terminal, to be answered question by question.
     pub fn session(&self, line: &str) -> Session {
-        let (terminal, child) = self.at_terminal(line, None);
+        self.session_with(line, &[])
+    }
+
+    /// The same, with environment variables.
+    pub fn session_with(&self, line: &str, variables: &[(&str, &str)]) -> Session {
+        let (terminal, child) = self.at_terminal(line, None, variables);
         Session::new(terminal, child)
     }
 
     /// Starts a command at a terminal, with its standard output elsewhere if it is given.
-    fn at_terminal(&self, line: &str, stdout: Option<Stdio>) -> (std::fs::File, Child) {
+    fn at_terminal(&self, line: &str, stdout: Option<Stdio>, variables: &[(&str, &str)]) -> (std::fs::File, Child) {
         use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         grantpt(&terminal).unwrap();
@@ -89,6 +94,7 @@ impl Home {
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
         let side = || std::fs::File::options().read(true).write(true).open(&name).unwrap();
         let mut command = self.command(line);
+        command.envs(variables.iter().copied());
         command.stdin(side()).stderr(side()).stdout(stdout.unwrap_or_else(|| side().into()));
         // The command closes its own ends of the terminal when it is dropped here, so that the
         // terminal closes with the program.
@@ -187,6 +193,11 @@ impl Session {
                 Err(_) => panic!("{words:?} was not shown: {}", self.unread),
             }
         }
+    }
+
+    /// Presses these keys.
+    pub fn types(&mut self, keys: &str) {
+        self.terminal.write_all(keys.as_bytes()).unwrap();
     }
 
     /// Waits for a question and answers it; returns all that was shown before it.

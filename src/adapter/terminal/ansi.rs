@@ -18,6 +18,8 @@ pub struct TerminalStyle {
     pub color: bool,
     /// Width in columns.
     pub width: usize,
+    /// True to mark code and headings that have no colour.
+    pub marks: bool,
 }
 
 const CODE_INDENT: &str = "    ";
@@ -52,7 +54,8 @@ fn lines_of(block: &Block, style: &TerminalStyle) -> Vec<String> {
     match &block.body {
         Body::Text { heading, spans } => {
             // Without bold letters a heading keeps its marks.
-            let marks = if style.color || *heading == 0 { String::new() } else { "#".repeat(*heading) + " " };
+            let marks =
+                if style.color || !style.marks || *heading == 0 { String::new() } else { "#".repeat(*heading) + " " };
             let mut wrapper = Wrapper::new(lead + &marks, hang, *style);
             for span in markdown::spell_out(spans, |_| true) {
                 wrapper.push(&with_marks(span, *style));
@@ -74,7 +77,7 @@ fn lines_of(block: &Block, style: &TerminalStyle) -> Vec<String> {
 
 /// Without colour, code keeps its backticks.
 fn with_marks(span: Span, style: TerminalStyle) -> Span {
-    if !span.style.code || style.color {
+    if !span.style.code || style.color || !style.marks {
         return span;
     }
     let fence = "`".repeat(1 + usize::from(span.text.contains('`')));

@@ -60,6 +60,9 @@ pub enum FromGateway {
         assistant: String,
         /// Address of this client in the journal.
         peer: String,
+        /// Model that answers first; missing if the gateway is too old.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        model: Option<String>,
     },
     /// A request or message was rejected.
     Refused {

@@ -13,7 +13,6 @@ use anyhow::Context;
 
 use super::links_of;
 use super::stream::{GatewayLink, StreamedAnswer, is_command, new_id};
-use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::cli::Exit;
 use crate::cli::print::{CliError, Screen};
@@ -32,6 +31,7 @@ pub(super) async fn ask(
 ) -> anyhow::Result<Exit> {
     let mut pending = PendingAnswers::send(&question, &mut link).await;
     let mut answer = StreamedAnswer::default();
+    let mut out = WithoutLastGap { out, is_held: false };
     while pending.is_open() {
         let frame = link.next_frame().await;
         pending.begun |= link.unstored().len() < pending.sent.len();
@@ -48,10 +48,10 @@ pub(super) async fn ask(
                     write!(notes, "{}", screen.show(&markdown, links_of(trusted)))?;
                     return Ok(Exit::Failed);
                 }
-                answer.finish(&markdown).render(screen, links_of(trusted))
+                answer.finish(&markdown, screen, links_of(trusted))
             }
             Some(FromGateway::Grow { delta, answers }) if screen.live && pending.is_ours(answers.as_deref()) => {
-                answer.push(&delta).map(|block| screen.show(&block, LinkDisplay::SpelledOut)).unwrap_or_default()
+                answer.push(&delta, screen)
             }
             Some(FromGateway::Restart) if answer.restart() => screen.remark(words::RULE),
             Some(FromGateway::Refused { why } | FromGateway::Bye { why }) => {
@@ -60,10 +60,31 @@ pub(super) async fn ask(
             None => return give_up(&link, &question, words::GONE, notes),
             Some(_) => continue,
         };
-        out.write_all(print.as_bytes()).context("Could not print the answer")?;
-        out.flush().context("Could not print the answer")?;
+        out.print(&print).context("Could not print the answer")?;
     }
     Ok(Exit::Done)
+}
+
+/// Output in which an empty line separates texts, and ends none.
+struct WithoutLastGap<'a, W> {
+    out: &'a mut W,
+    is_held: bool,
+}
+
+impl<W: Write> WithoutLastGap<'_, W> {
+    fn print(&mut self, text: &str) -> std::io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if std::mem::take(&mut self.is_held) {
+            self.out.write_all(b"\n")?;
+        }
+        let shown = text.strip_suffix("\n\n");
+        self.is_held = shown.is_some();
+        self.out.write_all(shown.unwrap_or(text).as_bytes())?;
+        self.out.write_all(if self.is_held { b"\n" } else { b"" })?;
+        self.out.flush()
+    }
 }
 
 /// Sent messages, and those that wait for an answer.

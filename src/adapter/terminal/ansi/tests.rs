@@ -5,8 +5,8 @@ use unicode_width::UnicodeWidthStr;
 
 use super::*;
 
-const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 24 };
-const COLOR: TerminalStyle = TerminalStyle { color: true, width: 24 };
+const PLAIN: TerminalStyle = TerminalStyle { color: false, width: 24, marks: true };
+const COLOR: TerminalStyle = TerminalStyle { color: true, width: 24, marks: true };
 
 #[test]
 fn plain_terminal() {
@@ -75,7 +75,7 @@ proptest! {
 
     #[test]
     fn paragraphs_fit(words in prop::collection::vec("[a-z日本😀é]{1,40}", 1..60), width in 12usize..60) {
-        let shown = render(&words.join(" "), LinkDisplay::Embedded, &TerminalStyle { color: false, width });
+        let shown = render(&words.join(" "), LinkDisplay::Embedded, &TerminalStyle { color: false, width, marks: true });
         prop_assert!(shown.lines().all(|line| line.width() <= width), "{}", shown);
         let squeezed: String = shown.split_whitespace().collect();
         prop_assert_eq!(squeezed, words.concat());

@@ -4,8 +4,8 @@ use super::*;
 use crate::adapter::terminal::protocol::FromClient;
 use crate::adapter::terminal::{Connection, Frame, accept};
 
-const SCRIPT: Screen = Screen { live: false, width: 80, color: false };
-const LIVE: Screen = Screen { live: true, width: 80, color: false };
+const SCRIPT: Screen = Screen { live: false, width: 80, color: false, marks: true };
+const LIVE: Screen = Screen { live: true, width: 80, color: false, marks: true };
 
 /// The scripted gateway.
 struct Gateway(Connection);
@@ -94,13 +94,13 @@ async fn asked_in<F: Future<Output = ()>>(
     let gateway = async {
         let (_, mut connection) = accept(theirs).await.unwrap();
         let names = ("ada".to_owned(), "compline".to_owned(), "1".to_owned());
-        let welcome = FromGateway::Welcome { person: names.0, assistant: names.1, peer: names.2 };
+        let welcome = FromGateway::Welcome { person: names.0, assistant: names.1, peer: names.2, model: None };
         connection.writer.write(&welcome).await.unwrap();
         script(Gateway(connection)).await;
     };
     let client = async {
-        let (link, person) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
-        assert_eq!(person, "ada");
+        let (link, welcome) = GatewayLink::greet(Connection::of_client(ours), None).await.unwrap();
+        assert_eq!(welcome.person, "ada");
         let question = ChatInput { typed: typed.map(Into::into), piped: piped.map(Into::into), join };
         let (mut out, mut notes) = (Vec::new(), Vec::new());
         let ending = ask(link, question, screen, &mut out, &mut notes).await.unwrap();
@@ -131,7 +131,7 @@ async fn words_and_pipe_are_one_question_in_two_parts() {
         gateway.answers("It is **long**.").await;
     })
     .await;
-    assert_eq!((ending, out.as_str(), notes.as_str()), (Exit::Done, "It is long.\n\n", ""));
+    assert_eq!((ending, out.as_str(), notes.as_str()), (Exit::Done, "It is long.\n", ""));
 }
 
 /// Proves: command-line/piped-conversation
@@ -170,7 +170,7 @@ async fn an_answer_to_something_older_is_no_answer_to_this() {
         gateway.answers("new").await;
     })
     .await;
-    assert_eq!((ending, out.as_str()), (Exit::Done, "new\n\n"));
+    assert_eq!((ending, out.as_str()), (Exit::Done, "new\n"));
     assert_eq!(notes, format!("{}\nold\n\n", words::EARLIER));
 }
 
@@ -185,7 +185,7 @@ async fn only_what_answers_the_question_is_its_answer() {
         gateway.answers_to(&[&id], true, "new").await;
     })
     .await;
-    assert_eq!((ending, out.as_str()), (Exit::Done, "new\n\n"));
+    assert_eq!((ending, out.as_str()), (Exit::Done, "new\n"));
     assert_eq!(notes, format!("{}\nold\n\n{}\nIt is eight.\n\n", words::EARLIER, words::MEANWHILE));
 }
 
@@ -199,7 +199,7 @@ async fn an_answer_to_several_joined_questions_is_the_answer_to_each() {
         gateway.answers_to(&[&page, "theirs too"], true, "to the page").await;
     })
     .await;
-    assert_eq!((ending, out.as_str(), notes.as_str()), (Exit::Done, "to the words\n\nto the page\n\n", ""));
+    assert_eq!((ending, out.as_str(), notes.as_str()), (Exit::Done, "to the words\n\nto the page\n", ""));
 }
 
 /// Proves: command-line/chat-answer
@@ -213,7 +213,7 @@ async fn only_the_answer_to_the_question_is_seen_to_grow() {
         gateway.answers_to(&[&id], true, "One.\n\nTwo.").await;
     })
     .await;
-    assert_eq!(out, "One.\n\nTwo.\n\n");
+    assert_eq!(out, "One.\n\nTwo.\n");
 }
 
 #[tokio::test]
@@ -225,7 +225,7 @@ async fn a_command_with_a_pipe_has_two_answers() {
         gateway.answers("A text.").await;
     })
     .await;
-    assert_eq!((ending, out.as_str()), (Exit::Done, "All is well.\n\nA text.\n\n"));
+    assert_eq!((ending, out.as_str()), (Exit::Done, "All is well.\n\nA text.\n"));
 }
 
 #[tokio::test]
@@ -240,7 +240,7 @@ async fn a_person_sees_it_grow_and_nothing_twice() {
     })
     .await;
     assert_eq!(ending, Exit::Done);
-    assert_eq!(out, format!("Void.\n\n{}\nOne.\n\nTwo.\n\nThree.\n\n", words::RULE));
+    assert_eq!(out, format!("Void.\n\n{}\nOne.\n\nTwo.\n\nThree.\n", words::RULE));
 }
 
 #[tokio::test]
