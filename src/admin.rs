@@ -14,6 +14,7 @@ mod conversation_end; // whether a conversation goes on
 mod erasure; // /forget
 mod erasure_plan; // what /forget shows before it deletes
 mod heartbeat; // /heartbeat
+mod imports; // compline import
 mod jobs; // commands that run for long
 mod keep_confirmed; // "Keep this?" answered with yes
 mod memory; // files, history, /remember, /promote
@@ -36,6 +37,7 @@ mod transcript; // /conversations
 mod trust; // /trust
 
 pub use answer::Answer;
+pub use imports::ImportRequest;
 pub use memory::{Knowledge, RepairMode};
 pub use models::PREFERRED_MODEL;
 pub use search::{SearchKind, SearchQuery};
@@ -212,6 +214,8 @@ subjects! {
     memory_files: MemoryAdmin;
     /// People, pairing and hand-over.
     members: PeopleAdmin;
+    /// Archives of other programs.
+    imports: ImportsAdmin;
     /// Deletion of data at a person's request.
     erasure: ErasureAdmin;
     /// Status, usage, models, tools and failed deliveries.

@@ -12,6 +12,7 @@ mod demo;
 mod doctor;
 mod ephemeral;
 mod forward;
+mod import;
 mod init;
 mod log;
 mod manual;
@@ -157,6 +158,8 @@ enum CliCommand {
         /// One delivery [default: all]
         id: Option<i64>,
     },
+    /// Import conversations from ChatGPT, Claude or Telegram
+    Import(import::Import),
     /// Export all data of one person into a file
     Export(people::Export),
     /// Delete all data of one person permanently
@@ -247,6 +250,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Resend { id } => {
             forward(words(&["resend"]).into_iter().chain(id.map(|id| id.to_string())).collect())
         }
+        CliCommand::Import(options) => import::run(&options, &paths()?, printer),
         CliCommand::Export(options) => people::export(&options, &paths()?, printer),
         CliCommand::Forget(options) => people::forget(&options, &paths()?, printer),
         CliCommand::Backup(options) => backup::backup(&options, &paths()?, printer),

@@ -59,6 +59,8 @@ ids! {
     GrantId;
     /// A raw item as received from an adapter.
     InboxId;
+    /// An archive of another program that was imported.
+    ImportId;
     /// One delivery to one address.
     OutboxId;
     /// One part of an outbox row, as sent to the server.

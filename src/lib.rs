@@ -17,6 +17,7 @@ pub mod store; // the journal (SQLite): every table, one file per table family
 pub mod model; // clients of model servers, their errors and retries; the offline model
 pub mod skill; // skills on disk: format, folder, index in the prompt
 pub mod adapter; // channels: Telegram, Signal, terminal
+pub mod import; // archives that other programs export
 pub mod spend; // budgets, metering, fallback to other models
 pub mod search; // one search over messages, memory, files, conversations
 pub mod memory; // the workspace: files, labels, versions, index

@@ -28,6 +28,7 @@ mod folders; // folders of people and their moves
 mod grants; // what a person allows for one conversation
 mod handles; // one handle per table family
 mod heartbeats; // checks of HEARTBEAT.md and ticked items
+mod imports; // archives of other programs
 mod inbox; // raw items, each once; cursors
 mod keep_requests; // "Keep this?": untrusted notes that wait for a yes
 mod maintenance; // retention, settings of the journal, checks
@@ -76,6 +77,7 @@ pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState,
 pub use grants::{GrantKind, GrantRow, GrantUse, NewGrant, vouched};
 pub use handles::{Db, Tx};
 pub use heartbeats::{HeartbeatRow, HeartbeatTick};
+pub use imports::{ArchiveKind, ImportRow, ImportState, NewImport, NewImported};
 pub use inbox::{InboxItem, InboxOutcome};
 pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState, NewKeep};
 pub use maintenance::{IndexMismatch, OldFile};

@@ -24,7 +24,7 @@ use std::fmt;
 
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
-use crate::id::{PersonId, StrangerId, StreamId, VersionId};
+use crate::id::{ImportId, PersonId, StrangerId, StreamId, VersionId};
 
 /// The maximum length of a source. A longer one is truncated, and stays untrusted.
 const MAX_SOURCE: usize = 120;
@@ -87,6 +87,11 @@ impl Source {
     /// Text piped into the program, by the raw item that brought it.
     pub fn stdin(item: impl fmt::Display) -> Self {
         Self::new("stdin", &item.to_string())
+    }
+
+    /// Text of an archive that was imported from another program.
+    pub fn import(id: ImportId) -> Self {
+        Self::new("import", &id.to_string())
     }
 
     /// Text of unknown origin.

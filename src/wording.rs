@@ -13,6 +13,7 @@ pub mod command; // /help, lists, errors of commands
 pub mod erasure_plan; // what /forget would delete
 pub mod gateway; // admission and delivery: strangers, limits, waits
 pub mod heartbeat; // items of HEARTBEAT.md
+pub mod import; // archives of other programs
 pub mod knowledge; // results of the knowledge tools
 pub mod memory; // /memory, /remember, /promote
 pub mod offline; // the offline model

@@ -32,6 +32,8 @@ mod ephemeral;
 mod errors;
 #[path = "cli/facts.rs"]
 mod facts;
+#[path = "cli/import.rs"]
+mod import;
 #[path = "cli/installing.rs"]
 mod installing;
 #[path = "cli/memory.rs"]

@@ -17,10 +17,11 @@ use arguments::first_word;
 pub use command_line::parse_words;
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
+use super::imports::ImportRequest;
 use super::search::SearchQuery;
 use crate::engine::turn::call::YesExtent;
 use crate::id::{
-    AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId, VersionId,
+    AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId, VersionId,
 };
 use crate::people::Role;
 use crate::store::ConversationKind;
@@ -73,6 +74,10 @@ pub enum Query {
     Conversation(ConversationId),
     /// Full-text search.
     Search(SearchQuery),
+    /// What an archive of another program holds.
+    Archive(ImportRequest),
+    /// The imports.
+    Imports,
     /// The people with access.
     People,
     /// The removed people whom a name could mean.
@@ -302,6 +307,10 @@ pub enum Action {
     },
     /// Deletes all data of the person of that name.
     ForgetPerson(String),
+    /// Imports an archive of another program.
+    Import(ImportRequest),
+    /// Removes all that an import brought.
+    RemoveImport(ImportId),
     /// Sends the caller all their data.
     Export,
     /// Writes all data of a person into a file.

@@ -128,6 +128,8 @@ impl Admin {
             Query::Conversations(kind, limit) => shown(&self.history().conversations(own, kind, limit).await?),
             Query::Conversation(id) => shown(&self.history().conversation(id, own).await?),
             Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
+            Query::Archive(request) => shown(&self.imports().survey(origin.person()?, &request).await?),
+            Query::Imports => shown(&self.imports().list().await?),
             Query::People => shown(&self.members().people().await?),
             Query::Pending => shown(&self.reports().pending(origin.person()?).await?),
             Query::PendingProposals => shown(&skills.pending().await?),
@@ -224,6 +226,8 @@ impl Admin {
                 self.erasure().forget(&who, person, &ForgetRequest { name: &name, messages, step, surface }).await
             }
             Action::ForgetPerson(name) => self.erasure().forget_person(&name).await,
+            Action::Import(request) => return self.imports().import(origin.person()?, &request).await,
+            Action::RemoveImport(id) => return self.imports().remove(id).await,
             Action::Export => self.history().export(origin.person()?).await,
             Action::ExportTo { name, file } => self.history().export_to(&name, &file).await,
         };

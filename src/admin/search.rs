@@ -17,9 +17,11 @@ use super::memory::visible_path;
 use crate::id::ConversationId;
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
+use crate::store::ArchiveKind;
 use crate::time::{TimeRange, Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
+use crate::wording::import::imported_from;
 use sources::{FileExcerpt, FileLine};
 
 /// A kind of searchable data.
@@ -183,10 +185,12 @@ struct SearchRow {
     score: f64,
 }
 
-/// The author of a message, or the location of a hit in a file.
+/// The author of a message, the program whose archive it is from, or the location of a hit in a
+/// file.
 enum HitSource {
     Person(Option<ConversationId>),
     Assistant(Option<ConversationId>),
+    Archive(Option<ConversationId>, ArchiveKind),
     Nobody,
     File { path: String, line: usize },
 }
@@ -264,6 +268,7 @@ impl Render for SearchReport {
                 }
                 (_, SearchKind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
                 (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(&at, &plain(title), &sources),
+                (HitSource::Archive(_, kind), _) => says::hit(&at, &imported_from(kind.as_str()), &sources),
                 (HitSource::Assistant(_), _) => says::hit(&at, context.agent, &sources),
                 _ => says::hit(&at, &self.person, &sources),
             };
@@ -288,9 +293,9 @@ impl Render for SearchReport {
                 "tainted": !row.text.label().is_trusted(),
             });
             let json = match &row.by {
-                HitSource::Person(conversation) | HitSource::Assistant(conversation) => {
-                    with_fields(json, json!({ "conversation": conversation }))
-                }
+                HitSource::Person(conversation)
+                | HitSource::Assistant(conversation)
+                | HitSource::Archive(conversation, _) => with_fields(json, json!({ "conversation": conversation })),
                 HitSource::File { path, line } => {
                     let line = self.line(around.as_ref(), *line, shown);
                     with_fields(json, json!({ "path": path, "line": line }))

@@ -263,7 +263,7 @@ pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<
     if let Some(summary) = summary_of(db, id)? {
         return Ok(Some(map_labelled(&summary, |content| content.title.clone())));
     }
-    let asks = |kind| matches!(kind, MessageKind::Said | MessageKind::Task);
+    let asks = |kind| matches!(kind, MessageKind::Said | MessageKind::Task | MessageKind::Imported);
     let Some(first) = db.messages().messages_of(id)?.into_iter().find(|message| asks(message.kind)) else {
         return Ok(None);
     };

@@ -126,6 +126,8 @@ pub enum ListedKind {
     Heartbeat,
     /// Scheduled tasks
     Task,
+    /// Imported from other programs
+    Imported,
     /// All of them
     All,
 }

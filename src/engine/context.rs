@@ -105,7 +105,7 @@ fn rules(engine: &Engine, inputs: &TurnContext) -> String {
         heartbeat: engine.heartbeat,
     };
     match kind {
-        ConversationKind::Chat | ConversationKind::Piped => rules.chat(),
+        ConversationKind::Chat | ConversationKind::Piped | ConversationKind::Imported => rules.chat(),
         ConversationKind::Heartbeat | ConversationKind::Task => rules.run(),
         ConversationKind::Reflection => rules.reflection(),
     }

@@ -95,11 +95,14 @@ impl ShownEdit {
     }
 }
 
-/// Speaker of a message: the configured name of a person, or a guest's number. `None` for a message
-/// without a sender.
+/// Speaker of a message: the configured name of a person, a guest's number, or the archive that it
+/// was imported from. `None` for a message without a sender.
 pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<String>> {
     if let Some(number) = message.guest {
         return Ok(Some(crate::wording::prompt::guest(number)));
+    }
+    if let Some(kind) = db.imports().archive_of(message.id)? {
+        return Ok(Some(crate::wording::import::imported_from(kind.as_str())));
     }
     let person = message.person.map_or(Ok(None), |id| db.people().person(id))?;
     Ok(person.map(|person| person.name))

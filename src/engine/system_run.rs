@@ -176,7 +176,7 @@ impl Allowance {
     pub fn of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Self> {
         let kind = conversation.kind;
         let (effects, words) = match (kind, conversation.scope) {
-            (ConversationKind::Reflection, _) => (REFLECTION, Vec::new()),
+            (ConversationKind::Reflection | ConversationKind::Imported, _) => (REFLECTION, Vec::new()),
             (ConversationKind::Heartbeat | ConversationKind::Task, _) => {
                 (ERRAND, words_of_person(db, kind, conversation.id)?)
             }

@@ -278,7 +278,7 @@ impl<'a> Turn<'a> {
     ) -> anyhow::Result<Request> {
         let scope = self.row.scope;
         let purpose = match self.kind() {
-            ConversationKind::Chat | ConversationKind::Piped => Purpose::Chat,
+            ConversationKind::Chat | ConversationKind::Piped | ConversationKind::Imported => Purpose::Chat,
             ConversationKind::Reflection => Purpose::Reflection,
             ConversationKind::Heartbeat => Purpose::Heartbeat,
             ConversationKind::Task => Purpose::Task,

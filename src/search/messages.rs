@@ -96,7 +96,7 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
         search.add_linked_texts(&mut candidates, &first, &terms, looked)?;
         add_context(db, &mut candidates, &mut context, looked)?;
     }
-    let is_found = is_found(&candidates, &context, search.messages_in(looked.scope)?, looked.least_similarity);
+    let is_found = is_found(&candidates, &context, search.messages_in(looked)?, looked.least_similarity);
     let mut hits = Vec::new();
     for (at, score) in rank::rank(&candidates, &context).into_iter().take(looked.limit) {
         let Some(candidate) = candidates.get(at) else { continue };

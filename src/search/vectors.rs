@@ -281,9 +281,10 @@ impl Vectors {
         self.state().dimensions.map(|length| key_of(info, length))
     }
 
-    /// Returns the vector of a query, cached or computed by the server.
+    /// Returns the vector of a query, cached or computed by the server; none for one with a part from
+    /// an archive that may not be sent there.
     async fn of_question(&self, question: &Text) -> Option<Arc<[f32]>> {
-        let (words, ..) = question.open();
+        let (words, label, _) = question.open();
         let now = self.0.clock.now();
         {
             let state = self.state();
@@ -293,6 +294,11 @@ impl Vectors {
             if state.away.as_ref().is_some_and(|away| away.until > now) {
                 return None;
             }
+        }
+        // A model may quote an archive in its query.
+        let label = label.clone();
+        if self.0.journal.read(move |db| db.imports().withholds(&label)).await.unwrap_or(true) {
+            return None;
         }
         let computed = self.compute(std::slice::from_ref(question), question.scope(), QUESTION_WITHIN).await;
         let vectors = computed.inspect_err(|error| self.failed(error)).ok()?;

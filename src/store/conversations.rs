@@ -25,11 +25,13 @@ pub enum ConversationKind {
     Heartbeat,
     /// A scheduled task.
     Task,
+    /// From an archive of another program. It is closed, and no turn ever runs in it.
+    Imported,
 }
 impl ConversationKind {
     /// Returns true for a task of the program, which no person reads along.
     pub fn is_run(self) -> bool {
-        !matches!(self, Self::Chat | Self::Piped)
+        !matches!(self, Self::Chat | Self::Piped | Self::Imported)
     }
 }
 
@@ -47,6 +49,8 @@ pub enum BoundaryReason {
     Piped,
     /// A system run.
     Schedule,
+    /// An import.
+    Imported,
 }
 
 /// State of an opening.

@@ -11,6 +11,7 @@ use crate::store::rows::{from_row, text};
 use rusqlite::{Row, params};
 
 use super::EntryKind;
+use super::imports::withheld_by_import;
 use super::maintenance::SEARCHED;
 use crate::trust::{Label, Scope, Text};
 
@@ -225,14 +226,20 @@ fn new_places(corpus: Corpus) -> &'static str {
 
 /// FROM and WHERE clauses that select rows of a range without a vector.
 fn lacks(corpus: Corpus) -> String {
+    let withheld = |label: &str| format!("({label} GLOB '*import:*' AND {})", withheld_by_import(label));
     const NONE: &str = "NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.model = ?1 AND e.digest =";
     match corpus {
         Corpus::Said => format!(
             "FROM texts t JOIN messages m ON m.id = t.message_id LEFT JOIN text_digests d ON d.text_id = t.id
-             WHERE t.id BETWEEN ?2 AND ?3 AND {SEARCHED} AND t.text <> '' AND (d.digest IS NULL OR {NONE} d.digest))"
+             WHERE t.id BETWEEN ?2 AND ?3 AND {SEARCHED} AND t.text <> '' AND (d.digest IS NULL OR {NONE} d.digest))
+                 AND NOT {}",
+            withheld("t.label")
         ),
         Corpus::Known => {
-            format!("FROM entries n WHERE n.id BETWEEN ?2 AND ?3 AND n.text <> '' AND {NONE} n.digest)")
+            let withheld = withheld("n.label");
+            format!(
+                "FROM entries n WHERE n.id BETWEEN ?2 AND ?3 AND n.text <> '' AND {NONE} n.digest) AND NOT {withheld}"
+            )
         }
     }
 }

@@ -229,6 +229,8 @@ handles! {
     groups: Groups, GroupsMut;
     "Checks of HEARTBEAT.md, and its ticked items."
     heartbeats: Heartbeats, HeartbeatsMut;
+    "Imported archives of other programs."
+    imports: Imports, ImportsMut;
     "Updates that channels delivered."
     inbox: Inbox, InboxMut;
     "Requests to keep something that came from outside."

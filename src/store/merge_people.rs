@@ -21,6 +21,7 @@ const SCOPED: &[&str] = &[
     "files",
     "forgettings",
     "grants",
+    "imports",
     "keeps",
     "messages",
     "outbox",
@@ -48,7 +49,7 @@ const NAMED: &[(&str, &str)] = &[
     ("spending", "person_id"),
     ("turns", "person_id"),
 ];
-const IN_STREAM: &[&str] = &["conversations", "messages", "questions", "turns"];
+const IN_STREAM: &[&str] = &["conversations", "imports", "messages", "questions", "turns"];
 
 impl PeopleMut<'_> {
     /// Returns true if a person has no pending or running work, which a merge requires.

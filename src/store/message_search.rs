@@ -257,9 +257,11 @@ impl MessageSearch<'_> {
         Ok(Terms { absent, ..Terms::among(counted, texts) })
     }
 
-    /// Returns the approximate number of messages in a scope.
-    pub fn messages_in(&self, scope: Scope) -> anyhow::Result<f64> {
-        self.db.one("SELECT CAST(coalesce(sum(messages), 0) AS REAL) FROM conversations WHERE scope = ?1", [scope])
+    /// Returns the approximate number of messages that a query searches.
+    pub fn messages_in(&self, query: &MessageQuery<'_>) -> anyhow::Result<f64> {
+        let sql = "SELECT CAST(coalesce(sum(messages), 0) AS REAL) FROM conversations
+             WHERE scope = ?1 AND (?2 OR kind <> 'imported')";
+        self.db.one(sql, params![query.scope, query.untrusted_too])
     }
 
     /// Returns the candidates by words, each with the terms that it contains.

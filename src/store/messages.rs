@@ -32,6 +32,8 @@ pub enum MessageKind {
     Reflection,
     /// A message to a person that they did not ask for.
     Sent,
+    /// A message of an imported archive, whoever wrote it there.
+    Imported,
 }
 
 /// Role of a text within its message.
@@ -66,7 +68,7 @@ pub enum MessageState {
     Answered,
     /// Closed without an answer.
     Closed,
-    /// Ours, or a reflection: nothing to do.
+    /// Ours, a reflection, or imported: nothing to do.
     Done,
 }
 
@@ -319,7 +321,9 @@ impl MessagesMut<'_> {
     /// Stores a message: queued if it needs processing, done if it is ours.
     pub fn add_message(&self, new: &NewMessage<'_>) -> anyhow::Result<MessageId> {
         let state = match new.kind {
-            MessageKind::Reply | MessageKind::Reflection | MessageKind::Sent => MessageState::Done,
+            MessageKind::Reply | MessageKind::Reflection | MessageKind::Sent | MessageKind::Imported => {
+                MessageState::Done
+            }
             MessageKind::Said | MessageKind::Command | MessageKind::Task => MessageState::Queued,
         };
         insert!(self.db, "messages" {

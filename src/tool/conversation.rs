@@ -20,7 +20,7 @@ use crate::store::{
 use crate::text::{one_line, shorten};
 use crate::time::Zone;
 use crate::trust::{Label, Scope};
-use crate::wording::{prompt, search as says, tool};
+use crate::wording::{self, prompt, search as says, tool};
 
 /// Maximum number of characters of a page.
 const PAGE: usize = 10_000;
@@ -197,6 +197,10 @@ pub(super) fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Str
         },
         (MessageKind::Reflection, ..) => says::A_REFLECTION.to_owned(),
         (MessageKind::Task, ..) => says::THE_PROGRAM.to_owned(),
+        (MessageKind::Imported, ..) => match db.imports().archive_of(message.id)? {
+            Some(kind) => wording::import::imported_from(kind.as_str()),
+            None => says::THE_PROGRAM.to_owned(),
+        },
         (_, Some(number), _) => prompt::guest(number),
         (_, None, Some(_)) => says::THE_PERSON.to_owned(),
         (_, None, None) => says::THE_ASSISTANT.to_owned(),

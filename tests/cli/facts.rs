@@ -2,7 +2,7 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 31] = [
     "demo",
     "init",
     "run",
@@ -25,6 +25,7 @@ const COMMANDS: [&str; 30] = [
     "reflect",
     "usage",
     "resend",
+    "import",
     "export",
     "forget",
     "backup",

@@ -37,6 +37,7 @@ const TABLE: &[Row] = &[
     },
     Row { modules: &["config"], among: Among::Apart, except: &[] },
     Row { modules: &["store", "model", "skill", "adapter"], among: Among::Apart, except: &[] },
+    Row { modules: &["import"], among: Among::Apart, except: &["adapter"] },
     Row { modules: &["spend"], among: Among::Apart, except: &["adapter"] },
     Row { modules: &["search"], among: Among::Apart, except: &["adapter"] },
     Row { modules: &["memory", "review"], among: Among::InTurn, except: &["adapter"] },

@@ -62,6 +62,7 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("guests", [Here, No(HISTORY), No("a guest is no person")]),
     ("heartbeat_ticks", [Here, No(HISTORY), Here]),
     ("heartbeats", [Here, No("the next check follows the clock"), No(EACH_OWN)]),
+    ("imports", [Here, No(HISTORY), Here]),
     ("inbox", [Here, No(HISTORY), No(OWN_MOVE)]),
     ("indexed", [Here, By("clear_entries"), By("drop_entries_of")]),
     ("keeps", [Here, Here, Here]),

@@ -7,8 +7,9 @@ use std::path::Path;
 
 use super::arguments::{self, kind_of};
 use super::{Action, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
+use crate::admin::imports::ImportRequest;
 use crate::admin::search::SearchQuery;
-use crate::id::{AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId, VersionId};
+use crate::id::{AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId, VersionId};
 use crate::people::Role;
 use crate::store::ConversationKind;
 
@@ -33,6 +34,8 @@ fn query(words: &[&str]) -> Option<Query> {
         ["conversations", "list", limit @ ..] => Query::Conversations(Some(ConversationKind::Chat), limit_of(limit)?),
         ["conversations", "show", id] => Query::Conversation(ConversationId(number(id)?)),
         ["search", query @ ..] => Query::Search(SearchQuery::read(query)?),
+        ["import", "list"] => Query::Imports,
+        ["import", "survey", path, flags @ ..] => Query::Archive(archive(path, flags)?),
         ["people", "list"] => Query::People,
         ["people", "former", name] => Query::FormerPeople(text(name)),
         ["people", "hand-over", name] => Query::HandOverPlan(text(name)),
@@ -114,11 +117,36 @@ fn action(words: &[&str]) -> Option<Action> {
             Action::Forget { name: text(note), messages, step }
         }
         ["forget", name, "--yes"] => Action::ForgetPerson(text(name)),
+        ["import", "read", path, flags @ ..] => Action::Import(archive(path, flags)?),
+        ["import", "remove", id] => Action::RemoveImport(ImportId(number(id)?)),
         ["export", name, file] if Path::new(file).is_absolute() => {
             Action::ExportTo { name: text(name), file: text(file) }
         }
         _ => return None,
     })
+}
+
+/// Parses the path of an archive and the flags after it.
+fn archive(path: &str, mut flags: &[&str]) -> Option<ImportRequest> {
+    let mut request = ImportRequest { path: Path::new(path).to_owned(), ..ImportRequest::default() };
+    loop {
+        flags = match flags {
+            [] => return request.path.is_absolute().then_some(request),
+            ["--kind", kind, rest @ ..] => {
+                request.kind = Some(kind.parse().ok()?);
+                rest
+            }
+            ["--as", person, rest @ ..] => {
+                request.person = text(person);
+                rest
+            }
+            ["--embed", rest @ ..] => {
+                request.may_embed = true;
+                rest
+            }
+            _ => return None,
+        };
+    }
 }
 
 fn text(word: &str) -> String {

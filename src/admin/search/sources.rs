@@ -64,8 +64,11 @@ fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone)
 
 fn message_row(db: Db<'_>, kind: SearchKind, id: i64, hit: MessageHit) -> anyhow::Result<SearchRow> {
     let title = hit.conversation.map(|id| title_of(db, id)).transpose()?.flatten();
-    let by =
-        if hit.person.is_some() { HitSource::Person(hit.conversation) } else { HitSource::Assistant(hit.conversation) };
+    let by = match (hit.person, db.imports().archive_of(hit.message)?) {
+        (Some(_), _) => HitSource::Person(hit.conversation),
+        (None, Some(kind)) => HitSource::Archive(hit.conversation, kind),
+        (None, None) => HitSource::Assistant(hit.conversation),
+    };
     Ok(SearchRow { kind, id, at: hit.at, by, title, text: hit.text, score: hit.score })
 }
 

@@ -288,7 +288,7 @@ impl Erasure<'_> {
         let matcher = row.query.paraphrases();
         let (mut messages, mut summaries) = (BTreeSet::new(), BTreeSet::new());
         let sql = "SELECT m.id, m.kind = 'reflection', t.text FROM texts t JOIN messages m ON m.id = t.message_id
-             WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection', 'sent')";
+             WHERE t.scope = ?1 AND t.text <> '' AND m.kind IN ('said', 'reply', 'reflection', 'sent', 'imported')";
         self.db.each(sql, [row.scope], |found| {
             let (id, is_reflection): (MessageId, bool) = (found.get(0)?, found.get(1)?);
             let is_named = remaining.messages.contains(&id) || row.choice.spares(&ErasureItem::Message(id).key());
@@ -354,7 +354,7 @@ impl Erasure<'_> {
             ColumnRedaction::Keep(kept) => return Ok(Some((kept, None))),
             ColumnRedaction::Text => {
                 "SELECT m.id FROM texts t JOIN messages m ON m.id = t.message_id
-                 WHERE t.id = ?1 AND m.kind IN ('said', 'reply')"
+                 WHERE t.id = ?1 AND m.kind IN ('said', 'reply', 'imported')"
             }
             // The last step of a turn repeats its reply.
             ColumnRedaction::Step => {

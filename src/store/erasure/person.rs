@@ -208,6 +208,7 @@ impl ErasureMut<'_> {
             format!("UPDATE outbox SET text = '' WHERE {of_notice}"),
             format!("UPDATE outbox SET quotes = '' WHERE address_id IN {whose} OR scope = 'person:' || ?1"),
             "UPDATE inbox SET external_id = 'forgotten:' || id WHERE id IN (SELECT inbox_id FROM messages WHERE person_id = ?1)".to_owned(),
+            "UPDATE imports SET name = '', state = 'gone' WHERE scope = 'person:' || ?1".to_owned(),
             "UPDATE messages SET external_id = '', also = '', album = '' WHERE person_id = ?1 OR scope = 'person:' || ?1".to_owned(),
             "UPDATE attachments SET state = 'gone', reference = '', mime = '', trouble = '' WHERE scope = 'person:' || ?1".to_owned(),
             "DELETE FROM reactions WHERE person_id = ?1 OR message_id IN (SELECT id FROM messages WHERE scope = 'person:' || ?1)".to_owned(),

@@ -122,13 +122,16 @@ impl RedactionMut<'_> {
     }
 
     /// Blanks the results by which turns read the message, as searches return it.
-    fn redact_results(&self, id: MessageId) -> anyhow::Result<()> {
+    pub(in crate::store) fn redact_results(&self, id: MessageId) -> anyhow::Result<()> {
+        let readers = self.db.derivations().children(self.db.derivations().node_of(id)?)?;
+        if readers.is_empty() {
+            return Ok(());
+        }
         let mut query = ErasureQuery::default();
         for text in self.db.all::<_, String>("SELECT text FROM texts WHERE message_id = ?1", [id])? {
             query.join(ErasureQuery::of_text(&text));
         }
         let parts = query.parts();
-        let readers = self.db.derivations().children(self.db.derivations().node_of(id)?)?;
         for reader in readers {
             let Node::Turn(turn) = reader else { continue };
             let results = "SELECT id, text FROM steps WHERE turn_id = ?1 AND kind = 'tool' AND text <> ''";

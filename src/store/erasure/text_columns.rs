@@ -143,6 +143,7 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     own("reflections", "title", ColumnRedaction::Whole("…"), CountAs::Summary, NONE),
     own("actions", "title", ColumnRedaction::Whole("…"), CountAs::Summary, NONE),
     own("actions", "payload", ColumnRedaction::Whole("{}"), CountAs::Summary, NONE),
+    own("imports", "name", ColumnRedaction::Whole(""), CountAs::Copy, NONE),
     own("keeps", "shown", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("keeps", "instead_of", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("keeps", "path", ColumnRedaction::Row, CountAs::Copy, NONE),

@@ -27,6 +27,8 @@ mod main_path;
 mod quoting;
 #[path = "../trust/durable_text.rs"]
 mod durable_text;
+#[path = "../operations/import.rs"]
+mod import;
 #[path = "../operations/limits.rs"]
 mod limits;
 #[path = "../trust/approval_scope.rs"]

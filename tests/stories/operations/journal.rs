@@ -34,8 +34,9 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
 /// (`parts` of the outbox, the raw originals of the `inbox`, earlier contents of `files`, the
 /// index, fingerprints); or with text that is trusted by construction (the start of a
 /// conversation).
-const WITHOUT: [&str; 35] = [
+const WITHOUT: [&str; 36] = [
     "slots",
+    "imports",
     "people",
     "addresses",
     "declared_addresses",

@@ -165,6 +165,38 @@ async fn an_exact_match_is_not_buried_by_matches_in_meaning() {
     story.end().await;
 }
 
+/// Promise (privacy/import-embedding): What you import is not sent to the embedding server, nor what
+/// the assistant makes of it, unless you allow it with `--embed`.
+#[tokio::test]
+async fn an_import_is_not_sent_to_the_server_unless_that_is_allowed() {
+    let server = Server::start().await;
+    let story = Story::with(&server.settings("small")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("conversations.json");
+    let archive = |word: &str| {
+        json!([{ "uuid": word, "name": format!("title-{word}"), "chat_messages": [
+            { "uuid": "1", "sender": "human", "text": format!("an automobile, {word}"), "created_at": "2025-03-02T15:59:30Z" }] }])
+    };
+    for (word, flags) in [("withheld", &[][..]), ("allowed", &["--embed"][..])] {
+        std::fs::write(&path, archive(word).to_string()).unwrap();
+        let words = [&["import", "read", path.to_str().unwrap()][..], flags].concat();
+        assert!(!story.command_line(&words).await.failed);
+    }
+    story.model.calls("read_conversation", json!({ "id": 1 })).says("It was withheld for good reason.");
+    story.say(ADA, "what is in the old talk?").await;
+    story.model.calls("memory_search", json!({ "query": "automobile that was withheld" })).says("Nothing.");
+    story.say(ADA, "look again").await;
+    story.pass(LATER).await;
+    assert_eq!((server.was_asked("withheld"), server.was_asked("allowed")), (0, 2), "the title and the message");
+    assert!(sees(&found(&story, OF_ADA, "which car", true).await, "allowed"));
+    assert!(health(&story).await.is_complete, "the rest is not waited for");
+    story.end().await;
+}
+
+fn sees(hits: &[String], word: &str) -> bool {
+    hits.iter().any(|hit| hit.contains(word))
+}
+
 /// Proves: search/outside-influence
 #[tokio::test]
 async fn untrusted_text_is_found_by_meaning_only_on_request() {
