@@ -24,6 +24,7 @@ mod qr_code;
 mod read_document;
 mod run;
 mod service;
+mod set_secret;
 mod signal;
 mod skills;
 mod standby;
@@ -37,7 +38,7 @@ use crate::admin::command::help;
 use crate::engine::files::reader::LOCKED;
 use crate::wording::cli as says;
 use client::words;
-use config::CliPaths;
+use config::{CliPaths, ConfigCommand};
 pub use log::calm_panics;
 use print::CliError;
 use print::Printer;
@@ -119,9 +120,9 @@ enum CliCommand {
         #[arg(long)]
         check: bool,
     },
-    /// Check or show the configuration
+    /// Check or show the configuration, change a secret
     #[command(subcommand)]
-    Config(config::ConfigCommand),
+    Config(ConfigCommand),
     /// Manage people with access
     #[command(subcommand)]
     People(forward::People),
@@ -234,7 +235,9 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Doctor(options) => doctor::run(&options, &paths()?, printer),
         CliCommand::Status { check: false } => forward(words(&["status"])),
         CliCommand::Status { check: true } => client::check(&paths()?),
-        CliCommand::Config(command) => config::run(&command, &paths()?, printer),
+        CliCommand::Config(ConfigCommand::Check) => config::check(&paths()?, printer),
+        CliCommand::Config(ConfigCommand::Show) => config::show(&paths()?, printer),
+        CliCommand::Config(ConfigCommand::SetSecret(options)) => set_secret::set_secret(&options, &paths()?, printer),
         CliCommand::People(command) => people::run(&command, &paths()?, printer),
         CliCommand::Reminders(command) => forward(command.line()),
         CliCommand::Tools(command) => forward(command.line()),

@@ -14,6 +14,7 @@ mod mcp;
 mod known_models;
 mod models;
 mod reader;
+mod secrets;
 mod sections;
 mod units;
 mod written_values;
@@ -22,8 +23,9 @@ pub use difference::{Changed, Subject, difference};
 pub use error::ConfigError;
 pub use example::{Answers, SecretFrom, SignalAnswers, commented};
 pub use known_models::{KnownModel, known_model};
-pub use load::{LoadedConfig, load, mode_finding, parse};
+pub use load::{LoadedConfig, load, load_with_missing_secrets, mode_finding, parse};
 pub use reader::EffectiveValue;
+pub use secrets::{NamedSecret, SecretLocation, SecretPlace, named_secrets, secret_keys, secret_place};
 pub use units::{money, nearest_zone, show_money};
 pub use written_values::ValueSource;
 

@@ -42,6 +42,8 @@ mod memory;
 mod model;
 #[path = "cli/forget.rs"]
 mod forget;
+#[path = "cli/moving.rs"]
+mod moving;
 #[path = "cli/one_shot.rs"]
 mod one_shot;
 #[path = "cli/people.rs"]

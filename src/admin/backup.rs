@@ -1,11 +1,11 @@
 //! Backups: the whole state of a home in one file, made while the gateway runs or not.
 //!
 //! A backup is a gzipped tar, so it can be opened without this program: `compline.db`,
-//! `workspace/`, `skills/`, `experience/`, `compline.toml` unless excluded, then a manifest with
-//! the size and SHA-256 of each file, and last the manifest's authentication with the key of the
-//! home ([`key`]), which is in no archive. The archive is written under a temporary name in the
-//! same folder, synced, read back, compared with its input, and only then renamed. It never
-//! replaces another file. It is not encrypted.
+//! `workspace/`, `skills/`, `experience/`, `compline.toml` with the keys and tokens that lie in the
+//! home (`secrets/`) unless excluded, then a manifest with the size and SHA-256 of each file, and
+//! last the manifest's authentication with the key of the home ([`key`]), which is in no archive.
+//! The archive is written under a temporary name in the same folder, synced, read back, compared
+//! with its input, and only then renamed. It never replaces another file. It is not encrypted.
 //!
 //! **The files come first and the journal after them.** The program commits a file's row before it
 //! writes the file or changes a skill. The journal in a backup therefore knows every file that the
@@ -22,6 +22,7 @@ pub mod manifest;
 pub mod pack;
 pub mod read;
 
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::BufWriter;
 use std::os::unix::fs::OpenOptionsExt;
@@ -29,7 +30,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::config::Home;
+use crate::config::{Home, named_secrets};
 use crate::id::PersonId;
 use crate::memory;
 use crate::store::{self, Tx};
@@ -46,6 +47,8 @@ pub const FOLDERS: [&str; 3] = ["workspace", "skills", "experience"];
 pub const JOURNAL: &str = "compline.db";
 /// Name of the configuration in a backup.
 pub const CONFIG: &str = "compline.toml";
+/// Folder of the secret files in a backup, each under its path in the home.
+pub const SECRETS: &str = "secrets";
 
 /// The data to back up.
 #[derive(Debug, Clone)]
@@ -56,7 +59,8 @@ pub struct BackupSources {
     pub workspace: PathBuf,
     /// The skills folder.
     pub skills: PathBuf,
-    /// The configuration file, if it is included.
+    /// The configuration file, if it is included. The secret files that it names in the home are
+    /// included with it.
     pub config: Option<PathBuf>,
 }
 
@@ -67,6 +71,8 @@ pub struct FinishedBackup {
     pub size: u64,
     /// Number of files, without the journal.
     pub files: usize,
+    /// Secret files, as paths in the home.
+    pub secrets: Vec<String>,
     /// Excluded paths, each with the reason.
     pub left_out: Vec<(String, LeftOut)>,
     /// The key of the home, if it was created for this backup and its recovery code was not shown
@@ -109,13 +115,11 @@ pub fn make(
         let _ = std::fs::remove_file(leftover);
     }
     let manifest = made?;
+    let files: Vec<_> = manifest.entries.iter().filter(|entry| entry.kind == BackupEntryKind::File).collect();
     Ok(FinishedBackup {
         size: std::fs::metadata(&to)?.len(),
-        files: manifest
-            .entries
-            .iter()
-            .filter(|entry| entry.kind == BackupEntryKind::File && entry.path != JOURNAL)
-            .count(),
+        files: files.iter().filter(|entry| entry.path != JOURNAL).count(),
+        secrets: files.iter().filter_map(|entry| secret_path(&entry.path).map(str::to_owned)).collect(),
         left_out: manifest.left_out,
         new_key: is_new.then_some(key),
     })
@@ -150,6 +154,7 @@ fn write(
     }
     if let Some(config) = sources.config.as_ref().filter(|config| config.is_file()) {
         packer.file(CONFIG, &mut File::open(config)?)?;
+        pack_secrets(&mut packer, sources, config)?;
     }
     store::copy_journal(&sources.home.journal(), copy, &mut |_, _| {})?;
     anyhow::ensure!(places == places_of(sources), says::FOLDERS_MOVED);
@@ -162,6 +167,46 @@ fn write(
     anyhow::ensure!(damage.is_empty(), "The journal is damaged: {}", damage.join("; "));
     packer.file(JOURNAL, &mut File::open(copy)?)?;
     packer.finish(journal, now)
+}
+
+/// Adds the secret files that the configuration names in the home, and records those elsewhere.
+fn pack_secrets(
+    packer: &mut Packer<'_, impl pack::Durable>,
+    sources: &BackupSources,
+    config: &Path,
+) -> anyhow::Result<()> {
+    let home = sources.home.path();
+    let packed: Vec<PathBuf> = sources.folders().iter().filter_map(|folder| folder.canonicalize().ok()).collect();
+    let named = named_secrets(&std::fs::read_to_string(config)?, &sources.home);
+    let files: BTreeSet<&PathBuf> = named.iter().filter_map(|secret| secret.file()).collect();
+    let mut secrets = BTreeSet::new();
+    for path in files {
+        let Ok(real) = path.canonicalize() else { continue };
+        let inside = real.starts_with(home.canonicalize()?).then(|| path.strip_prefix(home).ok()).flatten();
+        match inside.and_then(Path::to_str).map(|inside| format!("{SECRETS}/{inside}")) {
+            Some(_) if packed.iter().any(|folder| real.starts_with(folder)) => {}
+            Some(name) if manifest::is_plain(&name) => drop(secrets.insert((name, real))),
+            _ => packer.leave_out(&path.to_string_lossy(), LeftOut::SecretElsewhere),
+        }
+    }
+    let folders: BTreeSet<&str> = secrets.iter().flat_map(|(name, _)| folders_above(name)).collect();
+    for folder in folders {
+        packer.folder(folder)?;
+    }
+    for (name, path) in &secrets {
+        packer.file(name, &mut File::open(path)?)?;
+    }
+    Ok(())
+}
+
+/// All folders in the path of a file.
+fn folders_above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').filter_map(|(at, _)| path.get(..at))
+}
+
+/// The path in the home of a secret file of a backup; `None` for other files.
+pub(super) fn secret_path(path: &str) -> Option<&str> {
+    path.strip_prefix(SECRETS)?.strip_prefix('/')
 }
 
 /// The owner of the workspace root, and whether no folder moves are open; `None` for a journal from

@@ -28,10 +28,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 
 use super::backup::key::{BackupKey, KEY_FILE};
-use super::backup::manifest::{BackupEntry, BackupEntryKind, FORM};
+use super::backup::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest};
 use super::backup::read::{self, Archive};
-use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, free_space, known_as};
-use crate::config::{self, Config, Home};
+use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, SECRETS, free_space, known_as, secret_path};
+use crate::config::{self, Config, Home, NamedSecret};
 use crate::memory;
 use crate::review;
 use crate::store::{self, ClosedWork, Journal, RestoredPerson, Tx};
@@ -119,6 +119,8 @@ pub struct Restored {
     pub keeps_key: bool,
     /// The owners, each with their addresses.
     pub owners: Vec<String>,
+    /// Secrets that the archive's configuration names and that are not on this computer.
+    pub missing_secrets: Vec<NamedSecret>,
 }
 
 /// A restore that awaits confirmation. Nothing has changed; without [`finish`], [`settle`] removes
@@ -127,10 +129,14 @@ pub struct Restored {
 pub struct PreparedRestore {
     /// Changes to the people and tools that may act.
     pub difference: Difference,
-    places: Vec<(&'static str, PathBuf)>,
+    places: Places,
     parked: ClosedWork,
     keeps_key: bool,
+    secrets: Vec<NamedSecret>,
 }
+
+/// The destinations: name in the backup, and path.
+type Places = Vec<(String, PathBuf)>;
 
 /// Reads the whole archive in `file`.
 ///
@@ -139,8 +145,13 @@ pub struct PreparedRestore {
 pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<Archive> {
     settle(home)?;
     let room = free_space(home.path()).unwrap_or(u64::MAX);
-    let archive = read::verify(file, room, progress)
-        .map_err(|error| anyhow::anyhow!(says::not_whole(file, &format!("{error:#}"))))?;
+    let archive = read::verify(file, room, progress).map_err(|error| {
+        let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
+        match kind == Some(std::io::ErrorKind::PermissionDenied) {
+            true => anyhow::anyhow!(says::not_readable(file)),
+            false => anyhow::anyhow!(says::not_whole(file, &format!("{error:#}"))),
+        }
+    })?;
     let known = store::newest_version();
     ensure!(archive.manifest.journal <= known, says::newer(file, archive.manifest.journal, known));
     Ok(archive)
@@ -182,7 +193,7 @@ pub async fn prepare(
     read::unpack(file, manifest, &staged, progress).map_err(not_whole)?;
     failpoint("unpacked")?;
     let chosen = choose_config(target, &staged, is_authentic)?;
-    let mut places = places(target, &chosen)?;
+    let mut places = places(target, &chosen, manifest)?;
     let present = present(&target.home);
     let closing = CloseInput {
         entries: manifest.entries.clone(),
@@ -205,7 +216,7 @@ pub async fn prepare(
         tools,
         config: chosen.change,
     };
-    Ok(PreparedRestore { difference, places, parked, keeps_key })
+    Ok(PreparedRestore { difference, places, parked, keeps_key, secrets: chosen.secrets })
 }
 
 /// Replaces the present state with a prepared archive.
@@ -218,14 +229,18 @@ pub fn finish(
     now: Timestamp,
     failpoint: SwapFailpoint<'_>,
 ) -> anyhow::Result<Restored> {
-    let PreparedRestore { difference, places, parked, keeps_key } = prepared;
+    let PreparedRestore { difference, places, parked, keeps_key, secrets } = prepared;
     let aside = swap::swap(&target.home, places, now, failpoint)?;
     let is_same_config = matches!(&difference.config, ConfigChange::Kept(0) | ConfigChange::Taken(_));
     Ok(Restored {
         made_at: difference.made_at,
+    let missing_secrets: Vec<_> = secrets.into_iter().filter(|secret| !secret.is_there(&target.environment)).collect();
         parked,
         aside,
-        is_exact: difference.is_authentic && is_same_config && parked == ClosedWork::default(),
+        is_exact: difference.is_authentic
+            && is_same_config
+            && parked == ClosedWork::default()
+            && missing_secrets.is_empty(),
         is_authentic: difference.is_authentic,
         is_configured_otherwise: !is_same_config,
         keeps_key,
@@ -233,6 +248,7 @@ pub fn finish(
     })
 }
 
+        missing_secrets,
 /// The configuration to use afterwards.
 struct ChosenConfig {
     change: ConfigChange,
@@ -241,6 +257,8 @@ struct ChosenConfig {
 }
 
 fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> anyhow::Result<ChosenConfig> {
+    /// Secrets that the archive's configuration names, if it is used.
+    secrets: Vec<NamedSecret>,
     let (new, present) = (staged.join(CONFIG), &target.config);
     let takes = new.is_file()
         && is_authentic
@@ -252,7 +270,8 @@ fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> a
     let holds = if takes { &new } else { present };
     let config = match holds.is_file() {
         true => {
-            let loaded = config::load(target.home.clone(), holds, &target.environment);
+            let load = if takes { config::load_with_missing_secrets } else { config::load };
+            let loaded = load(target.home.clone(), holds, &target.environment);
             let unusable = if takes { says::config_unusable } else { says::present_config_unusable };
             Some(loaded.map_err(|error| anyhow::anyhow!(unusable(&error.to_string())))?.config)
         }
@@ -265,39 +284,40 @@ fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> a
         (false, false, true) => ConfigChange::Absent,
         (true, false, true) => ConfigChange::Kept(config::difference(&text(present), &text(&new)).len()),
     };
-    Ok(ChosenConfig { change, takes, config })
+    let secrets = if takes { config::named_secrets(&text(&new), &target.home) } else { Vec::new() };
+    Ok(ChosenConfig { change, takes, config, secrets })
 }
 
-/// The destinations: name in the backup, and path.
-fn places(target: &RestoreTarget, chosen: &ChosenConfig) -> anyhow::Result<Vec<(&'static str, PathBuf)>> {
+/// The secret files of the archive are used only if its configuration names them.
+fn places(target: &RestoreTarget, chosen: &ChosenConfig, manifest: &Manifest) -> anyhow::Result<Places> {
     let (workspace, skills) = match &chosen.config {
         Some(config) => (config.workspace.clone(), config.skills.dir.clone()),
         None => (target.home.path().join("workspace"), target.home.path().join("skills")),
     };
     let folders = FOLDERS.into_iter().zip([workspace, skills, target.home.path().join("experience")]);
-    let mut places: Vec<(&'static str, PathBuf)> = folders.collect();
+    let mut places: Places = folders.map(|(name, folder)| (name.to_owned(), folder)).collect();
+    let files = manifest.entries.iter().filter(|entry| entry.kind == BackupEntryKind::File);
+    let is_named =
+        |inside: &&str| chosen.secrets.iter().filter_map(NamedSecret::file).any(|path| path.ends_with(inside));
+    let secrets = files.filter_map(|entry| secret_path(&entry.path)).filter(is_named);
+    places.extend(secrets.map(|inside| (format!("{SECRETS}/{inside}"), target.home.path().join(inside))));
     for (_, folder) in &places {
         ensure!(swap::is_on_the_disk_of(&target.home, folder), says::other_disk(folder));
     }
-    places.push((JOURNAL, target.home.journal()));
+    places.push((JOURNAL.to_owned(), target.home.journal()));
     if chosen.takes {
-        places.push((CONFIG, target.config.clone()));
+        places.push((CONFIG.to_owned(), target.config.clone()));
     }
     Ok(places)
 }
 
 /// Keeps the archive's key in a home that has none. A home with a key retains it, so the recovery
 /// code that its owner wrote down stays valid.
-fn store_key(
-    target: &RestoreTarget,
-    proof: &ArchiveProof,
-    staged: &Path,
-    places: &mut Vec<(&'static str, PathBuf)>,
-) -> anyhow::Result<bool> {
+fn store_key(target: &RestoreTarget, proof: &ArchiveProof, staged: &Path, places: &mut Places) -> anyhow::Result<bool> {
     match proof {
         ArchiveProof::Key(key) if BackupKey::load(&target.home)?.is_none() => {
             key.write(&staged.join(KEY_FILE))?;
-            places.push((KEY_FILE, target.home.backup_key()));
+            places.push((KEY_FILE.to_owned(), target.home.backup_key()));
             Ok(true)
         }
         _ => Ok(false),

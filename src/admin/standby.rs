@@ -77,7 +77,7 @@ pub struct PreparedTakeover {
     pub difference: Difference,
     /// Work that is closed or marked.
     pub parked: ClosedWork,
-    places: Vec<(&'static str, PathBuf)>,
+    places: Vec<(String, PathBuf)>,
 }
 
 /// Rebuilds the journal of the replica next to the home, or copies that of the home itself if no
@@ -128,9 +128,9 @@ pub async fn prepare(config: &Config, purpose: Purpose, now: Timestamp) -> anyho
         tools,
         config: ConfigChange::Kept(0),
     };
-    let mut places = vec![(JOURNAL, home.journal())];
+    let mut places = vec![(JOURNAL.to_owned(), home.journal())];
     if config.replica.is_some() {
-        places.extend(FOLDERS.into_iter().zip(targets));
+        places.extend(FOLDERS.into_iter().map(str::to_owned).zip(targets));
     }
     for (_, place) in &places {
         ensure!(swap::is_on_the_disk_of(home, place), crate::wording::upkeep::other_disk(place));

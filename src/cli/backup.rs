@@ -24,7 +24,8 @@ use crate::admin::backup::read::Archive;
 use crate::admin::backup::{self, BackupSources, FinishedBackup};
 use crate::admin::restore::{self, ArchiveProof, Authenticity, Configuration, RestoreTarget, Restored};
 use crate::app::{BuildError, take_lock};
-use crate::config::Home;
+use crate::config::{Home, NamedSecret, SecretLocation};
+use crate::review::reveal::reveal;
 use crate::store::ClosedWork;
 use crate::time::{Clock, SystemClock, Zone};
 use crate::wording::{restore as says, upkeep};
@@ -85,7 +86,10 @@ pub fn backup(options: &Backup, paths: &CliPaths, printer: Printer) -> Result<Ex
     for (path, why) in &made.left_out {
         print_remark(&upkeep::left_out(&path.escape_debug().to_string(), *why));
     }
-    printer.note(if with_config { upkeep::HOLDS_SECRETS } else { upkeep::WITHOUT_CONFIG });
+    printer.note(&match with_config {
+        true => upkeep::holds_secrets(&made.secrets),
+        false => upkeep::WITHOUT_CONFIG.to_owned(),
+    });
     print_result(&made, file, with_config, printer)?;
     if let Some(key) = &made.new_key {
         // JSON output and logs are not read by a person who would write down the code.
@@ -108,7 +112,8 @@ fn print_result(made: &FinishedBackup, file: &Path, with_config: bool, printer: 
     if printer.json {
         let left_out: Vec<_> = made.left_out.iter().map(|(path, why)| json!({ "path": path, "why": why })).collect();
         return printer.json(&json!({
-            "file": file, "bytes": made.size, "files": made.files, "config": with_config, "left_out": left_out,
+            "file": file, "bytes": made.size, "files": made.files, "config": with_config,
+            "secrets": made.secrets, "left_out": left_out,
         }));
     }
     printer.fact(&upkeep::made(file, made.size.div_ceil(1024), made.files))
@@ -254,11 +259,29 @@ pub(super) fn zone(paths: &CliPaths) -> Zone {
     paths.load().map_or(Zone::UTC, |loaded| loaded.config.zone)
 }
 
+fn missing(secret: &NamedSecret, paths: &CliPaths) -> String {
+    let path = match &secret.location {
+        SecretLocation::File(path) => path,
+        SecretLocation::Variable(name) => return says::missing_variable(&secret.key, &reveal(name)),
+    };
+    let shown = reveal(&path.to_string_lossy());
+    // An absolute path leads into the former home.
+    let mut rest = path.components();
+    while rest.next().is_some() {
+        if !rest.as_path().as_os_str().is_empty() && paths.home.path().join(rest.as_path()).is_file() {
+            let now = format!("HOME/{}", rest.as_path().display());
+            return says::moved_file(&secret.key, &shown, &reveal(&now));
+        }
+    }
+    let key = secret.key.trim_end_matches("_file");
+    says::missing_file(&secret.key, &shown, &paths.command(&format!("config set-secret {key}")))
+}
+
 fn print_restored(restored: &Restored, paths: &CliPaths, printer: Printer) -> Result<(), CliError> {
     if printer.json {
         return printer.json(&json!({
             "made_at": restored.made_at.rfc3339(), "aside": restored.aside, "parked": restored.parked,
-            "exact": restored.is_exact, "owners": restored.owners,
+            "exact": restored.is_exact, "owners": restored.owners, "missing_secrets": restored.missing_secrets,
         }));
     }
     let (home, made_at) = (paths.home.path(), zone(paths).show(restored.made_at));
@@ -272,6 +295,7 @@ fn print_restored(restored: &Restored, paths: &CliPaths, printer: Printer) -> Re
     lines.extend((!restored.is_authentic).then(|| says::NOTHING_TRUSTED.to_owned()));
     lines.extend(restored.is_configured_otherwise.then(|| says::OWN_CONFIG.to_owned()));
     lines.extend(closed_lines(&restored.parked));
+    lines.extend(restored.missing_secrets.iter().map(|secret| missing(secret, paths)));
     printer.fact(&lines.join("\n"))
 }
 

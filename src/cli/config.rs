@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::Exit;
@@ -24,29 +24,35 @@ pub enum ConfigCommand {
     Check,
     /// Print all effective values and their sources, secrets hidden
     Show,
+    /// Replace an API key or token, after testing it
+    SetSecret(SetSecret),
 }
 
-/// Runs the command.
-pub fn run(command: &ConfigCommand, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
-    let loaded = match (paths.load(), command) {
-        (Err(error), ConfigCommand::Check) if printer.json => return refuse(&error, printer),
-        (loaded, _) => loaded?,
+/// `compline config set-secret …`
+#[derive(Debug, Args)]
+pub struct SetSecret {
+    /// Key of the setting, as telegram.token or model.api_key
+    pub key: String,
+    /// Do not test it with a request
+    #[arg(long)]
+    pub untested: bool,
+}
+
+/// Checks the configuration.
+pub fn check(paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let loaded = match paths.load() {
+        Err(error) if printer.json => return refuse(&error, printer),
+        loaded => loaded?,
     };
-    match command {
-        ConfigCommand::Check => check(paths, &loaded, printer)?,
-        ConfigCommand::Show => print(&loaded, printer)?,
-    }
-    Ok(Exit::Done)
-}
-
-fn check(paths: &CliPaths, loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
     if printer.json {
-        return printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.warnings }));
+        printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.warnings }))?;
+        return Ok(Exit::Done);
     }
     for warning in &loaded.warnings {
         printer.note(&says::warning(warning));
     }
-    printer.fact(&says::config_sound(&paths.config))
+    printer.fact(&says::config_sound(&paths.config))?;
+    Ok(Exit::Done)
 }
 
 fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, CliError> {
@@ -62,15 +68,18 @@ fn refuse(error: &ConfigError, printer: Printer) -> Result<Exit, CliError> {
     Ok(Exit::Wrong)
 }
 
-fn print(loaded: &LoadedConfig, printer: Printer) -> Result<(), CliError> {
-    let lines = &loaded.origins;
+/// Prints all effective values.
+pub fn show(paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+    let lines = paths.load()?.origins;
     if printer.json {
-        return printer.json(&lines);
+        printer.json(&lines)?;
+        return Ok(Exit::Done);
     }
     let width = lines.iter().map(|line| line.key.chars().count()).max().unwrap_or(0);
     let lines: Vec<String> =
         lines.iter().map(|line| format!("{:width$}  {}  ({})", line.key, line.value, line.origin)).collect();
-    printer.fact(&lines.join("\n"))
+    printer.fact(&lines.join("\n"))?;
+    Ok(Exit::Done)
 }
 
 /// Home of the computer's own service.

@@ -259,7 +259,8 @@ fn close_home(folder: &Path, was_empty: bool) -> Option<u32> {
     (mode & 0o077 != 0 && !(was_empty && is_closed())).then_some(mode)
 }
 
-fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
+/// Writes a file that only its owner can read, in one step.
+pub(super) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
     use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
     let cannot = || format!("Cannot write {}", path.display());
     if let Some(folder) = path.parent() {
@@ -281,11 +282,11 @@ fn sibling(path: &Path, suffix: &str) -> PathBuf {
 }
 
 /// A dialogue with the person at the terminal.
-struct Dialogue(Editor<Mask, DefaultHistory>);
+pub(super) struct Dialogue(Editor<Mask, DefaultHistory>);
 
 impl Dialogue {
     /// Opens a dialogue, if there is a terminal.
-    fn open() -> Result<Self, CliError> {
+    pub(super) fn open() -> Result<Self, CliError> {
         if !print::is_dialogue() {
             return Err(CliError::Wrong(says::NO_DIALOGUE.to_owned()));
         }
@@ -304,7 +305,7 @@ impl Dialogue {
     }
 
     /// Reads a line without echo.
-    fn secret(&mut self, question: &str) -> Result<String, CliError> {
+    pub(super) fn secret(&mut self, question: &str) -> Result<String, CliError> {
         self.mask(true);
         let typed = self.0.readline(&format!("{question}: ")).map_err(dialogue_failure);
         self.mask(false);

@@ -186,6 +186,11 @@ async fn wait_for_signal(signals: &mut Signals, reloaded: Option<&CliPaths>) -> 
     }
 }
 
+/// Returns whether a gateway runs with this home.
+pub fn is_running(paths: &CliPaths) -> bool {
+    lock_holder(&paths.home).is_some() && UnixStream::connect(paths.home.socket()).is_ok()
+}
+
 /// Makes the running gateway read its configuration again, after checking it.
 pub fn reload(paths: &CliPaths) -> Result<Exit, CliError> {
     paths.load()?;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::{ConfigError, ConfigLocation, Fault};
 use super::error::{Source, position};
-use super::reader::{ConfigReader, EffectiveValue};
+use super::reader::{ConfigReader, EffectiveValue, SecretReading};
 use super::written_values::overlay;
 use super::{Config, Home, written_values};
 
@@ -34,6 +34,24 @@ pub struct LoadedConfig {
 
 /// Reads the configuration at `file`, overlaid with `env`.
 pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<LoadedConfig, ConfigError> {
+    let mut loaded = parse(&text_of(file)?, &file.to_string_lossy(), env, home)?;
+    let exposed = loaded.secret_files.iter().filter_map(|path| mode_finding(path));
+    let exposed: Vec<_> = exposed.map(|finding| finding.to_string()).collect();
+    loaded.warnings.extend(exposed);
+    Ok(loaded)
+}
+
+/// Does the same where secrets in other files and in variables may be missing: they can be on
+/// another computer.
+pub fn load_with_missing_secrets(
+    home: Home,
+    file: &Path,
+    env: &BTreeMap<String, String>,
+) -> Result<LoadedConfig, ConfigError> {
+    interpret(&text_of(file)?, &file.to_string_lossy(), env, home, SecretReading::IfPresent)
+}
+
+fn text_of(file: &Path) -> Result<String, ConfigError> {
     let bytes = std::fs::read(file).map_err(|error| match error.kind() {
         ErrorKind::NotFound => ConfigError::Missing { path: file.to_owned() },
         kind => {
@@ -44,13 +62,10 @@ pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<L
             ConfigError::Unreadable { path: file.to_owned(), reason: error.to_string(), fix }
         }
     })?;
-    let file_name = file.to_string_lossy();
-    let text = std::str::from_utf8(&bytes).map_err(|error| not_utf8(&bytes, error.valid_up_to(), &file_name))?;
-    let mut loaded = parse(text, &file_name, env, home)?;
-    let exposed = loaded.secret_files.iter().filter_map(|path| mode_finding(path));
-    let exposed: Vec<_> = exposed.map(|finding| finding.to_string()).collect();
-    loaded.warnings.extend(exposed);
-    Ok(loaded)
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        not_utf8(error.as_bytes(), valid, &file.to_string_lossy())
+    })
 }
 
 /// Interprets the text and the environment. Reads the secret files that the text names.
@@ -59,6 +74,16 @@ pub fn parse(
     file_name: &str,
     env: &BTreeMap<String, String>,
     home: Home,
+) -> Result<LoadedConfig, ConfigError> {
+    interpret(text, file_name, env, home, SecretReading::Required)
+}
+
+fn interpret(
+    text: &str,
+    file_name: &str,
+    env: &BTreeMap<String, String>,
+    home: Home,
+    secrets: SecretReading,
 ) -> Result<LoadedConfig, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     let source = Source { file: file_name, text };
@@ -69,6 +94,7 @@ pub fn parse(
         values,
         env,
         home,
+        secrets,
         faults,
         lines: Vec::new(),
         warnings: Vec::new(),

@@ -29,6 +29,15 @@ pub struct EffectiveValue {
     pub origin: ValueSource,
 }
 
+/// Secrets to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SecretReading {
+    /// All.
+    Required,
+    /// Those that are on this computer.
+    IfPresent,
+}
+
 /// Written values that are being interpreted.
 pub struct ConfigReader<'a> {
     /// Source file.
@@ -45,6 +54,8 @@ pub struct ConfigReader<'a> {
     pub env: &'a BTreeMap<String, String>,
     /// Home that `HOME/` refers to.
     pub home: Home,
+    /// Secrets to read.
+    pub secrets: SecretReading,
     /// Files that contain only a secret.
     pub secret_files: Vec<PathBuf>,
     /// `true` if the configuration file itself contains a secret.
@@ -152,14 +163,17 @@ impl ConfigReader<'_> {
             self.refuse(at, second, ValueError::new(what, "keep one and delete the others"));
             return None;
         }
+        let known_faults = self.faults.len();
         let (env, home) = (self.env, self.home.clone());
         let from_file = self.get(at, &by_file, |path| from_file(path, &home)).map(|(secret, file)| {
             self.secret_files.push(file);
             secret
         });
-        self.get(at, &inline, usable)
-            .or_else(|| self.get(at, &by_env, |variable| from_env(variable, env)))
-            .or(from_file)
+        let outside = self.get(at, &by_env, |variable| from_env(variable, env)).or(from_file);
+        if self.secrets == SecretReading::IfPresent {
+            self.faults.truncate(known_faults);
+        }
+        self.get(at, &inline, usable).or(outside)
     }
 
     /// Returns a secret that its section requires. Reports one that is not sound with `problem`.

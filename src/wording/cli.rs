@@ -4,6 +4,7 @@
 pub mod demo;
 pub mod doctor;
 pub mod init;
+pub mod secret;
 pub mod service;
 pub mod signal;
 pub mod skills;

@@ -222,5 +222,17 @@ pub const KEY_KEPT: &str = "This home now uses the key of the backup.";
 /// Note that restored content is untrusted.
 pub const NOTHING_TRUSTED: &str =
     "- nothing in it is trusted: what was said can be read and searched, and counts as text from outside";
+/// Setting whose file is neither here nor in the backup.
+pub fn missing_file(key: &str, path: &str, set: &str) -> String {
+    format!("- {key}: {path} is not here; put the file there, name another, or run `{set}`")
+}
+/// Setting whose file came with the backup, and lies elsewhere now.
+pub fn moved_file(key: &str, path: &str, now: &str) -> String {
+    format!("- {key}: {path} is now {now}; change the setting to \"{now}\"")
+}
+/// Setting whose environment variable is not set here.
+pub fn missing_variable(key: &str, name: &str) -> String {
+    format!("- {key}: set the variable {name} where Compline is started")
+}
 /// Note that the configuration is not that of the backup.
 pub const OWN_CONFIG: &str = "- the configuration is not that of the backup";

@@ -91,8 +91,13 @@ pub fn made(file: &Path, kibibytes: u64, files: usize) -> String {
     format!("{} ({kibibytes} KiB): the journal and {files}, read back and verified.", file.display())
 }
 
-/// Warning that the backup contains secrets.
-pub const HOLDS_SECRETS: &str = "It is not encrypted. It contains compline.toml with every key and token. Keep it as safe as those, or use --without-config.";
+/// Warning that the backup contains the configuration and these secret files.
+pub fn holds_secrets(files: &[String]) -> String {
+    let files: String = files.iter().map(|file| format!(", {file}")).collect();
+    format!(
+        "It is not encrypted. It contains compline.toml{files}: every key and token in the home. Keep it as safe as those, or use --without-config."
+    )
+}
 /// Note that the backup does not contain the configuration.
 pub const WITHOUT_CONFIG: &str = "It is not encrypted. It does not hold compline.toml; keep a copy of that yourself.";
 
@@ -103,6 +108,7 @@ pub fn left_out(path: &str, why: LeftOut) -> String {
         LeftOut::Special => "neither a file nor a folder nor a link",
         LeftOut::Unnameable => "its name is no text",
         LeftOut::Key => "the key of the backups",
+        LeftOut::SecretElsewhere => "a key or token outside the home",
     };
     format!("not in the backup: {path} ({why})")
 }
@@ -119,6 +125,8 @@ pub enum LeftOut {
     Unnameable,
     /// The key that authenticates backups.
     Key,
+    /// A secret file outside the home.
+    SecretElsewhere,
 }
 
 /// Progress of writing, verifying or unpacking a backup.
@@ -142,6 +150,12 @@ pub const UNPACKING: &str = "Unpacking";
 pub fn not_whole(file: &Path, why: &str) -> String {
     let fix = "use another backup; nothing was changed";
     super::cli::with_fix(&format!("{} cannot be restored: {why}", file.display()), fix)
+}
+
+/// Error: the user who runs this may not read the file.
+pub fn not_readable(file: &Path) -> String {
+    let fix = "give the file to the user who runs this; for the service: sudo install -o compline -m 600 FILE /var/lib/compline/, and restore that copy";
+    super::cli::with_fix(&format!("{} may not be read by this user", file.display()), fix)
 }
 
 /// Error: the backup was made by a newer program.

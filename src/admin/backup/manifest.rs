@@ -73,7 +73,7 @@ pub fn is_plain(path: &str) -> bool {
     let plain = path.split('/').all(|part| !matches!(part, "" | "." | "..")) && !path.contains('\0');
     let first = path.split('/').next().unwrap_or_default();
     let place = super::FOLDERS.contains(&first) || path == super::JOURNAL || path == super::CONFIG;
-    let place = place || path == NAME || path == SEAL;
+    let place = place || first == super::SECRETS || path == NAME || path == SEAL;
     plain && place && path.len() <= 4096
 }
 
@@ -99,14 +99,22 @@ mod tests {
 
     #[test]
     fn names_lead_to_their_places_only() {
-        for path in ["compline.db", "compline.toml", "manifest.json", "manifest.mac", "workspace/a b.md", "experience"]
-        {
+        for path in [
+            "compline.db",
+            "compline.toml",
+            "manifest.json",
+            "manifest.mac",
+            "workspace/a b.md",
+            "experience",
+            "secrets/model.key",
+        ] {
             assert!(is_plain(path), "{path}");
         }
         for path in [
             "",
             "/workspace/a",
             "workspace/../lock",
+            "secrets/../lock",
             "workspace//a",
             "workspace/./a",
             "../a",

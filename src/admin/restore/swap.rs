@@ -94,11 +94,14 @@ pub fn settle(home: &Home) -> anyhow::Result<Settled> {
 /// by the next start. Returns the path of the old state, if there was any.
 pub(in crate::admin) fn swap(
     home: &Home,
-    places: Vec<(&'static str, PathBuf)>,
+    places: Vec<(String, PathBuf)>,
     now: Timestamp,
     failpoint: SwapFailpoint<'_>,
 ) -> anyhow::Result<Option<PathBuf>> {
     let (staged, aside) = (staging(home), create_old_home_folder(home, now)?);
+    for (name, _) in places.iter().filter(|(_, place)| place.symlink_metadata().is_ok()) {
+        aside.join(name).parent().map_or(Ok(()), fs::create_dir_all)?;
+    }
     // The old journal's log must never meet the new journal, so it is moved first.
     let journal = home.journal();
     let log = |suffix: &str| {
@@ -113,9 +116,9 @@ pub(in crate::admin) fn swap(
     let streamed = home.path().join(LITESTREAM);
     moves.push(Move { staged: None, place: streamed, aside: aside.join(LITESTREAM) });
     moves.extend(places.into_iter().map(|(name, place)| Move {
-        staged: Some(staged.join(name)),
+        staged: Some(staged.join(&name)),
         place,
-        aside: aside.join(name),
+        aside: aside.join(&name),
     }));
     let plan = SwapPlan { moves };
     write_plan(&staged, &plan)?;
