@@ -62,5 +62,7 @@ mod skills;
 mod standby;
 #[path = "cli/telegram.rs"]
 mod telegram;
+#[path = "cli/upgrade.rs"]
+mod upgrade;
 #[path = "cli/wizard.rs"]
 mod wizard;

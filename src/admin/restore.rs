@@ -153,7 +153,10 @@ pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<
         }
     })?;
     let known = store::newest_version();
-    ensure!(archive.manifest.journal <= known, says::newer(file, archive.manifest.journal, known));
+    ensure!(
+        archive.manifest.journal <= known,
+        says::newer(file, &archive.manifest.version, archive.manifest.journal, known)
+    );
     Ok(archive)
 }
 
@@ -231,10 +234,10 @@ pub fn finish(
 ) -> anyhow::Result<Restored> {
     let PreparedRestore { difference, places, parked, keeps_key, secrets } = prepared;
     let aside = swap::swap(&target.home, places, now, failpoint)?;
+    let missing_secrets: Vec<_> = secrets.into_iter().filter(|secret| !secret.is_there(&target.environment)).collect();
     let is_same_config = matches!(&difference.config, ConfigChange::Kept(0) | ConfigChange::Taken(_));
     Ok(Restored {
         made_at: difference.made_at,
-    let missing_secrets: Vec<_> = secrets.into_iter().filter(|secret| !secret.is_there(&target.environment)).collect();
         parked,
         aside,
         is_exact: difference.is_authentic
@@ -245,20 +248,20 @@ pub fn finish(
         is_configured_otherwise: !is_same_config,
         keeps_key,
         owners: difference.owners(),
+        missing_secrets,
     })
 }
 
-        missing_secrets,
 /// The configuration to use afterwards.
 struct ChosenConfig {
     change: ConfigChange,
     takes: bool,
     config: Option<Config>,
+    /// Secrets that the archive's configuration names, if it is used.
+    secrets: Vec<NamedSecret>,
 }
 
 fn choose_config(target: &RestoreTarget, staged: &Path, is_authentic: bool) -> anyhow::Result<ChosenConfig> {
-    /// Secrets that the archive's configuration names, if it is used.
-    secrets: Vec<NamedSecret>,
     let (new, present) = (staged.join(CONFIG), &target.config);
     let takes = new.is_file()
         && is_authentic

@@ -61,10 +61,16 @@ impl DiskSpace {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// Written by a newer program.
-    #[error("{path} was written by a newer Compline (journal version {found}, this program knows {known})")]
+    #[error(
+        "{path} was written by a newer Compline{} (journal version {found}; this is {} and knows {known})",
+        program.as_ref().map(|version| format!(", {version}")).unwrap_or_default(),
+        env!("CARGO_PKG_VERSION")
+    )]
     Newer {
         /// Path.
         path: PathBuf,
+        /// Version of the program that used it last, if it was recorded.
+        program: Option<String>,
         /// Version of the file.
         found: u32,
         /// Newest version that this program knows.

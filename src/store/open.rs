@@ -203,7 +203,20 @@ fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     Tx::on(&transaction).fingerprints().catch_up_fingerprints()?;
     Tx::on(&transaction).message_search().catch_up_index()?;
     Tx::on(&transaction).entries().catch_up_entries()?;
+    record_program(Tx::on(&transaction))?;
     Ok(transaction.commit()?)
+}
+
+/// Key of the version of the program that used the journal last.
+const PROGRAM: &str = "program_version";
+
+/// Records the version of this program, for an older one that cannot open the journal.
+fn record_program(tx: Tx<'_>) -> anyhow::Result<()> {
+    let version = env!("CARGO_PKG_VERSION");
+    match tx.settings().fact(PROGRAM)? {
+        Some(recorded) if recorded == version => Ok(()),
+        _ => tx.settings().set_fact(PROGRAM, version),
+    }
 }
 
 fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
@@ -266,7 +279,10 @@ fn is_behind(path: &Path, connection: &Connection) -> Result<Option<u32>, OpenEr
             other => Err(classify(path, other)),
         })?;
     match found {
-        found if found > known => Err(OpenError::Newer { path: path.to_owned(), found, known }),
+        found if found > known => {
+            let program = Db::on(connection).settings().fact(PROGRAM)?;
+            Err(OpenError::Newer { path: path.to_owned(), program, found, known })
+        }
         0 => Ok(None),
         found => Ok((found < known).then_some(known)),
     }

@@ -18,7 +18,7 @@ pub const NO_JSON: &str = "chat and demo print text, so --json is not for them.\
 /// Error: no home directory is configured or can be derived.
 pub const NO_HOME: &str = "There is no home: neither HOME nor COMPLINE_HOME is set.\nfix: name a directory with --home";
 /// Fix for a journal of a newer version.
-pub const FIX_NEWER: &str = "install that newer version again, or name another home with --home; nothing was changed";
+pub const FIX_NEWER: &str = "install that version or a later one, put back the copy from before the upgrade (docs/upgrade.md), or name another home with --home; nothing was changed";
 /// Fix for a damaged journal.
 pub const FIX_DAMAGED: &str = "put a copy from a backup in its place, or move the file and its -wal and -shm away to start over; nothing was changed";
 /// Fix for a locked journal.

@@ -159,11 +159,13 @@ pub fn not_readable(file: &Path) -> String {
 }
 
 /// Error: the backup was made by a newer program.
-pub fn newer(file: &Path, found: u32, known: u32) -> String {
-    let fix = "install that newer version first; nothing was changed";
+pub fn newer(file: &Path, program: &str, found: u32, known: u32) -> String {
+    let fix = "install that version or a later one first; nothing was changed";
+    let program: String = program.chars().filter(|c| c.is_ascii_graphic()).take(20).collect();
     let what = format!(
-        "{} was made by a newer Compline (journal version {found}, this program knows {known})",
-        file.display()
+        "{} was made by a newer Compline, {program} (journal version {found}; this is {} and knows {known})",
+        file.display(),
+        env!("CARGO_PKG_VERSION")
     );
     super::cli::with_fix(&what, fix)
 }

@@ -64,12 +64,18 @@ fn a_newer_journal_is_left_alone() {
     let newer =
         "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (9999, 'later', '', '')";
     journal.execute(newer, []).unwrap();
+    journal.execute("UPDATE meta SET value = '12.3.4' WHERE key = 'program_version'", []).unwrap();
     drop(journal);
-    home.run("run").refused(1, &["newer Compline", "9999", "fix:", "nothing was changed"]);
+    home.run("run").refused(1, &["newer Compline, 12.3.4 (journal version 9999", "fix:", "nothing was changed"]);
     home.run("status").refused(1, &["newer Compline"]);
     let doctor = home.run("doctor");
     assert_eq!(doctor.code, 1);
     assert!(doctor.out.contains("newer Compline"), "{}", doctor.out);
+    // A journal from before programs recorded their version.
+    let journal = rusqlite::Connection::open(home.file("compline.db")).unwrap();
+    journal.execute("DELETE FROM meta WHERE key = 'program_version'", []).unwrap();
+    drop(journal);
+    home.run("run").refused(1, &["newer Compline (journal version 9999"]);
 }
 
 /// Proves: operation/unusable-journal

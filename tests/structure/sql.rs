@@ -175,6 +175,25 @@ fn migrations_are_numbered_without_a_gap() {
     nothing_found(&misnumbered(&names));
 }
 
+/// Migrations after which a home of an earlier version is missing among the tested ones. The newest
+/// version may still lack its file.
+fn without_home(names: &[&str], homes: &[&str]) -> Vec<String> {
+    let earlier = names.iter().rev().skip(1).filter_map(|name| name.split_once("__")).map(|(version, _)| version);
+    earlier
+        .filter(|version| !homes.contains(&format!("{version}.sql").as_str()))
+        .map(|version| format!("tests/corpus/homes/{version}.sql is missing: rows for what {version} brought"))
+        .collect()
+}
+
+#[test]
+fn every_earlier_version_has_a_home_to_upgrade() {
+    let (all, homes) = (migrations(), files("tests/corpus/homes"));
+    let names: Vec<&str> = all.iter().map(|file| file.path.trim_start_matches("migrations/")).collect();
+    let homes: Vec<&str> = homes.iter().map(|file| file.path.trim_start_matches("tests/corpus/homes/")).collect();
+    nothing_found(&without_home(&names, &homes));
+    assert_eq!(without_home(&["V0001__a.sql", "V0002__b.sql", "V0003__c.sql"], &["V0001.sql"]).len(), 1);
+}
+
 #[test]
 fn every_table_is_strict_and_every_column_explained() {
     let mut findings = Vec::new();
