@@ -97,6 +97,24 @@ struct Globals {
     verbose: bool,
 }
 
+/// A group of commands, of which `list` is the default.
+#[derive(Debug, Args)]
+struct OrList<T: Subcommand> {
+    #[command(subcommand)]
+    command: Option<T>,
+}
+
+impl<T: Subcommand> OrList<T> {
+    fn command(self) -> Result<T, CliError> {
+        let list = || {
+            let group = T::augment_subcommands(clap::Command::new("compline"));
+            T::from_arg_matches(&group.try_get_matches_from(["compline", "list"])?)
+        };
+        let command = self.command.map_or_else(list, Ok);
+        command.map_err(|error: clap::Error| CliError::Wrong(error.to_string()))
+    }
+}
+
 #[derive(Debug, Subcommand)]
 enum CliCommand {
     /// Demonstrate a simulated month in a minute: no keys, no network, nothing kept
@@ -124,16 +142,13 @@ enum CliCommand {
     #[command(subcommand)]
     Config(ConfigCommand),
     /// Manage people with access
-    #[command(subcommand)]
-    People(forward::People),
-    #[command(subcommand, about = help("reminders"))]
-    Reminders(forward::Reminders),
+    People(OrList<forward::People>),
+    #[command(about = help("reminders"))]
+    Reminders(OrList<forward::Reminders>),
     /// Accept tools of MCP servers
-    #[command(subcommand)]
-    Tools(forward::Tools),
+    Tools(OrList<forward::Tools>),
     /// Read past conversations
-    #[command(subcommand)]
-    Conversations(forward::Conversations),
+    Conversations(OrList<forward::Conversations>),
     #[command(about = help("search"))]
     Search(forward::Search),
     /// Show, edit and restore the assistant's memory
@@ -142,14 +157,11 @@ enum CliCommand {
     #[command(subcommand)]
     Signal(signal::SignalCommand),
     /// List, show, check, import and roll back skills
-    #[command(subcommand)]
-    Skills(skills::SkillsCommand),
+    Skills(OrList<skills::SkillsCommand>),
     /// Review proposed changes of skills
-    #[command(subcommand)]
-    Review(forward::ReviewCommand),
+    Review(OrList<forward::ReviewCommand>),
     /// Read reflections on past days, weeks and months
-    #[command(subcommand)]
-    Reflections(forward::Reflections),
+    Reflections(OrList<forward::Reflections>),
     #[command(about = help("reflect"))]
     Reflect(forward::Reflect),
     #[command(about = help("usage"))]
@@ -238,16 +250,22 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Config(ConfigCommand::Check) => config::check(&paths()?, printer),
         CliCommand::Config(ConfigCommand::Show) => config::show(&paths()?, printer),
         CliCommand::Config(ConfigCommand::SetSecret(options)) => set_secret::set_secret(&options, &paths()?, printer),
-        CliCommand::People(command) => people::run(&command, &paths()?, printer),
-        CliCommand::Reminders(command) => forward(command.line()),
-        CliCommand::Tools(command) => forward(command.line()),
-        CliCommand::Conversations(command) => forward_source(command.line(), command.is_source()),
+        CliCommand::People(group) => people::run(&group.command()?, &paths()?, printer),
+        CliCommand::Reminders(group) => forward(group.command()?.line()),
+        CliCommand::Tools(group) => forward(group.command()?.line()),
+        CliCommand::Conversations(group) => {
+            let command = group.command()?;
+            forward_source(command.line(), command.is_source())
+        }
         CliCommand::Search(search) => forward(search.line()),
         CliCommand::Memory(memory) => memory::run(&memory, &paths()?, printer),
         CliCommand::Signal(command) => signal::run(&command, &paths()?, printer),
-        CliCommand::Skills(command) => skills::run(&command, &paths()?, printer),
-        CliCommand::Review(command) => forward(command.line()),
-        CliCommand::Reflections(command) => forward_source(command.line(), command.is_source()),
+        CliCommand::Skills(group) => skills::run(&group.command()?, &paths()?, printer),
+        CliCommand::Review(group) => forward(group.command()?.line()),
+        CliCommand::Reflections(group) => {
+            let command = group.command()?;
+            forward_source(command.line(), command.is_source())
+        }
         CliCommand::Reflect(command) => client::work(&command.line(), &paths()?, printer),
         CliCommand::Usage => forward(words(&["usage"])),
         CliCommand::Resend { id } => {

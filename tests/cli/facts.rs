@@ -54,6 +54,18 @@ fn help_lists_every_command_and_each_has_its_own() {
     }
 }
 
+/// Promise (command-line/list-by-default): A group of commands lists what it is about if no command
+/// follows.
+#[test]
+fn a_group_without_a_command_lists() {
+    let home = Home::plain();
+    for group in ["people", "reminders", "tools", "conversations", "skills", "review", "reflections"] {
+        let listed = home.run(group).done();
+        assert!(!listed.is_empty() && listed == home.run(&format!("{group} list")).done(), "{group}: {listed}");
+    }
+    home.run("people lst").refused(2, &["unrecognized subcommand"]);
+}
+
 /// Proves: privacy/log
 #[test]
 fn the_configuration_is_shown_without_its_secrets() {
