@@ -27,6 +27,7 @@ pub mod restore; // restore of a backup
 mod review; // commands about proposals; who may decide: `review::owner_decision`
 mod run; // from a command to its answer
 mod search; // /search
+mod settings; // /settings
 mod skills; // skills: list, import, versions
 mod snooze; // /reminders done, /reminders later
 pub mod standby; // takeover from a replica
@@ -48,7 +49,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::engine::Engine;
-use crate::id::StreamId;
+use crate::id::{PersonId, StreamId};
 use crate::memory::{Index, Workspace};
 use crate::message::{ChannelKind, Health, StartWay};
 use crate::people::{Party, Person, Role};
@@ -58,6 +59,8 @@ use crate::spend::Ledger;
 use crate::store::Journal;
 use crate::time::{Clock, Zone};
 use crate::tool::mcp::Servers;
+use crate::trust::Scope;
+use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 use command::{Action, COMMANDS, Command, InGroup};
@@ -122,17 +125,20 @@ impl Admin {
     /// Answers a chat line that begins with a slash. An internal error yields an answer too: one
     /// sentence, plus a log line.
     pub async fn chat(&self, caller: &Caller, text: &str) -> Answer {
+        let language = self.language_for(caller).await;
         let (row, arguments) = match command::find(text) {
             Ok(found) => found,
-            Err(unknown) => return Answer::refusal(says::unknown(&answer::plain(&unknown.name), unknown.near)),
+            Err(unknown) => {
+                return Answer::refusal(says::unknown(language, &answer::plain(&unknown.name), unknown.near));
+            }
         };
         if caller.person.role < row.role {
-            return Answer::refusal(says::OWNER_ONLY);
+            return Answer::refusal(says::OWNER_ONLY.in_language(language));
         }
         if caller.group.is_some() && row.in_group != InGroup::ActsOnGroup {
-            return Answer::refusal(says::DIRECT_ONLY);
+            return Answer::refusal(says::DIRECT_ONLY.in_language(language));
         }
-        let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage()) };
+        let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage(language)) };
         let done = match (caller.group, command) {
             (None, command) => self.run(&Origin::chat(&caller.person), command).await,
             (Some(group), Command::Act(Action::Forget { name, messages, step })) => {
@@ -141,12 +147,12 @@ impl Admin {
             }
             // The others that act on a group took effect on admission
             // (`gateway::admission::group`).
-            (Some(_), _) => return Answer::refusal(says::DIRECT_ONLY),
+            (Some(_), _) => return Answer::refusal(says::DIRECT_ONLY.in_language(language)),
         };
         done.unwrap_or_else(|error| {
             let id = caller.person.id;
             tracing::error!(person.id = %id, "A command of person {id} failed: {error:#}");
-            Answer::failure(&error)
+            Answer::failure(language, &error)
         })
     }
 
@@ -154,6 +160,25 @@ impl Admin {
     async fn person_named(&self, name: &str) -> anyhow::Result<Option<Person>> {
         let name = name.to_owned();
         self.journal.read(move |db| db.people().person_named(&name)).await
+    }
+
+    /// Returns the language in which a chat is answered; English if it cannot be read.
+    async fn language_for(&self, caller: &Caller) -> Language {
+        let scope = caller.group.map_or(Scope::Person(caller.person.id), Scope::Group);
+        self.engine.language_of(scope).await.unwrap_or(Language::ENGLISH)
+    }
+
+    /// Returns the language in which a person is addressed.
+    async fn language_of(&self, person: PersonId) -> anyhow::Result<Language> {
+        self.journal.read(move |db| db.people().language_of(person)).await
+    }
+
+    /// Returns the language in which a person is answered there: the command line is English.
+    async fn language_on(&self, surface: Surface, person: &Person) -> anyhow::Result<Language> {
+        match surface {
+            Surface::Chat => self.language_of(person.id).await,
+            Surface::CommandLine => Ok(Language::ENGLISH),
+        }
     }
 
     /// Stops a person's running turn.
@@ -165,15 +190,15 @@ impl Admin {
             None => false,
         };
         let sentence = if stopped { says::STOPPED } else { says::NOTHING_RUNS };
-        Ok(Answer::ours(sentence, json!({ "stopped": stopped })))
+        Ok(Answer::ours(sentence.in_language(self.language_of(person.id).await?), json!({ "stopped": stopped })))
     }
 }
 
-fn help(role: Role) -> Answer {
+fn help(language: Language, role: Role) -> Answer {
     let mine = || COMMANDS.iter().filter(|row| row.is_listed && role >= row.role);
-    let lines: Vec<String> = mine().map(|row| says::help_line(&row.form(), row.help)).collect();
-    let json: Vec<_> = mine().map(|row| json!({ "name": row.name, "does": row.menu_line() })).collect();
-    Answer::ours(says::help(&lines.join("\n")), json!(json))
+    let lines: Vec<String> = mine().map(|row| says::help_line(&row.form(), &row.description(language))).collect();
+    let json: Vec<_> = mine().map(|row| json!({ "name": row.name, "does": row.menu_line(language) })).collect();
+    Answer::ours(says::help(language, &lines.join("\n")), json!(json))
 }
 
 /// Defines the subjects of [`Admin`]: each is a type of its own with the methods of its commands,

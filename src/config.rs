@@ -40,6 +40,7 @@ use url::Url;
 use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::time::{Cron, Zone};
+use crate::wording::Language;
 
 /// The complete configuration.
 #[derive(Debug, Clone)]
@@ -48,6 +49,8 @@ pub struct Config {
     pub home: Home,
     /// Time zone that determines the days.
     pub zone: Zone,
+    /// Language of groups, and of people without one.
+    pub language: Language,
     /// Workspace directory.
     pub workspace: PathBuf,
     /// `[conversation]`
@@ -348,6 +351,8 @@ pub struct Person {
     pub prefer: Option<String>,
     /// Own time zone; none for the one of the configuration.
     pub zone: Option<Zone>,
+    /// Language in which they are addressed; none for the one of their channel or of the home.
+    pub language: Option<Language>,
     /// Quiet hours as written, such as `22:00-07:00`; blank for none.
     pub quiet_hours: String,
 }

@@ -48,6 +48,7 @@ use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp, Zone};
 use crate::tool::Toolbox;
 use crate::trust::Scope;
+use crate::wording::{Language, Sentence};
 
 /// Setting that holds the present outage of the chat models.
 const OUTAGE: &str = "outage";
@@ -248,8 +249,13 @@ impl Engine {
         self.journal.read(move |db| db.people().zone_in(scope, home)).await
     }
 
+    /// Returns the language in which whoever a scope belongs to is addressed.
+    pub async fn language_of(&self, scope: Scope) -> anyhow::Result<Language> {
+        self.journal.read(move |db| db.people().language_in(scope)).await
+    }
+
     /// Returns since when the models of chats do not answer, and why.
-    pub fn outage(&self) -> Option<(Timestamp, &'static str)> {
+    pub fn outage(&self) -> Option<(Timestamp, Sentence)> {
         self.chat.outage().map(|outage| (outage.since, turn::reply::why_away(&outage.error)))
     }
 

@@ -12,4 +12,5 @@ pub mod delivery; // one task per address: outbox to channel, waits, retries, qu
 pub mod dispatcher; // registry of adapters and delivery queues
 pub mod intake; // receiving loop of each channel
 pub mod live_preview; // answers that grow while they are written
+pub mod menu; // command menus by role and language
 pub mod socket; // the local socket of terminal clients

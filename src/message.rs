@@ -68,6 +68,8 @@ pub struct Inbound {
     /// Second address under which the sender may have been declared: a phone number besides an
     /// account identifier.
     pub alias: Option<String>,
+    /// Language of the sender's client, as the channel tells it; empty if it does not.
+    pub language: String,
     /// Kind of chat.
     pub chat_kind: ChatKind,
     /// The server's timestamp, if it sends one.

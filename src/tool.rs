@@ -41,7 +41,8 @@ use crate::store::{Covers, Journal, Node};
 use crate::time::Zone;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording;
+use crate::wording::tool::{OPEN_IT, unnamed_by_skills};
+use crate::wording::{self, Language};
 use mcp::Servers;
 pub use permit::permit;
 use question_text::QuestionText;
@@ -78,7 +79,7 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// Reason why the call cannot be made.
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
-        let question = wording::tool::may_i_use(&self.declaration().spec.name);
+        let question = wording::tool::may_i_use(call.language, &self.declaration().spec.name);
         Ok(QuestionText { question, shown: question_text::lines(call.arguments), label: call.label.clone() })
     }
 
@@ -210,6 +211,8 @@ pub struct AuthorizableCall<'a> {
     pub arguments: &'a Value,
     /// Scope of the turn.
     pub scope: Scope,
+    /// Language of the questions to the person.
+    pub language: Language,
     /// Conversation.
     pub conversation: ConversationId,
     /// Turn.
@@ -262,8 +265,7 @@ impl AuthorizableCall<'_> {
         })
     }
 
-    /// Returns whether a person must approve destinations that they have not typed or approved
-    /// already.
+    /// Returns whether a person must approve destinations that they have not typed or approved.
     fn must_ask(&self) -> bool {
         self.label.asks_before_leaving()
     }
@@ -392,8 +394,7 @@ impl Toolbox {
         self
     }
 
-    /// Returns the descriptions for the model. The same list is returned until an outside tool is
-    /// accepted or changes.
+    /// Returns the descriptions for the model, the same list until an outside tool changes.
     pub fn specs(&self) -> Arc<[ToolSpec]> {
         let Some(servers) = &self.outside else { return Arc::clone(&self.specs) };
         let outside = servers.specs();
@@ -416,8 +417,7 @@ impl Toolbox {
         self.find(name).is_none_or(|tool| tool.declaration().repeatable)
     }
 
-    /// Returns the effects of a call of this tool besides its text; `None` if there is no such
-    /// tool.
+    /// Returns the effects of a call besides its text; `None` if there is no such tool.
     pub fn effects(&self, name: &str) -> Option<Effects> {
         self.find(name).map(|tool| tool.declaration().effects)
     }
@@ -569,8 +569,9 @@ async fn ask(
     }
     let QuestionText { mut question, shown, label } = tool.question(call).await?;
     if !unnamed.is_empty() {
-        let asked = if address.is_some() && !must_ask { wording::tool::OPEN_IT } else { question.as_str() };
-        question = format!("{} {asked}", wording::tool::unnamed_by_skills(call.policy.names(), &unnamed));
+        let (language, opens_alone) = (call.language, address.is_some() && !must_ask);
+        let asked = if opens_alone { OPEN_IT.in_language(language).into() } else { question };
+        question = format!("{} {asked}", unnamed_by_skills(language, call.policy.names(), &unnamed));
     }
     let (covers, to) = match must_ask {
         true => (covers, to),

@@ -15,6 +15,7 @@ pub mod gateway; // admission and delivery: strangers, limits, waits
 pub mod heartbeat; // items of HEARTBEAT.md
 pub mod import; // archives of other programs
 pub mod knowledge; // results of the knowledge tools
+pub mod language; // languages of people, and the catalogue of their sentences
 pub mod memory; // /memory, /remember, /promote
 pub mod offline; // the offline model
 pub mod personal_data; // export and /forget
@@ -25,6 +26,7 @@ pub mod restore; // backup and restore
 pub mod review; // proposals: lists and decisions
 pub mod schedule; // heartbeat, reflections on demand
 pub mod search; // search and embeddings
+pub mod settings; // /settings
 pub mod skill; // skills and the notices about them
 pub mod standby; // a second machine
 pub mod tool; // results and errors of tools
@@ -39,6 +41,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::trust::{Label, Labelled, Scope, Text};
+pub use language::{Language, Sentence};
 
 /// Text written by the program: a constant, or a message formatted by a function of this catalogue.
 /// Nothing else converts to it, so other strings cannot become trusted as program text.
@@ -54,6 +57,12 @@ impl ProgramText {
     /// Returns the text for printing.
     pub fn into_string(self) -> String {
         self.0.into_owned()
+    }
+}
+
+impl From<ProgramText> for String {
+    fn from(text: ProgramText) -> Self {
+        text.into_string()
     }
 }
 
@@ -92,16 +101,9 @@ pub fn own(words: impl Into<ProgramText>, scope: Scope) -> Text {
     Labelled::new(Arc::from(&*words.into()), Label::neutral(), scope)
 }
 
-/// Formats a duration: `40 seconds`, `3 hours`.
+/// Formats a duration in English: `40 seconds`, `3 hours`.
 pub fn span(span: Duration) -> String {
-    let seconds = span.as_secs();
-    let (count, unit) = match seconds {
-        0..90 => (seconds, "second"),
-        90..5_400 => ((seconds + 30) / 60, "minute"),
-        5_400..172_800 => ((seconds + 1_800) / 3_600, "hour"),
-        _ => ((seconds + 43_200) / 86_400, "day"),
-    };
-    format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
+    Language::ENGLISH.span(span)
 }
 
 /// Formats an amount in micro-units with two to four decimals.

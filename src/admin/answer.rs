@@ -12,6 +12,7 @@ use crate::store::is_full;
 pub(super) use crate::text::escape_markdown as plain;
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 
@@ -57,8 +58,9 @@ impl Answer {
     }
 
     /// A failure, described by the action left to the person.
-    pub(super) fn failure(error: &anyhow::Error) -> Self {
-        Self::refusal(if is_full(error) { says::NO_ROOM } else { says::FAILED })
+    pub(super) fn failure(language: Language, error: &anyhow::Error) -> Self {
+        let sentence = if is_full(error) { says::NO_ROOM } else { says::FAILED };
+        Self::refusal(sentence.in_language(language))
     }
 
     /// A refusal whose reason shows labelled texts.
@@ -79,6 +81,8 @@ pub(super) struct RenderContext<'a> {
     pub(super) agent: &'a str,
     /// The zone in which times are shown.
     pub(super) zone: Zone,
+    /// The language of the reader.
+    pub(super) language: Language,
     /// Where the reader types commands.
     pub(super) surface: Surface,
 }

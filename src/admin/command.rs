@@ -46,6 +46,8 @@ pub enum Query {
     Help,
     /// The caller's account.
     Whoami,
+    /// The caller's language and time zone.
+    Settings,
     /// What in the caller's open conversation came from outside.
     Trust,
     /// The program's status.
@@ -311,6 +313,8 @@ pub enum Action {
     Import(ImportRequest),
     /// Removes all that an import brought.
     RemoveImport(ImportId),
+    /// Changes the caller's language or time zone.
+    ChangeSetting(SettingChange),
     /// Sends the caller all their data.
     Export,
     /// Writes all data of a person into a file.
@@ -320,6 +324,15 @@ pub enum Action {
         /// Full path of the new file.
         file: String,
     },
+}
+
+/// A change of a person's settings, to a word as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SettingChange {
+    /// The language in which they are addressed.
+    Language(String),
+    /// Their time zone.
+    Zone(String),
 }
 
 /// A change of an owner's `HEARTBEAT.md` or its ticks.

@@ -155,7 +155,9 @@ impl HistoryAdmin<'_> {
         self.thoughts(person, archive, shown).await?;
         let reminders = self.jobs().reminders(person).await?.json(&context, shown);
         let reminders: Vec<Value> = reminders.as_array().cloned().unwrap_or_default();
-        archive.put("reminders.jsonl", lines(&reminders).as_bytes())
+        archive.put("reminders.jsonl", lines(&reminders).as_bytes())?;
+        let settings = self.members().settings(person).await?.json(&context, shown);
+        archive.put("settings.json", settings.to_string().as_bytes())
     }
 
     async fn conversations_of(&self, person: PersonId) -> anyhow::Result<Vec<ConversationId>> {

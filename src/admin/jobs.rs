@@ -18,7 +18,7 @@ use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, Slo
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::review::Surface;
-use crate::wording::{command, reminder, schedule as says};
+use crate::wording::{Language, command, reminder, schedule as says};
 
 /// Maximum number of characters shown of a reminder.
 const MAX_CHARACTERS: usize = 200;
@@ -114,7 +114,7 @@ impl JobsAdmin<'_> {
 
     async fn outcome(&self, slot: SlotId) -> anyhow::Result<Answer> {
         let Some(slot) = self.schedule.when_over(slot, MAX_WAIT).await? else {
-            return Ok(Answer::refusal(command::FAILED));
+            return Ok(Answer::refusal(command::FAILED.in_language(Language::ENGLISH)));
         };
         let period = if slot.job == SO_FAR { says::so_far(&slot.period) } else { slot.period.clone() };
         Ok(match slot.state {

@@ -80,6 +80,7 @@ impl MemoryAdmin<'_> {
             return Err(error.context(format!("What turn {} wanted to keep is not kept yet", row.turn)));
         }
         let (id, path) = (row.person, plain(&row.path));
+        let language = self.language_of(id).await?;
         let person = self.journal.read(move |db| db.people().person(id)).await?;
         if let Some(person) = person
             && self.already_applied(&Party::One(person), row).await?.is_some()
@@ -87,10 +88,10 @@ impl MemoryAdmin<'_> {
             // The change was begun, and the next writer finishes it, so it must not be reported as
             // failed.
             tracing::error!(turn.id = %row.turn, "What turn {} wanted to keep cannot be written yet: {error:#}", row.turn);
-            return Ok((KeepState::Kept, says::keep_waits(&path)));
+            return Ok((KeepState::Kept, says::keep_waits(language, &path)));
         }
         tracing::error!(turn.id = %row.turn, "What turn {} wanted to keep cannot be kept, and is given up: {error:#}", row.turn);
-        Ok((KeepState::Changed, says::keep_stuck(&path)))
+        Ok((KeepState::Changed, says::keep_stuck(language, &path)))
     }
 
     async fn apply(&self, row: &KeepRow) -> anyhow::Result<(KeepState, String)> {
@@ -98,24 +99,24 @@ impl MemoryAdmin<'_> {
         let Some(person) = self.journal.read(move |db| db.people().person(id)).await? else {
             return Ok((KeepState::No, String::new()));
         };
-        let origin = self.change_by(&person, CAUSE);
+        let (origin, language) = (self.change_by(&person, CAUSE), self.language_of(id).await?);
         if let Some(path) = self.already_applied(&origin.who, row).await? {
             anyhow::ensure!(
                 self.workspace.versions().finish().await? == 0,
                 "A change of a file that was begun cannot be finished"
             );
             let instead_of = Some(row.instead_of.as_str()).filter(|old| !old.is_empty());
-            return Ok((KeepState::Kept, says::promoted(&plain(&path), instead_of, self.reads_memory())));
+            return Ok((KeepState::Kept, says::promoted(language, &plain(&path), instead_of, self.reads_memory())));
         }
         let replaced = self.workspace.versions().replaced_by_pending(&origin.who, &row.path).await?;
         let replaces_as_told = replaced.as_ref().map_or("", |replaced| replaced.digest.as_str()) == row.replaces;
         if !replaces_as_told || !self.is_as_shown(&origin.who, row).await? {
-            return Ok((KeepState::Changed, says::KEEP_CHANGED.to_owned()));
+            return Ok((KeepState::Changed, says::KEEP_CHANGED.in_language(language).into_string()));
         }
         let error = match self.workspace.versions().promote(&origin, &row.path, &row.digest, replaced.as_ref()).await {
             Ok(kept) => {
                 let path = plain(kept.path.trim_start_matches('/'));
-                let words = says::promoted(&path, shown_of(&kept), self.reads_memory());
+                let words = says::promoted(language, &path, shown_of(&kept), self.reads_memory());
                 return Ok((KeepState::Kept, words));
             }
             Err(error) => error,

@@ -18,6 +18,7 @@ use crate::message::StartLink;
 use crate::people::{Person, Role, is_name};
 use crate::store::{CodeFor, Db, FormerPerson, Issuer, Tx};
 use crate::time::Timestamp;
+use crate::wording::Language;
 use crate::wording::access as of_access;
 use crate::wording::command as says;
 
@@ -136,7 +137,7 @@ impl PeopleAdmin<'_> {
     }
 
     fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {
-        let Some(latest) = former.first() else { return Answer::refusal(says::FAILED) };
+        let Some(latest) = former.first() else { return Answer::refusal(says::FAILED.in_language(Language::ENGLISH)) };
         let line = |person: &FormerPerson| {
             let (since, until) = (self.zone.day(person.since), self.zone.day(person.until));
             of_access::former(person.id, &person.name, person.role.as_str(), &since, &until)

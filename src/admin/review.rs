@@ -15,6 +15,7 @@ use crate::review::show::{self, DisplayedText as Page};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::{ProposalRow, ProposalState};
 use crate::time::Timestamp;
+use crate::wording::Language;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review::{self as says, Surface};
 use crate::wording::skill::{REJECT, TAMPERED};
@@ -132,13 +133,13 @@ pub(super) fn change_of(row: &ProposalRow) -> String {
 
 /// The reason why a proposal waits, on one line of Markdown.
 pub(super) fn standing_of(row: &ProposalRow) -> String {
-    says::standing(row.clearance.as_str(), &plain(&all_in_words(&row.label)))
+    says::standing(row.clearance.as_str(), &plain(&all_in_words(Language::ENGLISH, &row.label)))
 }
 
 fn refused(id: ProposalId, refusal: &DecisionError, surface: Surface) -> Answer {
     Answer::refusal(match refusal {
         DecisionError::Unknown | DecisionError::NeverAccepted | DecisionError::NoChange => return unknown(id, surface),
-        DecisionError::NotAllowed => OWNER_ONLY.to_owned(),
+        DecisionError::NotAllowed => OWNER_ONLY.in_language(Language::ENGLISH).into(),
         DecisionError::WrongHash | DecisionError::WordMissing(_) => says::wrong_hash(id, surface),
         DecisionError::Over(state) => says::over(id, state.as_str()),
         DecisionError::Expired => says::expired(id),

@@ -13,8 +13,8 @@ use super::{Admin, RepairMode, help};
 use crate::id::PersonId;
 use crate::people::{Party, Person, Role};
 use crate::review::DecisionSource;
-use crate::store::Issuer;
-use crate::trust::Scope;
+use crate::store::{Db, Issuer};
+use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 use crate::wording::{gateway, memory};
@@ -69,7 +69,7 @@ impl Admin {
         };
         done.unwrap_or_else(|error| {
             tracing::error!("A command of the command line failed: {error:#}");
-            Answer::failure(&error)
+            Answer::failure(Language::ENGLISH, &error)
         })
     }
 
@@ -84,14 +84,18 @@ impl Admin {
 
     /// The context of what a reader on that surface sees.
     pub(super) fn render_context(&self, surface: Surface) -> RenderContext<'_> {
-        RenderContext { agent: &self.agent, zone: self.zone, surface }
+        RenderContext { agent: &self.agent, zone: self.zone, language: Language::ENGLISH, surface }
     }
 
-    /// The context of what the person of a command sees: times are shown in their own zone.
+    /// The context of what the person of a command sees: times are shown in their own zone. The
+    /// command line is English.
     async fn context_of(&self, origin: &Origin) -> anyhow::Result<RenderContext<'_>> {
         let context = self.render_context(origin.surface);
         let Some(person) = origin.chat_person() else { return Ok(context) };
-        Ok(RenderContext { zone: self.engine.zone_of(Scope::Person(person.id)).await?, ..context })
+        let (home, id) = (self.zone, person.id);
+        let read = move |db: Db<'_>| Ok((db.people().zone_of(id, home)?, db.people().language_of(id)?));
+        let (zone, language) = self.journal.read(read).await?;
+        Ok(RenderContext { zone, language, ..context })
     }
 
     async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
@@ -102,8 +106,11 @@ impl Admin {
         let context = &self.context_of(origin).await?;
         let shown = |result: &dyn Render| Ok(Answer::rendering(result, context));
         match query {
-            Query::Start => Ok(Answer::ours(says::greeting(&origin.person()?.name, &self.agent), json!({}))),
-            Query::Help => Ok(help(origin.person()?.role)),
+            Query::Start => {
+                let greeting = says::greeting(context.language, &origin.person()?.name, &self.agent);
+                Ok(Answer::ours(greeting, json!({})))
+            }
+            Query::Help => Ok(help(context.language, origin.person()?.role)),
             Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE, json!({}))),
             Query::FormerPeople(name) => Ok(self.members().former(&name).await?),
             Query::HandOverPlan(name) => Ok(self.members().hand_over(&name, HandOverStep::Plan(surface)).await?),
@@ -111,6 +118,7 @@ impl Admin {
                 memory_files.note_location(&self.owner_of_note(origin, &person).await?, &note).await
             }
             Query::Whoami => shown(&self.reports().whoami(origin.person()?).await?),
+            Query::Settings => shown(&self.members().settings(origin.person()?).await?),
             Query::Trust => shown(&memory_files.conversation_trust(origin.person()?).await?),
             Query::Status => shown(&self.reports().status(origin.person.as_ref(), only).await?),
             Query::Usage => {
@@ -136,7 +144,9 @@ impl Admin {
             Query::Proposals => shown(&skills.proposals().await?),
             Query::Proposal(id) => shown(&skills.proposal(id, surface).await?),
             // Proposals are the owners'; on the command line nobody else acts.
-            Query::ProposalOrigin(_) if origin.only().is_some() => Err(Answer::refusal(says::OWNER_ONLY).into()),
+            Query::ProposalOrigin(_) if origin.only().is_some() => {
+                Err(Answer::refusal(says::OWNER_ONLY.in_language(context.language)).into())
+            }
             Query::ProposalOrigin(id) => shown(&skills.why(id).await?),
             Query::Origin(of) => shown(&memory_files.origin(origin.person()?, &of, surface).await?),
             Query::FactOrigin(key) => shown(&memory_files.origin_of_fact(origin.person()?, &key, surface).await?),
@@ -164,7 +174,10 @@ impl Admin {
         let by = chat_person.map_or(DecisionSource::CommandLine, DecisionSource::Chat);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
         let answer = match action {
-            Action::New => Ok(Answer::ours(says::NEW, json!({}))),
+            Action::New => {
+                let language = self.language_on(surface, origin.person()?).await?;
+                Ok(Answer::ours(says::NEW.in_language(language), json!({})))
+            }
             Action::Stop => self.stop(origin.person()?).await,
             // An answer took effect on admission (`gateway::admission::consent`), in the chat where
             // the question was asked.
@@ -228,6 +241,7 @@ impl Admin {
             Action::ForgetPerson(name) => self.erasure().forget_person(&name).await,
             Action::Import(request) => return self.imports().import(origin.person()?, &request).await,
             Action::RemoveImport(id) => return self.imports().remove(id).await,
+            Action::ChangeSetting(change) => self.members().change_setting(origin.person()?, &change).await,
             Action::Export => self.history().export(origin.person()?).await,
             Action::ExportTo { name, file } => self.history().export_to(&name, &file).await,
         };

@@ -26,6 +26,7 @@ use crate::skill::{self, Available, MAIN, SkillFolder, manifest, name as names};
 use crate::store::{Db, OriginKind, ProposalState, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
+use crate::wording::Language;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review::{self as says, Surface};
 
@@ -108,7 +109,7 @@ impl SkillsAdmin<'_> {
             }
             Decided::Later => Answer::ours(says::LATER, json!({ "skill": folder, "version": version })),
             Decided::Conflict => Answer::refusal(says::edited_meanwhile(&shown)),
-            Decided::Not(DecisionError::NotAllowed) => Answer::refusal(OWNER_ONLY),
+            Decided::Not(DecisionError::NotAllowed) => Answer::refusal(OWNER_ONLY.in_language(Language::ENGLISH)),
             Decided::Not(DecisionError::NeverAccepted) => Answer::refusal(says::never_accepted(version)),
             Decided::Not(DecisionError::NoChange) => Answer::refusal(says::same_content(&shown, version)),
             Decided::Not(_) => Answer::refusal(says::no_such_version(&shown, version, surface_of(by))),

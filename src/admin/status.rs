@@ -24,7 +24,7 @@ use crate::tool::mcp::Condition;
 use crate::tool::skill_policy::SkillPolicy;
 use crate::trust::Scope;
 use crate::wording::{
-    command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search,
+    Language, Sentence, command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search,
     trust as says_of_trust, upkeep as of_upkeep,
 };
 
@@ -44,7 +44,7 @@ pub(super) struct StatusReport {
     streams: Vec<StreamStatus>,
     model: Option<String>,
     /// Since when the model does not answer, and why.
-    outage: Option<(Timestamp, &'static str)>,
+    outage: Option<(Timestamp, Sentence)>,
     /// The budget that leaves no room for an answer to the reader.
     used_up: Option<String>,
     /// Sources and skills that the reader's own open conversation has read and loaded.
@@ -256,7 +256,8 @@ impl Render for StatusReport {
             lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
             lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, zone, self.at)));
         }
-        let outage = self.outage.map(|(since, why)| (zone.show_near(since, self.at), why));
+        let outage =
+            self.outage.map(|(since, why)| (zone.show_near(since, self.at), why.in_language(Language::ENGLISH)));
         lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default()), outage));
         lines.extend(self.used_up.as_deref().map(says::used_up));
         lines.extend(program.map(|program| says::left(program.budget.all.micros, program.budget.all.tokens)));
@@ -284,7 +285,7 @@ impl Render for StatusReport {
             "embeddings": embedding_json(program.and_then(|program| program.embedding.as_ref())),
             "budget": program.map_or_else(|| json!({}), |program| budget_json(&program.budget)),
             "model": self.model,
-            "outage": self.outage.map(|(since, why)| json!({ "since": since.rfc3339(), "why": why })),
+            "outage": self.outage.map(|(since, why)| json!({ "since": since.rfc3339(), "why": &*why.in_language(Language::ENGLISH) })),
             "used_up": self.used_up,
         })
     }

@@ -5,6 +5,14 @@ pub(super) mod fixture;
 use fixture::Fixture;
 
 use super::*;
+use crate::wording::Sentence;
+
+/// Bytes of one message on Signal, with room for a prefix.
+const ONE_SIGNAL_MESSAGE: usize = 1_960;
+
+pub(super) fn english(sentence: Sentence) -> String {
+    sentence.in_language(Language::ENGLISH).into()
+}
 
 #[tokio::test]
 async fn owners_only_means_owners_only() {
@@ -12,13 +20,17 @@ async fn owners_only_means_owners_only() {
     for (entry, name) in COMMANDS.iter().flat_map(|row| row.aliases.iter().map(move |alias| (row, *alias))) {
         let line = format!("/{name} Zoe");
         let answer = fixture.admin.chat(&fixture.ben(), &line).await.markdown;
-        assert_eq!(answer == says::OWNER_ONLY, entry.role == Role::Owner, "{line} by a member");
+        assert_eq!(answer == english(says::OWNER_ONLY), entry.role == Role::Owner, "{line} by a member");
     }
     for entry in COMMANDS {
         let line = format!("/{} Zoe", entry.name);
-        let refused = fixture.admin.chat(&fixture.ben(), &line).await.markdown == says::OWNER_ONLY;
+        let refused = fixture.admin.chat(&fixture.ben(), &line).await.markdown == english(says::OWNER_ONLY);
         assert_eq!(refused, entry.role == Role::Owner, "{line} by a member");
-        assert_ne!(fixture.admin.chat(&fixture.ada(), &line).await.markdown, says::OWNER_ONLY, "{line} by an owner");
+        assert_ne!(
+            fixture.admin.chat(&fixture.ada(), &line).await.markdown,
+            english(says::OWNER_ONLY),
+            "{line} by an owner"
+        );
     }
     assert_eq!(fixture.pairing_codes().await, 3, "Each may join an address to themselves, and an owner let Zoe in");
 }
@@ -30,7 +42,7 @@ async fn in_a_group_all_commands_except_new_and_forget_are_refused() {
         let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };
         let answer = fixture.admin.chat(&in_group, &format!("/{} Zoe", entry.name)).await;
         let expected = !matches!(entry.name, "new" | "forget");
-        assert_eq!(answer.markdown == says::DIRECT_ONLY, expected, "/{}", entry.name);
+        assert_eq!(answer.markdown == english(says::DIRECT_ONLY), expected, "/{}", entry.name);
     }
 }
 
@@ -42,6 +54,12 @@ async fn help_shows_what_one_may_use() {
     assert!(owner.markdown.contains("/pair") && owner.markdown.contains("/stop"));
     assert!(!member.markdown.contains("/pair") && member.markdown.contains("/stop"));
     assert!(owner.label.is_trusted() && !owner.failed);
+    for language in Language::all() {
+        let markdown = help(language, Role::Owner).markdown;
+        // A bullet takes two bytes more than the hyphen.
+        let bytes = markdown.len() + 2 * markdown.matches("\n- ").count();
+        assert!(bytes <= ONE_SIGNAL_MESSAGE, "{language}: {bytes}");
+    }
 }
 
 #[tokio::test]
@@ -51,6 +69,6 @@ async fn nonsense_gets_one_helpful_line() {
     assert!(answer.failed && answer.markdown.contains("/status"), "{}", answer.markdown);
     let answer = fixture.admin.chat(&fixture.ben(), "/[x](http://evil.example)").await;
     assert!(!answer.markdown.contains("[x]("), "{}", answer.markdown);
-    assert_eq!(fixture.admin.chat(&fixture.ben(), "/new").await.markdown, says::NEW);
-    assert_eq!(fixture.admin.chat(&fixture.ben(), "/stop").await.markdown, says::NOTHING_RUNS);
+    assert_eq!(fixture.admin.chat(&fixture.ben(), "/new").await.markdown, english(says::NEW));
+    assert_eq!(fixture.admin.chat(&fixture.ben(), "/stop").await.markdown, english(says::NOTHING_RUNS));
 }

@@ -26,6 +26,7 @@ use crate::store::{
 };
 use crate::tool::skill_policy::SkillPolicy;
 use crate::trust::{Label, Scope, Source};
+use crate::wording::Language;
 use crate::wording::trust as says;
 use crate::wording::why::{all_in_words, in_words};
 
@@ -76,7 +77,7 @@ impl ConversationTrust {
     /// none, and the policy of its loaded skills.
     pub(super) fn marks(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<(String, SkillPolicy)> {
         let Some(open) = Self::without_items(db, person, ends)? else { return Ok(Default::default()) };
-        Ok((all_in_words(&open.label), SkillPolicy::read(db, open.conversation)?))
+        Ok((all_in_words(Language::ENGLISH, &open.label), SkillPolicy::read(db, open.conversation)?))
     }
 
     /// Returns the sources that no message of the person brought.

@@ -26,8 +26,12 @@ const LONG_ABSENCE: Duration = Duration::from_secs(24 * 3600);
 /// Grants access to the people of the configuration, and revokes it from those that it no longer
 /// names. Notifies the owners of every new person.
 pub(super) async fn declare_people(journal: &Journal, config: &Config, now: Timestamp) -> anyhow::Result<()> {
-    let people = config.people.clone();
-    journal.write("declare people", move |tx| Declaration { tx, now }.declare(&people)).await
+    let (people, language) = (config.people.clone(), config.language);
+    let declare = move |tx: Tx<'_>| {
+        tx.people().set_home_language(language)?;
+        Declaration { tx, now }.declare(&people)
+    };
+    journal.write("declare people", declare).await
 }
 
 /// Links the configured addresses of an adapter whose account is known by now.
@@ -94,7 +98,10 @@ pub(super) async fn announce_absence(
                 if !tx.addresses().has_written_from(here.id)? {
                     continue;
                 }
-                let text = wording::own(wording::turn::away(now.since(alive_at)), Scope::Person(person.id));
+                let text = wording::own(
+                    wording::turn::away(tx.people().language_of(person.id)?, now.since(alive_at)),
+                    Scope::Person(person.id),
+                );
                 tx.outbox().post(&NewOutbox::notice(here.id, &text, now))?;
                 notified.push(here.id);
             }
@@ -153,6 +160,7 @@ impl Declaration<'_> {
             };
             self.tx.people().set_prefer(id, person.prefer.as_deref().unwrap_or_default())?;
             self.tx.people().set_hours(id, person.zone.map_or("", Zone::name), &person.quiet_hours)?;
+            self.tx.people().set_language(id, person.language)?;
             self.tx.people().declare_addresses_of(id, &entry.addresses, self.now)?;
         }
         let owners = self.tx.people().reachable_owners()?;

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::people::{Role, is_name};
 use crate::time::{Cron, QuietHours, Zone, parse_quiet_hours};
+use crate::wording::Language;
 
 impl ConfigReader<'_> {
     /// Interprets the complete configuration. Values with faults are placeholders.
@@ -30,6 +31,7 @@ impl ConfigReader<'_> {
         let (zone, workspace) = (self.zone(), self.folder("", "workspace"));
         Config {
             zone,
+            language: self.get("", "language", language).unwrap_or(Language::ENGLISH),
             conversation: self.conversation(),
             model: models::model(self, "model"),
             fallback: models::optional_model(self, "model.fallback"),
@@ -122,6 +124,7 @@ impl ConfigReader<'_> {
             let signal = self.get(&at, "signal", |text| channels::unique_account(text, &mut accounts));
             let prefer = self.get(&at, "prefer", channels::adapter);
             let zone = self.get(&at, "zone", zone);
+            let language = self.get(&at, "language", language);
             let quiet = self.get(&at, "quiet_hours", |text| quiet_hours(text).map(|_| text.trim().to_owned()));
             let person = |(name, role)| Person {
                 name,
@@ -130,6 +133,7 @@ impl ConfigReader<'_> {
                 signal,
                 prefer,
                 zone,
+                language,
                 quiet_hours: quiet.unwrap_or_default(),
             };
             people.extend(name.zip(role).map(person));
@@ -153,6 +157,14 @@ impl ConfigReader<'_> {
             profile: self.get("agent", "profile", profile).unwrap_or_default(),
         }
     }
+}
+
+fn language(text: &str) -> Result<Language, ValueError> {
+    Language::all().find(|language| language.code() == text.trim()).ok_or_else(|| {
+        let known: Vec<String> = Language::all().map(|known| quoted(known.code())).collect();
+        let fix = format!("write one of {}", known.join(", "));
+        ValueError::new(format!("There is no language {}", quoted(text)), fix)
+    })
 }
 
 fn zone(text: &str) -> Result<Zone, ValueError> {

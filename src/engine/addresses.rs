@@ -17,7 +17,7 @@ use crate::store::{MessageKind, QuestionRow, StepKind, StepRow, TextKind};
 use crate::text::links;
 use crate::tool::web::{self, WrittenAddress, addresses_in, links_within};
 use crate::trust::{Labelled, Text};
-use crate::wording;
+use crate::wording::{self, Language};
 
 /// Addresses of the turns so far.
 #[derive(Debug, Default)]
@@ -86,7 +86,12 @@ pub fn linked_in(record: &TurnRecord, typed: &[WrittenAddress]) -> Vec<Url> {
 /// Returns a tainted answer with every address defanged that was not in anything the turn was
 /// shown. An address that first appeared in a tainted reply or call of the model is the model's
 /// own, even if a tool repeated it.
-pub fn without_strange_links(answer: Text, request: &Request, agreed_to: Option<&QuestionRow>) -> Text {
+pub fn without_strange_links(
+    answer: Text,
+    request: &Request,
+    agreed_to: Option<&QuestionRow>,
+    language: Language,
+) -> Text {
     let (words, label, scope) = answer.open();
     if !label.asks_before_leaving() || links::defang(words, &|_| false).is_none() {
         return answer;
@@ -113,7 +118,7 @@ pub fn without_strange_links(answer: Text, request: &Request, agreed_to: Option<
     printed.map_or_else(
         || answer.clone(),
         |printed| {
-            let printed = format!("{printed}\n\n{}", wording::turn::STRANGE_ADDRESS);
+            let printed = format!("{printed}\n\n{}", &*wording::turn::STRANGE_ADDRESS.in_language(language));
             Labelled::new(Arc::from(printed), label.clone(), scope)
         },
     )

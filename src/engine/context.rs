@@ -31,7 +31,7 @@ use crate::text::{defuse, estimate_tokens, shorten, words_in};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::attachments::{self, ReceivedFile};
-use crate::wording::{self, prompt};
+use crate::wording::{self, Language, prompt};
 
 /// Usage of MEMORY.md, in per cent, from which the model is told how full the file is.
 const NEARLY_FULL: usize = 80;
@@ -59,6 +59,8 @@ pub struct TurnContext {
     pub channel: String,
     /// Loaded files.
     pub loaded: TurnFiles,
+    /// Language in which the party is addressed.
+    pub language: Language,
     /// List of skills, one line each.
     pub skills: Text,
     /// Sources of that list.
@@ -104,11 +106,12 @@ fn rules(engine: &Engine, inputs: &TurnContext) -> String {
         keeps_memory: engine.memory.enabled,
         heartbeat: engine.heartbeat,
     };
-    match kind {
+    let rules = match kind {
         ConversationKind::Chat | ConversationKind::Piped | ConversationKind::Imported => rules.chat(),
         ConversationKind::Heartbeat | ConversationKind::Task => rules.run(),
         ConversationKind::Reflection => rules.reflection(),
-    }
+    };
+    prompt::in_language(rules, inputs.language)
 }
 
 /// Returns the conversation with its opening, which is fixed on its first turn, except for one swap

@@ -36,7 +36,7 @@ use crate::time::task::{guarded, lock};
 use crate::time::{Timestamp, Zone};
 use crate::tool::skills::SUBMIT_SKILL;
 use crate::trust::{Label, Scope, Text};
-use crate::wording::{self, ProgramText};
+use crate::wording::{self, Language, ProgramText};
 
 /// Delay beyond which the answer to a message that waited because the program was away mentions the
 /// delay.
@@ -255,7 +255,8 @@ impl StreamTask {
         let (old, fresh): (Vec<_>, Vec<_>) = queued.into_iter().partition(outdated);
         let Some(address) = old.last().and_then(|message| message.address) else { return Ok(fresh) };
         let ids: Vec<MessageId> = old.iter().map(|message| message.id).collect();
-        let notice = self.notice(wording::turn::too_old(ids.len(), self.was_away(&old)));
+        let language = self.engine.journal.read(move |db| db.people().language_at(address)).await?;
+        let notice = self.notice(wording::turn::too_old(language, ids.len(), self.was_away(&old)));
         let from_there = old.iter().filter(|message| message.address == Some(address));
         let quoted: Vec<String> = from_there.map(|message| message.external_id.clone()).collect();
         self.engine
@@ -280,8 +281,8 @@ impl StreamTask {
         messages.iter().any(|m| is_delayed(m) || m.received_at < self.engine.runtime.began)
     }
 
-    fn delay_notice(sent_at: Timestamp, now: Timestamp, away: bool, zone: Zone) -> ProgramText {
-        wording::turn::late(&zone.show_short(sent_at), now.since(sent_at), away)
+    fn delay_notice(language: Language, sent_at: Timestamp, now: Timestamp, away: bool, zone: Zone) -> ProgramText {
+        wording::turn::late(language, &zone.show_short(sent_at), now.since(sent_at), away)
     }
 
     /// Claims the queued messages of one conversation and address for a new turn.
@@ -329,7 +330,8 @@ impl StreamTask {
         let first = together.first().filter(|_| is_talk).map(|message| message.effective_at);
         let delayed_since = first.filter(|sent_at| now.since(*sent_at) > DELAY_WORTH_NAMING);
         let away = self.was_away(&together);
-        let notice = delayed_since.map(|sent_at| self.notice(Self::delay_notice(sent_at, now, away, zone)));
+        let notice =
+            delayed_since.map(|sent_at| self.notice(Self::delay_notice(inputs.language, sent_at, now, away, zone)));
         let claim = TurnClaim {
             stream: self.id,
             conversation,
@@ -388,9 +390,11 @@ impl StreamTask {
         let tools = self.tools_of(&conversation).await?;
         let (skills, nodes) = self.skills(conversation.kind, &tools).await;
         let is_sent = conversation.kind != ConversationKind::Reflection;
-        let address = self.engine.journal.read(move |db| db.addresses().address(address)).await?;
+        let scope = party.scope();
+        let read = move |db: Db<'_>| Ok((db.addresses().address(address)?, db.people().language_in(scope)?));
+        let (address, language) = self.engine.journal.read(read).await?;
         let channel = address.filter(|_| is_sent).map(|address| address.adapter).unwrap_or_default();
-        Ok(TurnContext { party, conversation, channel, loaded, skills, nodes })
+        Ok(TurnContext { party, conversation, channel, loaded, language, skills, nodes })
     }
 
     /// Lists the usable skills. A folder that cannot be read does not prevent an answer.
@@ -539,7 +543,8 @@ fn tell_of_unreadable(tx: Tx<'_>, scope: Scope, files: &[String]) -> anyhow::Res
     }
     let is_new = |file: &&String| told.lines().all(|known| known != file.as_str());
     let new: Vec<&str> = files.iter().filter(is_new).map(String::as_str).collect();
-    let notice = || wording::own(wording::turn::unreadable_files(&new.join(", ")), scope);
+    let language = tx.people().language_in(scope)?;
+    let notice = || wording::own(wording::turn::unreadable_files(language, &new.join(", ")), scope);
     Ok((!new.is_empty()).then(notice))
 }
 

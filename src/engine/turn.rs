@@ -136,7 +136,7 @@ impl<'a> Turn<'a> {
         match end {
             Some(end) => Ok(end),
             None => {
-                self.give_up("too_slow", wording::turn::took_too_long(limit)).await?;
+                self.give_up("too_slow", wording::turn::took_too_long(self.inputs.language, limit)).await?;
                 Ok(TurnOutcome::Over)
             }
         }
@@ -178,7 +178,8 @@ impl<'a> Turn<'a> {
                 NextStep::Finished => {
                     // Only a crash between storing and finishing leaves a turn like this; the last
                     // step is the reply.
-                    let empty = || wording::own(wording::turn::EMPTY_ANSWER, self.row.scope);
+                    let empty =
+                        || wording::own(wording::turn::EMPTY_ANSWER.in_language(self.inputs.language), self.row.scope);
                     let text = record.steps.last().map_or_else(empty, |step| step.text.clone());
                     self.finish(None, text).await?;
                     return Ok(Some(TurnOutcome::Over));
@@ -390,10 +391,11 @@ impl<'a> Turn<'a> {
                 .await?;
             return Ok(AfterAsking::NextStep);
         }
+        let language = self.inputs.language;
         let text = match self.kind() {
             // The program parses the reply verbatim.
-            ConversationKind::Reflection => readable(&reply),
-            _ => addresses::without_strange_links(readable(&reply), request, record.agreed_to()),
+            ConversationKind::Reflection => readable(&reply, language),
+            _ => addresses::without_strange_links(readable(&reply, language), request, record.agreed_to(), language),
         };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
         Ok(AfterAsking::Ended(TurnOutcome::Over))
@@ -447,8 +449,8 @@ impl<'a> Turn<'a> {
         let sentence = match error {
             ModelError::OverBudget(which) => wording::turn::over_budget(which),
             ModelError::AboveLimit(setting) => wording::turn::above_limit(setting),
-            ModelError::Refused => wording::turn::REFUSED.into(),
-            ModelError::TooLong => wording::turn::TOO_LONG.into(),
+            ModelError::Refused => wording::turn::REFUSED.in_language(self.inputs.language),
+            ModelError::TooLong => wording::turn::TOO_LONG.in_language(self.inputs.language),
             _ => return self.wait_for_model(error).await,
         };
         self.give_up("no_answer", sentence).await?;
@@ -456,9 +458,9 @@ impl<'a> Turn<'a> {
     }
 
     async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<TurnOutcome> {
-        let now = self.engine.clock.now();
+        let (now, language) = (self.engine.clock.now(), self.inputs.language);
         if self.row.attempts >= A_DAY_OF_TRIES {
-            self.give_up("model_away", wording::turn::model_away_too_long(why_away(error))).await?;
+            self.give_up("model_away", wording::turn::model_away_too_long(language, why_away(error))).await?;
             return Ok(TurnOutcome::Over);
         }
         // A new message in the meantime triggers one more attempt, which is not counted.
@@ -469,7 +471,7 @@ impl<'a> Turn<'a> {
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
         let retry_at = now.plus(pause.max(MODEL_AWAY_BACKOFF.pause(attempts)));
         let outage = self.engine.chat.outage();
-        let notice = wording::own(wording::turn::model_away(why_away(error), self.row.id), self.row.scope);
+        let notice = wording::own(wording::turn::model_away(language, why_away(error), self.row.id), self.row.scope);
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
         self.engine
             .journal

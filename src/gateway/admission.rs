@@ -24,7 +24,7 @@ use crate::people::{Address, Person, Role};
 use crate::store::{InboxItem, InboxOutcome, MessageKind, NewOutbox, OutboxKind, StoredMessage, Tx};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Scope, Source};
-use crate::wording::{self, ProgramText, gateway};
+use crate::wording::{self, Language, ProgramText, Sentence, gateway};
 
 /// Maximum number of waiting messages per person.
 pub const MAX_WAITING: i64 = 100;
@@ -112,11 +112,18 @@ impl Admission {
             // An unreadable item has no id but its content.
             return self.record(tx, &digest(&parsed.raw), InboxOutcome::Unreadable, Some(&parsed.raw)).map(drop);
         };
-        let mut item = Item { settings: self, tx, now: self.now, inbound, raw, sender_name, after };
+        let told = Language::named(&inbound.language);
+        let language = told.map_or_else(|| tx.people().home_language(), Ok)?;
+        let mut item = Item { settings: self, tx, now: self.now, inbound, language, raw, sender_name, after };
         if let ChatKind::Group { chat, addressed } = &inbound.chat_kind {
+            item.language = tx.people().home_language()?;
             return group::admit(&mut item, chat, *addressed);
         }
         let Some((address, person)) = identify_sender(&item)? else { return access::admit_unknown(&mut item) };
+        if let Some(told) = told {
+            tx.people().record_channel_language(person.id, told)?;
+        }
+        item.language = tx.people().language_of(person.id)?;
         if let Event::Message(content) = &inbound.event {
             greet_owner(&mut item, &person, address)?;
             if let Some(code) = typed_code(content)
@@ -146,6 +153,8 @@ struct Item<'a> {
     tx: Tx<'a>,
     now: Timestamp,
     inbound: &'a Inbound,
+    /// Language in which the sender is answered.
+    language: Language,
     raw: &'a str,
     sender_name: &'a str,
     after: &'a mut AfterCommit,
@@ -190,7 +199,7 @@ impl Item<'_> {
                 self.after.callbacks.push(callback.clone());
                 if data.starts_with('/') { messages::admit_command(self, &sender, person.id, data) } else { Ok(()) }
             }
-            Event::Unsupported(what) => self.post_notice(address, scope, gateway::unsupported(what)),
+            Event::Unsupported(what) => self.post_notice(address, scope, gateway::unsupported(self.language, what)),
             _ => messages::admit(self, &sender),
         }
     }
@@ -229,6 +238,10 @@ impl Item<'_> {
     ) -> anyhow::Result<()> {
         let text = wording::own(sentence, scope);
         self.post(&NewOutbox::answer(OutboxKind::Notice, address, &text, self.now))
+    }
+
+    fn post_sentence(&mut self, address: AddressId, scope: Scope, sentence: Sentence) -> anyhow::Result<()> {
+        self.post_notice(address, scope, sentence.in_language(self.language))
     }
 
     fn post(&mut self, message: &NewOutbox<'_>) -> anyhow::Result<()> {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 use super::dispatcher::Dispatcher;
-use crate::admin::command::{self, Action, Command};
+use super::menu;
+use crate::admin::command::{self, Action, Command, SettingChange};
 use crate::admin::{Admin, Caller};
 use crate::id::AddressId;
 use crate::store::{Journal, MessageState, NewOutbox, OutboxKind, StoredMessage, Tx};
@@ -71,7 +72,7 @@ impl CommandWorker {
             let closed = tx.messages().settle_message(id, MessageState::Closed, "failed")?;
             let scope = tx.messages().texts_of(id)?.first().map(|text| text.text.scope());
             let (Some(address), Some(scope)) = (command.address.filter(|_| closed), scope) else { return Ok(None) };
-            let text = &wording::own(says::QUARANTINED, scope);
+            let text = &wording::own(says::QUARANTINED.in_language(tx.people().language_in(scope)?), scope);
             let quotes = if matches!(scope, Scope::Group(_)) { "" } else { &command.external_id };
             let answer = NewOutbox::answer(OutboxKind::Answer, address, text, now);
             tx.outbox().post(&NewOutbox { quotes, ..answer })?;
@@ -105,6 +106,7 @@ impl CommandWorker {
         let words = Arc::clone(text.text.open().0);
         let parsed = command::parse(&words);
         let stops = parsed == Some(Command::Act(Action::Stop));
+        let is_language = matches!(&parsed, Some(Command::Act(Action::ChangeSetting(SettingChange::Language(_)))));
         // A yes is decided where it takes effect.
         let acts = matches!(&parsed, Some(Command::Act(action)) if !matches!(action, Action::Yes(..)));
         let by = caller.person.id;
@@ -126,7 +128,19 @@ impl CommandWorker {
             })
             .await?;
         self.dispatcher.wake(address);
+        if is_language {
+            self.register_menus().await;
+        }
         Ok(())
+    }
+
+    /// Registers the command menus again after a person chose a language.
+    async fn register_menus(&self) {
+        for adapter in self.dispatcher.all_adapters() {
+            if menu::register(&self.journal, &*adapter).await.is_err() {
+                tracing::warn!("The command menu in a new language is registered at the next start");
+            }
+        }
     }
 }
 

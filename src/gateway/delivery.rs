@@ -164,7 +164,9 @@ impl Delivery {
                 AttemptResult::Absent => return Ok(None),
                 AttemptResult::Failed(why) => self.give_up(&row, why, None).await?,
                 AttemptResult::GivenUp => {
-                    let notice = wording::own(gateway::GIVEN_UP, row.text.scope());
+                    let scope = row.text.scope();
+                    let language = self.dispatcher.journal.read(move |db| db.people().language_in(scope)).await?;
+                    let notice = wording::own(gateway::GIVEN_UP.in_language(language), scope);
                     self.give_up(&row, "could not be delivered for a week".to_owned(), Some(notice)).await?;
                 }
             }

@@ -15,8 +15,9 @@ use super::dispatcher::{AccessGranted, Dispatcher, StorageState};
 use crate::adapter::{Adapter, Batch, MenuEntry, PollError, RECEIVE_RETRY};
 use crate::admin::command::COMMANDS;
 use crate::config::Groups;
+use super::menu;
 use crate::engine::Engine;
-use crate::store::{Db, Journal, is_full};
+use crate::store::{Journal, is_full};
 use crate::time::clock::WakeupSender;
 use crate::time::task::guarded;
 use crate::time::{ActivityGuard, Clock, Zone};
@@ -164,30 +165,8 @@ impl Intake {
     async fn connect(&self) -> anyhow::Result<()> {
         self.adapter.connect().await?;
         (self.connected)().await?;
-        self.show_menu().await?;
+        menu::register(&self.journal, &*self.adapter).await?;
         self.dispatcher.wake_account(self.adapter.name(), self.adapter.account()).await
-    }
-
-    /// Registers the command menu of each person's role.
-    async fn show_menu(&self) -> anyhow::Result<()> {
-        let (name, account) = (self.adapter.name(), self.adapter.account());
-        let read = move |db: Db<'_>| {
-            let mut peers = Vec::new();
-            for person in db.people().people()? {
-                let known = db.addresses().addresses_of(person.id)?.into_iter().map(|known| known.address);
-                let here = known.filter(|address| address.adapter == name && address.account == account);
-                peers.extend(here.map(|address| (address.peer, person.role)));
-            }
-            Ok(peers)
-        };
-        let peers = self.journal.read(read).await?;
-        let entries: Vec<MenuEntry> = COMMANDS
-            .iter()
-            .filter_map(|row| row.menu.map(|role| (row, role)))
-            .map(|(row, role)| MenuEntry { name: row.name.to_owned(), description: row.menu_line(), role })
-            .collect();
-        self.adapter.register_menu(&entries, &peers).await;
-        Ok(())
     }
 
     async fn cursor(&self) -> anyhow::Result<Option<String>> {
@@ -255,7 +234,7 @@ impl Intake {
         }
         if let Some(person) = wake.access_granted {
             self.dispatcher.announce(AccessGranted { person, adapter: self.adapter.name() });
-            if self.show_menu().await.is_err() {
+            if menu::register(&self.journal, &*self.adapter).await.is_err() {
                 tracing::warn!("The command menu of a newcomer is registered at the next start");
             }
         }

@@ -12,6 +12,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::wording::Language;
 use crate::wording::schedule as says;
 use crate::wording::turn::EMPTY_ANSWER;
 
@@ -52,7 +53,8 @@ pub(super) fn to_report(answer: &str) -> Option<String> {
 
 /// Returns true if an answer has no words.
 pub(super) fn is_empty(answer: &str) -> bool {
-    letters(&without_tags(answer)).is_empty() || answer == EMPTY_ANSWER
+    letters(&without_tags(answer)).is_empty()
+        || Language::all().any(|language| answer == &*EMPTY_ANSWER.in_language(language))
 }
 
 /// Returns a message without the sentences and lines that one of the earlier messages said; `None`
@@ -163,7 +165,7 @@ mod tests {
         ] {
             assert_eq!(to_report(words), None, "{words:?}");
         }
-        for words in ["", "…", " \n", EMPTY_ANSWER] {
+        for words in ["", "…", " \n", &EMPTY_ANSWER.in_language(Language::ENGLISH)] {
             assert!(is_empty(words), "{words:?}");
         }
     }

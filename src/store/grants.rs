@@ -160,8 +160,9 @@ impl GrantsMut<'_> {
     pub(super) fn tell_of_uses(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<()> {
         let uses = self.db.grants().uses_in(turn)?;
         let Some(row) = self.db.turns().turn(turn)?.filter(|_| !uses.is_empty()) else { return Ok(()) };
-        let lines: Vec<String> =
-            uses.iter().map(|used| says::used_under_yes(&used.tool, used.calls, used.uses_left)).collect();
+        let language = self.db.people().language_in(row.scope)?;
+        let line = |used: &GrantUse| says::used_under_yes(language, &used.tool, used.calls, used.uses_left);
+        let lines: Vec<String> = uses.iter().map(line).collect();
         // The name of a tool comes from its server.
         let text = Labelled::new(Arc::from(lines.join("\n")), row.label, row.scope);
         let urgency = CauseKind::Heartbeat.urgency();

@@ -15,8 +15,16 @@ use crate::store::handles::{People, PeopleMut};
 use crate::store::rows::{from_row, insert, stored_word};
 use crate::time::{Timestamp, Zone, parse_quiet_hours, quiet_until};
 use crate::trust::Scope;
+use crate::wording::Language;
+
+/// Key of the language of the home among the settings.
+const HOME_LANGUAGE: &str = "language";
 
 stored_word!(foreign Role);
+
+fn code_of(language: Option<Language>) -> &'static str {
+    language.map_or("", Language::code)
+}
 
 /// A removed person who may be readmitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +123,8 @@ impl People<'_> {
     /// Returns the person's own zone, or `home`, in which times are shown to them and read from
     /// them.
     pub fn zone_of(&self, id: PersonId, home: Zone) -> anyhow::Result<Zone> {
-        let name: Option<String> = self.db.first("SELECT zone FROM people WHERE id = ?1", [id])?;
+        let sql = "SELECT iif(own_zone <> '', own_zone, zone) FROM people WHERE id = ?1";
+        let name: Option<String> = self.db.first(sql, [id])?;
         Ok(name.and_then(|name| Zone::named(&name)).unwrap_or(home))
     }
 
@@ -129,6 +138,33 @@ impl People<'_> {
         let person: Option<Option<PersonId>> =
             self.db.first("SELECT person_id FROM addresses WHERE id = ?1", [address])?;
         person.flatten().map_or(Ok(home), |person| self.zone_of(person, home))
+    }
+
+    /// Returns the language in which a person is addressed: the one that they chose, else that of
+    /// the configuration, of their channel, or of the home.
+    pub fn language_of(&self, id: PersonId) -> anyhow::Result<Language> {
+        let sql = "SELECT own_language, language, channel_language FROM people WHERE id = ?1";
+        let (own, configured, channel): (String, String, String) = self.db.first(sql, [id])?.unwrap_or_default();
+        let language = [own, configured, channel].iter().find_map(|code| Language::named(code));
+        language.map_or_else(|| self.home_language(), Ok)
+    }
+
+    /// The same for whoever a scope belongs to.
+    pub fn language_in(&self, scope: Scope) -> anyhow::Result<Language> {
+        if let Scope::Person(id) = scope { self.language_of(id) } else { self.home_language() }
+    }
+
+    /// The same for whoever writes from an address.
+    pub fn language_at(&self, address: AddressId) -> anyhow::Result<Language> {
+        let person: Option<Option<PersonId>> =
+            self.db.first("SELECT person_id FROM addresses WHERE id = ?1", [address])?;
+        person.flatten().map_or_else(|| self.home_language(), |person| self.language_of(person))
+    }
+
+    /// Returns the language of the home: of its groups, and of everyone else without one.
+    pub fn home_language(&self) -> anyhow::Result<Language> {
+        let code = self.db.settings().fact(HOME_LANGUAGE)?;
+        Ok(code.and_then(|code| Language::named(&code)).unwrap_or(Language::ENGLISH))
     }
 
     /// Returns the end of the quiet hours if the person of that address has them now.
@@ -212,10 +248,39 @@ impl PeopleMut<'_> {
         self.db.run("UPDATE people SET zone = ?2, quiet_hours = ?3 WHERE id = ?1", params![id, zone, quiet_hours])
     }
 
+    /// Sets the language that the configuration gives a person, if any.
+    pub fn set_language(&self, id: PersonId, language: Option<Language>) -> anyhow::Result<()> {
+        self.db.run("UPDATE people SET language = ?2 WHERE id = ?1", params![id, code_of(language)])
+    }
+
+    /// Records the language that a person's channel tells.
+    pub fn record_channel_language(&self, id: PersonId, language: Language) -> anyhow::Result<()> {
+        let sql = "UPDATE people SET channel_language = ?2 WHERE id = ?1 AND channel_language <> ?2";
+        self.db.run(sql, params![id, language.code()])
+    }
+
+    /// Sets or clears the language that a person chose.
+    pub fn choose_language(&self, id: PersonId, language: Option<Language>) -> anyhow::Result<()> {
+        self.db.run("UPDATE people SET own_language = ?2 WHERE id = ?1", params![id, code_of(language)])
+    }
+
+    /// Sets or clears the zone that a person chose.
+    pub fn choose_zone(&self, id: PersonId, zone: Option<Zone>) -> anyhow::Result<()> {
+        let name = zone.map_or("", Zone::name);
+        self.db.run("UPDATE people SET own_zone = ?2 WHERE id = ?1", params![id, name])
+    }
+
+    /// Sets the language of the home.
+    pub fn set_home_language(&self, language: Language) -> anyhow::Result<()> {
+        self.tx().settings().set_fact(HOME_LANGUAGE, language.code())
+    }
+
     /// Gives a person the preferences of another.
     pub fn copy_preferences(&self, from: PersonId, to: PersonId) -> anyhow::Result<()> {
         self.db.run(
-            "UPDATE people SET (prefer, zone, quiet_hours) = (SELECT prefer, zone, quiet_hours FROM people WHERE id = ?1)
+            "UPDATE people SET (prefer, zone, quiet_hours, language, channel_language, own_language, own_zone)
+             = (SELECT prefer, zone, quiet_hours, language, channel_language, own_language, own_zone
+                FROM people WHERE id = ?1)
              WHERE id = ?2",
             params![from, to],
         )

@@ -56,6 +56,11 @@ impl Zone {
         self.local(at).format("%Y-%m-%d").to_string()
     }
 
+    /// Returns the local date of an instant.
+    pub fn calendar_day(self, at: Timestamp) -> NaiveDate {
+        self.local(at).date_naive()
+    }
+
     /// Formats for a person: `2026-11-20 18:05 (Europe/Vienna)`.
     pub fn show(self, at: Timestamp) -> String {
         format!("{} ({})", self.show_short(at), self.name())

@@ -44,7 +44,7 @@ impl Tool for HeartbeatDone {
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
         let found = self.find(call).await?;
-        Ok(QuestionText::about(&found.item.words, call.label.clone(), says::may_i_tick))
+        Ok(QuestionText::about(&found.item.words, call.label.clone(), |words| says::may_i_tick(call.language, words)))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

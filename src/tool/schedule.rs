@@ -22,6 +22,7 @@ use crate::text::{one_line, shorten};
 use crate::time::clock::WakeupSender;
 use crate::time::{Clock, Cron, Shift, TimeExpressionError, Timestamp, When, Zone};
 use crate::trust::{Labelled, Scope, Text};
+use crate::wording::Language;
 use crate::wording::reminder as says;
 
 /// Maximum number of entries waiting for one person.
@@ -91,8 +92,8 @@ impl Tool for Remind {
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
         let (words, plan, zone) = self.read(call).await?;
-        let when = plan.in_question(self.0.clock.now(), zone);
-        Ok(QuestionText::about(&words, call.label.clone(), |words| says::may_i_remind(words, &when)))
+        let (when, language) = (plan.in_question(self.0.clock.now(), zone, call.language), call.language);
+        Ok(QuestionText::about(&words, call.label.clone(), |words| says::may_i_remind(language, words, &when)))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -131,8 +132,8 @@ impl Tool for ScheduleTask {
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
         let zone = call.zone(&self.0.journal, self.0.home).await?;
         let (task, plan) = self.read(call.arguments, self.0.said_at(call).await?, zone)?;
-        let when = plan.in_question(self.0.clock.now(), zone);
-        Ok(QuestionText::about(&task, call.label.clone(), |words| says::may_i_schedule(words, &when)))
+        let (when, language) = (plan.in_question(self.0.clock.now(), zone, call.language), call.language);
+        Ok(QuestionText::about(&task, call.label.clone(), |words| says::may_i_schedule(language, words, &when)))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -231,14 +232,18 @@ impl Tool for ChangeScheduled {
         let (row, zone) = self.0.entry(call).await?;
         let (text, plan) = self.changed(call, &row, self.0.said_at(call).await?, zone)?;
         let (kind, now) = (row.kind.as_str(), self.0.clock.now());
-        let (when, then) = (ScheduleSpec::of(&row).of_question(now, zone), plan.in_question(now, zone));
+        let language = call.language;
+        let when = ScheduleSpec::of(&row).of_question(now, zone, language);
+        let then = plan.in_question(now, zone, language);
         let (words, label, _) = row.text.open();
         let label = label.clone();
         if text.open().0 == words {
-            return Ok(QuestionText::about(words, label, |words| says::may_i_change(kind, words, &when, &then)));
+            let question = |words: Option<&str>| says::may_i_change(language, kind, words, &when, &then);
+            return Ok(QuestionText::about(words, label, question));
         }
-        let shown = lines(&json!({ says::WORDS_NOW: &**words, says::WORDS_THEN: &**text.open().0 }));
-        Ok(QuestionText { question: says::may_i_change(kind, None, &when, &then), shown, label })
+        let [before, after] = [says::WORDS_NOW, says::WORDS_THEN].map(|name| name.in_language(language).into_string());
+        let shown = lines(&json!({ before: &**words, after: &**text.open().0 }));
+        Ok(QuestionText { question: says::may_i_change(language, kind, None, &when, &then), shown, label })
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -295,8 +300,9 @@ impl Tool for CancelScheduled {
             return Err(ToolError::Arguments(says::none_such(row.id)));
         }
         let (words, label, _) = row.text.open();
-        let when = ScheduleSpec::of(&row).of_question(self.0.clock.now(), zone);
-        Ok(QuestionText::about(words, label.clone(), |words| says::may_i_cancel(row.kind.as_str(), words, &when)))
+        let (kind, language) = (row.kind.as_str(), call.language);
+        let when = ScheduleSpec::of(&row).of_question(self.0.clock.now(), zone, language);
+        Ok(QuestionText::about(words, label.clone(), |words| says::may_i_cancel(language, kind, words, &when)))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -449,21 +455,21 @@ impl ScheduleSpec {
     }
 
     /// Returns the times of an entry that is to be made, for a question.
-    fn in_question(&self, now: Timestamp, zone: Zone) -> String {
+    fn in_question(&self, now: Timestamp, zone: Zone, language: Language) -> String {
         match &self.cron {
             Some(cron) => {
                 let until = self.until.map(|until| zone.show_end(until));
-                says::again_and_again(cron.as_str(), until.as_deref(), &self.next_times(cron, now, zone))
+                says::again_and_again(language, cron.as_str(), until.as_deref(), &self.next_times(cron, now, zone))
             }
-            None => says::on_day(&day_and_time(self.next_at, zone)),
+            None => says::on_day(language, &language.day_and_time(zone, self.next_at)),
         }
     }
 
     /// Returns the times of an entry that exists, for a question.
-    fn of_question(&self, now: Timestamp, zone: Zone) -> String {
+    fn of_question(&self, now: Timestamp, zone: Zone, language: Language) -> String {
         match &self.cron {
-            Some(_) => says::that_comes(&self.in_question(now, zone)),
-            None => says::of_day(&day_and_time(self.next_at, zone)),
+            Some(_) => says::that_comes(language, &self.in_question(now, zone, language)),
+            None => says::of_day(language, &language.day_and_time(zone, self.next_at)),
         }
     }
 
@@ -564,10 +570,6 @@ impl ScheduleStore {
         self.wakeup.wake(&*self.clock);
         Ok(call.own_words(says::set(kind.as_str(), id, &shown, &plan.in_words_long(now, zone), plan.note())))
     }
-}
-
-fn day_and_time(at: Timestamp, zone: Zone) -> String {
-    format!("{}, {}", zone.show_day(at), zone.time_of_day(at))
 }
 
 /// Returns the text of an argument, if it can be stored.

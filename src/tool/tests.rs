@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::*;
 use crate::trust::Source;
+use crate::wording::Language;
 
 /// A tool that only declares its destination.
 struct Sends(Egress);
@@ -56,6 +57,7 @@ fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) 
         label,
         shown_hosts: &BTreeSet::from(["shown.example".to_owned()]),
         policy: &SkillPolicy::default(),
+        language: Language::ENGLISH,
         sees_pictures: false,
     };
     let toolbox = Toolbox::new(vec![Arc::new(Sends(reach))]);

@@ -161,7 +161,7 @@ impl Tool for WebFetch {
     }
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
-        let question = wording::tool::may_i_open(&host_name(&address(call.arguments)?));
+        let question = wording::tool::may_i_open(call.language, &host_name(&address(call.arguments)?));
         Ok(QuestionText { question, shown: String::new(), label: call.label.clone() })
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::language::{Language, say};
 use super::review::Surface;
 use super::{ProgramText, span};
 use crate::id::{AddressId, PersonId, StrangerId};
@@ -183,8 +184,8 @@ pub fn how_to_use(code: &str, valid: Duration, ways: &[StartWay]) -> String {
 }
 
 /// Reply to a code that raises the sender's own role.
-pub fn you_are(role: &'static str) -> ProgramText {
-    ProgramText::message(format!("You are {role} now."))
+pub fn you_are(language: Language, role: &'static str) -> ProgramText {
+    ProgramText::message(say!(language, "role-raised", role = role))
 }
 
 /// Error: no removed person has this number.

@@ -2,35 +2,34 @@
 
 use std::time::Duration;
 
+use super::language::{Language, Sentence, say};
 use super::{ProgramText, money, span};
 use crate::id::{AddressId, ConversationId, StrangerId};
 use crate::message::FileKind;
 use crate::people::Address;
 
 /// Reply to a command that only owners may use.
-pub const OWNER_ONLY: &str = "Only an owner may do that.";
+pub const OWNER_ONLY: Sentence = Sentence("command-owner-only");
 /// Reply to a command that failed with an internal error.
-pub const FAILED: &str = "That did not work, and I do not know why. The log has the details; nothing was changed.";
+pub const FAILED: Sentence = Sentence("command-failed");
 /// Reply when the disk is full or the journal at its limit.
-pub const NO_ROOM: &str = "That could not be done: nothing can be written, because the disk is full or a limit is reached. Free some space \
-    (`df -h` shows how much there is) and try again.";
+pub const NO_ROOM: Sentence = Sentence("command-no-room");
 /// Reply to `/new`.
-pub const NEW: &str =
-    "Done. Your next message begins a new conversation; what mattered in this one is being written down.";
+pub const NEW: Sentence = Sentence("new-conversation");
 /// Reply to `/stop`.
-pub const STOPPED: &str = "Stopped.";
+pub const STOPPED: Sentence = Sentence("stopped");
 /// Reply to `/stop` when nothing is running.
-pub const NOTHING_RUNS: &str = "Nothing is running.";
+pub const NOTHING_RUNS: Sentence = Sentence("nothing-runs");
 /// Reply to `/yes`.
-pub const GOES_ON: &str = "OK, I will do that.";
+pub const GOES_ON: Sentence = Sentence("goes-on");
 /// Reply to `/no`.
-pub const LEFT_ALONE: &str = "OK, I will not do that.";
+pub const LEFT_ALONE: Sentence = Sentence("left-alone");
 /// Reply to `/yes` or `/no` for a question that is closed.
-pub const QUESTION_OVER: &str = "That question is over, so nothing was done. Ask me again if it still matters.";
+pub const QUESTION_OVER: Sentence = Sentence("question-over");
 /// Reply to a repeated `/yes`, or a `/no` after it.
-pub const YES_ALREADY: &str = "You said yes to that already. It counted; this changed nothing.";
+pub const YES_ALREADY: Sentence = Sentence("yes-already");
 /// Reply to `/yes` or `/no` with a number that the person was not asked about.
-pub const NO_SUCH_QUESTION: &str = "You were not asked a question with that number.";
+pub const NO_SUCH_QUESTION: Sentence = Sentence("no-such-question");
 /// Reply to `/yes` or `/no` from another chat.
 pub const ANSWER_WHERE_ASKED: &str = "Answer a question in the chat where it was asked, with its button or number.";
 /// A search without results.
@@ -41,7 +40,7 @@ pub const NO_CONVERSATIONS: &str = "There are no conversations of that kind yet.
 pub const NO_USAGE: &str = "No model has been used yet.";
 
 /// Reply to a command that is quarantined after three failures.
-pub const QUARANTINED: &str = "That command failed three times, so I will not try it again; the log has the details.";
+pub const QUARANTINED: Sentence = Sentence("command-quarantined");
 
 /// Note that no claim code is needed because an owner is reachable.
 pub const CLAIMED: &str = "The owner already has access; `compline people pair NAME` gives others access.";
@@ -68,19 +67,22 @@ pub fn status_set_aside(numbers: &[String]) -> String {
 }
 
 /// Reply to an unknown command.
-pub fn unknown(name: &str, near: Option<&str>) -> String {
-    let hint = near.map(|near| format!(" Did you mean /{near}?")).unwrap_or_default();
-    format!("I do not know the command /{name}.{hint} /help lists them all.")
+pub fn unknown(language: Language, name: &str, near: Option<&str>) -> String {
+    match near {
+        Some(near) => say!(language, "command-unknown-near", name = name, near = near),
+        None => say!(language, "command-unknown", name = name),
+    }
 }
 
-/// Reply to a command with wrong arguments.
-pub fn usage(form: &str, hint: Option<&str>) -> String {
-    let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
-    format!("Please write it as: {form}{hint}")
+/// Reply to a command with wrong arguments. Hints are English.
+pub fn usage(language: Language, form: &str, hint: Option<&str>) -> String {
+    let usage = say!(language, "command-usage", form = form);
+    let hint = hint.filter(|_| language == Language::ENGLISH).map(|hint| format!("; {hint}"));
+    format!("{usage}{}", hint.unwrap_or_default())
 }
 
 /// Reply to a private command in a group.
-pub const DIRECT_ONLY: &str = "I answer that only in our direct chat.";
+pub const DIRECT_ONLY: Sentence = Sentence("command-direct-only");
 /// Reply to the removal of the last owner.
 pub const LAST_OWNER: &str = "That is the only owner; there has to be one. Add another owner first.";
 /// Reply to an unknown person number.
@@ -93,13 +95,13 @@ pub const MEMORY_SCOPE: &str = "- memory: your own notes and conversations, and 
 pub const REMOVED_PERSON: &str = "(removed)";
 
 /// Reply to Telegram's Start button.
-pub fn greeting(name: &str, agent: &str) -> String {
-    format!("You are in, {name}. I am {agent}: just write to me. /help shows what else there is.")
+pub fn greeting(language: Language, name: &str, agent: &str) -> String {
+    say!(language, "greeting", name = name, agent = agent)
 }
 
 /// List of all commands.
-pub fn help(lines: &str) -> String {
-    format!("Just write to me. There are also:\n\n{lines}")
+pub fn help(language: Language, lines: &str) -> String {
+    format!("{}\n\n{lines}", say!(language, "help"))
 }
 
 /// A command as it is typed, and its description.
@@ -145,10 +147,10 @@ pub fn stream_silent(person: &str) -> String {
 }
 
 /// Model in use.
-pub fn status_model(name: &str, outage: Option<(String, &'static str)>) -> String {
+pub fn status_model(name: &str, outage: Option<(String, ProgramText)>) -> String {
     match outage {
         None => format!("- model: {name}"),
-        Some((since, why)) => format!("- model: {name}, no answer since {since}: {why}"),
+        Some((since, why)) => format!("- model: {name}, no answer since {since}: {}", &*why),
     }
 }
 

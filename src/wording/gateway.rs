@@ -1,17 +1,17 @@
 //! Text of the gateway itself: admission and delivery.
 
 use super::ProgramText;
+use super::language::{Language, Sentence, say};
 use crate::id::OutboxId;
 
 /// Reply to an unknown sender, at most once a day.
-pub const STRANGER: &str = "This is a private assistant. If you were given a pairing code, send it as: /start CODE";
+pub const STRANGER: Sentence = Sentence("stranger");
 /// Reply to an invalid code.
-pub const CODE_REFUSED: &str = "That code is not valid. It may be used up or too old; ask for a new one.";
+pub const CODE_REFUSED: Sentence = Sentence("code-refused");
 /// Reply to too many invalid codes.
-pub const CODE_TOO_MANY: &str = "Too many wrong codes for today. Please try again tomorrow.";
+pub const CODE_TOO_MANY: Sentence = Sentence("code-too-many");
 /// Reply when too many messages of the sender are queued.
-pub const QUEUE_FULL: &str =
-    "You have a great many messages waiting. I left this one unanswered; please wait until I have caught up.";
+pub const QUEUE_FULL: Sentence = Sentence("queue-full");
 /// Health message while incoming messages cannot be stored.
 pub const NOT_STORED: &str = "Incoming messages cannot be stored, perhaps because the disk is full. None is confirmed meanwhile, so none is \
     lost; free some space, and this continues by itself.";
@@ -19,15 +19,12 @@ pub const NOT_STORED: &str = "Incoming messages cannot be stored, perhaps becaus
 pub const DISK_FULL: &str =
     "Nothing more can be stored: the disk is full, or a limit is reached. Make room (`df -h` says how much there is).";
 /// Notice that a delivery was abandoned after a week of attempts.
-pub const GIVEN_UP: &str = "Some of my messages could not be delivered here for more than a week, so I gave up on them. My \
-    answers are kept: ask me for any you missed.";
+pub const GIVEN_UP: Sentence = Sentence("delivery-given-up");
 /// Notice that a delivery was set aside although others succeed.
-pub const SET_ASIDE: &str = "A message of mine could not be delivered here, although others could. I set it aside so that the rest goes on; \
-    /resend tries it again.";
+pub const SET_ASIDE: Sentence = Sentence("delivery-set-aside");
 
 /// The same notice in a group.
-pub const SET_ASIDE_IN_GROUP: &str = "A message of mine could not be delivered here, although others could. I set it aside so that the rest \
-    goes on; an owner can send it again with /resend.";
+pub const SET_ASIDE_IN_GROUP: Sentence = Sentence("delivery-set-aside-in-group");
 
 /// Notice to the owner that a delivery to another person or a group was set aside.
 pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> ProgramText {
@@ -73,22 +70,22 @@ pub const CLOSED: &str = "(no longer open)";
 pub const BLANK: &str = "(blank)";
 
 /// Reply to a person who has just been given access.
-pub fn welcome(name: &str, role: &'static str, agent: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "Welcome, {name}. You are in as {role}. I am {agent}: just write to me. /help shows what else there is."
-    ))
+pub fn welcome(language: Language, name: &str, role: &'static str, agent: &str) -> ProgramText {
+    ProgramText::message(say!(language, "welcome", name = name, role = role, agent = agent))
 }
 
 /// Reply to an unsupported kind of message.
-pub fn unsupported(what: &str) -> ProgramText {
-    ProgramText::message(format!("I cannot take {what} yet. Please send it as text, a photo, a voice note or a file."))
+pub fn unsupported(language: Language, what: &str) -> ProgramText {
+    let kind = match what {
+        "a file that did not arrive with its message" => "missing-file".to_owned(),
+        what => what.trim_start_matches("an ").trim_start_matches("a ").replace(' ', "-"),
+    };
+    ProgramText::message(say!(language, "unsupported", kind = kind))
 }
 
 /// Reply to a message that is too long.
-pub fn message_too_long(characters: usize, most: usize) -> ProgramText {
-    ProgramText::message(format!(
-        "Your message has {characters} characters, and I can take {most} at once. It is kept, but not answered; please send it in parts or as a file."
-    ))
+pub fn message_too_long(language: Language, characters: usize, most: usize) -> ProgramText {
+    ProgramText::message(say!(language, "message-too-long", characters = characters, most = most))
 }
 
 /// Error: unknown person, or no person has access.
@@ -102,19 +99,17 @@ pub fn no_such_person(name: Option<&str>) -> String {
 }
 
 /// Reply to `/new` in a group.
-pub const GROUP_BEGINS_ANEW: &str = "The next message here begins a new conversation.";
+pub const GROUP_BEGINS_ANEW: Sentence = Sentence("group-begins-anew");
 /// Reply to `/stop` in a group.
-pub const GROUP_STOPPED: &str = "Stopped.";
+pub const GROUP_STOPPED: Sentence = Sentence("stopped");
 /// Reply to a member who asks for the deletion of messages in a group.
-pub const OWNER_FORGETS_MESSAGES: &str = "Only the owner can delete everybody's messages here. Without the word `messages` I forget what is \
-    kept for this group; you can delete your own messages in the group.";
+pub const OWNER_FORGETS_MESSAGES: Sentence = Sentence("group-owner-forgets");
 /// Note in a group that the answer is in the direct chat.
-pub const ANSWERED_IN_PRIVATE: &str = "I have answered that in our direct chat.";
+pub const ANSWERED_IN_PRIVATE: Sentence = Sentence("group-answered-in-private");
 /// Note in a group that the person has no direct chat yet.
-pub const WRITE_TO_ME_FIRST: &str = "I answer that in our direct chat only. Write to me there first.";
+pub const WRITE_TO_ME_FIRST: Sentence = Sentence("group-write-first");
 /// Note in the direct chat that a command sent in a group counts only here.
-pub const ONLY_HERE: &str =
-    "What you just wrote in a group counts only here, in our direct chat. Say it here if you meant it.";
+pub const ONLY_HERE: Sentence = Sentence("group-only-here");
 
 /// Notice to an owner who wrote in a group that is not allowed.
 pub fn group_not_allowed(id: &str) -> ProgramText {
@@ -125,23 +120,18 @@ pub fn group_not_allowed(id: &str) -> ProgramText {
 }
 
 /// Reply to an owner who sends the code of a person who is not an owner.
-pub const JOIN_AS_LESS: &str = "That code belongs to a person who is not an owner. I did not use it: everything that you ever told me would have \
-    become theirs.";
+pub const JOIN_AS_LESS: Sentence = Sentence("join-as-less");
 /// Reply to a configured person who sends another person's code.
-pub const JOIN_IN_CONFIGURATION: &str =
-    "This address is set in the configuration. To link it to another person, move it there.";
+pub const JOIN_IN_CONFIGURATION: Sentence = Sentence("join-in-configuration");
 /// Reply to another person's code while an answer is in progress.
-pub const JOIN_LATER: &str = "I am still answering you here. Send the code again when I am done.";
+pub const JOIN_LATER: Sentence = Sentence("join-later");
 
 /// Reply after accounts were merged.
-pub fn joined(name: &str) -> ProgramText {
-    ProgramText::message(format!("From now on you are {name} here too, with one conversation wherever you write from."))
+pub fn joined(language: Language, name: &str) -> ProgramText {
+    ProgramText::message(say!(language, "joined", name = name))
 }
 
 /// Explanation of a merge, before it is confirmed.
-pub fn join_means(name: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "This code links you to {name}: everything that you say to me here becomes {name}'s, who can read it, and so does what you said before if this is your only address. From then on you have access as {name}. \
-         If you are {name}, send the code once more. If somebody asked you to type it, do not."
-    ))
+pub fn join_means(language: Language, name: &str) -> ProgramText {
+    ProgramText::message(say!(language, "join-means", name = name))
 }

@@ -1,6 +1,8 @@
 //! Text about the items of `HEARTBEAT.md`: for the model that ticks them, and replies to
 //! `/heartbeat`.
 
+use super::language::{Language, say};
+
 /// Description of `heartbeat_done`.
 pub const DONE: &str = "Tick an open box of HEARTBEAT.md once it is done.";
 /// Description of the argument `item`.
@@ -24,10 +26,10 @@ pub fn ticked(words: &str) -> String {
 }
 
 /// Question for consent to tick an item; words that are not quoted stand below.
-pub fn may_i_tick(words: Option<&str>) -> String {
+pub fn may_i_tick(language: Language, words: Option<&str>) -> String {
     match words {
-        Some(words) => format!("Tick \"{words}\" in your HEARTBEAT.md?"),
-        None => "Tick this item in your HEARTBEAT.md?".to_owned(),
+        Some(words) => say!(language, "may-i-tick", words = words),
+        None => say!(language, "may-i-tick-this"),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::language::{Language, Sentence, say};
 use super::review::Surface;
 use crate::id::{FileId, QuestionId};
 use crate::text::escape_markdown;
@@ -245,17 +246,16 @@ pub fn wrong_code(name: &str, way: Surface) -> String {
 pub const PROMOTE_BUTTON: &str = "Make it mine";
 
 /// Reply to a promotion. `read` states if memory is loaded at all.
-pub fn promoted(path: &str, instead_of: Option<&str>, read: bool) -> String {
-    let instead = instead(instead_of);
-    format!("Done: {path} is yours now{instead}. {}", from_now_on(read))
+pub fn promoted(language: Language, path: &str, instead_of: Option<&str>, read: bool) -> String {
+    let then = from_now_on(language, read);
+    match instead_of {
+        None => say!(language, "promoted", path = path, then = then),
+        Some(old) => say!(language, "promoted-instead", path = path, old = escape_markdown(old), then = then),
+    }
 }
 
-fn from_now_on(read: bool) -> &'static str {
-    if read {
-        "I know it from the next message on."
-    } else {
-        "Memory is switched off, so I do not read it unless asked."
-    }
+fn from_now_on(language: Language, read: bool) -> String {
+    if read { say!(language, "memory-read") } else { say!(language, "memory-unread") }
 }
 
 /// Heading of the versions of a note.
@@ -383,7 +383,7 @@ pub const STILL_FROM_OUTSIDE: &str =
 
 /// Reply after an edit. `read` states if memory is loaded at all.
 pub fn edited(path: &str, gauge: &str, read: bool) -> String {
-    format!("{path}, {gauge}. {}", from_now_on(read))
+    format!("{path}, {gauge}. {}", from_now_on(Language::ENGLISH, read))
 }
 
 /// Reply after an edit without changes.
@@ -410,11 +410,8 @@ pub fn editor_failed(editor: &str, why: &str) -> String {
 }
 
 /// Heading of the question whether to keep a text.
-pub fn keep_this(path: &str, sources: &str) -> String {
-    format!(
-        "**Keep this?** I was about to remember the following, but words from outside had a part in it ({sources}). It is in `{path}`, and I do not \
-         read it unless asked."
-    )
+pub fn keep_this(language: Language, path: &str, sources: &str) -> String {
+    say!(language, "keep-this", path = path, sources = sources)
 }
 
 fn instead(of: Option<&str>) -> String {
@@ -422,52 +419,42 @@ fn instead(of: Option<&str>) -> String {
 }
 
 /// The person's own text that the text in question replaces.
-pub fn keep_instead_of(old: &str) -> String {
-    format!("It takes the place of “{}”.", escape_markdown(old))
+pub fn keep_instead_of(language: Language, old: &str) -> String {
+    say!(language, "keep-instead-of", old = escape_markdown(old))
 }
 
 /// Instructions below the text in question.
-pub fn keep_how(number: QuestionId, open_for: Duration) -> String {
-    format!(
-        "`/yes {number}` makes exactly these words yours: they count as if you had told me. `/no {number}` leaves them where they are. You have {} to answer.",
-        super::span(open_for)
-    )
+pub fn keep_how(language: Language, number: QuestionId, open_for: Duration) -> String {
+    say!(language, "keep-how", question = number.to_string(), time = language.span(open_for))
 }
 
 /// A text that is too long to show, or exceeds the number of questions.
-pub fn keep_later(path: &str, name: &str) -> String {
-    format!("- `{path}`: `/promote {name}` shows it")
+pub fn keep_later(language: Language, path: &str, name: &str) -> String {
+    say!(language, "keep-later", path = path, name = name)
 }
 
 /// Heading of the texts that are not shown.
-pub const KEEP_LATER: &str = "**Keep this?** I was about to remember more, but words from outside had a part in it, and it is too long to show here. I do not \
-    read it unless asked:";
+pub const KEEP_LATER: Sentence = Sentence("keep-later-head");
 
 /// Title of the button that keeps the text.
-pub const KEEP_BUTTON: &str = "Keep it";
+pub const KEEP_BUTTON: Sentence = Sentence("button-keep");
 /// Title of the button that leaves the text in quarantine.
-pub const LEAVE_BUTTON: &str = "Leave it";
+pub const LEAVE_BUTTON: Sentence = Sentence("button-leave");
 
 /// Reply to a yes that is carried out as soon as the disk allows it.
-pub fn keep_waits(path: &str) -> String {
-    format!(
-        "{path} is not yours yet: the files of the memory cannot be written just now. It becomes yours as soon as they can; you need do nothing. `compline doctor` \
-         says what is wrong."
-    )
+pub fn keep_waits(language: Language, path: &str) -> String {
+    say!(language, "keep-waits", path = path)
 }
 
 /// Reply to a no.
-pub const LEFT: &str = "It stays where it is, and I do not read it unless asked.";
+pub const LEFT: Sentence = Sentence("keep-left");
 /// Reply to a yes when the files cannot be written.
-pub fn keep_stuck(path: &str) -> String {
-    format!(
-        "I could not make {path} yours: the files of the memory cannot be written just now. `compline doctor` says what is wrong; /memory shows what is there, and \
-         /promote tries again."
-    )
+pub fn keep_stuck(language: Language, path: &str) -> String {
+    say!(language, "keep-stuck", path = path)
 }
 
 /// Reply to a yes when the quarantined text has changed.
-pub const KEEP_CHANGED: &str = "Nothing was kept: what lies there now is not what you were shown. /memory lists what came from outside, and /promote shows it.";
+pub const KEEP_CHANGED: Sentence = Sentence("keep-changed");
 
 #[cfg(test)]
 mod tests {

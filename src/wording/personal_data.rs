@@ -214,6 +214,7 @@ pub fn export_readme(name: &str, at: &str) -> String {
          - `summaries.jsonl`: what was written down at the end of conversations\n\
          - `reflections/`: reflections on past days, weeks and months\n\
          - `reminders.jsonl`: reminders and tasks to come\n\
+         - `settings.json`: language and time zone\n\
          - `knowledge/`: the memory files as they are, with what you sent under `inbox/`\n\
          - `experience/`: what else the assistant has learned about you\n"
     )

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::ProgramText;
+use super::{Language, ProgramText};
 use crate::id::{ConversationId, MessageId};
 use crate::trust::{Label, Source};
 
@@ -320,6 +320,14 @@ pub fn sends_along(at: &str, who: &str) -> String {
 /// Head of what the assistant wrote after reading something from outside.
 pub fn after_reading(at: &str, who: &str) -> String {
     format!("[{at}] {who}, after reading something from outside:")
+}
+
+/// Adds the person's language to the rules, unless it is English.
+pub fn in_language(rules: String, language: Language) -> String {
+    match language {
+        Language::ENGLISH => rules,
+        language => format!("{rules}\n- Their language is {}.", language.english_name()),
+    }
 }
 
 /// Day and times of a conversation, given as pairs of both, and their zone.

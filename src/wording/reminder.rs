@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use super::language::{Language, Sentence, say};
 use super::{ProgramText, span};
 use crate::id::ReminderId;
 
@@ -153,59 +154,61 @@ pub fn again(cron: &str, until: Option<&str>, zone: &str, times: &str) -> String
 }
 
 /// Question for consent to a reminder; words that are not quoted stand below.
-pub fn may_i_remind(words: Option<&str>, when: &str) -> String {
-    format!("Remind you of {} {when}?", quoted_or_this(words))
+pub fn may_i_remind(language: Language, words: Option<&str>, when: &str) -> String {
+    say!(language, "may-i-remind", words = quoted_or_this(language, words), when = when)
 }
 
 /// Question for consent to a recurring task; words that are not quoted stand below.
-pub fn may_i_schedule(words: Option<&str>, when: &str) -> String {
-    format!("Do {} by myself, {when}?", quoted_or_this(words))
+pub fn may_i_schedule(language: Language, words: Option<&str>, when: &str) -> String {
+    say!(language, "may-i-schedule", words = quoted_or_this(language, words), when = when)
 }
 
 /// Question for consent to a cancellation; words that are not quoted stand below.
-pub fn may_i_cancel(kind: &str, words: Option<&str>, when: &str) -> String {
+pub fn may_i_cancel(language: Language, kind: &str, words: Option<&str>, when: &str) -> String {
     match words {
-        Some(words) => format!("Cancel the {kind} \"{words}\" {when}?"),
-        None => format!("Cancel this {kind} {when}?"),
+        Some(words) => say!(language, "may-i-cancel", kind = kind, words = words, when = when),
+        None => say!(language, "may-i-cancel-this", kind = kind, when = when),
     }
 }
 
 /// Question for consent to a change; words that are not quoted stand below.
-pub fn may_i_change(kind: &str, words: Option<&str>, when: &str, then: &str) -> String {
+pub fn may_i_change(language: Language, kind: &str, words: Option<&str>, when: &str, then: &str) -> String {
     match words {
-        Some(words) => format!("Change the {kind} \"{words}\" {when}, so that it comes {then}?"),
-        None => format!("Change the {kind} {when} to this, so that it comes {then}?"),
+        Some(words) => say!(language, "may-i-change", kind = kind, words = words, when = when, then = then),
+        None => say!(language, "may-i-change-this", kind = kind, when = when, then = then),
     }
 }
 
 /// Heading of the words that an entry has.
-pub const WORDS_NOW: &str = "now";
+pub const WORDS_NOW: Sentence = Sentence("question-words-now");
 /// Heading of the words that an entry would have.
-pub const WORDS_THEN: &str = "then";
+pub const WORDS_THEN: Sentence = Sentence("question-words-then");
 
-fn quoted_or_this(words: Option<&str>) -> String {
-    words.map_or_else(|| "this".to_owned(), |words| format!("\"{words}\""))
+fn quoted_or_this(language: Language, words: Option<&str>) -> String {
+    words.map_or_else(|| say!(language, "question-this"), |words| format!("\"{words}\""))
 }
 
 /// Time of an entry that is to be made, in a question.
-pub fn on_day(when: &str) -> String {
-    format!("on {when}")
+pub fn on_day(language: Language, when: &str) -> String {
+    say!(language, "question-on-day", when = when)
 }
 
 /// Time of an entry that exists, in a question.
-pub fn of_day(when: &str) -> String {
-    format!("of {when}")
+pub fn of_day(language: Language, when: &str) -> String {
+    say!(language, "question-of-day", when = when)
 }
 
 /// Times of a recurring entry that exists, in a question.
-pub fn that_comes(when: &str) -> String {
-    format!("that comes {when}")
+pub fn that_comes(language: Language, when: &str) -> String {
+    say!(language, "question-that-comes", when = when)
 }
 
 /// Times of a recurring entry that is to be made, in a question.
-pub fn again_and_again(cron: &str, until: Option<&str>, next: &str) -> String {
-    let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
-    format!("repeatedly, on the schedule `{cron}`{until} (next {next})")
+pub fn again_and_again(language: Language, cron: &str, until: Option<&str>, next: &str) -> String {
+    match until {
+        None => say!(language, "question-again", cron = cron, next = next),
+        Some(until) => say!(language, "question-again-until", cron = cron, until = until, next = next),
+    }
 }
 
 /// A reminder that is due.

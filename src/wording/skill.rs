@@ -2,6 +2,7 @@
 //! proposals that change them.
 
 use super::ProgramText;
+use super::language::Language;
 use super::review::Surface;
 use super::why::all_in_words;
 use crate::id::ProposalId;
@@ -62,14 +63,14 @@ pub const FILE_TWICE: &str = "The same path appears twice in `files`.";
 
 /// Reason for a decision by the owner under every policy: untrusted text had a part in it.
 pub fn tainted(label: &Label) -> String {
-    format!("Text from outside had a part in it: {}.", all_in_words(label))
+    format!("Text from outside had a part in it: {}.", all_in_words(Language::ENGLISH, label))
 }
 
 /// Rejection: untrusted text had a part in it, and the draft is not stored.
 pub fn tainted_refused(label: &Label) -> String {
     format!(
         "Text from outside had a part in this ({}), and the owner has chosen that such proposals are not kept.",
-        all_in_words(label)
+        all_in_words(Language::ENGLISH, label)
     )
 }
 

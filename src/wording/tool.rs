@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::language::{Language, Sentence, say};
 use super::why::all_in_words;
 use crate::id::{ProposalId, QuestionId};
 use crate::text::shorten;
@@ -154,43 +155,36 @@ pub const SAID_NO: &str = "They said no, so this was not made. What they asked s
 pub const SAID_NOTHING: &str = "Not made: they were asked, and did not answer in time.";
 
 /// Question for consent to one call or several, each in its own words.
-pub fn may_i(question: QuestionId, calls: &[String], label: &Label, minutes: u64) -> String {
-    let (why, way_out) = (reason(label), way_out(label));
+pub fn may_i(language: Language, question: QuestionId, calls: &[String], label: &Label, minutes: u64) -> String {
+    let (why, way_out, id) = (reason(language, label), way_out(language, label), question.to_string());
     match calls {
-        [call] => format!(
-            "{call}\n\n{why} Send /yes {question} within {minutes} minutes to agree; anything else means \
-             no.{way_out}"
-        ),
+        [call] => {
+            let agree = say!(language, "may-i-agree", question = id, minutes = minutes);
+            format!("{call}\n\n{why} {agree}{way_out}")
+        }
         calls => {
             let list: Vec<String> =
                 calls.iter().zip(1..).map(|(call, number): (_, usize)| format!("**{number}.** {call}")).collect();
-            format!(
-                "May I do these {} things?\n\n{}\n\n{why} Send /yes {question} within {minutes} minutes to \
-                 agree to all of them; anything else means no.{way_out}",
-                calls.len(),
-                list.join("\n\n")
-            )
+            let (head, list) = (say!(language, "may-i", count = calls.len()), list.join("\n\n"));
+            let agree = say!(language, "may-i-agree-to-all", question = id, minutes = minutes);
+            format!("{head}\n\n{list}\n\n{why} {agree}{way_out}")
         }
     }
 }
 
 /// Ways to answer a question about one call of an outside tool for further calls too.
-pub fn may_last(question: QuestionId) -> String {
-    format!(
-        "/yes {question} 10 covers ten such calls, /yes {question} new all of them until /new: of this tool only, of which \
-         only words, times and limits may differ, and no longer once anything else from outside comes in. /trust off takes it back."
-    )
+pub fn may_last(language: Language, question: QuestionId) -> String {
+    say!(language, "may-last", question = question.to_string())
 }
 
 /// Notice of calls under an earlier yes.
-pub fn used_under_yes(tool: &str, calls: u32, left: Option<u32>) -> String {
-    let times = if calls == 1 { String::new() } else { format!(" {calls} times") };
+pub fn used_under_yes(language: Language, tool: &str, calls: u32, left: Option<u32>) -> String {
     let left = match left {
-        None => "until /new".to_owned(),
-        Some(0) => "I ask again from now on".to_owned(),
-        Some(left) => format!("{left} more without a question"),
+        None => say!(language, "used-until-new"),
+        Some(0) => say!(language, "used-asks-again"),
+        Some(left) => say!(language, "used-left", left = left),
     };
-    format!("I used {}{times} under your yes; {left}.", in_code(tool))
+    say!(language, "used-under-yes", tool = in_code(tool), calls = calls, left = left)
 }
 
 /// Reason for the question, about the conversation.
@@ -206,55 +200,58 @@ fn has_read(label: &Label) -> &'static str {
 }
 
 /// Reason for a question, in the first person; if only the loaded skills ask, what a yes covers.
-fn reason(label: &Label) -> String {
+fn reason(language: Language, label: &Label) -> String {
     if !label.asks_before_leaving() {
-        return "A yes counts for that host or recipient until /new.".to_owned();
+        return say!(language, "reason-destination");
     }
-    let read = match (label.is_trusted(), label.is_of_third_party()) {
-        (false, _) => &format!("I have read text from outside ({})", shorten(&all_in_words(label), MAX_SOURCES)),
-        (true, true) => "I am using a third-party skill",
-        (true, false) => "I have read what you sent",
-    };
-    format!("I ask because {read}.")
+    match (label.is_trusted(), label.is_of_third_party()) {
+        (false, _) => {
+            let sources = shorten(&all_in_words(language, label), MAX_SOURCES);
+            say!(language, "reason-outside", sources = sources)
+        }
+        (true, true) => say!(language, "reason-skill"),
+        (true, false) => say!(language, "reason-sent"),
+    }
 }
 
 /// How to be rid of questions about text from outside.
-fn way_out(label: &Label) -> &'static str {
+fn way_out(language: Language, label: &Label) -> String {
     let can_be_vouched_for = label.sources().any(Source::can_be_vouched_for);
     match (label.is_trusted(), can_be_vouched_for) {
-        (true, _) => "",
-        (false, false) => " /new starts without that text.",
-        (false, true) => " /new starts without that text, and /trust lets you vouch for what you sent.",
+        (true, _) => String::new(),
+        (false, false) => format!(" {}", say!(language, "way-out-new")),
+        (false, true) => format!(" {}", say!(language, "way-out-trust")),
     }
 }
 
 /// Question for consent to open an address, which stands below.
-pub fn may_i_open(host: &str) -> String {
-    format!("Open this address at `{host}`, and no other? Nobody here typed it.")
+pub fn may_i_open(language: Language, host: &str) -> String {
+    say!(language, "may-i-open", host = host)
 }
 
 /// Question for consent to open an address, which stands below, after the reason for it.
-pub const OPEN_IT: &str = "Open this address?";
+pub const OPEN_IT: Sentence = Sentence("may-i-open-it");
 
 /// Reason for a question: where the call goes is named by no loaded skill.
-pub fn unnamed_by_skills<'a>(skills: impl Iterator<Item = &'a str>, names: &BTreeSet<String>) -> String {
+pub fn unnamed_by_skills<'a>(
+    language: Language,
+    skills: impl Iterator<Item = &'a str>,
+    names: &BTreeSet<String>,
+) -> String {
     let skills: Vec<&str> = skills.collect();
     let names: Vec<String> = names.iter().map(|name| in_code(name)).collect();
-    let (loaded, names) = (skills.join(", "), names.join(" or "));
-    match skills.len() {
-        1 => format!("The loaded skill ({loaded}) does not name {names}."),
-        _ => format!("None of the loaded skills ({loaded}) names {names}."),
-    }
+    let names = names.join(&format!(" {} ", say!(language, "question-or")));
+    say!(language, "question-unnamed", skills = skills.len(), loaded = skills.join(", "), names = names)
 }
 
 /// Question for consent to call an MCP tool with the arguments below.
-pub fn may_i_send(server: &str, tool: &str) -> String {
-    format!("Send this to the tool {} of {}?", in_code(tool), in_code(server))
+pub fn may_i_send(language: Language, server: &str, tool: &str) -> String {
+    say!(language, "may-i-send", tool = in_code(tool), server = in_code(server))
 }
 
 /// Question for consent to call any other tool with the arguments below.
-pub fn may_i_use(tool: &str) -> String {
-    format!("Use {} with this?", in_code(tool))
+pub fn may_i_use(language: Language, tool: &str) -> String {
+    say!(language, "may-i-use", tool = in_code(tool))
 }
 
 /// Question for consent to call a tool without arguments.
@@ -266,13 +263,13 @@ pub(super) fn in_code(name: &str) -> String {
 }
 
 /// Title of the button that consents.
-pub const YES_BUTTON: &str = "Yes";
+pub const YES_BUTTON: Sentence = Sentence("button-yes");
 /// Button.
-pub const YES_TEN_BUTTON: &str = "Yes, 10 times";
+pub const YES_TEN_BUTTON: Sentence = Sentence("button-yes-ten");
 /// Button.
-pub const YES_UNTIL_NEW_BUTTON: &str = "Yes, until /new";
+pub const YES_UNTIL_NEW_BUTTON: Sentence = Sentence("button-yes-until-new");
 /// Title of the button that refuses.
-pub const NO_BUTTON: &str = "No";
+pub const NO_BUTTON: Sentence = Sentence("button-no");
 
 /// A web page. Its text contains no mark that could close the frame.
 pub fn page(address: &str, title: Option<&str>, text: &str, cut: bool) -> String {

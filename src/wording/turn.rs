@@ -2,30 +2,27 @@
 
 use std::time::Duration;
 
-use super::{ProgramText, span};
+use super::ProgramText;
+use super::language::{Language, Sentence, say};
 use crate::id::TurnId;
 use crate::time::{Timestamp, Zone};
 
 /// Reply when the model returned no text.
-pub const EMPTY_ANSWER: &str = "(I had nothing to say to that. Please ask again in other words.)";
+pub const EMPTY_ANSWER: Sentence = Sentence("answer-empty");
 /// Note that the model's limit cut off the answer.
-pub const CUT_BY_LIMIT: &str = "_(The answer reached the length limit and ends here. Write \"go on\" for the rest.)_";
+pub const CUT_BY_LIMIT: Sentence = Sentence("answer-cut");
 /// Warning about an address in an untrusted answer that no source contains.
-pub const STRANGE_ADDRESS: &str = "_(Careful: an address with [.] in it appears in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it \
-     unless you know it.)_";
+pub const STRANGE_ADDRESS: Sentence = Sentence("answer-strange-address");
 /// Reply when the provider declined.
-pub const REFUSED: &str = "The model provider declined to answer that.";
+pub const REFUSED: Sentence = Sentence("model-refused");
 /// Reply when the request exceeds the context window.
-pub const TOO_LONG: &str =
-    "That is more than the model can read at once. Please send less, or begin a new conversation with /new.";
+pub const TOO_LONG: Sentence = Sentence("model-too-long");
 /// Reply when a turn was interrupted too often.
-pub const CUT_OFF: &str = "I was interrupted several times while working on this, so I stopped. Please ask again, perhaps in another way; the log has the details.";
+pub const CUT_OFF: Sentence = Sentence("turn-cut-off");
 
 /// Reply when the model was unreachable for a day.
-pub fn model_away_too_long(why: &'static str) -> ProgramText {
-    ProgramText::message(format!(
-        "{why} I tried for a whole day and have stopped. Please ask again once that is fixed."
-    ))
+pub fn model_away_too_long(language: Language, why: Sentence) -> ProgramText {
+    ProgramText::message(say!(language, "model-away-too-long", why = why.in_language(language).into_string()))
 }
 
 /// Reply when the budget is used up.
@@ -59,48 +56,50 @@ pub fn above_limit(setting: &str) -> ProgramText {
 }
 
 /// Reason: the provider refuses the key.
-pub const BAD_KEY: &str = "The model provider refuses our key.";
+pub const BAD_KEY: Sentence = Sentence("model-bad-key");
 /// Reason: no credit left.
-pub const NO_CREDIT: &str = "The account with the model provider has no credit left.";
+pub const NO_CREDIT: Sentence = Sentence("model-no-credit");
 /// Reason: the provider rejects the request.
-pub const REJECTED: &str = "The model provider rejects our request.";
+pub const REJECTED: Sentence = Sentence("model-rejected");
 /// Reason: the model is unreachable.
-pub const UNREACHABLE: &str = "The model cannot be reached at the moment.";
+pub const UNREACHABLE: Sentence = Sentence("model-unreachable");
 
 /// Reply while the model does not answer.
-pub fn model_away(why: &'static str, turn: TurnId) -> ProgramText {
-    ProgramText::message(format!("{why} Your message is kept, and I will answer as soon as I can. (turn {turn})"))
+pub fn model_away(language: Language, why: Sentence, turn: TurnId) -> ProgramText {
+    let (why, turn) = (why.in_language(language).into_string(), turn.to_string());
+    ProgramText::message(say!(language, "model-away", why = why, turn = turn))
 }
 
 /// Reply to a further message while the model does not answer.
-pub fn still_away(why: &'static str, since: Timestamp, now: Timestamp, zone: Zone, waiting: usize) -> ProgramText {
-    let since = zone.show_near(since, now);
-    ProgramText::message(format!(
-        "{why} No answers since {since}. Messages waiting: {waiting}. I will answer as soon as I can."
-    ))
+pub fn still_away(
+    language: Language,
+    why: Sentence,
+    since: Timestamp,
+    now: Timestamp,
+    zone: Zone,
+    waiting: usize,
+) -> ProgramText {
+    let (why, since) = (why.in_language(language).into_string(), zone.show_near(since, now));
+    ProgramText::message(say!(language, "model-still-away", why = why, since = since, waiting = waiting))
 }
 
 /// Reply when a turn exceeds its time limit.
-pub fn took_too_long(limit: Duration) -> ProgramText {
-    ProgramText::message(format!(
-        "I stopped, because the answer took longer than {}. Please ask again, perhaps for less at a time.",
-        span(limit)
-    ))
+pub fn took_too_long(language: Language, limit: Duration) -> ProgramText {
+    ProgramText::message(say!(language, "turn-too-long", limit = language.span(limit)))
 }
 
 /// Prefix of a late answer. `away` distinguishes downtime from a long queue.
-pub fn late(said: &str, delay: Duration, away: bool) -> ProgramText {
+pub fn late(language: Language, said: &str, delay: Duration, away: bool) -> ProgramText {
+    let delay = language.span(delay);
     ProgramText::message(match away {
-        true => format!("_I was away, so this answers what you wrote at {said}, {} ago._", span(delay)),
-        false => format!("_This answers what you wrote at {said}, {} ago; it had to wait until now._", span(delay)),
+        true => say!(language, "answer-late-away", said = said, delay = delay),
+        false => say!(language, "answer-late", said = said, delay = delay),
     })
 }
 
 /// Notice about files of the memory that cannot be read.
-pub fn unreadable_files(names: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "I cannot read {names}, so I answer without what it says. `/memory history NAME` shows earlier versions, and how to put one back."
-    ))
+pub fn unreadable_files(language: Language, names: &str) -> ProgramText {
+    ProgramText::message(say!(language, "files-unreadable", names = names))
 }
 
 /// Notice about a value that was changed by hand and replaced others.
@@ -111,23 +110,14 @@ pub fn followed_by_hand(path: &str, instead_of: &str) -> String {
 }
 
 /// Reply to messages that waited for more than a day.
-pub fn too_old(count: usize, away: bool) -> ProgramText {
-    let away = if away { " while I was away" } else { "" };
-    ProgramText::message(if count == 1 {
-        format!(
-            "A message of yours waited for more than a day{away}. I left it unanswered; send it again if it still matters."
-        )
-    } else {
-        format!(
-            "{count} messages of yours waited for more than a day{away}. I left them unanswered; send again what still matters."
-        )
+pub fn too_old(language: Language, count: usize, away: bool) -> ProgramText {
+    ProgramText::message(match away {
+        true => say!(language, "messages-too-old-away", count = count),
+        false => say!(language, "messages-too-old", count = count),
     })
 }
 
 /// Notice after a long downtime.
-pub fn away(absence: Duration) -> ProgramText {
-    ProgramText::message(format!(
-        "I was away for {}; older messages may be missing. Please send again what I did not answer.",
-        span(absence)
-    ))
+pub fn away(language: Language, absence: Duration) -> ProgramText {
+    ProgramText::message(say!(language, "was-away", absence = language.span(absence)))
 }

@@ -6,6 +6,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::language::{Language, say};
 use super::review::Surface;
 use crate::id::{ConversationId, ProposalId};
 use crate::trust::{Label, Source};
@@ -247,8 +248,8 @@ pub fn came_with(last: TraceStep, source: &Source, named: Option<&Source>) -> Op
 }
 
 /// Sources of a label, in words, each once.
-pub fn all_in_words(label: &Label) -> String {
-    let mut words: Vec<String> = label.sources().map(in_words).collect();
+pub fn all_in_words(language: Language, label: &Label) -> String {
+    let mut words: Vec<String> = label.sources().map(|source| source_in(language, source)).collect();
     let mut seen = BTreeSet::new();
     words.retain(|source| seen.insert(source.clone()));
     words.join("; ")
@@ -256,26 +257,13 @@ pub fn all_in_words(label: &Label) -> String {
 
 /// A source in words.
 pub fn in_words(source: &Source) -> String {
+    source_in(Language::ENGLISH, source)
+}
+
+/// A source in the words of a language.
+pub fn source_in(language: Language, source: &Source) -> String {
     let (kind, detail) = source.as_str().split_once(':').unwrap_or((source.as_str(), ""));
-    match kind {
-        "web" => format!("text from the web, {detail}"),
-        "file" => "the content of a file".to_owned(),
-        "forward" => "text forwarded from another person".to_owned(),
-        "quote" => "a quote from another person".to_owned(),
-        "preview" => "the preview of a web page".to_owned(),
-        "contact" => "a contact card".to_owned(),
-        "poll" => "a poll".to_owned(),
-        "location" => "a place on the map".to_owned(),
-        "restored" => "a file that was found after a restore".to_owned(),
-        "via_bot" => "words that another bot wrote".to_owned(),
-        "stdin" => "text that was piped in".to_owned(),
-        "tool" => format!("output of the outside tool {detail}"),
-        "guest" => format!("the words of guest {detail}"),
-        "stranger" => "the name that a stranger gave themselves".to_owned(),
-        "import" => "something brought in from elsewhere".to_owned(),
-        "folder" => "a file in the skills folder".to_owned(),
-        _ => "text of unknown origin".to_owned(),
-    }
+    say!(language, "source", kind = kind, detail = detail)
 }
 
 #[cfg(test)]

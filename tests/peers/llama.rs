@@ -2,7 +2,7 @@
 //! bytes that are mostly no UTF-8, and sometimes says nothing at all. Nothing can be asserted of
 //! what it says; what it says is answered, stored, counted and delivered like anything else.
 
-use compline::wording::turn;
+use compline::wording::{Language, turn};
 
 use super::installed;
 use super::program::{LIMIT, Program, Server};
@@ -62,7 +62,8 @@ fn babble_is_answered_stored_counted_and_delivered() {
 fn an_answer_that_reaches_the_limit_says_so() {
     let mut scene = Scene::begin("endless", 20);
     scene.talk("Good evening", 1);
-    let cut = turn::CUT_BY_LIMIT.trim_matches('_');
+    let cut = turn::CUT_BY_LIMIT.in_language(Language::ENGLISH);
+    let cut = cut.trim_matches('_');
     assert!(scene.fake.texts(ADA).concat().contains(cut), "{:?}", scene.fake.texts(ADA));
     assert_eq!(scene.program.count("SELECT output_tokens FROM spending WHERE purpose = 'chat'"), 20);
 }

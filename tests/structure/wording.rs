@@ -2,9 +2,11 @@
 //! Functions that take a text are listed with its kind: a name that was validated on input, or a
 //! time written by the program.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::lexer::Token;
 use super::nothing_found;
-use super::tree::{File, Source, sources};
+use super::tree::{File, Source, read, sources};
 
 /// File, function, and kind of its texts.
 const TEXTS: &[(&str, &str, &str)] = &[
@@ -87,4 +89,82 @@ fn a_message_of_a_text_is_found() {
         pub fn e(names: &[String]) -> ProgramText { f() } pub fn g(name: &str) -> String { h() }";
     let source = Source::from(File { path: "src/wording/a.rs".to_owned(), text: text.to_owned() });
     assert_eq!(with_text(&source.product), ["a", "e"]);
+}
+
+/// Sentences of a catalogue file by key, each with its variables.
+fn catalogue(text: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut key = String::new();
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        if let Some((name, _)) = line.split_once(" = ").filter(|(name, _)| !name.contains([' ', '{', '['])) {
+            name.clone_into(&mut key);
+            found.entry(key.clone()).or_default();
+        }
+        let variables = line.split('$').skip(1).map(|rest| {
+            rest.split(|c: char| !c.is_ascii_lowercase() && c != '_').next().unwrap_or_default().to_owned()
+        });
+        found.entry(key.clone()).or_default().extend(variables);
+    }
+    found.remove("");
+    found
+}
+
+/// Sentences that code says, each with its variables: `say!(…, "key", name = …)` and
+/// `Sentence("key")`.
+fn said(code: &[Token]) -> Vec<(String, BTreeSet<String>)> {
+    let text = |at: usize| code.get(at).map_or("", |token: &Token| token.text.as_str());
+    let mut found = Vec::new();
+    for at in 0..code.len() {
+        if text(at) == "Sentence" && text(at + 1) == "(" && text(at + 2).starts_with('"') {
+            found.push((text(at + 2).trim_matches('"').to_owned(), BTreeSet::new()));
+        }
+        if text(at) != "say" || text(at + 1) != "!" || text(at + 2) != "(" {
+            continue;
+        }
+        let (mut depth, mut end, mut key, mut variables) = (1, at + 3, None, BTreeSet::new());
+        while depth > 0 && end < code.len() {
+            match text(end) {
+                "(" | "[" | "{" => depth += 1,
+                ")" | "]" | "}" => depth -= 1,
+                literal if depth == 1 && key.is_none() && literal.starts_with('"') => {
+                    key = Some(literal.trim_matches('"').to_owned());
+                }
+                "=" if depth == 1 && text(end - 2) == "," => drop(variables.insert(text(end - 1).to_owned())),
+                _ => {}
+            }
+            end += 1;
+        }
+        found.extend(key.map(|key| (key, variables)));
+    }
+    found
+}
+
+#[test]
+fn every_sentence_of_the_catalogue_is_said_with_its_variables() {
+    let english = catalogue(&read("src/wording/catalogue/en.ftl"));
+    let (mut findings, mut used) = (Vec::new(), BTreeSet::new());
+    for source in sources().iter().filter(|source| source.path.starts_with("src/wording")) {
+        for (key, variables) in said(&source.product) {
+            match english.get(&key) {
+                None => findings.push(format!("{} says {key}, which the catalogue lacks", source.path)),
+                Some(known) if *known != variables => {
+                    findings.push(format!("{} says {key} with {variables:?} instead of {known:?}", source.path));
+                }
+                Some(_) => drop(used.insert(key)),
+            }
+        }
+    }
+    findings.extend(english.keys().filter(|key| !used.contains(*key)).map(|key| format!("nothing says {key}")));
+    nothing_found(&findings);
+}
+
+#[test]
+fn a_sentence_of_code_is_found() {
+    let text = "const A: Sentence = Sentence(\"a-b\"); fn c() { say!(language, \"c-d\", e = f(g, \"h\"), i = j) }";
+    let source = Source::from(File { path: "src/wording/a.rs".to_owned(), text: text.to_owned() });
+    let found: Vec<String> = said(&source.product).iter().map(|(key, names)| format!("{key} {names:?}")).collect();
+    assert_eq!(found, ["a-b {}", "c-d {\"e\", \"i\"}"]);
+    let file = catalogue("a-b = Yes\nc-d = { $e ->\n    [one] { $i }\n   *[other] no\n}\n");
+    assert_eq!(file.keys().collect::<Vec<_>>(), ["a-b", "c-d"]);
+    assert_eq!(file["c-d"].iter().collect::<Vec<_>>(), ["e", "i"]);
 }

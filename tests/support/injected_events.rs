@@ -19,6 +19,7 @@ pub async fn comes_meanwhile(story: &Story, person: i64, name: &str, event: Even
         peer: person.to_string(),
         sender: person.to_string(),
         alias: None,
+        language: String::new(),
         chat_kind: ChatKind::Direct,
         server_at: None,
         event,

@@ -163,6 +163,7 @@ fn inbound(envelope: &Envelope<'_>, external_id: String, addressed: bool, event:
         peer: peer(sender, group),
         sender: sender.to_owned(),
         alias: envelope.sender.alias().map(str::to_owned),
+        language: String::new(),
         chat_kind: group.map_or(ChatKind::Direct, |chat| ChatKind::Group { chat: chat.to_owned(), addressed }),
         server_at: envelope.server_at,
         event,

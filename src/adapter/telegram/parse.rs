@@ -117,7 +117,8 @@ fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
         MessageBody::Service => Event::Irrelevant,
     };
     let origin = origin.addressed(addressed.is_addressed);
-    Some(origin.inbound(message_key(origin.chat, origin.message), stamp(message, "date"), event))
+    let inbound = origin.inbound(message_key(origin.chat, origin.message), stamp(message, "date"), event);
+    Some(Inbound { language: field(message, "from").map(language).unwrap_or_default(), ..inbound })
 }
 
 fn edit(message: &Value, us: &BotIdentity) -> Option<Inbound> {
@@ -149,7 +150,13 @@ fn button_press(query: &Value) -> Option<Inbound> {
     let mut inbound = origin.inbound(format!("c{callback}"), None, event);
     // The message with the button is our own; its sender did not press it.
     inbound.sender = sender.to_string();
+    inbound.language = field(query, "from").map(language).unwrap_or_default();
     Some(inbound)
+}
+
+/// Language of a user's client; blank if it is not told.
+fn language(user: &Value) -> String {
+    text(user, "language_code").unwrap_or_default().to_owned()
 }
 
 /// A reaction as a channel or as an anonymous administrator has no sender and is ignored.
@@ -192,6 +199,7 @@ fn irrelevant(update: &Value, id: i64) -> Inbound {
         peer: spell(peer),
         sender: spell(sender.or(peer)),
         alias: None,
+        language: String::new(),
         chat_kind: chat.map_or_else(|| group(peer), chat_kind),
         server_at: None,
         event: Event::Irrelevant,
@@ -279,6 +287,7 @@ impl ChatOrigin {
             peer: self.topic.map_or_else(|| self.chat.to_string(), |topic| format!("{}/{topic}", self.chat)),
             sender: self.sender.to_string(),
             alias: None,
+            language: String::new(),
             chat_kind: self.chat_kind.clone(),
             server_at,
             event,

@@ -2,7 +2,7 @@
 //!
 //! People and addresses are identified by number, because buttons carry them.
 
-use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SourceMessages, search_flags};
+use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SettingChange, SourceMessages, search_flags};
 use crate::engine::turn::call::YesExtent;
 use crate::id::{
     AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId, VersionId,
@@ -48,6 +48,18 @@ pub(super) fn reminders(rest: &str) -> Option<Command> {
         "later" => act(Action::SnoozeReminder),
         _ => None,
     }
+}
+
+/// Parses a setting with its new value, or an empty argument.
+pub(super) fn settings(rest: &str) -> Option<Command> {
+    let (name, value) = first_word(rest);
+    let change = match (name.to_lowercase().as_str(), named(value)) {
+        ("", _) => return Some(Command::Read(Query::Settings)),
+        ("language", Some(value)) => SettingChange::Language(value),
+        ("timezone" | "zone", Some(value)) => SettingChange::Zone(value),
+        _ => return None,
+    };
+    Some(Command::Act(Action::ChangeSetting(change)))
 }
 
 /// Parses an empty argument, a kind of conversations, or the number of one.

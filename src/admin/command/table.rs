@@ -3,6 +3,7 @@
 use super::arguments::{self, named};
 use super::{Action, Command, Query, ReflectionRequest, search_flags};
 use crate::people::Role;
+use crate::wording::Language;
 use crate::wording::command as says;
 use RowParser::{Act, ByArguments, Read};
 
@@ -74,7 +75,7 @@ pub const COMMANDS: &[CommandRow] = &[
     member("no", "NUMBER", "Answer no to a question", Act(|rest| arguments::question(rest).map(Action::No)))
         .in_group(InGroup::Refused)
         .hint("with the number of the question"),
-    member("status", "", "Show channels, queues and remaining budget", Read(|_| Some(Query::Status)))
+    member("status", "", "Show state and remaining budget", Read(|_| Some(Query::Status)))
         .command_line("status")
         .in_menu_of(Role::Owner),
     member("usage", "", "Show use and cost of models", Read(|_| Some(Query::Usage)))
@@ -116,11 +117,12 @@ pub const COMMANDS: &[CommandRow] = &[
         .hint("KIND is chats, reflections, heartbeats, tasks or all"),
     member("export", "", "Export all your data", Act(|_| Some(Action::Export))).command_line("export"),
     member("whoami", "", "Show your role and addresses", Read(|_| Some(Query::Whoami))),
+    member("settings", "[language CODE | timezone ZONE]", "Change language and time zone", ByArguments(arguments::settings)),
     member("link", "", "Link another address", Act(|_| Some(Action::Link))),
     owner(
         "heartbeat",
         "[add TEXT | always TEXT | done N | open N | tidy]",
-        "Show or change what is checked regularly",
+        "Show or change regular checks",
         ByArguments(arguments::heartbeat),
     )
     .hint("add is for something to do once, always for a standing instruction; tidy takes out what is ticked"),
@@ -130,7 +132,7 @@ pub const COMMANDS: &[CommandRow] = &[
     owner(
         "show",
         "NUMBER",
-        "Show a proposal with its diff and hash",
+        "Show a proposal in full",
         Read(|rest| arguments::proposal(rest).map(Query::Proposal)),
     )
     .command_line("review show")
@@ -158,7 +160,7 @@ pub const COMMANDS: &[CommandRow] = &[
     owner(
         "reflect",
         "daily | weekly | monthly [PERIOD] [again]",
-        "Reflect on a day, week or month now",
+        "Reflect on a period now",
         Act(|rest| ReflectionRequest::read(rest.split_whitespace()).map(Action::Reflect)),
     )
     .command_line("reflect")
@@ -168,7 +170,7 @@ pub const COMMANDS: &[CommandRow] = &[
     member(
         "search",
         "WORDS",
-        "Search messages, notes, files and skills",
+        "Search everything",
         Read(|rest| search_flags::read(rest).map(Query::Search)),
     )
     .command_line("search")
@@ -263,15 +265,20 @@ impl CommandRow {
         format!("/{} {}", self.name, self.arguments).trim_end().to_owned()
     }
 
+    /// The description in a language.
+    pub fn description(&self, language: Language) -> String {
+        language.description(self.name, self.help)
+    }
+
     /// The description with the form of the arguments, for a menu that shows the name itself.
-    pub fn menu_line(&self) -> String {
+    pub fn menu_line(&self, language: Language) -> String {
         let separator = if self.arguments.is_empty() { "" } else { ": " };
-        format!("{}{separator}{}", self.help, self.arguments)
+        format!("{}{separator}{}", self.description(language), self.arguments)
     }
 
     /// Reply to invalid arguments.
-    pub fn usage(&self) -> String {
-        says::usage(&self.form(), self.hint)
+    pub fn usage(&self, language: Language) -> String {
+        says::usage(language, &self.form(), self.hint)
     }
 }
 
@@ -308,7 +315,13 @@ mod tests {
             let words = row.help.split(' ').count();
             assert!((2..=8).contains(&words) && row.help.chars().count() <= 60, "{}", row.help);
             assert!(row.help.starts_with(char::is_uppercase) && !row.help.ends_with('.'), "{}", row.help);
-            assert!(row.menu_line().chars().count() <= 256, "more than Telegram takes: {}", row.menu_line());
+            for language in Language::all() {
+                let line = row.menu_line(language);
+                assert!(line.chars().count() <= 256, "more than Telegram takes: {line}");
+                let description = row.description(language);
+                assert!(description.chars().count() <= 60 && !description.ends_with('.'), "{description}");
+                assert_eq!(description == row.help, language == Language::ENGLISH, "{language} lacks {}", row.name);
+            }
         }
     }
 

@@ -21,6 +21,7 @@ use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::trust::Label;
+use crate::wording::Language;
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
 
@@ -120,7 +121,7 @@ impl MemoryAdmin<'_> {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
         }
         Ok(match self.workspace.versions().promote(&origin, &page.path, &page.digest, replaced.as_ref()).await {
-            Ok(kept) => promoted(&kept, self.reads_memory()),
+            Ok(kept) => promoted(self.language_on(surface, person).await?, &kept, self.reads_memory()),
             Err(error) => refused(&page.path, error.refusal()?),
         })
     }
@@ -209,7 +210,7 @@ fn to_be_promoted(page: &MemoryFile, replaced: Option<&Replaced>, code: &str, su
     let mut buttons = Vec::new();
     if whole {
         lines.push(fenced(&reveal(words)));
-        lines.extend(replaced.map(|replaced| says::keep_instead_of(&replaced.shown)));
+        lines.extend(replaced.map(|replaced| says::keep_instead_of(Language::ENGLISH, &replaced.shown)));
         lines.push(says::how_to_promote(&short, code, surface));
         buttons.push((says::PROMOTE_BUTTON.to_owned(), format!("/promote {short} {code}")));
     } else {
@@ -226,9 +227,9 @@ fn to_be_promoted(page: &MemoryFile, replaced: Option<&Replaced>, code: &str, su
     Answer::showing(shown, lines.join("\n\n"), json).with_buttons(buttons)
 }
 
-fn promoted(kept: &StoredNote, read: bool) -> Answer {
+fn promoted(language: Language, kept: &StoredNote, read: bool) -> Answer {
     Answer::ours(
-        says::promoted(&plain(name::visible_path(&kept.path)), shown_of(kept), read),
+        says::promoted(language, &plain(name::visible_path(&kept.path)), shown_of(kept), read),
         json!({ "path": kept.path, "promoted": true }),
     )
 }

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use super::super::Caller;
+use super::super::tests::english;
 use super::super::tests::fixture::{Fixture, keys, skill};
 use super::*;
 use crate::admin::command::find;
 use crate::id::StreamId;
 use crate::people::{Person, Role};
+use crate::wording::command::DIRECT_ONLY;
 
 /// The first digits of a hash.
 fn first(hash: &str, digits: usize) -> &str {
@@ -15,7 +17,7 @@ fn first(hash: &str, digits: usize) -> &str {
 }
 
 fn usage(name: &str) -> String {
-    find(&format!("/{name}")).unwrap().0.usage()
+    find(&format!("/{name}")).unwrap().0.usage(Language::ENGLISH)
 }
 
 async fn ask(fixture: &Fixture, line: &str) -> Answer {
@@ -86,7 +88,7 @@ async fn neither_a_member_nor_a_group_is_answered() {
     let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };
     assert_eq!(fixture.admin.chat(&fixture.ben(), "/pending").await.markdown, says::NOTHING_WAITS);
     let refused = fixture.admin.chat(&in_group, "/pending").await;
-    assert_eq!(refused.markdown, crate::wording::command::DIRECT_ONLY);
+    assert_eq!(refused.markdown, english(DIRECT_ONLY));
     for line in [
         format!("/show {id}"),
         format!("/approve {id} {hash}"),
@@ -95,18 +97,18 @@ async fn neither_a_member_nor_a_group_is_answered() {
         "/history tea".to_owned(),
         "/rollback tea 1".to_owned(),
     ] {
-        assert_eq!(fixture.admin.chat(&fixture.ben(), &line).await.markdown, OWNER_ONLY, "{line}");
+        assert_eq!(fixture.admin.chat(&fixture.ben(), &line).await.markdown, english(OWNER_ONLY), "{line}");
         let refused = fixture.admin.chat(&in_group, &line).await;
-        assert_eq!(refused.markdown, crate::wording::command::DIRECT_ONLY, "{line}");
+        assert_eq!(refused.markdown, english(DIRECT_ONLY), "{line}");
     }
     let why = format!("/why {id}");
-    assert_eq!(fixture.admin.chat(&fixture.ben(), &why).await.markdown, OWNER_ONLY);
-    assert_eq!(fixture.admin.chat(&in_group, &why).await.markdown, crate::wording::command::DIRECT_ONLY);
+    assert_eq!(fixture.admin.chat(&fixture.ben(), &why).await.markdown, english(OWNER_ONLY));
+    assert_eq!(fixture.admin.chat(&in_group, &why).await.markdown, english(DIRECT_ONLY));
     assert!(fixture.reads("skills/tea/SKILL.md").is_none());
     // An owner when the line was typed, but no longer.
     let posing = Caller { person: Person { role: Role::Owner, ..fixture.ben().person }, group: None };
-    assert_eq!(fixture.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, OWNER_ONLY);
-    assert_eq!(fixture.admin.chat(&posing, &format!("/reject {id}")).await.markdown, OWNER_ONLY);
+    assert_eq!(fixture.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, english(OWNER_ONLY));
+    assert_eq!(fixture.admin.chat(&posing, &format!("/reject {id}")).await.markdown, english(OWNER_ONLY));
     assert!(!ask(&fixture, &format!("/approve {id} {hash}")).await.failed, "all that changed nothing");
 }
 

@@ -84,6 +84,7 @@ impl Adapter for DemoPhone {
             peer: NUMBER.to_owned(),
             sender: NUMBER.to_owned(),
             alias: None,
+            language: String::new(),
             chat_kind: ChatKind::Direct,
             server_at: None,
             event: Event::Message(MessageContent { text: text.to_owned(), ..MessageContent::default() }),

@@ -193,6 +193,7 @@ fn with_flags(options: &InitArgs, name: String, zone: String, provider: Provider
         signal: options.owner_signal.clone(),
         prefer: None,
         zone: None,
+        language: None,
         quiet_hours: Person::QUIET_HOURS.to_owned(),
     };
     Answers {

@@ -83,6 +83,7 @@ fn the_configuration_from_init_loads_with_the_given_answers() {
         signal: None,
         prefer: None,
         zone: None,
+        language: None,
         quiet_hours: Person::QUIET_HOURS.to_owned(),
     };
     let number = Some("+437654321".to_owned());
@@ -93,6 +94,7 @@ fn the_configuration_from_init_loads_with_the_given_answers() {
         signal: number,
         prefer: None,
         zone: None,
+        language: None,
         quiet_hours: Person::QUIET_HOURS.to_owned(),
     };
     let answers = Answers {

@@ -39,6 +39,8 @@ pub static SECTIONS: &[Section] = &[
 const TOP: &[Key] = &[
     key("timezone", Text, Is("UTC"), "UTC",
         "IANA time zone for days and displayed times, such as \"Europe/Vienna\"."),
+    key("language", Text, Is("en"), "en",
+        "Language in which groups are addressed, and people whose own is not known; /settings lists all."),
     key("workspace", Path, Is("HOME/workspace"), "HOME/workspace",
         "Folder of the Markdown memory; HOME is Compline's home. Also WORKSPACE_PATH."),
 ];
@@ -150,6 +152,8 @@ const PEOPLE: &[Key] = &[
         "Channel for reminders and notices: \"telegram\", \"signal\" or \"terminal\" (while attached to it)."),
     key("zone", Text, Depends("timezone"), "Europe/Lisbon",
         "Their own time zone, for times that they name or are shown, and for quiet_hours."),
+    key("language", Text, Depends("their channel, or language"), "de",
+        "Language in which they are addressed. What they choose with /settings comes first."),
     key("quiet_hours", Text, Is("22:00-07:00"), "23:00-08:00",
         "Local hours in which nothing that they did not ask for disturbs them; \"\" for none. Reminders and tasks still come at their time."),
 ];

@@ -16,7 +16,7 @@ use crate::store::{Db, MessageKind, NewOutbox, OutboxKind, TurnRow, TurnState, T
 use crate::time::Timestamp;
 use crate::time::task::Panicked;
 use crate::trust::{Scope, Text};
-use crate::wording;
+use crate::wording::{self, Sentence};
 
 /// Maximum number of interruptions of a turn.
 const MAX_INTERRUPTIONS: u32 = 5;
@@ -81,7 +81,8 @@ impl StreamTask {
             }
         }
         let zone = self.engine.zone_of(scope).await?;
-        let notice = self.notice(wording::turn::still_away(why, since, now, zone, waiting));
+        let language = self.engine.language_of(scope).await?;
+        let notice = self.notice(wording::turn::still_away(language, why, since, now, zone, waiting));
         let addresses: Vec<AddressId> = quotes.keys().copied().collect();
         let post = move |tx: Tx<'_>| {
             for (address, quotes) in quotes {
@@ -138,8 +139,8 @@ impl StreamTask {
         let Some(first) = messages.iter().find(|message| message.kind == MessageKind::Said) else { return Ok(None) };
         let is_long = |until: Timestamp| until.since(first.effective_at) > DELAY_WORTH_NAMING;
         let was_away = claimed_at < self.engine.runtime.began;
-        let zone = self.engine.zone_of(row.scope).await?;
-        let notice = || self.notice(Self::delay_notice(first.effective_at, now, was_away, zone));
+        let (zone, language) = (self.engine.zone_of(row.scope).await?, self.engine.language_of(row.scope).await?);
+        let notice = || self.notice(Self::delay_notice(language, first.effective_at, now, was_away, zone));
         Ok((is_long(now) && !is_long(claimed_at)).then(notice))
     }
 
@@ -148,10 +149,11 @@ impl StreamTask {
         &self,
         row: TurnRow,
         reason: &'static str,
-        sentence: Option<&'static str>,
+        sentence: Option<Sentence>,
     ) -> anyhow::Result<NextAction> {
         let now = self.engine.clock.now();
-        let (address, notice) = (row.address, sentence.map(|sentence| self.notice(sentence)));
+        let (address, language) = (row.address, self.engine.language_of(row.scope).await?);
+        let notice = sentence.map(|sentence| self.notice(sentence.in_language(language)));
         self.engine
             .journal
             .write("abandon a turn", move |tx| {

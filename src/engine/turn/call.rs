@@ -29,7 +29,7 @@ use crate::tool::skill_policy::SkillPolicy;
 use crate::tool::skills::SKILL_READERS;
 use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest, put_together};
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{self, tool as says};
+use crate::wording::{self, Language, Sentence, tool as says};
 
 /// Time that a question waits for its answer, counted from its delivery.
 const WAITS: Duration = Duration::from_secs(10 * 60);
@@ -59,12 +59,13 @@ impl Turn<'_> {
         let mut granted = granted(record, seq, call);
         let lasting = self.lasting_grant(call, &label, &granted);
         granted.extend(lasting.as_ref().map(|grant| Covers::Tool(grant.covers.clone())));
-        let conversation = self.inputs.conversation.clone();
+        let (conversation, language) = (self.inputs.conversation.clone(), self.inputs.language);
         let read = move |db: Db<'_>| Ok((Allowance::of(db, &conversation)?, SkillPolicy::read(db, conversation.id)?));
         let (allowance, policy) = self.engine.journal.read(read).await?;
         let about = AuthorizableCall {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
+            language,
             conversation: self.row.conversation,
             turn: self.row.id,
             person: self.row.person,
@@ -85,14 +86,13 @@ impl Turn<'_> {
         } else {
             toolbox.decide(&call.name, &call.arguments, &about).await
         };
-        // The owner of the chat can be asked. In a system run there is nobody, and the answer is no
-        // at once.
+        // In a system run nobody can be asked, and the answer is no at once.
         let person = self.row.person.filter(|_| !self.kind().is_run());
         let sentence = match (decision, person) {
             (Decision::Ask(ask), Some(person)) => {
                 let (row, calls, now) = (self.row.clone(), remaining_calls(record, seq), self.engine.clock.now());
                 let asks = self.asks(ask, &calls, &about, &allowance).await;
-                let question = PendingQuestion { row, seq, calls, asks, person, label, now };
+                let question = PendingQuestion { row, seq, calls, asks, person, label, now, language };
                 self.watcher.over();
                 self.engine.journal.write("ask the person", move |tx| question.put(tx)).await?;
                 self.engine.channels.posted(self.row.address);
@@ -245,8 +245,7 @@ impl Turn<'_> {
 pub enum YesExtent {
     /// The calls that were shown.
     Once,
-    /// The shown call of an outside tool, and nine more that differ only in words, times and
-    /// limits.
+    /// The shown call of an outside tool, and nine that differ only in words, times and limits.
     TenCalls,
     /// The shown call of an outside tool, and all such calls until the conversation ends.
     UntilNew,
@@ -265,6 +264,7 @@ struct PendingQuestion {
     /// Label of the calls' text.
     label: Label,
     now: Timestamp,
+    language: Language,
 }
 
 impl PendingQuestion {
@@ -300,8 +300,9 @@ impl PendingQuestion {
         let lasting = [(says::YES_TEN_BUTTON, "yes", " 10"), (says::YES_UNTIL_NEW_BUTTON, "yes", " new")];
         let lasting = lasting.into_iter().filter(|_| self.may_last());
         let buttons = [(says::YES_BUTTON, "yes", "")].into_iter().chain(lasting).chain([(says::NO_BUTTON, "no", "")]);
+        let title = |title: Sentence| title.in_language(self.language).into_string();
         let buttons: Vec<_> =
-            buttons.map(|(title, word, extent)| (title.to_owned(), format!("/{word} {question}{extent}"))).collect();
+            buttons.map(|(name, word, extent)| (title(name), format!("/{word} {question}{extent}"))).collect();
         answer(tx, &self.row, &self.question(question), &buttons, self.now)
     }
 
@@ -313,8 +314,7 @@ impl PendingQuestion {
         is_about_a_tool && asks.next().is_none() && matches!(self.row.scope, Scope::Person(_))
     }
 
-    /// Returns the question in words. It may name things that this turn has not read, such as a
-    /// reminder.
+    /// Returns the question in words, which may name things that the turn has not read.
     fn question(&self, id: QuestionId) -> Text {
         let (mut label, mut calls) = (self.label.clone(), Vec::new());
         for ask in self.asks.iter().flatten() {
@@ -322,9 +322,9 @@ impl PendingQuestion {
             let (question, shown) = (&ask.text.question, &ask.text.shown);
             calls.push(if shown.is_empty() { question.clone() } else { format!("{question}\n\n{}", fenced(shown)) });
         }
-        let mut words = says::may_i(id, &calls, &self.label, WAITS.as_secs() / 60);
+        let mut words = says::may_i(self.language, id, &calls, &self.label, WAITS.as_secs() / 60);
         if self.may_last() {
-            words = format!("{words}\n\n{}", says::may_last(id));
+            words = format!("{words}\n\n{}", says::may_last(self.language, id));
         }
         Labelled::new(Arc::from(words), label, self.row.scope)
     }

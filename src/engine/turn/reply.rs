@@ -23,7 +23,7 @@ use crate::store::{
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::why::all_in_words;
-use crate::wording::{self, memory as says};
+use crate::wording::{self, Language, Sentence, memory as says};
 
 /// Maximum number of separate questions.
 const MAX_QUESTIONS: usize = 3;
@@ -164,15 +164,18 @@ pub(super) fn ask_to_keep(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::
 fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyhow::Result<()> {
     let number = tx.keep_requests().mark_keep_asked(keep.id, row.address)?;
     let (words, label, scope) = keep.shown.open();
-    let instead_of = (!keep.instead_of.is_empty()).then(|| says::keep_instead_of(&keep.instead_of));
-    let page: Vec<String> = [says::keep_this(&keep.path, &all_in_words(label)), fenced(&reveal(words))]
+    let language = tx.people().language_in(scope)?;
+    let instead_of = (!keep.instead_of.is_empty()).then(|| says::keep_instead_of(language, &keep.instead_of));
+    let question = says::keep_this(language, &keep.path, &all_in_words(language, label));
+    let page: Vec<String> = [question, fenced(&reveal(words))]
         .into_iter()
         .chain(instead_of)
-        .chain([says::keep_how(number, KEEP_WAITS)])
+        .chain([says::keep_how(language, number, KEEP_WAITS)])
         .collect();
     let text = Labelled::new(Arc::from(page.join("\n\n")), label.clone(), scope);
     let buttons = [(says::KEEP_BUTTON, "yes"), (says::LEAVE_BUTTON, "no")];
-    let buttons = buttons.map(|(title, word)| (title.to_owned(), format!("/{word} {number}")));
+    let title = |title: Sentence| title.in_language(language).into_string();
+    let buttons = buttons.map(|(name, word)| (title(name), format!("/{word} {number}")));
     let question = NewOutbox::about(Cause::question(number), row.address, &text, now);
     tx.outbox().post(&NewOutbox { buttons: &buttons, ..question }).map(drop)
 }
@@ -185,8 +188,10 @@ fn point_to(tx: Tx<'_>, row: &TurnRow, rest: &[&KeepRow], now: Timestamp) -> any
     // The file names were derived from untrusted text.
     let label = rest.iter().fold(Label::clone(&row.label), |label, keep| label.join_with(keep.shown.label()));
     let name = |path: &str| path.trim_start_matches("memory/untrusted/").trim_end_matches(".md").to_owned();
-    let lines = rest.iter().map(|keep| says::keep_later(&keep.path, &name(&keep.path)));
-    let words: Vec<String> = std::iter::once(says::KEEP_LATER.to_owned()).chain(lines).collect();
+    let language = tx.people().language_in(row.scope)?;
+    let lines = rest.iter().map(|keep| says::keep_later(language, &keep.path, &name(&keep.path)));
+    let head = says::KEEP_LATER.in_language(language).into_string();
+    let words: Vec<String> = std::iter::once(head).chain(lines).collect();
     let text = Labelled::new(Arc::from(words.join("\n")), label, row.scope);
     let urgency = CauseKind::Question.urgency();
     tx.outbox().post(&NewOutbox { urgency, ..NewOutbox::notice(row.address, &text, now) }).map(drop)
@@ -208,17 +213,19 @@ fn post_reaction(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()
 
 /// Returns the reply's text: a stock sentence if it is blank, with a remark if the model's limit
 /// cut it.
-pub(super) fn readable(reply: &Reply) -> Text {
+pub(super) fn readable(reply: &Reply, language: Language) -> Text {
     let (words, label, scope) = reply.text().open();
     let words = match (words.trim().is_empty(), reply.stop) {
-        (true, _) => Arc::from(wording::turn::EMPTY_ANSWER),
-        (false, Stop::Length) => Arc::from(format!("{words}\n\n{}", wording::turn::CUT_BY_LIMIT)),
+        (true, _) => Arc::from(&*wording::turn::EMPTY_ANSWER.in_language(language)),
+        (false, Stop::Length) => {
+            Arc::from(format!("{words}\n\n{}", &*wording::turn::CUT_BY_LIMIT.in_language(language)))
+        }
         (false, _) => Arc::clone(words),
     };
     Labelled::new(words, label.clone(), scope)
 }
 
-pub(in crate::engine) fn why_away(error: &ModelError) -> &'static str {
+pub(in crate::engine) fn why_away(error: &ModelError) -> Sentence {
     match error {
         ModelError::BadKey => wording::turn::BAD_KEY,
         ModelError::NoCredit => wording::turn::NO_CREDIT,

@@ -19,7 +19,7 @@ use crate::store::{Admitted, CodeFor, CodeUse, InboxOutcome, Issuer, NewOutbox, 
 use crate::text::{is_ignorable, one_line, shorten};
 use crate::trust::Scope;
 use crate::wording::access as of_access;
-use crate::wording::{self, gateway};
+use crate::wording::{self, Language, gateway};
 
 /// Maximum number of wrong codes per stranger and day.
 const MAX_WRONG_CODES: i64 = 5;
@@ -68,7 +68,8 @@ pub(super) fn admit_unknown(item: &mut Item<'_>) -> anyhow::Result<()> {
         return Ok(());
     }
     let address = tx.addresses().link(&from, None, now)?;
-    item.post(&NewOutbox::answer(OutboxKind::Notice, address, &wording::own(answer, Scope::Shared), now))
+    let text = wording::own(answer.in_language(item.language), Scope::Shared);
+    item.post(&NewOutbox::answer(OutboxKind::Notice, address, &text, now))
 }
 
 /// Returns a name as stored: one line of at most [`MAX_NAME`] characters without hidden ones.
@@ -100,7 +101,11 @@ fn grant_access(item: &mut Item<'_>, from: &Address, used: &UsedCode) -> anyhow:
     let owners = tx.people().reachable_owners()?;
     let address = tx.addresses().link(from, Some(person.id), item.now)?;
     notify_of_code(item, &owners, used, from, address)?;
-    let welcome = gateway::welcome(&person.name, person.role.as_str(), &item.settings.agent);
+    if let Some(told) = Language::named(&item.inbound.language) {
+        tx.people().record_channel_language(person.id, told)?;
+    }
+    item.language = tx.people().language_of(person.id)?;
+    let welcome = gateway::welcome(item.language, &person.name, person.role.as_str(), &item.settings.agent);
     item.post_notice(address, Scope::Person(person.id), welcome)?;
     greet_owner(item, person, address)?;
     item.record_contact(address, Some(person.id))?;
@@ -134,14 +139,14 @@ pub(super) fn link_account(
     let is_only = !is_same && tx.addresses().addresses_of(person.id)?.len() == 1;
     if !is_same {
         let refusal = if !tx.people().was_paired(person.id)? {
-            Some(gateway::JOIN_IN_CONFIGURATION.into())
+            Some(gateway::JOIN_IN_CONFIGURATION.in_language(item.language))
         } else if person.role == Role::Owner && other.role != Role::Owner {
-            Some(gateway::JOIN_AS_LESS.into())
+            Some(gateway::JOIN_AS_LESS.in_language(item.language))
         } else if is_only && !tx.people().is_at_rest(person.id)? {
-            Some(gateway::JOIN_LATER.into())
+            Some(gateway::JOIN_LATER.in_language(item.language))
         } else if !tx.pairing().code_asked_at(&good, address)? {
             // A sender tricked into typing a code first learns who will read their messages.
-            Some(gateway::join_means(&other.name))
+            Some(gateway::join_means(item.language, &other.name))
         } else {
             None
         };
@@ -162,8 +167,8 @@ pub(super) fn link_account(
     item.record_contact(address, Some(used.person.id))?;
     item.after.access_granted = Some(used.person.clone());
     let confirmation = match is_same {
-        true => of_access::you_are(used.person.role.as_str()),
-        false => gateway::joined(&used.person.name),
+        true => of_access::you_are(item.language, used.person.role.as_str()),
+        false => gateway::joined(item.language, &used.person.name),
     };
     item.post_notice(address, Scope::Person(used.person.id), confirmation).map(|()| true)
 }

@@ -13,6 +13,7 @@ use crate::engine::turn::call::{YesExtent, begin_answered};
 use crate::id::{PersonId, QuestionId};
 use crate::store::{KeepState, QuestionState, Tx};
 use crate::time::Timestamp;
+use crate::wording::Sentence;
 use crate::wording::command as says;
 use crate::wording::memory as of_memory;
 
@@ -40,7 +41,7 @@ pub(super) fn decide(
     person: PersonId,
     sender: &Sender<'_>,
     now: Timestamp,
-) -> anyhow::Result<Option<&'static str>> {
+) -> anyhow::Result<Option<Sentence>> {
     let (ConsentReply::Yes(id, _) | ConsentReply::No(id)) = reply;
     let keep = tx.keep_requests().keep_request_by_number(id)?.filter(|keep| keep.person == person);
     let Some(keep) = keep else { return answer(tx, reply, person, sender, now).map(Some) };
@@ -62,7 +63,7 @@ fn answer(
     person: PersonId,
     sender: &Sender<'_>,
     now: Timestamp,
-) -> anyhow::Result<&'static str> {
+) -> anyhow::Result<Sentence> {
     let questions = tx.questions();
     questions.expire_questions(sender.stream, now)?;
     let (ConsentReply::Yes(id, _) | ConsentReply::No(id)) = reply;

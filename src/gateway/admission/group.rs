@@ -124,14 +124,14 @@ fn admit_known(item: &mut Item<'_>, group: Group, direct: AddressId, person: &Pe
     match command::parse(text) {
         Some(Command::Act(Action::New)) => {
             messages::start_new_conversation(item, stream)?;
-            return item.post_notice(address, group_scope, gateway::GROUP_BEGINS_ANEW);
+            return item.post_sentence(address, group_scope, gateway::GROUP_BEGINS_ANEW);
         }
         Some(Command::Act(Action::Stop)) => {
             item.after.stop.push(stream);
-            return item.post_notice(address, group_scope, gateway::GROUP_STOPPED);
+            return item.post_sentence(address, group_scope, gateway::GROUP_STOPPED);
         }
         Some(Command::Act(Action::Forget { messages: SourceMessages::Delete, .. })) if person.role != Role::Owner => {
-            return item.post_notice(address, group_scope, gateway::OWNER_FORGETS_MESSAGES);
+            return item.post_sentence(address, group_scope, gateway::OWNER_FORGETS_MESSAGES);
         }
         _ if in_group == InGroup::ActsOnGroup => {
             let sender = Sender { address, speaker, stream, scope: group_scope, inbox };
@@ -141,16 +141,16 @@ fn admit_known(item: &mut Item<'_>, group: Group, direct: AddressId, person: &Pe
     }
     // Never write first: on Telegram a bot cannot.
     if !tx.addresses().has_written_from(direct)? {
-        return item.post_notice(address, group_scope, gateway::WRITE_TO_ME_FIRST);
+        return item.post_sentence(address, group_scope, gateway::WRITE_TO_ME_FIRST);
     }
     let scope = Scope::Person(person.id);
     if in_group == InGroup::Refused {
-        return item.post_notice(direct, scope, gateway::ONLY_HERE);
+        return item.post_notice(direct, scope, gateway::ONLY_HERE.in_language(tx.people().language_of(person.id)?));
     }
     let own_stream = tx.conversations().stream_for(person.id)?;
     let sender = Sender { address: direct, speaker, stream: own_stream, scope, inbox };
     messages::admit_command(item, &sender, person.id, text)?;
-    item.post_notice(address, group_scope, gateway::ANSWERED_IN_PRIVATE)
+    item.post_sentence(address, group_scope, gateway::ANSWERED_IN_PRIVATE)
 }
 
 fn admit_guest(item: &mut Item<'_>, group: Group) -> anyhow::Result<()> {

@@ -67,7 +67,7 @@ pub(super) fn admit_command(
         item.after.command_queued = true;
         return Ok(());
     };
-    post_quoting(item, sender, OutboxKind::Answer, sentence.into())?;
+    post_quoting(item, sender, OutboxKind::Answer, sentence.in_language(item.language))?;
     item.after.streams.push(sender.stream);
     Ok(())
 }
@@ -120,7 +120,7 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
     let characters = content.text.chars().count();
     if characters > MAX_CHARACTERS {
         tx.messages().settle_message(id, MessageState::Closed, "too_long")?;
-        let why = gateway::message_too_long(characters, MAX_CHARACTERS);
+        let why = gateway::message_too_long(item.language, characters, MAX_CHARACTERS);
         return post_quoting(item, sender, OutboxKind::Notice, why);
     }
     if waiting >= limit {
@@ -130,7 +130,7 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
         return if has_begun {
             Ok(())
         } else {
-            post_quoting(item, sender, OutboxKind::Notice, gateway::QUEUE_FULL.into())
+            post_quoting(item, sender, OutboxKind::Notice, gateway::QUEUE_FULL.in_language(item.language))
         };
     }
     item.after.streams.push(stream);

@@ -89,7 +89,7 @@ impl Delivery {
 fn notify_address(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<()> {
     let scope = row.text.scope();
     let words = if matches!(scope, Scope::Group(_)) { gateway::SET_ASIDE_IN_GROUP } else { gateway::SET_ASIDE };
-    let notice = wording::own(words, scope);
+    let notice = wording::own(words.in_language(tx.people().language_in(scope)?), scope);
     if tx.outbox().says_soon(row.address, &notice)? {
         return Ok(());
     }

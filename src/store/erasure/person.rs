@@ -223,6 +223,7 @@ impl ErasureMut<'_> {
         }
         self.tx().people().disallow(person, now)?;
         let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', zone = '', quiet_hours = '',
+                language = '', channel_language = '', own_language = '', own_zone = '',
                 declared = 'pairing',
                 ended = 'forgotten' WHERE id = ?1";
         self.db.run(sql, [person])

@@ -112,7 +112,7 @@ impl Tool for OutsideTool {
     }
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
-        let question = says::may_i_send(&self.accepted.server, &self.accepted.name);
+        let question = says::may_i_send(call.language, &self.accepted.server, &self.accepted.name);
         let lines = lines(call.arguments);
         let shown = if lines.is_empty() { says::WITHOUT_ARGUMENTS.to_owned() } else { lines };
         Ok(QuestionText { question, shown, label: call.label.clone() })

@@ -21,6 +21,8 @@ mod documents;
 mod pictures;
 #[path = "../access/admission.rs"]
 mod admission;
+#[path = "../access/languages.rs"]
+mod languages;
 #[path = "../conversation/main_path.rs"]
 mod main_path;
 #[path = "../trust/quoting.rs"]

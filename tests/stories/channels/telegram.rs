@@ -425,3 +425,49 @@ async fn trusted_words_are_given_and_untrusted_ones_are_counted() {
     assert_eq!(story.model.chats().last().map(|request| request.label().is_trusted()), Some(true));
     story.end().await;
 }
+
+/// Proves: people/language
+#[tokio::test]
+async fn whoever_comes_in_is_met_in_the_language_of_their_telegram() {
+    let story = Story::begin().await;
+    story.fake.person(DORA, "Dora", None);
+    story.fake.speaks(DORA, "de-AT");
+    story.say(DORA, &format!("hallo {}", canary(DORA))).await;
+    assert!(story.last_received_by(DORA).starts_with("Das ist ein privater Assistent."));
+    story.say(ADA, "/pair Dora").await;
+    let made = story.last_received_by(ADA);
+    let code = made.split("/start ").nth(1).and_then(|rest| rest.split_whitespace().next()).unwrap().to_owned();
+    story.say(DORA, "/start ABCD-EFGH").await;
+    assert!(story.last_received_by(DORA).starts_with("Dieser Code gilt nicht."), "{}", story.last_received_by(DORA));
+    story.say(DORA, &format!("/start {code}")).await;
+    assert_eq!(
+        story.last_received_by(DORA),
+        "Willkommen, Dora. Du hast jetzt Zugang als Mitglied. Ich bin compline: Schreib mir einfach. /help zeigt, was es sonst noch gibt."
+    );
+    let is_notice = |text: &String| text.contains("Dora") && text.contains("now has access as member");
+    assert!(story.received_by(ADA).iter().any(is_notice), "{:?}", story.received_by(ADA));
+    let menu = |person: i64| story.fake.commands().remove(&format!("chat:{person}")).unwrap_or_default();
+    assert!(menu(DORA).contains(&("new".to_owned(), "Neues Gespräch beginnen".to_owned())), "{:?}", menu(DORA));
+    assert!(menu(ADA).contains(&("new".to_owned(), "Start a new conversation".to_owned())), "{:?}", menu(ADA));
+    story.say(ADA, "/settings language es").await;
+    story.settle().await;
+    assert!(menu(ADA).contains(&("new".to_owned(), "Empezar una conversación".to_owned())), "{:?}", menu(ADA));
+    story.say(ADA, "/help").await;
+    assert!(
+        story.last_received_by(ADA).starts_with("Escríbeme sin más. También hay:"),
+        "{}",
+        story.last_received_by(ADA)
+    );
+    story.model.says("Gut.");
+    story.fake.forwards(DORA, EVE, &format!("{UNTRUSTED}der Kessel tropft"));
+    story.answered().await;
+    story.model.calls("remind", json!({ "when": "2026-11-21 09:00", "text": "Kessel" }));
+    story.say(DORA, &format!("erinnere mich {}", canary(DORA))).await;
+    let titles: Vec<String> =
+        story.fake.sent(DORA).last().unwrap().buttons().into_iter().map(|(title, _)| title).collect();
+    assert_eq!(titles, ["Ja", "Nein"]);
+    story.fake.speaks(DORA, "fr");
+    story.say(DORA, "/start").await;
+    assert!(story.last_received_by(DORA).starts_with("Du hast Zugang, Dora."), "an unknown language changes nothing");
+    story.end().await;
+}

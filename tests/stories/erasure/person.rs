@@ -67,9 +67,12 @@ async fn an_export_contains_all_of_a_persons_data_and_no_other() {
     story.model.calls("schedule", task).says("Every day at one.");
     story.say(BEN, "count the herons of the lake every day at one").await;
     story.pass(Duration::from_secs(2 * 3600)).await;
+    story.say(BEN, "/settings timezone Europe/Lisbon").await;
     story.say(BEN, "/export").await;
     let sent = story.fake.sent(BEN).into_iter().filter_map(|sent| sent.file).next_back().unwrap();
     let files = unpacked(&sent.bytes);
+    let settings = files.iter().find(|(name, _)| name == "settings.json").map(|(_, text)| text.as_str());
+    assert_eq!(settings, Some("{\"language\":\"en\",\"timezone\":\"Europe/Lisbon\"}"));
     let of_ben = holding(&files, BEN);
     for name in [
         "conversations/000002.md",
@@ -161,12 +164,18 @@ async fn a_configured_person_must_leave_the_configuration_before_being_forgotten
 #[tokio::test]
 async fn a_person_is_forgotten_as_a_whole_and_it_is_proved() {
     let mut story = both_talked("").await;
+    for line in ["/settings timezone Europe/Lisbon", "/settings language de"] {
+        story.say(BEN, line).await;
+    }
+    let kept = "SELECT count(*) FROM people WHERE id = 2 AND own_zone || own_language || channel_language <> ''";
+    assert_eq!(story.count(kept), 1);
     story.stop().await;
     story.only_ada();
     story.start().await;
     let answer = story.command_line(&["forget", "Ben", "--yes"]).await;
     assert!(!answer.failed, "{}", answer.markdown);
     assert_eq!(answer.json["left"], json!([]), "{}", answer.json);
+    assert_eq!(story.count(kept), 0, "settings are left");
     assert!(
         answer.json["forgotten"].as_u64() >= Some(3) && answer.json["messages"].as_u64() >= Some(2),
         "{}",

@@ -28,6 +28,15 @@ impl FakeTelegram {
         id
     }
 
+    /// Changes the language of a person's client.
+    pub fn speaks(&self, person: i64, code: &str) {
+        self.change(|state| {
+            if let Some(user) = state.users.get_mut(&person) {
+                user["language_code"] = json!(code);
+            }
+        });
+    }
+
     /// Creates a supergroup (negative id) with the bot as a member.
     pub fn group(&self, id: ChatId, title: &str) -> ChatId {
         assert!(id < 0, "groups have negative ids");

@@ -39,6 +39,7 @@ fn from_ada(name: &str, event: Event) -> Inbound {
         peer: ADA.to_owned(),
         sender: ADA.to_owned(),
         alias: Some(ADAS_NUMBER.to_owned()),
+        language: String::new(),
         chat_kind: ChatKind::Direct,
         server_at: Some(Timestamp(SENT + 210)),
         event,
@@ -143,6 +144,7 @@ fn every_message_is_parsed() {
         peer: ADAS_NUMBER.to_owned(),
         sender: ADAS_NUMBER.to_owned(),
         alias: None,
+        language: String::new(),
         ..typed("From long ago.")
     };
     let pni = format!("PNI:{ADA}");
@@ -151,6 +153,7 @@ fn every_message_is_parsed() {
         peer: pni.clone(),
         sender: pni,
         alias: None,
+        language: String::new(),
         ..typed("You do not know me yet.")
     };
     holds([("text-without-identifier", number), ("text-from-number-identity", unlinked)]);

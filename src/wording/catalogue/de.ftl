@@ -1,0 +1,309 @@
+### Deutsch, in der Du-Form.
+
+language-name = Deutsch
+language-in-english = German
+
+## Times
+
+today-at = heute { $time }
+tomorrow-at = morgen { $time }
+day-and-time = { $weekday ->
+    [1] Montag
+    [2] Dienstag
+    [3] Mittwoch
+    [4] Donnerstag
+    [5] Freitag
+    [6] Samstag
+   *[7] Sonntag
+}, { $day }. { $month ->
+    [1] Januar
+    [2] Februar
+    [3] März
+    [4] April
+    [5] Mai
+    [6] Juni
+    [7] Juli
+    [8] August
+    [9] September
+    [10] Oktober
+    [11] November
+   *[12] Dezember
+} { $year }, { $time }
+span-seconds = { $count ->
+    [one] 1 Sekunde
+   *[other] { $count } Sekunden
+}
+span-minutes = { $count ->
+    [one] 1 Minute
+   *[other] { $count } Minuten
+}
+span-hours = { $count ->
+    [one] 1 Stunde
+   *[other] { $count } Stunden
+}
+span-days = { $count ->
+    [one] 1 Tag
+   *[other] { $count } Tage
+}
+
+## Strangers, and people who come in
+
+stranger = Das ist ein privater Assistent. Wenn du einen Code bekommen hast, schick ihn so: /start CODE
+code-refused = Dieser Code gilt nicht. Vielleicht ist er schon benutzt oder zu alt; bitte um einen neuen.
+code-too-many = Zu viele falsche Codes für heute. Versuch es bitte morgen wieder.
+welcome = Willkommen, { $name }. Du hast jetzt Zugang als { $role ->
+    [owner] Besitzer
+   *[member] Mitglied
+}. Ich bin { $agent }: Schreib mir einfach. /help zeigt, was es sonst noch gibt.
+greeting = Du hast Zugang, { $name }. Ich bin { $agent }: Schreib mir einfach. /help zeigt, was es sonst noch gibt.
+role-raised = Du bist jetzt { $role ->
+    [owner] Besitzer
+   *[member] Mitglied
+}.
+join-as-less = Dieser Code gehört jemandem, der kein Besitzer ist. Ich habe ihn nicht benutzt: Alles, was du mir je gesagt hast, würde sonst dieser Person gehören.
+join-in-configuration = Diese Adresse steht in der Konfiguration. Um sie einer anderen Person zu geben, verschiebe sie dort.
+join-later = Ich beantworte hier noch etwas. Schick den Code noch einmal, wenn ich fertig bin.
+join-means = Dieser Code verbindet dich mit { $name }: Alles, was du mir hier sagst, gehört dann { $name } und kann dort gelesen werden, auch das Bisherige, wenn dies deine einzige Adresse ist. Von da an hast du Zugang als { $name }. Wenn du { $name } bist, schick den Code noch einmal. Wenn dich jemand gebeten hat, ihn einzugeben, tu es nicht.
+joined = Ab jetzt bist du auch hier { $name }, mit einem einzigen Gespräch, egal von wo du schreibst.
+
+## Messages that cannot be taken, and groups
+
+unsupported = { $kind ->
+    [contact] Einen Kontakt
+    [place] Einen Ort
+    [location] Einen Standort
+    [poll] Eine Umfrage
+    [dice] Einen Würfel
+    [game] Ein Spiel
+    [invoice] Eine Rechnung
+    [story] Eine Story
+    [checklist] Eine Checkliste
+    [paid-media] Bezahlte Medien
+    [giveaway] Ein Gewinnspiel
+    [gift] Ein Geschenk
+    [passport] Einen Ausweis
+    [sticker] Einen Sticker
+    [photo] Dieses Foto
+    [payment] Eine Zahlung
+    [missing-file] Eine Datei, die nicht mit ihrer Nachricht ankam,
+   *[unknown] Etwas, das Bots nicht sehen können,
+} kann ich noch nicht annehmen. Schick es bitte als Text, Foto, Sprachnachricht oder Datei.
+message-too-long = Deine Nachricht hat { $characters } Zeichen, und ich kann höchstens { $most } auf einmal lesen. Sie ist gespeichert, aber nicht beantwortet; schick sie bitte in Teilen oder als Datei.
+queue-full = Von dir warten schon sehr viele Nachrichten. Diese habe ich nicht beantwortet; warte bitte, bis ich die anderen geschafft habe.
+group-begins-anew = Mit der nächsten Nachricht hier beginnt ein neues Gespräch.
+group-owner-forgets = Nur ein Besitzer kann hier die Nachrichten aller löschen. Ohne das Wort `messages` vergesse ich, was für diese Gruppe gemerkt ist; deine eigenen Nachrichten kannst du in der Gruppe selbst löschen.
+group-answered-in-private = Das habe ich in unserem direkten Chat beantwortet.
+group-write-first = Das beantworte ich nur im direkten Chat. Schreib mir dort zuerst.
+group-only-here = Was du gerade in einer Gruppe geschrieben hast, gilt nur hier, in unserem direkten Chat. Sag es hier, wenn du es so gemeint hast.
+
+## Deliveries
+
+delivery-given-up = Einige meiner Nachrichten ließen sich hier mehr als eine Woche lang nicht zustellen, darum habe ich es aufgegeben. Meine Antworten sind gespeichert: Frag mich nach denen, die dir fehlen.
+delivery-set-aside = Eine Nachricht von mir ließ sich hier nicht zustellen, andere schon. Ich habe sie zurückgestellt, damit es mit den übrigen weitergeht; /resend versucht es noch einmal.
+delivery-set-aside-in-group = Eine Nachricht von mir ließ sich hier nicht zustellen, andere schon. Ich habe sie zurückgestellt, damit es mit den übrigen weitergeht; ein Besitzer kann sie mit /resend noch einmal schicken.
+
+## Questions before something leaves
+
+may-i = Darf ich diese { $count } Dinge tun?
+may-i-agree = Schick innerhalb von { $minutes } Minuten /yes { $question }, wenn du einverstanden bist; alles andere heißt nein.
+may-i-agree-to-all = Schick innerhalb von { $minutes } Minuten /yes { $question }, wenn du mit allen einverstanden bist; alles andere heißt nein.
+may-last = /yes { $question } 10 gilt für zehn solche Aufrufe, /yes { $question } new für alle bis /new: nur von diesem Werkzeug, nur mit anderen Worten, Zeiten und Grenzen, und nicht mehr, sobald etwas anderes von außen hereinkommt. /trust off nimmt es zurück.
+may-i-open = Diese Adresse bei `{ $host }` öffnen, und keine andere? Hier hat sie niemand eingegeben.
+may-i-open-it = Diese Adresse öffnen?
+may-i-send = Das an das Werkzeug { $tool } von { $server } schicken?
+may-i-use = { $tool } damit benutzen?
+may-i-remind = Soll ich dich { $when } an { $words } erinnern?
+may-i-schedule = Soll ich { $when } von selbst { $words } erledigen?
+may-i-cancel = { $kind ->
+    [task] Die Aufgabe
+   *[reminder] Die Erinnerung
+} "{ $words }" { $when } streichen?
+may-i-cancel-this = { $kind ->
+    [task] Diese Aufgabe
+   *[reminder] Diese Erinnerung
+} { $when } streichen?
+may-i-change = { $kind ->
+    [task] Die Aufgabe
+   *[reminder] Die Erinnerung
+} "{ $words }" { $when } so ändern, dass sie { $then } kommt?
+may-i-change-this = { $kind ->
+    [task] Die Aufgabe
+   *[reminder] Die Erinnerung
+} { $when } in dies hier ändern, so dass sie { $then } kommt?
+may-i-tick = "{ $words }" in deiner HEARTBEAT.md abhaken?
+may-i-tick-this = Diesen Punkt in deiner HEARTBEAT.md abhaken?
+question-this = dies hier
+question-on-day = am { $when }
+question-of-day = vom { $when }
+question-that-comes = (kommt { $when })
+question-again = immer wieder nach dem Zeitplan `{ $cron }` (als Nächstes { $next })
+question-again-until = immer wieder nach dem Zeitplan `{ $cron }` bis { $until } (als Nächstes { $next })
+question-words-now = jetzt
+question-words-then = dann
+question-unnamed = { $skills ->
+    [one] Der geladene Skill ({ $loaded }) nennt { $names } nicht.
+   *[other] Keiner der geladenen Skills ({ $loaded }) nennt { $names }.
+}
+question-or = oder
+reason-destination = Ein Ja gilt für dieses Ziel bis /new.
+reason-outside = Ich frage, weil ich Text von außen gelesen habe ({ $sources }).
+reason-skill = Ich frage, weil ich einen Skill von jemand anderem benutze.
+reason-sent = Ich frage, weil ich gelesen habe, was du geschickt hast.
+way-out-new = /new beginnt ohne diesen Text.
+way-out-trust = /new beginnt ohne diesen Text, und mit /trust kannst du für das bürgen, was du geschickt hast.
+used-under-yes = Ich habe { $tool } { $calls ->
+    [one] mit deinem Ja
+   *[other] { $calls }-mal mit deinem Ja
+} benutzt; { $left }.
+used-until-new = das gilt bis /new
+used-asks-again = ab jetzt frage ich wieder
+used-left = noch { $left }-mal ohne Frage
+source = { $kind ->
+    [web] Text aus dem Web, { $detail }
+    [file] Inhalt einer Datei
+    [forward] weitergeleiteter Text von jemand anderem
+    [quote] ein Zitat von jemand anderem
+    [preview] die Vorschau einer Webseite
+    [contact] eine Kontaktkarte
+    [poll] eine Umfrage
+    [location] ein Ort auf der Karte
+    [restored] eine Datei, die nach einer Wiederherstellung gefunden wurde
+    [via_bot] Worte, die ein anderer Bot geschrieben hat
+    [stdin] Text aus der Standardeingabe
+    [tool] Ausgabe des fremden Werkzeugs { $detail }
+    [guest] Worte von Gast { $detail }
+    [import] von anderswo Mitgebrachtes
+    [folder] eine Datei im Ordner der Skills
+   *[unknown] Text unbekannter Herkunft
+}
+button-yes = Ja
+button-yes-ten = Ja, 10-mal
+button-yes-until-new = Ja, bis /new
+button-no = Nein
+
+## Answers to questions
+
+goes-on = Gut, das mache ich.
+left-alone = Gut, das lasse ich.
+question-over = Diese Frage ist vorbei, darum ist nichts geschehen. Frag mich noch einmal, wenn es noch wichtig ist.
+yes-already = Dazu hast du schon ja gesagt. Das hat gezählt; jetzt hat sich nichts geändert.
+no-such-question = Eine Frage mit dieser Nummer habe ich dir nicht gestellt.
+
+## What is kept
+
+keep-this = **Soll ich mir das merken?** Ich wollte mir Folgendes merken, aber Worte von außen waren daran beteiligt ({ $sources }). Es steht in `{ $path }`, und ich lese es nur, wenn du mich darum bittest.
+keep-instead-of = Es ersetzt „{ $old }“.
+keep-how = `/yes { $question }` macht genau diese Worte zu deinen: Sie zählen, als hättest du sie mir gesagt. `/no { $question }` lässt sie, wo sie sind. Zeit für die Antwort: { $time }.
+keep-later-head = **Soll ich mir das merken?** Ich wollte mir noch mehr merken, aber Worte von außen waren daran beteiligt, und es ist zu lang, um es hier zu zeigen. Ich lese es nur, wenn du mich darum bittest:
+keep-later = - `{ $path }`: `/promote { $name }` zeigt es
+keep-waits = { $path } gehört noch nicht dir: Die Dateien des Gedächtnisses lassen sich gerade nicht schreiben. Sobald es geht, gehört es dir; du musst nichts tun. `compline doctor` sagt, was nicht stimmt.
+keep-stuck = Ich konnte { $path } nicht zu deinem machen: Die Dateien des Gedächtnisses lassen sich gerade nicht schreiben. `compline doctor` sagt, was nicht stimmt; /memory zeigt, was da ist, und /promote versucht es noch einmal.
+keep-changed = Nichts wurde gemerkt: Was jetzt dort steht, ist nicht, was dir gezeigt wurde. /memory listet auf, was von außen kam, und /promote zeigt es.
+promoted = Erledigt: { $path } gehört jetzt dir. { $then }
+promoted-instead = Erledigt: { $path } gehört jetzt dir, anstelle von „{ $old }“. { $then }
+memory-read = Ab der nächsten Nachricht weiß ich es.
+memory-unread = Das Gedächtnis ist ausgeschaltet, darum lese ich es nur, wenn du mich darum bittest.
+keep-left = Es bleibt, wo es ist, und ich lese es nur, wenn du mich darum bittest.
+button-keep = Merken
+button-leave = Lassen
+
+## Settings
+
+settings = - Sprache: { $language } (`/settings language CODE`: { $codes })
+    - Zeitzone: { $zone }, dort ist es { $time } (`/settings timezone GEBIET/STADT`)
+
+    `auto` anstelle eines Werts nimmt deine Wahl zurück.
+settings-button = { $command ->
+    [whoami] Mein Konto
+    [link] Weiteres Gerät
+    [usage] Verbrauch
+   *[export] Meine Daten
+}
+language-chosen = Ab jetzt schreibe ich dir auf { $language }.
+zone-chosen = Deine Zeitzone ist jetzt { $zone }; dort ist es { $time }.
+no-such-language = Die Sprache { $word } kenne ich nicht. Ich kenne: { $known }.
+no-such-zone = Die Zeitzone { $word } kenne ich nicht. Schreib sie als Gebiet/Stadt, wie Europe/Vienna.
+no-such-zone-near = Die Zeitzone { $word } kenne ich nicht. Meinst du { $near }?
+
+## Turns without an ordinary answer
+
+answer-empty = (Dazu ist mir nichts eingefallen. Frag bitte noch einmal mit anderen Worten.)
+answer-cut = _(Die Antwort hat die Längengrenze erreicht und endet hier. Schreib "weiter" für den Rest.)_
+answer-strange-address = _(Vorsicht: Eine Adresse mit [.] darin steht in nichts, was du oder eine Quelle geschrieben hat. Ich habe sie so geändert, dass man sie nicht antippen kann; öffne sie nur, wenn du sie kennst.)_
+answer-late = _Das antwortet auf deine Nachricht von { $said }, { $delay } her; sie musste bis jetzt warten._
+answer-late-away = _Ich war nicht da, darum antwortet das auf deine Nachricht von { $said }, { $delay } her._
+model-refused = Der Anbieter des Modells hat es abgelehnt, darauf zu antworten.
+model-too-long = Das ist mehr, als das Modell auf einmal lesen kann. Schick bitte weniger, oder beginne mit /new ein neues Gespräch.
+model-bad-key = Der Anbieter des Modells lehnt unseren Schlüssel ab.
+model-no-credit = Das Konto beim Anbieter des Modells hat kein Guthaben mehr.
+model-rejected = Der Anbieter des Modells weist unsere Anfrage zurück.
+model-unreachable = Das Modell ist gerade nicht erreichbar.
+model-away = { $why } Deine Nachricht ist gespeichert, und ich antworte, sobald ich kann. (Turn { $turn })
+model-still-away = { $why } Keine Antworten seit { $since }. Wartende Nachrichten: { $waiting }. Ich antworte, sobald ich kann.
+model-away-too-long = { $why } Ich habe es einen ganzen Tag lang versucht und dann aufgehört. Frag bitte noch einmal, wenn das behoben ist.
+turn-cut-off = Ich wurde dabei mehrmals unterbrochen und habe aufgehört. Frag bitte noch einmal, vielleicht anders; die Einzelheiten stehen im Protokoll.
+turn-too-long = Ich habe aufgehört, weil die Antwort länger als { $limit } gedauert hat. Frag bitte noch einmal, vielleicht nach weniger auf einmal.
+files-unreadable = Ich kann { $names } nicht lesen und antworte darum ohne das, was dort steht. `/memory history NAME` zeigt frühere Fassungen und wie man eine zurückholt.
+messages-too-old = { $count ->
+    [one] Eine Nachricht von dir hat mehr als einen Tag gewartet. Ich habe sie nicht beantwortet; schick sie noch einmal, wenn sie noch wichtig ist.
+   *[other] { $count } Nachrichten von dir haben mehr als einen Tag gewartet. Ich habe sie nicht beantwortet; schick noch einmal, was noch wichtig ist.
+}
+messages-too-old-away = { $count ->
+    [one] Eine Nachricht von dir hat mehr als einen Tag gewartet, während ich nicht da war. Ich habe sie nicht beantwortet; schick sie noch einmal, wenn sie noch wichtig ist.
+   *[other] { $count } Nachrichten von dir haben mehr als einen Tag gewartet, während ich nicht da war. Ich habe sie nicht beantwortet; schick noch einmal, was noch wichtig ist.
+}
+was-away = Ich war nicht da ({ $absence }); ältere Nachrichten können fehlen. Schick bitte noch einmal, was ich nicht beantwortet habe.
+
+## Commands
+
+help = Schreib mir einfach. Außerdem gibt es:
+command-unknown = Den Befehl /{ $name } kenne ich nicht. /help zeigt alle.
+command-unknown-near = Den Befehl /{ $name } kenne ich nicht. Meinst du /{ $near }? /help zeigt alle.
+command-usage = Schreib es bitte so: { $form }
+command-owner-only = Das darf nur ein Besitzer.
+command-direct-only = Das beantworte ich nur in unserem direkten Chat.
+command-failed = Das hat nicht geklappt, und ich weiß nicht, warum. Die Einzelheiten stehen im Protokoll; nichts wurde geändert.
+command-no-room = Das ging nicht: Es lässt sich nichts schreiben, weil die Platte voll oder eine Grenze erreicht ist. Schaff etwas Platz (`df -h` zeigt, wie viel da ist) und versuch es noch einmal.
+command-quarantined = Dieser Befehl ist dreimal fehlgeschlagen, darum versuche ich ihn nicht mehr; die Einzelheiten stehen im Protokoll.
+new-conversation = Erledigt. Mit deiner nächsten Nachricht beginnt ein neues Gespräch; was in diesem wichtig war, wird gerade aufgeschrieben.
+stopped = Angehalten.
+nothing-runs = Gerade läuft nichts.
+
+## Descriptions of commands; the English ones stand in the table of commands
+
+does-start = Den Assistenten begrüßen
+does-help = Befehle auflisten
+does-new = Neues Gespräch beginnen
+does-stop = Antwort anhalten
+does-yes = Frage mit Ja beantworten
+does-no = Frage mit Nein beantworten
+does-status = Zustand und Restbudget zeigen
+does-usage = Verbrauch und Kosten zeigen
+does-resend = Fehlgeschlagenes neu senden
+does-memory = Gedächtnis zeigen, durchsuchen
+does-remember = Text wörtlich merken
+does-promote = Notiz von außen vertrauen
+does-trust = Gesendetem vertrauen
+does-reminders = Erinnerungen zeigen, streichen
+does-forget = Notiz oder Tatsache endgültig löschen
+does-why = Herkunft zeigen
+does-conversations = Gespräche zeigen
+does-export = Alle deine Daten exportieren
+does-settings = Sprache und Zeitzone ändern
+does-whoami = Rolle und Adressen zeigen
+does-link = Weitere Adresse verbinden
+does-heartbeat = Prüfungen zeigen, ändern
+does-pending = Zeigen, was auf dich wartet
+does-show = Vorschlag ganz zeigen
+does-approve = Vorschlag wie gezeigt annehmen
+does-reject = Vorschlag endgültig ablehnen
+does-skills = Skills zeigen, zurückgehaltene annehmen
+does-history = Fassungen eines Skills zeigen
+does-rollback = Frühere Fassung wiederherstellen
+does-reflect = Auf einen Zeitraum zurückblicken
+does-reflections = Rückblicke zeigen
+does-search = Alles durchsuchen
+does-model = Modelle zeigen, eines bevorzugen
+does-people = Personen zeigen, verwalten
+does-pair = Code für eine Person machen
+does-remove = Zugang entziehen

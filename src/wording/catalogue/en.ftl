@@ -1,0 +1,270 @@
+### English. Each other file of this folder has the same sentences with the same variables.
+
+language-name = English
+language-in-english = English
+
+## Times
+
+today-at = today { $time }
+tomorrow-at = tomorrow { $time }
+day-and-time = { $weekday ->
+    [1] Monday
+    [2] Tuesday
+    [3] Wednesday
+    [4] Thursday
+    [5] Friday
+    [6] Saturday
+   *[7] Sunday
+}, { $day } { $month ->
+    [1] January
+    [2] February
+    [3] March
+    [4] April
+    [5] May
+    [6] June
+    [7] July
+    [8] August
+    [9] September
+    [10] October
+    [11] November
+   *[12] December
+} { $year }, { $time }
+span-seconds = { $count ->
+    [one] 1 second
+   *[other] { $count } seconds
+}
+span-minutes = { $count ->
+    [one] 1 minute
+   *[other] { $count } minutes
+}
+span-hours = { $count ->
+    [one] 1 hour
+   *[other] { $count } hours
+}
+span-days = { $count ->
+    [one] 1 day
+   *[other] { $count } days
+}
+
+## Strangers, and people who come in
+
+stranger = This is a private assistant. If you were given a pairing code, send it as: /start CODE
+code-refused = That code is not valid. It may be used up or too old; ask for a new one.
+code-too-many = Too many wrong codes for today. Please try again tomorrow.
+welcome = Welcome, { $name }. You are in as { $role ->
+    [owner] owner
+   *[member] member
+}. I am { $agent }: just write to me. /help shows what else there is.
+greeting = You are in, { $name }. I am { $agent }: just write to me. /help shows what else there is.
+role-raised = You are { $role ->
+    [owner] owner
+   *[member] member
+} now.
+join-as-less = That code belongs to a person who is not an owner. I did not use it: everything that you ever told me would have become theirs.
+join-in-configuration = This address is set in the configuration. To link it to another person, move it there.
+join-later = I am still answering you here. Send the code again when I am done.
+join-means = This code links you to { $name }: everything that you say to me here becomes { $name }'s, who can read it, and so does what you said before if this is your only address. From then on you have access as { $name }. If you are { $name }, send the code once more. If somebody asked you to type it, do not.
+joined = From now on you are { $name } here too, with one conversation wherever you write from.
+
+## Messages that cannot be taken, and groups
+
+unsupported = I cannot take { $kind ->
+    [contact] a contact
+    [place] a place
+    [location] a location
+    [poll] a poll
+    [dice] a dice
+    [game] a game
+    [invoice] an invoice
+    [story] a story
+    [checklist] a checklist
+    [paid-media] paid media
+    [giveaway] a giveaway
+    [gift] a gift
+    [passport] a passport
+    [sticker] a sticker
+    [photo] a photo
+    [payment] a payment
+    [missing-file] a file that did not arrive with its message
+   *[unknown] something of a kind that bots cannot see
+} yet. Please send it as text, a photo, a voice note or a file.
+message-too-long = Your message has { $characters } characters, and I can take { $most } at once. It is kept, but not answered; please send it in parts or as a file.
+queue-full = You have a great many messages waiting. I left this one unanswered; please wait until I have caught up.
+group-begins-anew = The next message here begins a new conversation.
+group-owner-forgets = Only the owner can delete everybody's messages here. Without the word `messages` I forget what is kept for this group; you can delete your own messages in the group.
+group-answered-in-private = I have answered that in our direct chat.
+group-write-first = I answer that in our direct chat only. Write to me there first.
+group-only-here = What you just wrote in a group counts only here, in our direct chat. Say it here if you meant it.
+
+## Deliveries
+
+delivery-given-up = Some of my messages could not be delivered here for more than a week, so I gave up on them. My answers are kept: ask me for any you missed.
+delivery-set-aside = A message of mine could not be delivered here, although others could. I set it aside so that the rest goes on; /resend tries it again.
+delivery-set-aside-in-group = A message of mine could not be delivered here, although others could. I set it aside so that the rest goes on; an owner can send it again with /resend.
+
+## Questions before something leaves
+
+may-i = May I do these { $count } things?
+may-i-agree = Send /yes { $question } within { $minutes } minutes to agree; anything else means no.
+may-i-agree-to-all = Send /yes { $question } within { $minutes } minutes to agree to all of them; anything else means no.
+may-last = /yes { $question } 10 covers ten such calls, /yes { $question } new all of them until /new: of this tool only, of which only words, times and limits may differ, and no longer once anything else from outside comes in. /trust off takes it back.
+may-i-open = Open this address at `{ $host }`, and no other? Nobody here typed it.
+may-i-open-it = Open this address?
+may-i-send = Send this to the tool { $tool } of { $server }?
+may-i-use = Use { $tool } with this?
+may-i-remind = Remind you of { $words } { $when }?
+may-i-schedule = Do { $words } by myself, { $when }?
+may-i-cancel = Cancel { $kind ->
+    [task] the task
+   *[reminder] the reminder
+} "{ $words }" { $when }?
+may-i-cancel-this = Cancel this { $kind ->
+    [task] task
+   *[reminder] reminder
+} { $when }?
+may-i-change = Change { $kind ->
+    [task] the task
+   *[reminder] the reminder
+} "{ $words }" { $when }, so that it comes { $then }?
+may-i-change-this = Change { $kind ->
+    [task] the task
+   *[reminder] the reminder
+} { $when } to this, so that it comes { $then }?
+may-i-tick = Tick "{ $words }" in your HEARTBEAT.md?
+may-i-tick-this = Tick this item in your HEARTBEAT.md?
+question-this = this
+question-on-day = on { $when }
+question-of-day = of { $when }
+question-that-comes = that comes { $when }
+question-again = repeatedly, on the schedule `{ $cron }` (next { $next })
+question-again-until = repeatedly, on the schedule `{ $cron }` until { $until } (next { $next })
+question-words-now = now
+question-words-then = then
+question-unnamed = { $skills ->
+    [one] The loaded skill ({ $loaded }) does not name { $names }.
+   *[other] None of the loaded skills ({ $loaded }) names { $names }.
+}
+question-or = or
+reason-destination = A yes counts for that host or recipient until /new.
+reason-outside = I ask because I have read text from outside ({ $sources }).
+reason-skill = I ask because I am using a third-party skill.
+reason-sent = I ask because I have read what you sent.
+way-out-new = /new starts without that text.
+way-out-trust = /new starts without that text, and /trust lets you vouch for what you sent.
+used-under-yes = I used { $tool } { $calls ->
+    [one] under your yes
+   *[other] { $calls } times under your yes
+}; { $left }.
+used-until-new = until /new
+used-asks-again = I ask again from now on
+used-left = { $left } more without a question
+source = { $kind ->
+    [web] text from the web, { $detail }
+    [file] the content of a file
+    [forward] text forwarded from another person
+    [quote] a quote from another person
+    [preview] the preview of a web page
+    [contact] a contact card
+    [poll] a poll
+    [location] a place on the map
+    [restored] a file that was found after a restore
+    [via_bot] words that another bot wrote
+    [stdin] text that was piped in
+    [tool] output of the outside tool { $detail }
+    [guest] the words of guest { $detail }
+    [import] something brought in from elsewhere
+    [folder] a file in the skills folder
+   *[unknown] text of unknown origin
+}
+button-yes = Yes
+button-yes-ten = Yes, 10 times
+button-yes-until-new = Yes, until /new
+button-no = No
+
+## Answers to questions
+
+goes-on = OK, I will do that.
+left-alone = OK, I will not do that.
+question-over = That question is over, so nothing was done. Ask me again if it still matters.
+yes-already = You said yes to that already. It counted; this changed nothing.
+no-such-question = You were not asked a question with that number.
+
+## What is kept
+
+keep-this = **Keep this?** I was about to remember the following, but words from outside had a part in it ({ $sources }). It is in `{ $path }`, and I do not read it unless asked.
+keep-instead-of = It takes the place of “{ $old }”.
+keep-how = `/yes { $question }` makes exactly these words yours: they count as if you had told me. `/no { $question }` leaves them where they are. You have { $time } to answer.
+keep-later-head = **Keep this?** I was about to remember more, but words from outside had a part in it, and it is too long to show here. I do not read it unless asked:
+keep-later = - `{ $path }`: `/promote { $name }` shows it
+keep-waits = { $path } is not yours yet: the files of the memory cannot be written just now. It becomes yours as soon as they can; you need do nothing. `compline doctor` says what is wrong.
+keep-stuck = I could not make { $path } yours: the files of the memory cannot be written just now. `compline doctor` says what is wrong; /memory shows what is there, and /promote tries again.
+keep-changed = Nothing was kept: what lies there now is not what you were shown. /memory lists what came from outside, and /promote shows it.
+promoted = Done: { $path } is yours now. { $then }
+promoted-instead = Done: { $path } is yours now, instead of “{ $old }”. { $then }
+memory-read = I know it from the next message on.
+memory-unread = Memory is switched off, so I do not read it unless asked.
+keep-left = It stays where it is, and I do not read it unless asked.
+button-keep = Keep it
+button-leave = Leave it
+
+## Settings
+
+settings = - language: { $language } (`/settings language CODE`: { $codes })
+    - time zone: { $zone }, where it is { $time } (`/settings timezone AREA/CITY`)
+
+    `auto` in place of a value ends your choice.
+settings-button = { $command ->
+    [whoami] My account
+    [link] Another device
+    [usage] Usage
+   *[export] Export my data
+}
+language-chosen = I write to you in { $language } from now on.
+zone-chosen = Your time zone is { $zone } now; it is { $time } there.
+no-such-language = I do not know the language { $word }. I know: { $known }.
+no-such-zone = I do not know the time zone { $word }. Write it as Area/City, such as Europe/Vienna.
+no-such-zone-near = I do not know the time zone { $word }. Did you mean { $near }?
+
+## Turns without an ordinary answer
+
+answer-empty = (I had nothing to say to that. Please ask again in other words.)
+answer-cut = _(The answer reached the length limit and ends here. Write "go on" for the rest.)_
+answer-strange-address = _(Careful: an address with [.] in it appears in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it unless you know it.)_
+answer-late = _This answers what you wrote at { $said }, { $delay } ago; it had to wait until now._
+answer-late-away = _I was away, so this answers what you wrote at { $said }, { $delay } ago._
+model-refused = The model provider declined to answer that.
+model-too-long = That is more than the model can read at once. Please send less, or begin a new conversation with /new.
+model-bad-key = The model provider refuses our key.
+model-no-credit = The account with the model provider has no credit left.
+model-rejected = The model provider rejects our request.
+model-unreachable = The model cannot be reached at the moment.
+model-away = { $why } Your message is kept, and I will answer as soon as I can. (turn { $turn })
+model-still-away = { $why } No answers since { $since }. Messages waiting: { $waiting }. I will answer as soon as I can.
+model-away-too-long = { $why } I tried for a whole day and have stopped. Please ask again once that is fixed.
+turn-cut-off = I was interrupted several times while working on this, so I stopped. Please ask again, perhaps in another way; the log has the details.
+turn-too-long = I stopped, because the answer took longer than { $limit }. Please ask again, perhaps for less at a time.
+files-unreadable = I cannot read { $names }, so I answer without what it says. `/memory history NAME` shows earlier versions, and how to put one back.
+messages-too-old = { $count ->
+    [one] A message of yours waited for more than a day. I left it unanswered; send it again if it still matters.
+   *[other] { $count } messages of yours waited for more than a day. I left them unanswered; send again what still matters.
+}
+messages-too-old-away = { $count ->
+    [one] A message of yours waited for more than a day while I was away. I left it unanswered; send it again if it still matters.
+   *[other] { $count } messages of yours waited for more than a day while I was away. I left them unanswered; send again what still matters.
+}
+was-away = I was away for { $absence }; older messages may be missing. Please send again what I did not answer.
+
+## Commands
+
+help = Just write to me. There are also:
+command-unknown = I do not know the command /{ $name }. /help lists them all.
+command-unknown-near = I do not know the command /{ $name }. Did you mean /{ $near }? /help lists them all.
+command-usage = Please write it as: { $form }
+command-owner-only = Only an owner may do that.
+command-direct-only = I answer that only in our direct chat.
+command-failed = That did not work, and I do not know why. The log has the details; nothing was changed.
+command-no-room = That could not be done: nothing can be written, because the disk is full or a limit is reached. Free some space (`df -h` shows how much there is) and try again.
+command-quarantined = That command failed three times, so I will not try it again; the log has the details.
+new-conversation = Done. Your next message begins a new conversation; what mattered in this one is being written down.
+stopped = Stopped.
+nothing-runs = Nothing is running.

@@ -1,0 +1,98 @@
+//! The language and time zone of each person: what they choose, and what their channel tells.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::Story;
+use crate::support::story::{ADA, BEN, EVE, NOON, UNTRUSTED, canary};
+
+/// Lets the model ask Ada whether it may set a reminder, because she passed something on.
+async fn is_asked(story: &Story) -> String {
+    story.model.says("Noted.");
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter: the kettle leaks"));
+    story.answered().await;
+    story.model.calls("remind", json!({ "when": "2026-11-21 09:00", "text": "call Eve" }));
+    story.say(ADA, &format!("remind me {}", canary(ADA))).await;
+    story.last_received_by(ADA)
+}
+
+/// Promise (people/language): You are addressed in the language that you chose with `/settings`, or
+/// else in that of your messenger: English, German or Spanish. The questions before something
+/// leaves are in it too.
+#[tokio::test]
+async fn a_person_is_asked_and_answered_in_the_language_that_they_chose() {
+    let mut story = Story::begin().await;
+    story.say(ADA, "/settings language de").await;
+    assert_eq!(story.last_received_by(ADA), "Ab jetzt schreibe ich dir auf Deutsch.");
+    let question = is_asked(&story).await;
+    for part in [
+        "Soll ich dich am Samstag, 21. November 2026, 09:00 an \"call Eve\" erinnern?",
+        "Ich frage, weil ich Text von außen gelesen habe (",
+        "Schick innerhalb von 10 Minuten /yes 1, wenn du einverstanden bist; alles andere heißt nein.",
+    ] {
+        assert!(question.contains(part), "{part}: {question}");
+    }
+    assert!(story.model.last_prompt().contains("\n- Their language is German."), "{}", story.model.last_prompt());
+    story.model.says("Done.");
+    story.say(ADA, "/yes 1").await;
+    let received = story.received_by(ADA);
+    assert!(received.contains(&"Gut, das mache ich.".to_owned()), "{received:?}");
+    story.restart().await;
+    story.say(ADA, "/yes 1").await;
+    assert!(story.last_received_by(ADA).starts_with("Dazu hast du schon ja gesagt."));
+    story.say(BEN, "/yes 1").await;
+    assert_eq!(story.last_received_by(BEN), "You were not asked a question with that number.");
+    story.say(ADA, "/settings language auto").await;
+    assert_eq!(story.last_received_by(ADA), "I write to you in English from now on.");
+    story.say(BEN, &format!("hello {}", canary(BEN))).await;
+    assert!(!story.model.last_prompt().contains("Their language"), "{}", story.model.last_prompt());
+    story.end().await;
+}
+
+/// Promise (people/settings): `/settings` shows your language and time zone, and changes them for
+/// you alone; an unknown one is refused, with the one that you probably meant.
+#[tokio::test]
+async fn settings_are_shown_changed_and_refused() {
+    let story = Story::begin().await;
+    for (line, answer) in [
+        ("/settings", "language: English"),
+        (
+            "/settings language Klingon",
+            "I do not know the language Klingon. I know: en (English), de (Deutsch), es (Español).",
+        ),
+        ("/settings timezone Vienna", "Did you mean Europe/Vienna?"),
+        ("/settings timezone Nowhere/At-all", "Write it as Area/City"),
+        ("/settings colour red", "Please write it as: /settings [language CODE | timezone ZONE]"),
+        ("/settings timezone Asia/Kathmandu", "Your time zone is Asia/Kathmandu now; it is 17:45 there."),
+        ("/settings language Español", "Desde ahora te escribo en Español."),
+        ("/settings", "zona horaria: Asia/Kathmandu, donde son las 17:45"),
+        ("/settings timezone auto", "Tu zona horaria es ahora UTC; allí son las 12:00."),
+    ] {
+        story.say(ADA, line).await;
+        assert!(story.last_received_by(ADA).contains(answer), "{line}: {}", story.last_received_by(ADA));
+    }
+    story.say(BEN, "/settings").await;
+    let shown = story.last_received_by(BEN);
+    assert!(shown.contains("language: English") && shown.contains("time zone: UTC, where it is 12:00"), "{shown}");
+    story.end().await;
+}
+
+/// Proves: time/own-zone
+#[tokio::test]
+async fn a_zone_that_a_person_chose_moves_what_recurs_and_is_the_one_of_the_prompt() {
+    let story = Story::begin().await;
+    story.model.calls("remind", json!({ "when": "0 9 * * *", "text": "the pills" })).says("Noted.");
+    story.say(ADA, &format!("every day at nine {}", canary(ADA))).await;
+    let comes_after = |hours: u64, minutes: u64| {
+        let after = Duration::from_secs(hours * 3600 + minutes * 60);
+        assert_eq!(story.count("SELECT next_at FROM reminders"), NOON.plus(after).0);
+    };
+    comes_after(21, 0);
+    story.say(ADA, "/settings timezone Asia/Kathmandu").await;
+    story.settle().await;
+    comes_after(15, 15);
+    story.say(ADA, &format!("and now? {}", canary(ADA))).await;
+    assert!(story.model.last_prompt().contains("(Asia/Kathmandu)"), "{}", story.model.last_prompt());
+    story.end().await;
+}
