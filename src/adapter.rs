@@ -157,6 +157,10 @@ pub trait Adapter: Send + Sync {
     /// Registers the commands available to each role, where the channel has a menu.
     async fn register_menu(&self, _commands: &[MenuEntry], _peers: &[(String, Role)]) {}
 
+    /// Sets the text shown before the first message, by code of language, the default first, where
+    /// the channel has one and its owner has set none.
+    async fn register_description(&self, _texts: &[(&'static str, String)]) {}
+
     /// State of the channel.
     fn health(&self) -> Health;
 }

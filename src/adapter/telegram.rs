@@ -9,6 +9,7 @@
 //! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.
 
 mod bot_api; // calls of the Bot API, with the token; what an error asks for
+mod description; // text before the first message
 mod html; // Markdown as Telegram's HTML
 mod parse; // updates
 mod poll; // long polling
@@ -289,6 +290,10 @@ impl Adapter for Telegram {
 
     async fn register_menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {
         send::register_menu(&self.api, commands, peers).await;
+    }
+
+    async fn register_description(&self, texts: &[(&'static str, String)]) {
+        description::register(&self.api, texts).await;
     }
 
     fn health(&self) -> Health {

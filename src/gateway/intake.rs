@@ -166,6 +166,7 @@ impl Intake {
         self.adapter.connect().await?;
         (self.connected)().await?;
         menu::register(&self.journal, &*self.adapter).await?;
+        menu::describe(&self.journal, &*self.adapter).await?;
         self.dispatcher.wake_account(self.adapter.name(), self.adapter.account()).await
     }
 

@@ -1,4 +1,5 @@
-//! Command menus: each person has the commands of their role, described in their language.
+//! Command menus: each person has the commands of their role, described in their language. And what
+//! a channel tells of us before the first message.
 
 use std::collections::BTreeMap;
 
@@ -7,6 +8,16 @@ use crate::admin::command::COMMANDS;
 use crate::people::Role;
 use crate::store::{Db, Journal};
 use crate::wording::Language;
+use crate::wording::gateway::bot_description as bot;
+
+/// Registers the text shown before the first message, in every language.
+pub async fn describe(journal: &Journal, adapter: &dyn Adapter) -> anyhow::Result<()> {
+    let home = journal.read(|db| db.people().home_language()).await?;
+    let others = Language::all().filter(|language| *language != home);
+    let texts: Vec<_> = [home].into_iter().chain(others).map(|language| (language.code(), bot(language))).collect();
+    adapter.register_description(&texts).await;
+    Ok(())
+}
 
 /// Registers the menus of everyone who has an address on that channel.
 pub async fn register(journal: &Journal, adapter: &dyn Adapter) -> anyhow::Result<()> {

@@ -69,6 +69,11 @@ pub const CLOSED: &str = "(no longer open)";
 /// Placeholder for a blank text.
 pub const BLANK: &str = "(blank)";
 
+/// Text that a channel shows before the first message.
+pub fn bot_description(language: Language) -> String {
+    say!(language, "bot-description")
+}
+
 /// Reply to a person who has just been given access.
 pub fn welcome(language: Language, name: &str, role: &'static str, agent: &str) -> ProgramText {
     ProgramText::message(say!(language, "welcome", name = name, role = role, agent = agent))

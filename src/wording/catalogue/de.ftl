@@ -48,6 +48,7 @@ span-days = { $count ->
 
 ## Strangers, and people who come in
 
+bot-description = Ein privater Assistent: Er antwortet, merkt sich Dinge und erinnert. Wenn du einen Code bekommen hast, tippe auf Starten und schick ihn so: /start CODE
 stranger = Das ist ein privater Assistent. Wenn du einen Code bekommen hast, schick ihn so: /start CODE
 code-refused = Dieser Code gilt nicht. Vielleicht ist er schon benutzt oder zu alt; bitte um einen neuen.
 code-too-many = Zu viele falsche Codes für heute. Versuch es bitte morgen wieder.

@@ -48,6 +48,7 @@ span-days = { $count ->
 
 ## Strangers, and people who come in
 
+bot-description = A private assistant: it answers, remembers and reminds. If you were given a pairing code, press Start and send it as: /start CODE
 stranger = This is a private assistant. If you were given a pairing code, send it as: /start CODE
 code-refused = That code is not valid. It may be used up or too old; ask for a new one.
 code-too-many = Too many wrong codes for today. Please try again tomorrow.

@@ -48,6 +48,7 @@ span-days = { $count ->
 
 ## Strangers, and people who come in
 
+bot-description = Un asistente privado: responde, recuerda y avisa. Si te han dado un código, pulsa Iniciar y envíalo así: /start CODE
 stranger = Este es un asistente privado. Si te han dado un código, envíalo así: /start CODE
 code-refused = Ese código no es válido. Puede que ya se haya usado o que haya caducado; pide uno nuevo.
 code-too-many = Demasiados códigos incorrectos por hoy. Vuelve a intentarlo mañana.

@@ -471,3 +471,17 @@ async fn whoever_comes_in_is_met_in_the_language_of_their_telegram() {
     assert!(story.last_received_by(DORA).starts_with("Du hast Zugang, Dora."), "an unknown language changes nothing");
     story.end().await;
 }
+
+/// Promise (channels/description): Before the first message Telegram shows what the bot is, in the
+/// reader's language; a text of your own stays as it is.
+#[tokio::test]
+async fn the_bot_describes_itself_before_the_first_message_unless_its_owner_did() {
+    let mut story = Story::begin().await;
+    let texts = story.fake.descriptions();
+    assert_eq!(texts.keys().collect::<Vec<_>>(), ["", "de", "es"]);
+    assert!(texts["de"].starts_with("Ein privater Assistent"), "{texts:?}");
+    story.fake.is_described("The bot of our choir");
+    story.restart().await;
+    assert_eq!(story.fake.descriptions()[""], "The bot of our choir");
+    story.end().await;
+}

@@ -111,6 +111,19 @@ fn dispatch(state: &mut State, call: &Call) -> Outcome {
             Ok(json!(true))
         }
         "getmycommands" => Ok(get_my_commands(state, call)),
+        "getmydescription" => {
+            let language = call.text("language_code");
+            let text = state.descriptions.get(language).or_else(|| state.descriptions.get(""));
+            Ok(json!({ "description": text.cloned().unwrap_or_default() }))
+        }
+        "setmydescription" => {
+            let (language, text) = (call.text("language_code").to_owned(), call.text("description").to_owned());
+            if text.chars().count() > 512 {
+                return Err(Refusal::bad("BOT_DESCRIPTION_TOO_LONG"));
+            }
+            state.descriptions.insert(language, text);
+            Ok(json!(true))
+        }
         "setwebhook" => webhook::set(state, call),
         "deletewebhook" => Ok(delete_webhook(state, call)),
         "getwebhookinfo" => Ok(webhook::info(state)),

@@ -92,6 +92,16 @@ impl FakeTelegram {
         self.read(|state| state.calls.clone())
     }
 
+    /// The texts before the first message, by code of language.
+    pub fn descriptions(&self) -> BTreeMap<String, String> {
+        self.read(|state| state.descriptions.clone())
+    }
+
+    /// Sets the text before the first message, as its owner does.
+    pub fn is_described(&self, text: &str) {
+        self.change(|state| drop(state.descriptions.insert(String::new(), text.to_owned())));
+    }
+
     /// The command menus: scope (`default`, `all_private_chats`, `chat:7`, …) to commands with
     /// descriptions.
     pub fn commands(&self) -> BTreeMap<String, Vec<(String, String)>> {

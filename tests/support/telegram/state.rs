@@ -89,6 +89,8 @@ pub(super) struct State {
     pub(super) chronicle: Chronicle,
     pub(super) calls: Vec<String>,
     pub(super) menus: BTreeMap<String, Vec<(String, String)>>,
+    /// Descriptions by code of language; blank for all others.
+    pub(super) descriptions: BTreeMap<String, String>,
     pub(super) typing: HashMap<ChatId, Vec<i64>>,
     pub(super) reactions: HashMap<(ChatId, MessageId), Vec<String>>,
     pub(super) callback_answers: Vec<CallbackAnswer>,
@@ -137,6 +139,7 @@ impl State {
             chronicle: Chronicle::default(),
             calls: Vec::new(),
             menus: BTreeMap::new(),
+            descriptions: BTreeMap::new(),
             typing: HashMap::new(),
             reactions: HashMap::new(),
             callback_answers: Vec::new(),
