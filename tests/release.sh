@@ -272,10 +272,12 @@ image() {
   inside() { b run --isolation chroot "$container" -- "$@"; }
   tried inside compline
   ! inside compline status --check || return 1
-  inside compline run &
+  # Everything in it ends with it.
+  unshare --pid --fork --kill-child buildah --root "$store/root" --runroot "$store/run" --storage-driver vfs \
+    run --isolation chroot "$container" -- compline run &
   for _ in $(seq 50); do ! inside compline status --check || break; sleep 0.2; done
   inside compline status --check
-  kill %1
+  kill -KILL $!
   wait || true
   b rm --all
   rm -r "$root" "$store"
