@@ -51,7 +51,7 @@ impl PeopleAdmin<'_> {
             let Some(person) = people.person(person)? else { return Ok(None) };
             let notice = OwnerNotice::admitted(&person, &stranger.address, issuer.as_deref());
             let mut posted = notify_owners(tx, &owners, &notice, now)?;
-            let welcome = gateway::welcome(&person.name, role.as_str(), &agent);
+            let welcome = gateway::welcome(people.language_of(person.id)?, &person.name, role.as_str(), &agent);
             let text = wording::own(welcome, Scope::Person(person.id));
             tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, at, &text, now))?;
             posted.push(at);

@@ -12,10 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::admission::{self, Admission, AfterCommit};
 use super::dispatcher::{AccessGranted, Dispatcher, StorageState};
-use crate::adapter::{Adapter, Batch, MenuEntry, PollError, RECEIVE_RETRY};
-use crate::admin::command::COMMANDS;
-use crate::config::Groups;
 use super::menu;
+use crate::adapter::{Adapter, Batch, PollError, RECEIVE_RETRY};
+use crate::config::Groups;
 use crate::engine::Engine;
 use crate::store::{Journal, is_full};
 use crate::time::clock::WakeupSender;

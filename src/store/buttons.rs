@@ -11,6 +11,10 @@ use crate::wording::gateway;
 /// Maximum number of attempts to replace the buttons of one delivery.
 pub const MAX_REPLACEMENTS: u32 = 5;
 
+/// Delivered parts with decided buttons. A channel without buttons has none.
+const REPLACEABLE: &str = "outbox o JOIN parts p ON p.outbox_id = o.id AND p.buttons <> '[]' AND p.external_id <> ''
+    WHERE o.replacements_left > 0 AND o.state = 'sent'";
+
 /// A delivered message whose buttons are to be replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DecidedButtons {
@@ -32,20 +36,18 @@ impl Outbox<'_> {
     /// Returns the delivered messages of an address whose buttons are to be replaced.
     pub fn decided_buttons(&self, address: AddressId) -> anyhow::Result<Vec<DecidedButtons>> {
         self.db.all(
-            "SELECT o.id, p.external_id, o.decision, o.decided_at, o.replacements_left
-             FROM outbox o JOIN parts p ON p.outbox_id = o.id AND p.buttons <> '[]' AND p.external_id <> ''
-             WHERE o.address_id = ?1 AND o.replacements_left > 0 AND o.state = 'sent' ORDER BY o.id",
+            &format!(
+                "SELECT o.id, p.external_id, o.decision, o.decided_at, o.replacements_left FROM {REPLACEABLE}
+                 AND o.address_id = ?1 ORDER BY o.id"
+            ),
             [address],
         )
     }
 
     /// Returns the addresses with buttons that were not tried to be replaced yet.
     pub fn addresses_with_decided_buttons(&self) -> anyhow::Result<Vec<AddressId>> {
-        self.db.all(
-            "SELECT DISTINCT address_id FROM outbox WHERE replacements_left > 0 AND replacements_left = ?1
-             AND state = 'sent'",
-            [MAX_REPLACEMENTS],
-        )
+        let sql = format!("SELECT DISTINCT o.address_id FROM {REPLACEABLE} AND o.replacements_left = ?1");
+        self.db.all(&sql, [MAX_REPLACEMENTS])
     }
 }
 

@@ -4,6 +4,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
 
 /// A configuration without channels or providers.
 pub const PLAIN: &str = "timezone = \"Europe/Vienna\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
@@ -165,6 +167,9 @@ pub struct Session {
     unread: String,
 }
 
+/// How long a test waits for what a terminal is to show.
+const PATIENCE: Duration = Duration::from_secs(30);
+
 impl Session {
     fn new(terminal: std::fs::File, child: Child) -> Self {
         let (sender, said) = std::sync::mpsc::channel();
@@ -182,13 +187,15 @@ impl Session {
     /// Waits until this is shown; returns all that was shown until then.
     #[track_caller]
     pub fn shows(&mut self, words: &str) -> String {
+        let begun = Instant::now();
         loop {
             if let Some((before, after)) = self.unread.split_once(words) {
                 let before = before.to_owned();
                 self.unread = after.to_owned();
                 return before;
             }
-            match self.said.recv_timeout(std::time::Duration::from_secs(30)) {
+            let left = PATIENCE.saturating_sub(begun.elapsed());
+            match self.said.recv_timeout(left) {
                 Ok(more) => self.unread.push_str(&more),
                 Err(_) => panic!("{words:?} was not shown: {}", self.unread),
             }
@@ -214,6 +221,23 @@ impl Session {
     pub fn ends(mut self) -> (Option<i32>, String) {
         let code = self.child.take().unwrap().wait().unwrap().code();
         (code, self.rest())
+    }
+
+    /// Presses ctrl-d until the program ends: between two prompts, where the terminal is not raw, the
+    /// key is lost.
+    #[track_caller]
+    pub fn leaves(mut self) -> (Option<i32>, String) {
+        let begun = Instant::now();
+        loop {
+            // The terminal may be closed already.
+            let _ = self.terminal.write_all(b"\x04");
+            match self.said.recv_timeout(Duration::from_secs(1)) {
+                Ok(more) => self.unread.push_str(&more),
+                Err(RecvTimeoutError::Disconnected) => return self.ends(),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            assert!(begun.elapsed() < PATIENCE, "it does not end: {}", self.unread);
+        }
     }
 
     fn rest(&mut self) -> String {

@@ -9,7 +9,9 @@ use super::arguments::{self, kind_of};
 use super::{Action, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::imports::ImportRequest;
 use crate::admin::search::SearchQuery;
-use crate::id::{AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId, VersionId};
+use crate::id::{
+    AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId, VersionId,
+};
 use crate::people::Role;
 use crate::store::ConversationKind;
 

@@ -173,6 +173,7 @@ source = { $kind ->
     [stdin] Text aus der Standardeingabe
     [tool] Ausgabe des fremden Werkzeugs { $detail }
     [guest] Worte von Gast { $detail }
+    [stranger] der Name, den sich jemand Fremdes gegeben hat
     [import] von anderswo Mitgebrachtes
     [folder] eine Datei im Ordner der Skills
    *[unknown] Text unbekannter Herkunft

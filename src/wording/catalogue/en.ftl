@@ -173,6 +173,7 @@ source = { $kind ->
     [stdin] text that was piped in
     [tool] output of the outside tool { $detail }
     [guest] the words of guest { $detail }
+    [stranger] the name that a stranger gave themselves
     [import] something brought in from elsewhere
     [folder] a file in the skills folder
    *[unknown] text of unknown origin

@@ -173,6 +173,7 @@ source = { $kind ->
     [stdin] texto de la entrada estándar
     [tool] salida de la herramienta externa { $detail }
     [guest] las palabras del invitado { $detail }
+    [stranger] el nombre que se dio una persona desconocida
     [import] algo traído de otro lugar
     [folder] un archivo de la carpeta de habilidades
    *[unknown] texto de origen desconocido

@@ -45,6 +45,7 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
     ("extractions", &[("state", "asked"), ("cause", "turns"), ("facts", FACT)]),
     ("slots", &[("state", "working"), ("job", "daily"), ("period", DAY), ("run", "1"), ("to_at", "7")]),
     ("reflections", &[("title", "planted")]),
+    ("imports", &[("state", "done"), ("name", "planted")]),
     ("actions", &[("state", "new"), ("title", "planted"), ("payload", r#"{"note":"planted"}"#)]),
     ("keeps", &[("state", "open"), ("shown", "planted"), ("path", "planted.md")]),
     ("reminders", &[("state", "waiting"), ("kind", "reminder"), ("text", "planted")]),
