@@ -7,9 +7,9 @@
 //! many people wrote loads; the reference validator of the format, from PyPI, shows that we judge
 //! as it does.
 //!
-//! The whole program meets four more: an emulator of the Bot API, a real llama.cpp whose model
-//! says nothing but nonsense, and the real daemon of signal-cli, which has no account and no
-//! network. Litestream, from PyPI, streams the journal of one that is killed to one that takes over.
+//! The whole program meets four more: an emulator of the Bot API, a real llama.cpp whose model says
+//! nothing but nonsense, and the real daemon of signal-cli, which has no account and no network.
+//! Litestream, from PyPI, streams the journal of one that is killed to one that takes over.
 
 // A test may fail.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, clippy::string_slice, clippy::panic)]

@@ -1,9 +1,9 @@
 //! Takes over from another machine, from a replica of its home.
 //!
 //! Litestream streams the journal to `journal/` in a folder, and any program that copies files puts
-//! `workspace/`, `skills/` and `experience/` beside it. [`prepare`] rebuilds the journal next to the
-//! home's files, in `.restoring/`, checks and migrates it, and does with it what a restore does with
-//! a backup, but for one thing: messages and deliveries in progress go on, marked as possibly
+//! `workspace/`, `skills/` and `experience/` beside it. [`prepare`] rebuilds the journal next to
+//! the home's files, in `.restoring/`, checks and migrates it, and does with it what a restore does
+//! with a backup, but for one thing: messages and deliveries in progress go on, marked as possibly
 //! repeated (`AfterRestoreMut::mark_pending`). [`finish`] exchanges the state by the plan of a
 //! restore ([`super::restore`]), so a power cut leaves the old state or the new one.
 //!

@@ -1,7 +1,7 @@
 //! `compline standby check` and `compline standby activate`.
 //!
-//! Both rebuild the journal of the replica, so the check fails for the same reasons as the takeover.
-//! Both need the home's lock: the machine that takes over does not serve yet.
+//! Both rebuild the journal of the replica, so the check fails for the same reasons as the
+//! takeover. Both need the home's lock: the machine that takes over does not serve yet.
 
 use std::fs::File;
 

@@ -281,8 +281,8 @@ impl Vectors {
         self.state().dimensions.map(|length| key_of(info, length))
     }
 
-    /// Returns the vector of a query, cached or computed by the server; none for one with a part from
-    /// an archive that may not be sent there.
+    /// Returns the vector of a query, cached or computed by the server; none for one with a part
+    /// from an archive that may not be sent there.
     async fn of_question(&self, question: &Text) -> Option<Arc<[f32]>> {
         let (words, label, _) = question.open();
         let now = self.0.clock.now();

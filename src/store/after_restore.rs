@@ -1,5 +1,5 @@
-//! Closes all pending work in a journal restored from a backup, or marks it in one taken over from a
-//! replica.
+//! Closes all pending work in a journal restored from a backup, or marks it in one taken over from
+//! a replica.
 //!
 //! What happened after the backup is unknown: questions may have been answered, pending messages
 //! sent and proposals refused. So nothing pending continues. It is closed with a reason, in one
@@ -119,8 +119,8 @@ impl AfterRestoreMut<'_> {
         Ok(parked)
     }
 
-    /// Lets pending work of a replica go on, with every answer marked as possibly repeated: since its
-    /// last moment the first machine may have sent that answer itself. Commands, scheduled runs
+    /// Lets pending work of a replica go on, with every answer marked as possibly repeated: since
+    /// its last moment the first machine may have sent that answer itself. Commands, scheduled runs
     /// and approvals are closed, because their effects cannot be marked.
     pub fn mark_pending(&self, now: Timestamp) -> anyhow::Result<ClosedWork> {
         let messages = self.db.execute(
@@ -151,8 +151,8 @@ impl AfterRestoreMut<'_> {
         self.db.execute(sql, params![REASON, now])
     }
 
-    /// Closes everything that waits for a person or runs by the clock, and forgets what the channels
-    /// were told last.
+    /// Closes everything that waits for a person or runs by the clock, and forgets what the
+    /// channels were told last.
     fn void_approvals(&self, now: Timestamp) -> anyhow::Result<ClosedWork> {
         let at = |sql: &str| -> anyhow::Result<usize> { self.db.execute(sql, [now]) };
         // Runs before the skill changes are closed: approved proposals whose change was not yet

@@ -64,8 +64,8 @@ impl OutboxMut<'_> {
         )
     }
 
-    /// Records that a person gave a command that stands on buttons: those under messages to them, or
-    /// to any owner if it is about access, are replaced by its title.
+    /// Records that a person gave a command that stands on buttons: those under messages to them,
+    /// or to any owner if it is about access, are replaced by its title.
     pub fn press_buttons(&self, command: &str, by: PersonId, now: Timestamp) -> anyhow::Result<()> {
         let rows: Vec<(OutboxId, String)> = self.db.all(
             "SELECT o.id, o.buttons FROM outbox o JOIN addresses a ON a.id = o.address_id

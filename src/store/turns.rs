@@ -229,8 +229,8 @@ impl TurnsMut<'_> {
         })
     }
 
-    /// Replaces the context and the recalled memories that a turn shows, and joins their labels into
-    /// the turn's.
+    /// Replaces the context and the recalled memories that a turn shows, and joins their labels
+    /// into the turn's.
     pub fn set_context(&self, id: TurnId, context: &Text, recalled: &Text) -> anyhow::Result<()> {
         let label = &shown_label(context, recalled);
         let Some(turn) = self.db.turns().turn(id)? else { return Ok(()) };

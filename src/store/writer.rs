@@ -104,8 +104,8 @@ impl JournalWriter {
     pub(super) async fn close(&self) {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            // A checkpoint at the end keeps the WAL short; if it fails, the next start does it. It waits
-            // for nobody: a replication program reads the log as long as it runs.
+            // A checkpoint at the end keeps the WAL short; if it fails, the next start does it. It
+            // waits for nobody: a replication program reads the log as long as it runs.
             let _ =
                 connection.execute_batch("PRAGMA optimize; PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE);");
             let _ = answer.send(());

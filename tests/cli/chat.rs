@@ -20,8 +20,8 @@ fn slow_model() -> (Model, Sender<&'static str>) {
     (Model::start(move |_| pieces.lock().unwrap().take().map_or(Say::Text("Understood."), Say::Pieces)), sender)
 }
 
-/// Promise (command-line/chat-greeting): An interactive chat says who answers, with which model, and
-/// how to get help and leave. `/help` there lists its keys, and tab completes a command.
+/// Promise (command-line/chat-greeting): An interactive chat says who answers, with which model,
+/// and how to get help and leave. `/help` there lists its keys, and tab completes a command.
 #[test]
 fn a_chat_greets_lists_its_keys_and_completes_commands() {
     let home = Home::plain();

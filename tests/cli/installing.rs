@@ -62,8 +62,8 @@ fn a_service_needs_a_valid_configuration() {
     assert!(calls(folder.path()).is_empty() && !folder.path().join("systemd").exists());
 }
 
-/// Promise (operation/watchdog): systemd counts the gateway as started once it works, shows the state
-/// of its channels, and restarts it if one hangs: its watchdog is fed only while none does.
+/// Promise (operation/watchdog): systemd counts the gateway as started once it works, shows the
+/// state of its channels, and restarts it if one hangs: its watchdog is fed only while none does.
 #[test]
 fn systemd_is_told_that_it_is_ready_and_receives() {
     let home = Home::plain();

@@ -223,8 +223,8 @@ impl Session {
         (code, self.rest())
     }
 
-    /// Presses ctrl-d until the program ends: between two prompts, where the terminal is not raw, the
-    /// key is lost.
+    /// Presses ctrl-d until the program ends: between two prompts, where the terminal is not raw,
+    /// the key is lost.
     #[track_caller]
     pub fn leaves(mut self) -> (Option<i32>, String) {
         let begun = Instant::now();

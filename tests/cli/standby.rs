@@ -24,8 +24,8 @@ fn a_check_names_what_is_missing() {
     assert!(!home.file(".restoring").exists() && !home.file("compline.db").exists());
 }
 
-/// Promise (operation/one-gateway): A journal that was copied from another home is not served before
-/// it was taken over.
+/// Promise (operation/one-gateway): A journal that was copied from another home is not served
+/// before it was taken over.
 #[test]
 fn a_copied_journal_is_taken_over_before_it_is_served() {
     let (home, other) = (Home::plain(), Home::plain());

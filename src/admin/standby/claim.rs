@@ -1,11 +1,11 @@
-//! Who serves: each home has a number, its journal repeats it, and the folder of a replica names the
-//! home that serves.
+//! Who serves: each home has a number, its journal repeats it, and the folder of a replica names
+//! the home that serves.
 //!
 //! A journal that names another home was copied or restored here by hand, so work in it may be done
 //! elsewhere, and it is not served until it was taken over. With a replica, the gateway that took
 //! over last is named in the file `claim`; every other one that can read the folder ends, at its
-//! start or within a minute. A gateway that cannot read it, as during a cut of the network, goes on:
-//! then the channel is what tells (`wording::channel::CONFLICT`).
+//! start or within a minute. A gateway that cannot read it, as during a cut of the network, goes
+//! on: then the channel is what tells (`wording::channel::CONFLICT`).
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};

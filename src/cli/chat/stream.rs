@@ -42,8 +42,8 @@ pub(super) struct GatewayLink {
 }
 
 impl GatewayLink {
-    /// Sends the greeting and returns who is talking. The error is the gateway's sentence, or `None`
-    /// if it just disconnected.
+    /// Sends the greeting and returns who is talking. The error is the gateway's sentence, or
+    /// `None` if it just disconnected.
     pub async fn greet(connection: Connection, person: Option<String>) -> Result<(Self, Welcome), Option<String>> {
         let Connection { reader, writer, once } = connection;
         let mut link = Self { reader, writer, unstored: Vec::new() };
@@ -241,8 +241,8 @@ impl StreamedAnswer {
     }
 }
 
-/// Returns the part of a block whose lines look the same whatever follows: up to the first line with
-/// an open mark. Tables are shown whole, because their columns depend on all rows.
+/// Returns the part of a block whose lines look the same whatever follows: up to the first line
+/// with an open mark. Tables are shown whole, because their columns depend on all rows.
 fn settled_part(block: &str) -> &str {
     if block.lines().any(|line| line.trim_start().starts_with('|')) {
         return "";

@@ -35,8 +35,8 @@ async fn pairing_code(story: &Story, line: &str) -> String {
     code.unwrap_or_else(|| panic!("no code in {told:?}")).to_owned()
 }
 
-/// Promise (people/no-access): No one has access by default; strangers get at most five lines a day,
-/// and nothing they write is kept.
+/// Promise (people/no-access): No one has access by default; strangers get at most five lines a
+/// day, and nothing they write is kept.
 #[tokio::test]
 async fn without_configured_people_no_one_is_admitted() {
     let mut story = Story::prepared("").await;

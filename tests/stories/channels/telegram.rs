@@ -236,8 +236,8 @@ async fn a_location_that_moves_is_taken_once() {
     story.end().await;
 }
 
-/// Promise (trust/short-menu): Telegram's menu lists eight commands for a member and thirteen for an
-/// owner; all others work when typed.
+/// Promise (trust/short-menu): Telegram's menu lists eight commands for a member and thirteen for
+/// an owner; all others work when typed.
 #[tokio::test]
 async fn a_new_person_gets_a_menu_of_permitted_commands() {
     let story = Story::begin().await;

@@ -279,8 +279,8 @@ async fn what_stays_is_attributed_to_who_can_change_it() {
     story.end().await;
 }
 
-/// Promise (forgetting/replica): `/forget` says how long a replica on another machine keeps what was
-/// forgotten, in the plan and afterwards.
+/// Promise (forgetting/replica): `/forget` says how long a replica on another machine keeps what
+/// was forgotten, in the plan and afterwards.
 #[tokio::test]
 async fn a_replica_is_named_with_its_days() {
     let story = Story::with("[retention]\nreplica_days = 2\n").await;

@@ -372,7 +372,8 @@ async fn a_reminder_is_changed_in_place_and_named() {
     story.end().await;
 }
 
-/// Promise (time/near): `/reminders` says "today 18:30" and "tomorrow 09:00" for times that are near.
+/// Promise (time/near): `/reminders` says "today 18:30" and "tomorrow 09:00" for times that are
+/// near.
 #[tokio::test]
 async fn near_times_are_listed_by_the_name_of_their_day() {
     let story = Story::begin().await;

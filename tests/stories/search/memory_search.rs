@@ -37,8 +37,8 @@ async fn through(story: &Story, tool: &str, arguments: Value) -> String {
     story.text("SELECT text FROM steps WHERE kind = 'tool' ORDER BY id DESC LIMIT 1")
 }
 
-/// Promise (search/own-categories): You name categories of your own with a tag such as `#recipes`, or in
-/// a note; a search in one finds what is in it, and what has none counts as a fact.
+/// Promise (search/own-categories): You name categories of your own with a tag such as `#recipes`,
+/// or in a note; a search in one finds what is in it, and what has none counts as a fact.
 #[tokio::test]
 async fn a_category_of_their_own_is_searched_and_an_unknown_one_is_refused() {
     let story = Story::begin().await;
@@ -159,8 +159,8 @@ async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
     story.end().await;
 }
 
-/// Promise (search/not-in-prompt): What is in the assistant's prompt anyway, such as `MEMORY.md` and
-/// the note of the day, is no hit of its search and counts as no use; your own search finds it.
+/// Promise (search/not-in-prompt): What is in the assistant's prompt anyway, such as `MEMORY.md`
+/// and the note of the day, is no hit of its search and counts as no use; your own search finds it.
 #[tokio::test]
 async fn what_stands_in_the_prompt_is_no_hit_and_no_use() {
     let story = Story::begin().await;
@@ -205,7 +205,8 @@ async fn nothing_of_another_agent_comes_by_itself() {
 }
 
 /// Promise (search/limits): The assistant's search and yours take a first and a last day, a
-/// category, an agent with its profile, and a heading; members search their own texts in their chat.
+/// category, an agent with its profile, and a heading; members search their own texts in their
+/// chat.
 #[tokio::test]
 async fn a_search_is_limited_by_day_category_agent_and_heading() {
     let story = two_agents().await;
@@ -231,8 +232,8 @@ async fn a_search_is_limited_by_day_category_agent_and_heading() {
     story.end().await;
 }
 
-/// Promise (search/nothing): A search finds nothing if only common words of the query occur, or if a
-/// name in it occurs nowhere and little else is found.
+/// Promise (search/nothing): A search finds nothing if only common words of the query occur, or if
+/// a name in it occurs nowhere and little else is found.
 #[tokio::test]
 async fn a_search_without_an_answer_finds_nothing() {
     let story = Story::begin().await;

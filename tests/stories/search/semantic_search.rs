@@ -165,8 +165,8 @@ async fn an_exact_match_is_not_buried_by_matches_in_meaning() {
     story.end().await;
 }
 
-/// Promise (privacy/import-embedding): What you import is not sent to the embedding server, nor what
-/// the assistant makes of it, unless you allow it with `--embed`.
+/// Promise (privacy/import-embedding): What you import is not sent to the embedding server, nor
+/// what the assistant makes of it, unless you allow it with `--embed`.
 #[tokio::test]
 async fn an_import_is_not_sent_to_the_server_unless_that_is_allowed() {
     let server = Server::start().await;

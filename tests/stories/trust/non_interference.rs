@@ -155,7 +155,8 @@ fn history(seed: u64) -> Vec<Event> {
 }
 
 /// Obeys the person's order, and otherwise answers with a digest of the whole request. It has only
-/// letters: digits count as more tokens, and what differs may differ in its text, not in its length.
+/// letters: digits count as more tokens, and what differs may differ in its text, not in its
+/// length.
 fn echo(request: &Request) -> Say {
     let digest: String =
         Sha256::digest(words(request)).iter().take(16).map(|byte| char::from(b'a' + byte % 16)).collect();

@@ -9,7 +9,8 @@ use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Promise (trust/pending): `/pending` lists each question that waits for you, with how to answer it.
+/// Promise (trust/pending): `/pending` lists each question that waits for you, with how to answer
+/// it.
 #[tokio::test]
 async fn what_waits_for_an_answer_is_listed_until_it_has_one() {
     let story = Story::begin().await;
