@@ -34,7 +34,7 @@ pub const ELSEWHERE: [&str; 15] = [
 ];
 
 /// Every job that these stories commit. A run finds missing ones, and they have to be cut too.
-const JOBS: [&str; 55] = [
+const JOBS: [&str; 56] = [
     "accept messages",
     "claim messages",
     "take messages in",
@@ -90,6 +90,7 @@ const JOBS: [&str; 55] = [
     "the index is whole",
     "settle whose the root is",
     "settle a folder",
+    "name the home",
 ];
 
 /// Jobs that every story commits several times in each life.
@@ -140,7 +141,7 @@ pub fn at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) ->
         _ => None,
     };
     // Committed once in the life of a home.
-    let is_single = matches!(job, "settle whose the root is" | "settle a folder");
+    let is_single = matches!(job, "settle whose the root is" | "settle a folder" | "name the home");
     let sides = if prepared.is_some() || is_single { [CommitPoint::Before, CommitPoint::After] } else { sides };
     let cuts = sides.into_iter().zip(outages).map(|(side, dark)| (first(side, job), dark));
     let cuts = prepared.into_iter().chain(cuts).collect();
