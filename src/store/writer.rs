@@ -105,9 +105,9 @@ impl JournalWriter {
         let (answer, answered) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
             // A checkpoint at the end keeps the WAL short; if it fails, the next start does it. It
-            // waits for nobody: a replication program reads the log as long as it runs.
-            let _ =
-                connection.execute_batch("PRAGMA optimize; PRAGMA busy_timeout = 0; PRAGMA wal_checkpoint(TRUNCATE);");
+            // waits a second at most: a replication program reads the log as long as it runs.
+            let _ = connection
+                .execute_batch("PRAGMA optimize; PRAGMA busy_timeout = 1000; PRAGMA wal_checkpoint(TRUNCATE);");
             let _ = answer.send(());
         });
         if self.jobs.send(job).await.is_ok() {
