@@ -109,16 +109,6 @@ impl Language {
         )
     }
 
-    /// Formats a time to come: `today 18:30`, `tomorrow 09:00`, else with the date.
-    pub fn time_to_come(self, zone: Zone, at: Timestamp, now: Timestamp) -> String {
-        let (today, time) = (zone.calendar_day(now), zone.time_of_day(at));
-        match zone.calendar_day(at) {
-            day if day == today => say!(self, "today-at", time = time),
-            day if Some(day) == today.succ_opt() => say!(self, "tomorrow-at", time = time),
-            _ => zone.show_short(at),
-        }
-    }
-
     /// Formats the sentence of that key; in English if this language lacks it.
     pub(super) fn message(self, key: &str, variables: &[(&'static str, FluentValue<'_>)]) -> String {
         let pattern = |code: &str| {

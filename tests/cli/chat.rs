@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use rusqlite::Connection;
 
 use super::model::{Model, Say};
-use super::program::Home;
+use super::program::{Gateway, Home, Session};
 
 const ENTER: &str = "\r";
 const ALT_ENTER: &str = "\u{1b}\r";
@@ -18,6 +18,13 @@ fn slow_model() -> (Model, Sender<&'static str>) {
     let (sender, pieces) = channel();
     let pieces = Mutex::new(Some(pieces));
     (Model::start(move |_| pieces.lock().unwrap().take().map_or(Say::Text("Understood."), Say::Pieces)), sender)
+}
+
+/// A running gateway, and a chat that waits for words.
+fn open(home: &Home) -> (Gateway, Session) {
+    let (gateway, mut chat) = (home.gateway(), home.session("chat"));
+    chat.shows("Ada> ");
+    (gateway, chat)
 }
 
 /// Promise (command-line/chat-greeting): An interactive chat says who answers, with which model,
@@ -44,9 +51,7 @@ fn a_chat_greets_lists_its_keys_and_completes_commands() {
 fn an_answer_is_announced_at_once_and_grows_line_by_line() {
     let (model, pieces) = slow_model();
     let home = Home::new().with("compline.toml", &model.config);
-    let _gateway = home.gateway();
-    let mut chat = home.session("chat");
-    chat.shows("Ada> ");
+    let (_gateway, mut chat) = open(&home);
     chat.types(&format!("Tell me{ENTER}"));
     chat.shows("compline is thinking… 0 s (ctrl-c stops)");
     chat.shows("compline is thinking… 1 s (ctrl-c stops)");
@@ -64,9 +69,7 @@ fn an_answer_is_announced_at_once_and_grows_line_by_line() {
 fn ctrl_c_stops_the_answer_and_then_leaves() {
     let (model, pieces) = slow_model();
     let home = Home::new().with("compline.toml", &model.config);
-    let _gateway = home.gateway();
-    let mut chat = home.session("chat");
-    chat.shows("Ada> ");
+    let (_gateway, mut chat) = open(&home);
     chat.types(&format!("Tell me{ENTER}"));
     chat.shows("is thinking… 1 s");
     chat.types(CTRL_C);
@@ -85,9 +88,7 @@ fn ctrl_c_stops_the_answer_and_then_leaves() {
 #[test]
 fn a_message_takes_line_breaks() {
     let home = Home::plain();
-    let _gateway = home.gateway();
-    let mut chat = home.session("chat");
-    chat.shows("Ada> ");
+    let (_gateway, mut chat) = open(&home);
     chat.types(&format!("What is{ALT_ENTER}12*7{ENTER}"));
     chat.shows("84");
     chat.types(&format!("What is\\{ENTER}23*29{ENTER}"));
@@ -105,9 +106,7 @@ fn a_message_takes_line_breaks() {
 #[test]
 fn a_chat_connects_again_and_keeps_what_was_typed() {
     let home = Home::plain();
-    let gateway = home.gateway();
-    let mut chat = home.session("chat");
-    chat.shows("Ada> ");
+    let (gateway, mut chat) = open(&home);
     assert_eq!(gateway.stop().0, Some(0));
     chat.shows("Connecting again. What you type is kept; ctrl-d leaves.");
     chat.types(&format!("What is 12*7?{ENTER}What is "));
@@ -127,9 +126,7 @@ fn a_chat_connects_again_and_keeps_what_was_typed() {
 #[test]
 fn who_leaves_without_a_gateway_gets_back_what_was_not_sent() {
     let home = Home::plain();
-    let gateway = home.gateway();
-    let mut chat = home.session("chat");
-    chat.shows("Ada> ");
+    let (gateway, mut chat) = open(&home);
     assert_eq!(gateway.stop().0, Some(0));
     chat.shows("ctrl-d leaves.");
     chat.types(&format!("What is 12*7?{ENTER}"));

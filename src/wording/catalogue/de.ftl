@@ -5,8 +5,6 @@ language-in-english = German
 
 ## Times
 
-today-at = heute { $time }
-tomorrow-at = morgen { $time }
 day-and-time = { $weekday ->
     [1] Montag
     [2] Dienstag

@@ -5,8 +5,6 @@ language-in-english = English
 
 ## Times
 
-today-at = today { $time }
-tomorrow-at = tomorrow { $time }
 day-and-time = { $weekday ->
     [1] Monday
     [2] Tuesday

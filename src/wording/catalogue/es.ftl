@@ -5,8 +5,6 @@ language-in-english = Spanish
 
 ## Times
 
-today-at = hoy a las { $time }
-tomorrow-at = mañana a las { $time }
 day-and-time = { $weekday ->
     [1] lunes
     [2] martes
