@@ -11,6 +11,7 @@ pub mod backup; // backups and their key
 pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
 mod conversation_end; // whether a conversation goes on
+mod conversations; // /conversations: the list
 mod erasure; // /forget
 mod erasure_plan; // what /forget shows before it deletes
 mod heartbeat; // /heartbeat
@@ -20,6 +21,7 @@ mod keep_confirmed; // "Keep this?" answered with yes
 mod memory; // files, history, /remember, /promote
 mod models; // use of models
 pub mod owner_notice; // notices to all owners
+mod paging; // lists by pages
 mod pairing; // /pair and the claim of the first owner
 mod people; // /people: roles, addresses, same persons
 mod pending; // /pending
@@ -34,14 +36,17 @@ pub mod standby; // takeover from a replica
 mod status; // /status
 mod strangers; // senders without access: let in, ignore
 mod tools; // tools of MCP servers: list, accept
-mod transcript; // /conversations
+mod transcript; // /conversations: one of them
 mod trust; // /trust
 
 pub use answer::Answer;
+pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use imports::ImportRequest;
 pub use memory::{Knowledge, RepairMode};
 pub use models::PREFERRED_MODEL;
+pub use paging::{Page, PageRequest};
 pub use search::{SearchKind, SearchQuery};
+pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
 
 use std::ops::Deref;
 use std::sync::Arc;

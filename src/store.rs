@@ -75,6 +75,8 @@ pub use extractions::{
 pub use file_versions::{FOUND, FileChange, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
 pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState, WrittenFor};
 pub use grants::{GrantKind, GrantRow, GrantUse, NewGrant, vouched};
+#[cfg(test)]
+pub(crate) use handles::effort;
 pub use handles::{Db, Tx};
 pub use heartbeats::{HeartbeatRow, HeartbeatTick};
 pub use imports::{ArchiveKind, ImportRow, ImportState, NewImport, NewImported};

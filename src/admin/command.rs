@@ -18,7 +18,9 @@ pub use command_line::parse_words;
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
 use super::imports::ImportRequest;
+use super::paging::PageRequest;
 use super::search::SearchQuery;
+use super::transcript::TranscriptPart;
 use crate::engine::turn::call::YesExtent;
 use crate::id::{
     AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
@@ -67,14 +69,14 @@ pub enum Query {
     Heartbeat,
     /// Ticked items of the caller's `HEARTBEAT.md`, which a command can take out.
     TickedItems,
-    /// The newest reflections, up to a number.
-    Reflections(u32),
+    /// The newest reflections.
+    Reflections(PageRequest),
     /// One reflection, by number or period.
     Reflection(String),
-    /// The newest conversations of a kind, or of all, up to a number.
-    Conversations(Option<ConversationKind>, u32),
-    /// One conversation.
-    Conversation(ConversationId),
+    /// The newest conversations of a kind, or of all.
+    Conversations(Option<ConversationKind>, PageRequest),
+    /// One conversation, or a part of it.
+    Conversation(ConversationId, TranscriptPart),
     /// Full-text search.
     Search(SearchQuery),
     /// What an archive of another program holds.

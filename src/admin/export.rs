@@ -14,8 +14,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::HistoryAdmin;
 use super::answer::{Answer, Render, ShownLabel, plain, sources, with_fields};
-use super::{HistoryAdmin, transcript};
+use super::transcript::{self, TranscriptPart};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
 use crate::people::{Party, Person};
@@ -137,7 +138,9 @@ impl HistoryAdmin<'_> {
         let (mut messages, mut summaries) = (Vec::new(), Vec::new());
         for id in self.conversations_of(person.id).await? {
             let (only, ends) = (person.id, self.reports().ends());
-            let read = move |db: Db<'_>| Ok((transcript::read(db, id, Some(only), ends)?, summaries_of(db, id)?));
+            let read = move |db: Db<'_>| {
+                Ok((transcript::read(db, id, Some(only), TranscriptPart::Whole, ends)?, summaries_of(db, id)?))
+            };
             let (whole, written) = self.journal.read_much(read).await?;
             let Some(whole) = whole else { continue };
             let text = whole.markdown(&context, shown);
@@ -164,7 +167,7 @@ impl HistoryAdmin<'_> {
         let list = move |db: Db<'_>| {
             let mut ids: Vec<ConversationId> = db
                 .conversations()
-                .conversations(Some(person), None, u32::MAX)?
+                .conversations(Some(person), None, i64::MAX, u32::MAX)?
                 .into_iter()
                 .map(|conversation| conversation.id)
                 .collect();
@@ -240,7 +243,7 @@ impl HistoryAdmin<'_> {
         let scope = Scope::Person(person.id);
         let read = move |db: Db<'_>| {
             let mut thoughts = Vec::new();
-            for row in db.reflections().reflections(Some(scope), u32::MAX)? {
+            for row in db.reflections().reflections(Some(scope), i64::MAX, u32::MAX)? {
                 thoughts.push((row.id, db.messages().texts_of(row.message)?));
             }
             Ok(thoughts)

@@ -10,6 +10,7 @@ use super::answer::{
     Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words, with_fields,
 };
 use super::command::ReflectionRequest;
+use super::paging::{Page, PageRequest};
 use crate::id::{PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
 use crate::reflection::render;
@@ -61,12 +62,16 @@ impl JobsAdmin<'_> {
     }
 
     /// The latest reflections, newest first: all people's, or only those of `only`.
-    pub(super) async fn reflections(&self, only: Option<PersonId>, limit: u32) -> anyhow::Result<ReflectionsReport> {
+    pub(super) async fn reflections(
+        &self,
+        only: Option<PersonId>,
+        request: PageRequest,
+    ) -> anyhow::Result<ReflectionsReport> {
         let list = move |db: Db<'_>| {
-            let rows = db.reflections().reflections(only.map(Scope::Person), limit)?;
-            rows.into_iter().map(|row| describe(db, row)).collect::<anyhow::Result<_>>()
+            let read = |before, limit| db.reflections().reflections(only.map(Scope::Person), before, limit);
+            request.read(|row: &ReflectionRow| row.id.0, read)?.try_map(|row| describe(db, row))
         };
-        Ok(ReflectionsReport { items: self.journal.read_much(list).await? })
+        Ok(ReflectionsReport { page: self.journal.read_much(list).await? })
     }
 
     /// One reflection, by its number or by the name of its period. With `only`, it has to be that
@@ -174,12 +179,12 @@ impl Render for RemindersReport {
 
 /// The latest reflections.
 pub(super) struct ReflectionsReport {
-    items: Vec<ReflectionItem>,
+    page: Page<ReflectionItem>,
 }
 
 impl Render for ReflectionsReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        if self.items.is_empty() {
+        if self.page.items.is_empty() {
             return says::NO_REFLECTIONS.to_owned();
         }
         let line = |ReflectionItem { row, person, .. }: &ReflectionItem| {
@@ -187,11 +192,13 @@ impl Render for ReflectionsReport {
             let (at, from) = (context.zone.show_short(row.at), sources_in_words(&row.label));
             says::reflection(row.id, &row.job, &row.period, &plain(&row.title), person, &at, &from)
         };
-        self.items.iter().map(line).collect::<Vec<_>>().join("\n\n")
+        let mut blocks: Vec<String> = self.page.items.iter().map(line).collect();
+        blocks.extend(self.page.more("/reflections", context.surface));
+        blocks.join("\n\n")
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        self.items.iter().map(fields).collect()
+        self.page.items.iter().map(fields).collect()
     }
 }
 

@@ -101,18 +101,40 @@ pub enum Conversations {
         /// Kind of conversations
         #[arg(long, value_enum, default_value_t = ListedKind::Chat)]
         kind: ListedKind,
-        /// Maximum number
-        #[arg(long, default_value_t = 20)]
-        limit: u32,
+        #[command(flatten)]
+        page: ListedPage,
     },
-    /// Show a whole conversation
+    /// Show a whole conversation, or the messages around one
     Show {
         /// Number of the conversation
         id: u64,
+        /// Number of a message to show with those around it
+        #[arg(long, value_name = "MESSAGE")]
+        at: Option<u64>,
         /// Print the Markdown source
         #[arg(long)]
         markdown: bool,
     },
+}
+
+/// Page of a list.
+#[derive(Debug, Args)]
+pub struct ListedPage {
+    /// Maximum number
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+    /// Only what is older than the one with this number
+    #[arg(long, value_name = "NUMBER")]
+    before: Option<u64>,
+}
+
+impl ListedPage {
+    /// Returns the flags in the gateway's syntax.
+    pub fn flags(&self) -> Vec<String> {
+        let limit = words(&["--limit", &self.limit.to_string()]);
+        let before = self.before.map(|number| words(&["--before", &number.to_string()]));
+        limit.into_iter().chain(before.unwrap_or_default()).collect()
+    }
 }
 
 /// Kind of conversations to list.
@@ -203,11 +225,7 @@ pub struct Reflect {
 #[derive(Debug, Subcommand)]
 pub enum Reflections {
     /// List the newest reflections
-    List {
-        /// Maximum number
-        #[arg(long, default_value_t = 20)]
-        limit: u32,
-    },
+    List(ListedPage),
     /// Show a reflection with the outcome of its proposals
     Show {
         /// Number or period (2026-11-20, 2026-W47, 2026-11)
@@ -324,10 +342,15 @@ impl Conversations {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
-            Self::List { kind, limit } => {
-                words(&["conversations", "list", "--kind", &value(kind), "--limit", &limit.to_string()])
+            Self::List { kind, page } => {
+                let mut line = words(&["conversations", "list", "--kind", &value(kind)]);
+                line.extend(page.flags());
+                line
             }
-            Self::Show { id, .. } => words(&["conversations", "show", &id.to_string()]),
+            Self::Show { id, at: None, .. } => words(&["conversations", "show", &id.to_string()]),
+            Self::Show { id, at: Some(at), .. } => {
+                words(&["conversations", "show", &id.to_string(), "--at", &at.to_string()])
+            }
         }
     }
 
@@ -398,7 +421,7 @@ impl Reflections {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
-            Self::List { limit } => words(&["reflections", "list", "--limit", &limit.to_string()]),
+            Self::List(page) => words(&["reflections", "list"]).into_iter().chain(page.flags()).collect(),
             Self::Show { id, .. } => words(&["reflections", "show", id]),
         }
     }

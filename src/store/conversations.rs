@@ -1,4 +1,8 @@
 //! Streams and their conversations.
+//!
+//! Each conversation holds the join of the labels of its texts and turns, so that a list need not
+//! read them. The transaction that adds a text or a label of a turn joins it
+//! ([`ConversationsMut::join_label`]). The join never loses a source: a blanked text still counts.
 
 use crate::store::handles::{Conversations, ConversationsMut};
 use crate::store::rows::{from_row, insert, stored_word};
@@ -28,7 +32,11 @@ pub enum ConversationKind {
     /// From an archive of another program. It is closed, and no turn ever runs in it.
     Imported,
 }
+
 impl ConversationKind {
+    /// All kinds.
+    const ALL: [Self; 6] = [Self::Chat, Self::Piped, Self::Reflection, Self::Heartbeat, Self::Task, Self::Imported];
+
     /// Returns true for a task of the program, which no person reads along.
     pub fn is_run(self) -> bool {
         !matches!(self, Self::Chat | Self::Piped | Self::Imported)
@@ -94,12 +102,14 @@ pub struct Conversation {
     pub opening_state: OpeningState,
     /// Kind.
     pub kind: ConversationKind,
+    /// Join of the labels of its texts and turns.
+    pub label: Label,
 }
 
 from_row! {
     Conversation from "conversations", "opening, opening_label" {
         id, stream: "stream_id", scope, began_because, opened_at, last_at, last_message: "last_message_id", messages,
-        closed_at, opening_state, kind,
+        closed_at, opening_state, kind, label,
     }
     with |row| {
         opening: match row.get::<_, Arc<str>>("opening")? {
@@ -124,6 +134,11 @@ pub struct NewConversation {
     pub at: Timestamp,
 }
 
+const NEWEST_OF_KIND: &str = "SELECT id FROM conversations INDEXED BY conversations_kind
+    WHERE kind = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
+const NEWEST_IN_STREAM: &str = "SELECT id FROM conversations INDEXED BY conversations_stream_kind
+    WHERE stream_id = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4";
+
 impl Conversations<'_> {
     /// Returns a person's stream, if they ever wrote.
     pub fn stream_of(&self, person: PersonId) -> anyhow::Result<Option<StreamId>> {
@@ -133,6 +148,19 @@ impl Conversations<'_> {
     /// Returns the person for whom system runs use that stream; none for a chat stream.
     pub fn works_for(&self, stream: StreamId) -> anyhow::Result<Option<PersonId>> {
         Ok(self.db.first("SELECT work_of FROM streams WHERE id = ?1", [stream])?.flatten())
+    }
+
+    /// Returns the streams of a person: that of their chat, and that of system runs for them.
+    fn streams_of(&self, person: PersonId) -> anyhow::Result<Vec<StreamId>> {
+        self.db.all(
+            "SELECT id FROM streams WHERE person_id = ?1 UNION SELECT id FROM streams WHERE work_of = ?1",
+            [person],
+        )
+    }
+
+    /// Returns the person of a stream, whether they chat in it or system runs for them use it.
+    pub fn person_of(&self, stream: StreamId) -> anyhow::Result<Option<PersonId>> {
+        Ok(self.db.first("SELECT coalesce(person_id, work_of) FROM streams WHERE id = ?1", [stream])?.flatten())
     }
 
     /// Returns all streams with the person and scope of each.
@@ -165,20 +193,38 @@ impl Conversations<'_> {
         )
     }
 
-    /// Returns conversations, chats first, newest first: of one person or of everybody, of one kind
-    /// or of all. Piped questions are listed with the chats.
+    /// Returns conversations with ids below `before`, newest first: of one person or of everybody,
+    /// of one kind or of all. Piped questions are listed with the chats.
     pub fn conversations(
         &self,
         person: Option<PersonId>,
         kind: Option<ConversationKind>,
+        before: i64,
         limit: u32,
     ) -> anyhow::Result<Vec<Conversation>> {
-        self.db.rows(
-            "WHERE (?1 IS NULL OR stream_id IN (SELECT id FROM streams WHERE person_id = ?1 OR work_of = ?1))
-                 AND (?2 IS NULL OR kind = ?2 OR ?2 = 'chat' AND kind = 'piped')
-                 ORDER BY kind NOT IN ('chat', 'piped'), id DESC LIMIT ?3",
-            params![person, kind, limit],
-        )
+        let kinds = match kind {
+            None => ConversationKind::ALL.to_vec(),
+            Some(ConversationKind::Chat) => vec![ConversationKind::Chat, ConversationKind::Piped],
+            Some(kind) => vec![kind],
+        };
+        let streams = person.map(|person| self.streams_of(person)).transpose()?;
+        // One walk along an index for each kind and stream reads no more rows than the page has.
+        let mut ids: Vec<ConversationId> = Vec::new();
+        for kind in kinds {
+            match &streams {
+                None => ids.extend(self.db.all::<_, ConversationId>(NEWEST_OF_KIND, params![kind, before, limit])?),
+                Some(streams) => {
+                    for stream in streams {
+                        let place = params![stream, kind, before, limit];
+                        ids.extend(self.db.all::<_, ConversationId>(NEWEST_IN_STREAM, place)?);
+                    }
+                }
+            }
+        }
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        ids.truncate(usize::try_from(limit)?);
+        let rows = ids.into_iter().map(|id| self.conversation(id));
+        rows.filter_map(Result::transpose).collect()
     }
 
     /// Returns true if a conversation is with a person, or a run for them.
@@ -244,8 +290,42 @@ impl ConversationsMut<'_> {
     pub fn open_conversation(&self, new: &NewConversation) -> anyhow::Result<ConversationId> {
         insert!(self.db, "conversations" {
             stream_id: new.stream, kind: new.kind, scope: new.scope, began_because: new.because, opened_at: new.at,
-            last_at: new.at,
+            last_at: new.at, label: Label::neutral(),
         })
+    }
+
+    /// Joins a label into that of a conversation.
+    pub(super) fn join_label(&self, id: ConversationId, label: &Label) -> anyhow::Result<()> {
+        let stored: Option<Label> = self.db.first("SELECT label FROM conversations WHERE id = ?1", [id])?;
+        let Some(known) = stored else { return Ok(()) };
+        let joined = known.join_with(label);
+        if joined == known {
+            return Ok(());
+        }
+        self.db.run("UPDATE conversations SET label = ?2 WHERE id = ?1", params![id, joined])
+    }
+
+    /// Joins the labels of the texts of a message into that of a conversation which it has become a
+    /// part of.
+    pub(super) fn join_labels_of(&self, id: ConversationId, message: MessageId) -> anyhow::Result<()> {
+        let labels: Vec<Label> = self.db.all("SELECT DISTINCT label FROM texts WHERE message_id = ?1", [message])?;
+        labels.iter().try_for_each(|label| self.join_label(id, label))
+    }
+
+    /// Joins the labels of conversations of an earlier version, which did not store them.
+    pub(super) fn catch_up_labels(&self) -> anyhow::Result<()> {
+        let unlabelled: Vec<ConversationId> =
+            self.db.all("SELECT id FROM conversations WHERE label = '' ORDER BY id", [])?;
+        for id in unlabelled {
+            let labels: Vec<Label> = self.db.all(
+                "SELECT t.label FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.conversation_id = ?1
+                 UNION SELECT label FROM turns WHERE conversation_id = ?1",
+                [id],
+            )?;
+            self.db.run("UPDATE conversations SET label = ?2 WHERE id = ?1", params![id, Label::neutral()])?;
+            labels.iter().try_for_each(|label| self.join_label(id, label))?;
+        }
+        Ok(())
     }
 
     /// Closes a conversation, unless it is closed, and ends what its person allowed in it.

@@ -50,17 +50,26 @@ impl<'a> Db<'a> {
 
     /// Returns the only row of a query that always has one.
     pub(super) fn one<K, T: FromRow<K>>(self, sql: &str, values: impl Params) -> anyhow::Result<T> {
-        Ok(self.prepare_cached(sql)?.query_row(values, T::from_row)?)
+        let mut query = self.prepare_cached(sql)?;
+        let found = query.query_row(values, T::from_row);
+        effort::count(&query);
+        Ok(found?)
     }
 
     /// Returns the first row, if there is one.
     pub(super) fn first<K, T: FromRow<K>>(self, sql: &str, values: impl Params) -> anyhow::Result<Option<T>> {
-        Ok(self.prepare_cached(sql)?.query_row(values, T::from_row).optional()?)
+        let mut query = self.prepare_cached(sql)?;
+        let found = query.query_row(values, T::from_row).optional();
+        effort::count(&query);
+        Ok(found?)
     }
 
     /// Returns all rows.
     pub(super) fn all<K, T: FromRow<K>>(self, sql: &str, values: impl Params) -> anyhow::Result<Vec<T>> {
-        Ok(self.prepare_cached(sql)?.query_map(values, T::from_row)?.collect::<Result<_, _>>()?)
+        let mut query = self.prepare_cached(sql)?;
+        let found = query.query_map(values, T::from_row)?.collect::<Result<_, _>>();
+        effort::count(&query);
+        Ok(found?)
     }
 
     /// Returns the first struct of a table, if there is one. `rest` is the query after the table.
@@ -96,7 +105,10 @@ impl<'a> Db<'a> {
 
     /// Returns true if there is a row.
     pub(super) fn exists(self, sql: &str, values: impl Params) -> anyhow::Result<bool> {
-        Ok(self.prepare_cached(sql)?.exists(values)?)
+        let mut query = self.prepare_cached(sql)?;
+        let found = query.exists(values);
+        effort::count(&query);
+        Ok(found?)
     }
 
     /// Runs a statement.
@@ -130,6 +142,28 @@ impl<'a> Db<'a> {
 
     pub(super) fn total_changes(self) -> u64 {
         self.0.total_changes()
+    }
+}
+
+/// Effort of queries, which tests compare. Only test builds count it.
+pub(crate) mod effort {
+    #[cfg(test)]
+    thread_local! {
+        static STEPS: std::cell::Cell<i64> = const { std::cell::Cell::new(0) };
+    }
+
+    /// Counts the steps of SQLite's machine that a query took.
+    pub(super) fn count(_query: &rusqlite::Statement<'_>) {
+        #[cfg(test)]
+        STEPS.set(STEPS.get() + i64::from(_query.reset_status(rusqlite::StatementStatus::VmStep)));
+    }
+
+    /// Runs a job in this thread and returns its steps, with its result.
+    #[cfg(test)]
+    pub(crate) fn of<T>(job: impl FnOnce() -> T) -> (i64, T) {
+        STEPS.set(0);
+        let result = job();
+        (STEPS.get(), result)
     }
 }
 

@@ -226,9 +226,32 @@ impl Messages<'_> {
         self.messages_after(conversation, MessageId(0))
     }
 
+    /// Returns the first message with which a person, or the program for them, begins a
+    /// conversation.
+    pub fn first_message_of(&self, conversation: ConversationId) -> anyhow::Result<Option<StoredMessage>> {
+        self.db.row(
+            "WHERE conversation_id = ?1 AND kind IN ('said', 'task', 'imported') ORDER BY id LIMIT 1",
+            [conversation],
+        )
+    }
+
     /// Returns the messages of a conversation after that one, in order.
     pub fn messages_after(&self, conversation: ConversationId, after: MessageId) -> anyhow::Result<Vec<StoredMessage>> {
         self.db.rows("WHERE conversation_id = ?1 AND id > ?2 ORDER BY id", params![conversation, after])
+    }
+
+    /// Returns the newest messages of a conversation before a place, in order.
+    pub fn before(&self, id: ConversationId, place: MessageId, limit: u32) -> anyhow::Result<Vec<StoredMessage>> {
+        let mut messages: Vec<StoredMessage> = self
+            .db
+            .rows("WHERE conversation_id = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3", params![id, place, limit])?;
+        messages.reverse();
+        Ok(messages)
+    }
+
+    /// Returns the oldest messages of a conversation from a place on, in order.
+    pub fn from(&self, id: ConversationId, place: MessageId, limit: u32) -> anyhow::Result<Vec<StoredMessage>> {
+        self.db.rows("WHERE conversation_id = ?1 AND id >= ?2 ORDER BY id LIMIT ?3", params![id, place, limit])
     }
 
     /// Returns a message by id.
@@ -389,6 +412,10 @@ impl MessagesMut<'_> {
         let (words, label, scope) = text.open();
         let row = insert!(self.db, "texts" { message_id: message, kind, text: &**words, label, scope })?;
         self.tx().fingerprints().add_fingerprints(Fingerprinted::Text(row), words, label)?;
+        let conversation = "SELECT conversation_id FROM messages WHERE id = ?1";
+        if let Some(conversation) = self.db.one::<_, Option<ConversationId>>(conversation, [message])? {
+            self.tx().conversations().join_label(conversation, label)?;
+        }
         Ok(Some(row))
     }
 

@@ -203,6 +203,7 @@ fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     Tx::on(&transaction).fingerprints().catch_up_fingerprints()?;
     Tx::on(&transaction).message_search().catch_up_index()?;
     Tx::on(&transaction).entries().catch_up_entries()?;
+    Tx::on(&transaction).conversations().catch_up_labels()?;
     record_program(Tx::on(&transaction))?;
     Ok(transaction.commit()?)
 }

@@ -202,8 +202,9 @@ impl Reflections<'_> {
     }
 
     /// Returns reflections, latest first; of one scope, or of all.
-    pub fn reflections(&self, scope: Option<Scope>, limit: u32) -> anyhow::Result<Vec<ReflectionRow>> {
-        self.db.rows("WHERE ?1 IS NULL OR r.scope = ?1 ORDER BY r.id DESC LIMIT ?2", params![scope, limit])
+    pub fn reflections(&self, scope: Option<Scope>, before: i64, limit: u32) -> anyhow::Result<Vec<ReflectionRow>> {
+        let values = params![scope, before, limit];
+        self.db.rows("WHERE (?1 IS NULL OR r.scope = ?1) AND r.id < ?2 ORDER BY r.id DESC LIMIT ?3", values)
     }
 
     /// Returns a job's reflections on periods that end within these instants, oldest period first,

@@ -205,7 +205,8 @@ impl SentMut<'_> {
             self.db.run(
                 "UPDATE messages SET shown_to = ?2, conversation_id = ?3 WHERE id = ?1 AND kind = 'sent'",
                 params![message, turn, conversation],
-            )
+            )?;
+            self.tx().conversations().join_labels_of(conversation, *message)
         })
     }
 }

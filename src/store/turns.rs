@@ -222,6 +222,7 @@ impl TurnsMut<'_> {
     /// Begins a turn.
     pub fn begin_turn(&self, new: &NewTurn<'_>) -> anyhow::Result<TurnId> {
         let (context, recalled) = (new.context.open().0, new.recalled.open().0);
+        self.tx().conversations().join_label(new.conversation, new.label)?;
         insert!(self.db, "turns" {
             stream_id: new.stream, conversation_id: new.conversation, person_id: new.person, address_id: new.address,
             scope: new.scope, state: "running", claimed_at: new.at, context: &**context,
@@ -235,6 +236,7 @@ impl TurnsMut<'_> {
         let label = &shown_label(context, recalled);
         let Some(turn) = self.db.turns().turn(id)? else { return Ok(()) };
         let (context_label, label) = (turn.context.label().join_with(label), turn.label.join_with(label));
+        self.tx().conversations().join_label(turn.conversation, &label)?;
         self.db.run(
             "UPDATE turns SET context = ?2, context_label = ?3, label = ?4, recalled = ?5 WHERE id = ?1",
             params![id, &**context.open().0, context_label, label, &**recalled.open().0],
@@ -243,7 +245,9 @@ impl TurnsMut<'_> {
 
     /// Replaces the label of a turn.
     pub fn set_label(&self, id: TurnId, label: &Label) -> anyhow::Result<()> {
-        self.db.run("UPDATE turns SET label = ?2 WHERE id = ?1", params![id, label])
+        let sql = "UPDATE turns SET label = ?2 WHERE id = ?1 RETURNING conversation_id";
+        let conversation: Option<ConversationId> = self.db.first(sql, params![id, label])?;
+        conversation.map_or(Ok(()), |conversation| self.tx().conversations().join_label(conversation, label))
     }
 
     /// Records the token count of a turn's last model call.
@@ -289,8 +293,11 @@ impl TurnsMut<'_> {
         if calls != Some("[]") {
             self.tx().fingerprints().add_fingerprints(Fingerprinted::Step(id.0), words, label)?;
         }
-        let (turn, so_far): (TurnId, Label) =
-            self.db.one("SELECT t.id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1", [id])?;
+        let (turn, conversation, so_far): (TurnId, ConversationId, Label) = self.db.one(
+            "SELECT t.id, t.conversation_id, t.label FROM turns t JOIN steps s ON s.turn_id = t.id WHERE s.id = ?1",
+            [id],
+        )?;
+        self.tx().conversations().join_label(conversation, label)?;
         self.db.run(
             "UPDATE turns SET label = ?2, attempts = 0, retry_at = NULL,
              state = CASE state WHEN 'waiting' THEN 'running' ELSE state END WHERE id = ?1",

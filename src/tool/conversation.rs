@@ -172,7 +172,7 @@ fn reflection_on(db: Db<'_>, scope: Scope, period: &str) -> anyhow::Result<Resul
     if let Some(found) = db.reflections().reflection_on(scope, &period.to_uppercase())? {
         return Ok(Ok(reflection_text(db, found)?));
     }
-    let newest = db.reflections().reflections(Some(scope), NEWEST)?;
+    let newest = db.reflections().reflections(Some(scope), i64::MAX, NEWEST)?;
     let newest: Vec<String> = newest.into_iter().map(|row| row.period).collect();
     Ok(Err(ToolError::Failed(tool::no_reflection(period, &newest))))
 }
@@ -216,7 +216,7 @@ pub(super) fn address_of(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<
 }
 
 fn reflection(db: Db<'_>, scope: Scope, id: ReflectionId) -> anyhow::Result<Result<Output, ToolError>> {
-    let row = db.reflections().reflections(Some(scope), u32::MAX)?.into_iter().find(|row| row.id == id);
+    let row = db.reflections().reflections(Some(scope), i64::MAX, u32::MAX)?.into_iter().find(|row| row.id == id);
     Ok(match row {
         Some(row) => Ok(reflection_text(db, row)?),
         None => Err(ToolError::Arguments(says::no_such_reflection(id))),

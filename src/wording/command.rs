@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::language::{Language, Sentence, say};
 use super::{ProgramText, money, span};
-use crate::id::{AddressId, ConversationId, StrangerId};
+use crate::id::{AddressId, ConversationId, MessageId, StrangerId};
 use crate::message::FileKind;
 use crate::people::Address;
 
@@ -282,6 +282,26 @@ pub fn conversation_facts(person: &str, messages: i64, ended: Option<&str>, sour
     let ended = ended.map_or_else(|| "still open".to_owned(), |at| format!("ended {at}"));
     let sources = if sources.is_empty() { String::new() } else { format!(", untrusted: {sources}") };
     format!("{person}, {messages}, {ended}{sources}")
+}
+
+/// Last line of a list that goes on.
+pub fn more(command: &str) -> String {
+    format!("More: {command}")
+}
+
+/// Command or flag that shows the messages of a conversation around one of them.
+pub fn rest_of_transcript(id: ConversationId, message: MessageId, in_chat: bool) -> String {
+    if in_chat { format!("/conversations {id} {message}") } else { format!("--at {message}") }
+}
+
+/// Line before a part of a transcript.
+pub fn earlier(command: &str) -> String {
+    format!("Earlier: {command}")
+}
+
+/// Line after a part of a transcript.
+pub fn later(command: &str) -> String {
+    format!("Later: {command}")
 }
 
 /// Reply to an unknown conversation number.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
+use serde_json::json;
 
 use super::program::{Home, PLAIN};
 use super::support::older_journals::migrations;
@@ -127,6 +128,19 @@ fn what_was_said_in_the_first_version_is_found_in_the_last() {
     assert!(home.run("search orchard").done().contains("The orchard is mine"));
     assert!(home.run("memory show tea").done().contains("Tea is green."));
     assert!(home_of(versions()).run("reminders list").done().contains("Prune the pear tree"));
+}
+
+/// Proves: operation/upgrade, trust/conversation-label
+#[test]
+fn earlier_conversations_are_listed_with_what_they_read() {
+    let home = home_of(28);
+    let listed = |what: &str| home.run(&format!("conversations list {what} --json")).json();
+    let chats = listed("");
+    let tainted: Vec<_> = chats.as_array().unwrap().iter().map(|row| (&row["id"], &row["tainted"])).collect();
+    let expected = [(4, true), (2, true), (1, false)].map(|(id, is_tainted)| (json!(id), json!(is_tainted)));
+    assert!(tainted.into_iter().eq(expected.iter().map(|(id, is_tainted)| (id, is_tainted))), "{chats}");
+    assert_eq!(listed("--before 2")[0]["id"], 1);
+    assert_eq!(listed("--limit 1")[0]["id"], 4);
 }
 
 /// The commands of a block in `docs/upgrade.md` that contains those words.

@@ -61,6 +61,7 @@ const RULES: &[Rule] = &[
             ("src/gateway/admission/messages.rs", "a quote takes the join of the texts that it quotes"),
             ("src/memory/load.rs", "a file that is missing says nothing"),
             ("src/review/active_skills.rs", "the list of skills takes the join of their labels"),
+            ("src/store/conversations.rs", "a conversation begins before anything is said in it"),
             ("src/store/derivations.rs", "a message takes the join of its texts and files"),
             ("src/reflection/transcript.rs", "a page takes on the labels of what stands on it"),
             ("src/admin/answer.rs", "an answer takes on the labels of what it shows"),

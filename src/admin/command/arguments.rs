@@ -3,15 +3,18 @@
 //! People and addresses are identified by number, because buttons carry them.
 
 use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SettingChange, SourceMessages, search_flags};
+use crate::admin::paging::PageRequest;
+use crate::admin::transcript::TranscriptPart;
 use crate::engine::turn::call::YesExtent;
 use crate::id::{
-    AddressId, ConversationId, FileId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId, VersionId,
+    AddressId, ConversationId, FileId, MessageId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
+    VersionId,
 };
 use crate::people::Role;
 use crate::schedule::Job;
 use crate::store::ConversationKind;
 
-/// Number of conversations or reflections that a chat lists.
+/// Number of items that a chat lists on a page.
 const IN_CHAT: u32 = 10;
 
 /// Parses the number of a question, and optionally `10` or `new` for further calls.
@@ -62,13 +65,33 @@ pub(super) fn settings(rest: &str) -> Option<Command> {
     Some(Command::Act(Action::ChangeSetting(change)))
 }
 
-/// Parses an empty argument, a kind of conversations, or the number of one.
+/// Parses an empty argument, a kind of conversations, or the number of one with that of a message
+/// in it. A list may go on `before` a number.
 pub(super) fn conversations(rest: &str) -> Option<Query> {
-    match number(rest) {
-        Some(id) => Some(Query::Conversation(ConversationId(id))),
-        None if rest.is_empty() => Some(Query::Conversations(Some(ConversationKind::Chat), IN_CHAT)),
-        None => kind_of(rest).map(|kind| Query::Conversations(kind, IN_CHAT)),
+    let (rest, page) = page(rest);
+    let (first, place) = first_word(rest);
+    match number(first) {
+        Some(id) => {
+            let part = match place {
+                "" => TranscriptPart::Whole,
+                place => TranscriptPart::Around(MessageId(number(place)?)),
+            };
+            Some(Query::Conversation(ConversationId(id), part)).filter(|_| page.before.is_none())
+        }
+        None if rest.is_empty() => Some(Query::Conversations(Some(ConversationKind::Chat), page)),
+        None => kind_of(rest).map(|kind| Query::Conversations(kind, page)),
     }
+}
+
+/// Splits the arguments of a list from the page at their end, `before` and a number.
+fn page(rest: &str) -> (&str, PageRequest) {
+    let split = || {
+        let (rest, last) = rest.rsplit_once(char::is_whitespace)?;
+        let (rest, word) = rest.trim_end().rsplit_once(char::is_whitespace).unwrap_or(("", rest.trim_end()));
+        word.eq_ignore_ascii_case("before").then_some((rest.trim_end(), number(last)?))
+    };
+    let newest = PageRequest::newest(IN_CHAT);
+    split().map_or((rest, newest), |(rest, before)| (rest, PageRequest { before: Some(before), ..newest }))
 }
 
 /// Parses the kind of conversations to list; `all` means every kind.
@@ -77,9 +100,11 @@ pub(super) fn kind_of(word: &str) -> Option<Option<ConversationKind>> {
     if word == "all" { Some(None) } else { word.trim_end_matches('s').parse().ok().map(Some) }
 }
 
-/// Parses an empty argument, or the number or the period of a reflection.
+/// Parses an empty argument, or the number or the period of a reflection. The list may go on
+/// `before` a number.
 pub(super) fn reflections(rest: &str) -> Query {
-    named(rest).map_or(Query::Reflections(IN_CHAT), Query::Reflection)
+    let (wanted, page) = page(rest);
+    named(wanted).map_or(Query::Reflections(page), |_| Query::Reflection(rest.to_owned()))
 }
 
 /// Parses an empty argument, or a verb with an item; `tidy` takes effect with `yes`.

@@ -8,14 +8,17 @@ use std::path::Path;
 use super::arguments::{self, kind_of};
 use super::{Action, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::imports::ImportRequest;
+use crate::admin::paging::PageRequest;
 use crate::admin::search::SearchQuery;
+use crate::admin::transcript::TranscriptPart;
 use crate::id::{
-    AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId, VersionId,
+    AddressId, ConversationId, FileId, ImportId, MessageId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId,
+    VersionId,
 };
 use crate::people::Role;
 use crate::store::ConversationKind;
 
-/// Default number of conversations or reflections.
+/// Default number of items on a page.
 const DEFAULT_LIMIT: u32 = 20;
 
 /// Parses the words of the command line; `None` if they are invalid.
@@ -30,11 +33,14 @@ fn query(words: &[&str]) -> Option<Query> {
         ["tools", "list"] => Query::Tools,
         ["knowledge"] => Query::Knowledge,
         ["reminders", "list"] => Query::Reminders,
-        ["reflections", "list", limit @ ..] => Query::Reflections(limit_of(limit)?),
+        ["reflections", "list", page @ ..] => Query::Reflections(page_of(page)?),
         ["reflections", "show", wanted] => Query::Reflection(text(wanted)),
-        ["conversations", "list", "--kind", kind, limit @ ..] => Query::Conversations(kind_of(kind)?, limit_of(limit)?),
-        ["conversations", "list", limit @ ..] => Query::Conversations(Some(ConversationKind::Chat), limit_of(limit)?),
-        ["conversations", "show", id] => Query::Conversation(ConversationId(number(id)?)),
+        ["conversations", "list", "--kind", kind, page @ ..] => Query::Conversations(kind_of(kind)?, page_of(page)?),
+        ["conversations", "list", page @ ..] => Query::Conversations(Some(ConversationKind::Chat), page_of(page)?),
+        ["conversations", "show", id] => Query::Conversation(ConversationId(number(id)?), TranscriptPart::Whole),
+        ["conversations", "show", id, "--at", message] => {
+            Query::Conversation(ConversationId(number(id)?), TranscriptPart::Around(MessageId(number(message)?)))
+        }
         ["search", query @ ..] => Query::Search(SearchQuery::read(query)?),
         ["import", "list"] => Query::Imports,
         ["import", "survey", path, flags @ ..] => Query::Archive(archive(path, flags)?),
@@ -159,11 +165,22 @@ fn number(word: &str) -> Option<i64> {
     word.parse().ok()
 }
 
-fn limit_of(words: &[&str]) -> Option<u32> {
-    match words {
-        [] => Some(DEFAULT_LIMIT),
-        ["--limit", number] => number.parse().ok(),
-        _ => None,
+/// Parses `[--limit N] [--before N]`.
+fn page_of(mut words: &[&str]) -> Option<PageRequest> {
+    let mut page = PageRequest::newest(DEFAULT_LIMIT);
+    loop {
+        words = match words {
+            [] => return Some(page),
+            ["--limit", limit, rest @ ..] => {
+                page.limit = limit.parse().ok()?;
+                rest
+            }
+            ["--before", before, rest @ ..] => {
+                page.before = Some(number(before)?);
+                rest
+            }
+            _ => return None,
+        };
     }
 }
 

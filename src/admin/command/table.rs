@@ -114,7 +114,10 @@ pub const COMMANDS: &[CommandRow] = &[
         .command_line("review why"),
     member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
         .command_line("conversations")
-        .hint("KIND is chats, reflections, heartbeats, tasks or all"),
+        .hint(
+            "KIND is chats, reflections, heartbeats, tasks, imported or all; before NUMBER lists older ones; the number of a \
+             message after that of its conversation shows the part around it",
+        ),
     member("export", "", "Export all your data", Act(|_| Some(Action::Export))).command_line("export"),
     member("whoami", "", "Show your role and addresses", Read(|_| Some(Query::Whoami))),
     member("settings", "[language CODE | timezone ZONE]", "Change language and time zone", ByArguments(arguments::settings)),

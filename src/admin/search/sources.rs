@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::answer::ShownLabel;
-use super::super::transcript::title_of;
+use super::super::conversations::title_of;
 use super::{HitSource, MOST, SearchKind, SearchQuery, SearchRow};
 use crate::admin::SearchAdmin;
 use crate::id::ConversationId;

@@ -316,7 +316,7 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
         ("newest_run", format!("{:?}", db.slots().newest_run(scope, "daily", DAY)?.is_some())),
         ("slots_within", format!("{:?}", db.slots().slots_within(scope, "daily", first, last)?.len())),
         ("reflection_on", format!("{:?}", db.reflections().reflection_on(scope, DAY)?.is_some())),
-        ("reflections", format!("{:?}", db.reflections().reflections(Some(scope), 9)?.len())),
+        ("reflections", format!("{:?}", db.reflections().reflections(Some(scope), i64::MAX, 9)?.len())),
         (
             "reflections_within",
             format!("{:?}", db.reflections().reflections_within(scope, "daily", first, last)?.len()),

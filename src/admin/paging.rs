@@ -1,0 +1,99 @@
+//! Lists by pages: newest first, each page begins after a place in the list.
+
+use crate::wording::command as says;
+use crate::wording::review::Surface;
+
+/// The page of a list that a command asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PageRequest {
+    /// Only items older than the one with this number; `None` for the newest.
+    pub before: Option<i64>,
+    /// Maximum number of items.
+    pub limit: u32,
+}
+
+impl PageRequest {
+    /// The first page.
+    pub fn newest(limit: u32) -> Self {
+        Self { before: None, limit }
+    }
+
+    /// Reads a page. `read` returns items with numbers below its first argument, newest first, at
+    /// most as many as its second says.
+    pub(super) fn read<T>(
+        self,
+        number: impl Fn(&T) -> i64,
+        read: impl FnOnce(i64, u32) -> anyhow::Result<Vec<T>>,
+    ) -> anyhow::Result<Page<T>> {
+        // One item more tells whether there is a next page.
+        let items = read(self.before.unwrap_or(i64::MAX), self.limit.saturating_add(1))?;
+        Ok(self.cut(items, number))
+    }
+
+    /// Cuts a page out of a whole list, newest first.
+    pub(super) fn cut<T>(self, mut items: Vec<T>, number: impl Fn(&T) -> i64) -> Page<T> {
+        let (before, limit) = (self.before.unwrap_or(i64::MAX), usize::try_from(self.limit).unwrap_or(usize::MAX));
+        items.retain(|item| number(item) < before);
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().map(number).filter(|_| has_more);
+        Page { items, next }
+    }
+}
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The items, newest first.
+    pub items: Vec<T>,
+    /// The `before` of the next page, if there is one.
+    pub next: Option<i64>,
+}
+
+impl<T> Page<T> {
+    /// Derives each item of a page.
+    pub(super) fn try_map<U>(self, make: impl FnMut(T) -> anyhow::Result<U>) -> anyhow::Result<Page<U>> {
+        Ok(Page { items: self.items.into_iter().map(make).collect::<anyhow::Result<_>>()?, next: self.next })
+    }
+
+    /// The last line of a page that has a next one: the command of the chat, or the flag of the
+    /// command line, that shows it. `command` is the one that showed this page.
+    pub(super) fn more(&self, command: &str, surface: Surface) -> Option<String> {
+        let next = self.next?;
+        Some(match surface {
+            Surface::Chat => says::more(&format!("{command} before {next}")),
+            Surface::CommandLine => says::more(&format!("--before {next}")),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Proves: operation/next-page
+        #[test]
+        fn pages_show_every_item_once(count in 0_i64..40, limit in 1_u32..9, grown in 0_i64..9) {
+            let newest = |most: i64, before: i64, limit: u32| -> anyhow::Result<Vec<i64>> {
+                let items = (1..=most).rev().filter(|item| *item < before);
+                Ok(items.take(usize::try_from(limit)?).collect())
+            };
+            let (mut shown, mut request, mut most) = (Vec::new(), PageRequest::newest(limit), count);
+            loop {
+                let page = request.read(|item| *item, |before, limit| newest(most, before, limit)).unwrap();
+                prop_assert!(page.items.len() <= usize::try_from(limit).unwrap());
+                let whole = request.cut((1..=most).rev().collect(), |item| *item);
+                prop_assert_eq!(&whole, &page);
+                shown.extend(page.items);
+                most += grown;
+                match page.next {
+                    Some(before) => request.before = Some(before),
+                    None => break,
+                }
+            }
+            prop_assert_eq!(shown, (1..=count).rev().collect::<Vec<_>>());
+        }
+    }
+}
