@@ -6,7 +6,6 @@
 //! before a crash is the same after it; errors of `send` are named by what to do next. An adapter
 //! knows neither people nor journal nor engine.
 
-pub mod markdown; // Markdown in the markup of a channel
 mod request; // HTTP requests
 pub mod signal; // Signal, through signal-cli
 pub mod telegram; // Telegram; waits after a 429 in `rate_limits`

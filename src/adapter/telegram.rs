@@ -34,11 +34,11 @@ use teloxide_core::payloads::{
 use teloxide_core::types::{CallbackQueryId, ChatAction};
 use webhook::WebhookReceiver;
 
-use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::{
     Adapter, Batch, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Sound, Typing, Unreadable,
 };
 use crate::config::{self, TelegramDelivery};
+use crate::markdown::LinkDisplay;
 use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile, StartLink, chat_of};
 use crate::people::Role;
 use crate::text;

@@ -26,9 +26,9 @@ use super::config::CliPaths;
 use super::ephemeral::{self, TempFolder, until_ended};
 use super::print::{CliError, Screen};
 use super::{Exit, block_on, init, log};
-use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::Connection;
 use crate::config::{Config, Home};
+use crate::markdown::LinkDisplay;
 use crate::time::{Clock, SystemClock};
 use crate::wording::chat as words;
 

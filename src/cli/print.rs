@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Exit;
-use crate::adapter::markdown::LinkDisplay;
 use crate::adapter::terminal::ansi::{self, TerminalStyle};
 use crate::app::{BuildError, lock_holder};
 use crate::config::{ConfigError, Home};
+use crate::markdown::LinkDisplay;
 use crate::store::OpenError;
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::{cli as says, upkeep};

@@ -12,9 +12,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::adapter::markdown::flow::{self, Flow, Fragment, plain, utf16_len};
-use crate::adapter::markdown::{self, Block, Body, LinkDisplay, Span};
 use crate::adapter::{OutgoingPart, PREFIX_SPACE, PartFormat};
+use crate::markdown::flow::{self, Flow, Fragment, plain, utf16_len};
+use crate::markdown::{self, Block, Body, LinkDisplay, Span};
 use crate::message::Outbound;
 
 /// Longest body that the daemon sends as it is, in bytes.

@@ -21,8 +21,8 @@ use serde_json::value::RawValue;
 use teloxide_core::requests::Payload;
 
 use crate::adapter::MAX_SERVER_WAIT;
-use crate::adapter::markdown::strip_control;
 use crate::adapter::request::{self, RequestError};
+use crate::markdown::strip_control;
 use crate::message::FetchFileError;
 use crate::text::{one_line, shorten};
 

@@ -8,8 +8,8 @@
 
 use std::rc::Rc;
 
-use crate::adapter::markdown::flow::{self, Flow, Fragment, utf16_len};
-use crate::adapter::markdown::{self, Block, Body, LinkDisplay, Span};
+use crate::markdown::flow::{self, Flow, Fragment, utf16_len};
+use crate::markdown::{self, Block, Body, LinkDisplay, Span};
 
 /// Longest message, in UTF-16 units of visible text. We apply the limit to the markup as well.
 pub const LIMIT: usize = 4096;

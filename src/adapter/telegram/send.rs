@@ -25,8 +25,8 @@ use teloxide_core::types::{
 
 use super::bot_api::{ApiRefusal, BotApi, CallError};
 use super::parse::message_key;
-use crate::adapter::markdown::strip_control;
 use crate::adapter::{MenuEntry, OutgoingPart, PartFormat, SendError};
+use crate::markdown::strip_control;
 use crate::message::{FetchFileError, FileKind, OutgoingFile};
 use crate::people::Role;
 use crate::text::one_line;

@@ -9,7 +9,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use crate::adapter::markdown::{self, Block, Body, LinkDisplay, Span, TextStyle};
+use crate::markdown::{self, Block, Body, LinkDisplay, Span, TextStyle};
 
 /// Capabilities of the terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

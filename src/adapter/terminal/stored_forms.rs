@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::adapter::{OutgoingPart, PartFormat, Unreadable, markdown};
+use crate::adapter::{OutgoingPart, PartFormat, Unreadable};
+use crate::markdown;
 use crate::message::{ChatKind, Event, Inbound, MessageContent, Outbound, TextOrigin};
 
 /// A message in the inbox.

@@ -7,10 +7,10 @@
 //! line, which may belong to a list. If the complete block or the final text looks otherwise than
 //! what was shown, it is shown in full below a rule.
 
-use crate::adapter::markdown::{LinkDisplay, is_blank, strip_control};
 use crate::adapter::terminal::protocol::{FromClient, FromGateway};
 use crate::adapter::terminal::{ClientReader, ClientWriter, Connection, Frame};
 use crate::cli::print::Screen;
+use crate::markdown::{LinkDisplay, is_blank, strip_control};
 use crate::wording::chat::RULE;
 
 /// Returns `true` for a command to the program, which is answered at once and on its own.

@@ -10,13 +10,13 @@ use std::time::Duration;
 use sd_notify::NotifyState;
 use tokio::sync::{broadcast, watch};
 
-use crate::adapter::markdown::LinkDisplay;
 use crate::app::App;
 use crate::cli::config::awaits_claim;
 use crate::cli::print::{self, CliError, Printer, Screen};
 use crate::cli::qr_code;
 use crate::config::Config;
 use crate::gateway::dispatcher::AccessGranted;
+use crate::markdown::LinkDisplay;
 use crate::message::{ChannelKind, Health};
 use crate::store::DiskSpace;
 use crate::time::Zone;

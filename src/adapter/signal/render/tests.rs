@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
-use crate::adapter::markdown::{is_blank, strip_control};
+use crate::markdown::{is_blank, strip_control};
 use crate::trust::{Label, Labelled, Scope, Source};
 
 /// Text of a range, or `None` if its ends are not at characters.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
-use crate::adapter::markdown::strip_control;
+use crate::markdown::strip_control;
 
 /// Returns the visible text, or why Telegram (or we) would refuse the markup.
 fn parse(html: &str) -> Result<String, String> {

@@ -9,7 +9,7 @@
 
 mod block_reader;
 mod clean;
-pub(super) mod flow;
+pub mod flow;
 
 use std::rc::Rc;
 
@@ -144,6 +144,11 @@ pub struct Table {
 }
 
 impl Table {
+    /// Rows of cells, the head first.
+    pub fn rows(&self) -> &[Vec<String>] {
+        &self.rows
+    }
+
     /// One line per row, with a rule below the head.
     pub fn lines(&self) -> Vec<String> {
         let widths = self.widths();

@@ -14,7 +14,7 @@ use std::iter::Peekable;
 
 use unicode_segmentation::{GraphemeIndices, UnicodeSegmentation};
 
-use crate::adapter::markdown::is_blank;
+use crate::markdown::is_blank;
 
 /// Style of a run of text in one channel.
 pub trait Markup: Default + PartialEq {
@@ -49,13 +49,16 @@ struct StyleRun<L> {
 #[derive(Debug)]
 pub struct Fragment<'f, L> {
     start: usize,
+    /// The unit.
     pub text: &'f str,
+    /// Its style.
     pub style: &'f L,
     /// True if it continues the grapheme of the previous fragment.
     continues_grapheme: bool,
 }
 
 impl<L: Markup> Flow<L> {
+    /// Returns true if nothing was appended.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty()
     }

@@ -11,7 +11,7 @@ use pulldown_cmark::LinkType;
 use url::Url;
 
 use super::MarkdownParser;
-use crate::adapter::markdown::{LinkDisplay, Span, TextStyle, strip_control};
+use crate::markdown::{LinkDisplay, Span, TextStyle, strip_control};
 
 /// Longer link texts are not used as link names.
 const MAX_WORDS: usize = 512;
