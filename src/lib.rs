@@ -12,6 +12,7 @@ pub mod message; // what channels and the gateway exchange
 pub mod text; // links, quotes, pasted text, server-sent events
 pub mod markdown; // Markdown as blocks, for every channel and the page
 pub mod tls; // HTTP clients with TLS
+pub mod http; // HTTP server with fixed limits
 pub mod wording; // every sentence that the program says
 pub mod config; // settings: keys, defaults, checks
 pub mod store; // the journal (SQLite): every table, one file per table family

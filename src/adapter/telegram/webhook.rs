@@ -13,7 +13,7 @@
 //! Silence is no sign of a problem, since perhaps nothing was sent. Once a minute Telegram is asked
 //! for the state of its calls.
 
-mod server;
+mod route;
 
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -24,6 +24,7 @@ use serde_json::Value;
 use teloxide_core::payloads::{GetWebhookInfo, SetWebhook, SetWebhookSetters};
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
 
 use super::WebhookInfo;
 use super::bot_api::BotApi;
@@ -31,10 +32,11 @@ use super::parse::update_id;
 use super::poll::{self, TelegramProblem};
 use crate::adapter::{Batch, PollError};
 use crate::config;
+use crate::http::{self, Server};
 use crate::time::task::lock;
 use crate::time::{Clock, Timestamp};
 use crate::wording::channel as words;
-use server::{WebhookCall, WebhookCaller, WebhookServer};
+use route::{WebhookCall, WebhookCaller, WebhookRoute};
 
 /// Maximum number of simultaneous calls by Telegram.
 const CALLS_AT_ONCE: u8 = 8;
@@ -67,7 +69,7 @@ struct WebhookState {
 impl WebhookReceiver {
     /// Creates a receiver whose server is not started yet.
     pub(super) fn new(config: config::Webhook, clock: Arc<dyn Clock>) -> Self {
-        let (sender, calls) = mpsc::channel(server::CONNECTIONS);
+        let (sender, calls) = mpsc::channel(http::CONNECTIONS);
         let now = clock.now();
         let state =
             WebhookState { server: None, waiting: Vec::new(), worked_at: now, checked_at: now, last_reported: None };
@@ -98,7 +100,15 @@ impl WebhookReceiver {
         }
         let listener = tokio::net::TcpListener::bind(self.config.listen).await?;
         let stop = CancellationToken::new();
-        WebhookServer::new(&self.config, self.sender.clone(), Arc::clone(&self.clock), stop.clone()).open(listener);
+        let route = WebhookRoute {
+            secret: self.config.secret.clone(),
+            calls: self.sender.clone(),
+            clock: Arc::clone(&self.clock),
+            stop: stop.clone(),
+        };
+        let routes = route.routes(&self.config);
+        let server = Server::new("A call of Telegram", routes, Arc::clone(&self.clock), stop.clone());
+        TaskTracker::new().spawn(server.serve(listener));
         self.state().server = Some(stop.drop_guard());
         Ok(())
     }

@@ -1,0 +1,164 @@
+//! HTTP/1.1 server with fixed limits, for Telegram's webhook and the page.
+//!
+//! The routes are axum's. The limits hold for all of them, and use the app's clock: connections and
+//! headers are bounded; a connection that makes no progress for half a minute is closed, even if it
+//! keeps sending slowly; and requests in flight are answered before the server stops.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::body::{Bytes, Frame, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use tower::ServiceExt;
+
+use crate::time::Clock;
+use crate::time::clock::real_sleep;
+use crate::time::task::guarded;
+
+/// Maximum number of simultaneous connections; others wait.
+pub const CONNECTIONS: usize = 64;
+/// Maximum length of the headers of a request.
+const MAX_HEAD: usize = 16 << 10;
+/// Time within which a connection must make progress.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Bytes of a request's body that count as progress.
+const PROGRESS_BYTES: usize = 64 << 10;
+/// Pause after a failure to accept.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Time allowed for answering open requests when stopping.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(1);
+
+/// Server of one listener.
+pub struct Server {
+    name: &'static str,
+    routes: Router,
+    clock: Arc<dyn Clock>,
+    stop: CancellationToken,
+    permits: Arc<Semaphore>,
+}
+
+impl Server {
+    /// Creates a server. Failures are logged under its name.
+    pub fn new(name: &'static str, routes: Router, clock: Arc<dyn Clock>, stop: CancellationToken) -> Self {
+        Self { name, routes, clock, stop, permits: Arc::new(Semaphore::new(CONNECTIONS)) }
+    }
+
+    /// Accepts connections until the server is stopped, and then waits for those that are open.
+    pub async fn serve(self, listener: TcpListener) {
+        let (server, connections) = (Arc::new(self), TaskTracker::new());
+        loop {
+            let accepted = tokio::select! {
+                () = server.stop.cancelled() => break,
+                accepted = server.accept(&listener) => accepted,
+            };
+            if let Some((stream, permit)) = accepted {
+                let server = Arc::clone(&server);
+                connections.spawn(async move {
+                    server.serve_connection(stream).await;
+                    drop(permit);
+                });
+            }
+        }
+        connections.close();
+        connections.wait().await;
+    }
+
+    /// Accepts the next connection; `None` after a failure and a pause, as at the limit of open
+    /// files.
+    async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
+        match listener.accept().await {
+            Ok((stream, _)) => Some((stream, permit)),
+            Err(_) => {
+                drop(self.clock.wake_at(self.clock.now().plus(PAUSE)).await);
+                None
+            }
+        }
+    }
+
+    /// Serves one connection until it ends, is idle for too long, or the server stops.
+    async fn serve_connection(&self, stream: TcpStream) {
+        let progress = Progress::default();
+        let service = service_fn(|request| self.answer(request, &progress));
+        let connection = http1::Builder::new().max_buf_size(MAX_HEAD).serve_connection(TokioIo::new(stream), service);
+        tokio::pin!(connection);
+        tokio::select! {
+            // The way in which a connection ends is irrelevant.
+            _ = connection.as_mut() => {}
+            () = self.idle(&progress) => {}
+            () = self.stop.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                tokio::select! {
+                    _ = connection.as_mut() => {}
+                    () = real_sleep(SHUTDOWN_GRACE) => {}
+                }
+            }
+        }
+    }
+
+    async fn answer(&self, request: Request<Incoming>, progress: &Progress) -> Result<Response, Infallible> {
+        progress.step();
+        let (received, sent) = (progress.clone(), progress.clone());
+        let request = request.map(|body| Body::new(body.map_frame(move |frame| received.receive(frame))));
+        let answered = guarded(self.name, async { Ok(self.routes.clone().oneshot(request).await?) }).await;
+        progress.step();
+        let response = answered.unwrap_or_else(|error| {
+            tracing::error!("{error:#}");
+            let mut failed = Response::new(Body::empty());
+            *failed.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
+            failed
+        });
+        Ok(response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                sent.step();
+                frame
+            }))
+        }))
+    }
+
+    /// Completes when there was no progress for a while.
+    async fn idle(&self, progress: &Progress) {
+        let mut before = progress.steps();
+        loop {
+            drop(self.clock.wake_at(self.clock.now().plus(IDLE_TIMEOUT)).await);
+            let now = progress.steps();
+            if now == before {
+                return;
+            }
+            before = now;
+        }
+    }
+}
+
+/// Progress of a connection. Each request, response and part of a response is a step; a request's
+/// body is one for each [`PROGRESS_BYTES`], so that a slow sender does not hold a connection.
+#[derive(Clone, Default)]
+struct Progress(Arc<AtomicUsize>);
+
+impl Progress {
+    fn step(&self) {
+        self.0.fetch_add(PROGRESS_BYTES, Ordering::Relaxed);
+    }
+
+    fn receive(&self, frame: Frame<Bytes>) -> Frame<Bytes> {
+        self.0.fetch_add(frame.data_ref().map_or(0, Bytes::len), Ordering::Relaxed);
+        frame
+    }
+
+    fn steps(&self) -> usize {
+        self.0.load(Ordering::Relaxed) / PROGRESS_BYTES
+    }
+}
