@@ -20,6 +20,7 @@ mod jobs; // commands that run for long
 mod keep_confirmed; // "Keep this?" answered with yes
 mod memory; // files, history, /remember, /promote
 mod models; // use of models
+mod numbers; // the state as numbers
 pub mod owner_notice; // notices to all owners
 mod paging; // lists by pages
 mod pairing; // /pair and the claim of the first owner
@@ -38,12 +39,14 @@ mod strangers; // senders without access: let in, ignore
 mod tools; // tools of MCP servers: list, accept
 mod transcript; // /conversations: one of them
 mod trust; // /trust
+pub mod web; // links that sign a browser in
 
 pub use answer::Answer;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use imports::ImportRequest;
 pub use memory::{Knowledge, RepairMode};
-pub use models::PREFERRED_MODEL;
+pub use models::{PREFERRED_MODEL, UsageReport};
+pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};
 pub use search::{SearchKind, SearchQuery};
 pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
@@ -122,6 +125,8 @@ pub struct Admin {
     pub mcp: Arc<Servers>,
     /// The connected channels.
     pub channels: Arc<dyn Channels>,
+    /// Addresses of the page.
+    pub page: web::PageAddress,
     /// Attempts to store confirmed texts while the disk is full.
     pub(crate) failed_attempts: keep_confirmed::FailedAttempts,
 }

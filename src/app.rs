@@ -22,12 +22,13 @@ use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::terminal::Terminal;
 use crate::admin::{self, Admin, PREFERRED_MODEL};
-use crate::config::{Config, Home};
+use crate::config::{self, Config, Home};
 use crate::engine::Engine;
 use crate::gateway::commands::CommandWorker;
 use crate::gateway::dispatcher::{AccessGranted, Dispatcher};
 use crate::gateway::intake::Intake;
 use crate::gateway::socket::LocalServer;
+use crate::http::Server;
 use crate::memory::{Index, Workspace};
 use crate::message::ChannelKind;
 use crate::model::Model;
@@ -37,12 +38,13 @@ use crate::schedule::{FreeSpace, Schedule};
 use crate::search::{VectorParts, Vectors};
 use crate::skill::builtin::Builtin;
 use crate::spend::{Jitter, Ledger, ModelPool};
-use crate::store::{DiskSpace, Failpoint, Journal, OpenError};
+use crate::store::{DiskSpace, Failpoint, HOME_ID, Journal, OpenError};
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::task::lock;
 use crate::time::{Clock, SystemClock};
 use crate::tool::mcp::{self, Servers};
 use crate::tool::web::Fetcher;
+use crate::web::Web;
 use crate::wording;
 
 use assembly::Components;
@@ -124,6 +126,8 @@ pub struct App {
     pub schedule: Arc<Schedule>,
     schedule_wakeups: Mutex<Option<Wakeups>>,
     config: Config,
+    /// Settings of the page, if it is served.
+    page: Option<config::Web>,
     review: Review,
     signal: Option<Arc<Signal>>,
     /// Vectors for semantic search, if configured.
@@ -146,6 +150,7 @@ impl App {
     /// Returns a [`BuildError`], grouped by remedy.
     pub async fn build(config: Config, overrides: Overrides) -> Result<Self, BuildError> {
         let home_lock = take_lock(&config.home)?;
+        let page = config.web.clone().filter(|_| !overrides.terminal_only);
         let journal = open_journal(&config.home, overrides.failpoint).await?;
         let clock = overrides.clock.unwrap_or_else(|| Arc::new(SystemClock::default()));
         let stop = CancellationToken::new();
@@ -208,6 +213,7 @@ impl App {
             mcp,
             schedule,
             schedule_wakeups: Mutex::new(Some(schedule_wakeups)),
+            page,
             config: components.config,
             review: components.review,
             signal,
@@ -256,6 +262,7 @@ impl App {
         }
         let listener = LocalServer::listen(&self.config.home.socket())?;
         self.tasks.spawn(Arc::clone(&self.local).serve(listener, self.stop.clone()));
+        self.serve_page().await?;
         self.wake_on_presence_change();
         self.tasks.spawn(warn_of_full_disk(
             Arc::clone(&self.local.terminal),
@@ -265,6 +272,29 @@ impl App {
         for adapter in self.dispatcher.all_adapters() {
             self.tasks.spawn(self.intake(adapter, commands.clone()).run(self.stop.clone()));
         }
+        Ok(())
+    }
+
+    /// Serves the page, if it is switched on. If its address cannot be used, the app works without
+    /// it and says so.
+    async fn serve_page(&self) -> anyhow::Result<()> {
+        let Some(config) = self.page.clone() else { return Ok(()) };
+        let page = &self.admin.page;
+        let bound = tokio::net::TcpListener::bind(config.listen).await;
+        let (listener, address) = match bound.and_then(|listener| listener.local_addr().map(|at| (listener, at))) {
+            Ok(bound) => bound,
+            Err(error) => {
+                let why = wording::web::cannot_listen(&config.listen.to_string(), &error.to_string());
+                tracing::warn!("{why}");
+                page.failed(why);
+                return Ok(());
+            }
+        };
+        let home_id = self.journal.read(|db| db.settings().fact(HOME_ID)).await?.unwrap_or_default();
+        let routes = Web::new(Arc::clone(&self.admin), config, &home_id, address).routes();
+        let server = Server::new("A page", routes, Arc::clone(&self.clock), self.stop.clone());
+        self.tasks.spawn(server.serve(listener));
+        page.served_at(address);
         Ok(())
     }
 

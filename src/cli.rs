@@ -28,6 +28,7 @@ mod set_secret;
 mod signal;
 mod skills;
 mod standby;
+mod web;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -130,6 +131,8 @@ enum CliCommand {
     Reload,
     /// Chat in this terminal, through a running gateway if any
     Chat(chat::ChatArgs),
+    #[command(about = help("web"))]
+    Web(web::WebArgs),
     /// Check everything and suggest fixes
     Doctor(doctor::DoctorArgs),
     #[command(about = help("status"))]
@@ -244,6 +247,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Service(command) => service::run(&command, &paths()?, printer),
         CliCommand::Reload => run::reload(&paths()?),
         CliCommand::Chat(options) => chat::command(options, &paths()?, globals.verbose),
+        CliCommand::Web(options) => web::run(&options, &paths()?, printer),
         CliCommand::Doctor(options) => doctor::run(&options, &paths()?, printer),
         CliCommand::Status { check: false } => forward(words(&["status"])),
         CliCommand::Status { check: true } => client::check(&paths()?),

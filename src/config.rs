@@ -17,6 +17,7 @@ mod reader;
 mod secrets;
 mod sections;
 mod units;
+mod web;
 mod written_values;
 
 pub use difference::{Changed, Subject, difference};
@@ -83,6 +84,8 @@ pub struct Config {
     pub embedding: Option<Embedding>,
     /// `[tools]`
     pub tools: Tools,
+    /// `[web]`: the page, unless it is switched off.
+    pub web: Option<Web>,
     /// `[skills]`
     pub skills: Skills,
     /// `[reflection]`
@@ -462,6 +465,19 @@ pub enum EmbeddingProvider {
 pub struct Tools {
     /// Enables reading web pages.
     pub web_fetch: bool,
+}
+
+/// `[web]`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Web {
+    /// Local address.
+    pub listen: SocketAddr,
+    /// Address behind a TLS proxy: `https`, without a path.
+    pub public_url: Option<Url>,
+    /// Time without use after which a browser is signed out.
+    pub session: Duration,
+    /// Whether the state of the program is also served under the public address.
+    pub public_metrics: bool,
 }
 
 /// `[skills]`

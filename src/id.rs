@@ -97,6 +97,8 @@ ids! {
     KeepId;
     /// One unit of knowledge in the index. The id is not stable; the entry's key is.
     EntryId;
+    /// A browser that is signed in.
+    WebSessionId;
     /// A request by a person to erase data.
     ErasureId;
 }

@@ -31,5 +31,6 @@ pub mod reflection; // daily, weekly and monthly reflections
 pub mod schedule; // reminders, tasks, heartbeat, due reflections, nightly upkeep
 pub mod admin; // commands of chat and command line: who may, what they do; pairing
 pub mod gateway; // admission of messages; delivery of all that is sent, quiet hours
+pub mod web; // the page
 pub mod app; // assembly of all parts, start and stop
 pub mod cli; // the command line

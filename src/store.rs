@@ -51,6 +51,7 @@ mod spending; // reserved and settled costs
 mod strangers; // senders without access
 mod summaries; // summaries; compactions of long conversations
 mod turns; // turns and their steps
+mod web_sessions; // browsers that are signed in
 mod writer; // the thread that writes
 
 pub use activity::{ModelUse, SkillUse, ToolUse};
@@ -106,6 +107,7 @@ pub use spending::{Reservation, SpendLine, Spent};
 pub use strangers::Stranger;
 pub use summaries::{Compaction, Summary, SummaryContent, SummaryInputs, SummaryState};
 pub use turns::{NewStep, NewTurn, StepKind, StepRow, TurnRow, TurnState};
+pub use web_sessions::{CodeOrigin, Theme, WebSession};
 pub use writer::{CommitPoint, Failpoint};
 
 /// Wait for a lock held by another process, such as a manual `sqlite3`, in milliseconds.

@@ -33,6 +33,7 @@ pub mod tool; // results and errors of tools
 pub mod trust;
 pub mod turn; // a turn that cannot be answered
 pub mod upkeep; // retention, disk, backups
+pub mod web; // the page
 pub mod why; // /why
 
 use std::borrow::Cow;

@@ -46,6 +46,8 @@ mod forget;
 mod moving;
 #[path = "cli/one_shot.rs"]
 mod one_shot;
+#[path = "cli/page.rs"]
+mod page;
 #[path = "cli/people.rs"]
 mod people;
 #[path = "cli/program.rs"]

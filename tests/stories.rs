@@ -129,6 +129,11 @@ mod log;
 #[path = "stories/operations/offline.rs"]
 mod offline;
 
+#[path = "stories/page/page_routes.rs"]
+mod page_routes;
+#[path = "stories/page/sign_in.rs"]
+mod sign_in;
+
 #[path = "stories/schedule/heartbeat.rs"]
 mod heartbeat;
 #[path = "stories/schedule/heartbeat_items.rs"]

@@ -54,7 +54,7 @@ fn config(home: &std::path::Path, people: usize) -> compline::config::Config {
         .map(|n| format!("[[people]]\nname = \"P{n}\"\nrole = \"{}\"\n", if n == 1 { "owner" } else { "member" }))
         .collect();
     let text = format!(
-        "timezone = \"UTC\"\n[conversation]\njoin_within = \"0ms\"\n[budget]\ndaily_tokens = 2000000000\nper_person_daily_tokens = 2000000000\n{people}"
+        "timezone = \"UTC\"\n[web]\nenabled = false\n[conversation]\njoin_within = \"0ms\"\n[budget]\ndaily_tokens = 2000000000\nper_person_daily_tokens = 2000000000\n{people}"
     );
     compline::config::parse(&text, "bench.toml", &Default::default(), Home::at(home)).unwrap().config
 }

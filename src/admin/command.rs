@@ -179,6 +179,8 @@ pub enum Action {
     Claim,
     /// Creates a code that links another address to the caller's account.
     Link,
+    /// Signs browsers in or out.
+    Browsers(BrowserChange),
     /// Creates a pairing code.
     Pair {
         /// Name of the person.
@@ -351,6 +353,15 @@ pub enum HeartbeatChange {
     Untick(String),
     /// Takes the ticked items out of the file.
     Tidy,
+}
+
+/// A change of who is signed in where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BrowserChange {
+    /// Makes a link that signs a browser in as the person of that name, or as the caller.
+    SignIn(Option<String>),
+    /// Ends the sessions of the person of that name, or of everyone.
+    EndAll(Option<String>),
 }
 
 /// The person meant by the name of removed people.

@@ -13,7 +13,7 @@ use crate::id::{ConversationId, PersonId, ReminderId};
 use crate::store::{Conversation, ConversationKind, Db, SummaryContent, SummaryInputs, TextKind};
 use crate::text::{one_line, shorten};
 use crate::time::{Timestamp, Zone};
-use crate::trust::Labelled;
+use crate::trust::{Labelled, Text};
 use crate::wording::{command as says, reflection};
 
 /// Maximum number of characters of a first message that serves as a title.
@@ -104,6 +104,13 @@ impl ConversationItem {
     /// The title, as Markdown.
     pub(super) fn title(&self, zone: Zone, shown: &mut ShownLabel) -> String {
         plain(&self.plain_title(zone, shown))
+    }
+
+    /// Returns the title, with the label of what it was made from.
+    pub fn title_text(&self, zone: Zone) -> Text {
+        let mut shown = ShownLabel::nothing();
+        let title = self.plain_title(zone, &mut shown);
+        shown.text(title, self.conversation.scope)
     }
 
     fn plain_title(&self, zone: Zone, shown: &mut ShownLabel) -> String {

@@ -48,7 +48,10 @@ impl ReportsAdmin<'_> {
 
     /// The usage of the last `days` local days, including today: everyone's, or only that of
     /// `only`.
-    pub(super) async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<UsageReport> {
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<UsageReport> {
         let today = self.zone.day(self.clock.now());
         let first = first_day(&today, days);
         let mut lines = self.journal.read_much(move |db| db.spending().spend_lines(only, days)).await?;
@@ -89,13 +92,15 @@ impl Render for ModelsReport {
 }
 
 /// Usage of the models.
-pub(super) struct UsageReport {
-    today: String,
+pub struct UsageReport {
+    /// Local day.
+    pub today: String,
     /// Number of days, including today.
-    days: u32,
-    lines: Vec<SpendLine>,
+    pub days: u32,
+    /// Use by day, person, purpose and model; days without any are missing.
+    pub lines: Vec<SpendLine>,
     /// Remaining budget, if everyone's usage is shown.
-    left: Option<RemainingBudget>,
+    pub left: Option<RemainingBudget>,
 }
 
 impl Render for UsageReport {

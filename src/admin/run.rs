@@ -37,6 +37,16 @@ impl Origin {
         Self { person: Some(person.clone()), surface: Surface::Chat }
     }
 
+    /// Returns the surface on which the answer is read.
+    pub(super) fn surface(&self) -> Surface {
+        self.surface
+    }
+
+    /// Returns the caller, if anyone has access yet.
+    pub(super) fn caller(&self) -> Option<&Person> {
+        self.person.as_ref()
+    }
+
     /// Returns the caller.
     fn person(&self) -> Result<&Person, CommandError> {
         Ok(self.person.as_ref().ok_or_else(|| Answer::refusal(says::NOBODY))?)
@@ -200,6 +210,7 @@ impl Admin {
                 Ok(Answer::rendering(&repaired, &self.render_context(surface)))
             }
             Action::Claim => self.members().claim().await,
+            Action::Browsers(change) => self.members().change_browsers(origin, &change).await,
             Action::Link => self.members().link_code(origin.person()?).await,
             Action::Pair { name, role, means } => self.members().pair(issuer, &name, role, means).await,
             Action::PairNamesake { former, role, is_same } => {

@@ -78,9 +78,22 @@ impl HistoryAdmin<'_> {
         only: Option<PersonId>,
         part: TranscriptPart,
     ) -> Result<FullConversation, CommandError> {
-        let ends = self.reports().ends();
-        let found = self.journal.read_much(move |db| read(db, id, only, part, ends)).await?;
+        let found = self.find_conversation(id, only, part).await?;
         Ok(found.ok_or_else(|| Answer::refusal(says::no_such_conversation(id)))?)
+    }
+
+    /// The same; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn find_conversation(
+        &self,
+        id: ConversationId,
+        only: Option<PersonId>,
+        part: TranscriptPart,
+    ) -> anyhow::Result<Option<FullConversation>> {
+        let ends = self.reports().ends();
+        self.journal.read_much(move |db| read(db, id, only, part, ends)).await
     }
 }
 
@@ -222,7 +235,8 @@ fn turns_json(whole: &FullConversation) -> Value {
 }
 
 impl TranscriptEntry {
-    fn from<'a>(&'a self, whole: &'a FullConversation, agent: &'a str) -> &'a str {
+    /// Name of its author.
+    pub fn from<'a>(&'a self, whole: &'a FullConversation, agent: &'a str) -> &'a str {
         match &self.speaker {
             Some(speaker) => speaker,
             None if self.message.person.is_some() => &whole.item.person,

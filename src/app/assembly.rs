@@ -11,6 +11,7 @@ use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
 use crate::admin::Admin;
+use crate::admin::web::PageAddress;
 use crate::config::Config;
 use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Engine, Runtime};
@@ -226,6 +227,7 @@ impl Components {
             schedule: Arc::clone(schedule),
             mcp: Arc::clone(mcp),
             channels: Arc::clone(&self.dispatcher) as _,
+            page: PageAddress::new(self.config.web.as_ref().and_then(|web| web.public_url.clone())),
             failed_attempts: Default::default(),
         })
     }

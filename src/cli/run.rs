@@ -134,7 +134,10 @@ async fn serve_once(
     }
     app.start().await?;
     tracing::info!("Compline {} has started", env!("CARGO_PKG_VERSION"));
-    printer.note(&banner(config));
+    printer.note(&banner(config, app.admin.page.local().as_deref()));
+    if let Some(problem) = app.admin.page.problem() {
+        print::print_remark(&problem);
+    }
     let _ = sd_notify::notify(&[NotifyState::Ready]);
     let ended = tokio::select! {
         ended = wait_for_signal(signals, reloaded) => ended,
@@ -214,10 +217,10 @@ pub fn reload(paths: &CliPaths) -> Result<Exit, CliError> {
     })
 }
 
-fn banner(config: &Config) -> String {
+fn banner(config: &Config, page: Option<&str>) -> String {
     let mut channels: Vec<&str> = config.channels().into_iter().map(ChannelKind::name).collect();
     channels.push(ChannelKind::Terminal.name());
-    says::banner(config.home.path(), config.zone, &channels.join(", "), &model_of(config))
+    says::banner(config.home.path(), config.zone, &channels.join(", "), &model_of(config), page)
 }
 
 /// Returns the model's name for people: `openai/gpt-5`, `offline`.

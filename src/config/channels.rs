@@ -145,7 +145,7 @@ fn check_group(text: &str) -> Result<(), ValueError> {
     if is_sound { Ok(()) } else { Err(wrong(text, "is no group", fix)) }
 }
 
-fn socket(text: &str) -> Result<SocketAddr, ValueError> {
+pub fn socket(text: &str) -> Result<SocketAddr, ValueError> {
     let fix = "write an address and a port, as \"127.0.0.1:8443\"";
     text.parse().map_err(|_| wrong(text, "is no address to listen at", fix))
 }

@@ -184,7 +184,9 @@ impl AfterRestoreMut<'_> {
         // Recurring reminders are scheduled again; a single late reminder is better than none.
         at("UPDATE reminders SET next_at = NULL WHERE state = 'waiting' AND cron <> '' AND next_at <= ?1")?;
         at("UPDATE pairing_codes SET expires_at = min(expires_at, ?1) WHERE used_at IS NULL")?;
-        self.db.execute_batch("DELETE FROM previews; DELETE FROM cursors;")?;
+        self.db.execute_batch(
+            "DELETE FROM previews; DELETE FROM cursors; DELETE FROM web_codes; DELETE FROM web_sessions;",
+        )?;
         // The workspace has changed.
         self.tx().entries().clear_entries()?;
         self.tx().settings().drop_fact(HOME_ID)?;

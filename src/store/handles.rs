@@ -313,6 +313,8 @@ handles! {
     timers: Timers, TimersMut;
     "Turns and their steps."
     turns: Turns, TurnsMut;
+    "Browsers that are signed in, and their one-time codes."
+    web_sessions: WebSessions, WebSessionsMut;
     "Folders of people in the workspace."
     folders: Folders, FoldersMut;
 }

@@ -141,6 +141,8 @@ mod tests {
         "streams.person_id",
         "streams.scope",
         "streams.work_of",
+        "web_codes.person_id",
+        "web_sessions.person_id",
     ];
 
     /// Proves: people/joined

@@ -407,10 +407,11 @@ impl PeopleMut<'_> {
 }
 
 impl PeopleMut<'_> {
-    /// Voids all codes that a person issued or that are for them, and closes their open questions.
-    /// Future sessions will end here too.
+    /// Voids all codes that a person issued or that are for them, closes their open questions, and
+    /// ends their browsers' sessions.
     pub fn revoke_access_of(&self, person: PersonId, now: Timestamp) -> anyhow::Result<()> {
         self.void_codes_of(person, now)?;
+        self.tx().web_sessions().end_all(Some(person))?;
         for sql in [
             "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE person_id = ?1 AND state = 'open'",
             "UPDATE keeps SET state = 'no', decided_at = ?2 WHERE person_id = ?1 AND state IN ('new', 'open')",

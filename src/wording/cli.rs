@@ -118,10 +118,14 @@ pub fn empty_journal(path: &Path) -> String {
 }
 
 /// Start-up banner of the gateway.
-pub fn banner(home: &Path, zone: Zone, adapters: &str, model: &str) -> String {
+pub fn banner(home: &Path, zone: Zone, adapters: &str, model: &str, page: Option<&str>) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let (home, zone) = (home.display(), zone.name());
-    format!("Compline {version}\n  home      {home}\n  zone      {zone}\n  model     {model}\n  channels  {adapters}")
+    let page =
+        page.map_or_else(String::new, |page| format!("\n  page      {page} (`compline web` signs a browser in)"));
+    format!(
+        "Compline {version}\n  home      {home}\n  zone      {zone}\n  model     {model}\n  channels  {adapters}{page}"
+    )
 }
 
 /// Note that every channel receives.

@@ -50,6 +50,10 @@ impl Home {
     pub fn command(&self, line: &str) -> Command {
         let mut command = program();
         command.arg("--home").arg(&self.path).args(line.split_whitespace());
+        if line.starts_with("run") {
+            // Several gateways run at once.
+            command.env("COMPLINE__WEB__LISTEN", "127.0.0.1:0");
+        }
         command
     }
 

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use super::nothing_found;
 use super::tree::{File, files, read, root};
 
-/// Words after a slash that are no commands of ours: of Telegram, of BotFather, and a path.
-const FOREIGN: &[&str] = &["start", "newbot", "token", "v1"];
+/// Words after a slash that are no commands of ours: of Telegram, of BotFather, and paths.
+const FOREIGN: &[&str] = &["start", "newbot", "token", "v1", "health", "metrics"];
 
 fn pages() -> Vec<File> {
     let mut pages = files("docs");

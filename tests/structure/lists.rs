@@ -121,6 +121,7 @@ const RULES: &[Rule] = &[
             ("src/memory/index/journal_entries.rs", "makes entries of what was written down, each with its label"),
             ("src/store/entries/found.rs", "compares the heading of an entry with the one that is asked for"),
             ("src/tool/skill_policy.rs", "looks for the hosts and recipients that a person typed"),
+            ("src/web/texts.rs", "shows a text from outside in a box that names its sources"),
             ("src/tool/heartbeat.rs", "looks for the item that a trusted file has"),
             ("src/tool/schedule.rs", "lists words in one text that carries the join of their labels"),
             ("src/schedule.rs", "sends part of an answer under its label"),

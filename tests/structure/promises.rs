@@ -53,6 +53,7 @@ const AREAS: &[(&str, &str)] = &[
     ("time", "Scheduled work"),
     ("operation", "Operation"),
     ("command-line", "Command line"),
+    ("page", "The page"),
 ];
 
 /// A doc comment and its proof: a test, or an example that must not compile.

@@ -95,6 +95,8 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("turns", [Here, Here, Here]),
     ("unindexed", [Here, By("clear_entries"), Here]),
     ("verdicts", [Here, No(HISTORY), Here]),
+    ("web_codes", [By("disallow"), Here, By("disallow")]),
+    ("web_sessions", [By("disallow"), Here, By("disallow")]),
     ("workspace", [No(ONLY_NUMBERS), No("the root stays its owner's"), By("set_workspace_owner")]),
 ];
 

@@ -1,5 +1,6 @@
 //! Test fixtures: channels, a simulated clock, scripted models and fake servers.
 
+pub mod browser;
 pub mod channel;
 pub mod fake;
 pub mod injected_events;

@@ -240,8 +240,8 @@ impl<C: Channel> StoryOver<C> {
 
     /// The configuration of the story.
     pub fn config(&self) -> Config {
-        // Reflection and heartbeat are off except in the stories about them.
-        let still = ["[reflection]\nenabled = false\n", "[heartbeat]\ninterval = \"0\"\n"];
+        // Reflection, heartbeat and the page are off except in the stories about them.
+        let still = ["[reflection]\nenabled = false\n", "[heartbeat]\ninterval = \"0\"\n", "[web]\nenabled = false\n"];
         let still: String = still
             .into_iter()
             .filter(|section| !self.settings.contains(&section[..section.find(']').unwrap()]))

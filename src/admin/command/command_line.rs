@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use super::arguments::{self, kind_of};
-use super::{Action, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
+use super::{Action, BrowserChange, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::imports::ImportRequest;
 use crate::admin::paging::PageRequest;
 use crate::admin::search::SearchQuery;
@@ -76,6 +76,10 @@ fn action(words: &[&str]) -> Option<Action> {
             Action::AcceptTool { name: text(name), hash: text(hash), word: word.concat() }
         }
         ["knowledge", "--mend"] => Action::RepairKnowledge,
+        ["web"] => Action::Browsers(BrowserChange::SignIn(None)),
+        ["web", "--as", name] => Action::Browsers(BrowserChange::SignIn(Some(text(name)))),
+        ["web", "--end-all"] => Action::Browsers(BrowserChange::EndAll(None)),
+        ["web", "--end-all", "--as", name] => Action::Browsers(BrowserChange::EndAll(Some(text(name)))),
         ["people", "claim"] => Action::Claim,
         ["people", "pair", name, role, means @ ..] => {
             let role = role.parse::<Role>().ok().filter(|role| *role != Role::Guest)?;

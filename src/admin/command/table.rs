@@ -1,7 +1,7 @@
 //! The table of chat commands: all that is known of a command but its execution.
 
 use super::arguments::{self, named};
-use super::{Action, Command, Query, ReflectionRequest, search_flags};
+use super::{Action, BrowserChange, Command, Query, ReflectionRequest, search_flags};
 use crate::people::Role;
 use crate::wording::Language;
 use crate::wording::command as says;
@@ -91,7 +91,7 @@ pub const COMMANDS: &[CommandRow] = &[
     .command_line("memory")
     .hint("search also takes --agent NAME, --section HEADING, --category WORD, --since and --until DAY, --case and --context LINES")
     .in_menu(),
-    member("remember", "TEXT", "Remember a text word for word", Act(|rest| named(rest).map(Action::Remember))).in_menu(),
+    member("remember", "TEXT", "Remember a text verbatim", Act(|rest| named(rest).map(Action::Remember))).in_menu(),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
         .command_line("memory promote"),
     member("trust", "[NUMBER | off]", "Trust what you sent", ByArguments(arguments::trust))
@@ -101,7 +101,7 @@ pub const COMMANDS: &[CommandRow] = &[
         .command_line("reminders")
         .hint("to set one, ask for it in your own words, without a command; later sets one that has come again, in an hour")
         .in_menu(),
-    member("forget", "NOTE [messages]", "Delete a note or a fact permanently", Act(arguments::forget))
+    member("forget", "NOTE [messages]", "Delete a note or fact for good", Act(arguments::forget))
         .in_group(InGroup::ActsOnGroup)
         .command_line("memory forget")
         .hint(
@@ -110,7 +110,7 @@ pub const COMMANDS: &[CommandRow] = &[
              in messages only",
         )
         .in_menu(),
-    member("why", "[NOTE | KEY | NUMBER]", "Show where something comes from", Read(|rest| Some(arguments::why(rest))))
+    member("why", "[NOTE | KEY | NUMBER]", "Show where it comes from", Read(|rest| Some(arguments::why(rest))))
         .command_line("review why"),
     member("conversations", "[KIND | NUMBER]", "List or show conversations", Read(arguments::conversations))
         .command_line("conversations")
@@ -121,6 +121,8 @@ pub const COMMANDS: &[CommandRow] = &[
     member("export", "", "Export all your data", Act(|_| Some(Action::Export))).command_line("export"),
     member("whoami", "", "Show your role and addresses", Read(|_| Some(Query::Whoami))),
     member("settings", "[language CODE | timezone ZONE]", "Change language and time zone", ByArguments(arguments::settings)),
+    member("web", "", "Open the page", Act(|_| Some(Action::Browsers(BrowserChange::SignIn(None)))))
+        .command_line("web"),
     member("link", "", "Link another address", Act(|_| Some(Action::Link))),
     owner(
         "heartbeat",
@@ -140,10 +142,10 @@ pub const COMMANDS: &[CommandRow] = &[
     )
     .command_line("review show")
     .hint("/pending lists the numbers"),
-    owner("approve", "NUMBER HASH [WORD]", "Approve a proposal exactly as shown", Act(arguments::approve))
+    owner("approve", "NUMBER HASH [WORD]", "Approve a proposal as shown", Act(arguments::approve))
         .command_line("review approve")
         .hint("/pending lists the numbers, and /show NUMBER gives the hash"),
-    owner("reject", "NUMBER [REASON]", "Reject a proposal permanently", Act(arguments::reject))
+    owner("reject", "NUMBER [REASON]", "Reject a proposal", Act(arguments::reject))
         .command_line("review reject")
         .hint("/pending lists the numbers"),
     owner(

@@ -394,6 +394,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         agent: "compline".to_owned(),
         version: "0.1.0".to_owned(),
         channels: Arc::new(Nobody),
+        page: Default::default(),
         failed_attempts: Default::default(),
     }
 }

@@ -266,7 +266,7 @@ async fn next_frame(connection: &mut Connection) -> anyhow::Result<FromGateway> 
 fn config(home: &Path) -> anyhow::Result<config::Config> {
     let zone = says::ZONE;
     let text = format!(
-        "timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[reflection]\nmin_messages = 1\n[telegram]\ntoken = \"1:demonstration\"\n\
+        "timezone = \"{zone}\"\n[tools]\nweb_fetch = false\n[web]\nenabled = false\n[reflection]\nmin_messages = 1\n[telegram]\ntoken = \"1:demonstration\"\n\
          [[people]]\nname = \"you\"\nrole = \"owner\"\ntelegram = {}\nprefer = \"telegram\"\n",
         demo_phone::NUMBER
     );

@@ -31,6 +31,7 @@ pub static SECTIONS: &[Section] = &[
     table("reflection", "Reflections on each day, week and month, and their actions.", REFLECTION),
     table("heartbeat", "Regular checks of the items that the owner wrote in HEARTBEAT.md.", HEARTBEAT),
     table("tools", "Built-in tools.", TOOLS),
+    table("web", "The page, for a browser on this computer; `compline web` signs one in.", WEB),
     repeated("mcp", "An MCP server; repeat the section for each. Its tools are offered once accepted with `compline tools`.", MCP),
     table("retention", "Retention periods.", RETENTION),
     table("standby", "A second machine, fed by Litestream. Off unless set.", STANDBY),
@@ -224,6 +225,16 @@ const HEARTBEAT: &[Key] = &[
     key("interval", Duration, Is("30m"), "30m",
         "Interval between checks of HEARTBEAT.md; without open items no model is called. At least 1m, or \"0\" for never."),
     key("quiet_hours", Text, Is("22:00-07:00"), "22:00-07:00", "Local hours without checks; \"\" for none."),
+];
+
+const WEB: &[Key] = &[
+    key("enabled", Flag, Is("true"), "true", "Whether the running gateway serves the page."),
+    key("listen", Text, Is("127.0.0.1:7420"), "127.0.0.1:7420",
+        "Local address of the page. Beyond this computer it needs public_url."),
+    key("public_url", Url, Nothing, "https://compline.example.org",
+        "Address of the page behind a TLS proxy that passes on the Host header; /web in the chat needs it."),
+    key("session_days", Count, Is("30"), "30", "Days without use after which a browser is signed out; 1 to 365."),
+    key("public_metrics", Flag, Is("false"), "false", "Whether /health and /metrics also answer under public_url."),
 ];
 
 const RETENTION: &[Key] = &[

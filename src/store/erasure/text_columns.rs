@@ -302,6 +302,10 @@ mod tests {
         "unindexed.path",
         "verdicts.outcome",
         "verdicts.stage",
+        "web_codes.began_by",
+        "web_sessions.began_by",
+        "web_sessions.browser",
+        "web_sessions.theme",
     ];
 
     fn is_plain(column: &str) -> bool {

@@ -285,19 +285,20 @@ does-remember = Text wörtlich merken
 does-promote = Notiz von außen vertrauen
 does-trust = Gesendetem vertrauen
 does-reminders = Erinnerungen zeigen, streichen
-does-forget = Notiz oder Tatsache endgültig löschen
+does-forget = Notiz oder Tatsache löschen
 does-why = Herkunft zeigen
 does-conversations = Gespräche zeigen
 does-export = Alle deine Daten exportieren
 does-settings = Sprache und Zeitzone ändern
 does-whoami = Rolle und Adressen zeigen
+does-web = Seite öffnen
 does-link = Weitere Adresse verbinden
 does-heartbeat = Prüfungen zeigen, ändern
 does-pending = Zeigen, was auf dich wartet
 does-show = Vorschlag ganz zeigen
 does-approve = Vorschlag wie gezeigt annehmen
 does-reject = Vorschlag endgültig ablehnen
-does-skills = Skills zeigen, zurückgehaltene annehmen
+does-skills = Skills zeigen, annehmen
 does-history = Fassungen eines Skills zeigen
 does-rollback = Frühere Fassung wiederherstellen
 does-reflect = Auf einen Zeitraum zurückblicken
@@ -307,3 +308,8 @@ does-model = Modelle zeigen, eines bevorzugen
 does-people = Personen zeigen, verwalten
 does-pair = Code für eine Person machen
 does-remove = Zugang entziehen
+
+## The page
+
+web-link = { $link } meldet einen Browser als { $name } an. Der Link gilt einmal und zwei Minuten lang; gib ihn niemandem.
+web-only-on-the-computer = Die Seite öffnet sich nur auf dem Computer, auf dem ich laufe: Dort macht `compline web` einen Link.

@@ -268,3 +268,8 @@ command-quarantined = That command failed three times, so I will not try it agai
 new-conversation = Done. Your next message begins a new conversation; what mattered in this one is being written down.
 stopped = Stopped.
 nothing-runs = Nothing is running.
+
+## The page
+
+web-link = { $link } signs one browser in as { $name }. It works once, for two minutes; pass it to nobody.
+web-only-on-the-computer = The page opens only on the computer that runs me: `compline web` makes a link there.

@@ -285,12 +285,13 @@ does-remember = Recordar un texto literal
 does-promote = Confiar en una nota de fuera
 does-trust = Confiar en lo que enviaste
 does-reminders = Mostrar o cancelar recordatorios
-does-forget = Borrar para siempre una nota o un dato
+does-forget = Borrar una nota o un dato
 does-why = Mostrar el origen de algo
 does-conversations = Mostrar conversaciones
 does-export = Exportar todos tus datos
 does-settings = Cambiar idioma y zona horaria
 does-whoami = Mostrar rol y direcciones
+does-web = Abrir la página
 does-link = Vincular otra dirección
 does-heartbeat = Mostrar o cambiar revisiones
 does-pending = Mostrar lo que te espera
@@ -298,12 +299,17 @@ does-show = Mostrar una propuesta entera
 does-approve = Aprobar una propuesta
 does-reject = Rechazar una propuesta
 does-skills = Mostrar o aceptar habilidades
-does-history = Mostrar las versiones de una habilidad
+does-history = Mostrar versiones de una habilidad
 does-rollback = Restaurar una versión anterior
 does-reflect = Repasar un periodo
 does-reflections = Mostrar repasos
 does-search = Buscar en todo
 does-model = Mostrar modelos o preferir uno
 does-people = Mostrar y gestionar personas
-does-pair = Crear un código para una persona
+does-pair = Crear un código
 does-remove = Quitar el acceso a una persona
+
+## The page
+
+web-link = { $link } abre la sesión de un navegador como { $name }. Vale una vez y durante dos minutos; no se lo des a nadie.
+web-only-on-the-computer = La página solo se abre en el ordenador en el que funciono: allí `compline web` crea un enlace.

@@ -1,0 +1,130 @@
+//! Pictures of numbers, as SVG with the same numbers as a table below.
+//!
+//! Only attributes and classes are used, since the content policy allows no inline style; series
+//! differ by pattern as well as by colour.
+
+use maud::{Markup, html};
+
+/// Height of the tallest bar, in units of the picture.
+const HEIGHT: u64 = 160;
+/// Width of a bar with its gap.
+const STEP: usize = 24;
+/// Width of a bar.
+const BAR: usize = 18;
+/// Space below the bars for their names.
+const NAMES: u64 = 20;
+
+/// Bars that stand side by side, each of the same series on top of each other.
+pub struct StackedBars {
+    /// Title, which also names the table.
+    pub title: String,
+    /// Names of the series, at most six of which have a pattern of their own.
+    pub series: Vec<String>,
+    /// Bars: the name below, and a number for each series.
+    pub bars: Vec<(String, Vec<u64>)>,
+    /// Number that a line marks, with its name.
+    pub limit: Option<(u64, String)>,
+    /// Number in words.
+    pub words: fn(u64) -> String,
+}
+
+impl StackedBars {
+    /// Draws the bars, and the table below.
+    pub fn markup(&self) -> Markup {
+        let sums = self.bars.iter().map(|(_, numbers)| numbers.iter().sum::<u64>());
+        let top = sums.chain(self.limit.iter().map(|(limit, _)| *limit)).max().unwrap_or_default().max(1);
+        let width = self.bars.len().max(1) * STEP;
+        let height = HEIGHT + NAMES;
+        html! {
+            figure {
+                svg.chart viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(self.title) {
+                    title { (self.title) }
+                    desc { "The table below has the same numbers." }
+                    (patterns())
+                    @for (at, (name, numbers)) in self.bars.iter().enumerate() { (bar(at, name, numbers, top)) }
+                    @if let Some((limit, _)) = &self.limit {
+                        @let y = HEIGHT - scaled(*limit, top);
+                        line.limit x1="0" x2=(width) y1=(y) y2=(y) {}
+                    }
+                }
+                figcaption {
+                    @for (at, name) in self.series.iter().enumerate() {
+                        span.key { svg viewBox="0 0 12 12" aria-hidden="true" { rect width="12" height="12" class={ "series-" (at % 6) } {} } (name) " " }
+                    }
+                    @if let Some((limit, name)) = &self.limit { span.key { (name) ": " ((self.words)(*limit)) } }
+                }
+                details { summary { "Numbers" } (self.table()) }
+            }
+        }
+    }
+
+    fn table(&self) -> Markup {
+        html! { div.scroll tabindex="0" { table {
+            caption { (self.title) }
+            tr { th scope="col" { "Day" } @for name in &self.series { th.number scope="col" { (name) } } }
+            @for (name, numbers) in &self.bars {
+                tr { th scope="row" { (name) } @for number in numbers { td.number { ((self.words)(*number)) } } }
+            }
+        } } }
+    }
+}
+
+fn bar(at: usize, name: &str, numbers: &[u64], top: u64) -> Markup {
+    let x = at * STEP + (STEP - BAR) / 2;
+    let mut floor = HEIGHT;
+    let mut parts = Vec::new();
+    for (series, number) in numbers.iter().enumerate() {
+        let height = scaled(*number, top);
+        floor = floor.saturating_sub(height);
+        parts.push((series % 6, floor, height));
+    }
+    html! {
+        @for (series, y, height) in parts.iter().filter(|(_, _, height)| *height > 0) {
+            rect class={ "series-" (series) } x=(x) y=(y) width=(BAR) height=(height) {}
+        }
+        text.name x=(x + BAR / 2) y=(HEIGHT + NAMES - 6) { (name) }
+    }
+}
+
+/// Returns the height of a number; one that is not zero can be seen.
+fn scaled(number: u64, top: u64) -> u64 {
+    let height = u128::from(number) * u128::from(HEIGHT) / u128::from(top);
+    u64::try_from(height).unwrap_or(HEIGHT).max(u64::from(number > 0))
+}
+
+/// Patterns of the series, for those who do not tell colours apart.
+fn patterns() -> Markup {
+    let lines = [("1", "M0 6L6 0"), ("2", "M0 0L6 6"), ("3", "M0 3H6"), ("4", "M3 0V6"), ("5", "M0 3H6M3 0V6")];
+    html! { defs { @for (number, path) in lines {
+        pattern id={ "pattern-" (number) } class={ "pattern-" (number) } width="6" height="6" patternUnits="userSpaceOnUse" {
+            rect.ground width="6" height="6" {}
+            path d=(path) {}
+        }
+    } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heights_keep_their_proportions_and_nothing_vanishes() {
+        assert_eq!([0, 1, 50, 100].map(|number| scaled(number, 100)), [0, 1, 80, 160]);
+        assert_eq!(scaled(1, 1_000_000), 1);
+        assert_eq!(scaled(u64::MAX, u64::MAX), HEIGHT);
+    }
+
+    #[test]
+    fn a_name_is_text_in_picture_and_table() {
+        let name = "<script>alert(1)</script>";
+        let chart = StackedBars {
+            title: name.to_owned(),
+            series: vec![name.to_owned()],
+            bars: vec![(name.to_owned(), vec![3])],
+            limit: Some((5, name.to_owned())),
+            words: |number| number.to_string(),
+        };
+        let markup = chart.markup().into_string();
+        assert!(!markup.contains("<script") && markup.contains("&lt;script"), "{markup}");
+    }
+}

@@ -1,0 +1,81 @@
+//! Markdown and other text as markup.
+//!
+//! Text becomes markup here and nowhere else. The assistant's Markdown passes the reader that all
+//! channels share, whose blocks hold no markup, no control characters and no lying address. An
+//! address from a text that someone else wrote stays spelled out, and any other leads through
+//! `/away`, which shows where it goes.
+
+use maud::{Markup, html};
+
+use crate::markdown::{self, Block, Body, LinkDisplay, Span};
+use crate::time::{Timestamp, Zone};
+
+/// Renders Markdown. Addresses stand behind their text only if the text is `trusted`.
+pub fn markdown(text: &str, trusted: bool) -> Markup {
+    let links = if trusted { LinkDisplay::Embedded } else { LinkDisplay::SpelledOut };
+    let blocks = markdown::read(text, links);
+    html! { div.text { @for block in &blocks { (block_markup(block)) } } }
+}
+
+fn block_markup(block: &Block) -> Markup {
+    let depth = block.depth.min(4).to_string();
+    let lead = block.lead.trim();
+    // Headings of a message stand below those of the page.
+    match &block.body {
+        Body::Text { heading: 0, spans } if lead.is_empty() => html! { p data-quote=(depth) { (spans_markup(spans)) } },
+        Body::Text { heading: 0, spans } => {
+            let indent = (block.lead.len() - block.lead.trim_start().len()).div_ceil(2).min(6).to_string();
+            html! { p.item data-quote=(depth) data-indent=(indent) { span.marker { (lead) " " } (spans_markup(spans)) } }
+        }
+        Body::Text { spans, .. } => html! { p.heading data-quote=(depth) { (spans_markup(spans)) } },
+        Body::Code { language, text } => {
+            html! { pre data-quote=(depth) data-language=[Some(language).filter(|l| !l.is_empty())] { code { (text) } } }
+        }
+        Body::Table(table) => html! { div.scroll tabindex="0" { (table_markup(table)) } },
+        Body::Rule => html! { hr; },
+    }
+}
+
+fn table_markup(table: &markdown::Table) -> Markup {
+    html! { table {
+        @for (at, row) in table.rows().iter().enumerate() {
+            tr { @for cell in row { @if at == 0 { th scope="col" { (cell) } } @else { td { (cell) } } } }
+        }
+    } }
+}
+
+fn spans_markup(spans: &[Span]) -> Markup {
+    html! { @for span in spans { (span_markup(span)) } }
+}
+
+fn span_markup(span: &Span) -> Markup {
+    let style = &span.style;
+    let mut markup = html! { @for (at, line) in span.text.split('\n').enumerate() { @if at > 0 { br; } (line) } };
+    if style.code {
+        markup = html! { code { (markup) } };
+    }
+    if style.strike {
+        markup = html! { s { (markup) } };
+    }
+    if style.italic {
+        markup = html! { em { (markup) } };
+    }
+    if style.bold {
+        markup = html! { strong { (markup) } };
+    }
+    if let Some(link) = &style.link {
+        markup = html! { a href=(away(link)) rel="noreferrer" { (markup) } };
+    }
+    markup
+}
+
+/// Returns the address of the page that shows where a link leads.
+pub fn away(link: &str) -> String {
+    let escaped = percent_encoding::utf8_percent_encode(link, percent_encoding::NON_ALPHANUMERIC);
+    format!("/away?to={escaped}")
+}
+
+/// Renders a time, with the exact one as its title.
+pub fn time(at: Timestamp, zone: Zone, now: Timestamp) -> Markup {
+    html! { time datetime=(at.rfc3339()) title=(zone.show_long(at)) { (zone.show_near(at, now)) } }
+}

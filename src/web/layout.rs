@@ -1,0 +1,69 @@
+//! The frame of every page: head, navigation, and the messages that stand alone.
+
+use axum::http::StatusCode;
+use axum::response::{Html, IntoResponse, Response};
+use maud::{DOCTYPE, Markup, html};
+
+use super::assets;
+use super::navigation::NAVIGATION;
+use super::visitor::Visitor;
+use crate::wording::web as says;
+
+/// Renders a page. `path` is the entry of the navigation that it belongs to.
+pub fn page(visitor: Option<&Visitor>, path: &str, title: &str, main: Markup) -> Html<String> {
+    let theme = visitor.map_or("system", |visitor| visitor.session.theme.as_str());
+    let has_shortcuts = visitor.is_some_and(|visitor| visitor.session.shortcuts);
+    let markup = html! {
+        (DOCTYPE)
+        html lang="en-GB" data-theme=(theme) data-shortcuts[has_shortcuts] {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Compline" }
+                link rel="icon" href=(assets::path("icon.svg")) type="image/svg+xml";
+                link rel="stylesheet" href=(assets::path("page.css"));
+                script src=(assets::path("page.js")) defer {}
+            }
+            body {
+                a.skip href="#main" { "Skip to content" }
+                @if let Some(visitor) = visitor { (header(visitor, path)) }
+                main #main tabindex="-1" {
+                    h1 { (title) }
+                    (main)
+                }
+            }
+        }
+    };
+    Html(markup.into_string())
+}
+
+fn header(visitor: &Visitor, path: &str) -> Markup {
+    let entries = NAVIGATION.iter().filter(|entry| visitor.is_owner() || !entry.is_owners);
+    html! {
+        header.top {
+            nav aria-label="Pages" {
+                ul { @for entry in entries {
+                    li { a href=(entry.path) aria-current=[(entry.path == path).then_some("page")] { (entry.title) } }
+                } }
+            }
+        }
+    }
+}
+
+/// Renders a page that says one sentence.
+pub fn message(visitor: Option<&Visitor>, status: StatusCode, sentence: &str) -> Response {
+    let page = page(visitor, "", "Compline", html! { p { (sentence) } p { a href="/" { "Back to the start" } } });
+    (status, page).into_response()
+}
+
+/// Renders the page of an internal error, which goes to the log.
+pub fn failure(error: &anyhow::Error) -> Response {
+    tracing::error!("A page failed: {error:#}");
+    message(None, StatusCode::INTERNAL_SERVER_ERROR, says::FAILED)
+}
+
+/// Answers an address that leads nowhere.
+pub async fn not_found() -> Response {
+    message(None, StatusCode::NOT_FOUND, says::NOT_FOUND)
+}

@@ -1,0 +1,35 @@
+//! The navigation.
+
+/// An entry of the navigation.
+pub struct Entry {
+    /// Address.
+    pub path: &'static str,
+    /// Title.
+    pub title: &'static str,
+    /// True if only owners see it.
+    pub is_owners: bool,
+}
+
+/// The navigation, in its order.
+pub const NAVIGATION: &[Entry] = &[
+    entry("/", "Today"),
+    entry("/conversations", "Conversations"),
+    entry("/search", "Search"),
+    entry("/memory", "Memory"),
+    entry("/schedule", "Schedule"),
+    owners("/skills", "Skills"),
+    owners("/reflections", "Reflections"),
+    entry("/usage", "Usage"),
+    owners("/people", "People"),
+    owners("/models", "Tools and models"),
+    owners("/status", "Status"),
+    entry("/me", "Me"),
+];
+
+const fn entry(path: &'static str, title: &'static str) -> Entry {
+    Entry { path, title, is_owners: false }
+}
+
+const fn owners(path: &'static str, title: &'static str) -> Entry {
+    Entry { path, title, is_owners: true }
+}

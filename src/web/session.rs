@@ -1,0 +1,157 @@
+//! Signed-in browsers: the cookie, and the extractors that say who may use a route.
+//!
+//! The row of the session is read for each request, so a session ends at once when it is ended
+//! anywhere, when its person's access is revoked, or when their role changes. Nothing that a request
+//! says about itself counts.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{FromRequestParts, Request, State};
+use axum::http::header::{COOKIE, HeaderValue, SET_COOKIE};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+
+use super::guard::Via;
+use super::visitor::{Visitor, Who};
+use super::{Web, layout};
+use crate::store::{Db, Tx};
+use crate::wording::web as says;
+
+/// Interval at which use of a session is recorded.
+const SEEN_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// Extractor of a visitor of any role.
+#[derive(Debug)]
+pub struct Member(pub Visitor);
+
+/// Extractor of a visitor who is an owner.
+#[derive(Debug)]
+pub struct Owner(pub Visitor);
+
+/// Extractors that say who may use a route. Only these two exist.
+pub trait Admitted: FromRequestParts<Arc<Web>, Rejection = Response> + Send + 'static {
+    /// Who passes it.
+    const WHO: Who;
+}
+
+impl Admitted for Member {
+    const WHO: Who = Who::Member;
+}
+
+impl Admitted for Owner {
+    const WHO: Who = Who::Owner;
+}
+
+impl FromRequestParts<Arc<Web>> for Member {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Web>) -> Result<Self, Response> {
+        match parts.extensions.get::<Visitor>() {
+            Some(visitor) => Ok(Self(visitor.clone())),
+            // A person who opens a page is led to the sign-in; a script is told.
+            None if [Method::GET, Method::HEAD].contains(&parts.method) && accepts_html(&parts.headers) => {
+                Err(Redirect::to("/login").into_response())
+            }
+            None => Err((StatusCode::UNAUTHORIZED, says::SIGNED_OUT).into_response()),
+        }
+    }
+}
+
+impl FromRequestParts<Arc<Web>> for Owner {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Arc<Web>) -> Result<Self, Response> {
+        let Member(visitor) = Member::from_request_parts(parts, web).await?;
+        if visitor.is_owner() {
+            return Ok(Self(visitor));
+        }
+        Err(layout::message(Some(&visitor), StatusCode::FORBIDDEN, says::OWNER_ONLY))
+    }
+}
+
+fn accepts_html(headers: &HeaderMap) -> bool {
+    let accepted = headers.get("accept").and_then(|value| value.to_str().ok());
+    accepted.is_some_and(|accepted| accepted.contains("text/html"))
+}
+
+/// Reads the session of the cookie, if it has one, and prolongs it while it is used.
+pub async fn identify(State(web): State<Arc<Web>>, mut request: Request, next: Next) -> Response {
+    let via = request.extensions().get::<Via>().copied().unwrap_or(Via::Local);
+    let Some(cookie) = web.cookie_in(request.headers(), via) else { return next.run(request).await };
+    let visitor = match web.visitor(&cookie, via).await {
+        Ok(visitor) => visitor,
+        Err(error) => return layout::failure(&error),
+    };
+    let Some(visitor) = visitor else { return next.run(request).await };
+    let is_due = visitor.now.since(visitor.session.seen_at) >= SEEN_INTERVAL;
+    let id = visitor.session.id;
+    request.extensions_mut().insert(visitor);
+    let mut response = next.run(request).await;
+    if is_due && !response.headers().contains_key(SET_COOKIE) {
+        // A read may succeed although nothing can be written.
+        if let Err(error) = web.prolong(id).await {
+            tracing::warn!("The use of a web session cannot be recorded: {error:#}");
+        } else {
+            web.set_cookie(&mut response, &cookie, via);
+        }
+    }
+    response
+}
+
+impl Web {
+    /// Name of the cookie: only a connection with TLS can promise more.
+    fn cookie_name(&self, via: Via) -> String {
+        match via {
+            Via::Local => self.cookie.clone(),
+            Via::Public => format!("__Host-{}", self.cookie),
+        }
+    }
+
+    fn cookie_in(&self, headers: &HeaderMap, via: Via) -> Option<String> {
+        let name = self.cookie_name(via);
+        let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        pairs.find(|(key, _)| *key == name).map(|(_, value)| value.to_owned())
+    }
+
+    /// Sets the cookie of a session.
+    pub(super) fn set_cookie(&self, response: &mut Response, cookie: &str, via: Via) {
+        self.put_cookie(response, cookie, self.config.session.as_secs(), via);
+    }
+
+    /// Removes the cookie of a session.
+    pub(super) fn remove_cookie(&self, response: &mut Response, via: Via) {
+        self.put_cookie(response, "", 0, via);
+    }
+
+    fn put_cookie(&self, response: &mut Response, cookie: &str, seconds: u64, via: Via) {
+        let secure = if via == Via::Public { "; Secure" } else { "" };
+        let name = self.cookie_name(via);
+        let line = format!("{name}={cookie}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}");
+        if let Ok(line) = HeaderValue::from_str(&line) {
+            response.headers_mut().append(SET_COOKIE, line);
+        }
+    }
+
+    async fn visitor(&self, cookie: &str, via: Via) -> anyhow::Result<Option<Visitor>> {
+        let (cookie, now, home) = (cookie.to_owned(), self.admin.clock.now(), self.admin.zone);
+        let read = move |db: Db<'_>| {
+            let Some((session, person)) = db.web_sessions().session(&cookie, now)? else { return Ok(None) };
+            let zone = db.people().zone_of(person.id, home)?;
+            Ok(Some(Visitor { person, session, via, zone, now }))
+        };
+        self.admin.journal.read(read).await
+    }
+
+    async fn prolong(&self, id: crate::id::WebSessionId) -> anyhow::Result<()> {
+        let now = self.admin.clock.now();
+        let end = now.plus(self.config.session);
+        self.admin
+            .journal
+            .write("record use of a web session", move |tx: Tx<'_>| tx.web_sessions().touch(id, now, end))
+            .await
+    }
+}

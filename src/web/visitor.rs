@@ -1,0 +1,39 @@
+//! Who looks at a page.
+
+use super::guard::Via;
+use crate::people::{Person, Role};
+use crate::store::WebSession;
+use crate::time::{Timestamp, Zone};
+
+/// Who may use a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    /// Everyone who reaches the page.
+    Anyone,
+    /// A signed-in person.
+    Member,
+    /// A signed-in owner.
+    Owner,
+}
+
+/// The signed-in person and their browser.
+#[derive(Debug, Clone)]
+pub struct Visitor {
+    /// The person, as they are now.
+    pub person: Person,
+    /// Their browser.
+    pub session: WebSession,
+    /// Name under which the request came.
+    pub via: Via,
+    /// Zone in which times are shown.
+    pub zone: Zone,
+    /// Time of the request.
+    pub now: Timestamp,
+}
+
+impl Visitor {
+    /// Returns true if the person is an owner.
+    pub fn is_owner(&self) -> bool {
+        self.person.role == Role::Owner
+    }
+}

@@ -1,0 +1,62 @@
+//! Sentences about the page, and on it.
+
+use super::language::{Language, say};
+
+/// Refusal: no gateway serves the page.
+pub const NOT_SERVED: &str = "The page is served while `compline run` runs, unless `[web] enabled` is false.";
+
+/// A link that signs a browser in.
+pub fn link(language: Language, name: &str, link: &str) -> String {
+    say!(language, "web-link", name = name, link = link)
+}
+
+/// The same on the command line.
+pub fn link_on_command_line(name: &str, link: &str) -> String {
+    format!(
+        "{link}\n\nOpen it to sign a browser in as {name}. It works once, for two minutes. From another computer: \
+         `ssh -L 7420:127.0.0.1:7420 USER@HOST`, and open it there."
+    )
+}
+
+/// Refusal: a telephone cannot open an address of this computer.
+pub const QR_NEEDS_PUBLIC_URL: &str = "A telephone cannot open the page: set `[web] public_url`, the address of a TLS \
+    proxy (`docs/web.md` has recipes).";
+
+/// Refusal: the page has no address that a telephone could open.
+pub fn only_on_the_computer(language: Language) -> String {
+    say!(language, "web-only-on-the-computer")
+}
+
+/// Result of ending sessions.
+pub fn ended(count: usize) -> String {
+    match count {
+        0 => "No browser was signed in. Open links are void.".to_owned(),
+        1 => "One browser is signed out. Open links are void.".to_owned(),
+        count => format!("{count} browsers are signed out. Open links are void."),
+    }
+}
+
+/// The page cannot be served because its address cannot be used.
+pub fn cannot_listen(address: &str, error: &str) -> String {
+    format!("The page is not served: cannot listen at {address} ({error}). Set another `[web] listen`.")
+}
+
+/// Refusal of a request under an unknown name.
+pub fn wrong_host(host: &str) -> String {
+    format!("This page is not known as \"{host}\". If it should be: [web] public_url = \"https://{host}\"")
+}
+
+/// Refusal of a request that another page made.
+pub const OTHER_SITE: &str = "Another page sent this request, so nothing was done.";
+/// Refusal of a request without a session.
+pub const SIGNED_OUT: &str = "You are signed out. `compline web` signs this browser in.";
+/// Refusal of an owner's page.
+pub const OWNER_ONLY: &str = "Only an owner can see this.";
+/// A sign-in code that is unknown, used or expired.
+pub const CODE_REFUSED: &str = "This link is used up or too old. `compline web` makes a new one.";
+/// A page that could not be made.
+pub const FAILED: &str = "This did not work. Nothing was lost; the log says more.";
+/// An address that leads nowhere.
+pub const NOT_FOUND: &str = "There is no such page.";
+/// A form that does not fit the page.
+pub const BAD_FORM: &str = "This form is not complete. Go back, load the page again, and repeat it.";

@@ -1,0 +1,153 @@
+//! Signing in: one-time links, sessions, and their end.
+
+use std::time::Duration;
+
+use reqwest::{Method, StatusCode};
+
+use crate::support::browser::{Browser, SERVED, answer, sign_in_code};
+use crate::support::story::{ADA, BEN, StoryOver};
+use crate::support::telegram::FakeTelegram;
+
+type Story = StoryOver<FakeTelegram>;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+async fn begin() -> Story {
+    Story::with(SERVED).await
+}
+
+async fn is_in(browser: &Browser) -> bool {
+    browser.get("/").await.status == StatusCode::OK
+}
+
+/// Promise (page/sign-in): A link from `compline web` signs one browser in, once, within two minutes.
+#[tokio::test]
+async fn a_link_signs_one_browser_in_once() {
+    let story = begin().await;
+    let code = sign_in_code(story.app(), "Ada").await;
+    let (mut first, mut second) = (Browser::new(story.app()), Browser::new(story.app()));
+    let named = first.post("/login/person", &[("code", &code)]).await;
+    assert_eq!((named.status, &*named.text), (StatusCode::OK, "Ada"), "It is told whom it signs in");
+    assert!(!is_in(&first).await, "Looking at the link signs nobody in");
+    assert_eq!(first.post("/login", &[("code", &format!(" {code}\n"))]).await.leads_to(), "/");
+    assert!(is_in(&first).await);
+    let refused = second.post("/login", &[("code", &code)]).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN);
+    assert!(refused.text.contains("used up or too old"), "{}", refused.text);
+    let late = sign_in_code(story.app(), "Ada").await;
+    story.pass(Duration::from_secs(121)).await;
+    assert_eq!(second.post("/login", &[("code", &late)]).await.status, StatusCode::FORBIDDEN);
+    assert!(!is_in(&second).await);
+    story.end().await;
+}
+
+/// Promise (page/guessing): Five wrong sign-in codes in a row make every open link void.
+#[tokio::test]
+async fn wrong_codes_void_open_links() {
+    let story = begin().await;
+    let mut browser = Browser::new(story.app());
+    let code = sign_in_code(story.app(), "Ada").await;
+    for _ in 0..4 {
+        assert_eq!(browser.post("/login", &[("code", "guess")]).await.status, StatusCode::FORBIDDEN);
+    }
+    assert_eq!(browser.post("/login", &[("code", &code)]).await.status, StatusCode::SEE_OTHER);
+    let code = sign_in_code(story.app(), "Ada").await;
+    for path in ["/login", "/login/person", "/login", "/login/person", "/login"] {
+        browser.post(path, &[("code", "guess")]).await;
+    }
+    assert_eq!(browser.post("/login", &[("code", &code)]).await.status, StatusCode::FORBIDDEN);
+    story.end().await;
+}
+
+/// Promise (page/session-end): A browser is signed out when its time is over, from any other browser,
+/// by `compline web --end-all`, and when its person's access or role changes.
+#[tokio::test]
+async fn a_session_ends_in_many_ways() {
+    let mut story = begin().await;
+    let lost = Browser::of(story.app(), "Ada").await;
+    let mut other = Browser::of(story.app(), "Ada").await;
+    let ben = Browser::of(story.app(), "Ben").await;
+    let lost_id = story.count("SELECT min(id) FROM web_sessions").to_string();
+    // Nobody ends another person's browser.
+    let bens = story.count("SELECT max(id) FROM web_sessions").to_string();
+    other.post("/me/browsers/end", &[("id", &bens)]).await;
+    assert!(is_in(&ben).await);
+    assert_eq!(other.post("/me/browsers/end", &[("id", &lost_id)]).await.leads_to(), "/me");
+    assert!(!is_in(&lost).await && is_in(&other).await);
+    // Used now and then, it lasts; unused, it ends.
+    for _ in 0..3 {
+        story.pass(20 * DAY).await;
+        assert!(is_in(&other).await);
+    }
+    assert!(!is_in(&ben).await);
+    story.pass(31 * DAY).await;
+    assert!(!is_in(&other).await);
+    // Everyone is signed out from the computer, and open links are void.
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let code = sign_in_code(story.app(), "Ada").await;
+    assert_eq!(story.command_line(&["web", "--end-all"]).await.json["ended"], 2);
+    assert!(!is_in(&ada).await && !is_in(&ben).await);
+    assert_eq!(other.post("/login", &[("code", &code)]).await.status, StatusCode::FORBIDDEN);
+    // Removed, and a change of role.
+    let ben = Browser::of(story.app(), "Ben").await;
+    story.people_are(&[("Ada", "owner", ADA), ("Ben", "owner", BEN)]);
+    story.restart().await;
+    let ben = ben.at(story.app());
+    assert!(!is_in(&ben).await, "An owner signs in as an owner");
+    let ben = Browser::of(story.app(), "Ben").await;
+    story.only_ada();
+    story.restart().await;
+    let ben = ben.at(story.app());
+    assert!(!is_in(&ben).await);
+    story.end().await;
+}
+
+/// Promise (page/sign-out): Signing out forgets the browser, and a session outlives a restart.
+#[tokio::test]
+async fn a_session_outlives_a_restart_and_ends_with_signing_out() {
+    let mut story = begin().await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    story.restart().await;
+    let mut ada = ada.at(story.app());
+    assert!(is_in(&ada).await);
+    let cookie = ada.cookie.clone();
+    let out = ada.post("/sign-out", &[]).await;
+    assert_eq!(out.leads_to(), "/login");
+    assert!(out.headers.contains_key("clear-site-data"));
+    let ada = ada.with_cookie(cookie);
+    assert!(!is_in(&ada).await);
+    assert_eq!(story.count("SELECT count(*) FROM web_sessions"), 0);
+    story.end().await;
+}
+
+/// Promise (page/public): `/web` in the chat makes a link only when the page has a public address, and
+/// the cookie of that address is never sent without TLS.
+#[tokio::test]
+async fn the_chat_makes_links_for_a_public_address_only() {
+    let mut story = Story::with(SERVED).await;
+    story.say(ADA, "/web").await;
+    story.settle().await;
+    assert!(story.last_received_by(ADA).contains("only on the computer"), "{}", story.last_received_by(ADA));
+    story.settings(&format!("{SERVED}public_url = \"https://home.example\"\n"));
+    story.restart().await;
+    story.say(BEN, "/web").await;
+    story.settle().await;
+    let told = story.last_received_by(BEN);
+    let link = told.split_whitespace().find(|word| word.starts_with("https://home.example/login#")).unwrap();
+    let code = link.split_once('#').unwrap().1;
+    let browser = Browser::new(story.app());
+    let request = browser
+        .request(Method::POST, "/login")
+        .header("host", "home.example")
+        .header("origin", "https://home.example")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(format!("code={code}"));
+    let page = answer(request).await;
+    let cookie = page.headers["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.starts_with("__Host-compline-") && cookie.contains("; Secure"), "{cookie}");
+    assert!(cookie.contains("; HttpOnly; SameSite=Lax"), "{cookie}");
+    // The cookie of one name does not count under the other.
+    let cookie = cookie.split(';').next().map(str::to_owned);
+    assert!(!is_in(&browser.with_cookie(cookie)).await);
+    story.end().await;
+}

@@ -1,0 +1,110 @@
+//! A browser without a screen: it keeps the cookie, follows no redirect, and sends what browsers
+//! send.
+
+use compline::app::App;
+use reqwest::header::{ACCEPT, COOKIE, LOCATION, SET_COOKIE};
+use reqwest::{Client, Method, RequestBuilder, StatusCode};
+
+/// Settings of a story with a page, at any free port.
+pub const SERVED: &str = "[web]\nlisten = \"127.0.0.1:0\"\n";
+
+/// A browser at the page.
+#[derive(Clone)]
+pub struct Browser {
+    client: Client,
+    /// Address of the page, without a slash at its end.
+    pub base: String,
+    /// Cookie, as name and value.
+    pub cookie: Option<String>,
+}
+
+/// An answer of the page.
+#[derive(Debug)]
+pub struct Page {
+    /// Status.
+    pub status: StatusCode,
+    /// Headers.
+    pub headers: reqwest::header::HeaderMap,
+    /// Body.
+    pub text: String,
+}
+
+impl Page {
+    /// Returns where a redirect leads.
+    pub fn leads_to(&self) -> &str {
+        self.headers.get(LOCATION).map_or("", |to| to.to_str().unwrap())
+    }
+}
+
+impl Browser {
+    /// Opens a browser that is not signed in.
+    pub fn new(app: &App) -> Self {
+        let base = app.admin.page.local().expect("the page is served").trim_end_matches('/').to_owned();
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).build().unwrap();
+        Self { client, base, cookie: None }
+    }
+
+    /// Opens a browser and signs it in, as a person does on the computer.
+    pub async fn of(app: &App, name: &str) -> Self {
+        let mut browser = Self::new(app);
+        let code = sign_in_code(app, name).await;
+        let page = browser.post("/login", &[("code", &code)]).await;
+        assert_eq!((page.status, page.leads_to()), (StatusCode::SEE_OTHER, "/"), "{}", page.text);
+        browser
+    }
+
+    /// Builds a request as this browser sends it.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.client.request(method, format!("{}{path}", self.base)).header(ACCEPT, "text/html");
+        match &self.cookie {
+            Some(cookie) => request.header(COOKIE, cookie),
+            None => request,
+        }
+    }
+
+    /// Returns the same browser with this cookie.
+    pub fn with_cookie(self, cookie: Option<String>) -> Self {
+        Self { cookie, ..self }
+    }
+
+    /// Returns the same browser at the page of a gateway that was started again.
+    pub fn at(self, app: &App) -> Self {
+        Self { base: Self::new(app).base, ..self }
+    }
+
+    /// Opens a page.
+    pub async fn get(&self, path: &str) -> Page {
+        answer(self.request(Method::GET, path)).await
+    }
+
+    /// Sends a form of the page.
+    pub async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
+        let mut body = url::form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(form);
+        let request = self
+            .request(Method::POST, path)
+            .header("sec-fetch-site", "same-origin")
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(body.finish());
+        let page = answer(request).await;
+        if let Some(cookie) = page.headers.get(SET_COOKIE) {
+            self.cookie = cookie.to_str().unwrap().split(';').next().map(str::to_owned);
+        }
+        page
+    }
+}
+
+/// Sends a request.
+pub async fn answer(request: RequestBuilder) -> Page {
+    let response = request.send().await.unwrap();
+    let (status, headers) = (response.status(), response.headers().clone());
+    Page { status, headers, text: response.text().await.unwrap() }
+}
+
+/// Returns the code of a new sign-in link for a person.
+pub async fn sign_in_code(app: &App, name: &str) -> String {
+    let words = ["web", "--as", name].map(str::to_owned);
+    let answer = app.admin.command_line(&words).await;
+    let url = answer.json["url"].as_str().unwrap_or_else(|| panic!("{}", answer.markdown)).to_owned();
+    url.split_once('#').unwrap().1.to_owned()
+}
