@@ -13,6 +13,7 @@
 //!
 //! Callers above this module end the turns that still use erased text.
 
+mod import;
 mod person;
 mod plan;
 mod preview;

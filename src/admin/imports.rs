@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::ImportsAdmin;
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
+use crate::erasure::Erasure;
 use crate::id::ImportId;
 use crate::import::{self, ArchiveItem, ArchivedConversation, ImportError, SkipReason};
 use crate::people::Person;
@@ -120,6 +121,10 @@ impl ImportsAdmin<'_> {
     /// Returns what an archive holds, and how much of it is new. Stores nothing.
     pub(super) async fn survey(&self, caller: &Person, request: &ImportRequest) -> Result<Survey, CommandError> {
         let person = self.receiver(caller, request).await?;
+        self.survey_for(&person, request).await
+    }
+
+    async fn survey_for(&self, person: &Person, request: &ImportRequest) -> Result<Survey, CommandError> {
         let id = person.id;
         let stream = self.journal.read(move |db| db.conversations().stream_of(id)).await?;
         let path = request.path.clone();
@@ -136,9 +141,10 @@ impl ImportsAdmin<'_> {
 
     /// Imports an archive.
     pub(super) async fn import(&self, caller: &Person, request: &ImportRequest) -> Result<Answer, CommandError> {
-        let survey = self.survey(caller, request).await?;
         let person = self.receiver(caller, request).await?;
-        self.finish_removals().await?;
+        // What is still being removed counts as there.
+        self.schedule.delete_redacted().await?;
+        let survey = self.survey_for(&person, request).await?;
         let context = self.render_context(crate::wording::review::Surface::CommandLine);
         let (mut lines, json) = (survey.lines(&context), survey.json(&context, &mut ShownLabel::nothing()));
         lines.push(String::new());
@@ -172,29 +178,8 @@ impl ImportsAdmin<'_> {
             return Err(Answer::refusal(says::no_such(id)).into());
         }
         self.journal.write("begin to remove an import", move |tx| tx.imports().begin_removal(id)).await?;
-        let removed = self.remove_all(id).await?;
+        let removed = Erasure::new(&self.journal, &self.workspace).remove_import(id, self.clock.now()).await?;
         Ok(Answer::ours(says::removed(id, removed), json!({ "import": id, "messages": removed })))
-    }
-
-    /// Finishes removals that were cut off.
-    async fn finish_removals(&self) -> anyhow::Result<()> {
-        for id in self.journal.read(|db| db.imports().leaving()).await? {
-            self.remove_all(id).await?;
-        }
-        Ok(())
-    }
-
-    async fn remove_all(&self, id: ImportId) -> anyhow::Result<usize> {
-        let (limit, mut removed) = (u32::try_from(BATCH)?, 0);
-        loop {
-            let now = self.clock.now();
-            let some =
-                self.journal.write("remove an import", move |tx| tx.imports().remove_some(id, limit, now)).await?;
-            removed += some;
-            if some == 0 {
-                return Ok(removed);
-            }
-        }
     }
 
     async fn receiver(&self, caller: &Person, request: &ImportRequest) -> Result<Person, CommandError> {

@@ -1,5 +1,6 @@
-//! Deletions that run by themselves: erasures on request that a crash interrupted, messages whose
-//! timer has run out, and files outside the journal that belonged to a message its sender deleted.
+//! Deletions that run by themselves: erasures on request and removals of imports that a crash
+//! interrupted, messages whose timer has run out, and files outside the journal that belonged to a
+//! message its sender deleted.
 //!
 //! A command erases at once and reports the result ([`crate::erasure`]). This module finishes what
 //! was interrupted, before anything can display the data. It also checks now and then whether data
@@ -39,7 +40,7 @@ impl Schedule {
         Erasure::new(&self.journal, &self.workspace)
     }
 
-    /// Finishes interrupted erasures. One that fails does not prevent the start; the next round
+    /// Finishes interrupted erasures and removals of imports. One that fails does not prevent the start; the next round
     /// retries it.
     pub(super) async fn resume_erasures(&self) -> anyhow::Result<()> {
         let now = self.clock.now();
@@ -58,6 +59,11 @@ impl Schedule {
                     }
                 }
                 Err(error) => tracing::error!("Forgetting {id} is not finished yet: {error:#}"),
+            }
+        }
+        for id in self.journal.read(|db| db.imports().leaving()).await? {
+            if let Err(error) = self.erasure().remove_import(id, now).await {
+                tracing::error!("The removal of import {id} is not finished yet: {error:#}");
             }
         }
         Ok(())

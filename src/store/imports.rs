@@ -230,14 +230,14 @@ impl ImportsMut<'_> {
     }
 
     /// Begins to remove an import. From then on [`Self::remove_some`] is repeated until it returns
-    /// zero, also after a crash.
+    /// zero, and [`Self::end_removal`] follows, also after a crash.
     pub fn begin_removal(&self, id: ImportId) -> anyhow::Result<()> {
         self.db.run("UPDATE imports SET state = 'leaving' WHERE id = ?1 AND state <> 'gone'", [id])
     }
 
-    /// Deletes some messages of an import with everything that repeats them. Returns zero once
-    /// nothing of it is left.
-    pub fn remove_some(&self, id: ImportId, limit: u32, now: Timestamp) -> anyhow::Result<usize> {
+    /// Deletes some messages of an import with everything that repeats them. Returns zero once none
+    /// is left.
+    pub fn remove_some(&self, id: ImportId, limit: u32) -> anyhow::Result<usize> {
         let messages: Vec<MessageId> = self.db.all(
             "SELECT m.id FROM conversations c JOIN messages m ON m.conversation_id = c.id WHERE c.import_id = ?1 LIMIT ?2",
             params![id, limit],
@@ -249,14 +249,16 @@ impl ImportsMut<'_> {
             self.db.run("DELETE FROM texts WHERE message_id = ?1", [message])?;
             self.db.run("DELETE FROM messages WHERE id = ?1", [message])?;
         }
-        if messages.is_empty() {
-            self.db.run("DELETE FROM conversations WHERE import_id = ?1", [id])?;
-            let gone = "UPDATE imports SET state = 'gone', name = '', ended_at = ?2 WHERE id = ?1";
-            self.db.run(gone, params![id, now])?;
-        }
         self.tx().settings().set_fact(FORGOT, "1")?;
         self.tx().settings().set_fact(UNCUT, &format!("import {id} {}", messages.len()))?;
         Ok(messages.len())
+    }
+
+    /// Ends a removal once nothing but the row is left.
+    pub fn end_removal(&self, id: ImportId, now: Timestamp) -> anyhow::Result<()> {
+        self.db.run("DELETE FROM conversations WHERE import_id = ?1", [id])?;
+        let gone = "UPDATE imports SET state = 'gone', name = '', ended_at = ?2 WHERE id = ?1";
+        self.db.run(gone, params![id, now])
     }
 }
 
