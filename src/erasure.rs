@@ -22,6 +22,7 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+pub use import::RemovedImport;
 pub use person::PersonErasure;
 pub use preview::{ErasurePreview, PlannedItem};
 pub use verify::FileMatches;

@@ -1,4 +1,5 @@
-//! Reader of archives that other programs export: ChatGPT, Claude and Telegram.
+//! Reader of what other programs leave: archives that ChatGPT, Claude and Telegram export, and
+//! folders of OpenClaw and Carpenter.
 //!
 //! An archive is hostile until proved otherwise. It is read as a stream, one conversation at a
 //! time, and only by name: nothing is unpacked to the disk, so no path in it leads anywhere. The
@@ -10,14 +11,18 @@
 //! words, as part of a text from outside.
 
 mod chats;
+mod folder;
 mod json;
 mod package;
+mod sessions;
 mod telegram;
+mod workspace;
 
 use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::skill::SkillFolder;
 use crate::store::ArchiveKind;
 use crate::text::{cut_bytes, one_line, shorten};
 use crate::time::Timestamp;
@@ -56,6 +61,26 @@ pub struct ArchivedMessage {
     pub text: String,
 }
 
+/// A text in a folder of another program, or a part of a long one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedNote {
+    /// Path in the folder, without its ending.
+    pub path: String,
+    /// Number of the part; none if it is whole.
+    pub part: Option<usize>,
+    /// Text.
+    pub text: String,
+}
+
+/// A skill in a folder of another program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArchivedSkill {
+    /// Name.
+    pub name: String,
+    /// Files.
+    pub content: SkillFolder,
+}
+
 /// Reason why something in an archive is not imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
@@ -70,6 +95,28 @@ pub enum SkipReason {
     File,
     /// The end of a very long message.
     Cut,
+    /// A link, which might lead out of the folder.
+    Link,
+    /// A file that is no note.
+    OtherFile,
+    /// A folder that holds no notes.
+    OtherFolder,
+    /// A name that begins with a dot.
+    Hidden,
+    /// A name that is not in UTF-8.
+    OddName,
+    /// A file over its limit.
+    TooLarge,
+    /// A file that is no text in UTF-8.
+    NotText,
+    /// A file without words.
+    Empty,
+    /// A file that cannot be read.
+    Unreadable,
+    /// What came with the other program.
+    Manual,
+    /// What is no skill, or has a name that no skill here may have.
+    NoSkill,
 }
 
 /// Result of reading a part of an archive.
@@ -77,8 +124,14 @@ pub enum SkipReason {
 pub enum ArchiveItem {
     /// A conversation.
     Conversation(ArchivedConversation),
+    /// A note.
+    Note(ArchivedNote),
+    /// A skill.
+    Skill(ArchivedSkill),
     /// Something that was skipped.
     Skipped(SkipReason),
+    /// A file or folder that was skipped, by its path.
+    SkippedFile(SkipReason, String),
 }
 
 /// Reason why an archive cannot be read.
@@ -110,6 +163,9 @@ pub enum ImportError {
     /// A limit is exceeded.
     #[error("{}", says::TOO_LARGE)]
     TooLarge,
+    /// A folder has too many entries.
+    #[error("{}", says::TOO_MANY)]
+    TooMany,
     /// It grows more than an export does when it is unpacked.
     #[error("{}", says::BOMB)]
     Bomb,
@@ -121,14 +177,24 @@ pub enum ImportError {
 /// Receiver of what is read.
 type Each<'e> = &'e mut dyn FnMut(ArchiveItem) -> ControlFlow<()>;
 
-/// Passes everything in an archive to `each`: a zip file, a folder with its content, or a JSON file
-/// of it. Returns the program that it comes from.
+/// Passes everything in an archive to `each`: a zip file, a folder with its content, a JSON file of
+/// it, or a folder of another program. Returns the program that it comes from.
 ///
 /// # Errors
 /// If it cannot be read to its end, or `each` breaks off.
 pub fn read(path: &Path, each: Each<'_>) -> Result<ArchiveKind, ImportError> {
     let mut found = None;
     let mut left = MAX_TOTAL;
+    if path.is_dir()
+        && let Some(kind) = workspace::read(path, &mut left, each)?
+    {
+        return Ok(kind);
+    }
+    if path.extension().is_some_and(|ending| ending == "jsonl") {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let is_read = sessions::read(path, &name, &mut left, each)?;
+        return if is_read { Ok(ArchiveKind::OpenClaw) } else { Err(ImportError::NotRecognised) };
+    }
     package::each_file(path, &mut left, &mut |file| {
         let kind = json::read(file, each)?;
         found = found.or(kind);

@@ -26,6 +26,7 @@ mod folders; // whose folder is where
 mod hand_edits; // values changed by hand
 mod health; // figures and fixes for `doctor`
 mod heartbeat_file; // items of HEARTBEAT.md
+mod imported; // notes from a folder of another program
 mod index; // entries for the search
 mod key_note; // notes that state the value of a key
 mod known; // what the extractor is shown
@@ -59,6 +60,7 @@ pub use heartbeat_file::{
     HeartbeatItem, HeartbeatItemKind, find_heartbeat_item, heartbeat_items, with_heartbeat_item, with_heartbeat_ticks,
     without_ticked_items,
 };
+pub use imported::{ImportedNote, ImportedNoteKey};
 pub use index::{Index, IndexHealth, IndexTotals};
 pub use known::KnownItems;
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file, of_pixels as label_of_pixels};

@@ -15,5 +15,5 @@ pub mod manifest; // SKILL.md
 pub mod name; // valid names
 
 pub use catalogue::{Catalogue, Skill, SkillCache, UnloadableSkill};
-pub use folder::{Digest, MAIN, SkillFolder};
+pub use folder::{Digest, MAIN, SkillFolder, Unreadable};
 pub use index::{Available, applies, listing};

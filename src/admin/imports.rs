@@ -1,11 +1,14 @@
-//! `compline import`: conversations from archives of other programs.
+//! `compline import`: conversations from archives of other programs, and notes and skills from their
+//! folders.
 //!
 //! The archive is read twice: first to its end, so that a damaged one is refused before anything is
 //! stored, then to store it, some conversations in each transaction. A crash leaves an import that
 //! the same command completes. All of it is untrusted, has the source of its import as its label,
-//! belongs to one person, and starts no work: no turn, no summary, no extraction.
+//! belongs to one person, and starts no work: no turn, no summary, no extraction. A note waits with
+//! those that nobody has promoted, a skill for its review.
 
-use std::collections::BTreeMap;
+mod survey;
+
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,17 +19,20 @@ use super::ImportsAdmin;
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
 use crate::erasure::Erasure;
 use crate::id::ImportId;
-use crate::import::{self, ArchiveItem, ArchivedConversation, ImportError, SkipReason};
-use crate::people::Person;
+use crate::import::{self, ArchiveItem, ArchivedConversation, ArchivedNote, ArchivedSkill, ImportError};
+use crate::memory::{Author, ChangeOrigin, WriteError};
+use crate::people::{Party, Person};
+use crate::review::{ProposalOrigin, Refused, Staged};
 use crate::store::{ArchiveKind, ImportRow, ImportState, NewImport, NewImported};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::gateway;
 use crate::wording::import as says;
+use survey::{Survey, look, titled};
 
 /// Messages in one transaction, so that it takes some hundredths of a second.
 const BATCH: usize = 200;
-/// Conversations that are read ahead.
+/// Conversations, notes and skills that are read ahead.
 const AHEAD: usize = 4;
 
 /// An archive to import.
@@ -42,45 +48,14 @@ pub struct ImportRequest {
     pub may_embed: bool,
 }
 
-/// What an archive holds.
-#[derive(Debug)]
-pub(super) struct Survey {
-    kind: ArchiveKind,
-    conversations: usize,
+/// What an import added.
+#[derive(Debug, Default)]
+struct Added {
     messages: usize,
-    new: usize,
-    days: Option<(Timestamp, Timestamp)>,
-    skipped: BTreeMap<SkipReason, usize>,
-}
-
-impl Survey {
-    fn lines(&self, context: &RenderContext<'_>) -> Vec<String> {
-        let days = self.days.map(|(from, to)| (context.zone.show_day(from), context.zone.show_day(to)));
-        let days = days.as_ref().map(|(from, to)| (from.as_str(), to.as_str()));
-        let mut lines = vec![says::holds(self.kind.as_str(), self.conversations, self.messages, days)];
-        lines.extend(self.skipped.iter().map(|(reason, count)| says::skipped(*count, (*reason).into())));
-        lines
-    }
-}
-
-impl Render for Survey {
-    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
-        let lines = self.lines(context);
-        format!("{}\n\n{}", lines.join("\n"), says::would_add(self.new))
-    }
-
-    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        let skipped: BTreeMap<&str, usize> = self.skipped.iter().map(|(why, count)| ((*why).into(), *count)).collect();
-        json!({
-            "kind": self.kind.as_str(),
-            "conversations": self.conversations,
-            "messages": self.messages,
-            "new": self.new,
-            "first_at": self.days.map(|(first, _)| first.rfc3339()),
-            "last_at": self.days.map(|(_, last)| last.rfc3339()),
-            "skipped": skipped,
-        })
-    }
+    notes: usize,
+    skills: usize,
+    /// Names of skills and notes that were refused, with the reason.
+    refused: Vec<(String, String)>,
 }
 
 /// The imports with the names of their people.
@@ -93,7 +68,7 @@ impl Render for ImportList {
         }
         let line = |(row, person): &(ImportRow, String)| {
             let at = context.zone.show_day(row.began_at);
-            let counts = (row.conversations, row.messages);
+            let counts = [row.conversations, row.messages, row.notes, row.skills];
             says::line(row.id, row.kind.as_str(), &plain(&row.name), &plain(person), &at, counts, row.state.as_str())
         };
         self.0.iter().map(line).collect::<Vec<_>>().join("\n")
@@ -111,6 +86,8 @@ impl Render for ImportList {
                 "embedded": row.may_embed,
                 "conversations": row.conversations,
                 "messages": row.messages,
+                "notes": row.notes,
+                "skills": row.skills,
             })
         };
         self.0.iter().map(one).collect()
@@ -132,10 +109,14 @@ impl ImportsAdmin<'_> {
         if request.kind.is_some_and(|kind| kind != survey.kind) {
             return Err(Answer::refusal(says::other_kind(&path, survey.kind.as_str())).into());
         }
+        let messages = keys.messages;
         survey.new = match stream {
-            Some(stream) => self.journal.read_much(move |db| db.imports().unknown(stream, &keys)).await?,
-            None => keys.len(),
+            Some(stream) => self.journal.read_much(move |db| db.imports().unknown(stream, &messages)).await?,
+            None => messages.len(),
         };
+        if !keys.notes.is_empty() {
+            survey.new_notes = self.workspace.notes().count_new(&Party::One(person.clone()), keys.notes).await?;
+        }
         Ok(survey)
     }
 
@@ -150,12 +131,20 @@ impl ImportsAdmin<'_> {
         lines.push(String::new());
         // Also without anything new: an import that was cut off may only have to be finished.
         let (id, added) = self.store(&person, request, survey.kind).await?;
-        if added == 0 {
+        lines.extend(added.refused.iter().map(|(name, why)| says::refused(&plain(name), &plain(why))));
+        if added.messages + added.notes + added.skills == 0 {
             lines.push(says::NOTHING_NEW.to_owned());
             return Ok(Answer::ours(lines.join("\n"), json));
         }
-        lines.push(says::added(id, added, &plain(&person.name), request.may_embed));
-        Ok(Answer::ours(lines.join("\n"), with_fields(json, json!({ "import": id, "added": added }))))
+        let counts = (added.messages, added.notes, added.skills);
+        lines.push(says::added(id, counts, &plain(&person.name), request.may_embed));
+        let fields = json!({
+            "import": id,
+            "added": added.messages,
+            "added_notes": added.notes,
+            "proposed": added.skills,
+        });
+        Ok(Answer::ours(lines.join("\n"), with_fields(json, fields)))
     }
 
     /// Returns all imports.
@@ -179,7 +168,8 @@ impl ImportsAdmin<'_> {
         }
         self.journal.write("begin to remove an import", move |tx| tx.imports().begin_removal(id)).await?;
         let removed = Erasure::new(&self.journal, &self.workspace).remove_import(id, self.clock.now()).await?;
-        Ok(Answer::ours(says::removed(id, removed), json!({ "import": id, "messages": removed })))
+        let json = json!({ "import": id, "messages": removed.messages, "notes": removed.notes });
+        Ok(Answer::ours(says::removed(id, removed.messages, removed.notes), json))
     }
 
     async fn receiver(&self, caller: &Person, request: &ImportRequest) -> Result<Person, CommandError> {
@@ -190,18 +180,17 @@ impl ImportsAdmin<'_> {
         Ok(person.ok_or_else(|| Answer::refusal(gateway::no_such_person(Some(&request.person))))?)
     }
 
-    /// Stores the conversations of an archive. Returns the import and the number of its messages.
+    /// Stores what an archive holds.
     async fn store(
         &self,
         person: &Person,
         request: &ImportRequest,
         kind: ArchiveKind,
-    ) -> Result<(ImportId, usize), CommandError> {
-        let (scope, at, may_embed) = (Scope::Person(person.id), self.clock.now(), request.may_embed);
+    ) -> Result<(ImportId, Added), CommandError> {
+        let (id, scope, at, may_embed) = (person.id, Scope::Person(person.id), self.clock.now(), request.may_embed);
         let name = request.path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let person = person.id;
         let begin = self.journal.write("begin an import", move |tx| {
-            let stream = tx.conversations().stream_for(person)?;
+            let stream = tx.conversations().stream_for(id)?;
             let id = tx.imports().begin(&NewImport { stream, scope, kind, name, may_embed, at })?;
             tx.imports().import(id)
         });
@@ -210,29 +199,76 @@ impl ImportsAdmin<'_> {
         let path = request.path.clone();
         let reading = tokio::task::spawn_blocking(move || {
             import::read(&path, &mut |item| match item {
-                ArchiveItem::Conversation(found) => match send.blocking_send(found) {
+                ArchiveItem::Skipped(_) | ArchiveItem::SkippedFile(..) => ControlFlow::Continue(()),
+                found => match send.blocking_send(found) {
                     Ok(()) => ControlFlow::Continue(()),
                     // The program stops.
                     Err(_) => ControlFlow::Break(()),
                 },
-                ArchiveItem::Skipped(_) => ControlFlow::Continue(()),
             })
         });
-        let (mut batch, mut size, mut added) = (Vec::new(), 0, 0);
-        while let Some(found) = receive.recv().await {
-            size += found.messages.len();
-            batch.push(found);
+        let (mut batch, mut size, mut added) = (Vec::new(), 0, Added::default());
+        while let Some(item) = receive.recv().await {
+            match item {
+                ArchiveItem::Conversation(found) => {
+                    size += found.messages.len();
+                    batch.push(found);
+                }
+                ArchiveItem::Note(note) => self.write_note(&row, person, &note, &mut added).await?,
+                ArchiveItem::Skill(skill) => self.propose(&row, skill, &mut added).await?,
+                ArchiveItem::Skipped(_) | ArchiveItem::SkippedFile(..) => {}
+            }
             if size >= BATCH {
-                added += self.write_some(&row, std::mem::take(&mut batch)).await?;
+                added.messages += self.write_some(&row, std::mem::take(&mut batch)).await?;
                 size = 0;
             }
         }
-        added += self.write_some(&row, batch).await?;
+        added.messages += self.write_some(&row, batch).await?;
         let read = reading.await.map_err(anyhow::Error::from)?;
         read.map_err(|error| Answer::refusal(says::broke_off(&request.path, &error.to_string())))?;
         let (id, now) = (row.id, self.clock.now());
         self.journal.write("finish an import", move |tx| tx.imports().finish(id, now)).await?;
         Ok((id, added))
+    }
+
+    /// Stores a note as one that nobody has promoted, unless it was stored before.
+    async fn write_note(
+        &self,
+        row: &ImportRow,
+        person: &Person,
+        note: &ArchivedNote,
+        added: &mut Added,
+    ) -> anyhow::Result<()> {
+        let origin = ChangeOrigin {
+            who: Party::One(person.clone()),
+            label: label_of(row.id),
+            author: Author::Program,
+            cause: "import",
+            from: Vec::new(),
+            now: self.clock.now(),
+        };
+        match self.workspace.notes().store_imported(&origin, &titled(note)).await {
+            Ok(is_new) => added.notes += usize::from(is_new),
+            Err(WriteError::Refused(why)) => added.refused.push((note.path.clone(), why.to_string())),
+            Err(WriteError::Failed(error)) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Hands a skill to its review.
+    async fn propose(&self, row: &ImportRow, skill: ArchivedSkill, added: &mut Added) -> anyhow::Result<()> {
+        let ArchivedSkill { name, content } = skill;
+        let origin = ProposalOrigin::Import(Some(row.id));
+        let staged = match self.review.draft(&name, &content, origin).await {
+            Ok(draft) => self.review.submit(draft).await?,
+            Err(error) => Staged::Refused(Refused(vec![format!("{error:#}")])),
+        };
+        match staged {
+            Staged::New(..) => added.skills += 1,
+            Staged::Known(_) => {}
+            Staged::Refused(why) => added.refused.push((name, why.to_string())),
+        }
+        Ok(())
     }
 
     async fn write_some(&self, row: &ImportRow, found: Vec<ArchivedConversation>) -> anyhow::Result<usize> {
@@ -251,7 +287,7 @@ impl ImportsAdmin<'_> {
 
 /// The texts of a conversation under the label of their import. None is younger than now.
 fn labelled(row: &ImportRow, found: &ArchivedConversation, now: Timestamp) -> (Text, Vec<NewImported>) {
-    let text = |words: &str| Labelled::new(Arc::from(words), Label::untrusted(Source::import(row.id)), row.scope);
+    let text = |words: &str| Labelled::new(Arc::from(words), label_of(row.id), row.scope);
     let messages = found.messages.iter().map(|message| NewImported {
         key: message.key.clone(),
         at: message.at.map_or(now, |at| at.min(now)),
@@ -260,32 +296,9 @@ fn labelled(row: &ImportRow, found: &ArchivedConversation, now: Timestamp) -> (T
     (text(&says::titled(row.kind.as_str(), &found.title)), messages.collect())
 }
 
-/// Reads an archive to its end. Returns what it holds, and the digest of each message.
-async fn look(path: PathBuf) -> Result<(Survey, Vec<String>), ImportError> {
-    let look = tokio::task::spawn_blocking(move || {
-        let (mut conversations, mut keys) = (0, Vec::new());
-        let (mut skipped, mut days): (BTreeMap<SkipReason, usize>, Option<(Timestamp, Timestamp)>) = Default::default();
-        let kind = import::read(&path, &mut |item| {
-            match item {
-                ArchiveItem::Conversation(found) => {
-                    conversations += 1;
-                    for message in found.messages {
-                        if let Some(at) = message.at {
-                            days = Some(days.map_or((at, at), |(first, last)| (first.min(at), last.max(at))));
-                        }
-                        keys.push(message.key);
-                    }
-                }
-                ArchiveItem::Skipped(reason) => *skipped.entry(reason).or_default() += 1,
-            }
-            ControlFlow::Continue(())
-        })?;
-        let messages = keys.len();
-        keys.sort_unstable();
-        keys.dedup();
-        Ok((Survey { kind, conversations, messages, new: 0, days, skipped }, keys))
-    });
-    look.await.unwrap_or_else(|error| Err(ImportError::Unreadable(std::io::Error::other(error))))
+/// The label of all that came with an import.
+fn label_of(id: ImportId) -> Label {
+    Label::untrusted(Source::import(id))
 }
 
 fn cannot_read(path: &Path, error: &ImportError) -> CommandError {

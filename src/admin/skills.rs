@@ -142,7 +142,7 @@ impl SkillsAdmin<'_> {
         let mut shown = ShownLabel::nothing();
         shown.also(&Label::untrusted(Source::new("import", "")));
         match read {
-            Ok(content) => self.propose(name, &content, ProposalOrigin::Import, shown).await,
+            Ok(content) => self.propose(name, &content, ProposalOrigin::Import(None), shown).await,
             Err(error) => Ok(Answer::refusal_showing(
                 shown,
                 says::cannot_import(&visible_line(path), &visible_line(&error.to_string())),

@@ -1,4 +1,4 @@
-//! `compline import …`: archives of other programs.
+//! `compline import …`: archives and folders of other programs.
 //!
 //! The holder of the home reads the archive, so its path is sent in full: the running gateway works
 //! in another directory, and has to be able to read it.
@@ -58,6 +58,10 @@ enum Kind {
     Claude,
     /// Telegram's export as JSON
     Telegram,
+    /// OpenClaw's folder
+    Openclaw,
+    /// Carpenter's folder
+    Carpenter,
 }
 
 /// Runs the command.

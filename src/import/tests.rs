@@ -8,6 +8,8 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::*;
 
+mod folders;
+
 /// A folder for one archive.
 struct Folder(tempfile::TempDir);
 
@@ -43,7 +45,8 @@ fn found(path: &Path) -> Result<Found, ImportError> {
     let kind = read(path, &mut |item| {
         match item {
             ArchiveItem::Conversation(one) => conversations.push(one),
-            ArchiveItem::Skipped(why) => skipped.push(why.into()),
+            ArchiveItem::Skipped(why) | ArchiveItem::SkippedFile(why, _) => skipped.push(why.into()),
+            ArchiveItem::Note(_) | ArchiveItem::Skill(_) => {}
         }
         ControlFlow::Continue(())
     })?;

@@ -131,11 +131,11 @@ mod tests {
         let (same, other) = (folder("a"), folder("b"));
         let edit = |origin| draft(ProposalChange::Edit, origin);
         assert!(matches!(
-            say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(same.clone())).await,
+            say(&journal, edit(ProposalOrigin::Import(None)), Some(same.clone()), Some(same.clone())).await,
             DuplicateState::Refused(_)
         ));
         assert_eq!(
-            say(&journal, edit(ProposalOrigin::Import), Some(same.clone()), Some(other)).await,
+            say(&journal, edit(ProposalOrigin::Import(None)), Some(same.clone()), Some(other)).await,
             DuplicateState::New
         );
         assert_eq!(
@@ -148,7 +148,12 @@ mod tests {
     async fn the_same_waits_once_and_only_for_the_same_base() {
         let (journal, _home) = known("edit", Some(folder("a")), Some(folder("b")), ProposalState::Pending).await;
         let again = |base: &str| {
-            say(&journal, draft(ProposalChange::Edit, ProposalOrigin::Import), Some(folder(base)), Some(folder("b")))
+            say(
+                &journal,
+                draft(ProposalChange::Edit, ProposalOrigin::Import(None)),
+                Some(folder(base)),
+                Some(folder("b")),
+            )
         };
         assert_eq!(again("a").await, DuplicateState::Waits(ProposalId(1)));
         assert_eq!(again("c").await, DuplicateState::New);
@@ -161,7 +166,7 @@ mod tests {
         for base in ["a", "c"] {
             let said = say(
                 &journal,
-                draft(ProposalChange::Edit, ProposalOrigin::Import),
+                draft(ProposalChange::Edit, ProposalOrigin::Import(None)),
                 Some(folder(base)),
                 Some(folder("b")),
             )
@@ -174,11 +179,11 @@ mod tests {
     async fn a_deletion_that_was_refused_may_be_asked_for_again_when_the_skill_is_another() {
         let (journal, _home) = known("delete", Some(folder("a")), None, ProposalState::Rejected).await;
         assert!(matches!(
-            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("a")), None).await,
+            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import(None)), Some(folder("a")), None).await,
             DuplicateState::Refused(_)
         ));
         assert_eq!(
-            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import), Some(folder("b")), None).await,
+            say(&journal, draft(ProposalChange::Delete, ProposalOrigin::Import(None)), Some(folder("b")), None).await,
             DuplicateState::New
         );
     }

@@ -14,7 +14,7 @@ use rand::rngs::SysRng;
 
 use super::effects::Effects;
 use super::{Finding, ProposalChange};
-use crate::id::{ActionId, ConversationId, PersonId, ProposalId, TurnId};
+use crate::id::{ActionId, ConversationId, ImportId, PersonId, ProposalId, TurnId};
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{Db, Node, OriginKind, ProposalRow, ReviewStage, SkillFile, VerdictRow, VersionRow};
 use crate::trust::Label;
@@ -69,8 +69,8 @@ pub enum ProposalOrigin {
         /// The row of the file version, if we wrote it.
         file: Option<i64>,
     },
-    /// Imported by the owner.
-    Import,
+    /// Imported by the owner: a folder, or with an import of another program's workspace.
+    Import(Option<ImportId>),
     /// Held content that is already in the folder.
     Folder,
     /// A newer version of a built-in skill that the owner has changed.
@@ -84,7 +84,7 @@ impl ProposalOrigin {
             Self::Turn { .. } => OriginKind::Turn,
             Self::Reflection { .. } => OriginKind::Reflection,
             Self::Note { .. } => OriginKind::Note,
-            Self::Import => OriginKind::Import,
+            Self::Import(_) => OriginKind::Import,
             Self::Folder => OriginKind::Folder,
             Self::Shipped => OriginKind::Shipped,
         }
@@ -95,7 +95,7 @@ impl ProposalOrigin {
         match self {
             Self::Turn { turn, person, .. } => Some((*turn, *person)),
             Self::Reflection { turn, person, .. } => Some((*turn, Some(*person))),
-            Self::Note { .. } | Self::Import | Self::Folder | Self::Shipped => None,
+            Self::Note { .. } | Self::Import(_) | Self::Folder | Self::Shipped => None,
         }
     }
 

@@ -139,7 +139,7 @@ fn examine(
     accepted: Option<&SkillFolder>,
 ) -> Result<ExaminedDraft, Refused> {
     let result = outcome(&draft, base.as_ref())?;
-    let by_owner = matches!(draft.origin, ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped);
+    let by_owner = matches!(draft.origin, ProposalOrigin::Import(_) | ProposalOrigin::Folder | ProposalOrigin::Shipped);
     let bounds = if by_owner { Bounds::import() } else { Bounds::proposal() };
     // Content already in the folder cannot be refused for its shape: it is held, and the owner
     // decides.
@@ -210,7 +210,7 @@ fn refusal_of(
         ProposalOrigin::Turn { .. } => {}
         ProposalOrigin::Reflection { person, .. } if tx.people().is_owner(*person)? => {}
         ProposalOrigin::Reflection { .. } => return Ok(Some(Refused::because(says::REFLECTION_OF_A_MEMBER))),
-        ProposalOrigin::Note { .. } | ProposalOrigin::Import | ProposalOrigin::Folder | ProposalOrigin::Shipped => {
+        ProposalOrigin::Note { .. } | ProposalOrigin::Import(_) | ProposalOrigin::Folder | ProposalOrigin::Shipped => {
             return Ok(None);
         }
     }
@@ -327,7 +327,7 @@ mod tests {
             change,
             files: files.iter().map(file).collect(),
             rationale: String::new(),
-            origin: ProposalOrigin::Import,
+            origin: ProposalOrigin::Import(None),
         }
     }
 

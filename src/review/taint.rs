@@ -41,7 +41,10 @@ pub(super) fn judge(db: Db<'_>, origin: &ProposalOrigin) -> anyhow::Result<Taint
             Ok(careful(label, Scope::Shared, says::FROM_A_NOTE))
         }
         ProposalOrigin::Note { label, .. } => Ok(tainted(label.clone(), Scope::Shared)),
-        ProposalOrigin::Import => Ok(tainted(Label::untrusted(Source::new("import", "")), Scope::Shared)),
+        ProposalOrigin::Import(import) => {
+            let source = import.map_or_else(|| Source::new("import", ""), Source::import);
+            Ok(tainted(Label::untrusted(source), Scope::Shared))
+        }
         ProposalOrigin::Folder => Ok(tainted(Label::untrusted(Source::new("folder", "")), Scope::Shared)),
         ProposalOrigin::Shipped => Ok(careful(&super::label::of_the_program(), Scope::Shared, says::SHIPPED)),
     }
@@ -341,7 +344,7 @@ mod tests {
         let fixture = typed("hello").await;
         let note = |label: Label| ProposalOrigin::Note { label, file: None };
         for (origin, clearance) in [
-            (ProposalOrigin::Import, Clearance::Tainted),
+            (ProposalOrigin::Import(None), Clearance::Tainted),
             (ProposalOrigin::Folder, Clearance::Tainted),
             (ProposalOrigin::Shipped, Clearance::Careful),
             (note(Label::neutral()), Clearance::Careful),

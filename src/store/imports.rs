@@ -1,14 +1,15 @@
-//! Archives of other programs that were imported, and the conversations in them.
+//! Archives of other programs that were imported, and what came with them.
 //!
 //! What an import brought belongs to it alone: its conversations name it, and the label of each of
 //! its texts is its source. A message is stored once in a stream, by the digest that the archive's
 //! reader gives it, so an import that was cut off is completed by running it again, and a newer
 //! archive of the same conversations brings only what is new. No row of an import is open work.
 
+mod removal;
+
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
-use super::erasure::{FORGOT, UNCUT};
 use super::{BoundaryReason, ConversationKind, MessageKind, NewConversation, NewMessage, TextKind};
 use crate::id::{ImportId, MessageId, StreamId};
 use crate::store::handles::{Imports, ImportsMut};
@@ -26,6 +27,10 @@ pub enum ArchiveKind {
     Claude,
     /// Telegram Desktop's export of a chat, or of all chats.
     Telegram,
+    /// OpenClaw's workspace and sessions.
+    OpenClaw,
+    /// Carpenter's knowledge base.
+    Carpenter,
 }
 
 /// Progress of an import.
@@ -67,6 +72,10 @@ pub struct ImportRow {
     pub messages: i64,
     /// Number of conversations that it brought.
     pub conversations: i64,
+    /// Number of notes that it brought and that nobody has dropped.
+    pub notes: i64,
+    /// Number of skills that it proposed.
+    pub skills: i64,
 }
 
 from_row! {
@@ -74,6 +83,8 @@ from_row! {
         id, stream: "stream_id", kind, name, scope, state, may_embed, began_at,
         messages = "(SELECT coalesce(sum(c.messages - 1), 0) FROM conversations c WHERE c.import_id = i.id)",
         conversations = "(SELECT count(*) FROM conversations c WHERE c.import_id = i.id)",
+        notes = "(SELECT count(DISTINCT f.path) FROM files f WHERE f.cause = 'import' AND f.label = 'import:' || i.id)",
+        skills = "(SELECT count(*) FROM proposals p WHERE p.origin = 'import' AND p.label = 'import:' || i.id)",
     }
 }
 
@@ -114,11 +125,6 @@ impl Imports<'_> {
     /// Returns all imports that are not removed, newest first.
     pub fn imports(&self) -> anyhow::Result<Vec<ImportRow>> {
         self.db.rows("WHERE i.state <> 'gone' ORDER BY i.id DESC", [])
-    }
-
-    /// Returns the imports whose removal was cut off.
-    pub fn leaving(&self) -> anyhow::Result<Vec<ImportId>> {
-        self.db.all("SELECT id FROM imports WHERE state = 'leaving' ORDER BY id", [])
     }
 
     /// Counts the messages of an archive that a stream does not have yet, by their digests.
@@ -176,6 +182,8 @@ impl ImportsMut<'_> {
         messages: &[NewImported],
         now: Timestamp,
     ) -> anyhow::Result<usize> {
+        let is_open = self.import(import.id)?.is_some_and(|row| row.state == ImportState::Open);
+        anyhow::ensure!(is_open, "Import {} was removed meanwhile", import.id);
         let mut new: Vec<&NewImported> = Vec::new();
         for message in messages {
             let is_repeated = new.iter().any(|other| other.key == message.key);
@@ -221,44 +229,12 @@ impl ImportsMut<'_> {
 
     /// Records that an import is complete. One that brought nothing is dropped.
     pub fn finish(&self, id: ImportId, now: Timestamp) -> anyhow::Result<()> {
-        self.db.run(
-            "DELETE FROM imports WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM conversations WHERE import_id = ?1)",
-            [id],
-        )?;
+        let brought = self.import(id)?.is_none_or(|row| row.conversations + row.notes + row.skills > 0);
+        if !brought {
+            self.db.run("DELETE FROM imports WHERE id = ?1", [id])?;
+        }
         self.db
             .run("UPDATE imports SET state = 'done', ended_at = ?2 WHERE id = ?1 AND state = 'open'", params![id, now])
-    }
-
-    /// Begins to remove an import. From then on [`Self::remove_some`] is repeated until it returns
-    /// zero, and [`Self::end_removal`] follows, also after a crash.
-    pub fn begin_removal(&self, id: ImportId) -> anyhow::Result<()> {
-        self.db.run("UPDATE imports SET state = 'leaving' WHERE id = ?1 AND state <> 'gone'", [id])
-    }
-
-    /// Deletes some messages of an import with everything that repeats them. Returns zero once none
-    /// is left.
-    pub fn remove_some(&self, id: ImportId, limit: u32) -> anyhow::Result<usize> {
-        let messages: Vec<MessageId> = self.db.all(
-            "SELECT m.id FROM conversations c JOIN messages m ON m.conversation_id = c.id WHERE c.import_id = ?1 LIMIT ?2",
-            params![id, limit],
-        )?;
-        for message in &messages {
-            self.tx().redaction().redact_results(*message)?;
-            let texts = "SELECT id, text FROM texts WHERE message_id = ?1 AND text <> ''";
-            self.tx().maintenance().blank_texts(texts, [message])?;
-            self.db.run("DELETE FROM texts WHERE message_id = ?1", [message])?;
-            self.db.run("DELETE FROM messages WHERE id = ?1", [message])?;
-        }
-        self.tx().settings().set_fact(FORGOT, "1")?;
-        self.tx().settings().set_fact(UNCUT, &format!("import {id} {}", messages.len()))?;
-        Ok(messages.len())
-    }
-
-    /// Ends a removal once nothing but the row is left.
-    pub fn end_removal(&self, id: ImportId, now: Timestamp) -> anyhow::Result<()> {
-        self.db.run("DELETE FROM conversations WHERE import_id = ?1", [id])?;
-        let gone = "UPDATE imports SET state = 'gone', name = '', ended_at = ?2 WHERE id = ?1";
-        self.db.run(gone, params![id, now])
     }
 }
 

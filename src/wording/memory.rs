@@ -294,6 +294,7 @@ pub fn cause(word: &str) -> String {
         "facts" => "facts from a conversation",
         "learned" => "a lesson",
         "promote" => "made yours",
+        "import" => "an import",
         "forget" => "forgotten",
         "follow" => "your edit of another file",
         "restore" => "an earlier version",

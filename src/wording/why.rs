@@ -231,7 +231,9 @@ pub fn came_somehow(source: Option<&Source>) -> String {
 /// that is itself entirely from outside.
 pub fn came_with(last: TraceStep, source: &Source, named: Option<&Source>) -> Option<String> {
     let what = match last {
-        TraceStep::Proposal(_) if matches!(source.as_str(), "import" | "folder") => return None,
+        TraceStep::Proposal(_) if matches!(source.as_str().split(':').next(), Some("import" | "folder")) => {
+            return None;
+        }
         TraceStep::Message => "the message",
         TraceStep::Proposal(_)
         | TraceStep::Turn
@@ -298,6 +300,7 @@ mod tests {
     fn an_import_needs_no_final_trace_step() {
         let proposal = TraceStep::Proposal(ProposalId(1));
         assert_eq!(came_with(proposal, &Source::new("import", ""), None), None);
+        assert_eq!(came_with(proposal, &Source::import(crate::id::ImportId(1)), None), None);
         assert!(came_with(proposal, &Source::unknown(), None).is_some());
         assert_eq!(heading(&Source::web("example.org")), "\n**Text from the web, example.org**");
     }

@@ -12,7 +12,8 @@ fn archive(home: &Home, name: &str, file: &str) -> String {
 }
 
 /// Promise (command-line/import): `compline import` recognises the exports of ChatGPT, Claude and
-/// Telegram. A dry run says what would come in and what is skipped, and stores nothing.
+/// Telegram, and the folders of OpenClaw and Carpenter. A dry run says what would come in and what
+/// is skipped, and stores nothing.
 #[test]
 fn an_archive_is_shown_and_imported() {
     let home = Home::plain();
@@ -54,7 +55,7 @@ fn an_archive_is_shown_and_imported() {
 }
 
 /// Promise (forgetting/import): `compline import remove` deletes all that one import brought:
-/// conversations, search index and vectors. Nothing else is touched.
+/// conversations, notes, proposals, search index and vectors. Nothing else is touched.
 #[test]
 fn an_import_is_removed_as_one() {
     let home = Home::plain();
@@ -86,4 +87,57 @@ fn a_wrong_archive_is_refused_with_the_reason() {
     std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     home.run(&format!("import {file}")).refused(1, &["ends in the middle", "nothing was imported", "fix:"]);
     assert_eq!(home.run("import list").done().trim(), "Nothing was imported.");
+}
+
+/// Proves: command-line/import
+#[test]
+fn a_workspace_is_shown_imported_and_removed() {
+    let home = Home::plain();
+    let folder = home.path().parent().unwrap().join("workspace");
+    for (path, text) in [
+        ("SOUL.md", "Be kind."),
+        ("memory/2026-02-23.md", "The larch came."),
+        ("memory/plan.png", "x"),
+        ("skills/tea/SKILL.md", "---\nname: tea\ndescription: Makes tea.\n---\n\nBoil water.\n"),
+    ] {
+        std::fs::create_dir_all(folder.join(path).parent().unwrap()).unwrap();
+        std::fs::write(folder.join(path), text).unwrap();
+    }
+    std::os::unix::fs::symlink("/etc/passwd", folder.join("USER.md")).unwrap();
+    let folder = folder.to_str().unwrap();
+    let dry = home.run(&format!("import --dry-run {folder}")).done();
+    for part in [
+        "OpenClaw folder: 2 notes and 1 skill.",
+        "skipped: 1 link, which may lead elsewhere (USER.md)",
+        "skipped: 1 file that is no Markdown (memory/plan.png)",
+        "Nothing was imported. 2 notes would be new. 1 skill would be proposed for review.",
+    ] {
+        assert!(dry.contains(part), "{part:?} is missing in {dry}");
+    }
+    assert_eq!(home.run("import list").done().trim(), "Nothing was imported.");
+    assert_eq!(home.run("review list --json").json().as_array().unwrap().len(), 0);
+    home.run(&format!("import carpenter {folder}")).refused(1, &["is a folder of OpenClaw", "nothing was imported"]);
+
+    let done = home.run(&format!("import openclaw {folder}")).done();
+    for part in
+        ["Import 1: 2 notes added for Ada.", "1 skill waits for review: `compline review list`", "import remove 1"]
+    {
+        assert!(done.contains(part), "{part:?} is missing in {done}");
+    }
+    let shown = home.run("memory show 2026-02-23-imported").done();
+    assert!(shown.contains("The larch came.") && shown.contains("brought in from elsewhere"), "{shown}");
+    let waits = home.run("review list --json").json();
+    assert_eq!(
+        (&waits[0]["skill"], &waits[0]["tainted"], waits.as_array().unwrap().len()),
+        (&"tea".into(), &true.into(), 1)
+    );
+    let row = &home.run("import list --json").json()[0];
+    assert_eq!((&row["kind"], &row["notes"], &row["skills"]), (&"openclaw".into(), &2.into(), &1.into()));
+    assert!(home.run("import list").done().contains("2 notes and 1 skill"));
+    assert!(home.run(&format!("import {folder}")).done().contains("Nothing new"));
+
+    let removed = home.run("import remove 1 --yes").done();
+    assert!(removed.contains("Import 1 is removed: 2 notes deleted."), "{removed}");
+    assert_eq!(home.run("review list --json").json().as_array().unwrap().len(), 0);
+    home.run("memory show 2026-02-23-imported").refused(1, &["no such note"]);
 }

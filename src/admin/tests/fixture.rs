@@ -256,7 +256,7 @@ impl Fixture {
     pub(in crate::admin) async fn proposes(&self, name: &str, words: &str) -> (ProposalId, String) {
         let content = SkillFolder::new([(MAIN.to_owned(), Arc::from(skill(name, words).into_bytes()))]);
         let review = &self.admin.review;
-        let draft = review.draft(name, &content, ProposalOrigin::Import).await.unwrap();
+        let draft = review.draft(name, &content, ProposalOrigin::Import(None)).await.unwrap();
         let Staged::New(id, _) = review.submit(draft).await.unwrap() else { panic!("it was refused") };
         (id, review.proposal(id).await.unwrap().unwrap().digest().short().to_owned())
     }

@@ -123,13 +123,19 @@ impl RedactionMut<'_> {
 
     /// Blanks the results by which turns read the message, as searches return it.
     pub(in crate::store) fn redact_results(&self, id: MessageId) -> anyhow::Result<()> {
-        let readers = self.db.derivations().children(self.db.derivations().node_of(id)?)?;
+        let texts: Vec<String> = self.db.all("SELECT text FROM texts WHERE message_id = ?1", [id])?;
+        self.redact_results_of(self.db.derivations().node_of(id)?, &texts)
+    }
+
+    /// Blanks the results by which turns read what says those texts.
+    pub(in crate::store) fn redact_results_of(&self, node: Node, texts: &[String]) -> anyhow::Result<()> {
+        let readers = self.db.derivations().children(node)?;
         if readers.is_empty() {
             return Ok(());
         }
         let mut query = ErasureQuery::default();
-        for text in self.db.all::<_, String>("SELECT text FROM texts WHERE message_id = ?1", [id])? {
-            query.join(ErasureQuery::of_text(&text));
+        for text in texts {
+            query.join(ErasureQuery::of_text(text));
         }
         let parts = query.parts();
         for reader in readers {

@@ -33,6 +33,8 @@ mod quoting;
 mod durable_text;
 #[path = "../operations/import.rs"]
 mod import;
+#[path = "../operations/import_folder.rs"]
+mod import_folder;
 #[path = "../operations/limits.rs"]
 mod limits;
 #[path = "../trust/approval_scope.rs"]
