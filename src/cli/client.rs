@@ -78,6 +78,58 @@ pub fn patiently(line: &[impl AsRef<str>], doing: &str, paths: &CliPaths, printe
     print_answer(&answered, printer)
 }
 
+/// Query for the progress of a command, and what its answer says.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    /// The query.
+    pub query: &'static [&'static str],
+    /// The progress in words, from the answer as JSON.
+    pub show: fn(&Value) -> Option<String>,
+}
+
+/// Runs a long command and prints the answer. A terminal shows a progress line with counts
+/// meanwhile.
+pub(super) fn counting(
+    line: &[String],
+    doing: &str,
+    progress: Progress,
+    paths: &CliPaths,
+    printer: Printer,
+) -> Result<Exit, CliError> {
+    let (query, bar) = (words(progress.query), || Bar::new(printer.quiet || printer.json));
+    let answered = block_on(async {
+        let work = ask_gateway(line, &paths.home, printer.json);
+        let count = async || {
+            let answered = ask_gateway(&query, &paths.home, true).await.ok()??;
+            (progress.show)(&serde_json::from_str(&answered.text).ok()?)
+        };
+        if let Some(answered) = bar().while_counting(doing, work, count).await? {
+            return Ok(answered);
+        }
+        let app = open(paths, Needs::Data, printer).await?;
+        let count = async || (progress.show)(&app.admin.command_line(&query).await.json);
+        let answer = bar().while_counting(doing, app.admin.command_line(line), count).await;
+        app.stop().await;
+        answered_by(answer, printer)
+    })?;
+    print_answer(&answered, printer)
+}
+
+/// Opens the data in this process, after no gateway was reached.
+async fn open(paths: &CliPaths, needs: Needs, printer: Printer) -> Result<App, CliError> {
+    let app = build_app(paths.load()?.config, needs).await?;
+    printer.note(says::NOT_RUNNING);
+    Ok(app)
+}
+
+fn answered_by(answer: crate::admin::Answer, printer: Printer) -> Result<Answered, CliError> {
+    let text = match printer.json {
+        true => serde_json::to_string_pretty(&answer.json).map_err(anyhow::Error::from)?,
+        false => answer.markdown,
+    };
+    Ok(Answered { text, failed: answer.failed })
+}
+
 /// Runs a command that needs the assistant to work, and prints the answer. Without a gateway the
 /// assistant works in this process, with no adapter.
 pub fn work(line: &[impl AsRef<str>], paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
@@ -116,19 +168,13 @@ async fn answer(
     if let Some(answered) = ask_gateway(&line, &paths.home, printer.json).await? {
         return Ok(answered);
     }
-    let config = paths.load()?.config;
-    let app = build_app(config, needs).await?;
-    printer.note(says::NOT_RUNNING);
+    let app = open(paths, needs, printer).await?;
     if needs == Needs::Work {
         app.start().await?;
     }
     let answer = app.admin.command_line(&line).await;
     app.stop().await;
-    let text = match printer.json {
-        true => serde_json::to_string_pretty(&answer.json).map_err(anyhow::Error::from)?,
-        false => answer.markdown,
-    };
-    Ok(Answered { text, failed: answer.failed })
+    answered_by(answer, printer)
 }
 
 /// Builds the app in this process, after no gateway was reached.

@@ -7,9 +7,10 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use clap::{Args, Subcommand, ValueEnum};
+use serde_json::Value;
 
 use super::Exit;
-use super::client::{self, words};
+use super::client::{self, Progress, words};
 use super::config::CliPaths;
 use super::print::{CliError, Printer, ask, print_remark};
 use crate::wording::cli::skills as files;
@@ -69,8 +70,17 @@ pub fn run(options: &Import, paths: &CliPaths, printer: Printer) -> Result<Exit,
     match &options.command {
         Some(ImportCommand::List) => client::run(&["import", "list"], paths, printer),
         Some(ImportCommand::Remove { id, yes }) => remove(*id, *yes, paths, printer),
-        None => client::patiently(&line(options)?, says::IMPORTING, paths, printer),
+        None => client::counting(&line(options)?, says::IMPORTING, PROGRESS, paths, printer),
     }
+}
+
+/// Counts of the import that is under way: its row, which exists once the archive was read.
+const PROGRESS: Progress = Progress { query: &["import", "list"], show: so_far };
+
+fn so_far(list: &Value) -> Option<String> {
+    let open = list.as_array()?.iter().find(|row| row.get("state").is_some_and(|state| state == "open"))?;
+    let count = |of: &str| open.get(of).and_then(Value::as_u64).and_then(|count| usize::try_from(count).ok());
+    Some(says::so_far((count("conversations")?, count("messages")?, count("notes")?, count("skills")?)))
 }
 
 fn line(options: &Import) -> Result<Vec<String>, CliError> {
@@ -104,4 +114,24 @@ fn remove(id: u64, yes: bool, paths: &CliPaths, printer: Printer) -> Result<Exit
         }
     }
     client::patiently(&["import", "remove", &id.to_string()], says::REMOVING, paths, printer)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Proves: command-line/long-task
+    #[test]
+    fn progress_is_that_of_the_import_under_way() {
+        let row = |state: &str, messages: u64, notes: u64| json!({ "state": state, "conversations": 2, "messages": messages, "notes": notes, "skills": 0 });
+        let talks = so_far(&json!([row("open", 1_200, 0), row("done", 7, 0)]));
+        assert_eq!(talks.as_deref(), Some("2 conversations with 1200 messages so far"));
+        let notes = so_far(&json!([row("open", 3, 1)]));
+        assert_eq!(notes.as_deref(), Some("1 note and 2 conversations with 3 messages so far"));
+        for none in [json!([]), json!([row("done", 7, 0)]), json!("odd")] {
+            assert_eq!(so_far(&none), None, "{none}");
+        }
+    }
 }

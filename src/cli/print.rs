@@ -285,19 +285,37 @@ impl<W: Write> Bar<W> {
     }
 
     /// Runs `work` and shows the elapsed time meanwhile.
-    pub async fn while_it<T>(mut self, doing: &str, work: impl Future<Output = T>) -> T {
-        let mut work = std::pin::pin!(work);
-        loop {
+    pub async fn while_it<T>(self, doing: &str, work: impl Future<Output = T>) -> T {
+        self.while_counting(doing, work, async || None).await
+    }
+
+    /// Runs `work` and shows the elapsed time meanwhile, with what `count` says every second. A
+    /// hidden line counts nothing.
+    pub async fn while_counting<T>(
+        mut self,
+        doing: &str,
+        work: impl Future<Output = T>,
+        count: impl AsyncFn() -> Option<String>,
+    ) -> T {
+        let (mut work, mut counted) = (std::pin::pin!(work), (self.began, None));
+        let done = loop {
             let next = self.clock.now().plus(UPDATE_INTERVAL);
             tokio::select! {
                 biased;
-                done = &mut work => {
-                    self.end();
-                    return done;
-                }
-                _busy = self.clock.wake_at(next) => self.show(|since| upkeep::goes_on(doing, since.as_secs())),
+                done = &mut work => break done,
+                _busy = self.clock.wake_at(next) => {}
             }
-        }
+            if self.visible && self.clock.now().since(counted.0) >= SHOW_AFTER {
+                tokio::select! {
+                    biased;
+                    done = &mut work => break done,
+                    so_far = count() => counted = (self.clock.now(), so_far),
+                }
+            }
+            self.show(|since| upkeep::goes_on(doing, since.as_secs(), counted.1.as_deref()));
+        };
+        self.end();
+        done
     }
 }
 
@@ -337,6 +355,10 @@ mod tests {
 
     /// Returns the output during work that takes this many seconds.
     async fn shown(seconds: u64, visible: bool) -> String {
+        counted(seconds, visible, async || None).await
+    }
+
+    async fn counted(seconds: u64, visible: bool, count: impl AsyncFn() -> Option<String>) -> String {
         let (clock, screen) = (Arc::new(SimulatedClock::new(NOW)), Screen::default());
         let bar = Bar::on(clock.clone(), screen.clone(), visible);
         let span = Duration::from_secs(seconds) + Duration::from_millis(100);
@@ -346,12 +368,12 @@ mod tests {
                 clock.advance(Duration::from_millis(100)).await;
             }
         };
-        tokio::join!(bar.while_it("Forgetting Ben", work), passes);
+        tokio::join!(bar.while_counting("Forgetting Ben", work, count), passes);
         String::from_utf8(screen.0.lock().unwrap().clone()).unwrap()
     }
 
-    /// Promise (command-line/long-task): During a long deletion or export the terminal shows how
-    /// long it has been running; piped output contains no such line.
+    /// Promise (command-line/long-task): During a long deletion, export or import the terminal shows
+    /// how long it has been running, and how far an import is; piped output contains no such line.
     #[tokio::test]
     async fn a_line_moves_while_it_takes_long_and_is_gone_afterwards() {
         let seen = shown(3, true).await;
@@ -365,5 +387,21 @@ mod tests {
     #[tokio::test]
     async fn no_progress_is_shown_for_quick_tasks_or_in_a_pipe() {
         assert_eq!((shown(0, true).await.as_str(), shown(3, false).await.as_str()), ("", ""));
+    }
+
+    /// Proves: command-line/long-task
+    #[tokio::test]
+    async fn counts_are_shown_as_they_grow_and_not_asked_for_in_a_pipe() {
+        let asked = std::cell::Cell::new(0);
+        let count = async || {
+            asked.set(asked.get() + 1);
+            Some(format!("{} messages", asked.get()))
+        };
+        let seen = counted(3, true, &count).await;
+        for second in 1..=3 {
+            assert!(seen.contains(&format!("\r\x1b[KForgetting Ben: {second} s, {second} messages")), "{seen:?}");
+        }
+        asked.set(0);
+        assert_eq!((counted(3, false, &count).await.as_str(), asked.get()), ("", 0));
     }
 }

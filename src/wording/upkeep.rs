@@ -134,9 +134,12 @@ pub fn progress(doing: &str, mebibytes: u64) -> String {
     format!("{doing}: {mebibytes} MiB")
 }
 
-/// Elapsed time of an operation without measurable progress.
-pub fn goes_on(doing: &str, seconds: u64) -> String {
-    format!("{doing}: {seconds} s")
+/// Elapsed time of an operation, and what it has done so far if that is counted.
+pub fn goes_on(doing: &str, seconds: u64, so_far: Option<&str>) -> String {
+    match so_far {
+        Some(so_far) => format!("{doing}: {seconds} s, {so_far}"),
+        None => format!("{doing}: {seconds} s"),
+    }
 }
 
 /// Progress: copying.
