@@ -56,7 +56,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::engine::Engine;
+use crate::engine::{Engine, JustSent};
 use crate::id::{PersonId, StreamId};
 use crate::memory::{Index, Workspace};
 use crate::message::{ChannelKind, Health, StartWay};
@@ -191,12 +191,12 @@ impl Admin {
         }
     }
 
-    /// Stops a person's running turn.
+    /// Stops a person's running turn, or the message that is about to begin one.
     pub async fn stop(&self, person: &Person) -> anyhow::Result<Answer> {
         let id = person.id;
         let stream = self.journal.read(move |db| db.conversations().stream_of(id)).await?;
         let stopped = match stream {
-            Some(stream) => self.engine.stop_turn(stream).await?,
+            Some(stream) => self.engine.stop_turn(stream, JustSent::Closed).await?,
             None => false,
         };
         let sentence = if stopped { says::STOPPED } else { says::NOTHING_RUNS };

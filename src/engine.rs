@@ -192,10 +192,11 @@ impl Engine {
         self.runtime.scheduler.wake(&*self.clock);
     }
 
-    /// Ends the stream's turn at once. Returns false if none is running or waiting.
-    pub async fn stop_turn(self: &Arc<Self>, stream: StreamId) -> anyhow::Result<bool> {
+    /// Ends the stream's turn at once. Returns false if there was nothing to stop.
+    pub async fn stop_turn(self: &Arc<Self>, stream: StreamId, newest: JustSent) -> anyhow::Result<bool> {
         let now = self.clock.now();
-        let stopped = self
+        let just_now = now.minus(self.conversation.join_within);
+        let (stopped, closed) = self
             .journal
             .write("stop a turn", move |tx| {
                 // Looked up inside the transaction, because a turn may end at any moment: an
@@ -208,14 +209,16 @@ impl Engine {
                     tx.turns().end_turn(open.id, TurnState::Stopped, "stopped", now)?;
                     stopped.push(open.address);
                 }
-                Ok(stopped)
+                let since = if stopped.is_empty() { Timestamp(0) } else { just_now };
+                let closed = newest == JustSent::Closed && tx.messages().stop_waiting(stream, since)?;
+                Ok((stopped, closed))
             })
             .await?;
         if !stopped.is_empty() {
             self.cancel(stream);
         }
         stopped.iter().for_each(|address| self.channels.posted(*address));
-        Ok(!stopped.is_empty())
+        Ok(closed || !stopped.is_empty())
     }
 
     /// Cancels the work of the stream's task on a turn that is over in the journal.
@@ -266,6 +269,15 @@ impl Engine {
         self.runtime.tasks.spawn(task.run(wakeups, self.runtime.stop.clone()));
         Handle { waker, turn }
     }
+}
+
+/// Fate of messages that were sent just before a turn is stopped, and that no turn has taken yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JustSent {
+    /// They are answered.
+    Kept,
+    /// They are stopped too, if they came before the command that is being run.
+    Closed,
 }
 
 /// Time without success after which a message is closed with a reason. Longer than any usual outage

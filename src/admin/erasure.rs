@@ -16,6 +16,7 @@ use super::ErasureAdmin;
 use super::answer::{Answer, plain};
 use super::command::{ForgetStep, SourceMessages};
 use super::erasure_plan::{ShownPlan, TypedPlan, digest_input, left_out, listed};
+use crate::engine::JustSent;
 use crate::erasure::{Erasure, ErasureOutcome, ErasurePreview};
 use crate::id::{ErasureId, StreamId};
 use crate::people::{Party, Person, Role};
@@ -285,7 +286,7 @@ impl ErasureAdmin<'_> {
             Ok(open)
         };
         for stream in self.journal.read(search).await? {
-            self.engine.stop_turn(stream).await?;
+            self.engine.stop_turn(stream, JustSent::Kept).await?;
         }
         Ok(())
     }

@@ -147,7 +147,8 @@ impl CommandWorker {
 /// External ids that a command's answer answers: the command, and the messages whose turn it
 /// stopped.
 fn answered_ids(tx: Tx<'_>, command: &StoredMessage, address: AddressId, stops: bool) -> anyhow::Result<String> {
-    let stopped = if stops { tx.outbox().stopped_since(address, command.received_at)? } else { Vec::new() };
+    let (since, id) = (command.received_at, command.id);
+    let stopped = if stops { tx.outbox().stopped_since(address, since, id)? } else { Vec::new() };
     let named: Vec<&str> = std::iter::once(&command.external_id).chain(&stopped).map(String::as_str).collect();
     Ok(named.join("\n"))
 }

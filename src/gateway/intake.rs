@@ -15,7 +15,7 @@ use super::dispatcher::{AccessGranted, Dispatcher, StorageState};
 use super::menu;
 use crate::adapter::{Adapter, Batch, PollError, RECEIVE_RETRY};
 use crate::config::Groups;
-use crate::engine::Engine;
+use crate::engine::{Engine, JustSent};
 use crate::store::{Journal, is_full};
 use crate::time::clock::WakeupSender;
 use crate::time::task::guarded;
@@ -211,7 +211,7 @@ impl Intake {
 
     async fn after_commit(&self, wake: AfterCommit) {
         for stream in wake.stop {
-            if let Err(error) = self.engine.stop_turn(stream).await {
+            if let Err(error) = self.engine.stop_turn(stream, JustSent::Kept).await {
                 tracing::error!(stream.id = %stream, "Stopping the turn of stream {stream} failed: {error:#}");
             }
         }

@@ -456,6 +456,18 @@ impl MessagesMut<'_> {
         )
     }
 
+    /// Closes the messages of people that wait in a stream since that time or later, and were sent
+    /// before the command that is being run. Returns false if there are none.
+    pub fn stop_waiting(&self, stream: StreamId, since: Timestamp) -> anyhow::Result<bool> {
+        let closed = self.db.execute(
+            "UPDATE messages SET state = 'answered', reason = 'stopped'
+             WHERE stream_id = ?1 AND state = 'queued' AND kind = 'said' AND received_at >= ?2
+             AND id < (SELECT min(c.id) FROM messages c WHERE c.stream_id = ?1 AND c.state = 'queued' AND c.kind = 'command')",
+            params![stream, since],
+        )?;
+        Ok(closed > 0)
+    }
+
     /// Records the start of a command. Returns the number of starts, including this one.
     pub fn begin_command(&self, id: MessageId) -> anyhow::Result<u32> {
         let sql = "UPDATE messages SET tries = tries + 1 WHERE id = ?1 RETURNING tries";
@@ -516,6 +528,7 @@ mod tests {
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
         for (sql, by) in [
             (super::super::outbox::STOPPED_SINCE, "messages_turn (turn_id=?)"),
+            (super::super::outbox::STOPPED_SINCE, "PRIMARY KEY (rowid>? AND rowid<?)"),
             (super::super::keep_requests::YES_TO, "messages_apart (received_at=?)"),
         ] {
             let plan = journal.read_now(|db| {

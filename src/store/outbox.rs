@@ -215,11 +215,15 @@ impl OutboxRow {
     }
 }
 
-/// Covers only the newest turns, which include those stopped just now, so that a chat's whole
-/// history is not scanned.
-pub(super) const STOPPED_SINCE: &str = "SELECT m.external_id FROM turns t CROSS JOIN messages m ON m.turn_id = t.id
-    WHERE t.id > (SELECT max(id) - 1000 FROM turns) AND t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said' AND m.external_id <> ''
-    ORDER BY m.id";
+/// Covers only the newest turns and messages, which include those stopped just now, so that a chat's
+/// whole history is not scanned. A message waits for its turn for moments only.
+pub(super) const STOPPED_SINCE: &str = "SELECT external_id FROM (
+    SELECT m.id, m.external_id FROM turns t CROSS JOIN messages m ON m.turn_id = t.id
+    WHERE t.id > (SELECT max(id) - 1000 FROM turns) AND t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said'
+    UNION ALL
+    SELECT m.id, m.external_id FROM messages m
+    WHERE m.id BETWEEN ?3 - 1000 AND ?3 AND +m.turn_id IS NULL AND m.reason = 'stopped' AND m.received_at >= ?2 - 60000 AND +m.address_id = ?1)
+    WHERE external_id <> '' ORDER BY id";
 
 impl Outbox<'_> {
     /// Returns the external ids of the messages from that address that a turn answers.
@@ -231,10 +235,10 @@ impl Outbox<'_> {
         )
     }
 
-    /// Returns the external ids of messages from that address whose turn was stopped since then:
-    /// they get no other answer.
-    pub fn stopped_since(&self, from: AddressId, since: Timestamp) -> anyhow::Result<Vec<String>> {
-        self.db.all(STOPPED_SINCE, params![from, since])
+    /// Returns the external ids of messages from that address whose turn was stopped since then, or
+    /// that were stopped before they had one and precede that command: they get no other answer.
+    pub fn stopped_since(&self, from: AddressId, since: Timestamp, command: MessageId) -> anyhow::Result<Vec<String>> {
+        self.db.all(STOPPED_SINCE, params![from, since, command])
     }
 
     /// Returns the oldest pending delivery to that address. In quiet hours `held` is the lesser

@@ -67,16 +67,22 @@ fn an_answer_is_announced_at_once_and_grows_line_by_line() {
 /// Proves: command-line/chat-thinking
 #[test]
 fn ctrl_c_stops_the_answer_and_then_leaves() {
-    let (model, pieces) = slow_model();
-    let home = Home::new().with("compline.toml", &model.config);
-    let (_gateway, mut chat) = open(&home);
-    chat.types(&format!("Tell me{ENTER}"));
-    chat.shows("is thinking… 1 s");
-    chat.types(CTRL_C);
-    // The prompt closes and opens again; the answer comes before or after that.
-    let closed = chat.shows("\u{1b}[?2004h");
-    if !closed.contains("Stopped.") {
-        chat.shows("Stopped.");
+    // A turn has not begun yet in the first moment.
+    for moment in ["0 s", "1 s"] {
+        let (model, pieces) = slow_model();
+        let home = Home::new().with("compline.toml", &model.config);
+        let (_gateway, mut chat) = open(&home);
+        chat.types(&format!("Tell me{ENTER}"));
+        chat.shows(&format!("is thinking… {moment}"));
+        chat.types(CTRL_C);
+        // The prompt closes and opens again; the answer comes before or after that.
+        let closed = chat.shows("\u{1b}[?2004h");
+        if !closed.contains("Stopped.") {
+            chat.shows("Stopped.");
+        }
+        chat.types(CTRL_C);
+        assert_eq!(chat.ends().0, Some(0));
+        drop(pieces);
     }
     chat.types(CTRL_C);
     assert_eq!(chat.ends().0, Some(0));

@@ -177,6 +177,31 @@ async fn a_burst_that_is_stopped_is_not_answered() {
     story.end().await;
 }
 
+/// Proves: conversation/stop
+#[tokio::test]
+async fn what_was_sent_just_before_a_stop_is_not_answered() {
+    let story = Story::begin().await;
+    story.model.otherwise(|_| slow("ok"));
+    let stopped = || vec!["Stopped.".to_owned()];
+    story.fake.says(ADA, "hello");
+    story.pass(ms(50)).await;
+    story.fake.says(ADA, "/stop");
+    story.answered().await;
+    assert_eq!((story.model.chats().len(), story.received_by(ADA)), (0, stopped()));
+    // A second message that is about to join a turn ends with it; one after the command does not.
+    story.fake.says(ADA, "tell me");
+    story.pass(ms(400)).await;
+    story.fake.says(ADA, "everything");
+    story.pass(ms(50)).await;
+    story.fake.says(ADA, "/stop");
+    story.fake.says(ADA, &format!("something else {}", canary(ADA)));
+    story.answered().await;
+    assert_eq!(story.received_by(ADA), [stopped(), stopped(), vec!["ok".to_owned()]].concat());
+    let asked = story.model.last_prompt();
+    assert!(asked.contains("something else") && !asked.contains("everything"), "{asked}");
+    story.end().await;
+}
+
 /// Proves: conversation/joining
 #[tokio::test]
 async fn an_endless_burst_is_answered_after_five_seconds() {
