@@ -74,7 +74,7 @@ impl CommandWorker {
             let (Some(address), Some(scope)) = (command.address.filter(|_| closed), scope) else { return Ok(None) };
             let text = &wording::own(says::QUARANTINED.in_language(tx.people().language_in(scope)?), scope);
             let quotes = if matches!(scope, Scope::Group(_)) { "" } else { &command.external_id };
-            let answer = NewOutbox::answer(OutboxKind::Answer, address, text, now);
+            let answer = NewOutbox::answer(OutboxKind::Refusal, address, text, now);
             tx.outbox().post(&NewOutbox { quotes, ..answer })?;
             Ok(Some(address))
         };
@@ -112,6 +112,7 @@ impl CommandWorker {
         let by = caller.person.id;
         let answer = self.admin.chat(&caller, &words).await;
         let done = acts && !answer.failed;
+        let kind = if answer.failed { OutboxKind::Refusal } else { OutboxKind::Answer };
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let (now, is_private) = (self.clock.now(), group.is_none());
         self.journal

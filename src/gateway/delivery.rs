@@ -212,8 +212,11 @@ impl Delivery {
         if !known.is_empty() {
             return Ok(known);
         }
-        // A notice that quotes stands in place of an answer.
-        let unanswered = row.kind == OutboxKind::Notice && !row.quotes.is_empty();
+        let unanswered = match row.kind {
+            // A notice that quotes stands in place of an answer.
+            OutboxKind::Notice => !row.quotes.is_empty(),
+            kind => kind == OutboxKind::Refusal,
+        };
         let outbound = Outbound { text: row.text.clone(), buttons: row.buttons.clone(), unanswered };
         let mut pieces = self.queue.adapter.render(&outbound);
         if pieces.is_empty() {

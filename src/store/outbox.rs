@@ -28,6 +28,8 @@ pub enum OutboxKind {
     Notice,
     /// The answer to a command.
     Answer,
+    /// The reason why a command was not done, in the place of its answer.
+    Refusal,
     /// An emoji reaction to the quoted message.
     Reaction,
 }

@@ -69,6 +69,23 @@ fn a_question_without_an_answer_fails_with_the_reason() {
 }
 
 /// A gateway with a limit on the size of its files: simulates a full disk.
+/// Promise (command-line/chat-refused): A command in `compline chat "/…"` that does not exist or
+/// cannot be done says why on standard error and fails; piped text with it is answered all the same.
+#[test]
+fn a_command_that_is_not_done_fails_with_the_reason() {
+    let home = Home::plain();
+    let bogus = "I do not know the command /bogus.";
+    let alone = home.run("chat /bogus");
+    alone.refused(1, &[bogus]);
+    assert_eq!(alone.out, "");
+    let _gateway = home.gateway();
+    home.run("chat /bogus").refused(1, &[bogus]);
+    home.run("chat /show 99").refused(1, &["99"]);
+    let piped = home.pipe("chat /bogus", b"The kettle is blue.");
+    piped.refused(1, &[bogus]);
+    assert!(!piped.out.is_empty() && !piped.out.contains("/bogus"), "{piped:?}");
+}
+
 fn gateway_on_a_full_disk(home: &Home) -> Child {
     let journal = std::fs::metadata(home.file("compline.db")).unwrap().len();
     let limit = journal / 512 + 64;

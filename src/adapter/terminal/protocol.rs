@@ -100,7 +100,7 @@ pub enum FromGateway {
         /// True if an attached client sent one of those.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaited: bool,
-        /// True if it says why there is no answer.
+        /// True if it says why there is no answer, or why a command was not done.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unanswered: bool,
     },

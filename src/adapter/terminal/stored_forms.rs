@@ -58,7 +58,7 @@ pub(super) struct RichPart {
     pub markdown: String,
     /// False if untrusted text or a third party's skill contributed to it.
     pub trusted: bool,
-    /// True if it says why there is no answer.
+    /// True if it says why there is no answer, or why a command was not done.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unanswered: bool,
 }

@@ -2,7 +2,8 @@
 //!
 //! Only the answer goes to standard output: text in reply to the messages of this client. Answers
 //! to older messages, and other text, go to standard error; messages for other clients are ignored.
-//! A reason why there is no answer goes there too, and the question has failed.
+//! A reason why there is no answer, or why a command was not done, goes there too, and the question
+//! has failed.
 //! A command is answered separately, so a command with piped text has two answers. One answer may
 //! also serve several clients whose questions were joined. An older gateway that does not name the
 //! answered messages is assumed to answer in order. Unstored messages are printed back.
@@ -30,7 +31,7 @@ pub(super) async fn ask(
     notes: &mut (impl Write + Send),
 ) -> anyhow::Result<Exit> {
     let mut pending = PendingAnswers::send(&question, &mut link).await;
-    let mut answer = StreamedAnswer::default();
+    let (mut answer, mut exit) = (StreamedAnswer::default(), Exit::Done);
     let mut out = WithoutLastGap { out, is_held: false };
     while pending.is_open() {
         let frame = link.next_frame().await;
@@ -45,8 +46,9 @@ pub(super) async fn ask(
                     continue;
                 }
                 if unanswered {
-                    write!(notes, "{}", screen.show(&markdown, links_of(trusted)))?;
-                    return Ok(Exit::Failed);
+                    writeln!(notes, "{}", screen.show(&markdown, links_of(trusted)).trim_end())?;
+                    exit = Exit::Failed;
+                    continue;
                 }
                 answer.finish(&markdown, screen, links_of(trusted))
             }
@@ -62,7 +64,7 @@ pub(super) async fn ask(
         };
         out.print(&print).context("Could not print the answer")?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// Output in which an empty line separates texts, and ends none.

@@ -82,7 +82,7 @@ fn decision_of(db: Db<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Result<De
         (None, None) => true,
     };
     Ok(match (is_open, row.kind) {
-        (true, _) | (_, OutboxKind::Answer) => Decision::Open,
+        (true, _) | (_, OutboxKind::Answer | OutboxKind::Refusal) => Decision::Open,
         (false, OutboxKind::Reply) => Decision::Closed,
         (false, _) => Decision::Dropped,
     })
