@@ -10,7 +10,7 @@
 //! All clients of a peer receive every message with the ids of what it answers, and a client
 //! awaiting one answer selects it.
 //!
-//! Kept in memory only: the attached clients. This module knows neither people nor commands.
+//! Kept in memory only: the attached clients, and what has grown of unfinished answers. This module knows neither people nor commands.
 
 pub mod ansi;
 mod clients;
@@ -288,16 +288,19 @@ impl Adapter for Terminal {
     }
 
     async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]) {
-        let frame = match delta {
-            "" => FromGateway::Restart,
-            delta => FromGateway::Grow { delta: delta.to_owned(), answers: Some(answers.to_vec()) },
-        };
-        self.clients.post_optional(peer, &frame);
+        match delta {
+            "" => {
+                self.clients.stop_growing(peer);
+                self.clients.post_optional(peer, &FromGateway::Restart);
+            }
+            delta => self.clients.grow(peer, delta, answers),
+        }
     }
 
     async fn typing(&self, peer: &str, typing: Typing) {
-        if typing == Typing::Started {
-            self.clients.post_optional(peer, &FromGateway::Typing);
+        match typing {
+            Typing::Started => self.clients.post_optional(peer, &FromGateway::Typing),
+            Typing::Stopped => self.clients.stop_growing(peer),
         }
     }
 

@@ -130,6 +130,34 @@ fn a_chat_connects_again_and_keeps_what_was_typed() {
 
 /// Proves: command-line/chat-reconnect
 #[test]
+fn an_answer_that_goes_on_after_a_restart_reads_once_and_in_order() {
+    const PART: &str = "The lighthouse stands at the end of the pier.\n\nIt is ";
+    let (first, pieces) = channel();
+    let (second, more) = channel();
+    let answers = Mutex::new(vec![more, pieces]);
+    let model = Model::start(move |_| answers.lock().unwrap().pop().map_or(Say::Text("Understood."), Say::Pieces));
+    let home = Home::new().with("compline.toml", &model.config);
+    let (gateway, mut chat) = open(&home);
+    chat.types(&format!("Tell me{ENTER}"));
+    first.send(PART).unwrap();
+    chat.shows("The lighthouse stands");
+    // Killed in the middle of the answer, which begins again.
+    drop((gateway, first));
+    chat.shows("Connecting again.");
+    second.send(PART).unwrap();
+    let _gateway = home.gateway();
+    chat.shows("Connected again.");
+    let before = chat.shows("The lighthouse stands");
+    second.send("painted white.").unwrap();
+    drop(second);
+    let between = chat.shows("It is painted white.");
+    assert!(!before.contains("painted") && !between.contains("lighthouse"), "{before}{between}");
+    let (code, rest) = chat.leaves();
+    assert!(code == Some(0) && !rest.contains("lighthouse"), "{code:?} {rest}");
+}
+
+/// Proves: command-line/chat-reconnect
+#[test]
 fn who_leaves_without_a_gateway_gets_back_what_was_not_sent() {
     let home = Home::plain();
     let (gateway, mut chat) = open(&home);

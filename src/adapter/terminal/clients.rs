@@ -1,5 +1,8 @@
 //! Attached clients, with a queue of lines for each.
 //!
+//! What has grown of an unfinished answer is kept, so that a client that attaches in its middle, or
+//! again after a lost connection, receives it from the beginning.
+//!
 //! A client that does not read never blocks others: its queue is bounded, optional frames (deltas,
 //! typing) are dropped when it is full, and a client that misses a required one is disconnected. A
 //! [`ClientGuard`] is released on drop, so a cancelled task leaves no client behind. The last
@@ -23,7 +26,20 @@ const MAX_RECENT_IDS: usize = 256;
 
 /// All attached clients.
 #[derive(Default)]
-pub(super) struct Clients(Arc<Mutex<Vec<Client>>>);
+pub(super) struct Clients(Arc<Mutex<Attached>>);
+
+#[derive(Default)]
+struct Attached {
+    clients: Vec<Client>,
+    growing: Vec<PartialAnswer>,
+}
+
+/// Unfinished answer to a peer, as far as it was streamed.
+struct PartialAnswer {
+    peer: String,
+    answers: Vec<String>,
+    text: String,
+}
 
 #[derive(Clone)]
 struct Client {
@@ -46,7 +62,7 @@ struct OutputLine {
 }
 
 impl Clients {
-    /// Registers a client.
+    /// Registers a client. Its first lines are what has grown of unfinished answers.
     pub fn register(&self, peer: String, once: bool) -> (ClientGuard, ClientQueue) {
         let (queue, lines) = mpsc::channel(QUEUE_CAPACITY);
         let client = Client {
@@ -58,15 +74,21 @@ impl Clients {
             unsettled: Arc::default(),
             warned: Arc::default(),
         };
-        self.list().push(client.clone());
+        let mut list = self.list();
+        for PartialAnswer { answers, text, .. } in list.growing.iter().filter(|growing| growing.peer == client.peer) {
+            client.post_optional(&FromGateway::Grow { delta: text.clone(), answers: Some(answers.clone()) });
+        }
+        list.clients.push(client.clone());
+        drop(list);
         (ClientGuard { client, all: Arc::clone(&self.0) }, ClientQueue(lines))
     }
 
     /// Queues a line for every client of a peer, built from the flag that one of them awaits an
     /// answer to one of those messages.
     pub fn post(&self, peer: &str, answers: &[String], frame: impl Fn(bool) -> FromGateway) -> PostedAnswer {
-        let list = self.list();
-        let clients = list.iter().filter(|client| client.peer == peer);
+        let mut list = self.list();
+        list.growing.retain(|growing| growing.peer != peer || !growing.answers.iter().any(|id| answers.contains(id)));
+        let clients = list.clients.iter().filter(|client| client.peer == peer);
         let (awaiting, others): (Vec<&Client>, Vec<_>) = clients.partition(|client| client.awaits_one_of(answers));
         let frame = frame(!awaiting.is_empty());
         let post = |clients: Vec<&Client>| clients.into_iter().map(|client| client.post(&frame)).collect();
@@ -75,7 +97,7 @@ impl Clients {
 
     /// Warns the clients that wait for an answer, have no open message and were not warned yet.
     pub fn warn(&self, frame: &FromGateway) {
-        let list = self.list().clone();
+        let list = self.list().clients.clone();
         for client in list.into_iter().filter(Client::needs_warning).map(ClientReply) {
             client.warn(frame);
         }
@@ -83,28 +105,51 @@ impl Clients {
 
     /// Queues a line for all clients.
     pub fn post_to_all(&self, frame: &FromGateway) -> Vec<PendingWrite> {
-        self.list().iter().map(|client| client.post(frame)).collect()
+        self.list().clients.iter().map(|client| client.post(frame)).collect()
+    }
+
+    /// Queues the next text of an answer, which is kept until the answer is posted or discarded.
+    pub fn grow(&self, peer: &str, delta: &str, answers: &[String]) {
+        let mut list = self.list();
+        match list.growing.iter_mut().find(|growing| growing.peer == peer && growing.answers == answers) {
+            Some(growing) => growing.text.push_str(delta),
+            None => {
+                let (peer, text) = (peer.to_owned(), delta.to_owned());
+                list.growing.push(PartialAnswer { peer, answers: answers.to_vec(), text });
+            }
+        }
+        let frame = FromGateway::Grow { delta: delta.to_owned(), answers: Some(answers.to_vec()) };
+        list.post_optional(peer, &frame);
+    }
+
+    /// Discards what has grown for a peer.
+    pub fn stop_growing(&self, peer: &str) {
+        self.list().growing.retain(|growing| growing.peer != peer);
     }
 
     /// Queues an optional line.
     pub fn post_optional(&self, peer: &str, frame: &FromGateway) {
-        for client in self.list().iter().filter(|client| client.peer == peer) {
-            let _ = client.queue.try_send(OutputLine { frame: frame.clone(), written: None });
-        }
+        self.list().post_optional(peer, frame);
     }
 
     /// Returns true if a client of that peer stays attached.
     pub fn has_lasting(&self, peer: &str) -> bool {
-        self.list().iter().any(|client| client.peer == peer && !client.once)
+        self.list().clients.iter().any(|client| client.peer == peer && !client.once)
     }
 
     #[cfg(test)]
     pub fn count(&self) -> usize {
-        self.list().len()
+        self.list().clients.len()
     }
 
-    fn list(&self) -> MutexGuard<'_, Vec<Client>> {
+    fn list(&self) -> MutexGuard<'_, Attached> {
         lock(&self.0)
+    }
+}
+
+impl Attached {
+    fn post_optional(&self, peer: &str, frame: &FromGateway) {
+        self.clients.iter().filter(|client| client.peer == peer).for_each(|client| client.post_optional(frame));
     }
 }
 
@@ -125,6 +170,10 @@ impl Client {
     fn awaits_one_of(&self, ids: &[String]) -> bool {
         let recent = lock(&self.recent_ids);
         ids.iter().any(|id| recent.contains(id))
+    }
+
+    fn post_optional(&self, frame: &FromGateway) {
+        let _ = self.queue.try_send(OutputLine { frame: frame.clone(), written: None });
     }
 
     fn post(&self, frame: &FromGateway) -> PendingWrite {
@@ -182,7 +231,7 @@ impl ClientQueue {
 /// Registration of one client, until it is dropped.
 pub(super) struct ClientGuard {
     client: Client,
-    all: Arc<Mutex<Vec<Client>>>,
+    all: Arc<Mutex<Attached>>,
 }
 
 impl ClientGuard {
@@ -210,7 +259,7 @@ impl ClientGuard {
 impl Drop for ClientGuard {
     fn drop(&mut self) {
         let mut all = lock(&self.all);
-        all.retain(|client| !client.queue.same_channel(&self.client.queue));
+        all.clients.retain(|client| !client.queue.same_channel(&self.client.queue));
     }
 }
 

@@ -164,6 +164,38 @@ async fn a_growing_answer_is_shown_and_may_begin_again() {
     assert_eq!(terminal.edit("ada", "1", &piece("x"), PartFormat::Rich).await, Err(SendError::NotFound));
 }
 
+/// Proves: command-line/chat-reconnect
+#[tokio::test]
+async fn a_client_that_attaches_during_an_answer_gets_it_from_the_beginning() {
+    let (terminal, a1) = (terminal(), named(&["a1"]));
+    let grow = |delta: &str| Some(FromGateway::Grow { delta: delta.into(), answers: Some(named(&["a1"])) });
+    terminal.stream_delta("ada", "Go", &a1).await;
+    terminal.stream_delta("ada", "od", &a1).await;
+    let (mut ada, mut ben) = (attach(&terminal, "ada").await, attach(&terminal, "ben").await);
+    terminal.stream_delta("ada", ".", &a1).await;
+    assert_eq!((ada.hears().await, ada.hears().await), (grow("Good"), grow(".")));
+    let answer = OutgoingPart { answers: a1.clone(), ..piece("Good.") };
+    let answered = async { terminal.send("ada", &answer, PartFormat::Rich).await.unwrap() };
+    let (id, heard) = tokio::join!(answered, ada.hears());
+    assert_eq!(heard, Some(message(&id, "Good.", true, &["a1"], false)));
+    // What was answered, has begun again or was stopped is not repeated.
+    let silent = async |terminal: &Arc<Terminal>| {
+        let mut late = attach(terminal, "ada").await;
+        terminal.typing("ada", Typing::Started).await;
+        assert_eq!(late.hears().await, Some(FromGateway::Typing));
+        late.leave().await;
+    };
+    silent(&terminal).await;
+    terminal.stream_delta("ada", "Bad", &a1).await;
+    terminal.stream_delta("ada", "", &[]).await;
+    silent(&terminal).await;
+    terminal.stream_delta("ada", "Bad", &a1).await;
+    terminal.typing("ada", Typing::Stopped).await;
+    silent(&terminal).await;
+    terminal.typing("ben", Typing::Started).await;
+    assert_eq!(ben.hears().await, Some(FromGateway::Typing));
+}
+
 #[tokio::test]
 async fn a_flood_is_slowed_and_nothing_of_it_is_lost() {
     const MANY: usize = 10 * QUEUE_CAPACITY;

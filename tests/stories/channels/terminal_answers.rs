@@ -156,6 +156,40 @@ async fn a_stopped_question_is_answered_by_the_stop_command() {
 
 /// Proves: command-line/chat-answer
 #[tokio::test]
+async fn a_question_that_was_stopped_before_its_turn_is_answered_by_the_stop_command() {
+    let story = Story::begin().await;
+    let (mut asker, mut other) = (TerminalClient::take(&story, "Ada").await, TerminalClient::take(&story, "Ada").await);
+    asker.says("q", "what takes long?").await;
+    other.says("s", "/stop").await;
+    let stopped = answer_to(&mut asker, "q").await;
+    assert_eq!((stopped.0.as_str(), stopped.1.as_slice()), ("Stopped.", ["s".to_owned(), "q".to_owned()].as_slice()));
+    story.pass(MINUTE).await;
+    assert_eq!(story.model.asked(), 0);
+    story.stop_here().await;
+}
+
+/// Proves: command-line/chat-reconnect
+#[tokio::test]
+async fn who_comes_in_the_middle_of_an_answer_gets_it_from_the_beginning() {
+    let story = Story::with(AT_ONCE).await;
+    let grown = ["One, ", "two, ", "three."].map(|piece| (Duration::from_secs(1), piece.to_owned()));
+    story.model.then(Say::Grow(grown.to_vec()));
+    let mut first = TerminalClient::take(&story, "Ada").await;
+    first.says("q", &format!("count {}", canary(ADA))).await;
+    story.pass(Duration::from_millis(2500)).await;
+    for piece in ["One, ", "two, "] {
+        assert_eq!(first.next("grow").await["delta"], piece);
+    }
+    drop(first);
+    let mut second = TerminalClient::take(&story, "Ada").await;
+    assert_eq!(second.next("grow").await["delta"], "One, two, ");
+    story.answered().await;
+    assert_eq!(answer_to(&mut second, "q").await.0, "One, two, three.");
+    story.end().await;
+}
+
+/// Proves: command-line/chat-answer
+#[tokio::test]
 async fn a_notice_in_the_place_of_an_answer_names_the_question_and_a_reminder_none() {
     let story = Story::begin().await;
     story.model.otherwise(|_| Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() }));
