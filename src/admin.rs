@@ -41,7 +41,7 @@ mod transcript; // /conversations: one of them
 mod trust; // /trust
 pub mod web; // links that sign a browser in
 
-pub use answer::Answer;
+pub use answer::{Answer, AnswerFile};
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use imports::ImportRequest;
 pub use memory::{Knowledge, RepairMode};

@@ -7,14 +7,15 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::id::AddressId;
 use crate::people::Address;
 use crate::store::is_full;
 pub(super) use crate::text::escape_markdown as plain;
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
+use crate::wording::{Language, ProgramText};
 
 /// The answer of a command.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +30,21 @@ pub struct Answer {
     pub failed: bool,
     /// Buttons below the text: title and command.
     pub buttons: Vec<(String, String)>,
+    /// File that is sent as well; in the chat where it arrives, nothing else is said.
+    pub file: Option<AnswerFile>,
+}
+
+/// A file of the workspace that answers a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerFile {
+    /// Chat that it is sent to.
+    pub address: AddressId,
+    /// Text that it comes with.
+    pub words: ProgramText,
+    /// Path relative to the workspace.
+    pub path: String,
+    /// SHA-256 of its content.
+    pub digest: String,
 }
 
 impl Answer {
@@ -39,7 +55,7 @@ impl Answer {
 
     /// An answer that shows labelled texts.
     pub(super) fn showing(shown: ShownLabel, markdown: impl Into<String>, json: Value) -> Self {
-        Self { markdown: markdown.into(), label: shown.0, json, failed: false, buttons: Vec::new() }
+        Self { markdown: markdown.into(), label: shown.0, json, failed: false, buttons: Vec::new(), file: None }
     }
 
     /// The answer that renders the result of a query.

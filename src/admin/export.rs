@@ -1,36 +1,37 @@
 //! `/export` and `compline export`: all data of one person, as one file that can be opened without
 //! this program.
 //!
-//! The file is a plain tar of Markdown, JSON lines and the person's files. Data is selected by
+//! The file is a zip, which phones open too, without compression: of Markdown, JSON lines and the person's files. Data is selected by
 //! scope and by folder, as for prompts, so it contains nothing of other people: from a group only
 //! the person's own messages. In chat the file is sent as a document, stays in the person's folder
 //! under `exports/` until it is a week old, and fits the limit of every channel; on the command
 //! line it is written to a path of the owner's choice.
 
 use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io::{Cursor, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::HistoryAdmin;
-use super::answer::{Answer, Render, ShownLabel, plain, sources, with_fields};
+use super::answer::{Answer, AnswerFile, Render, ShownLabel, plain, sources, with_fields};
 use super::transcript::{self, TranscriptPart};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
 use crate::people::{Party, Person};
-use crate::store::{Db, NewOutbox, NewPart, OutboxKind, SummaryContent, SummaryInputs, Tx};
+use crate::store::{Db, SummaryContent, SummaryInputs};
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Label, Labelled, Scope};
 use crate::wording::review::Surface;
-use crate::wording::{self, command, personal_data as says};
+use crate::wording::{command, personal_data as says};
 
 /// Maximum size, in bytes, of one of the person's files; no channel delivers larger ones.
 const MAX_FILE_SIZE: u64 = 256 << 20;
-/// Maximum overhead of a tar per file: header, long name and block padding; and of its end.
-const OVERHEAD: u64 = 4 * 512;
+/// Maximum overhead of a zip per file beside its two names: both headers; and of its end.
+const OVERHEAD: u64 = 256;
 
 impl HistoryAdmin<'_> {
     /// Sends a person all their data.
@@ -40,25 +41,18 @@ impl HistoryAdmin<'_> {
             return Ok(Answer::refusal(says::NO_ADDRESS));
         };
         let now = self.clock.now();
-        let made = self.pack(person, Vec::new(), MAX_FILE, now).await;
+        let made = self.pack(person, Cursor::new(Vec::new()), MAX_FILE, now).await;
         let (bytes, label) = match made {
             Err(error) if error.is::<Full>() => return Ok(Answer::refusal(says::export_too_large(MAX_FILE >> 20))),
             made => made?,
         };
         let who = Party::One(person.clone());
+        let bytes = bytes.into_inner();
         let size = u64::try_from(bytes.len())?.div_ceil(1024);
         let (path, digest) = self.workspace.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
-        let words = says::export_attached(size);
-        let (file, scope) = (path.clone(), who.scope());
-        let post = move |tx: Tx<'_>| {
-            let text = wording::own(words.clone(), scope);
-            let outbox = tx.outbox().post(&NewOutbox::answer(OutboxKind::Answer, address, &text, now))?;
-            let said = NewPart { rich: words.to_string(), plain: words.into_string(), ..NewPart::default() };
-            tx.outbox().store_parts(outbox, &[said, NewPart { file, digest, ..NewPart::default() }])
-        };
-        self.journal.write("send what is kept of somebody", post).await?;
-        self.engine.channels.posted(address);
-        Ok(Answer::ours(says::EXPORT_IN_DIRECT_CHAT, json!({ "file": path, "kib": size })))
+        let json = json!({ "file": path, "kib": size });
+        let file = AnswerFile { address, words: says::export_attached(size), path, digest };
+        Ok(Answer { file: Some(file), ..Answer::ours(says::EXPORT_IN_DIRECT_CHAT, json) })
     }
 
     /// Writes all data of a person to a new file.
@@ -93,7 +87,7 @@ impl HistoryAdmin<'_> {
     }
 
     /// Packs all data of a person into an archive of at most `most` bytes.
-    async fn pack<W: std::io::Write>(
+    async fn pack<W: Write + Seek>(
         &self,
         person: &Person,
         out: W,
@@ -128,7 +122,7 @@ impl HistoryAdmin<'_> {
     }
 
     /// Adds conversations, messages, summaries, reflections and reminders.
-    pub(super) async fn record<W: Write>(
+    pub(super) async fn record<W: Write + Seek>(
         &self,
         person: &Person,
         archive: &mut Archive<W>,
@@ -234,7 +228,7 @@ impl HistoryAdmin<'_> {
             .collect())
     }
 
-    async fn thoughts<W: Write>(
+    async fn thoughts<W: Write + Seek>(
         &self,
         person: &Person,
         archive: &mut Archive<W>,
@@ -256,9 +250,9 @@ impl HistoryAdmin<'_> {
     }
 }
 
-/// `compline-2026-11-21.tar`; replaces the one of the same day.
+/// `compline-2026-11-21.zip`; replaces the one of the same day.
 fn file_name(now: Timestamp) -> String {
-    format!("compline-{}.tar", now.rfc3339().chars().take(10).collect::<String>())
+    format!("compline-{}.zip", now.rfc3339().chars().take(10).collect::<String>())
 }
 
 /// Size limit exceeded.
@@ -267,16 +261,21 @@ fn file_name(now: Timestamp) -> String {
 pub(super) struct Full;
 
 /// An archive being written.
-pub(super) struct Archive<W: Write> {
-    tar: tar::Builder<W>,
+pub(super) struct Archive<W: Write + Seek> {
+    zip: ZipWriter<W>,
     room: u64,
-    at: u64,
+    options: SimpleFileOptions,
 }
 
-impl<W: Write> Archive<W> {
+impl<W: Write + Seek> Archive<W> {
     pub(super) fn new(out: W, most: u64, now: Timestamp) -> Self {
-        let at = u64::try_from(now.0).unwrap_or(0) / 1000;
-        Self { tar: tar::Builder::new(out), room: most.saturating_sub(OVERHEAD), at }
+        let time = chrono::DateTime::from_timestamp_millis(now.0).unwrap_or_default().naive_utc();
+        let options = SimpleFileOptions::default()
+            .compression_method(zip::CompressionMethod::Stored)
+            .unix_permissions(0o600)
+            // A zip knows no time before 1980.
+            .last_modified_time(time.try_into().unwrap_or_default());
+        Self { zip: ZipWriter::new(out), room: most.saturating_sub(OVERHEAD), options }
     }
 
     /// Adds a file.
@@ -284,18 +283,15 @@ impl<W: Write> Archive<W> {
     /// # Errors
     /// [`Full`] if there is no room for it, or if it cannot be written.
     pub(super) fn put(&mut self, path: &str, bytes: &[u8]) -> anyhow::Result<()> {
-        let size = u64::try_from(bytes.len())?;
+        let size = u64::try_from(bytes.len().saturating_add(path.len().saturating_mul(2)))?;
         self.room = self.room.checked_sub(size.saturating_add(OVERHEAD)).ok_or(Full)?;
-        let mut header = tar::Header::new_gnu();
-        header.set_size(size);
-        header.set_mode(0o600);
-        header.set_mtime(self.at);
-        Ok(self.tar.append_data(&mut header, path, bytes)?)
+        self.zip.start_file(path, self.options)?;
+        Ok(self.zip.write_all(bytes)?)
     }
 
     /// Finishes the archive.
-    pub(super) fn finish(self) -> io::Result<W> {
-        self.tar.into_inner()
+    pub(super) fn finish(self) -> anyhow::Result<W> {
+        Ok(self.zip.finish()?)
     }
 }
 
@@ -330,7 +326,7 @@ mod tests {
     #[test]
     fn it_never_grows_beyond_what_it_may() {
         let most = 20_000;
-        let mut archive = Archive::new(Vec::new(), most, Timestamp(0));
+        let mut archive = Archive::new(Cursor::new(Vec::new()), most, Timestamp(0));
         let mut count = 0;
         let refused = loop {
             match archive.put(&format!("{}/{count}", "long".repeat(40)), &[0; 700]) {
@@ -338,8 +334,8 @@ mod tests {
                 Err(error) => break error,
             }
         };
-        let bytes = archive.finish().unwrap();
+        let bytes: Vec<u8> = archive.finish().unwrap().into_inner();
         assert!(refused.is::<Full>() && count > 3 && bytes.len() <= 20_000, "{count} {}", bytes.len());
-        assert_eq!(tar::Archive::new(bytes.as_slice()).entries().unwrap().count(), count);
+        assert_eq!(zip::ZipArchive::new(Cursor::new(bytes)).unwrap().len(), count);
     }
 }

@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use super::dispatcher::Dispatcher;
 use super::menu;
 use crate::admin::command::{self, Action, Command, SettingChange};
-use crate::admin::{Admin, Caller};
+use crate::admin::{Admin, AnswerFile, Caller};
 use crate::id::AddressId;
-use crate::store::{Journal, MessageState, NewOutbox, OutboxKind, StoredMessage, Tx};
-use crate::time::Clock;
+use crate::store::{Journal, MessageState, NewOutbox, NewPart, OutboxKind, StoredMessage, Tx};
 use crate::time::clock::Wakeups;
 use crate::time::task::{Panicked, guarded};
+use crate::time::{Clock, Timestamp};
 use crate::trust::{Labelled, Scope};
 use crate::wording;
 use crate::wording::command as says;
@@ -114,13 +114,20 @@ impl CommandWorker {
         let done = acts && !answer.failed;
         let kind = if answer.failed { OutboxKind::Refusal } else { OutboxKind::Answer };
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
-        let (now, is_private) = (self.clock.now(), group.is_none());
+        let (now, is_private, file) = (self.clock.now(), group.is_none(), answer.file);
+        let elsewhere = file.as_ref().map(|file| file.address);
         self.journal
             .write("answer a command", move |tx| {
                 if tx.messages().settle_message(id, MessageState::Answered, "")? {
                     let quotes = &if is_private { answered_ids(tx, &command, address, stops)? } else { String::new() };
-                    let answer = NewOutbox::answer(OutboxKind::Answer, address, &text, now);
-                    tx.outbox().post(&NewOutbox { buttons: &buttons, quotes, ..answer })?;
+                    if file.as_ref().is_none_or(|file| file.address != address) {
+                        let answer = NewOutbox::answer(kind, address, &text, now);
+                        tx.outbox().post(&NewOutbox { buttons: &buttons, quotes, ..answer })?;
+                    }
+                    if let Some(file) = file {
+                        let quotes = if file.address == address { quotes } else { "" };
+                        post_file(tx, file, scope, quotes, now)?;
+                    }
                     if done {
                         tx.outbox().press_buttons(&words, by, now)?;
                     }
@@ -128,6 +135,7 @@ impl CommandWorker {
                 Ok(())
             })
             .await?;
+        elsewhere.into_iter().for_each(|address| self.dispatcher.wake(address));
         self.dispatcher.wake(address);
         if is_language {
             self.register_menus().await;
@@ -143,6 +151,16 @@ impl CommandWorker {
             }
         }
     }
+}
+
+/// Posts a file with the text that it comes with.
+fn post_file(tx: Tx<'_>, file: AnswerFile, scope: Scope, quotes: &str, now: Timestamp) -> anyhow::Result<()> {
+    let AnswerFile { address, words, path, digest } = file;
+    let said = NewPart { rich: words.to_string(), plain: words.to_string(), ..NewPart::default() };
+    let text = wording::own(words, scope);
+    let outbox =
+        tx.outbox().post(&NewOutbox { quotes, ..NewOutbox::answer(OutboxKind::Answer, address, &text, now) })?;
+    tx.outbox().store_parts(outbox, &[said, NewPart { file: path, digest, ..NewPart::default() }])
 }
 
 /// External ids that a command's answer answers: the command, and the messages whose turn it

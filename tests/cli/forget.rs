@@ -51,20 +51,21 @@ fn a_person_is_forgotten_only_on_purpose_and_then_wholly() {
 
 /// Proves: forgetting/person
 #[test]
-fn an_archive_is_a_plain_tar_of_one_persons_own() {
+fn an_archive_is_a_plain_zip_of_one_persons_own() {
     let home = lived_in();
     let shelf = tempfile::tempdir().unwrap();
-    let file = shelf.path().join("ben.tar");
+    let file = shelf.path().join("ben.zip");
     let line = format!("export Ben {}", file.display());
     let said = home.run(&line).done();
     assert!(said.contains("Nobody else's data is in it"), "{said}");
     use std::os::unix::fs::PermissionsExt;
     assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     let bytes = std::fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"PK\x03\x04"), "no phone opens it");
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.contains(WORD) && !text.contains("12*7"), "Ada's words are in Ben's archive");
     home.run(&line).refused(1, &["cannot be written"]);
-    home.run("export Zoe /tmp/never.tar").refused(1, &["Zoe"]);
+    home.run("export Zoe /tmp/never.zip").refused(1, &["Zoe"]);
 }
 
 /// Proves: forgetting/person

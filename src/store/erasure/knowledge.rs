@@ -100,7 +100,7 @@ impl ErasureMut<'_> {
 impl Erasure<'_> {
     /// Returns the archives exported before that time: path and digest.
     pub fn exports_before(&self, before: Timestamp) -> anyhow::Result<Vec<(String, String)>> {
-        let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND path LIKE '%.tar'
+        let sql = "SELECT path, digest FROM files WHERE (path LIKE 'exports/%' OR path LIKE '%/exports/%') AND (path LIKE '%.zip' OR path LIKE '%.tar')
              AND author = 'program' AND digest <> '' AND written_at < ?1 ORDER BY id";
         self.db.all(sql, [before])
     }

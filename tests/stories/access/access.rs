@@ -194,7 +194,7 @@ async fn mallory_was_here() -> Story {
 
 /// Exported archive of Mallory's data.
 async fn exported(story: &Story) -> Vec<u8> {
-    let file = story.home.join("mallory.tar");
+    let file = story.home.join("mallory.zip");
     let answer = story.command_line(&["export", "Mallory", file.to_str().unwrap()]).await;
     assert!(!answer.failed, "{}", answer.markdown);
     std::fs::read(file).unwrap()

@@ -217,7 +217,7 @@ async fn of_a_group_a_person_takes_along_what_they_said_there_and_nothing_else()
     say_in(&story, ADA, "Adas cake is green").await;
     say_in(&story, BEN, "Bens cake is blue").await;
     calls(&story, "remember", note("Cakes", "There are two cakes.")).await;
-    let file = story.home.join("ben.tar");
+    let file = story.home.join("ben.zip");
     let answer = story.command_line(&["export", "Ben", file.to_str().unwrap()]).await;
     assert!(!answer.failed, "{}", answer.markdown);
     let archive = String::from_utf8_lossy(&std::fs::read(&file).unwrap()).into_owned();

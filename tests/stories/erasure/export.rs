@@ -13,8 +13,8 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Names of the archived files.
 fn names(bytes: &[u8]) -> Vec<String> {
-    let mut archive = tar::Archive::new(bytes);
-    archive.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().display().to_string()).collect()
+    let archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+    archive.file_names().map(|name| name.unwrap().into_owned()).collect()
 }
 
 /// Promise (forgetting/export): Your export holds every conversation: chats, questions with piped
@@ -39,11 +39,28 @@ async fn an_export_holds_every_conversation_of_every_kind() {
     let kinds = "SELECT group_concat(kind) FROM (SELECT DISTINCT kind FROM conversations ORDER BY kind)";
     assert_eq!(story.text(kinds), "chat,heartbeat,piped,reflection,task");
     story.say(ADA, "/export").await;
+    let told = story.received_by(ADA);
+    assert!(told.iter().any(|text| text.starts_with("Here is everything")), "{told:?}");
+    assert!(!told.iter().any(|text| text.contains("will arrive in your direct chat")), "it is there: {told:?}");
     let archived = names(&story.fake.files(ADA).pop().unwrap());
     let of_ada =
         "SELECT count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id WHERE 1 IN (s.person_id, s.work_of)";
     let archived = archived.iter().filter(|name| name.starts_with("conversations/")).count();
     assert_eq!(i64::try_from(archived).unwrap(), story.count(of_ada), "{}", Fake::NAME);
     assert!(story.count("SELECT count(*) FROM conversations") > story.count(of_ada));
+    story.end().await;
+}
+
+/// Proves: forgetting/export
+#[tokio::test]
+async fn an_export_asked_for_in_the_terminal_comes_to_the_messenger() {
+    let story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    let mut script = TerminalClient::of_a_script(&story, "Ada").await;
+    script.write(&json!({ "type": "say", "id": "e", "text": "/export" })).await;
+    let answer = script.next("message").await;
+    assert!(answer["markdown"].as_str().unwrap().contains("will arrive in your direct chat"), "{answer}");
+    story.answered().await;
+    assert_eq!(story.fake.files(ADA).len(), 1);
     story.end().await;
 }

@@ -202,10 +202,10 @@ async fn lines_that_say_more_and_files_next_to_archives_stay_and_are_reported() 
     story.say(ADA, "/export").await;
     let archives = || {
         let all = std::fs::read_dir(story.path_of("exports")).unwrap().flatten();
-        all.filter(|file| file.path().extension().is_some_and(|kind| kind == "tar")).count()
+        all.filter(|file| file.path().extension().is_some_and(|kind| kind == "zip")).count()
     };
     assert_eq!(archives(), 1);
-    for mine in ["exports/mine.txt", "exports/mine.tar"] {
+    for mine in ["exports/mine.txt", "exports/mine.zip"] {
         story.writes(mine, "My own list.\n");
     }
     story.say(ADA, "/search cake recipe").await;
@@ -217,7 +217,7 @@ async fn lines_that_say_more_and_files_next_to_archives_stay_and_are_reported() 
     assert!(!story.reads("memory/MEMORY.md").contains("Eva"));
     assert_eq!((story.reads("memory/diary.md"), story.count(kept)), (diary.to_owned(), versions));
     assert!(archives() == 1 && told.contains("1 export archive"), "{told}");
-    for mine in ["exports/mine.txt", "exports/mine.tar"] {
+    for mine in ["exports/mine.txt", "exports/mine.zip"] {
         assert_eq!(story.reads(mine), "My own list.\n");
     }
     story.say(ADA, "/search cake recipe").await;

@@ -41,11 +41,11 @@ async fn both_talked(settings: &str) -> Story {
 
 /// Names and contents of an archive.
 fn unpacked(bytes: &[u8]) -> Vec<(String, String)> {
-    let mut archive = tar::Archive::new(bytes);
+    let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
     let mut files = Vec::new();
-    for entry in archive.entries().unwrap() {
-        let mut entry = entry.unwrap();
-        let (name, mut text) = (entry.path().unwrap().display().to_string(), Vec::new());
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).unwrap();
+        let (name, mut text) = (entry.name().unwrap().into_owned(), Vec::new());
         std::io::Read::read_to_end(&mut entry, &mut text).unwrap();
         files.push((name, String::from_utf8_lossy(&text).into_owned()));
     }
@@ -70,6 +70,7 @@ async fn an_export_contains_all_of_a_persons_data_and_no_other() {
     story.say(BEN, "/settings timezone Europe/Lisbon").await;
     story.say(BEN, "/export").await;
     let sent = story.fake.sent(BEN).into_iter().filter_map(|sent| sent.file).next_back().unwrap();
+    assert!(sent.name.ends_with(".zip"), "phones open it: {}", sent.name);
     let files = unpacked(&sent.bytes);
     let settings = files.iter().find(|(name, _)| name == "settings.json").map(|(_, text)| text.as_str());
     assert_eq!(settings, Some("{\"language\":\"en\",\"timezone\":\"Europe/Lisbon\"}"));
@@ -126,7 +127,7 @@ async fn the_archive_lies_in_their_folder_for_a_week() {
 #[tokio::test]
 async fn an_owners_archive_holds_nothing_of_the_others() {
     let story = both_talked("").await;
-    let file = story.home.join("ada.tar");
+    let file = story.home.join("ada.zip");
     let answer = story.command_line(&["export", "Ada", file.to_str().unwrap()]).await;
     assert!(!answer.failed, "{}", answer.markdown);
     let files = unpacked(&std::fs::read(&file).unwrap());

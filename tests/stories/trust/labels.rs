@@ -82,7 +82,7 @@ async fn an_answer_to_a_command_is_marked_with_all_that_it_shows() {
     let whole = story.command_line(&["conversations", "show", "1"]).await.json;
     assert_eq!((&whole["sources"], &whole["messages"][0]["sources"]), (&json!(["forward"]), &json!(["forward"])));
     story.say(ADA, "/export").await;
-    let archive = story.text("SELECT label FROM files WHERE path LIKE '%.tar' ORDER BY id DESC LIMIT 1");
+    let archive = story.text("SELECT label FROM files WHERE path LIKE '%.zip' ORDER BY id DESC LIMIT 1");
     assert!(archive.contains("export"), "{archive}");
     story.stop_here().await;
 }

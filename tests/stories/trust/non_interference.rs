@@ -400,7 +400,7 @@ fn what_stays(story: &Story) -> Stays {
         ),
         (
             "hers",
-            "SELECT coalesce(group_concat(path || digest, char(10)), '') FROM (SELECT * FROM files f WHERE label LIKE 'trusted%' AND path <> 'learnings/errors.md' AND path NOT LIKE '%.tar'
+            "SELECT coalesce(group_concat(path || digest, char(10)), '') FROM (SELECT * FROM files f WHERE label LIKE 'trusted%' AND path <> 'learnings/errors.md' AND path NOT LIKE '%.zip'
              AND id = (SELECT max(id) FROM files n WHERE n.path = f.path) ORDER BY path)",
         ),
         ("facts", "SELECT coalesce(group_concat(facts, char(10)), '') FROM extractions WHERE label LIKE 'trusted%'"),

@@ -217,9 +217,12 @@ async fn exported_untrusted_text_stays_untrusted_in_the_exports_folder() {
     ordered(&story, "write_file", json!({ "path": "exports/list.md", "content": format!("{UNTRUSTED}list") })).await;
     story.say(ADA, "/new").await;
     story.say(ADA, "/export").await;
-    let archive = story.text("SELECT path FROM files WHERE path LIKE 'exports/%.tar' ORDER BY id DESC LIMIT 1");
+    let archive = story.text("SELECT path FROM files WHERE path LIKE 'exports/%.zip' ORDER BY id DESC LIMIT 1");
     assert!(story.path_of(&archive).exists(), "{}", story.last_received_by(ADA));
-    for path in [archive.as_str(), "exports/list.md", "exports"] {
+    // The archive is no text: no model reads it.
+    assert!(afresh(&story, "read_file", json!({ "path": archive })).await);
+    assert!(!story.model.last_prompt().contains(UNTRUSTED), "{}", story.model.last_prompt());
+    for path in ["exports/list.md", "exports"] {
         let tool = if path == "exports" { "list_files" } else { "read_file" };
         assert!(!afresh(&story, tool, json!({ "path": path })).await, "{path}");
     }
