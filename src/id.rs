@@ -75,6 +75,8 @@ ids! {
     ProposalId;
     /// One past, present or proposed content of a skill.
     VersionId;
+    /// Place of a version among those of its skill, from 1: the number that people see and type.
+    VersionNumber;
     /// One change to the skills folder.
     ChangeId;
     /// A question to a person before data is sent out.

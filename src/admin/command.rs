@@ -24,7 +24,7 @@ use super::transcript::TranscriptPart;
 use crate::engine::turn::call::YesExtent;
 use crate::id::{
     AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
-    VersionId,
+    VersionNumber,
 };
 use crate::people::Role;
 use crate::store::ConversationKind;
@@ -252,7 +252,7 @@ pub enum Action {
         /// The skill.
         name: String,
         /// The version.
-        version: VersionId,
+        version: VersionNumber,
     },
     /// Proposes the skill in a folder of this computer.
     ImportSkill {

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
+use anyhow::Context;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::SkillsAdmin;
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
 use super::review::{change_of, standing_of, surface_of};
-use crate::id::{ProposalId, VersionId};
+use crate::id::{ProposalId, VersionId, VersionNumber};
 use crate::people::Person;
 use crate::review::reveal::reveal;
 use crate::review::{
@@ -41,7 +42,7 @@ struct SkillEntry {
     name: String,
     title: String,
     description: String,
-    version: Option<VersionId>,
+    version: Option<VersionNumber>,
     origin: String,
     state: &'static str,
     /// A remark about the state.
@@ -96,16 +97,18 @@ impl SkillsAdmin<'_> {
     }
 
     /// Replaces the present version of a skill with an earlier one.
-    pub async fn roll_back(&self, name: &str, version: VersionId, by: DecisionSource) -> anyhow::Result<Answer> {
+    pub async fn roll_back(&self, name: &str, version: VersionNumber, by: DecisionSource) -> anyhow::Result<Answer> {
         let folder = folder_of(&*self.review.live().await?, name);
         let history = self.review.history(&folder).await?;
         if history.versions.is_empty() {
             return Ok(Answer::refusal(says::no_such_skill(&plain(name), surface_of(by))));
         }
         let shown = plain(&folder);
+        let made_at = history.versions.iter().find(|row| row.number == version).map(|row| row.made_at);
+        let at = made_at.map(|at| self.zone.show_short(at)).unwrap_or_default();
         Ok(match self.review.roll_back(&folder, version, by).await? {
             Decided::Live(_) | Decided::Deleted(_) | Decided::Rejected => {
-                Answer::ours(says::rolled_back(&shown, version), json!({ "skill": folder, "version": version }))
+                Answer::ours(says::rolled_back(&shown, version, &at), json!({ "skill": folder, "version": version }))
             }
             Decided::Later => Answer::ours(says::LATER, json!({ "skill": folder, "version": version })),
             Decided::Conflict => Answer::refusal(says::edited_meanwhile(&shown)),
@@ -123,10 +126,13 @@ impl SkillsAdmin<'_> {
         let held = self.journal.read(move |db| held.iter().map(|name| held_entry(db, name)).collect()).await?;
         let changed = self.journal.read(move |db| changed.into_iter().map(|name| held_change(db, name)).collect());
         let changed: BTreeMap<String, String> = changed.await?;
+        let used: Vec<VersionId> = live.skills.values().map(|one| one.version).collect();
+        let numbers: BTreeMap<VersionId, VersionNumber> =
+            self.journal.read(move |db| used.into_iter().map(|id| number_of(db, id)).collect()).await?;
         let tools = self.engine.toolbox.names();
         let available = Available { tools: &tools, platform: std::env::consts::OS };
         let mut entries: Vec<SkillEntry> = held;
-        entries.extend(live.skills.values().map(|one| live_entry(one, &available)));
+        entries.extend(live.skills.values().map(|one| live_entry(one, numbers.get(&one.version).copied(), &available)));
         for entry in &mut entries {
             entry.note = changed.get(&entry.name).cloned().unwrap_or(std::mem::take(&mut entry.note));
         }
@@ -224,14 +230,19 @@ fn folder_of(live: &ActiveSkills, name: &str) -> String {
     live.find(name).map_or_else(|| name.to_owned(), |found| found.skill.folder.clone())
 }
 
-fn live_entry(one: &LiveSkill, available: &Available<'_>) -> SkillEntry {
+fn number_of(db: Db<'_>, id: VersionId) -> anyhow::Result<(VersionId, VersionNumber)> {
+    let row = db.skills().version_row(id)?.context("A version in use vanished")?;
+    Ok((id, row.number))
+}
+
+fn live_entry(one: &LiveSkill, version: Option<VersionNumber>, available: &Available<'_>) -> SkillEntry {
     let manifest = &one.skill.manifest;
     let applies = skill::applies(manifest, available);
     SkillEntry {
         name: one.skill.folder.clone(),
         title: manifest.name.clone(),
         description: manifest.description.clone(),
-        version: Some(one.version),
+        version,
         origin: one.origin.clone(),
         state: if applies { "live" } else { "hidden" },
         note: if applies { String::new() } else { says::HIDDEN.to_owned() },
@@ -248,7 +259,7 @@ fn held_entry(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
         name: name.to_owned(),
         title: name.to_owned(),
         description: words(|row| &row.description),
-        version: version.as_ref().map(|version| version.id),
+        version: version.as_ref().map(|version| version.number),
         origin: words(|row| &row.origin),
         state: "held",
         note: reason_for_hold(db, name, digest)?,
@@ -351,7 +362,8 @@ impl Render for SkillReport {
         let (name, note) = (plain(&entry.name), visible_line(&entry.note));
         let Some(found) = &self.live else { return says::not_live(&name, &note) };
         let content = &found.skill.content;
-        let mut parts = vec![says::skill_head(&name, found.version, &found.origin, &visible_line(&entry.description))];
+        let head = |version| says::skill_head(&name, version, &found.origin, &visible_line(&entry.description));
+        let mut parts: Vec<String> = entry.version.map(head).into_iter().collect();
         if !entry.note.is_empty() {
             parts.push(if entry.state == "live" { says::note(&note) } else { says::not_live(&name, &note) });
         }
@@ -387,7 +399,7 @@ impl Render for SkillHistoryReport {
                 _ => "",
             };
             let at = context.zone.show_short(version.made_at);
-            says::version(version.id, &at, &version.origin, version.proposal, mark)
+            says::version(version.number, &at, &version.origin, version.proposal, mark)
         };
         let mut lines = vec![says::history_head(&plain(&self.folder)), String::new()];
         lines.extend(self.versions.iter().rev().take(MAX_VERSIONS).map(line));
@@ -416,7 +428,7 @@ fn present(history: &History) -> Option<VersionId> {
 
 fn version_json(version: &VersionRow, present: Option<VersionId>) -> Value {
     json!({
-        "version": version.id,
+        "version": version.number,
         "skill": version.skill,
         "at": version.made_at.rfc3339(),
         "origin": version.origin,

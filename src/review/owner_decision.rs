@@ -14,7 +14,7 @@ use super::Review;
 use super::apply;
 use super::approval_proof::{Approval, Decider};
 use super::proposal::Proposal;
-use crate::id::{AddressId, PersonId, ProposalId, VersionId};
+use crate::id::{AddressId, PersonId, ProposalId, VersionNumber};
 use crate::skill::{Digest, SkillFolder};
 use crate::store::{Cause, NewDecision, NewOutbox, OriginKind, ProposalState, Tx};
 use crate::time::Timestamp;
@@ -169,7 +169,7 @@ impl Review {
     ///
     /// # Errors
     /// If the journal or the folder cannot be used.
-    pub async fn roll_back(&self, skill: &str, version: VersionId, by: DecisionSource) -> anyhow::Result<Decided> {
+    pub async fn roll_back(&self, skill: &str, version: VersionNumber, by: DecisionSource) -> anyhow::Result<Decided> {
         let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         self.scan_locked().await?;
         let present = self.stored_content(skill).await?.as_ref().map(SkillFolder::digest);
@@ -267,13 +267,13 @@ impl DecisionAttempt {
         self,
         tx: Tx<'_>,
         skill: &str,
-        version: VersionId,
+        version: VersionNumber,
         present: Option<&Digest>,
     ) -> anyhow::Result<Option<DecisionError>> {
         if !self.by.is_owner(tx)? {
             return Ok(Some(DecisionError::NotAllowed));
         }
-        let Some(row) = tx.skills().version_row(version)?.filter(|row| row.skill == skill) else {
+        let Some(row) = tx.skills().versions_of(skill)?.into_iter().find(|row| row.number == version) else {
             return Ok(Some(DecisionError::Unknown));
         };
         if !row.accepted {
@@ -282,10 +282,10 @@ impl DecisionAttempt {
         if present.is_some_and(|digest| digest.as_str() == row.digest) {
             return Ok(Some(DecisionError::NoChange));
         }
-        let files = tx.skills().files_of_version(version)?;
+        let files = tx.skills().files_of_version(row.id)?;
         let base = present.map_or("", Digest::as_str);
         let new = apply::begin_accepted(tx, skill, base, "rollback", &files, &row.label, self.at)?;
-        tx.derivations().derive(crate::store::Node::Version(new), crate::store::Node::Version(version))?;
+        tx.derivations().derive(crate::store::Node::Version(new), crate::store::Node::Version(row.id))?;
         Ok(None)
     }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{ChangeId, ConversationId, PersonId, ProposalId, VersionId};
+use crate::id::{ChangeId, ConversationId, PersonId, ProposalId, VersionId, VersionNumber};
 use crate::store::handles::{McpTools, McpToolsMut, Skills, SkillsMut};
 use crate::store::rows::{from_row, insert, stored_word};
 use crate::time::Timestamp;
@@ -102,6 +102,8 @@ pub struct SeenSkill<'a> {
 pub struct VersionRow {
     /// Row id.
     pub id: VersionId,
+    /// Number among the versions of its skill, which are never deleted.
+    pub number: VersionNumber,
     /// Skill.
     pub skill: String,
     /// Digest of its files.
@@ -161,6 +163,7 @@ from_row! { ChangeRow from "skill_changes" { id, proposal: "proposal_id", skill,
 from_row! {
     VersionRow from "skill_versions" {
         id, skill, digest, origin, proposal: "proposal_id", accepted, label, made_at,
+        number = "(SELECT count(*) FROM skill_versions o WHERE o.skill = skill_versions.skill AND o.id <= skill_versions.id)",
     }
 }
 

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::{ProgramText, span};
-use crate::id::{ProposalId, QuestionId, VersionId};
+use crate::id::{ProposalId, QuestionId, VersionNumber};
 
 /// An empty list of pending proposals.
 pub const NOTHING_WAITS: &str = "Nothing is waiting for you.";
@@ -246,7 +246,7 @@ pub fn broken(why: &str) -> String {
 }
 
 /// Heading of a skill's details.
-pub fn skill_head(name: &str, version: VersionId, origin: &str, description: &str) -> String {
+pub fn skill_head(name: &str, version: VersionNumber, origin: &str, description: &str) -> String {
     format!("**{name}**, version {version}, {}\n\n{description}", origin_of(origin))
 }
 
@@ -266,9 +266,9 @@ pub fn not_live(name: &str, why: &str) -> String {
 }
 
 /// A version of a skill. `mark` is a remark such as [`PRESENT`].
-pub fn version(id: VersionId, at: &str, origin: &str, proposal: Option<ProposalId>, mark: &str) -> String {
+pub fn version(number: VersionNumber, at: &str, origin: &str, proposal: Option<ProposalId>, mark: &str) -> String {
     let origin = proposal.map_or_else(|| origin_of(origin).to_owned(), |id| format!("proposal {id}"));
-    format!("- version {id}, {at}, {origin}{mark}")
+    format!("- version {number}, {at}, {origin}{mark}")
 }
 
 /// Mark of the current version.
@@ -296,25 +296,28 @@ pub fn how_to_roll_back(name: &str, way: Surface) -> String {
     format!("`{command}` restores one of them.")
 }
 
-/// Reply to a rollback.
-pub fn rolled_back(name: &str, version: VersionId) -> String {
-    format!("Done: the skill {name} is back to version {version}, from the next message on.")
+/// Reply to a rollback to the version made at that time.
+pub fn rolled_back(name: &str, version: VersionNumber, at: &str) -> String {
+    format!("Done: the skill {name} is back to version {version} ({at}), from the next message on.")
 }
 
 /// Reply to an unknown version number.
-pub fn no_such_version(name: &str, version: VersionId, way: Surface) -> String {
-    format!("The skill {name} has no version {version}. `{}` lists them.", way.history(name))
+pub fn no_such_version(name: &str, version: VersionNumber, way: Surface) -> String {
+    format!(
+        "The skill {name} has no version {version}: its versions are counted from 1. `{}` lists them.",
+        way.history(name)
+    )
 }
 
 /// Reply to a rollback to a version that was never accepted.
-pub fn never_accepted(version: VersionId) -> String {
+pub fn never_accepted(version: VersionNumber) -> String {
     format!(
         "Nothing was changed: version {version} was held back and never accepted. Only versions that were live can be restored."
     )
 }
 
 /// Reply to a rollback to the current content.
-pub fn same_content(name: &str, version: VersionId) -> String {
+pub fn same_content(name: &str, version: VersionNumber) -> String {
     format!("Nothing to change: the skill {name} is already the same as version {version}.")
 }
 

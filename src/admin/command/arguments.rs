@@ -8,7 +8,7 @@ use crate::admin::transcript::TranscriptPart;
 use crate::engine::turn::call::YesExtent;
 use crate::id::{
     AddressId, ConversationId, FileId, MessageId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
-    VersionId,
+    VersionNumber,
 };
 use crate::people::Role;
 use crate::schedule::Job;
@@ -238,7 +238,7 @@ pub(super) fn skills(rest: &str) -> Command {
 /// Parses a name, which may contain spaces, and a version.
 pub(super) fn roll_back(rest: &str) -> Option<Action> {
     let (name, version) = rest.rsplit_once(char::is_whitespace)?;
-    Some(Action::RollBack { name: name.trim_end().to_owned(), version: number(version).map(VersionId)? })
+    Some(Action::RollBack { name: name.trim_end().to_owned(), version: number(version).map(VersionNumber)? })
 }
 
 /// Parses digits only: `+1` or `-1` would be a typing error.
@@ -399,8 +399,11 @@ mod gate_tests {
             ),
             ("skills accept", Command::Read(Query::Skills)),
             ("history tea", Command::Read(Query::SkillHistory("tea".to_owned()))),
-            ("rollback tea 7", Command::Act(Action::RollBack { name: "tea".to_owned(), version: VersionId(7) })),
-            ("rollback My Tea  7", Command::Act(Action::RollBack { name: "My Tea".to_owned(), version: VersionId(7) })),
+            ("rollback tea 7", Command::Act(Action::RollBack { name: "tea".to_owned(), version: VersionNumber(7) })),
+            (
+                "rollback My Tea  7",
+                Command::Act(Action::RollBack { name: "My Tea".to_owned(), version: VersionNumber(7) }),
+            ),
         ] {
             assert_eq!(read(line), Some(command), "{line:?}");
         }

@@ -13,7 +13,7 @@ use crate::admin::search::SearchQuery;
 use crate::admin::transcript::TranscriptPart;
 use crate::id::{
     AddressId, ConversationId, FileId, ImportId, MessageId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId,
-    VersionId,
+    VersionNumber,
 };
 use crate::people::Role;
 use crate::store::ConversationKind;
@@ -111,7 +111,7 @@ fn action(words: &[&str]) -> Option<Action> {
         ["skills", "accept", name, hash, word @ ..] if word.len() < 2 => {
             Action::AcceptSkill { name: text(name), hash: text(hash), word: word.concat() }
         }
-        ["skills", "rollback", name, id] => Action::RollBack { name: text(name), version: VersionId(number(id)?) },
+        ["skills", "rollback", name, id] => Action::RollBack { name: text(name), version: VersionNumber(number(id)?) },
         ["skills", "import", path, name] if Path::new(path).is_absolute() => {
             Action::ImportSkill { path: text(path), name: text(name) }
         }

@@ -93,14 +93,14 @@ async fn an_earlier_version_comes_back() {
     let history = ask(&fixture, "/history tea").await;
     let present: Vec<_> = history.json.as_array().unwrap().iter().map(|version| &version["present"]).collect();
     assert_eq!(present, [true, false]);
-    assert_eq!(history.json[1]["version"], version);
+    assert_eq!((&history.json[0]["version"], &history.json[1]["version"], &version), (&json!(2), &json!(1), &json!(1)));
     assert!(history.markdown.contains("written by hand (current)"), "{}", history.markdown);
 
     let back = ask(&fixture, &format!("/rollback tea {version}")).await;
     assert!(!back.failed && back.markdown.contains("version"), "{}", back.markdown);
     assert_eq!(fixture.reads("skills/tea/SKILL.md"), Some(first));
     let again = ask(&fixture, &format!("/rollback tea {version}")).await;
-    let id = VersionId(version.as_i64().unwrap());
+    let id = VersionNumber(version.as_i64().unwrap());
     assert_eq!((again.failed, again.markdown), (true, says::same_content("tea", id)));
     let history = ask(&fixture, "/history tea").await;
     assert_eq!((&history.json[0]["origin"], &history.json[0]["present"]), (&json!("rollback"), &json!(true)));
@@ -111,13 +111,13 @@ async fn an_unknown_skill_version_cannot_be_restored() {
     let fixture = Fixture::new().await;
     fixture.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
     fixture.writes("skills/soup/SKILL.md", &skill("soup", "Boil more."));
-    let soup = ask(&fixture, "/history soup").await.json[0]["version"].as_i64().unwrap();
+    assert_eq!(ask(&fixture, "/history soup").await.json[0]["version"], 1);
     for (line, sentence) in [
         ("/history coffee".to_owned(), says::no_such_skill("coffee", Surface::Chat)),
         ("/history ../workspace".to_owned(), says::no_such_skill("../workspace", Surface::Chat)),
         ("/rollback coffee 1".to_owned(), says::no_such_skill("coffee", Surface::Chat)),
-        ("/rollback tea 999".to_owned(), says::no_such_version("tea", VersionId(999), Surface::Chat)),
-        (format!("/rollback tea {soup}"), says::no_such_version("tea", VersionId(soup), Surface::Chat)),
+        ("/rollback tea 999".to_owned(), says::no_such_version("tea", VersionNumber(999), Surface::Chat)),
+        ("/rollback tea 2".to_owned(), says::no_such_version("tea", VersionNumber(2), Surface::Chat)),
     ] {
         let answer = ask(&fixture, &line).await;
         assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");
@@ -140,7 +140,7 @@ async fn a_deleted_skill_can_be_had_back() {
 async fn a_held_skill_is_listed_and_waits_for_the_owner() {
     let fixture = Fixture::new().await;
     fixture.writes("skills/tea/SKILL.md", &skill("tea", "Boil water."));
-    let version = VersionId(ask(&fixture, "/skills").await.json[0]["version"].as_i64().unwrap());
+    let version = VersionNumber(ask(&fixture, "/skills").await.json[0]["version"].as_i64().unwrap());
     fixture.tampers("UPDATE skill_versions SET accepted = 0");
     fixture.writes("skills/pie/SKILL.md", &skill("pie", "Bake."));
     let listed = ask(&fixture, "/skills").await;

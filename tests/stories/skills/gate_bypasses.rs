@@ -273,7 +273,7 @@ async fn a_half_written_file_of_a_person_is_kept_when_replaced() {
     assert!(story.last_received_by(ADA).contains("-brought over"), "{}", story.last_received_by(ADA));
     story.say(ADA, &shown_approval(&story)).await;
     assert!(story.skill("tea").unwrap().contains("Other."));
-    let kept = story.count("SELECT version_id FROM skill_files WHERE path = 'notes.md' AND version_id IS NOT NULL ORDER BY id DESC LIMIT 1");
+    let kept = story.count("SELECT count(*) FROM skill_versions WHERE skill = 'tea' AND id <= (SELECT max(version_id) FROM skill_files WHERE path = 'notes.md')");
     story.say(ADA, &format!("/rollback tea {kept}")).await;
     assert_eq!(std::fs::read_to_string(folder.join("notes.md")).unwrap(), "brought over");
     story.end().await;

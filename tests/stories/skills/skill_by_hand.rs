@@ -359,7 +359,7 @@ async fn a_skill_that_is_imported_or_rolled_back_to_keeps_its_origin() {
     assert_eq!(label_and_hosts(first), format!("trusted approved:{first}, birds.example"));
     story.write_skill("birds", "Use for birds.", "See nothing.");
     story.say(ADA, "hello").await;
-    story.command_line(&["skills", "rollback", "birds", &first.to_string()]).await;
+    story.command_line(&["skills", "rollback", "birds", "1"]).await;
     story.pass(Duration::from_secs(1)).await;
     let last = story.count("SELECT version_id FROM skills WHERE name = 'birds'");
     assert!(

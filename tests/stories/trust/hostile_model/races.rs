@@ -2,7 +2,7 @@
 //! from another person's text.
 
 use compline::admin::Answer;
-use compline::id::{PersonId, ProposalId, VersionId};
+use compline::id::{PersonId, ProposalId, VersionNumber};
 use compline::review::DecisionSource;
 use rusqlite::Connection;
 use serde_json::json;
@@ -361,7 +361,7 @@ async fn the_gate_itself_asks_the_journal_who_is_an_owner() {
         let refused = |answer: anyhow::Result<Answer>| answer.map_or(person != 2, |answer| answer.failed);
         assert!(refused(admin.skills_and_proposals().approve(ProposalId(1), &hash, "", by).await), "{person}");
         assert!(refused(admin.skills_and_proposals().reject(ProposalId(1), "no", by).await), "{person}");
-        assert!(refused(admin.skills_and_proposals().roll_back("tea", VersionId(1), by).await), "{person}");
+        assert!(refused(admin.skills_and_proposals().roll_back("tea", VersionNumber(1), by).await), "{person}");
     }
     assert_eq!((state(&story, 1).as_str(), done(&story)), ("pending", 0));
     live.assert_is(&Live::of(&story), "decided by nobody");
