@@ -13,8 +13,6 @@ mod signal;
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -259,20 +257,14 @@ fn close_home(folder: &Path, was_empty: bool) -> Option<u32> {
     (mode & 0o077 != 0 && !(was_empty && is_closed())).then_some(mode)
 }
 
-/// Writes a file that only its owner can read, in one step.
+/// Writes a file that only its owner can read, in one step, and the folder that holds it.
 pub(super) fn write_private(path: &Path, text: &str) -> anyhow::Result<()> {
-    use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-    let cannot = || format!("Cannot write {}", path.display());
+    use std::os::unix::fs::DirBuilderExt;
     if let Some(folder) = path.parent() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).with_context(cannot)?;
+        let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.with_context(|| format!("Cannot write {}", path.display()))?;
     }
-    let unfinished = sibling(path, ".new");
-    // Remains of an interrupted run, perhaps with other permissions.
-    let _ = std::fs::remove_file(&unfinished);
-    let mut file: File =
-        File::options().write(true).create_new(true).mode(0o600).open(&unfinished).with_context(cannot)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).with_context(cannot)?;
-    std::fs::rename(&unfinished, path).with_context(cannot)
+    config::write_private(path, text.as_bytes())
 }
 
 fn sibling(path: &Path, suffix: &str) -> PathBuf {
@@ -378,11 +370,10 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("new/compline.toml");
         assert_eq!(replace_config(&path, "one").unwrap(), None);
-        std::fs::write(sibling(&path, ".new"), "half").unwrap();
         let previous = replace_config(&path, "two").unwrap().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "two");
         assert_eq!(std::fs::read_to_string(previous).unwrap(), "one");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(!sibling(&path, ".new").exists());
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 2);
     }
 }

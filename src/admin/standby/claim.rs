@@ -7,15 +7,14 @@
 //! start or within a minute. A gateway that cannot read it, as during a cut of the network, goes
 //! on: then the channel is what tells (`wording::channel::CONFLICT`).
 
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Home;
+use crate::config::{Home, write_private};
 use crate::store::{ACTIVATED_AT, HOME_ID, Journal};
 use crate::time::Timestamp;
 
@@ -104,7 +103,7 @@ pub fn hold(folder: &Path, ours: &Claim) -> Held {
 }
 
 fn write(folder: &Path, claim: &Claim) -> anyhow::Result<()> {
-    put(&folder.join(CLAIM), &serde_json::to_vec(claim)?)
+    write_private(&folder.join(CLAIM), &serde_json::to_vec(claim)?)
 }
 
 /// Number of a home, made with the first use.
@@ -118,24 +117,8 @@ fn number(home: &Home) -> anyhow::Result<String> {
         _ => {}
     }
     let number = format!("{:032x}", rand::random::<u128>());
-    put(&path, format!("{number}\n").as_bytes())?;
+    write_private(&path, format!("{number}\n").as_bytes())?;
     Ok(number)
-}
-
-/// Writes a small file whole or not at all.
-fn put(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
-    let part = path.with_extension(format!("{:08x}", rand::random::<u32>()));
-    let written = File::options()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&part)
-        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
-        .and_then(|()| fs::rename(&part, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written.with_context(|| format!("Cannot write {}", path.display()))
 }
 
 #[cfg(test)]
