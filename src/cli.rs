@@ -202,6 +202,21 @@ enum CliCommand {
 }
 
 impl CliCommand {
+    /// Returns true if its output is text for people or for a shell.
+    fn prints_text(&self) -> bool {
+        matches!(
+            self,
+            Self::Demo(_)
+                | Self::Init(_)
+                | Self::Service(_)
+                | Self::Reload
+                | Self::Chat(_)
+                | Self::Completions(_)
+                | Self::Manual(_)
+                | Self::Changelog(_)
+        )
+    }
+
     /// Returns true if it reads or changes a home.
     fn acts_on_home(&self) -> bool {
         !matches!(
@@ -222,7 +237,7 @@ pub fn run(cli: Cli) -> Exit {
     let printer = Printer { json: globals.json, quiet: globals.quiet, source: false };
     match dispatch(command, &globals, printer) {
         Ok(exit) => exit,
-        Err(failure) => failure.print(),
+        Err(failure) => printer.failure(failure),
     }
 }
 
@@ -237,7 +252,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
     };
     let forward = |line: Vec<String>| client::run(&line, &paths()?, printer);
     let forward_source = |line: Vec<String>, source| client::run(&line, &paths()?, Printer { source, ..printer });
-    if printer.json && matches!(command, CliCommand::Chat(_) | CliCommand::Demo(_)) {
+    if printer.json && command.prints_text() {
         return Err(CliError::Wrong(says::NO_JSON.to_owned()));
     }
     match command {

@@ -69,10 +69,8 @@ impl Render for PeopleReport {
     }
 
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
-        json!({
-            "people": self.known.iter().map(known_json).collect::<Value>(),
-            "strangers": self.strangers.iter().map(|stranger| stranger_json(stranger, shown)).collect::<Value>(),
-        })
+        let strangers = self.strangers.iter().map(|stranger| stranger_json(stranger, shown));
+        self.known.iter().map(known_json).chain(strangers).collect()
     }
 }
 
@@ -242,8 +240,8 @@ impl PeopleAdmin<'_> {
 fn stranger_json(stranger: &Stranger, shown: &mut ShownLabel) -> Value {
     let name: &Arc<str> = shown.words(&stranger.name);
     json!({
-        "number": stranger.id, "adapter": stranger.address.adapter, "id": stranger.address.peer, "name": **name,
-        "last_at": stranger.last_at.rfc3339(), "count": stranger.count,
+        "id": null, "name": **name, "role": "stranger", "number": stranger.id, "last_at": stranger.last_at.rfc3339(),
+        "count": stranger.count, "addresses": [{ "adapter": stranger.address.adapter, "peer": stranger.address.peer }],
     })
 }
 
@@ -340,17 +338,14 @@ mod tests {
         let answer = fixture.admin.chat(&fixture.ada(), "/people").await;
         assert_eq!(
             answer.json,
-            json!({
-                "people": [
+            json!([
                     { "id": 1, "name": "Ada", "role": "owner", "from": "config",
                       "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "101", "number": 1 }] },
                     { "id": 2, "name": "Ben", "role": "member", "from": "pairing",
                       "addresses": [{ "adapter": "telegram", "account": "bot", "peer": "102", "number": 2 }] },
-                ],
-                "strangers": [{
-                    "number": 1, "adapter": "telegram", "id": "4711", "name": "Eve", "last_at": START.rfc3339(), "count": 1,
-                }],
-            })
+                    { "id": null, "name": "Eve", "role": "stranger", "number": 1, "last_at": START.rfc3339(), "count": 1,
+                      "addresses": [{ "adapter": "telegram", "peer": "4711" }] },
+            ])
         );
         let expected = ["Ada", "owner", "Ben", "4711", "Eve", "/people admit 1 NAME", "/people ignore 1"];
         assert!(expected.iter().all(|part| answer.markdown.contains(part)), "{}", answer.markdown);
@@ -364,13 +359,8 @@ mod tests {
         assert!(fixture.admin.chat(&fixture.ada(), "/remove Zoe").await.failed);
         let removed = fixture.admin.chat(&fixture.ada(), "/remove BEN").await;
         assert_eq!((removed.failed, &removed.json), (false, &json!({ "removed": "Ben" })));
-        assert!(
-            fixture.rendering(&fixture.admin.members().people().await.unwrap()).json["people"]
-                .as_array()
-                .unwrap()
-                .len()
-                == 1
-        );
+        let left = fixture.rendering(&fixture.admin.members().people().await.unwrap()).json;
+        assert_eq!(left.as_array().unwrap().len(), 1);
         assert!(
             fixture.admin.chat(&fixture.ada(), "/remove Ben").await.failed,
             "A second time there is nobody to remove"

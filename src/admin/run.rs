@@ -272,7 +272,7 @@ impl Admin {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::fixture::{Fixture, keys, skill};
+    use super::super::tests::fixture::{Fixture, skill};
     use super::*;
 
     fn line(words: &str) -> Vec<String> {
@@ -339,7 +339,7 @@ mod tests {
         }
         let found = fixture.admin.command_line(&line("search --limit 10 -- shoes")).await;
         assert_eq!(found.json.as_array().unwrap().len(), 2, "The owner's message and conversation, and nobody else's");
-        assert_eq!(keys(&fixture.admin.command_line(&line("people list")).await.json), ["people", "strangers"]);
+        assert!(fixture.admin.command_line(&line("people list")).await.json.is_array());
     }
 
     #[tokio::test]

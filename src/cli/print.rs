@@ -58,6 +58,16 @@ impl Printer {
         self.fact(&Screen::of_stdout().show(text, LinkDisplay::SpelledOut))
     }
 
+    /// Prints a failure on standard error, as JSON if facts are.
+    pub fn failure(self, failure: CliError) -> Exit {
+        let as_json = |words: String| serde_json::json!({ "error": words }).to_string();
+        match failure {
+            CliError::Wrong(words) if self.json => CliError::Wrong(as_json(words)).print(),
+            CliError::Failed(words) if self.json => CliError::Failed(as_json(words)).print(),
+            failure => failure.print(),
+        }
+    }
+
     /// Prints a note on standard error, unless notes are disabled.
     pub fn note(self, text: &str) {
         if !self.quiet {

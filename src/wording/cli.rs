@@ -13,8 +13,8 @@ use std::path::Path;
 
 use crate::time::Zone;
 
-/// Error: JSON was asked of a command that talks.
-pub const NO_JSON: &str = "chat and demo print text, so --json is not for them.\nfix: run them without it";
+/// Error: JSON was asked of a command that prints text.
+pub const NO_JSON: &str = "This command prints text, so --json is not for it.\nfix: run it without --json";
 /// Error: no home directory is configured or can be derived.
 pub const NO_HOME: &str = "There is no home: neither HOME nor COMPLINE_HOME is set.\nfix: name a directory with --home";
 /// Fix for a journal of a newer version.

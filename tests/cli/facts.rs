@@ -66,6 +66,32 @@ fn a_group_without_a_command_lists() {
     home.run("people lst").refused(2, &["unrecognized subcommand"]);
 }
 
+/// Promise (command-line/json): With `--json` each command that lists prints an array, an error is an
+/// object with the field `error`, and a command that only prints text refuses it.
+#[test]
+fn json_is_alike_for_all_lists_or_refused() {
+    let home = Home::plain();
+    for group in ["people", "reminders", "tools", "conversations", "skills", "review", "reflections", "import"] {
+        assert!(home.run(&format!("{group} list --json")).json().is_array(), "{group}");
+    }
+    for line in ["usage --json", "search kettle --json", "memory search kettle --json"] {
+        assert!(home.run(line).json().is_array(), "{line}");
+    }
+    let people = home.run("people list --json").json();
+    assert_eq!((&people[0]["name"], &people[0]["role"]), (&"Ada".into(), &"owner".into()));
+    for line in ["signal accounts --json", "memory show kettle --json", "conversations show 99 --json"] {
+        let ended = home.run(line);
+        // A note may precede it.
+        let (_, error) = ended.err.split_once('{').unwrap();
+        let error: serde_json::Value = serde_json::from_str(&format!("{{{error}")).unwrap();
+        assert!(ended.code != 0 && error["error"].is_string(), "{line}: {ended:?}");
+    }
+    let text = ["chat hello", "demo", "init", "service status", "reload", "completions bash", "manual", "changelog"];
+    for line in text {
+        home.run(&format!("{line} --json")).refused(2, &["\"error\"", "--json is not for it"]);
+    }
+}
+
 /// Proves: privacy/log
 #[test]
 fn the_configuration_is_shown_without_its_secrets() {
