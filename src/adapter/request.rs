@@ -12,8 +12,6 @@ use serde_json::Value;
 use super::SendError;
 use crate::tls;
 
-/// Description of a name that cannot be resolved.
-const SERVER_NOT_FOUND: &str = "the server's name is not found (DNS)";
 /// Time allowed for connecting.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Lifetime of an idle connection. Reusing a dead one makes an unsent request look sent, so it only
@@ -87,6 +85,9 @@ pub(super) async fn read_body(mut response: Response, max: u64) -> reqwest::Resu
 
 /// Formats an error with its causes, without the address, which may contain an account or a token.
 pub(super) fn describe(error: reqwest::Error) -> String {
+    if tls::is_server_unknown(&error) {
+        return tls::SERVER_NOT_FOUND.to_owned();
+    }
     let error = error.without_url();
     let mut words = error.to_string();
     let mut cause = error.source();
@@ -94,8 +95,7 @@ pub(super) fn describe(error: reqwest::Error) -> String {
         words = format!("{words}: {inner}");
         cause = inner.source();
     }
-    // The resolver's own words differ from system to system.
-    if words.contains("dns error") { SERVER_NOT_FOUND.to_owned() } else { words }
+    words
 }
 
 /// Returns a field that is present and not null.

@@ -137,17 +137,21 @@ impl From<BuildError> for CliError {
             BuildError::Journal(error) => error.into(),
             BuildError::Other(error) => {
                 let kinds = error.chain().filter_map(|cause| Some(cause.downcast_ref::<io::Error>()?.kind()));
-                let mut fixes = kinds.filter_map(|kind| match kind {
-                    io::ErrorKind::ReadOnlyFilesystem => Some(says::FIX_READ_ONLY),
-                    io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(says::FIX_FULL),
-                    _ => None,
-                });
-                match fixes.next() {
+                match kinds.filter_map(fix_of).next() {
                     Some(fix) => Self::Failed(says::with_fix(&format!("{error:#}"), fix)),
                     None => error.into(),
                 }
             }
         }
+    }
+}
+
+/// Returns the fix for a disk that cannot be written to.
+pub fn fix_of(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::ReadOnlyFilesystem => Some(says::FIX_READ_ONLY),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Some(says::FIX_FULL),
+        _ => None,
     }
 }
 

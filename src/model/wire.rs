@@ -83,6 +83,8 @@ pub(super) fn info(config: &config::Model, provider: &str) -> ModelInfo {
 pub(super) fn connection_error(error: &reqwest::Error) -> ModelError {
     let what = if error.is_timeout() {
         "the server keeps silent"
+    } else if tls::is_server_unknown(error) {
+        tls::SERVER_NOT_FOUND
     } else if error.is_connect() {
         "no connection to the server"
     } else if error.is_body() || error.is_decode() {

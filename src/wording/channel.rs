@@ -25,7 +25,7 @@ pub const CALLS_FAIL: &str = "Telegram's calls do not arrive, and messages are w
 pub const CALLS_ELSEWHERE: &str = "Telegram does not call telegram.webhook_url any more: another program uses the \
     same Telegram bot. Stop it, or give each program a bot of its own, and start the gateway again.";
 /// State before the first contact.
-pub const TELEGRAM_NOT_YET: &str = "Telegram has not been reached since the start.";
+pub const TELEGRAM_NOT_YET: &str = "Telegram has not been reached yet.";
 
 /// Problem: the daemon is unreachable.
 pub const SIGNAL_UNREACHABLE: &str = "The Signal daemon cannot be reached. This is tried again by itself; if it lasts, look whether \
@@ -34,7 +34,7 @@ pub const SIGNAL_UNREACHABLE: &str = "The Signal daemon cannot be reached. This 
 pub const SIGNAL_SILENT: &str = "Nothing was heard from the Signal daemon for more than a minute, not even a sign of life. The \
     program reconnects by itself; if this lasts, restart the daemon.";
 /// State before the first successful receive.
-pub const SIGNAL_NOT_YET: &str = "Nothing could be received from the Signal daemon since the start.";
+pub const SIGNAL_NOT_YET: &str = "The Signal daemon has not been reached yet.";
 /// Problem: the daemon does not have the configured account.
 pub const ACCOUNT_UNKNOWN: &str = "The Signal daemon does not have the account in signal.account. Run `signal-cli \
     listAccounts` and write the number of one of them there, or link this account first.";

@@ -1,14 +1,17 @@
 //! The home with its disk, and the skills folder with the proposals that wait for the owner. The
 //! journal is only read, so this works while a gateway is running.
 
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::Finding;
+use crate::cli::print::fix_of;
 use crate::config::{Config, Home, mode_finding};
 use crate::skill::SkillCache;
 use crate::store::{self, Db, SkillState};
 use crate::time::{Clock, SystemClock, Timestamp};
+use crate::wording::cli::FIX_READ_ONLY;
 use crate::wording::cli::doctor as says;
 
 /// Minimum free space: the journal needs space for its log before it can write anything.
@@ -39,11 +42,7 @@ pub(super) fn check_home(home: &Home, fix: bool) -> Vec<Finding> {
     // detected by writing.
     let trial = path.join(format!(".doctor-{:016x}", rand::random::<u64>()));
     if let Err(error) = std::fs::write(&trial, "a trial\n") {
-        findings.push(Finding::wrong(
-            says::HOME,
-            &says::not_writable(&shown, &error.to_string()),
-            crate::wording::cli::FIX_READ_ONLY,
-        ));
+        findings.push(unwritable(says::HOME, path, &error));
     }
     let _ = std::fs::remove_file(&trial);
     if findings.is_empty() {
@@ -125,7 +124,23 @@ fn unwritable_skills(dir: &Path) -> Option<Finding> {
     let trial = dir.join(format!(".doctor-{:016x}", rand::random::<u64>()));
     let written = std::fs::write(&trial, "a trial\n");
     let _ = std::fs::remove_file(&trial);
-    let error = written.err()?;
-    let what = says::not_writable(&dir.display().to_string(), &error.to_string());
-    Some(Finding::wrong(says::SKILLS, &what, crate::wording::cli::FIX_READ_ONLY))
+    Some(unwritable(says::SKILLS, dir, &written.err()?))
+}
+
+fn unwritable(check: &'static str, folder: &Path, error: &io::Error) -> Finding {
+    let what = says::not_writable(&folder.display().to_string(), &error.to_string());
+    Finding::wrong(check, &what, fix_of(error.kind()).unwrap_or(FIX_READ_ONLY))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wording::cli::FIX_FULL;
+
+    #[test]
+    fn a_full_disk_is_told_from_a_folder_of_another_user() {
+        for (kind, fix) in [(io::ErrorKind::StorageFull, FIX_FULL), (io::ErrorKind::PermissionDenied, FIX_READ_ONLY)] {
+            assert_eq!(unwritable(says::HOME, Path::new("/srv"), &kind.into()).fix, fix);
+        }
+    }
 }

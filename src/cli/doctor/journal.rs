@@ -23,7 +23,7 @@ use crate::schedule::Checked;
 use crate::store::{self, Db, Journal, Stranger};
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::cli::doctor as says;
-use crate::wording::cli::split_fix;
+use crate::wording::cli::{FIX_FULL, split_fix};
 use crate::wording::upkeep as of_upkeep;
 
 /// Log size above which something must be preventing the merge.
@@ -201,12 +201,19 @@ pub(super) async fn check_memory(config: &Config, journal: &Journal, mode: Repai
     let index = Index::new(workspace.clone(), journal.clone(), Arc::clone(&clock));
     // The owners of the folders must be settled before any check, as at every start.
     if let Err(error) = workspace.folders().settle_folders().await {
-        return vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)];
+        return vec![unsound_memory(&error)];
     }
     match Knowledge::of(&workspace, &index, mode, clock.now()).await {
         Ok(health) => memory_findings(&health),
-        Err(error) => vec![Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)],
+        Err(error) => vec![unsound_memory(&error)],
     }
+}
+
+fn unsound_memory(error: &anyhow::Error) -> Finding {
+    if store::is_full(error) {
+        return Finding::wrong(says::KNOWLEDGE, says::NO_ROOM_TO_CHECK, FIX_FULL);
+    }
+    Finding::wrong(says::KNOWLEDGE, &format!("{error:#}"), says::FIX_KNOWLEDGE)
 }
 
 /// Asks the gateway that holds the home to do the same.

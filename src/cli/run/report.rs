@@ -222,7 +222,10 @@ fn say(app: &App, zone: Zone, printer: Printer, line: &str) {
 /// Prints a line when nothing more can be written, and another when it can again: the log may be on
 /// the same disk.
 async fn report_disk_space<T>(mut room: watch::Receiver<DiskSpace>) -> T {
-    let mut before = *room.borrow();
+    let mut before = *room.borrow_and_update();
+    if before.is_none {
+        print::print_remark(gateway::DISK_FULL);
+    }
     while room.changed().await.is_ok() {
         let now = *room.borrow_and_update();
         // A smaller write may have succeeded again before this task ran.

@@ -300,6 +300,8 @@ pub fn proposals_wait(count: usize) -> String {
     if count == 1 { "1 proposal waits".to_owned() } else { format!("{count} proposals wait") }
 }
 
+/// Finding: the memory cannot be checked, because the disk is full.
+pub const NO_ROOM_TO_CHECK: &str = "not checked: the disk is full, and the check stores what it finds";
 /// Fix for a memory that cannot be checked.
 pub const FIX_KNOWLEDGE: &str = "see that the workspace and all in it belong to the user who runs this";
 /// Note that another process holds the home and does not answer.
