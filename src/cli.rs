@@ -259,7 +259,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         CliCommand::Demo(options) => demo::run(&options, printer),
         CliCommand::Init(options) => init::run(&options, &paths()?, printer),
         CliCommand::Run(options) => run::run(&options, &paths()?, printer, globals.verbose),
-        CliCommand::Service(command) => service::run(&command, &paths()?, printer),
+        CliCommand::Service(command) => service::run(&command, paths, printer),
         CliCommand::Reload => run::reload(&paths()?),
         CliCommand::Chat(options) => chat::command(options, &paths()?, globals.verbose),
         CliCommand::Web(options) => web::run(&options, &paths()?, printer),

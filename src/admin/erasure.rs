@@ -365,7 +365,8 @@ fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surf
     [
         says::counted(remaining.messages.len(), "message", "messages")
             .map(|messages| says::in_messages(&messages, id, surface)),
-        says::counted(remaining.reminders, "reminder", "reminders").map(|reminders| says::in_reminders(&reminders)),
+        says::counted(remaining.reminders, "reminder", "reminders")
+            .map(|reminders| says::in_reminders(&reminders, surface)),
         says::counted(remaining.proposals, "proposal", "proposals").map(|proposals| says::in_proposals(&proposals)),
         (!files.is_empty()).then(|| says::in_files(&files)),
         (!of_assistant.is_empty()).then(|| says::in_assistant_files(&of_assistant)),

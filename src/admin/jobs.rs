@@ -158,7 +158,7 @@ impl Render for RemindersReport {
             reminder::reminder(row.id, row.kind.as_str(), &when, &words, &sources_in_words(row.text.label()))
         };
         let lines: Vec<String> = self.rows.iter().map(line).collect();
-        reminder::reminders(&lines.join("\n"), context.zone.name())
+        reminder::reminders(&lines.join("\n"), context.zone.name(), context.surface)
     }
 
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {

@@ -56,11 +56,19 @@ impl Render for PeopleReport {
         if self.known.is_empty() {
             parts = vec![says::NOBODY.to_owned()];
         }
-        parts.extend(self.namesakes.iter().map(|person| of_access::open_namesake(&person.name, person.id)));
+        parts.extend(
+            self.namesakes.iter().map(|person| of_access::open_namesake(&person.name, person.id, context.surface)),
+        );
         if !self.strangers.is_empty() {
             let line = |stranger: &Stranger| {
                 let who = stranger_in_words(stranger, shown);
-                says::stranger(stranger.id, &who, &context.zone.show_short(stranger.last_at), stranger.count)
+                says::stranger(
+                    stranger.id,
+                    &who,
+                    &context.zone.show_short(stranger.last_at),
+                    stranger.count,
+                    context.surface,
+                )
             };
             let lines: Vec<String> = self.strangers.iter().map(line).collect();
             parts.push(says::strangers(&lines.join("\n")));

@@ -279,9 +279,21 @@ mod tests {
         words.split(' ').map(str::to_owned).collect()
     }
 
+    /// The command line answers with commands as they are typed there.
+    fn names_no_chat_command(line: &str, text: &str) {
+        let mut words = text.split(|c: char| c.is_whitespace() || "`().,:;".contains(c));
+        let named = words.find(|word| {
+            let name = word.strip_prefix('/').unwrap_or_default();
+            name != "start" && super::super::command::COMMANDS.iter().any(|row| row.name == name)
+        });
+        assert_eq!(named, None, "{line}: {text}");
+    }
+
     #[tokio::test]
     async fn every_line_of_the_program_is_understood() {
         let fixture = Fixture::new().await;
+        fixture.is_contacted_by("telegram", "4711").await;
+        fixture.reminds("Ada", "call mum", "", 3_600).await;
         let said = fixture.says("Ada", "The red shoes").await;
         fixture.says("Ben", "No shoes at all").await;
         let show = format!("conversations show {}", said.conversation);
@@ -336,6 +348,7 @@ mod tests {
         ] {
             let answer = fixture.admin.command_line(&line(words)).await;
             assert!(!answer.failed, "{words}: {}", answer.markdown);
+            names_no_chat_command(words, &answer.markdown);
         }
         let found = fixture.admin.command_line(&line("search --limit 10 -- shoes")).await;
         assert_eq!(found.json.as_array().unwrap().len(), 2, "The owner's message and conversation, and nobody else's");

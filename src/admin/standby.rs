@@ -40,6 +40,11 @@ const STREAM: &str = "journal";
 /// Maximum folder depth.
 const MAX_DEPTH: usize = 64;
 
+/// Returns the folder of the journal in that of a replica.
+pub fn stream(folder: &Path) -> PathBuf {
+    folder.join(STREAM)
+}
+
 /// Reason to prepare a takeover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {

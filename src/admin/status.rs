@@ -239,7 +239,7 @@ impl Render for StatusReport {
         }
         lines.push(says::status_queues(self.inbox, program.map(|program| program.outbox)));
         let numbers: Vec<String> = self.set_aside.iter().map(ToString::to_string).collect();
-        lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers)));
+        lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers, context.surface)));
         if let Some(program) = program {
             lines.push(says_of_gate::status(program.pending));
             lines.extend(program.upkeep.lines(zone));

@@ -8,6 +8,7 @@
 mod home;
 mod journal;
 mod services;
+mod standby;
 mod signal;
 
 use std::fmt;
@@ -71,6 +72,7 @@ async fn check_all(options: &DoctorArgs, paths: &CliPaths) -> Vec<Finding> {
     let gateway = Gateway::ask(paths).await;
     findings.extend(journal::check(config, &gateway, options.fix).await);
     findings.extend(home::check_skills(config));
+    findings.extend(standby::check(config));
     findings.extend(services::check(config, &gateway, options.offline).await);
     findings
 }

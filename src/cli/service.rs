@@ -51,7 +51,12 @@ pub struct SystemOrUser {
 }
 
 /// Runs the command.
-pub fn run(command: &ServiceCommand, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+pub fn run(
+    command: &ServiceCommand,
+    paths: impl Fn() -> Result<CliPaths, CliError>,
+    printer: Printer,
+) -> Result<Exit, CliError> {
+    let paths = &paths;
     match command {
         ServiceCommand::Install(of) => install(&of.service(paths)?, paths, printer),
         ServiceCommand::Uninstall(of) => uninstall(&of.service(paths)?, printer),
@@ -95,7 +100,7 @@ struct Service {
 }
 
 impl SystemOrUser {
-    fn service(self, paths: &CliPaths) -> Result<Service, CliError> {
+    fn service(self, paths: impl Fn() -> Result<CliPaths, CliError>) -> Result<Service, CliError> {
         let manager = match self.system || (is_root() && !self.user) {
             _ if cfg!(target_os = "macos") => Manager::Launchd,
             true => Manager::SystemdOfComputer,
@@ -108,16 +113,20 @@ impl SystemOrUser {
             Manager::SystemdOfUser => config().map(|config| config.join("systemd/user/compline.service")),
             Manager::Launchd => in_home("Library/LaunchAgents/compline.plist"),
         };
-        let unit = unit.ok_or_else(|| CliError::Wrong(crate::wording::cli::NO_HOME.to_owned()))?;
+        let unit = unit.ok_or_else(|| CliError::Wrong(says::NO_USER.to_owned()))?;
         let home = match manager {
             Manager::SystemdOfComputer => PathBuf::from(SYSTEM_HOME),
-            _ => paths.home.path().to_owned(),
+            _ => paths()?.home.path().to_owned(),
         };
         Ok(Service { manager, unit, home })
     }
 }
 
-fn install(service: &Service, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
+fn install(
+    service: &Service,
+    paths: impl Fn() -> Result<CliPaths, CliError>,
+    printer: Printer,
+) -> Result<Exit, CliError> {
     let program = std::env::current_exe()?;
     if service.manager == Manager::SystemdOfComputer {
         if Path::new(PACKAGED_UNIT).exists() {
@@ -129,7 +138,7 @@ fn install(service: &Service, paths: &CliPaths, printer: Printer) -> Result<Exit
         }
         create_user()?;
     } else {
-        paths.load()?;
+        paths()?.load()?;
     }
     let text = service.text(&program);
     let folder = service.unit.parent().unwrap_or(Path::new("/"));

@@ -55,14 +55,14 @@ fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String
     if whole.markdown.chars().count() <= max {
         return whole;
     }
-    let markdown = format!("{}\n\n{}", head(proposal), remark(proposal.row.id));
+    let markdown = format!("{}\n\n{}", head(proposal, Surface::Chat), remark(proposal.row.id));
     DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
 }
 
 /// Returns the complete proposal, for a decision on this surface.
 pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
     let row = &proposal.row;
-    let mut parts = vec![head(proposal), fenced_diff(&diff(proposal.base.as_ref(), proposal.result.as_ref()))];
+    let mut parts = vec![head(proposal, surface), fenced_diff(&diff(proposal.base.as_ref(), proposal.result.as_ref()))];
     parts.extend(advice(proposal));
     let digest = proposal.digest();
     let mut buttons = Vec::new();
@@ -91,7 +91,7 @@ fn in_a_span(name: &str) -> String {
 
 /// Returns everything before the diff: the change in short, what it newly does, what it does not
 /// touch, where it comes from.
-fn head(proposal: &Proposal) -> String {
+fn head(proposal: &Proposal, surface: Surface) -> String {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
     let title = says::title(row.id, row.origin.as_str(), &row.change, &skill, &new_name);
@@ -108,7 +108,7 @@ fn head(proposal: &Proposal) -> String {
             fenced(&reveal(&format!("{place}: {}", finding.excerpt)))
         ));
     }
-    parts.push(origin(proposal));
+    parts.push(origin(proposal, surface));
     if !row.rationale.trim().is_empty() && row.rationale != says::origin(row.origin.as_str()) {
         parts.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }
@@ -134,13 +134,13 @@ pub(super) fn effect_lines(effects: &Effects) -> String {
 }
 
 /// Returns where the proposal comes from, in one line.
-fn origin(proposal: &Proposal) -> String {
+fn origin(proposal: &Proposal, surface: Surface) -> String {
     let row = &proposal.row;
     let taint = proposal.verdicts.iter().find(|verdict| verdict.stage == ReviewStage::Taint);
     let note = taint.map_or("", |verdict| &verdict.note);
     let is_edit = row.origin == OriginKind::Folder && row.state == ProposalState::Pending && proposal.base.is_some();
     let from = if is_edit { says::EDIT_IS_HELD.to_owned() } else { says::origin(row.origin.as_str()) };
-    says::where_from(&from, note, row.id)
+    says::where_from(&from, note, row.id, surface)
 }
 
 /// Returns the advice of the reviewer, without a word that no model can vouch for.

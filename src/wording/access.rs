@@ -57,7 +57,7 @@ pub fn ignored(address: &str) -> String {
 
 /// Error: no stranger has this number.
 pub fn no_such_stranger(id: StrangerId) -> String {
-    format!("No stranger has the number {id}. /people shows the numbers.")
+    format!("No stranger has the number {id}. The list of people shows the numbers.")
 }
 
 /// Error: a stranger cannot be an existing or earlier person.
@@ -195,7 +195,7 @@ pub fn no_such_former(id: PersonId) -> String {
 
 /// Error: no address has this number.
 pub fn no_such_address(id: AddressId) -> String {
-    format!("No address has the number {id}. /people shows the numbers.")
+    format!("No address has the number {id}. The list of people shows the numbers.")
 }
 
 /// Error: the configuration contains the address.
@@ -235,8 +235,10 @@ pub fn apart(name: &str) -> String {
 }
 
 /// Open question about a name, in `/people`.
-pub fn open_namesake(name: &str, id: PersonId) -> String {
-    format!("Is {name} (person {id}) the same person as the earlier {name}? /people join {id}, or /people apart {id}")
+pub fn open_namesake(name: &str, id: PersonId, surface: Surface) -> String {
+    let command = |line: String| surface.command(&line, &line);
+    let (join, apart) = (command(format!("people join {id}")), command(format!("people apart {id}")));
+    format!("Is {name} (person {id}) the same person as the earlier {name}? {join}, or {apart}")
 }
 
 /// Error: the root has no owner yet.

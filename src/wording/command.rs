@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::language::{Language, Sentence, say};
+use super::review::Surface;
 use super::{ProgramText, money, span};
 use crate::id::{AddressId, ConversationId, MessageId, StrangerId};
 use crate::message::FileKind;
@@ -62,8 +63,9 @@ pub fn resent(count: usize) -> String {
 }
 
 /// Deliveries that are set aside, in `/status`.
-pub fn status_set_aside(numbers: &[String]) -> String {
-    format!("- set aside, because they could not be delivered: {} (/resend tries again)", numbers.join(", "))
+pub fn status_set_aside(numbers: &[String], surface: Surface) -> String {
+    let resend = surface.command("resend", "resend");
+    format!("- set aside, because they could not be delivered: {} ({resend} tries again)", numbers.join(", "))
 }
 
 /// Reply to an unknown command.
@@ -86,7 +88,7 @@ pub const DIRECT_ONLY: Sentence = Sentence("command-direct-only");
 /// Reply to the removal of the last owner.
 pub const LAST_OWNER: &str = "That is the only owner; there has to be one. Add another owner first.";
 /// Reply to an unknown person number.
-pub const NOBODY_THERE: &str = "Nobody here has that number. /people lists everybody.";
+pub const NOBODY_THERE: &str = "Nobody here has that number. The list of people shows the numbers.";
 /// An empty list of people.
 pub const NOBODY: &str = "Nobody has access yet.";
 /// Scope of the memory, in `/whoami`.
@@ -343,14 +345,16 @@ pub fn strangers(lines: &str) -> String {
 }
 
 /// An unknown sender.
-pub fn stranger(id: StrangerId, who: &str, last: &str, count: i64) -> String {
+pub fn stranger(id: StrangerId, who: &str, last: &str, count: i64, surface: Surface) -> String {
     let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-    format!("- {who}, {times}, last {last}: /people admit {id} NAME, or /people ignore {id}")
+    let command = |line: &str| surface.command(line, line);
+    let (admit, ignore) = (command(&format!("people admit {id} NAME")), command(&format!("people ignore {id}")));
+    format!("- {who}, {times}, last {last}: {admit}, or {ignore}")
 }
 
 /// Reply to an unknown name.
 pub fn no_such_person(name: &str) -> String {
-    format!("Nobody here is named {name}. /people lists everybody.")
+    format!("Nobody here is named {name}. The list of people shows the names.")
 }
 
 /// Reply to the removal of a person whom the configuration names.

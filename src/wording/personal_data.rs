@@ -116,8 +116,8 @@ pub fn unread(files: &str) -> String {
 pub const ONLY_BEFORE: &str = "It was in no current file, only in earlier versions, which can no longer be restored.";
 
 /// Note that reminders still contain the text.
-pub fn in_reminders(reminders: &str) -> String {
-    format!("Still in {reminders}: /reminders shows and cancels them.")
+pub fn in_reminders(reminders: &str, surface: Surface) -> String {
+    format!("Still in {reminders}: {} shows and cancels them.", surface.command("reminders", "reminders"))
 }
 
 /// Note that skill proposals still contain the text.

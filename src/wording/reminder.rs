@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::language::{Language, Sentence, say};
+use super::review::Surface;
 use super::{ProgramText, span};
 use crate::id::ReminderId;
 
@@ -270,11 +271,13 @@ pub const NONE_PENDING: &str =
     "There are no reminders. Ask me to remind you of something, or to do something every morning.";
 
 /// List of reminders and tasks.
-pub fn reminders(lines: &str, zone: &str) -> String {
-    format!(
-        "Times are those of {zone}.\n\n{lines}\n\n/reminders cancel NUMBER cancels one. /reminders later NUMBER sets one that has come \
-         again, in an hour."
-    )
+pub fn reminders(lines: &str, zone: &str, surface: Surface) -> String {
+    let cancel = surface.command("reminders cancel NUMBER", "reminders cancel NUMBER");
+    let later = match surface {
+        Surface::Chat => " /reminders later NUMBER sets one that has come again, in an hour.",
+        Surface::CommandLine => "",
+    };
+    format!("Times are those of {zone}.\n\n{lines}\n\n{cancel} cancels one.{later}")
 }
 
 /// A reminder or task in the list.
@@ -293,5 +296,5 @@ pub fn recurring(times: &str, until: Option<&str>) -> String {
 
 /// Error: unknown number.
 pub fn no_such_reminder(id: ReminderId) -> String {
-    format!("There is no reminder or task {id}. /reminders lists them.")
+    format!("There is no reminder or task {id}. The list of reminders shows the numbers.")
 }

@@ -210,9 +210,10 @@ pub fn untouched(kinds: impl Iterator<Item = &'static str>) -> String {
 }
 
 /// Origin of a proposal in one line, with the reason why it waits.
-pub fn where_from(origin: &str, note: &str, id: ProposalId) -> String {
+pub fn where_from(origin: &str, note: &str, id: ProposalId, surface: Surface) -> String {
     let note = if note.is_empty() { String::new() } else { format!(" {note}") };
-    format!("Where it comes from: {origin}{note} `/why {id}` tells more.")
+    let why = surface.command(&format!("why {id}"), &format!("review why {id}"));
+    format!("Where it comes from: {origin}{note} `{why}` tells more.")
 }
 
 /// Advice of the AI reviewer.

@@ -62,6 +62,14 @@ fn a_service_needs_a_valid_configuration() {
     assert!(calls(folder.path()).is_empty() && !folder.path().join("systemd").exists());
 }
 
+/// Proves: operation/service
+#[test]
+fn without_a_users_directory_a_service_says_what_to_do() {
+    let run = |line: &str| Ended::of(program().args(line.split(' ')).output().unwrap());
+    run("service status --system").refused(1, &["No service is installed", "compline service install"]);
+    run("service status --user").refused(2, &["HOME is not set", "fix: set HOME"]);
+}
+
 /// Promise (operation/watchdog): systemd counts the gateway as started once it works, shows the
 /// state of its channels, and restarts it if one hangs: its watchdog is fed only while none does.
 #[test]

@@ -19,8 +19,12 @@ fn a_check_names_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let home = with_replica(folder.path());
     home.run("standby check").refused(1, &["There is no replica of a journal in", "see that Litestream runs"]);
+    let doctor = || home.run("doctor --offline").out;
+    assert!(doctor().contains("There is no replica of a journal in"), "{}", doctor());
     std::fs::create_dir(folder.path().join("journal")).unwrap();
     home.run("standby check").refused(1, &["The program `litestream` was not found", "fix: install Litestream"]);
+    assert!(doctor().contains("no gateway says that it serves"), "{}", doctor());
+    assert!(!Home::plain().run("doctor --offline").out.contains("second machine"));
     assert!(!home.file(".restoring").exists() && !home.file("compline.db").exists());
 }
 
@@ -48,6 +52,10 @@ fn a_second_gateway_for_one_replica_does_not_start() {
     let gateway = first.gateway();
     second.run("run").refused(2, &["says that it serves", "leave this one off", "delete"]);
     gateway.stop();
+    std::fs::create_dir(folder.path().join("journal")).unwrap();
+    let doctor = |home: &Home| home.run("doctor --offline").out;
+    assert!(doctor(&first).contains("; this home serves"), "{}", doctor(&first));
+    assert!(doctor(&second).contains("says that it serves") && doctor(&second).contains("standby check"));
     let again = first.gateway();
     again.stop();
     std::fs::remove_file(folder.path().join("claim")).unwrap();

@@ -28,6 +28,15 @@ pub const CLOCK: &str = "clock";
 pub const OWNER: &str = "owner";
 /// Check for unknown senders.
 pub const STRANGERS: &str = "strangers";
+/// Check of the replica for a second machine.
+pub const STANDBY: &str = "second machine";
+/// Fix for a replica of another gateway.
+pub const FIX_STANDBY: &str = "`compline standby check` tells whether this machine could take over";
+/// State of a sound replica.
+pub fn replica(folder: &Path, is_ours: bool) -> String {
+    let serves = if is_ours { "this home serves" } else { "no gateway says that it serves" };
+    format!("the replica is in {}; {serves}", folder.display())
+}
 /// Workspace files check.
 pub const WORKSPACE: &str = "workspace";
 /// Memory check.

@@ -38,6 +38,10 @@ pub fn removed(unit: &Path, home: &Path) -> String {
 /// Note that no service is installed.
 pub const NOT_INSTALLED: &str = "No service is installed.\nfix: `compline service install` installs it";
 
+/// Error: no user is known whose service it would be.
+pub const NO_USER: &str = "A service of a user needs that user's directory, and HOME is not set.\n\
+    fix: set HOME; or leave --user out as root, for a service of the whole computer";
+
 /// Error: the service manager refused.
 pub fn refused(command: &str, why: &str) -> String {
     format!("`{command}` failed: {}", if why.is_empty() { "it did not say why" } else { why })
