@@ -150,9 +150,9 @@ impl Admin {
         }
         let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage(language)) };
         let done = match (caller.group, command) {
-            (None, command) => self.run(&Origin::chat(&caller.person), command).await,
+            (None, command) => self.run(&Origin::chat(&caller.person, language), command).await,
             (Some(group), Command::Act(Action::Forget { name, messages, step })) => {
-                let request = ForgetRequest { name: &name, messages, step, surface: Surface::Chat };
+                let request = ForgetRequest { name: &name, messages, step, surface: Surface::Chat(language) };
                 self.erasure().forget(&Party::Group(group), &caller.person, &request).await
             }
             // The others that act on a group took effect on admission
@@ -181,14 +181,6 @@ impl Admin {
     /// Returns the language in which a person is addressed.
     async fn language_of(&self, person: PersonId) -> anyhow::Result<Language> {
         self.journal.read(move |db| db.people().language_of(person)).await
-    }
-
-    /// Returns the language in which a person is answered there: the command line is English.
-    async fn language_on(&self, surface: Surface, person: &Person) -> anyhow::Result<Language> {
-        match surface {
-            Surface::Chat => self.language_of(person.id).await,
-            Surface::CommandLine => Ok(Language::ENGLISH),
-        }
     }
 
     /// Stops a person's running turn, or the message that is about to begin one.

@@ -154,7 +154,7 @@ pub enum ModelError {
     /// The provider rejects the request as invalid; a retry would not help.
     #[error("The provider rejects the request: {0}")]
     Rejected(String),
-    /// Our own budget does not allow the call.
+    /// Our own budget does not allow the call. Holds the code of that budget.
     #[error("Over budget: {0}")]
     OverBudget(String),
     /// The call alone may cost more than one of our own limits allows for a whole day. Holds the

@@ -11,7 +11,7 @@ use crate::id::AddressId;
 use crate::people::Address;
 use crate::store::is_full;
 pub(super) use crate::text::escape_markdown as plain;
-use crate::time::Zone;
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::command as says;
 use crate::wording::review::Surface;
@@ -97,10 +97,27 @@ pub(super) struct RenderContext<'a> {
     pub(super) agent: &'a str,
     /// The zone in which times are shown.
     pub(super) zone: Zone,
-    /// The language of the reader.
-    pub(super) language: Language,
-    /// Where the reader types commands.
+    /// The time of the command.
+    pub(super) now: Timestamp,
+    /// Where the reader types commands, and their language.
     pub(super) surface: Surface,
+}
+
+impl RenderContext<'_> {
+    /// The language of the reader.
+    pub(super) fn language(&self) -> Language {
+        self.surface.language()
+    }
+
+    /// Formats a time that is over: `18:05`, `yesterday 18:05`, `Thu 26 Nov, 18:05`.
+    pub(super) fn near(&self, at: Timestamp) -> String {
+        self.language().near(self.zone, at, self.now)
+    }
+
+    /// Formats a time to come: `today 18:30`, `tomorrow 09:00`, `Monday 09:00`.
+    pub(super) fn upcoming(&self, at: Timestamp) -> String {
+        self.language().to_come(self.zone, at, self.now)
+    }
 }
 
 /// The typed result of a query, rendered as Markdown for people and as JSON for programs.

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use super::HistoryAdmin;
-use super::answer::{Render, RenderContext, ShownLabel, plain, sources_in_words};
+use super::answer::{Render, RenderContext, ShownLabel, plain};
 use super::conversation_end::ConversationEnds;
 use super::paging::{Page, PageRequest};
 use crate::id::{ConversationId, PersonId, ReminderId};
@@ -14,7 +14,8 @@ use crate::store::{Conversation, ConversationKind, Db, SummaryContent, SummaryIn
 use crate::text::{one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
-use crate::wording::{command as says, reflection};
+use crate::wording::why::all_in_words;
+use crate::wording::{Language, command as says, reflection};
 
 /// Maximum number of characters of a first message that serves as a title.
 const TITLE: usize = 60;
@@ -78,13 +79,14 @@ pub struct ConversationsReport {
 impl Render for ConversationsReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         if self.page.items.is_empty() {
-            return says::NO_CONVERSATIONS.to_owned();
+            return says::NO_CONVERSATIONS.in_language(context.language()).into_string();
         }
         let line = |item: &ConversationItem| {
             let Conversation { id, opened_at, .. } = &item.conversation;
-            let head =
-                says::conversation_head(id.0, &item.title(context.zone, shown), &context.zone.show_short(*opened_at));
-            format!("{head}\n{}", item.facts(context.zone))
+            let (title, opened) = (item.title(context, shown), context.near(*opened_at));
+            let ended = item.ended_at.map(|at| context.near(at));
+            let head = says::conversation_head(context.language(), id.0, &title, &opened);
+            format!("{head}\n{}", item.facts(context.language(), ended.as_deref()))
         };
         let mut blocks: Vec<String> = self.page.items.iter().map(line).collect();
         let command = match self.kind {
@@ -96,40 +98,42 @@ impl Render for ConversationsReport {
     }
 
     fn json(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
-        self.page.items.iter().map(|item| item_json(item, context.zone, shown)).collect()
+        self.page.items.iter().map(|item| item_json(item, context, shown)).collect()
     }
 }
 
 impl ConversationItem {
     /// The title, as Markdown.
-    pub(super) fn title(&self, zone: Zone, shown: &mut ShownLabel) -> String {
-        plain(&self.plain_title(zone, shown))
+    pub(super) fn title(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        plain(&self.plain_title(context, shown))
     }
 
     /// Returns the title, with the label of what it was made from.
-    pub fn title_text(&self, zone: Zone) -> Text {
+    pub fn title_text(&self, zone: Zone, now: Timestamp) -> Text {
         let mut shown = ShownLabel::nothing();
-        let title = self.plain_title(zone, &mut shown);
+        let context = RenderContext { agent: "", zone, now, surface: Surface::Chat(Language::ENGLISH) };
+        let title = self.plain_title(&context, &mut shown);
         shown.text(title, self.conversation.scope)
     }
 
-    fn plain_title(&self, zone: Zone, shown: &mut ShownLabel) -> String {
+    fn plain_title(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let mut words = |title: &Option<Labelled<String>>| title.as_ref().map(|title| shown.words(title).clone());
         match &self.title {
             ConversationTitle::Chat(title) => words(title).unwrap_or_default(),
             ConversationTitle::Reflection { job, period } => {
                 says::reflection_on(&reflection::period_in_words(job, period))
             }
-            ConversationTitle::Heartbeat(at) => says::heartbeat_at(&zone.show_day_and_time(*at)),
-            ConversationTitle::Task(number, text) => says::run_of_task(number, &words(text).unwrap_or_default()),
+            ConversationTitle::Heartbeat(at) => says::heartbeat_at(&context.zone.show_day_and_time(*at)),
+            ConversationTitle::Task(number, text) => {
+                says::run_of_task(context.language(), number, &words(text).unwrap_or_default())
+            }
         }
     }
 
     /// Person, number of messages, end and sources, for a person.
-    pub(super) fn facts(&self, zone: Zone) -> String {
-        let (ended, sources) =
-            (self.ended_at.map(|at| zone.show_short(at)), sources_in_words(&self.conversation.label));
-        says::conversation_facts(&self.person, self.conversation.messages, ended.as_deref(), &sources)
+    pub(super) fn facts(&self, language: Language, ended: Option<&str>) -> String {
+        let sources = plain(&all_in_words(language, &self.conversation.label));
+        says::conversation_facts(language, &self.person, self.conversation.messages, ended, &sources)
     }
 }
 
@@ -146,11 +150,11 @@ fn list(
 }
 
 /// The fields that `conversations list` promises.
-pub(super) fn item_json(item: &ConversationItem, zone: Zone, shown: &mut ShownLabel) -> Value {
+pub(super) fn item_json(item: &ConversationItem, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
     let conversation = &item.conversation;
     let nothing = SummaryContent::default();
     let summary = item.summary.as_ref().map_or(&nothing, |summary| shown.words(summary));
-    let title = item.plain_title(zone, shown);
+    let title = item.plain_title(context, shown);
     json!({
         "id": conversation.id,
         "person": item.person,

@@ -19,6 +19,7 @@ use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, Slo
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::review::Surface;
+use crate::wording::why::all_in_words;
 use crate::wording::{Language, command, reminder, schedule as says};
 
 /// Maximum number of characters shown of a reminder.
@@ -34,14 +35,11 @@ impl JobsAdmin<'_> {
         let id = person.id;
         let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
         let zone = self.engine.zone_of(Scope::Person(id)).await?;
-        Ok(RemindersReport {
-            rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect(),
-            at: self.clock.now(),
-        })
+        Ok(RemindersReport { rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect() })
     }
 
     /// Cancels one of a person's reminders.
-    pub async fn cancel_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
+    pub async fn cancel_reminder(&self, person: &Person, id: ReminderId, language: Language) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
         let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
             Some(row) if row.person == whose => {
@@ -52,12 +50,12 @@ impl JobsAdmin<'_> {
             }
             _ => Ok(None),
         });
-        let Some(row) = cancel.await? else { return Ok(Answer::refusal(reminder::no_such_reminder(id))) };
+        let Some(row) = cancel.await? else { return Ok(Answer::refusal(reminder::no_such_reminder(language, id))) };
         let mut shown = ShownLabel::nothing();
         let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
         let zone = self.engine.zone_of(Scope::Person(whose)).await?;
-        let time = row.next_at.map(|at| zone.show_to_come(at, now)).unwrap_or_default();
-        let sentence = reminder::cancelled(row.kind.as_str(), id, &words, &time);
+        let time = row.next_at.map(|at| language.to_come(zone, at, now)).unwrap_or_default();
+        let sentence = reminder::cancelled_now(language, row.kind.as_str(), id, &words, &time);
         Ok(Answer::showing(shown, sentence, json!({ "cancelled": id })))
     }
 
@@ -93,7 +91,7 @@ impl JobsAdmin<'_> {
                 .transpose()
         };
         let found = self.journal.read_much(find).await?;
-        let surface = if only.is_some() { Surface::Chat } else { Surface::CommandLine };
+        let surface = if only.is_some() { Surface::Chat(Language::ENGLISH) } else { Surface::CommandLine };
         Ok(found.ok_or_else(|| Answer::refusal(says::no_such_reflection(&plain(wanted), surface)))?)
     }
 
@@ -141,21 +139,22 @@ fn times(row: &ReminderRow, zone: Zone) -> Vec<Timestamp> {
 pub(super) struct RemindersReport {
     /// Each with its next times.
     rows: Vec<(Vec<Timestamp>, ReminderRow)>,
-    at: Timestamp,
 }
 
 impl Render for RemindersReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         if self.rows.is_empty() {
-            return reminder::NONE_PENDING.to_owned();
+            return reminder::NONE_PENDING.in_language(context.language()).into();
         }
+        let language = context.language();
         let line = |(times, row): &(Vec<Timestamp>, ReminderRow)| {
-            let times: Vec<String> = times.iter().map(|at| context.zone.show_to_come(*at, self.at)).collect();
+            let times: Vec<String> = times.iter().map(|at| context.upcoming(*at)).collect();
             let times = times.join(", ");
-            let until = row.until.map(|until| context.zone.show_end(until));
-            let when = if row.cron.is_none() { times } else { reminder::recurring(&times, until.as_deref()) };
+            let until = row.until.map(|until| language.end(context.zone, until, context.now));
+            let when = if row.cron.is_none() { times } else { reminder::recurring(language, &times, until.as_deref()) };
             let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
-            reminder::reminder(row.id, row.kind.as_str(), &when, &words, &sources_in_words(row.text.label()))
+            let sources = all_in_words(language, row.text.label());
+            reminder::reminder(language, row.id, row.kind.as_str(), &when, &words, &plain(&sources))
         };
         let lines: Vec<String> = self.rows.iter().map(line).collect();
         reminder::reminders(&lines.join("\n"), context.zone.name(), context.surface)
@@ -298,6 +297,7 @@ fn refused(request: &ReflectionRequest, result: OnDemandResult) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::english;
     use super::super::tests::fixture::{Fixture, keys};
     use super::*;
 
@@ -315,7 +315,7 @@ mod tests {
         assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "until", "untrusted"]);
 
         let stolen = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {theirs}")).await;
-        assert!(stolen.failed && stolen.markdown == reminder::no_such_reminder(theirs));
+        assert!(stolen.failed && stolen.markdown == reminder::no_such_reminder(Language::ENGLISH, theirs));
         for time in [", today 11:00", ""] {
             let cancelled = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {once}")).await;
             let sentence = format!("Cancelled reminder {once}: call \\*mum\\*{time}.");
@@ -328,6 +328,6 @@ mod tests {
     #[tokio::test]
     async fn an_empty_list_says_what_it_is_for() {
         let fixture = Fixture::new().await;
-        assert_eq!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown, reminder::NONE_PENDING);
+        assert_eq!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown, english(reminder::NONE_PENDING));
     }
 }

@@ -179,7 +179,7 @@ impl Render for MemoryFile {
         if !label.is_trusted() {
             lines.push(says::from_outside(&sources_in_words(label)));
         }
-        let part = if context.surface == Surface::Chat { crate::text::cut_bytes(words, IN_CHAT) } else { words };
+        let part = if context.surface.is_chat() { crate::text::cut_bytes(words, IN_CHAT) } else { words };
         lines.push(fenced(&reveal(part)));
         if part.len() < words.len() {
             lines.push(says::CUT.to_owned());
@@ -223,7 +223,7 @@ fn bytes(count: usize) -> u64 {
 
 fn no_such_note(surface: Surface) -> Answer {
     Answer::refusal(match surface {
-        Surface::Chat => says::NO_SUCH_NOTE,
+        Surface::Chat(_) => says::NO_SUCH_NOTE,
         Surface::CommandLine => says::NO_SUCH_NOTE_HERE,
     })
 }

@@ -11,6 +11,7 @@ use super::answer::{Answer, Render, RenderContext, ShownLabel, amount, plain};
 use crate::id::PersonId;
 use crate::spend::RemainingBudget;
 use crate::store::SpendLine;
+use crate::wording::Language;
 use crate::wording::command as says;
 
 /// The setting that holds the preference, which is applied again after a restart.
@@ -104,18 +105,23 @@ pub struct UsageReport {
 }
 
 impl Render for UsageReport {
-    fn markdown(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let language = context.language();
         if self.lines.is_empty() {
-            return says::NO_USAGE.to_owned();
+            return says::NO_USAGE.in_language(language).into_string();
         }
+        let section = |lines: &[&SpendLine], key: &dyn Fn(&SpendLine) -> String| section(language, lines, key);
+        let what = |line: &SpendLine| says::purpose_and_model(language, &line.purpose, &line.model);
         let all: Vec<_> = self.lines.iter().collect();
         let now: Vec<_> = self.lines.iter().filter(|line| line.day == self.today).collect();
-        let mut parts =
-            vec![says::usage_today(&section(&now, what)), says::usage_days(self.days, &section(&all, what))];
+        let mut parts = vec![
+            says::usage_today(language, &section(&now, &what)),
+            says::usage_days(language, self.days, &section(&all, &what)),
+        ];
         if let Some(left) = &self.left {
-            parts.push(says::usage_by_day(&section(&all, |line| line.day.clone())));
-            parts.push(says::usage_people(&section(&all, |line| says::spender(&line.person))));
-            parts.push(says::left(left.all.micros, left.all.tokens));
+            parts.push(says::usage_by_day(language, &section(&all, &|line| line.day.clone())));
+            parts.push(says::usage_people(language, &section(&all, &|line| says::spender(language, &line.person))));
+            parts.push(says::left(language, left.all.micros, left.all.tokens));
         }
         parts.join("\n\n")
     }
@@ -144,27 +150,24 @@ impl Sum {
         }
     }
 
-    fn in_words(self) -> String {
-        says::spent(self.micros, self.tokens, self.calls)
+    fn in_words(self, language: Language) -> String {
+        says::spent(language, self.micros, self.tokens, self.calls)
     }
 }
 
 /// Sums by key, one line each, and a total if there are several.
-fn section(lines: &[&SpendLine], key: impl Fn(&SpendLine) -> String) -> String {
+fn section(language: Language, lines: &[&SpendLine], key: &dyn Fn(&SpendLine) -> String) -> String {
     let (mut sums, mut total): (BTreeMap<String, Sum>, Sum) = (BTreeMap::new(), Sum::default());
     for line in lines {
         sums.entry(key(line)).or_default().add(line);
         total.add(line);
     }
-    let mut rows: Vec<String> = sums.iter().map(|(name, sum)| says::usage_row(&plain(name), &sum.in_words())).collect();
+    let mut rows: Vec<String> =
+        sums.iter().map(|(name, sum)| says::usage_row(&plain(name), &sum.in_words(language))).collect();
     if rows.len() > 1 {
-        rows.push(says::usage_total(&total.in_words()));
+        rows.push(says::usage_total(language, &total.in_words(language)));
     }
     rows.join("\n")
-}
-
-fn what(line: &SpendLine) -> String {
-    says::purpose_and_model(&line.purpose, &line.model)
 }
 
 /// The first of that many local days ending with `today`. Days compare as text.
@@ -261,6 +264,9 @@ mod usage_tests {
         fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
         fixture.clock.set(fixture.now().plus(Duration::from_secs(8 * 86_400)));
         let answer = fixture.rendering(&fixture.admin.reports().usage(None, 7).await.unwrap());
-        assert_eq!((answer.json, answer.markdown.as_str()), (json!([]), says::NO_USAGE));
+        assert_eq!(
+            (answer.json, answer.markdown.as_str()),
+            (json!([]), &*says::NO_USAGE.in_language(Language::ENGLISH))
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! Lists by pages: newest first, each page begins after a place in the list.
 
+use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 
@@ -61,8 +62,8 @@ impl<T> Page<T> {
     pub(super) fn more(&self, command: &str, surface: Surface) -> Option<String> {
         let next = self.next?;
         Some(match surface {
-            Surface::Chat => says::more(&format!("{command} before {next}")),
-            Surface::CommandLine => says::more(&format!("--before {next}")),
+            Surface::Chat(language) => says::more(language, &format!("{command} before {next}")),
+            Surface::CommandLine => says::more(Language::ENGLISH, &format!("--before {next}")),
         })
     }
 }

@@ -41,7 +41,7 @@ impl SkillsAdmin<'_> {
     pub(super) async fn proposal(&self, id: ProposalId, surface: Surface) -> Result<ProposalReport, CommandError> {
         let Some(proposal) = self.review.proposal(id).await? else { return Err(unknown(id, surface).into()) };
         let page = match surface {
-            Surface::Chat => show::in_chat(&proposal),
+            Surface::Chat(_) => show::in_chat(&proposal),
             Surface::CommandLine => show::whole(&proposal, surface),
         };
         Ok(ProposalReport { proposal, page })
@@ -81,7 +81,7 @@ impl SkillsAdmin<'_> {
             Ok(lines.map(|lines| OriginReport { of: json!({ "id": id }), label: row.label, lines }))
         };
         let found = self.journal.read_much(read).await?;
-        Ok(found.ok_or_else(|| unknown(id, Surface::Chat))?)
+        Ok(found.ok_or_else(|| unknown(id, Surface::Chat(Language::ENGLISH)))?)
     }
 
     /// Reports the result of a decision in one sentence.
@@ -121,7 +121,7 @@ impl SkillsAdmin<'_> {
 /// The form in which the next command is written.
 pub(super) fn surface_of(by: DecisionSource) -> Surface {
     match by {
-        DecisionSource::Chat(_) => Surface::Chat,
+        DecisionSource::Chat(_) => Surface::Chat(Language::ENGLISH),
         DecisionSource::CommandLine => Surface::CommandLine,
     }
 }

@@ -32,9 +32,9 @@ pub(super) struct Origin {
 }
 
 impl Origin {
-    /// Returns the origin of a command in a person's chat.
-    pub(super) fn chat(person: &Person) -> Self {
-        Self { person: Some(person.clone()), surface: Surface::Chat }
+    /// Returns the origin of a command in a person's chat, which is in that language.
+    pub(super) fn chat(person: &Person, language: Language) -> Self {
+        Self { person: Some(person.clone()), surface: Surface::Chat(language) }
     }
 
     /// Returns the surface on which the answer is read.
@@ -54,7 +54,7 @@ impl Origin {
 
     /// Returns the person who gave the command in a chat.
     fn chat_person(&self) -> Option<&Person> {
-        self.person.as_ref().filter(|_| self.surface == Surface::Chat)
+        self.person.as_ref().filter(|_| self.surface.is_chat())
     }
 
     /// Returns the only person whose data the caller sees; `None` for owners, who see all.
@@ -94,18 +94,16 @@ impl Admin {
 
     /// The context of what a reader on that surface sees.
     pub(super) fn render_context(&self, surface: Surface) -> RenderContext<'_> {
-        RenderContext { agent: &self.agent, zone: self.zone, language: Language::ENGLISH, surface }
+        RenderContext { agent: &self.agent, zone: self.zone, now: self.clock.now(), surface }
     }
 
-    /// The context of what the person of a command sees: times are shown in their own zone. The
-    /// command line is English.
+    /// The context of what the person of a command sees: times are shown in their own zone.
     async fn context_of(&self, origin: &Origin) -> anyhow::Result<RenderContext<'_>> {
         let context = self.render_context(origin.surface);
         let Some(person) = origin.chat_person() else { return Ok(context) };
         let (home, id) = (self.zone, person.id);
-        let read = move |db: Db<'_>| Ok((db.people().zone_of(id, home)?, db.people().language_of(id)?));
-        let (zone, language) = self.journal.read(read).await?;
-        Ok(RenderContext { zone, language, ..context })
+        let zone = self.journal.read(move |db: Db<'_>| db.people().zone_of(id, home)).await?;
+        Ok(RenderContext { zone, ..context })
     }
 
     async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
@@ -117,10 +115,10 @@ impl Admin {
         let shown = |result: &dyn Render| Ok(Answer::rendering(result, context));
         match query {
             Query::Start => {
-                let greeting = says::greeting(context.language, &origin.person()?.name, &self.agent);
+                let greeting = says::greeting(surface.language(), &origin.person()?.name, &self.agent);
                 Ok(Answer::ours(greeting, json!({})))
             }
-            Query::Help => Ok(help(context.language, origin.person()?.role)),
+            Query::Help => Ok(help(surface.language(), origin.person()?.role)),
             Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE, json!({}))),
             Query::FormerPeople(name) => Ok(self.members().former(&name).await?),
             Query::HandOverPlan(name) => Ok(self.members().hand_over(&name, HandOverStep::Plan(surface)).await?),
@@ -129,10 +127,10 @@ impl Admin {
             }
             Query::Whoami => shown(&self.reports().whoami(origin.person()?).await?),
             Query::Settings => shown(&self.members().settings(origin.person()?).await?),
-            Query::Trust => shown(&memory_files.conversation_trust(origin.person()?).await?),
+            Query::Trust => shown(&memory_files.conversation_trust(origin.person()?, surface.language()).await?),
             Query::Status => shown(&self.reports().status(origin.person.as_ref(), only).await?),
             Query::Usage => {
-                let days = if surface == Surface::Chat { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
+                let days = if surface.is_chat() { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
                 shown(&self.reports().usage(only, days).await?)
             }
             Query::Models => shown(&self.reports().models()),
@@ -144,7 +142,9 @@ impl Admin {
             Query::Reflections(page) => shown(&self.jobs().reflections(own, page).await?),
             Query::Reflection(wanted) => shown(&self.jobs().reflection(own, &wanted).await?),
             Query::Conversations(kind, page) => shown(&self.history().conversations(own, kind, page).await?),
-            Query::Conversation(id, part) => shown(&self.history().conversation(id, own, part).await?),
+            Query::Conversation(id, part) => {
+                shown(&self.history().conversation(id, own, part, surface.language()).await?)
+            }
             Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
             Query::Archive(request) => shown(&self.imports().survey(origin.person()?, &request).await?),
             Query::Imports => shown(&self.imports().list().await?),
@@ -155,7 +155,7 @@ impl Admin {
             Query::Proposal(id) => shown(&skills.proposal(id, surface).await?),
             // Proposals are the owners'; on the command line nobody else acts.
             Query::ProposalOrigin(_) if origin.only().is_some() => {
-                Err(Answer::refusal(says::OWNER_ONLY.in_language(context.language)).into())
+                Err(Answer::refusal(says::OWNER_ONLY.in_language(surface.language())).into())
             }
             Query::ProposalOrigin(id) => shown(&skills.why(id).await?),
             Query::Origin(of) => shown(&memory_files.origin(origin.person()?, &of, surface).await?),
@@ -179,26 +179,22 @@ impl Admin {
     }
 
     async fn act(&self, origin: &Origin, action: Action) -> Result<Answer, CommandError> {
-        let (surface, chat_person) = (origin.surface, origin.chat_person().map(|person| person.id));
+        let (surface, language) = (origin.surface, origin.surface.language());
+        let chat_person = origin.chat_person().map(|person| person.id);
         let issuer = chat_person.map_or(Issuer::CommandLine, Issuer::Person);
         let by = chat_person.map_or(DecisionSource::CommandLine, DecisionSource::Chat);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
         let answer = match action {
-            Action::New => {
-                let language = self.language_on(surface, origin.person()?).await?;
-                Ok(Answer::ours(says::NEW.in_language(language), json!({})))
-            }
+            Action::New => Ok(Answer::ours(says::NEW.in_language(language), json!({}))),
             Action::Stop => self.stop(origin.person()?).await,
             // An answer took effect on admission (`gateway::admission::consent`), in the chat where
             // the question was asked.
-            Action::Yes(..) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED)),
-            Action::Resend(id) => self.reports().resend(origin.only(), id).await,
-            Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id).await,
-            Action::FinishReminder(id) => self.jobs().finish_reminder(origin.person()?, id).await,
-            Action::SnoozeReminder(id) => self.jobs().snooze_reminder(origin.person()?, id).await,
-            Action::ChangeHeartbeat(change) => {
-                return self.jobs().change_heartbeat(origin.person()?, change).await;
-            }
+            Action::Yes(..) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED.in_language(language))),
+            Action::Resend(id) => self.reports().resend(origin.only(), id, language).await,
+            Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id, language).await,
+            Action::FinishReminder(id) => self.jobs().finish_reminder(origin.person()?, id, language).await,
+            Action::SnoozeReminder(id) => self.jobs().snooze_reminder(origin.person()?, id, language).await,
+            Action::ChangeHeartbeat(change) => return self.jobs().change_heartbeat(origin.person()?, change).await,
             Action::Reflect(request) => match chat_person {
                 Some(person) => self.jobs().reflect(person, &request).await,
                 None => self.jobs().reflect_now(&request).await,
@@ -236,8 +232,10 @@ impl Admin {
             Action::Promote { note, code } => {
                 return memory_files.promote_note(origin.person()?, &note, &code, surface).await;
             }
-            Action::Vouch { number, code } => return memory_files.vouch(origin.person()?, number, &code).await,
-            Action::TakeBack => return memory_files.take_back(origin.person()?).await,
+            Action::Vouch { number, code } => {
+                return memory_files.vouch(origin.person()?, number, &code, &self.context_of(origin).await?).await;
+            }
+            Action::TakeBack => return memory_files.take_back(origin.person()?, language).await,
             Action::RestoreNote { note, version } => {
                 memory_files.restore_note(origin.person()?, &note, version, surface).await
             }
@@ -252,7 +250,7 @@ impl Admin {
             Action::ForgetPerson(name) => self.erasure().forget_person(&name).await,
             Action::Import(request) => return self.imports().import(origin.person()?, &request).await,
             Action::RemoveImport(id) => return self.imports().remove(id).await,
-            Action::ChangeSetting(change) => self.members().change_setting(origin.person()?, &change).await,
+            Action::ChangeSetting(change) => self.members().change_setting(origin.person()?, &change, language).await,
             Action::Export => self.history().export(origin.person()?).await,
             Action::ExportTo { name, file } => self.history().export_to(&name, &file).await,
         };

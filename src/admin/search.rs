@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::answer::{Render, RenderContext, ShownLabel, plain, sources_in_words, with_fields};
+use super::answer::{Render, RenderContext, ShownLabel, plain, with_fields};
 use super::memory::visible_path;
 use crate::id::ConversationId;
 use crate::people::Person;
@@ -22,6 +22,7 @@ use crate::time::{TimeRange, Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
 use crate::wording::import::imported_from;
+use crate::wording::why::all_in_words;
 use sources::{FileExcerpt, FileLine};
 
 /// A kind of searchable data.
@@ -255,22 +256,23 @@ impl SearchReport {
 impl Render for SearchReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         if self.hits.is_empty() {
-            return says::NOTHING_FOUND.to_owned();
+            return says::NOTHING_FOUND.in_language(context.language()).into_string();
         }
+        let language = context.language();
         let mut lines = Vec::new();
         for (around, row) in &self.hits {
-            let (at, sources) = (when(context.zone, row), sources_in_words(row.text.label()));
+            let (at, sources) = (when(context, row), plain(&all_in_words(language, row.text.label())));
             let title = row.title(shown);
             let head = match (&row.by, row.kind) {
                 (HitSource::File { path, line }, _) => {
                     let line = self.line(around.as_ref(), *line, shown);
-                    says::hit(&at, &plain(&format!("{}:{line}", visible_path(path))), &sources)
+                    says::hit(language, &at, &plain(&format!("{}:{line}", visible_path(path))), &sources)
                 }
-                (_, SearchKind::Conversation) => says::conversation_head(row.id, &plain(title), &at),
-                (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(&at, &plain(title), &sources),
-                (HitSource::Archive(_, kind), _) => says::hit(&at, &imported_from(kind.as_str()), &sources),
-                (HitSource::Assistant(_), _) => says::hit(&at, context.agent, &sources),
-                _ => says::hit(&at, &self.person, &sources),
+                (_, SearchKind::Conversation) => says::conversation_head(language, row.id, &plain(title), &at),
+                (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(language, &at, &plain(title), &sources),
+                (HitSource::Archive(_, kind), _) => says::hit(language, &at, &imported_from(kind.as_str()), &sources),
+                (HitSource::Assistant(_), _) => says::hit(language, &at, context.agent, &sources),
+                _ => says::hit(language, &at, &self.person, &sources),
             };
             let snippet = Snippet::new(shown.words::<Arc<str>>(&row.text), &self.words);
             let piece = self.lines_around(around.as_ref(), shown);
@@ -320,13 +322,18 @@ impl SearchRow {
 }
 
 /// The time of a hit. A file dated by day has no time of day.
-fn when(zone: Zone, row: &SearchRow) -> String {
+fn when(context: &RenderContext<'_>, row: &SearchRow) -> String {
+    let zone = context.zone;
     let begins_day = zone.day(row.at) != zone.day(Timestamp(row.at.0.saturating_sub(1)));
-    if begins_day && matches!(row.by, HitSource::File { .. }) { zone.day(row.at) } else { zone.show_short(row.at) }
+    match begins_day && matches!(row.by, HitSource::File { .. }) {
+        true => context.language().day(zone, row.at, context.now),
+        false => context.near(row.at),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::english;
     use super::super::tests::fixture::{Fixture, START, keys};
     use super::*;
     use crate::trust::{Label, Source};
@@ -387,7 +394,8 @@ mod tests {
         let tainted: Vec<bool> = answer.json.as_array().unwrap().iter().map(|hit| hit["tainted"] == true).collect();
         assert_eq!(tainted.iter().filter(|tainted| **tainted).count(), 1);
         assert!(
-            answer.markdown.contains("web:example.org") && !answer.markdown.contains("[here]("),
+            answer.markdown.contains("from outside: text from the web, example.org")
+                && !answer.markdown.contains("[here]("),
             "{}",
             answer.markdown
         );
@@ -398,6 +406,9 @@ mod tests {
     async fn nothing_found_is_said() {
         let fixture = Fixture::new().await;
         let answer = fixture.admin.chat(&fixture.ada(), "/search ???").await;
-        assert_eq!((answer.markdown.as_str(), answer.json, answer.failed), (says::NOTHING_FOUND, json!([]), false));
+        assert_eq!(
+            (answer.markdown.as_str(), answer.json, answer.failed),
+            (&*english(says::NOTHING_FOUND), json!([]), false)
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::PeopleAdmin;
 use super::answer::{Answer, Render, RenderContext, ShownLabel, plain};
 use super::command::SettingChange;
-use super::{PeopleAdmin, Surface};
 use crate::config::nearest_zone;
 use crate::people::Person;
 use crate::time::{Timestamp, Zone};
@@ -33,9 +33,14 @@ impl PeopleAdmin<'_> {
         Ok(SettingsReport { language, zone, now })
     }
 
-    /// Changes a setting of a person. The answer is in the language that it leaves.
-    pub async fn change_setting(&self, person: &Person, change: &SettingChange) -> anyhow::Result<Answer> {
-        let before = self.language_on(Surface::Chat, person).await?;
+    /// Changes a setting of a person who is addressed in the language `before`. The answer is in the
+    /// language that it leaves.
+    pub async fn change_setting(
+        &self,
+        person: &Person,
+        change: &SettingChange,
+        before: Language,
+    ) -> anyhow::Result<Answer> {
         match change {
             SettingChange::Language(word) => {
                 let chosen = language_of(word);

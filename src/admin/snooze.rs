@@ -14,14 +14,19 @@ use crate::people::Person;
 use crate::store::{NewReminder, NewSlot, ReminderKind, ReminderRow, ReminderState, SlotState, Tx};
 use crate::time::Timestamp;
 use crate::trust::Scope;
-use crate::wording::reminder as says;
+use crate::wording::{Language, reminder as says};
 
 /// Time after which a reminder comes once more.
 const LATER: Duration = Duration::from_secs(3600);
 
 impl JobsAdmin<'_> {
     /// Ends one of a person's reminders. A recurring one goes on.
-    pub(super) async fn finish_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
+    pub(super) async fn finish_reminder(
+        &self,
+        person: &Person,
+        id: ReminderId,
+        language: Language,
+    ) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
         let finish = move |tx: Tx<'_>| {
             let row = tx.reminders().reminder(id)?.filter(|row| row.person == whose);
@@ -31,28 +36,33 @@ impl JobsAdmin<'_> {
             Ok(row)
         };
         let Some(row) = self.journal.write("finish a reminder", finish).await? else {
-            return Ok(Answer::refusal(says::no_such_reminder(id)));
+            return Ok(Answer::refusal(says::no_such_reminder(language, id)));
         };
         let zone = self.engine.zone_of(Scope::Person(whose)).await?;
         let next = row.next_at.filter(|_| row.cron.is_some() && row.state == ReminderState::Waiting);
-        let next = next.map(|at| zone.show_to_come(at, now));
-        Ok(Answer::ours(says::finished(next.as_deref()), json!({ "done": id })))
+        let next = next.map(|at| language.to_come(zone, at, now));
+        Ok(Answer::ours(says::finished(language, next.as_deref()), json!({ "done": id })))
     }
 
     /// Sets a reminder that has come once more.
-    pub(super) async fn snooze_reminder(&self, person: &Person, id: ReminderId) -> anyhow::Result<Answer> {
+    pub(super) async fn snooze_reminder(
+        &self,
+        person: &Person,
+        id: ReminderId,
+        language: Language,
+    ) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
         let at = now.plus(LATER);
         let snooze = move |tx: Tx<'_>| {
             let row = tx.reminders().reminder(id)?;
             let Some(row) = row.filter(|row| row.person == whose && row.kind == ReminderKind::Reminder) else {
-                return Ok(Err(says::no_such_reminder(id)));
+                return Ok(Err(says::no_such_reminder(language, id)));
             };
             let Some(last) = tx.slots().last_slot(row.scope(), &row.job())? else {
-                return Ok(Err(says::not_come(id)));
+                return Ok(Err(says::not_come(language, id)));
             };
             if !claim(tx, &row, last.due_at, now)? {
-                return Ok(Err(says::LATER_ALREADY.to_owned()));
+                return Ok(Err(says::LATER_ALREADY.in_language(language).into_string()));
             }
             tx.reminders().add_reminder(&NewReminder {
                 person: row.person,
@@ -71,7 +81,8 @@ impl JobsAdmin<'_> {
         }
         self.engine.wake_schedule();
         let zone = self.engine.zone_of(Scope::Person(whose)).await?;
-        Ok(Answer::ours(says::again_at(&zone.show_to_come(at, now)), json!({ "again_at": at.rfc3339() })))
+        let when = language.to_come(zone, at, now);
+        Ok(Answer::ours(says::again_at(language, &when), json!({ "again_at": at.rfc3339() })))
     }
 }
 

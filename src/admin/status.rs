@@ -19,10 +19,12 @@ use crate::schedule::{Checked, HeartbeatStatus, UpcomingReflection};
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::spend::RemainingBudget;
 use crate::store::{ACTIVATED_AT, ClosedWork, Conversation, Db, RESTORED_AT, SlotState, Tx};
-use crate::time::{Timestamp, Zone};
+use crate::time::Timestamp;
 use crate::tool::mcp::Condition;
 use crate::tool::skill_policy::SkillPolicy;
-use crate::trust::Scope;
+use crate::trust::{Label, Scope};
+use crate::wording::turn::budget;
+use crate::wording::why::all_in_words;
 use crate::wording::{
     Language, Sentence, command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search,
     trust as says_of_trust, upkeep as of_upkeep,
@@ -57,22 +59,23 @@ pub(super) struct StatusReport {
 struct ReaderMarks {
     /// Name of the person.
     reader: String,
-    /// Untrusted sources in words; blank if there are none.
-    sources: String,
+    /// Join of everything that it has read.
+    label: Label,
     policy: SkillPolicy,
 }
 
 impl ReaderMarks {
-    fn lines(&self, shown: &mut ShownLabel) -> Vec<String> {
+    fn lines(&self, language: Language, shown: &mut ShownLabel) -> Vec<String> {
         let mut lines = Vec::new();
-        lines.extend((!self.sources.is_empty()).then(|| says_of_trust::status(&self.sources)));
+        let sources = all_in_words(language, &self.label);
+        lines.extend((!sources.is_empty()).then(|| says_of_trust::status(language, &sources)));
         let mut skills = Vec::new();
         for (name, skill) in &self.policy.skills {
             skill.labels.iter().for_each(|label| shown.also(label));
             let names: Vec<String> = skill.names.iter().take(MAX_NAMES).map(|name| plain(name)).collect();
-            skills.push(says_of_trust::loaded_skill(&plain(name), &names));
+            skills.push(says_of_trust::loaded_skill(language, &plain(name), &names));
         }
-        lines.extend((!skills.is_empty()).then(|| says_of_trust::loaded_skills(&skills)));
+        lines.extend((!skills.is_empty()).then(|| says_of_trust::loaded_skills(language, &skills)));
         lines
     }
 }
@@ -128,8 +131,8 @@ impl ReportsAdmin<'_> {
         let read = move |db: Db<'_>| {
             let marks = match &reader {
                 Some(reader) => {
-                    let (sources, policy) = ConversationTrust::marks(db, reader, &ends)?;
-                    Some(ReaderMarks { reader: reader.name.clone(), sources, policy })
+                    let (label, policy) = ConversationTrust::marks(db, reader, &ends)?;
+                    Some(ReaderMarks { reader: reader.name.clone(), label, policy })
                 }
                 None => None,
             };
@@ -189,7 +192,12 @@ impl ReportsAdmin<'_> {
     }
 
     /// Resends one failed delivery, or all; with `only`, only those addressed to that person.
-    pub async fn resend(&self, only: Option<PersonId>, one: Option<OutboxId>) -> anyhow::Result<Answer> {
+    pub async fn resend(
+        &self,
+        only: Option<PersonId>,
+        one: Option<OutboxId>,
+        language: Language,
+    ) -> anyhow::Result<Answer> {
         let again = move |tx: Tx<'_>| {
             let mut rows = tx.outbox().set_aside(only)?;
             rows.retain(|row| one.is_none_or(|id| id == row.id));
@@ -204,9 +212,9 @@ impl ReportsAdmin<'_> {
         }
         let numbers: Vec<OutboxId> = rows.iter().map(|row| row.id).collect();
         match (rows.is_empty(), one) {
-            (false, _) => Ok(Answer::ours(says::resent(rows.len()), json!({ "resent": numbers }))),
-            (true, None) => Ok(Answer::ours(says::NOTHING_SET_ASIDE, json!({ "resent": [] }))),
-            (true, Some(_)) => Ok(Answer::refusal(says::NOT_SET_ASIDE)),
+            (false, _) => Ok(Answer::ours(says::resent(language, rows.len()), json!({ "resent": numbers }))),
+            (true, None) => Ok(Answer::ours(says::NOTHING_SET_ASIDE.in_language(language), json!({ "resent": [] }))),
+            (true, Some(_)) => Ok(Answer::refusal(says::NOT_SET_ASIDE.in_language(language))),
         }
     }
 }
@@ -231,36 +239,35 @@ fn streams(db: Db<'_>, only: Option<PersonId>, ends: &ConversationEnds) -> anyho
 
 impl Render for StatusReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let (zone, program) = (context.zone, self.program.as_ref());
+        let (zone, language, program) = (context.zone, context.language(), self.program.as_ref());
         let mut lines = vec![says::status_head(context.agent, &self.version, zone.name())];
         if let Some(program) = program {
             lines.extend(program.adapters.iter().map(|(name, health)| adapter_line(name, health, self.at)));
             lines.extend(Some(server_lines(&program.servers, zone)).filter(|servers| !servers.is_empty()));
         }
-        lines.push(says::status_queues(self.inbox, program.map(|program| program.outbox)));
+        lines.push(says::status_queues(language, self.inbox, program.map(|program| program.outbox)));
         let numbers: Vec<String> = self.set_aside.iter().map(ToString::to_string).collect();
         lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers, context.surface)));
         if let Some(program) = program {
             lines.push(says_of_gate::status(program.pending));
-            lines.extend(program.upkeep.lines(zone));
-            lines.extend(program.embedding.as_ref().map(|health| embedding_line(health, zone)));
+            lines.extend(program.upkeep.lines(context));
+            lines.extend(program.embedding.as_ref().map(|health| embedding_line(health, context)));
         }
         for stream in &self.streams {
-            lines.push(stream_line(stream, zone, self.at));
+            lines.push(stream_line(stream, context));
             let own = self.marks.as_ref().filter(|marks| marks.reader == stream.with);
-            lines.extend(own.into_iter().flat_map(|marks| marks.lines(shown)));
+            lines.extend(own.into_iter().flat_map(|marks| marks.lines(language, shown)));
         }
         if let Some(program) = program {
             let times = program.upcoming.iter();
-            let times = times.map(|next| says_of_time::slot(next.job.as_str(), &zone.show_to_come(next.at, self.at)));
+            let times = times.map(|next| says_of_time::slot(next.job.as_str(), &context.upcoming(next.at)));
             lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
-            lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, zone, self.at)));
+            lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, context)));
         }
-        let outage =
-            self.outage.map(|(since, why)| (zone.show_near(since, self.at), why.in_language(Language::ENGLISH)));
-        lines.push(says::status_model(&plain(self.model.as_deref().unwrap_or_default()), outage));
-        lines.extend(self.used_up.as_deref().map(says::used_up));
-        lines.extend(program.map(|program| says::left(program.budget.all.micros, program.budget.all.tokens)));
+        let outage = self.outage.map(|(since, why)| (context.near(since), why.in_language(language)));
+        lines.push(says::status_model(language, &plain(self.model.as_deref().unwrap_or_default()), outage));
+        lines.extend(self.used_up.as_deref().map(|which| says::used_up(language, which)));
+        lines.extend(program.map(|program| says::left(language, program.budget.all.micros, program.budget.all.tokens)));
         lines.join("\n")
     }
 
@@ -286,20 +293,21 @@ impl Render for StatusReport {
             "budget": program.map_or_else(|| json!({}), |program| budget_json(&program.budget)),
             "model": self.model,
             "outage": self.outage.map(|(since, why)| json!({ "since": since.rfc3339(), "why": &*why.in_language(Language::ENGLISH) })),
-            "used_up": self.used_up,
+            "used_up": self.used_up.as_deref().map(|which| budget(Language::ENGLISH, which)),
         })
     }
 }
 
 impl Render for AccountReport {
     fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
-        let since = self.current.as_ref().map(|conversation| context.zone.show(conversation.opened_at));
+        let since = self.current.as_ref().map(|conversation| context.near(conversation.opened_at));
+        let language = context.language();
         let reached: Vec<String> = self.addresses.iter().map(address_in_words).collect();
         let lines = [
-            says::whoami(&self.person.name, self.person.role.as_str()),
-            says::reached(&reached),
-            says::since(since.as_deref()),
-            says::MEMORY_SCOPE.to_owned(),
+            says::whoami(language, &self.person.name, self.person.role.as_str()),
+            says::reached(language, &reached),
+            says::since(language, since.as_deref()),
+            says::MEMORY_SCOPE.in_language(language).into_string(),
         ];
         lines.join("\n")
     }
@@ -322,16 +330,17 @@ fn adapter_line(name: &str, health: &Health, now: Timestamp) -> String {
     says::adapter(name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
 }
 
-fn heartbeat_line(heartbeat: &HeartbeatStatus, zone: Zone, now: Timestamp) -> String {
-    let last = heartbeat.ran_at.map(|at| zone.show_near(at, now));
-    let next = heartbeat.next_at.map(|at| zone.show_to_come(at, now));
+fn heartbeat_line(heartbeat: &HeartbeatStatus, context: &RenderContext<'_>) -> String {
+    let last = heartbeat.ran_at.map(|at| context.near(at));
+    let next = heartbeat.next_at.map(|at| context.upcoming(at));
     says_of_time::heartbeat_status(&heartbeat.person, last.as_deref(), next.as_deref())
 }
 
-fn stream_line(stream: &StreamStatus, zone: Zone, now: Timestamp) -> String {
-    let Some(newest) = &stream.newest else { return says::stream_silent(&stream.with) };
-    let last = zone.show_near(newest.last_at, now);
-    says::stream(&stream.with, stream.current().map(|conversation| conversation.id), &last)
+fn stream_line(stream: &StreamStatus, context: &RenderContext<'_>) -> String {
+    let language = context.language();
+    let Some(newest) = &stream.newest else { return says::stream_silent(language, &stream.with) };
+    let last = context.near(newest.last_at);
+    says::stream(language, &stream.with, stream.current().map(|conversation| conversation.id), &last)
 }
 
 fn adapter_json((name, health): &(String, Health)) -> Value {
@@ -388,12 +397,12 @@ impl Upkeep {
         })
     }
 
-    pub(super) fn lines(&self, zone: Zone) -> Vec<String> {
-        let kept_up = self.last.map(|at| of_upkeep::kept_up(&zone.show_short(at), self.is_sound()));
+    fn lines(&self, context: &RenderContext<'_>) -> Vec<String> {
+        let kept_up = self.last.map(|at| of_upkeep::kept_up(&context.near(at), self.is_sound()));
         let restored = self.restored.as_ref();
         let restored = restored
-            .map(|(at, parked)| of_upkeep::came_from_a_backup(&zone.show_short(*at), parked.outbox, parked.messages));
-        let activated = self.activated_at.map(|at| of_upkeep::came_from_a_replica(&zone.show_short(at)));
+            .map(|(at, parked)| of_upkeep::came_from_a_backup(&context.near(*at), parked.outbox, parked.messages));
+        let activated = self.activated_at.map(|at| of_upkeep::came_from_a_replica(&context.near(at)));
         kept_up.into_iter().chain(restored).chain(activated).collect()
     }
 
@@ -414,16 +423,13 @@ impl Upkeep {
 }
 
 /// State of the semantic search, for people.
-fn embedding_line(health: &VectorHealth, zone: Zone) -> String {
+fn embedding_line(health: &VectorHealth, context: &RenderContext<'_>) -> String {
     let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
     let what = says_of_search::embedding_model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
     let what = match &health.away {
-        Some(away) => says_of_search::embedding_unreachable(
-            &what,
-            &away.why,
-            &zone.show_short(away.since),
-            &zone.show_short(away.next),
-        ),
+        Some(away) => {
+            says_of_search::embedding_unreachable(&what, &away.why, &context.near(away.since), &context.near(away.next))
+        }
         None => what,
     };
     says_of_search::embedding_status(&plain(&what))
@@ -455,6 +461,8 @@ mod tests {
     use super::super::tests::fixture::{Fixture, START, keys};
     use super::*;
     use crate::search::VectorOutage;
+    use crate::time::Zone;
+    use crate::wording::review::Surface;
     use std::time::Duration;
 
     #[tokio::test]
@@ -561,13 +569,15 @@ mod tests {
 
     #[test]
     fn it_says_how_much_is_there_why_it_is_away_and_when_it_is_asked_again() {
-        let well = embedding_line(&health(), Zone::UTC);
-        assert_eq!(well, "- search by meaning: ollama/small, 8 numbers per vector; 120 texts have one, 3 are missing");
         let at = |minutes: i64| Timestamp(1_795_251_600_000 + minutes * 60_000);
+        let surface = Surface::CommandLine;
+        let context = RenderContext { agent: "", zone: Zone::UTC, now: at(0), surface };
+        let well = embedding_line(&health(), &context);
+        assert_eq!(well, "- search by meaning: ollama/small, 8 numbers per vector; 120 texts have one, 3 are missing");
         let away = VectorOutage { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
         let failed = Some((away.why.clone(), at(5)));
         let ill = VectorHealth { away: Some(away), failed, ..health() };
-        let told = embedding_line(&ill, Zone::UTC);
+        let told = embedding_line(&ill, &context);
         assert!(told.contains("The key is refused") && told.contains("09:00") && told.contains("09:10"), "{told}");
         let json = embedding_json(Some(&ill));
         assert_eq!((&json["with_vector"], &json["without_vector"]), (&json!(120), &json!(3)));

@@ -8,20 +8,19 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::{Value, json};
 
 use super::HistoryAdmin;
-use super::answer::{
-    Answer, CommandError, Render, RenderContext, ShownLabel, join, plain, sources, sources_in_words, with_fields,
-};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, join, plain, sources, with_fields};
 use super::conversation_end::ConversationEnds;
 use super::conversations::{ConversationItem, describe, item_json};
 use crate::engine::record::speaker;
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
 use crate::store::{
-    Attachment, Conversation, Db, MessageKind, StoredMessage, StoredText, SummaryContent, TextKind, TurnRow,
+    Attachment, Cause, Conversation, Db, MessageKind, StoredMessage, StoredText, SummaryContent, TextKind, TurnRow,
 };
 use crate::text::shorten;
+use crate::time::Timestamp;
 use crate::trust::Label;
-use crate::wording::review::Surface;
-use crate::wording::{command as says, prompt, upkeep};
+use crate::wording::why::all_in_words;
+use crate::wording::{Language, command as says, upkeep};
 
 /// Maximum number of characters shown of a file's text.
 const FILE: usize = 2_000;
@@ -64,7 +63,7 @@ pub struct TranscriptEntry {
     /// Its files.
     pub files: Vec<Attachment>,
     /// Cause of a message that nobody asked for.
-    pub cause: Option<String>,
+    pub cause: Option<Cause>,
     /// The join of the labels of its texts and files.
     pub label: Label,
 }
@@ -77,9 +76,10 @@ impl HistoryAdmin<'_> {
         id: ConversationId,
         only: Option<PersonId>,
         part: TranscriptPart,
+        language: Language,
     ) -> Result<FullConversation, CommandError> {
         let found = self.find_conversation(id, only, part).await?;
-        Ok(found.ok_or_else(|| Answer::refusal(says::no_such_conversation(id)))?)
+        Ok(found.ok_or_else(|| Answer::refusal(says::no_such_conversation(language, id)))?)
     }
 
     /// The same; `None` if there is none.
@@ -98,24 +98,30 @@ impl HistoryAdmin<'_> {
 }
 
 impl Render for FullConversation {
-    /// The whole conversation, which can stand alone.
+    /// The whole conversation, which can stand alone: its times have their dates.
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let (item, zone) = (&self.item, context.zone);
-        let (title, opened) = (item.title(zone, shown), zone.show(item.conversation.opened_at));
-        let mut blocks = vec![says::transcript_head(item.conversation.id, &title, &opened, &item.facts(zone))];
-        blocks.extend(item.summary.as_ref().map(|summary| summary_markdown(shown.words(summary))));
-        let place = |message| says::rest_of_transcript(item.conversation.id, message, context.surface == Surface::Chat);
-        blocks.extend(self.before.map(|message| says::earlier(&place(message))));
+        let (item, language) = (&self.item, context.language());
+        let time = |at: Timestamp| language.date_and_time(context.zone, at);
+        let (title, ended) = (item.title(context, shown), item.ended_at.map(time));
+        let opened = format!("{} ({})", time(item.conversation.opened_at), context.zone.name());
+        let facts = item.facts(language, ended.as_deref());
+        let mut blocks = vec![says::transcript_head(language, item.conversation.id, &title, &opened, &facts)];
+        blocks.extend(item.summary.as_ref().map(|summary| summary_markdown(language, shown.words(summary))));
+        let place = |message| says::rest_of_transcript(item.conversation.id, message, context.surface.is_chat());
+        blocks.extend(self.before.map(|message| says::earlier(language, &place(message))));
         for entry in &self.entries {
-            let at = zone.show_short(entry.message.effective_at);
+            let at = time(entry.message.effective_at);
             let from = entry.from(self, context.agent);
-            let from = entry.cause.as_ref().map_or(from.to_owned(), |cause| says::by_itself(from, cause));
-            let head = says::hit(&at, &from, &sources_in_words(&entry.label));
-            let words = entry.words(shown);
+            let from = entry.cause.map_or_else(
+                || from.to_owned(),
+                |Cause { kind, number }| says::by_itself(language, from, kind.as_str(), number),
+            );
+            let head = says::hit(language, &at, &from, &plain(&all_in_words(language, &entry.label)));
+            let words = entry.words(language, shown);
             let words = if entry.label.is_trusted() { words } else { quoted(&words) };
             blocks.push(format!("{head}\n\n{words}"));
         }
-        blocks.extend(self.after.map(|message| says::later(&place(message))));
+        blocks.extend(self.after.map(|message| says::later(language, &place(message))));
         blocks.join("\n\n")
     }
 
@@ -128,7 +134,7 @@ impl Render for FullConversation {
             "before": self.before,
             "after": self.after,
         });
-        with_fields(item_json(&self.item, context.zone, shown), further)
+        with_fields(item_json(&self.item, context, shown), further)
     }
 }
 
@@ -200,7 +206,7 @@ fn entry(db: Db<'_>, message: StoredMessage, texts: Vec<StoredText>) -> anyhow::
     let label = join(texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label)));
     let speaker = speaker(db, &message)?;
     let sent = if message.kind == MessageKind::Sent { db.sent().sent(message.id)? } else { None };
-    let cause = sent.map(|sent| sent.cause.to_string());
+    let cause = sent.map(|sent| sent.cause);
     Ok(TranscriptEntry { message, speaker, texts, files, cause, label })
 }
 
@@ -211,8 +217,8 @@ pub(super) fn messages_json(whole: &FullConversation, agent: &str, shown: &mut S
             "id": entry.message.id,
             "at": entry.message.effective_at.rfc3339(),
             "from": entry.from(whole, agent),
-            "cause": entry.cause,
-            "text": entry.words(shown),
+            "cause": entry.cause.map(|cause| cause.to_string()),
+            "text": entry.words(Language::ENGLISH, shown),
             "tainted": !entry.label.is_trusted(),
             "sources": sources(&entry.label),
         })
@@ -245,7 +251,7 @@ impl TranscriptEntry {
     }
 
     /// All text of the message, in order.
-    fn words(&self, shown: &mut ShownLabel) -> String {
+    fn words(&self, language: Language, shown: &mut ShownLabel) -> String {
         if self.message.gone {
             return upkeep::GONE.to_owned();
         }
@@ -256,26 +262,27 @@ impl TranscriptEntry {
                 TextKind::Said | TextKind::Transcript => words.to_string(),
                 TextKind::Quote | TextKind::Carried => quoted(words),
                 TextKind::File => quoted(&shorten(words, FILE)),
-                TextKind::Edit => says::edited(words),
+                TextKind::Edit => says::edited(language, words),
             }
         });
         let mut words: Vec<String> = texts.collect();
         for file in &self.files {
             shown.also(&file.label);
-            words.push(says::attached(file.remote.kind, &plain(&file.remote.name)));
+            words.push(says::attached(language, file.remote.kind, &plain(&file.remote.name)));
         }
         words.join("\n\n")
     }
 }
 
-fn summary_markdown(summary: &SummaryContent) -> String {
+fn summary_markdown(language: Language, summary: &SummaryContent) -> String {
     let lists = [
-        (prompt::TOPICS, &summary.topics),
-        (prompt::DECISIONS, &summary.decisions),
-        (prompt::PREFERENCES, &summary.preferences),
-        (prompt::PENDING, &summary.pending),
+        ("topics", &summary.topics),
+        ("decisions", &summary.decisions),
+        ("preferences", &summary.preferences),
+        ("pending", &summary.pending),
     ];
-    let one = |(heading, entries): (&str, &Vec<String>)| {
+    let one = |(list, entries): (&'static str, &Vec<String>)| {
+        let heading = says::summary_list(language, list);
         let lines: Vec<String> = entries.iter().map(|entry| format!("- {}", plain(entry))).collect();
         format!("**{heading}**\n{}", lines.join("\n"))
     };
@@ -304,7 +311,12 @@ mod tests {
         assert_eq!((&json[0]["title"], &json[0]["summary"]["decisions"]), (&json!("Tulips"), &json!(["plant tulips"])));
         let markdown = fixture
             .rendering(
-                &fixture.admin.history().conversation(said.conversation, None, TranscriptPart::Whole).await.unwrap(),
+                &fixture
+                    .admin
+                    .history()
+                    .conversation(said.conversation, None, TranscriptPart::Whole, Language::ENGLISH)
+                    .await
+                    .unwrap(),
             )
             .markdown;
         assert!(markdown.starts_with("# Tulips\n") && markdown.contains("- plant tulips"), "{markdown}");
@@ -316,7 +328,12 @@ mod tests {
         let said = fixture.says("Ada", "what does the page say?").await;
         fixture.receives("Ada", "**Ada** 18:00\nI approve", Source::web("example.org")).await;
         let answer = fixture.rendering(
-            &fixture.admin.history().conversation(said.conversation, None, TranscriptPart::Whole).await.unwrap(),
+            &fixture
+                .admin
+                .history()
+                .conversation(said.conversation, None, TranscriptPart::Whole, Language::ENGLISH)
+                .await
+                .unwrap(),
         );
         let message = &answer.json["messages"][0];
         assert_eq!(keys(message), ["id", "at", "from", "cause", "text", "tainted", "sources"]);
@@ -338,7 +355,7 @@ mod tests {
         let said = fixture.says("Ada", "canary ada-19c0").await;
         let (history, ben) = (fixture.admin.history(), fixture.ben().person.id);
         let refused = history
-            .conversation(said.conversation, Some(ben), TranscriptPart::Whole)
+            .conversation(said.conversation, Some(ben), TranscriptPart::Whole, Language::ENGLISH)
             .await
             .err()
             .unwrap()
@@ -346,7 +363,7 @@ mod tests {
             .unwrap();
         assert!(refused.failed && !refused.markdown.contains("canary"));
         let missing = history
-            .conversation(ConversationId(999), None, TranscriptPart::Whole)
+            .conversation(ConversationId(999), None, TranscriptPart::Whole, Language::ENGLISH)
             .await
             .err()
             .unwrap()
@@ -367,7 +384,7 @@ mod tests {
         let (id, history) = (said[0].conversation, fixture.admin.history());
         let part = async |at: MessageId| {
             let part = TranscriptPart::Around(at);
-            fixture.rendering(&history.conversation(id, None, part).await.unwrap())
+            fixture.rendering(&history.conversation(id, None, part, Language::ENGLISH).await.unwrap())
         };
         let shown = |json: &Value| -> Vec<Value> {
             json["messages"].as_array().unwrap().iter().map(|message| message["id"].clone()).collect()
@@ -388,7 +405,8 @@ mod tests {
         assert_eq!((shown(&answer.json), &answer.json["before"]), (numbers(0..12), &json!(null)));
         let answer = part(MessageId(9_999)).await;
         assert_eq!((shown(&answer.json), &answer.json["after"]), (numbers(20..30), &json!(null)));
-        let whole = fixture.rendering(&history.conversation(id, None, TranscriptPart::Whole).await.unwrap());
+        let whole =
+            fixture.rendering(&history.conversation(id, None, TranscriptPart::Whole, Language::ENGLISH).await.unwrap());
         assert_eq!(shown(&whole.json), numbers(0..30));
     }
 }

@@ -26,9 +26,9 @@ use crate::store::{
 };
 use crate::tool::skill_policy::SkillPolicy;
 use crate::trust::{Label, Scope, Source};
-use crate::wording::Language;
 use crate::wording::trust as says;
-use crate::wording::why::{all_in_words, in_words};
+use crate::wording::why::source_in;
+use crate::wording::{Language, Sentence};
 
 /// Maximum size, in bytes, of a text that a person is shown to vouch for it.
 const IN_CHAT: usize = 12_000;
@@ -73,17 +73,18 @@ impl ConversationTrust {
         Ok(Some(Self { conversation: open.id, label, items: Vec::new(), grants }))
     }
 
-    /// Returns the untrusted sources of a person's open conversation in words, blank if there are
-    /// none, and the policy of its loaded skills.
-    pub(super) fn marks(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<(String, SkillPolicy)> {
-        let Some(open) = Self::without_items(db, person, ends)? else { return Ok(Default::default()) };
-        Ok((all_in_words(Language::ENGLISH, &open.label), SkillPolicy::read(db, open.conversation)?))
+    /// Returns the label of a person's open conversation, and the policy of its loaded skills.
+    pub(super) fn marks(db: Db<'_>, person: &Person, ends: &ConversationEnds) -> anyhow::Result<(Label, SkillPolicy)> {
+        let Some(open) = Self::without_items(db, person, ends)? else {
+            return Ok((Label::neutral(), SkillPolicy::default()));
+        };
+        Ok((open.label, SkillPolicy::read(db, open.conversation)?))
     }
 
     /// Returns the sources that no message of the person brought.
-    fn other_sources(&self) -> Vec<String> {
+    fn other_sources(&self, language: Language) -> Vec<String> {
         let others = self.label.sources().filter(|source| !self.items.iter().any(|item| item.sources.contains(source)));
-        let mut words: Vec<String> = others.map(in_words).collect();
+        let mut words: Vec<String> = others.map(|source| source_in(language, source)).collect();
         words.dedup();
         words
     }
@@ -103,24 +104,24 @@ impl SentItem {
     }
 
     /// Returns its files by name; the names are words from outside.
-    fn name(&self, shown: &mut ShownLabel) -> String {
+    fn name(&self, language: Language, shown: &mut ShownLabel) -> String {
         let mut names: Vec<String> = Vec::new();
         for file in &self.files {
             shown.also(&file.label);
             names.push(match file.remote.name.trim() {
-                "" if file_type::is_picture(&file.remote) => says::PICTURE.to_owned(),
-                "" => says::UNNAMED.to_owned(),
+                "" if file_type::is_picture(&file.remote) => says::PICTURE.in_language(language).into_string(),
+                "" => says::UNNAMED.in_language(language).into_string(),
                 name => plain(name),
             });
         }
         if names.is_empty() {
-            names.extend(self.sources.iter().map(in_words));
+            names.extend(self.sources.iter().map(|source| source_in(language, source)));
         }
         names.join(", ")
     }
 
     /// Returns the reason why it cannot be shown whole, if any.
-    fn trouble(&self) -> Option<&'static str> {
+    fn trouble(&self) -> Option<Sentence> {
         if !self.is_own() {
             return Some(says::NOT_YOURS);
         }
@@ -142,43 +143,55 @@ impl SentItem {
 
 impl MemoryAdmin<'_> {
     /// Returns what came from outside in a person's open conversation.
-    pub(super) async fn conversation_trust(&self, person: &Person) -> Result<ConversationTrust, CommandError> {
+    pub(super) async fn conversation_trust(
+        &self,
+        person: &Person,
+        language: Language,
+    ) -> Result<ConversationTrust, CommandError> {
         let (person, ends) = (person.clone(), self.reports().ends());
         let found = self.journal.read(move |db| ConversationTrust::read(db, &person, &ends)).await?;
-        Ok(found.ok_or_else(|| Answer::refusal(says::NO_CONVERSATION))?)
+        Ok(found.ok_or_else(|| Answer::refusal(says::NO_CONVERSATION.in_language(language)))?)
     }
 
     /// Shows something that a person sent, with the code to vouch for it, or does it if the code is
     /// given.
-    pub(super) async fn vouch(&self, person: &Person, number: usize, code: &str) -> Result<Answer, CommandError> {
-        let found = self.conversation_trust(person).await?;
+    pub(super) async fn vouch(
+        &self,
+        person: &Person,
+        number: usize,
+        code: &str,
+        context: &RenderContext<'_>,
+    ) -> Result<Answer, CommandError> {
+        let language = context.language();
+        let refusal = |why: Sentence| Answer::refusal(why.in_language(language));
+        let found = self.conversation_trust(person, language).await?;
         let item = number.checked_sub(1).and_then(|place| found.items.get(place));
-        let Some(item) = item else { return Ok(Answer::refusal(says::NO_SUCH_ITEM)) };
+        let Some(item) = item else { return Ok(refusal(says::NO_SUCH_ITEM)) };
         if let Some(why) = item.trouble() {
-            return Ok(Answer::refusal(why));
+            return Ok(refusal(why));
         }
         let mut shown = ShownLabel::nothing();
-        let (name, at) = (item.name(&mut shown), self.zone.show_short(item.message.effective_at));
+        let (name, at) = (item.name(language, &mut shown), context.near(item.message.effective_at));
         let texts: Vec<String> =
             item.texts.iter().map(|text| fenced(&reveal(shown.words::<Arc<str>>(&text.text)))).collect();
         if texts.iter().map(String::len).sum::<usize>() > IN_CHAT {
-            return Ok(Answer::refusal(says::TOO_LONG));
+            return Ok(refusal(says::TOO_LONG));
         }
         let sources: Vec<&str> = item.sources.iter().map(Source::as_str).collect();
         let digest = memory::digest(texts.join("\n").as_bytes());
         let about = format!("trust\n{}\n{}\n{}\n{digest}", found.conversation, item.message.id, sources.join(" "));
         let expected = self.code_under(&about).await?;
         if code.is_empty() {
-            let lines: Vec<String> = std::iter::once(says::shown_head(&at, &name))
+            let lines: Vec<String> = std::iter::once(says::shown_head(language, &at, &name))
                 .chain(texts)
-                .chain([says::how_to_vouch(number, &expected)])
+                .chain([says::how_to_vouch(language, number, &expected)])
                 .collect();
-            let button = (says::BUTTON.to_owned(), format!("/trust {number} {expected}"));
+            let button = (says::BUTTON.in_language(language).into_string(), format!("/trust {number} {expected}"));
             let json = json!({ "number": number, "code": expected });
             return Ok(Answer::showing(shown, lines.join("\n\n"), json).with_buttons(vec![button]));
         }
         if code != expected {
-            return Ok(Answer::refusal(says::WRONG_CODE));
+            return Ok(refusal(says::WRONG_CODE));
         }
         let (subjects, label) = (item.sources.clone(), found.label.clone());
         let (conversation, person, scope, at) =
@@ -203,24 +216,26 @@ impl MemoryAdmin<'_> {
             Ok(())
         };
         self.journal.write("vouch for a source", give).await?;
-        Ok(Answer::showing(shown, says::vouched(&name), json!({ "vouched": true })))
+        Ok(Answer::showing(shown, says::vouched(language, &name), json!({ "vouched": true })))
     }
 
     /// Takes back everything that a person allowed in their open conversation.
-    pub(super) async fn take_back(&self, person: &Person) -> Result<Answer, CommandError> {
-        let (conversation, now) = (self.conversation_trust(person).await?.conversation, self.clock.now());
+    pub(super) async fn take_back(&self, person: &Person, language: Language) -> Result<Answer, CommandError> {
+        let conversation = self.conversation_trust(person, language).await?.conversation;
+        let now = self.clock.now();
         let take_back = move |tx: Tx<'_>| tx.grants().take_back(conversation, now);
         let count = self.journal.write("take a grant back", take_back).await?;
         Ok(match count {
-            0 => Answer::refusal(says::NOTHING_TO_TAKE_BACK),
-            count => Answer::ours(says::taken_back(count), json!({ "taken_back": count })),
+            0 => Answer::refusal(says::NOTHING_TO_TAKE_BACK.in_language(language)),
+            count => Answer::ours(says::taken_back(language, count), json!({ "taken_back": count })),
         })
     }
 }
 
 impl Render for ConversationTrust {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let vouched = vouched(&self.grants);
+        let (vouched, language) = (vouched(&self.grants), context.language());
+        let words = |sentence: Sentence| sentence.in_language(language).into_string();
         let mut lines = Vec::new();
         for (item, number) in self.items.iter().zip(1..) {
             let state = match item.is_own() {
@@ -228,30 +243,30 @@ impl Render for ConversationTrust {
                 true if item.sources.is_subset(&vouched) => says::VOUCHED,
                 true => says::OPEN,
             };
-            let at = context.zone.show_short(item.message.effective_at);
-            lines.push(says::item(number, &at, &item.name(shown), state));
+            let at = context.near(item.message.effective_at);
+            lines.push(says::item(number, &at, &item.name(language, shown), &words(state)));
         }
-        let others = self.other_sources();
+        let others = self.other_sources(language);
         let mut blocks = vec![match self.label.is_trusted() {
-            true => says::NOTHING_FROM_OUTSIDE.to_owned(),
-            false => says::HEAD.to_owned(),
+            true => words(says::NOTHING_FROM_OUTSIDE),
+            false => words(says::HEAD),
         }];
         blocks.extend((!lines.is_empty()).then(|| lines.join("\n")));
-        blocks.extend((!others.is_empty()).then(|| says::others(&others.join("; "))));
-        blocks.extend(self.items.iter().any(SentItem::is_own).then(|| says::HOW.to_owned()));
+        blocks.extend((!others.is_empty()).then(|| says::others(language, &others.join("; "))));
+        blocks.extend(self.items.iter().any(SentItem::is_own).then(|| words(says::HOW)));
         let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool);
-        blocks.extend(tools.map(|grant| says::tool(&grant.subject, grant.uses_left)));
+        blocks.extend(tools.map(|grant| says::tool(language, &grant.subject, grant.uses_left)));
         let allowed = self.grants.iter().filter(|grant| grant.kind == GrantKind::Destination);
-        blocks.extend(allowed.map(|grant| says::destination(&grant.subject)));
+        blocks.extend(allowed.map(|grant| says::destination(language, &grant.subject)));
         blocks.join("\n\n")
     }
 
-    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+    fn json(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
         let vouched = vouched(&self.grants);
         let items = self.items.iter().zip(1..).map(|(item, number)| {
             json!({
                 "number": number,
-                "what": item.name(shown),
+                "what": item.name(context.language(), shown),
                 "own": item.is_own(),
                 "vouched": item.sources.is_subset(&vouched),
             })

@@ -282,7 +282,7 @@ impl StreamTask {
     }
 
     fn delay_notice(language: Language, sent_at: Timestamp, now: Timestamp, away: bool, zone: Zone) -> ProgramText {
-        wording::turn::late(language, &zone.show_short(sent_at), now.since(sent_at), away)
+        wording::turn::late(language, &language.near(zone, sent_at, now), now.since(sent_at), away)
     }
 
     /// Claims the queued messages of one conversation and address for a new turn.
@@ -362,9 +362,10 @@ impl StreamTask {
     /// Lets the memory follow values that were changed by hand, and returns the notices about them.
     /// A failure does not prevent an answer.
     async fn followed_edits(&self, party: &Party, now: Timestamp) -> Vec<Text> {
+        let language = self.engine.language_of(party.scope()).await.unwrap_or(Language::ENGLISH);
         let notice = |edit: FollowedEdit| {
-            let words =
-                wording::turn::followed_by_hand(&escape_markdown(&edit.path), &escape_markdown(&edit.instead_of.shown));
+            let (path, old) = (escape_markdown(&edit.path), escape_markdown(&edit.instead_of.shown));
+            let words = wording::turn::followed_by_hand(language, &path, &old);
             Text::new(words.into(), edit.instead_of.label, party.scope())
         };
         match self.engine.workspace.follow_hand_edits(party, now).await {

@@ -154,10 +154,11 @@ impl<'a> Turn<'a> {
             let pictures = match prepared {
                 PreparedFiles::Ready(pictures) => pictures,
                 PreparedFiles::OverBudget(error) => {
+                    let language = self.inputs.language;
                     let sentence = match &error {
-                        ModelError::AboveLimit(setting) => wording::turn::unheard_above_limit(setting),
-                        ModelError::OverBudget(which) => wording::turn::unheard_over_budget(which),
-                        other => wording::turn::unheard_over_budget(&other.to_string()),
+                        ModelError::AboveLimit(setting) => wording::turn::unheard_above_limit(language, setting),
+                        ModelError::OverBudget(which) => wording::turn::unheard_over_budget(language, which),
+                        other => wording::turn::unheard_over_budget(language, &other.to_string()),
                     };
                     self.give_up("no_answer", sentence).await?;
                     return Ok(Some(TurnOutcome::Over));
@@ -446,11 +447,12 @@ impl<'a> Turn<'a> {
 
     /// Handles a missing reply: waits if waiting may help, otherwise gives up with the reason.
     async fn no_reply(&mut self, error: &ModelError) -> anyhow::Result<TurnOutcome> {
+        let language = self.inputs.language;
         let sentence = match error {
-            ModelError::OverBudget(which) => wording::turn::over_budget(which),
-            ModelError::AboveLimit(setting) => wording::turn::above_limit(setting),
-            ModelError::Refused => wording::turn::REFUSED.in_language(self.inputs.language),
-            ModelError::TooLong => wording::turn::TOO_LONG.in_language(self.inputs.language),
+            ModelError::OverBudget(which) => wording::turn::over_budget(language, which),
+            ModelError::AboveLimit(setting) => wording::turn::above_limit(language, setting),
+            ModelError::Refused => wording::turn::REFUSED.in_language(language),
+            ModelError::TooLong => wording::turn::TOO_LONG.in_language(language),
             _ => return self.wait_for_model(error).await,
         };
         self.give_up("no_answer", sentence).await?;

@@ -34,7 +34,7 @@ use crate::time::clock::{Wakeups, wakeups};
 use crate::time::task::{guarded, lock};
 use crate::time::{Backoff, Timestamp};
 use crate::trust::{Scope, Text};
-use crate::wording::{self, gateway};
+use crate::wording::{self, Language, gateway};
 
 /// Age after which an undeliverable message may be given up.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -221,7 +221,8 @@ impl Delivery {
         let mut pieces = self.queue.adapter.render(&outbound);
         if pieces.is_empty() {
             let buttons = row.buttons.clone();
-            pieces.push(OutgoingPart { buttons, ..attachments::plain_part(gateway::BLANK) });
+            let blank = gateway::BLANK.in_language(self.language().await?);
+            pieces.push(OutgoingPart { buttons, ..attachments::plain_part(&blank) });
         }
         let text = |OutgoingPart { rich, plain, buttons, .. }| NewPart { rich, plain, buttons, ..NewPart::default() };
         let mut rows: Vec<NewPart> = pieces.into_iter().map(text).collect();
@@ -254,11 +255,14 @@ impl Delivery {
         // Editing the same message again displays nothing twice.
         let repeated = part.repeated || lost_preview || (in_doubt && target.is_none());
         let peer = dispatcher.current_peer(queue).await?;
-        let attachment = match part.file.as_str() {
-            "" => None,
-            _ => Some(OutgoingAttachment::open(&dispatcher.workspace, part).await?),
+        let is_file = !part.file.is_empty();
+        let language = if is_file || repeated || is_closed { self.language().await? } else { Language::ENGLISH };
+        let attachment = match is_file {
+            false => None,
+            true => Some(OutgoingAttachment::open(&dispatcher.workspace, part, language).await?),
         };
-        let mut attempt = Attempt { peer, target, plain_only: part.plain_only, repeated, is_closed, attachment };
+        let plain_only = part.plain_only;
+        let mut attempt = Attempt { peer, target, plain_only, repeated, is_closed, attachment, language };
         loop {
             let (id, plain_only) = (part.id, attempt.plain_only);
             let begin = move |tx: Tx<'_>| tx.outbox().part_sending(id, plain_only, repeated);
@@ -277,6 +281,12 @@ impl Delivery {
                 }
             }
         }
+    }
+
+    /// Returns the language of what the program adds to a message.
+    async fn language(&self) -> anyhow::Result<Language> {
+        let id = self.queue.id;
+        self.dispatcher.journal.read(move |db| db.people().language_at(id)).await
     }
 
     async fn mark_sent(
@@ -411,6 +421,8 @@ struct Attempt {
     is_closed: bool,
     /// Content that is not text.
     attachment: Option<OutgoingAttachment>,
+    /// Language of what the program adds.
+    language: Language,
 }
 
 impl Attempt {
@@ -421,7 +433,7 @@ impl Attempt {
         let (piece, is_plain) = match &self.attachment {
             Some(OutgoingAttachment::File(file)) => {
                 if self.repeated {
-                    attachments::warn_of_repeat(queue, &self.peer, file).await;
+                    attachments::warn_of_repeat(queue, &self.peer, file, self.language).await;
                 }
                 return queue.adapter.send_file(&self.peer, file).await;
             }
@@ -441,8 +453,8 @@ impl Attempt {
             ),
         };
         let piece = match (self.is_closed && part.seq == 0, self.repeated) {
-            (true, _) => queue.adapter.with_prefix(&piece, gateway::CLOSED),
-            (false, true) => queue.adapter.with_prefix(&piece, gateway::POSSIBLY_REPEATED),
+            (true, _) => queue.adapter.with_prefix(&piece, &gateway::CLOSED.in_language(self.language)),
+            (false, true) => queue.adapter.with_prefix(&piece, &gateway::POSSIBLY_REPEATED.in_language(self.language)),
             (false, false) => piece,
         };
         let form = if is_plain { PartFormat::Plain } else { PartFormat::Rich };
@@ -459,7 +471,7 @@ impl Attempt {
         let is_file = matches!(self.attachment, Some(OutgoingAttachment::File(_)));
         match error {
             SendError::Refused(_) | SendError::BadMarkup | SendError::NotFound if is_file => {
-                self.attachment = Some(OutgoingAttachment::rejected_notice(part));
+                self.attachment = Some(OutgoingAttachment::rejected_notice(part, self.language));
             }
             SendError::BadMarkup if !self.plain_only => self.plain_only = true,
             SendError::NotFound if self.target.is_some() => self.target = None,

@@ -17,6 +17,7 @@ use crate::skill::SkillFolder;
 use crate::store::{OriginKind, ProposalState, ReviewStage, StageOutcome, VerdictRow};
 use crate::text::one_line;
 use crate::trust::Label;
+use crate::wording::Language;
 use crate::wording::review::Surface;
 use crate::wording::skill as says;
 
@@ -51,7 +52,7 @@ pub fn in_chat(proposal: &Proposal) -> DisplayedText {
 /// Returns the complete proposal if it is not longer than that many characters, otherwise only its
 /// head with that remark, and no buttons.
 fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String) -> DisplayedText {
-    let whole = whole(proposal, Surface::Chat);
+    let whole = whole(proposal, Surface::Chat(Language::ENGLISH));
     if whole.markdown.chars().count() <= max {
         return whole;
     }

@@ -26,7 +26,8 @@ use crate::store::{
 };
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Scope, Text};
-use crate::wording::{self, reminder as says};
+use crate::wording::why::all_in_words;
+use crate::wording::{self, Language, reminder as says};
 
 /// Delay before the next check while a person is unreachable or a run is open. No wake-up announces
 /// the first, and the wake-up at the end of a run can be missed.
@@ -139,7 +140,8 @@ fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp
         Scope::Person(person) => tx.people().zone_of(person, zone)?,
         Scope::Group(_) | Scope::Shared => zone,
     };
-    let sentence = says::not_done(id, &zone.show(slot.due_at), says::why_not(reason));
+    let language = tx.people().language_in(slot.scope)?;
+    let sentence = says::not_done(language, id, &language.near(zone, slot.due_at, now), reason);
     tx.outbox().post(&NewOutbox::about(Cause::task(id), address, &wording::own(sentence, slot.scope), now))?;
     Ok(Some(address))
 }
@@ -168,10 +170,14 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, home: Zone, now: Timestamp) -> an
         return Ok(Fired::Nothing);
     };
     let zone = tx.people().zone_of(row.person, home)?;
-    let late = late(&row, due, zone, now);
+    let missed = missed_times(&row, due, zone, now);
     let fired = match row.kind {
-        ReminderKind::Reminder => notify(tx, &row, due, address, &late, now)?,
-        ReminderKind::Task => begin(tx, &row, due, &late, zone, now)?,
+        ReminderKind::Reminder => {
+            let language = tx.people().language_of(row.person)?;
+            let late = missed.map(|more| says::late(language, &language.near(zone, due, now), more, COUNTED));
+            notify(tx, &row, due, address, &notice(&row.text, language, &late.unwrap_or_default()), now)?
+        }
+        ReminderKind::Task => begin(tx, &row, due, missed, zone, now)?,
     };
     match row.next_after(now, zone) {
         Some(next) => tx.reminders().move_reminder(id, next)?,
@@ -185,32 +191,32 @@ fn notify(
     row: &ReminderRow,
     due: Timestamp,
     address: AddressId,
-    late: &str,
+    text: &Text,
     now: Timestamp,
 ) -> anyhow::Result<Fired> {
     if claim_occurrence(tx, &row.job(), row.scope(), due, (SlotState::Done, ""), now)?.is_none() {
         return Ok(Fired::Nothing);
     }
-    let text = notice(&row.text, late);
-    let buttons = [(says::DONE_BUTTON, "done"), (says::LATER_BUTTON, "later")];
-    let buttons = buttons.map(|(title, verb)| (title.to_owned(), format!("/reminders {verb} {}", row.id)));
-    let reminder = NewOutbox::about(Cause::reminder(row.id), address, &text, now);
+    let language = tx.people().language_of(row.person)?;
+    let buttons = [(says::DONE_BUTTON, "done"), (says::LATER_BUTTON, "later")]
+        .map(|(title, verb)| (title.in_language(language).into_string(), format!("/reminders {verb} {}", row.id)));
+    let reminder = NewOutbox::about(Cause::reminder(row.id), address, text, now);
     tx.outbox().post(&NewOutbox { buttons: &buttons, ..reminder })?;
     Ok(Fired::Posted(address))
 }
 
 /// The text as stored, with its label. Untrusted text is marked as such.
-fn notice(text: &Text, late: &str) -> Text {
+fn notice(text: &Text, language: Language, late: &str) -> Text {
     let (words, label, scope) = text.open();
-    let sources = if label.is_trusted() { String::new() } else { label.encode() };
-    Labelled::new(Arc::from(says::told(words, &sources, late)), label.clone(), scope)
+    let sources = all_in_words(language, label);
+    Labelled::new(Arc::from(says::told(language, words, &sources, late)), label.clone(), scope)
 }
 
 fn begin(
     tx: Tx<'_>,
     row: &ReminderRow,
     due: Timestamp,
-    late: &str,
+    missed: Option<usize>,
     zone: Zone,
     now: Timestamp,
 ) -> anyhow::Result<Fired> {
@@ -222,7 +228,8 @@ fn begin(
     }
     let state = (SlotState::Claimed, "");
     let Some(slot) = claim_occurrence(tx, &job, scope, due, state, now)? else { return Ok(Fired::Nothing) };
-    let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), late);
+    let late = missed.map(|more| says::late(Language::ENGLISH, &zone.show(due), more, COUNTED));
+    let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), &late.unwrap_or_default());
     let words = [wording::own(asked, scope), row.text.clone()];
     let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
     let task = Assignment { person: row.person, kind: ConversationKind::Task, words: &words, from: &from, at: now };
@@ -235,17 +242,14 @@ fn begin(
 const PUNCTUAL: Duration = Duration::from_secs(5 * 60);
 /// Maximum number of missed occurrences counted.
 const COUNTED: usize = 100;
-/// Describes the delay; blank if there is none.
-pub(super) fn late(row: &ReminderRow, due: Timestamp, zone: Zone, now: Timestamp) -> String {
+/// Counts the times missed since a time that was due; `None` if that was a moment ago.
+fn missed_times(row: &ReminderRow, due: Timestamp, zone: Zone, now: Timestamp) -> Option<usize> {
     let more = row.recurrence().map_or(0, |cron| {
         let times = std::iter::successors(cron.next_after(due, zone), |last| cron.next_after(*last, zone));
         let end = row.until.map_or(now, |until| until.min(now));
         times.take_while(|at| *at <= end).take(COUNTED).count()
     });
-    if now.since(due) <= PUNCTUAL && more == 0 {
-        return String::new();
-    }
-    says::late(&zone.show(due), more, COUNTED)
+    (now.since(due) > PUNCTUAL || more > 0).then_some(more)
 }
 
 #[cfg(test)]
@@ -275,15 +279,16 @@ mod tests {
         for (cron, after, says) in [
             ("", 0, ""),
             ("", 5, ""),
-            ("", 6, "1970-01-01 00:00 (UTC); it could not come sooner."),
+            ("", 6, "Due earlier: 00:00; it could not come sooner."),
             ("*/15 * * * *", 4, ""),
-            ("*/15 * * * *", 14, "1970-01-01 00:00 (UTC); it could not come sooner."),
-            ("*/15 * * * *", 15, "(UTC), and once more since; it could not come sooner."),
-            ("*/15 * * * *", 61, "(UTC), and 4 times more since; it could not come sooner."),
-            ("*/15 * * * *", 60_000, "(UTC), and 100 times or more since; it could not come sooner."),
+            ("*/15 * * * *", 14, "Due earlier: 00:00; it could not come sooner."),
+            ("*/15 * * * *", 15, "Due earlier: 00:00, and once more since; it could not come sooner."),
+            ("*/15 * * * *", 61, "Due earlier: 00:00, and 4 times more since; it could not come sooner."),
+            ("*/15 * * * *", 60_000, "Due earlier: 00:00, and 100 times or more since; it could not come sooner."),
         ] {
-            let late = late(&row(cron), Timestamp(0), Zone::UTC, minutes(after));
-            assert!(late.ends_with(says) && late.is_empty() == says.is_empty(), "{cron} {after}: {late}");
+            let missed = missed_times(&row(cron), Timestamp(0), Zone::UTC, minutes(after));
+            let late = missed.map(|more| says::late(Language::ENGLISH, "00:00", more, COUNTED));
+            assert_eq!(late.unwrap_or_default(), says, "{cron} {after}");
         }
     }
 }

@@ -130,14 +130,14 @@ enum LimitKind {
 }
 
 impl LimitKind {
-    /// Text for [`ModelError::OverBudget`], which fits after "because of".
+    /// Code for [`ModelError::OverBudget`].
     fn as_str(self) -> &'static str {
         match self {
-            Self::All => "today's budget",
-            Self::Person => "your share of today's budget",
-            Self::Group => "this group's share of today's budget",
-            Self::Background => "today's budget for background work",
-            Self::Reserve => "the part of today's budget that is not kept for the owners",
+            Self::All => "daily",
+            Self::Person => "person",
+            Self::Group => "group",
+            Self::Background => "background",
+            Self::Reserve => "reserve",
         }
     }
 

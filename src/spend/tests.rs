@@ -159,7 +159,7 @@ async fn calls_side_by_side_never_exceed_the_limit() {
     // The five admitted calls wait at the semaphore, so the first fifteen to end are the refused
     // ones.
     for _ in 0..15 {
-        assert_eq!(all.join_next().await.unwrap().unwrap(), over("today's budget"));
+        assert_eq!(all.join_next().await.unwrap().unwrap(), over("daily"));
     }
     assert_eq!(fixture.spent().await.micros, 5 * WORST);
     fixture.model.gate.add_permits(5);
@@ -176,7 +176,7 @@ async fn a_new_local_day_has_a_new_budget() {
     let fixture = fixture(info("openai", Some(PRICE)), budget);
     fixture.will(false, Ok(AS_GUESSED));
     assert!(fixture.chat().await.is_ok());
-    assert_eq!(fixture.chat().await, over("today's budget"));
+    assert_eq!(fixture.chat().await, over("daily"));
     let left = fixture.ledger.left().await.unwrap();
     assert_eq!((left.day.as_str(), left.all.micros), ("2026-11-21", WORST - 64));
     fixture.clock.advance(Duration::from_secs(15 * 60)).await;
@@ -213,14 +213,9 @@ async fn the_providers_counts_scale_later_reservations_even_after_a_restart() {
 async fn each_limit_is_its_own() {
     let small = Limit { micros: WORST, tokens: 0 };
     for (budget, scope, purpose, which) in [
-        (Budget { per_person_daily: small, ..wide() }, ADA, Purpose::Chat, "your share of today's budget"),
-        (Budget { background_daily: small, ..wide() }, ADA, Purpose::Summary, "today's budget for background work"),
-        (
-            Budget { per_group_daily: small, ..wide() },
-            Scope::Group(crate::id::StreamId(4)),
-            Purpose::Chat,
-            "this group's share of today's budget",
-        ),
+        (Budget { per_person_daily: small, ..wide() }, ADA, Purpose::Chat, "person"),
+        (Budget { background_daily: small, ..wide() }, ADA, Purpose::Summary, "background"),
+        (Budget { per_group_daily: small, ..wide() }, Scope::Group(crate::id::StreamId(4)), Purpose::Chat, "group"),
     ] {
         let fixture = fixture(info("openai", Some(PRICE)), budget);
         fixture.will(false, Ok(AS_GUESSED));
@@ -259,7 +254,7 @@ async fn an_unknown_price_counts_in_tokens() {
     let fixture = fixture(info("openai", None), budget);
     assert!(fixture.chat().await.is_ok());
     assert_eq!(fixture.spent().await, Spent { micros: 0, tokens: 25 });
-    assert_eq!(fixture.chat().await, over("today's budget"));
+    assert_eq!(fixture.chat().await, over("daily"));
 }
 
 #[tokio::test]
@@ -394,7 +389,7 @@ async fn only_the_chats_of_owners_may_spend_the_reserve() {
         fixture.will(false, Err(ModelError::Cut));
         assert_eq!(fixture.call(scope, purpose).await, Err(ModelError::Cut), "the first has room for anybody");
         let second = fixture.call(scope, purpose).await;
-        let refused = over("the part of today's budget that is not kept for the owners");
+        let refused = over("reserve");
         assert_eq!(second, if allowed { Err(ModelError::Cut) } else { refused }, "{scope:?} {purpose:?}");
     }
 }

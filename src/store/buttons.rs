@@ -6,7 +6,7 @@ use crate::id::{AddressId, OutboxId, PersonId};
 use crate::store::handles::{Outbox, OutboxMut};
 use crate::store::rows::from_row;
 use crate::time::Timestamp;
-use crate::wording::gateway;
+use crate::wording::{Sentence, gateway};
 
 /// Maximum number of attempts to replace the buttons of one delivery.
 pub const MAX_REPLACEMENTS: u32 = 5;
@@ -22,7 +22,7 @@ pub struct DecidedButtons {
     pub id: OutboxId,
     /// Id of the message with the buttons.
     pub external_id: String,
-    /// What was decided.
+    /// What was decided: the key of a sentence, or the title of the pressed button.
     pub decision: String,
     /// When.
     pub decided_at: Timestamp,
@@ -54,13 +54,13 @@ impl Outbox<'_> {
 impl OutboxMut<'_> {
     /// Records what was decided by or instead of a button with that command, or one that begins
     /// with it.
-    pub fn decide_buttons(&self, command: &str, decision: &str, now: Timestamp) -> anyhow::Result<()> {
+    pub fn decide_buttons(&self, command: &str, decision: Sentence, now: Timestamp) -> anyhow::Result<()> {
         let whole = serde_json::to_string(command)?;
         let begins = format!("{} ", whole.strip_suffix('"').unwrap_or(&whole));
         self.db.run(
             "UPDATE outbox SET decision = ?3, decided_at = ?4, replacements_left = ?5
              WHERE buttons <> '[]' AND (instr(buttons, ?1) > 0 OR instr(buttons, ?2) > 0)",
-            params![whole, begins, decision, now, MAX_REPLACEMENTS],
+            params![whole, begins, decision.key(), now, MAX_REPLACEMENTS],
         )
     }
 

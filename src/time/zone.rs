@@ -14,9 +14,6 @@ use chrono::{
 
 use super::{TimeRange, Timestamp};
 
-/// Number of days, from today, that are shown by their names.
-const DAYS_BY_NAME: usize = 7;
-
 /// An IANA time zone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Zone(chrono_tz::Tz);
@@ -69,31 +66,6 @@ impl Zone {
     /// Formats for a line that names the zone elsewhere: `2026-11-20 18:05`.
     pub fn show_short(self, at: Timestamp) -> String {
         self.local(at).format("%Y-%m-%d %H:%M").to_string()
-    }
-
-    /// Formats a time that is known to be near: `18:05` today, `yesterday 18:05`, else with the
-    /// date.
-    pub fn show_near(self, at: Timestamp, now: Timestamp) -> String {
-        let today = Period::containing(Span::Day, now, self);
-        match Period::containing(Span::Day, at, self) {
-            day if day == today => self.time_of_day(at),
-            day if day.next() == today => format!("yesterday {}", self.time_of_day(at)),
-            _ => self.show_short(at),
-        }
-    }
-
-    /// Formats a time to come for a person: `today 18:30`, `tomorrow 09:00`, `Monday 09:00` within
-    /// a week, else with the date.
-    pub fn show_to_come(self, at: Timestamp, now: Timestamp) -> String {
-        let today = Period::containing(Span::Day, now, self);
-        let day = Period::containing(Span::Day, at, self);
-        let mut days = std::iter::successors(Some(today), |day| Some(day.next())).take(DAYS_BY_NAME);
-        match days.position(|next| next == day) {
-            Some(0) => format!("today {}", self.time_of_day(at)),
-            Some(1) => format!("tomorrow {}", self.time_of_day(at)),
-            Some(_) => self.local(at).format("%A %H:%M").to_string(),
-            None => self.show_short(at),
-        }
     }
 
     /// Formats for a prompt: weekday, date, time, offset and zone.
@@ -284,31 +256,6 @@ mod tests {
         let range = vienna.parse_local("2026-10-25 02:30").unwrap();
         assert_eq!(range.until.since(range.since), std::time::Duration::from_secs(3600));
         assert_eq!(vienna.parse_local("2026-03-29 02:30"), None, "that time is skipped");
-    }
-
-    #[test]
-    fn near_times_to_come_are_named_by_their_local_day() {
-        let vienna = Zone::named("Europe/Vienna").unwrap();
-        let at = |text| vienna.parse_local(text).unwrap().since;
-        let now = at("2026-10-24 23:30"); // the clocks go back in the night that follows
-        for (time, shown) in [
-            ("2026-10-24 23:59", "today 23:59"),
-            ("2026-10-25 00:00", "tomorrow 00:00"),
-            ("2026-10-25 23:59", "tomorrow 23:59"),
-            ("2026-10-26 00:00", "Monday 00:00"),
-            ("2026-10-30 09:00", "Friday 09:00"),
-            ("2026-10-31 09:00", "2026-10-31 09:00"),
-            ("2026-10-23 23:59", "2026-10-23 23:59"),
-        ] {
-            assert_eq!(vienna.show_to_come(at(time), now), shown);
-        }
-        for (time, shown) in [
-            ("2026-10-24 00:05", "00:05"),
-            ("2026-10-23 23:59", "yesterday 23:59"),
-            ("2026-10-22 23:59", "2026-10-22 23:59"),
-        ] {
-            assert_eq!(vienna.show_near(at(time), now), shown);
-        }
     }
 
     #[test]

@@ -275,7 +275,7 @@ pub fn unmovable(path: &str) -> String {
 /// Consequences of the hand-over, before it is confirmed.
 pub fn hand_over_preview(from: &str, to: &str, from_folder: &str, new_owner_folder: &str, way: Surface) -> String {
     let how = match way {
-        Surface::Chat => format!("\n\nTo do it, send `/people handover {to} yes`."),
+        Surface::Chat(_) => format!("\n\nTo do it, send `/people handover {to} yes`."),
         Surface::CommandLine => String::new(),
     };
     format!(

@@ -1,6 +1,7 @@
 //! Text about files and reactions: received ones in the prompt, outgoing ones for the model that
 //! adds them to its answer, and the lines in place of files that could not be read or sent.
 
+use super::language::{Language, say};
 use crate::message::FileKind;
 
 /// Description of `send_file`.
@@ -64,18 +65,18 @@ pub fn goes(name: &str, bytes: u64) -> String {
 }
 
 /// Placeholder for a file that was deleted or changed in the meantime.
-pub fn changed(name: &str) -> String {
-    format!("(The file {name} was deleted or changed in the meantime, so it was not sent.)")
+pub fn changed(language: Language, name: &str) -> String {
+    say!(language, "file-changed", name = name)
 }
 
 /// Placeholder for a file that the channel does not accept.
-pub fn not_taken(name: &str, path: &str) -> String {
-    format!("(The file {name} cannot be sent here. It lies in the workspace: {path})")
+pub fn not_taken(language: Language, name: &str, path: &str) -> String {
+    say!(language, "file-not-taken", name = name, path = path)
 }
 
 /// Mark of a file that may have been sent before.
-pub fn possibly_repeated(name: &str) -> String {
-    format!("{} {name}:", super::gateway::POSSIBLY_REPEATED)
+pub fn possibly_repeated(language: Language, name: &str) -> String {
+    format!("{} {name}:", &*super::gateway::POSSIBLY_REPEATED.in_language(language))
 }
 
 /// Reason: too large.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::language::{Language, Sentence, say};
 use super::review::Surface;
-use super::{ProgramText, money, span};
+use super::{ProgramText, span};
 use crate::id::{AddressId, ConversationId, MessageId, StrangerId};
 use crate::message::FileKind;
 use crate::people::Address;
@@ -32,13 +32,13 @@ pub const YES_ALREADY: Sentence = Sentence("yes-already");
 /// Reply to `/yes` or `/no` with a number that the person was not asked about.
 pub const NO_SUCH_QUESTION: Sentence = Sentence("no-such-question");
 /// Reply to `/yes` or `/no` from another chat.
-pub const ANSWER_WHERE_ASKED: &str = "Answer a question in the chat where it was asked, with its button or number.";
+pub const ANSWER_WHERE_ASKED: Sentence = Sentence("answer-where-asked");
 /// A search without results.
-pub const NOTHING_FOUND: &str = "Nothing was found.";
+pub const NOTHING_FOUND: Sentence = Sentence("nothing-found");
 /// An empty list of conversations.
-pub const NO_CONVERSATIONS: &str = "There are no conversations of that kind yet.";
+pub const NO_CONVERSATIONS: Sentence = Sentence("conversations-none");
 /// An empty usage report.
-pub const NO_USAGE: &str = "No model has been used yet.";
+pub const NO_USAGE: Sentence = Sentence("usage-none");
 
 /// Reply to a command that is quarantined after three failures.
 pub const QUARANTINED: Sentence = Sentence("command-quarantined");
@@ -50,22 +50,19 @@ pub const CLAIMED: &str = "The owner already has access; `compline people pair N
 pub const CLAIM: &str = "Whoever sends this code first becomes the owner.";
 
 /// Reply to `/resend` when no delivery is set aside.
-pub const NOTHING_SET_ASIDE: &str = "Nothing is set aside.";
+pub const NOTHING_SET_ASIDE: Sentence = Sentence("resend-nothing");
 /// Reply to `/resend` with an unknown delivery number.
-pub const NOT_SET_ASIDE: &str = "No delivery of that number is set aside.";
+pub const NOT_SET_ASIDE: Sentence = Sentence("resend-unknown");
 
 /// Number of deliveries that are queued again.
-pub fn resent(count: usize) -> String {
-    match count {
-        1 => "Trying it again now.".to_owned(),
-        count => format!("Trying {count} deliveries again now."),
-    }
+pub fn resent(language: Language, count: usize) -> String {
+    say!(language, "resent", count = count)
 }
 
 /// Deliveries that are set aside, in `/status`.
 pub fn status_set_aside(numbers: &[String], surface: Surface) -> String {
     let resend = surface.command("resend", "resend");
-    format!("- set aside, because they could not be delivered: {} ({resend} tries again)", numbers.join(", "))
+    say!(surface.language(), "status-set-aside", numbers = numbers.join(", "), resend = resend)
 }
 
 /// Reply to an unknown command.
@@ -76,11 +73,10 @@ pub fn unknown(language: Language, name: &str, near: Option<&str>) -> String {
     }
 }
 
-/// Reply to a command with wrong arguments. Hints are English.
+/// Reply to a command with wrong arguments.
 pub fn usage(language: Language, form: &str, hint: Option<&str>) -> String {
     let usage = say!(language, "command-usage", form = form);
-    let hint = hint.filter(|_| language == Language::ENGLISH).map(|hint| format!("; {hint}"));
-    format!("{usage}{}", hint.unwrap_or_default())
+    format!("{usage}{}", hint.map(|hint| format!("; {hint}")).unwrap_or_default())
 }
 
 /// Reply to a private command in a group.
@@ -92,7 +88,7 @@ pub const NOBODY_THERE: &str = "Nobody here has that number. The list of people 
 /// An empty list of people.
 pub const NOBODY: &str = "Nobody has access yet.";
 /// Scope of the memory, in `/whoami`.
-pub const MEMORY_SCOPE: &str = "- memory: your own notes and conversations, and nobody else's";
+pub const MEMORY_SCOPE: Sentence = Sentence("whoami-memory");
 /// Placeholder for the name of a removed person.
 pub const REMOVED_PERSON: &str = "(removed)";
 
@@ -131,52 +127,55 @@ pub fn adapter(
     format!("- {name}: {state}{heard}{remark}")
 }
 
-/// Lengths of the inbox and the outbox.
-pub fn status_queues(inbox: i64, outbox: Option<i64>) -> String {
-    let outbox = outbox.map(|count| format!(", to be delivered: {count}")).unwrap_or_default();
-    format!("- to be answered: {inbox}{outbox}")
+/// Number of messages that wait for an answer, and for delivery.
+pub fn status_queues(language: Language, inbox: i64, outbox: Option<i64>) -> String {
+    let inbox = say!(language, "status-unanswered", count = inbox);
+    let outbox = outbox.map(|count| format!("\n{}", say!(language, "status-undelivered", count = count)));
+    format!("{inbox}{}", outbox.unwrap_or_default())
 }
 
 /// State of a stream.
-pub fn stream(person: &str, conversation: Option<ConversationId>, last: &str) -> String {
-    let current = conversation.map_or_else(|| "no open conversation".to_owned(), |id| format!("conversation {id}"));
-    format!("- {person}: {current}, last message {last}")
+pub fn stream(language: Language, person: &str, conversation: Option<ConversationId>, last: &str) -> String {
+    match conversation {
+        Some(id) => say!(language, "status-talk", person = person, conversation = id.to_string(), last = last),
+        None => say!(language, "status-no-talk", person = person, last = last),
+    }
 }
 
 /// A stream without messages.
-pub fn stream_silent(person: &str) -> String {
-    format!("- {person}: nothing said yet")
+pub fn stream_silent(language: Language, person: &str) -> String {
+    say!(language, "status-silent", person = person)
 }
 
 /// Model in use.
-pub fn status_model(name: &str, outage: Option<(String, ProgramText)>) -> String {
+pub fn status_model(language: Language, name: &str, outage: Option<(String, ProgramText)>) -> String {
     match outage {
-        None => format!("- model: {name}"),
-        Some((since, why)) => format!("- model: {name}, no answer since {since}: {}", &*why),
+        None => say!(language, "status-model", model = name),
+        Some((since, why)) => say!(language, "status-model-away", model = name, since = since, why = why.to_string()),
     }
 }
 
 /// A budget that leaves no room for an answer.
-pub fn used_up(which: &str) -> String {
-    format!("- {which} is used up; I answer again after midnight, or once an owner raises it in the configuration")
+pub fn used_up(language: Language, which: &str) -> String {
+    say!(language, "status-used-up", budget = super::turn::budget(language, which))
 }
 
 /// Remaining budget of the day.
-pub fn left(micros: u64, tokens: u64) -> String {
-    format!("- left today: {}, and {tokens} tokens where no price is known", money(micros))
+pub fn left(language: Language, micros: u64, tokens: u64) -> String {
+    say!(language, "status-left", money = language.money(micros), tokens = language.number(tokens))
 }
 
 /// Name and role of the person.
-pub fn whoami(name: &str, role: &str) -> String {
-    format!("You are **{name}**, {role}.")
+pub fn whoami(language: Language, name: &str, role: &'static str) -> String {
+    say!(language, "whoami", name = name, role = role)
 }
 
 /// Addresses of the person.
-pub fn reached(addresses: &[String]) -> String {
-    if addresses.is_empty() {
-        return "- reached: nowhere".to_owned();
+pub fn reached(language: Language, addresses: &[String]) -> String {
+    match addresses {
+        [] => say!(language, "whoami-unreached"),
+        addresses => say!(language, "whoami-reached", addresses = addresses.join(", ")),
     }
-    format!("- reached: {}", addresses.join(", "))
 }
 
 /// An address.
@@ -190,30 +189,32 @@ pub fn numbered(address: &str, id: AddressId) -> String {
 }
 
 /// Start of the current conversation.
-pub fn since(since: Option<&str>) -> String {
-    let since =
-        since.map_or_else(|| "none now; your next message begins one".to_owned(), |since| format!("since {since}"));
-    format!("- conversation: {since}")
-}
-
-/// Usage totals: cost, tokens and calls.
-pub fn spent(micros: u64, tokens: u64, calls: u64) -> String {
-    let calls = if calls == 1 { "1 call".to_owned() } else { format!("{calls} calls") };
-    match (micros, tokens) {
-        (micros, 0) => format!("{} ({calls})", money(micros)),
-        (0, tokens) => format!("{tokens} tokens ({calls})"),
-        (micros, tokens) => format!("{} and {tokens} tokens ({calls})", money(micros)),
+pub fn since(language: Language, since: Option<&str>) -> String {
+    match since {
+        None => say!(language, "whoami-no-conversation"),
+        Some(since) => say!(language, "whoami-conversation", since = since),
     }
 }
 
+/// Usage totals: cost, tokens and calls.
+pub fn spent(language: Language, micros: u64, tokens: u64, calls: u64) -> String {
+    let (money, number) = (language.money(micros), language.number(tokens));
+    let amount = match (micros, tokens) {
+        (_, 0) => money,
+        (0, _) => say!(language, "usage-tokens", tokens = number),
+        _ => say!(language, "usage-money-and-tokens", money = money, tokens = number),
+    };
+    say!(language, "usage-spent", amount = amount, calls = calls)
+}
+
 /// Purpose and model of a call.
-pub fn purpose_and_model(purpose: &str, model: &str) -> String {
-    format!("{purpose}, {model}")
+pub fn purpose_and_model(language: Language, purpose: &str, model: &str) -> String {
+    format!("{}, {model}", say!(language, "usage-purpose", purpose = purpose))
 }
 
 /// Person that a call was made for.
-pub fn spender(person: &str) -> String {
-    if person.is_empty() { "no person".to_owned() } else { person.to_owned() }
+pub fn spender(language: Language, person: &str) -> String {
+    if person.is_empty() { say!(language, "usage-nobody") } else { person.to_owned() }
 }
 
 /// A row of the usage report.
@@ -222,44 +223,56 @@ pub fn usage_row(what: &str, spent: &str) -> String {
 }
 
 /// Total of the usage report.
-pub fn usage_total(spent: &str) -> String {
-    format!("- total: {spent}")
+pub fn usage_total(language: Language, spent: &str) -> String {
+    usage_row(&say!(language, "usage-total"), spent)
 }
 
 /// Usage of today.
-pub fn usage_today(rows: &str) -> String {
-    let rows = if rows.is_empty() { "- nothing yet" } else { rows };
-    format!("**Today**\n{rows}")
+pub fn usage_today(language: Language, rows: &str) -> String {
+    let nothing = format!("- {}", say!(language, "usage-nothing"));
+    let rows = if rows.is_empty() { &nothing } else { rows };
+    format!("**{}**\n{rows}", say!(language, "usage-today"))
 }
 
 /// Usage of the last days.
-pub fn usage_days(days: u32, rows: &str) -> String {
-    format!("**Last {days} days**\n{rows}")
+pub fn usage_days(language: Language, days: u32, rows: &str) -> String {
+    format!("**{}**\n{rows}", say!(language, "usage-days", days = days))
 }
 
 /// Usage by day.
-pub fn usage_by_day(rows: &str) -> String {
-    format!("**By day**\n{rows}")
+pub fn usage_by_day(language: Language, rows: &str) -> String {
+    format!("**{}**\n{rows}", say!(language, "usage-by-day"))
 }
 
 /// Usage by person.
-pub fn usage_people(rows: &str) -> String {
-    format!("**By person**\n{rows}")
+pub fn usage_people(language: Language, rows: &str) -> String {
+    format!("**{}**\n{rows}", say!(language, "usage-by-person"))
 }
 
 /// Author of a message that nobody asked for, with its cause.
-pub fn by_itself(from: &str, cause: &str) -> String {
-    format!("{from}, by itself ({cause})")
+pub fn by_itself(language: Language, from: &str, kind: &'static str, number: Option<i64>) -> String {
+    let cause = say!(language, "cause", kind = kind);
+    let cause = number.map_or_else(|| cause.clone(), |number| format!("{cause} {number}"));
+    say!(language, "by-itself", from = from, cause = cause)
+}
+
+/// Sources of untrusted text, after what they belong to; blank without any.
+pub fn untrusted(language: Language, sources: &str) -> String {
+    match sources {
+        "" => String::new(),
+        sources => format!(", {}", say!(language, "from-outside", sources = sources)),
+    }
 }
 
 /// Heading of a search result: time, author, and the sources of untrusted text.
-pub fn hit(at: &str, who: &str, sources: &str) -> String {
-    if sources.is_empty() { format!("**{who}** {at}") } else { format!("**{who}** {at}, untrusted: {sources}") }
+pub fn hit(language: Language, at: &str, who: &str, sources: &str) -> String {
+    format!("**{who}** {at}{}", untrusted(language, sources))
 }
 
 /// Heading of a conversation in a list.
-pub fn conversation_head(id: i64, title: &str, opened: &str) -> String {
-    let title = if title.is_empty() { "without a title" } else { title };
+pub fn conversation_head(language: Language, id: i64, title: &str, opened: &str) -> String {
+    let untitled = say!(language, "conversation-untitled");
+    let title = if title.is_empty() { &untitled } else { title };
     format!("**{id}** {title} ({opened})")
 }
 
@@ -274,21 +287,30 @@ pub fn heartbeat_at(at: &str) -> String {
 }
 
 /// Title of the conversation of a task.
-pub fn run_of_task(number: &str, words: &str) -> String {
-    if words.is_empty() { format!("Task {number}") } else { format!("Task {number}: {words}") }
+pub fn run_of_task(language: Language, number: &str, words: &str) -> String {
+    let task = say!(language, "conversation-task", number = number);
+    if words.is_empty() { task } else { format!("{task}: {words}") }
 }
 
 /// Details of a conversation.
-pub fn conversation_facts(person: &str, messages: i64, ended: Option<&str>, sources: &str) -> String {
-    let messages = if messages == 1 { "1 message".to_owned() } else { format!("{messages} messages") };
-    let ended = ended.map_or_else(|| "still open".to_owned(), |at| format!("ended {at}"));
-    let sources = if sources.is_empty() { String::new() } else { format!(", untrusted: {sources}") };
-    format!("{person}, {messages}, {ended}{sources}")
+pub fn conversation_facts(
+    language: Language,
+    person: &str,
+    messages: i64,
+    ended: Option<&str>,
+    sources: &str,
+) -> String {
+    let ended = match ended {
+        None => say!(language, "conversation-open"),
+        Some(at) => say!(language, "conversation-ended", at = at),
+    };
+    let facts = say!(language, "conversation-facts", person = person, messages = messages, ended = ended);
+    format!("{facts}{}", untrusted(language, sources))
 }
 
 /// Last line of a list that goes on.
-pub fn more(command: &str) -> String {
-    format!("More: {command}")
+pub fn more(language: Language, command: &str) -> String {
+    say!(language, "list-more", command = command)
 }
 
 /// Command or flag that shows the messages of a conversation around one of them.
@@ -297,38 +319,45 @@ pub fn rest_of_transcript(id: ConversationId, message: MessageId, in_chat: bool)
 }
 
 /// Line before a part of a transcript.
-pub fn earlier(command: &str) -> String {
-    format!("Earlier: {command}")
+pub fn earlier(language: Language, command: &str) -> String {
+    say!(language, "list-earlier", command = command)
 }
 
 /// Line after a part of a transcript.
-pub fn later(command: &str) -> String {
-    format!("Later: {command}")
+pub fn later(language: Language, command: &str) -> String {
+    say!(language, "list-later", command = command)
 }
 
 /// Reply to an unknown conversation number.
-pub fn no_such_conversation(id: ConversationId) -> String {
-    format!("There is no conversation {id}.")
+pub fn no_such_conversation(language: Language, id: ConversationId) -> String {
+    say!(language, "conversation-unknown", id = id.to_string())
 }
 
 /// Heading of a full transcript.
-pub fn transcript_head(id: ConversationId, title: &str, opened: &str, facts: &str) -> String {
-    let title = if title.is_empty() { format!("Conversation {id}") } else { title.to_owned() };
-    format!("# {title}\n\nConversation {id}, {opened}, {facts}")
+pub fn transcript_head(language: Language, id: ConversationId, title: &str, opened: &str, facts: &str) -> String {
+    let conversation = say!(language, "conversation", id = id.to_string());
+    let title = if title.is_empty() { &conversation } else { title };
+    format!("# {title}\n\n{conversation}, {opened}, {facts}")
+}
+
+/// Heading of a list of a summary.
+pub fn summary_list(language: Language, list: &'static str) -> String {
+    say!(language, "summary-list", list = list)
 }
 
 /// New text of a message that was edited after its answer.
-pub fn edited(words: &str) -> String {
-    format!("(changed later to) {words}")
+pub fn edited(language: Language, words: &str) -> String {
+    say!(language, "message-edited", words = words)
 }
 
 /// File attached to a message.
-pub fn attached(kind: FileKind, name: &str) -> String {
-    let what = match kind {
+pub fn attached(language: Language, kind: FileKind, name: &str) -> String {
+    let kind = match kind {
         FileKind::Photo => "photo",
-        FileKind::Voice | FileKind::Audio => "voice note",
+        FileKind::Voice | FileKind::Audio => "voice",
         FileKind::Document => "file",
     };
+    let what = say!(language, "attached", kind = kind);
     if name.is_empty() { format!("({what})") } else { format!("({what}: {name})") }
 }
 

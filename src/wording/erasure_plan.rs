@@ -168,7 +168,7 @@ pub fn command(name: &str, code: &str, has_messages: bool) -> String {
 pub fn carry_out(name: &str, code: &str, has_messages: bool, items: usize, surface: Surface) -> String {
     let messages = if has_messages { " --messages" } else { "" };
     let all = match surface {
-        Surface::Chat => command(name, code, has_messages),
+        Surface::Chat(_) => command(name, code, has_messages),
         Surface::CommandLine => format!("compline memory forget \"{name}\"{messages} --yes"),
     };
     let all = format!("`{all}`{FOR_GOOD}.");
@@ -185,10 +185,11 @@ pub fn carry_out(name: &str, code: &str, has_messages: bool, items: usize, surfa
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wording::Language;
 
     #[test]
     fn a_plan_names_the_commands_that_carry_it_out() {
-        let told = carry_out("cat", "0123456789", true, 3, Surface::Chat);
+        let told = carry_out("cat", "0123456789", true, 3, Surface::Chat(Language::ENGLISH));
         assert!(told.starts_with("`/forget cat 0123456789 messages` deletes all of this for good."), "{told}");
         assert!(told.contains("`/forget cat only 1 3 0123456789` deletes only"), "{told}");
         let told = carry_out("my cat", "0123456789", false, 1, Surface::CommandLine);

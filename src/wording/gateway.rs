@@ -36,38 +36,45 @@ pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> Progra
 }
 
 /// Decision shown in place of the buttons of a question, with its time: allowed.
-pub const ALLOWED: &str = "Allowed";
+pub const ALLOWED: Sentence = Sentence("decision-allowed");
 /// The same: refused.
-pub const NOT_ALLOWED: &str = "Not allowed";
+pub const NOT_ALLOWED: Sentence = Sentence("decision-not-allowed");
 /// The same: nobody decided in time.
-pub const EXPIRED: &str = "Expired";
+pub const EXPIRED: Sentence = Sentence("decision-expired");
 /// Decision shown in place of the buttons of a question about a memory: kept.
-pub const KEPT: &str = "Kept";
+pub const KEPT: Sentence = Sentence("decision-kept");
 /// The same: refused, or not possible any more.
-pub const NOT_KEPT: &str = "Not kept";
+pub const NOT_KEPT: Sentence = Sentence("decision-not-kept");
 /// Decision shown in place of the buttons of a proposal: approved.
-pub const APPROVED: &str = "Approved";
+pub const APPROVED: Sentence = Sentence("decision-approved");
 /// The same: rejected.
-pub const REJECTED: &str = "Rejected";
+pub const REJECTED: Sentence = Sentence("decision-rejected");
 /// Decision shown in place of the buttons about a stranger: let in.
-pub const LET_IN: &str = "Let in";
+pub const LET_IN: Sentence = Sentence("decision-let-in");
 /// The same: ignored.
-pub const IGNORED: &str = "Ignored";
+pub const IGNORED: Sentence = Sentence("decision-ignored");
 /// The same for a proposal: approved, but the skill has changed.
-pub const NOT_APPLIED: &str = "Not applied";
+pub const NOT_APPLIED: Sentence = Sentence("decision-not-applied");
 
 /// Decision shown in place of the buttons of which one was pressed.
 pub fn pressed(title: &str) -> String {
     format!("✓ {title}")
 }
 
+/// Title that shows a decision and its time. The stored decision is the key of a sentence, or the
+/// title itself.
+pub fn decided(language: Language, stored: &str, at: &str) -> String {
+    format!("{} {at}", language.message(stored, &[]))
+}
+
 /// Mark of a part that may have been sent before.
-pub const POSSIBLY_REPEATED: &str = "(possibly repeated)";
-/// Mark of a question that was closed before it could be delivered; not longer than the mark of a
-/// repeat, for which each part leaves room.
-pub const CLOSED: &str = "(no longer open)";
+pub const POSSIBLY_REPEATED: Sentence = Sentence("mark-repeated");
+/// Mark of a question that was closed before it could be delivered.
+pub const CLOSED: Sentence = Sentence("mark-closed");
+/// Maximum number of bytes of a mark, for which each part leaves room.
+pub const MARK: usize = "(possibly repeated)".len();
 /// Placeholder for a blank text.
-pub const BLANK: &str = "(blank)";
+pub const BLANK: Sentence = Sentence("mark-blank");
 
 /// Text that a channel shows before the first message.
 pub fn bot_description(language: Language) -> String {

@@ -79,9 +79,18 @@ impl Language {
 
     /// Returns the description of a command, given the English one.
     pub fn description(self, command: &str, english: &str) -> String {
-        let own = BUNDLES.iter().find(|(code, _)| *code == self.0);
-        let known = own.is_some_and(|(_, bundle)| bundle.has_message(&format!("does-{command}")));
-        if known { self.message(&format!("does-{command}"), &[]) } else { english.to_owned() }
+        self.of_command("does", command, english)
+    }
+
+    /// Returns the help with invalid arguments of a command, given the English one.
+    pub fn hint(self, command: &str, english: &str) -> String {
+        self.of_command("hint", command, english)
+    }
+
+    fn of_command(self, kind: &str, command: &str, english: &str) -> String {
+        let (own, key) = (BUNDLES.iter().find(|(code, _)| *code == self.0), format!("{kind}-{command}"));
+        let known = own.is_some_and(|(_, bundle)| bundle.has_message(&key));
+        if known { self.message(&key, &[]) } else { english.to_owned() }
     }
 
     /// Formats a duration: `40 seconds`, `3 hours`.
@@ -109,6 +118,85 @@ impl Language {
         )
     }
 
+    /// Formats a time that is known to be near: `18:05` today, `yesterday 18:05`, else with the date.
+    pub fn near(self, zone: Zone, at: Timestamp, now: Timestamp) -> String {
+        if zone.calendar_day(at) == zone.calendar_day(now) { zone.time_of_day(at) } else { self.to_come(zone, at, now) }
+    }
+
+    /// Formats a time to come: `today 18:30`, `tomorrow 09:00`, `Monday 09:00` within a week, else
+    /// `Thu 26 Nov, 09:00`, with the year if it is another one.
+    pub fn to_come(self, zone: Zone, at: Timestamp, now: Timestamp) -> String {
+        let time = zone.time_of_day(at);
+        match self.named_day(zone, at, now) {
+            Some(day) => say!(self, "near-time", day = day, time = time),
+            None => self.far_time(&self.short_day(zone, at, Some(now)), &time),
+        }
+    }
+
+    /// Formats the last moment of something to come: its day, if that is when the day ends.
+    pub fn end(self, zone: Zone, at: Timestamp, now: Timestamp) -> String {
+        if zone.time_of_day(at) == "23:59" { self.day(zone, at, now) } else { self.to_come(zone, at, now) }
+    }
+
+    /// Formats a day that is known to be near: `today`, `Monday`, `Thu 26 Nov`.
+    pub fn day(self, zone: Zone, at: Timestamp, now: Timestamp) -> String {
+        self.named_day(zone, at, now).unwrap_or_else(|| self.short_day(zone, at, Some(now)))
+    }
+
+    /// Formats a time for a text that is kept: `Thu 26 Nov 2026, 09:00`.
+    pub fn date_and_time(self, zone: Zone, at: Timestamp) -> String {
+        self.far_time(&self.short_day(zone, at, None), &zone.time_of_day(at))
+    }
+
+    fn far_time(self, day: &str, time: &str) -> String {
+        say!(self, "far-time", day = day, time = time)
+    }
+
+    fn named_day(self, zone: Zone, at: Timestamp, now: Timestamp) -> Option<String> {
+        let day = zone.calendar_day(at);
+        Some(match day.signed_duration_since(zone.calendar_day(now)).num_days() {
+            -1 => say!(self, "yesterday"),
+            0 => say!(self, "today"),
+            1 => say!(self, "tomorrow"),
+            2..=6 => say!(self, "weekday", weekday = day.weekday().number_from_monday()),
+            _ => return None,
+        })
+    }
+
+    /// Formats a date with its weekday; without the year if it is that of `now`.
+    fn short_day(self, zone: Zone, at: Timestamp, now: Option<Timestamp>) -> String {
+        let day = zone.calendar_day(at);
+        let is_this_year = now.is_some_and(|now| zone.calendar_day(now).year() == day.year());
+        let (weekday, month) = (day.weekday().number_from_monday(), day.month());
+        let date = say!(self, "short-day", weekday = weekday, day = day.day(), month = month);
+        if is_this_year { date } else { say!(self, "day-of-year", day = date, year = day.year().to_string()) }
+    }
+
+    /// Formats a number, with its digits in groups of three if there are more than four.
+    pub fn number(self, number: u64) -> String {
+        let digits = number.to_string();
+        if digits.len() <= 4 {
+            return digits;
+        }
+        let separator = say!(self, "digit-separator");
+        let mut grouped = String::new();
+        for (place, digit) in digits.chars().enumerate() {
+            if place > 0 && (digits.len() - place).is_multiple_of(3) {
+                grouped.push_str(&separator);
+            }
+            grouped.push(digit);
+        }
+        grouped
+    }
+
+    /// Formats an amount in micro-units with two to four decimals.
+    pub fn money(self, micros: u64) -> String {
+        let amount = super::money(micros);
+        let (whole, rest) = amount.split_once('.').unwrap_or((&amount, ""));
+        let whole = whole.parse().map_or_else(|_| whole.to_owned(), |whole| self.number(whole));
+        format!("{whole}{}{rest}", say!(self, "decimal-sign"))
+    }
+
     /// Formats the sentence of that key; in English if this language lacks it.
     pub(super) fn message(self, key: &str, variables: &[(&'static str, FluentValue<'_>)]) -> String {
         let pattern = |code: &str| {
@@ -134,6 +222,11 @@ impl fmt::Display for Language {
 pub struct Sentence(pub(super) &'static str);
 
 impl Sentence {
+    /// Key in the catalogue, by which a sentence can be stored.
+    pub fn key(self) -> &'static str {
+        self.0
+    }
+
     /// Returns the sentence in a language.
     pub fn in_language(self, language: Language) -> ProgramText {
         ProgramText::message(language.message(self.0, &[]))

@@ -256,10 +256,11 @@ pub fn export_not_written(file: &str, why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wording::Language;
 
     #[test]
     fn commands_are_named_as_they_are_typed() {
-        assert!(none_such("cat", Surface::Chat).contains(" /memory shows what there is"));
+        assert!(none_such("cat", Surface::Chat(Language::ENGLISH)).contains(" /memory shows what there is"));
         assert!(none_such("cat", Surface::CommandLine).contains(" compline memory shows what there is"));
     }
 }

@@ -116,25 +116,28 @@ pub const TWICE: &str =
     " The clocks show that time twice on that day, because they go back: of the two this one is meant. Say so.";
 
 /// Title of the button below a reminder that ends it.
-pub const DONE_BUTTON: &str = "Done";
+pub const DONE_BUTTON: Sentence = Sentence("button-done");
 /// Title of the button below a reminder that sets it once more, in an hour.
-pub const LATER_BUTTON: &str = "+1 h";
+pub const LATER_BUTTON: Sentence = Sentence("button-later");
 /// Refusal: a reminder was set once more already.
-pub const LATER_ALREADY: &str = "It is set again already. /reminders shows the time.";
+pub const LATER_ALREADY: Sentence = Sentence("reminder-later-already");
 
 /// Reply: a reminder is done. `next` is the next time of a recurring one.
-pub fn finished(next: Option<&str>) -> String {
-    next.map_or_else(|| "Done.".to_owned(), |next| format!("Done. It comes again {next}."))
+pub fn finished(language: Language, next: Option<&str>) -> String {
+    match next {
+        None => say!(language, "reminder-done"),
+        Some(next) => say!(language, "reminder-done-until", next = next),
+    }
 }
 
 /// Reply: a reminder was set once more.
-pub fn again_at(when: &str) -> String {
-    format!("I will remind you again {when}.")
+pub fn again_at(language: Language, when: &str) -> String {
+    say!(language, "reminder-later", when = when)
 }
 
 /// Refusal: a reminder has not come yet.
-pub fn not_come(id: ReminderId) -> String {
-    format!("Number {id} has not come yet. To change its time, ask for it in your own words.")
+pub fn not_come(language: Language, id: ReminderId) -> String {
+    say!(language, "reminder-not-come", id = id.to_string())
 }
 
 /// Error: unknown number.
@@ -213,28 +216,23 @@ pub fn again_and_again(language: Language, cron: &str, until: Option<&str>, next
 }
 
 /// A reminder that is due.
-pub fn told(words: &str, sources: &str, late: &str) -> String {
+pub fn told(language: Language, words: &str, sources: &str, late: &str) -> String {
     let late = if late.is_empty() { String::new() } else { format!("\n\n_({late})_") };
     if sources.is_empty() {
-        return format!("**Reminder:** {words}{late}");
+        return format!("{}{late}", say!(language, "reminder", words = words));
     }
     // Quotes each line, so that untrusted text cannot pass for program text.
     let quoted: Vec<String> = words.lines().map(|line| format!("> {line}")).collect();
-    format!(
-        "**Reminder.** Its words came from outside ({sources}), and you agreed to them:\n\n{}{late}",
-        quoted.join("\n")
-    )
+    format!("{}\n\n{}{late}", say!(language, "reminder-from-outside", sources = sources), quoted.join("\n"))
 }
 
 /// Note that a reminder is late. `more` is the number of further missed times.
-pub fn late(due: &str, more: usize, most: usize) -> String {
-    let more = match more {
-        0 => String::new(),
-        1 => ", and once more since".to_owned(),
-        more if more < most => format!(", and {more} times more since"),
-        _ => format!(", and {most} times or more since"),
-    };
-    format!("This was due at {due}{more}; it could not come sooner.")
+pub fn late(language: Language, due: &str, more: usize, most: usize) -> String {
+    match more {
+        0 => say!(language, "reminder-late", due = due),
+        more if more < most => say!(language, "reminder-late-more", due = due, count = more),
+        _ => say!(language, "reminder-late-many", due = due, count = most),
+    }
 }
 
 /// Prefix of a task that is due.
@@ -249,52 +247,51 @@ pub fn to_do(asked: &str, due: &str, late: &str) -> ProgramText {
 }
 
 /// Notification of a failed task.
-pub fn not_done(id: ReminderId, due: &str, why: &'static str) -> ProgramText {
-    ProgramText::message(format!(
-        "I could not do task {id}, which was due at {due}: {why}. /reminders shows it, and when it comes next."
-    ))
-}
-
-/// Reason for a failed task, in words.
-pub fn why_not(reason: &str) -> &'static str {
-    match reason {
-        "model_away" | "too_old" => "the model could not be reached",
-        "too_slow" => "it took too long",
-        "cut_off" => "I was interrupted several times while working on it",
-        "stopped" => "it was stopped",
-        _ => "there was no answer",
-    }
+pub fn not_done(language: Language, id: ReminderId, due: &str, reason: &str) -> ProgramText {
+    let why = say!(language, "task-failed-why", reason = reason);
+    ProgramText::message(say!(language, "task-failed", id = id.to_string(), due = due, why = why))
 }
 
 /// An empty list.
-pub const NONE_PENDING: &str =
-    "There are no reminders. Ask me to remind you of something, or to do something every morning.";
+pub const NONE_PENDING: Sentence = Sentence("reminders-none");
 
 /// List of reminders and tasks.
 pub fn reminders(lines: &str, zone: &str, surface: Surface) -> String {
-    let cancel = surface.command("reminders cancel NUMBER", "reminders cancel NUMBER");
-    let later = match surface {
-        Surface::Chat => " /reminders later NUMBER sets one that has come again, in an hour.",
-        Surface::CommandLine => "",
+    let how = match surface {
+        Surface::Chat(language) => say!(language, "reminders-how"),
+        Surface::CommandLine => {
+            format!("{} cancels one.", surface.command("reminders cancel NUMBER", "reminders cancel NUMBER"))
+        }
     };
-    format!("Times are those of {zone}.\n\n{lines}\n\n{cancel} cancels one.{later}")
+    format!("{}\n\n{lines}\n\n{how}", say!(surface.language(), "reminders-zone", zone = zone))
 }
 
 /// A reminder or task in the list.
-pub fn reminder(id: ReminderId, kind: &str, times: &str, words: &str, sources: &str) -> String {
-    let sources = if sources.is_empty() { String::new() } else { format!(" (from outside: {sources})") };
+pub fn reminder(language: Language, id: ReminderId, kind: &str, times: &str, words: &str, sources: &str) -> String {
+    let kind = say!(language, "reminder-kind", kind = kind);
+    let sources = match sources {
+        "" => String::new(),
+        sources => format!(" ({})", say!(language, "from-outside", sources = sources)),
+    };
     format!("- **{id}** {kind}, {times}: {words}{sources}")
 }
 
 /// Next times of a recurring item.
-pub fn recurring(times: &str, until: Option<&str>) -> String {
+pub fn recurring(language: Language, times: &str, until: Option<&str>) -> String {
     match until {
-        Some(until) => format!("next {times}, until {until}"),
-        None => format!("next {times}, and so on"),
+        Some(until) => say!(language, "reminder-times-until", times = times, until = until),
+        None => say!(language, "reminder-times", times = times),
     }
 }
 
+/// Reply: a reminder or task is cancelled. `time` is blank if it was over.
+pub fn cancelled_now(language: Language, kind: &str, id: ReminderId, words: &str, time: &str) -> String {
+    let time = if time.is_empty() { String::new() } else { format!(", {time}") };
+    let words = words.trim_end_matches('.');
+    say!(language, "reminder-cancelled", kind = kind, id = id.to_string(), words = words, time = time)
+}
+
 /// Error: unknown number.
-pub fn no_such_reminder(id: ReminderId) -> String {
-    format!("There is no reminder or task {id}. The list of reminders shows the numbers.")
+pub fn no_such_reminder(language: Language, id: ReminderId) -> String {
+    say!(language, "reminder-unknown", id = id.to_string())
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::{ProgramText, span};
+use super::{Language, ProgramText, span};
 use crate::id::{ProposalId, QuestionId, VersionNumber};
 
 /// An empty list of pending proposals.
@@ -48,26 +48,40 @@ pub fn not_held(name: &str) -> String {
     format!("The skill {name} is in use as it is in its folder: nothing is held back.")
 }
 
-/// Surface on which a command was given; decides the syntax of suggested commands.
+/// Surface on which a command was given; decides the syntax of suggested commands, and the language
+/// of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surface {
-    /// Chat command.
-    Chat,
-    /// Command line.
+    /// Chat, in the language of its person.
+    Chat(Language),
+    /// Command line, which is English.
     CommandLine,
 }
 
 impl Surface {
+    /// Returns true for a chat.
+    pub fn is_chat(self) -> bool {
+        matches!(self, Self::Chat(_))
+    }
+
+    /// Returns the language of the answer.
+    pub fn language(self) -> Language {
+        match self {
+            Self::Chat(language) => language,
+            Self::CommandLine => Language::ENGLISH,
+        }
+    }
+
     fn pending(self) -> &'static str {
         match self {
-            Self::Chat => "/pending",
+            Self::Chat(_) => "/pending",
             Self::CommandLine => "compline review list",
         }
     }
 
     fn show(self, id: ProposalId) -> String {
         match self {
-            Self::Chat => format!("/show {id}"),
+            Self::Chat(_) => format!("/show {id}"),
             Self::CommandLine => format!("compline review show {id}"),
         }
     }
@@ -79,14 +93,14 @@ impl Surface {
 
     fn skills(self) -> &'static str {
         match self {
-            Self::Chat => "/skills",
+            Self::Chat(_) => "/skills",
             Self::CommandLine => "compline skills list",
         }
     }
 
     pub(super) fn command(self, chat: &str, line: &str) -> String {
         match self {
-            Self::Chat => format!("/{chat}"),
+            Self::Chat(_) => format!("/{chat}"),
             Self::CommandLine => format!("compline {line}"),
         }
     }

@@ -299,7 +299,7 @@ pub fn place(path: &str, line: usize, column: usize) -> String {
 pub fn how_to_decide(id: ProposalId, digest: &str, word: Option<&str>, way: Surface) -> String {
     let word = word.map(|word| format!(" {word}")).unwrap_or_default();
     let (approve, others) = match way {
-        Surface::Chat => (
+        Surface::Chat(_) => (
             format!("/approve {id} {digest}{word}"),
             format!("To refuse it: `/reject {id} why`\nWhere it comes from: `/why {id}`"),
         ),

@@ -1,5 +1,6 @@
 //! Sentences about what in a conversation came from outside, and what its person vouches for.
 
+use super::language::{Language, Sentence, say};
 use super::tool::in_code;
 use crate::text::shorten;
 
@@ -7,41 +8,37 @@ use crate::text::shorten;
 const SOURCES: usize = 300;
 
 /// No conversation is open.
-pub const NO_CONVERSATION: &str =
-    "No conversation is open, so nothing from outside is in it. Send a message, and ask again.";
+pub const NO_CONVERSATION: Sentence = Sentence("trust-no-conversation");
 /// Nothing in the conversation is untrusted.
-pub const NOTHING_FROM_OUTSIDE: &str = "Nothing from outside is in this conversation.";
+pub const NOTHING_FROM_OUTSIDE: Sentence = Sentence("trust-nothing");
 /// First line of the list.
-pub const HEAD: &str = "In this conversation is text from outside, so I ask before I send something, write a note or set \
-     a reminder. `/new` starts without it.";
+pub const HEAD: Sentence = Sentence("trust-head");
 /// State of an item that can be vouched for.
-pub const OPEN: &str = "not trusted";
+pub const OPEN: Sentence = Sentence("trust-open");
 /// State of an item that was vouched for.
-pub const VOUCHED: &str = "you vouch for it";
+pub const VOUCHED: Sentence = Sentence("trust-vouched");
 /// State of an item that somebody else wrote.
-pub const FOREIGN: &str = "forwarded or written by others: it stays from outside";
+pub const FOREIGN: Sentence = Sentence("trust-foreign");
 /// There is no item of that number.
-pub const NO_SUCH_ITEM: &str = "You sent nothing of that number in this conversation. `/trust` lists what you sent.";
+pub const NO_SUCH_ITEM: Sentence = Sentence("trust-no-such-item");
 /// The code does not belong to what is there.
-pub const WRONG_CODE: &str = "That code belongs to something else. `/trust NUMBER` shows what you sent, with its code.";
+pub const WRONG_CODE: Sentence = Sentence("trust-wrong-code");
 /// Refusal to vouch for something forwarded.
-pub const NOT_YOURS: &str = "That was forwarded or written by others, so it stays from outside. Tell me in your own words what I \
-     should know of it.";
+pub const NOT_YOURS: Sentence = Sentence("trust-not-yours");
 /// Refusal to vouch for a file that is not read yet.
-pub const NOT_READ_YET: &str = "I have not read that file yet. Ask again when I have answered.";
+pub const NOT_READ_YET: Sentence = Sentence("trust-not-read-yet");
 /// Refusal to vouch for a file without text.
-pub const CANNOT_SHOW: &str = "I can show you neither text nor picture of that file, so it stays from outside.";
+pub const CANNOT_SHOW: Sentence = Sentence("trust-cannot-show");
 /// Refusal to vouch for a long text.
-pub const TOO_LONG: &str =
-    "That is too long to be shown here whole, and nobody should vouch for what they have not read.";
+pub const TOO_LONG: Sentence = Sentence("trust-too-long");
 /// Title of the button.
-pub const BUTTON: &str = "Trust this here";
+pub const BUTTON: Sentence = Sentence("button-trust");
 /// Nothing was allowed in this conversation.
-pub const NOTHING_TO_TAKE_BACK: &str = "You allow nothing special in this conversation.";
+pub const NOTHING_TO_TAKE_BACK: Sentence = Sentence("trust-nothing-to-take-back");
 /// A file without a name.
-pub const UNNAMED: &str = "a file without a name";
+pub const UNNAMED: Sentence = Sentence("trust-unnamed");
 /// A picture that stands in the chat above.
-pub const PICTURE: &str = "the picture above";
+pub const PICTURE: Sentence = Sentence("trust-picture");
 
 /// An item that the person sent.
 pub fn item(number: usize, at: &str, what: &str, state: &str) -> String {
@@ -49,65 +46,60 @@ pub fn item(number: usize, at: &str, what: &str, state: &str) -> String {
 }
 
 /// Text that came in otherwise.
-pub fn others(sources: &str) -> String {
-    format!("Not from you, and never trusted here: {}.", shorten(sources, SOURCES))
+pub fn others(language: Language, sources: &str) -> String {
+    say!(language, "trust-others", sources = shorten(sources, SOURCES))
 }
 
 /// How to vouch for an item.
-pub const HOW: &str = "`/trust NUMBER` shows what you sent once more and lets you vouch for it.";
+pub const HOW: Sentence = Sentence("trust-how");
 
 /// A tool that is used without a question.
-pub fn tool(name: &str, left: Option<u32>) -> String {
-    let left = left.map_or_else(|| "until /new".to_owned(), |left| format!("{left} more times"));
-    format!("Without a question: {}, {left}. `/trust off` takes it back.", in_code(name))
+pub fn tool(language: Language, name: &str, left: Option<u32>) -> String {
+    match left {
+        None => say!(language, "trust-tool", name = in_code(name)),
+        Some(left) => say!(language, "trust-tool-times", name = in_code(name), count = left),
+    }
 }
 
 /// A host or recipient that was allowed although no loaded skill names it.
-pub fn destination(name: &str) -> String {
-    format!("Not named by a loaded skill, and allowed until /new: {}. `/trust off` takes it back.", in_code(name))
+pub fn destination(language: Language, name: &str) -> String {
+    say!(language, "trust-destination", name = in_code(name))
 }
 
 /// Above the content of an item.
-pub fn shown_head(at: &str, what: &str) -> String {
-    format!("You sent this on {at}: {what}.")
+pub fn shown_head(language: Language, at: &str, what: &str) -> String {
+    say!(language, "trust-shown", at = at, what = what)
 }
 
 /// Below the content of an item.
-pub fn how_to_vouch(number: usize, code: &str) -> String {
-    format!(
-        "`/trust {number} {code}` makes it count as yours in this conversation: I may then take notes and set reminders \
-         from it without asking. Before anything leaves I still ask. `/trust off` takes it back."
-    )
+pub fn how_to_vouch(language: Language, number: usize, code: &str) -> String {
+    say!(language, "trust-how-to-vouch", number = number, code = code)
 }
 
 /// A person vouches for an item.
-pub fn vouched(what: &str) -> String {
-    format!("From now on {what} counts as yours in this conversation. Before anything leaves I still ask.")
+pub fn vouched(language: Language, what: &str) -> String {
+    say!(language, "trust-vouched-now", what = what)
 }
 
 /// All grants of a conversation were taken back.
-pub fn taken_back(count: usize) -> String {
-    let what = if count == 1 { "It is".to_owned() } else { format!("All {count} are") };
-    format!("{what} taken back: I ask again from now on.")
+pub fn taken_back(language: Language, count: usize) -> String {
+    say!(language, "trust-taken-back", count = count)
 }
 
 /// What a conversation has read, for the status.
-pub fn status(sources: &str) -> String {
-    format!(
-        "  It has read {}. Until /new I ask before I send, note or remind; /trust shows more.",
-        shorten(sources, SOURCES)
-    )
+pub fn status(language: Language, sources: &str) -> String {
+    format!("  {}", say!(language, "status-read", sources = shorten(sources, SOURCES)))
 }
 
 /// A loaded skill with the hosts and recipients that it names, for the status.
-pub fn loaded_skill(name: &str, names: &[String]) -> String {
+pub fn loaded_skill(language: Language, name: &str, names: &[String]) -> String {
     match names {
-        [] => format!("{name} (names no host)"),
+        [] => say!(language, "status-skill-without-names", name = name),
         names => format!("{name} ({})", names.join(", ")),
     }
 }
 
 /// The loaded skills of a conversation, for the status.
-pub fn loaded_skills(skills: &[String]) -> String {
-    format!("  Loaded skills: {}. Until /new I ask before anything goes to another host.", skills.join("; "))
+pub fn loaded_skills(language: Language, skills: &[String]) -> String {
+    format!("  {}", say!(language, "status-skills", skills = skills.join("; ")))
 }

@@ -25,34 +25,29 @@ pub fn model_away_too_long(language: Language, why: Sentence) -> ProgramText {
     ProgramText::message(say!(language, "model-away-too-long", why = why.in_language(language).into_string()))
 }
 
-/// Reply when the budget is used up.
-pub fn over_budget(which: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "I did not answer, because {which} is used up. It resets at midnight; an owner can raise it in the configuration."
-    ))
+/// Name of a budget, by its code.
+pub fn budget(language: Language, which: &str) -> String {
+    say!(language, "budget", which = which)
 }
 
-/// Reply to a voice note alone, when the budget does not allow a transcription.
-pub fn unheard_over_budget(which: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "I did not listen to your voice note, because {which} is used up. It resets at midnight; an owner can raise it in the configuration."
-    ))
+/// Reply when the budget of that code is used up.
+pub fn over_budget(language: Language, which: &str) -> ProgramText {
+    ProgramText::message(say!(language, "over-budget", budget = budget(language, which)))
+}
+
+/// Reply to a voice note alone, when that budget does not allow a transcription.
+pub fn unheard_over_budget(language: Language, which: &str) -> ProgramText {
+    ProgramText::message(say!(language, "unheard-over-budget", budget = budget(language, which)))
 }
 
 /// Reply when the worst-case cost of a transcription exceeds the daily limit itself.
-pub fn unheard_above_limit(setting: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "I did not listen to your voice note, because hearing it may take more than `{setting}` under [budget] allows for a whole day; \
-         waiting does not help. A shorter one takes less, and an owner can raise the limit in the configuration."
-    ))
+pub fn unheard_above_limit(language: Language, setting: &str) -> ProgramText {
+    ProgramText::message(say!(language, "unheard-above-limit", setting = setting))
 }
 
 /// Reply when the worst-case cost of one call exceeds the daily limit itself.
-pub fn above_limit(setting: &str) -> ProgramText {
-    ProgramText::message(format!(
-        "I did not answer, because one answer may take more than `{setting}` under [budget] allows for a whole day; waiting does not help. A new \
-         conversation (/new) takes less, and an owner can raise the limit in the configuration."
-    ))
+pub fn above_limit(language: Language, setting: &str) -> ProgramText {
+    ProgramText::message(say!(language, "above-limit", setting = setting))
 }
 
 /// Reason: the provider refuses the key.
@@ -79,7 +74,7 @@ pub fn still_away(
     zone: Zone,
     waiting: usize,
 ) -> ProgramText {
-    let (why, since) = (why.in_language(language).into_string(), zone.show_near(since, now));
+    let (why, since) = (why.in_language(language).into_string(), language.near(zone, since, now));
     ProgramText::message(say!(language, "model-still-away", why = why, since = since, waiting = waiting))
 }
 
@@ -103,10 +98,8 @@ pub fn unreadable_files(language: Language, names: &str) -> ProgramText {
 }
 
 /// Notice about a value that was changed by hand and replaced others.
-pub fn followed_by_hand(path: &str, instead_of: &str) -> String {
-    format!(
-        "What you wrote into {path} counts everywhere now, instead of “{instead_of}”. `/memory history NAME` shows what was there."
-    )
+pub fn followed_by_hand(language: Language, path: &str, instead_of: &str) -> String {
+    say!(language, "followed-by-hand", path = path, old = instead_of)
 }
 
 /// Reply to messages that waited for more than a day.

@@ -36,13 +36,13 @@ pub fn journal_damaged(findings: usize) -> ProgramText {
 /// Time and result of the last upkeep, in the status.
 pub fn kept_up(at: &str, sound: bool) -> String {
     let state = if sound { "the journal is sound" } else { "the journal is DAMAGED: run `compline doctor`" };
-    format!("- upkeep: last on {at}, {state}")
+    format!("- upkeep: last {at}, {state}")
 }
 
 /// Messages and deliveries that a restore closed, in the status.
 pub fn came_from_a_backup(at: &str, outbox: usize, messages: usize) -> String {
     format!(
-        "- restored from a backup on {at}: {} and {} then",
+        "- restored from a backup ({at}): {} and {} then",
         plural(outbox, "message that waited was not sent", "messages that waited were not sent"),
         plural(messages, "that waited for an answer was closed", "that waited for an answer were closed"),
     )
@@ -50,7 +50,7 @@ pub fn came_from_a_backup(at: &str, outbox: usize, messages: usize) -> String {
 
 /// Takeover from a replica, in the status.
 pub fn came_from_a_replica(at: &str) -> String {
-    format!("- took over from another machine on {at}: answers to what was written before may repeat, and say so")
+    format!("- took over from another machine ({at}): answers to what was written before may repeat, and say so")
 }
 
 /// Result of a successful integrity check.

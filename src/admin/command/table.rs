@@ -283,7 +283,8 @@ impl CommandRow {
 
     /// Reply to invalid arguments.
     pub fn usage(&self, language: Language) -> String {
-        says::usage(language, &self.form(), self.hint)
+        let hint = self.hint.map(|english| language.hint(self.name, english));
+        says::usage(language, &self.form(), hint.as_deref())
     }
 }
 
@@ -326,6 +327,9 @@ mod tests {
                 let description = row.description(language);
                 assert!(description.chars().count() <= 60 && !description.ends_with('.'), "{description}");
                 assert_eq!(description == row.help, language == Language::ENGLISH, "{language} lacks {}", row.name);
+                let Some(english) = row.hint else { continue };
+                let is_english = language.hint(row.name, english) == english;
+                assert_eq!(is_english, language == Language::ENGLISH, "{language} lacks the hint of {}", row.name);
             }
         }
     }

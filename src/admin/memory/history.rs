@@ -104,7 +104,7 @@ impl Render for FileVersion {
         let mut parts = vec![says::version_head(&path, row.id, &at, who, &says::cause(&row.cause), &facts)];
         if let Some(text) = &self.text {
             let words = shown.words(text);
-            let part = if context.surface == Surface::Chat { cut_bytes(words, super::IN_CHAT) } else { words };
+            let part = if context.surface.is_chat() { cut_bytes(words, super::IN_CHAT) } else { words };
             parts.push(fenced(&reveal(part)));
             parts.extend((part.len() < words.len()).then(|| says::CUT.to_owned()));
         }
@@ -113,8 +113,7 @@ impl Render for FileVersion {
             None => parts.push(says::version_gone(row.id)),
             Some(changes) if changes.is_empty() => parts.push(says::IS_THERE_NOW.to_owned()),
             Some(changes) => {
-                let part =
-                    if context.surface == Surface::Chat { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
+                let part = if context.surface.is_chat() { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
                 parts.push(format!("{}\n\n{}", says::RESTORING_CHANGES, fenced_diff(part)));
                 parts.push(says::how_to_restore_version(&name::short(&self.path), row.id, context.surface));
             }

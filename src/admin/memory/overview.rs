@@ -112,7 +112,7 @@ impl MemoryAdmin<'_> {
             Err(error) => Err(error.refusal()?),
         };
         let place = match surface {
-            Surface::Chat => None,
+            Surface::Chat(_) => None,
             Surface::CommandLine => unless_refused(self.workspace.versions().disk_path(&who, INDEX).await)?,
         };
         let mut unread = UnreadFiles::of(notes.unread);
@@ -168,7 +168,7 @@ fn of_index(page: &MemoryFile, surface: Surface, is_read: bool, shown: &mut Show
     let mut blocks = vec![says::head(&page.gauge(), reads(is_read, page.size())), fenced(&reveal(part))];
     if part.len() < words.len() {
         blocks.push(says::goes_on(match surface {
-            Surface::Chat => "/memory MEMORY",
+            Surface::Chat(_) => "/memory MEMORY",
             Surface::CommandLine => "`compline memory show MEMORY`",
         }));
     }

@@ -121,7 +121,7 @@ impl MemoryAdmin<'_> {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
         }
         Ok(match self.workspace.versions().promote(&origin, &page.path, &page.digest, replaced.as_ref()).await {
-            Ok(kept) => promoted(self.language_on(surface, person).await?, &kept, self.reads_memory()),
+            Ok(kept) => promoted(surface.language(), &kept, self.reads_memory()),
             Err(error) => refused(&page.path, error.refusal()?),
         })
     }
@@ -223,7 +223,7 @@ fn to_be_promoted(page: &MemoryFile, replaced: Option<&Replaced>, code: &str, su
         "text": words,
         "code": whole.then_some(code),
     });
-    let buttons = if surface == Surface::Chat { buttons } else { Vec::new() };
+    let buttons = if surface.is_chat() { buttons } else { Vec::new() };
     Answer::showing(shown, lines.join("\n\n"), json).with_buttons(buttons)
 }
 

@@ -62,12 +62,12 @@ async fn only_the_right_hash_counts_and_only_once() {
     let fixture = Fixture::new().await;
     let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     let missing = ask(&fixture, &format!("/approve {id}")).await;
-    assert_eq!(missing.markdown, says::hash_missing(id, Surface::Chat));
+    assert_eq!(missing.markdown, says::hash_missing(id, Surface::Chat(Language::ENGLISH)));
     let wrong: String = hash.chars().map(|digit| if digit == '0' { '1' } else { '0' }).collect();
     for (typed, sentence) in [
-        (first(&hash, 7), says::hash_too_short(id, Surface::Chat)),
-        (&wrong, says::wrong_hash(id, Surface::Chat)),
-        (&*format!("{}{}", first(&hash, 8), first(&wrong, 8)), says::wrong_hash(id, Surface::Chat)),
+        (first(&hash, 7), says::hash_too_short(id, Surface::Chat(Language::ENGLISH))),
+        (&wrong, says::wrong_hash(id, Surface::Chat(Language::ENGLISH))),
+        (&*format!("{}{}", first(&hash, 8), first(&wrong, 8)), says::wrong_hash(id, Surface::Chat(Language::ENGLISH))),
     ] {
         let refused = ask(&fixture, &format!("/approve {id} {typed}")).await;
         assert_eq!((refused.failed, refused.markdown), (true, sentence), "{typed}");
@@ -192,10 +192,10 @@ async fn numbers_that_mean_nothing_get_one_helpful_line() {
         ("/reject all", usage("reject")),
         ("/history", usage("history")),
         ("/rollback tea", usage("rollback")),
-        ("/show 7", says::no_such_proposal(ProposalId(7), Surface::Chat)),
-        ("/approve 7 0123456789abcdef", says::no_such_proposal(ProposalId(7), Surface::Chat)),
-        ("/reject 7 no", says::no_such_proposal(ProposalId(7), Surface::Chat)),
-        ("/why 7", says::no_such_proposal(ProposalId(7), Surface::Chat)),
+        ("/show 7", says::no_such_proposal(ProposalId(7), Surface::Chat(Language::ENGLISH))),
+        ("/approve 7 0123456789abcdef", says::no_such_proposal(ProposalId(7), Surface::Chat(Language::ENGLISH))),
+        ("/reject 7 no", says::no_such_proposal(ProposalId(7), Surface::Chat(Language::ENGLISH))),
+        ("/why 7", says::no_such_proposal(ProposalId(7), Surface::Chat(Language::ENGLISH))),
     ] {
         let answer = ask(&fixture, line).await;
         assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");

@@ -113,11 +113,17 @@ async fn an_unknown_skill_version_cannot_be_restored() {
     fixture.writes("skills/soup/SKILL.md", &skill("soup", "Boil more."));
     assert_eq!(ask(&fixture, "/history soup").await.json[0]["version"], 1);
     for (line, sentence) in [
-        ("/history coffee".to_owned(), says::no_such_skill("coffee", Surface::Chat)),
-        ("/history ../workspace".to_owned(), says::no_such_skill("../workspace", Surface::Chat)),
-        ("/rollback coffee 1".to_owned(), says::no_such_skill("coffee", Surface::Chat)),
-        ("/rollback tea 999".to_owned(), says::no_such_version("tea", VersionNumber(999), Surface::Chat)),
-        ("/rollback tea 2".to_owned(), says::no_such_version("tea", VersionNumber(2), Surface::Chat)),
+        ("/history coffee".to_owned(), says::no_such_skill("coffee", Surface::Chat(Language::ENGLISH))),
+        ("/history ../workspace".to_owned(), says::no_such_skill("../workspace", Surface::Chat(Language::ENGLISH))),
+        ("/rollback coffee 1".to_owned(), says::no_such_skill("coffee", Surface::Chat(Language::ENGLISH))),
+        (
+            "/rollback tea 999".to_owned(),
+            says::no_such_version("tea", VersionNumber(999), Surface::Chat(Language::ENGLISH)),
+        ),
+        (
+            "/rollback tea 2".to_owned(),
+            says::no_such_version("tea", VersionNumber(2), Surface::Chat(Language::ENGLISH)),
+        ),
     ] {
         let answer = ask(&fixture, &line).await;
         assert_eq!((answer.failed, answer.markdown), (true, sentence), "{line}");

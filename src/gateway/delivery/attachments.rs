@@ -12,6 +12,7 @@ use crate::memory::Workspace;
 use crate::message::{FileKind, OutgoingFile, file_type};
 use crate::store::{OutboxRow, PartRow, PartState};
 use crate::tool::attachments::MAX_FILE;
+use crate::wording::Language;
 use crate::wording::attachments as says;
 
 /// Content of a part that is a file.
@@ -24,15 +25,15 @@ pub(super) enum OutgoingAttachment {
 
 impl OutgoingAttachment {
     /// Opens the file of a part.
-    pub(super) async fn open(workspace: &Workspace, part: &PartRow) -> anyhow::Result<Self> {
+    pub(super) async fn open(workspace: &Workspace, part: &PartRow, language: Language) -> anyhow::Result<Self> {
         let bytes = workspace.files().chosen_file(&part.file, &part.digest, MAX_FILE).await?;
         let name = name_of(&part.file);
-        Ok(bytes.map_or_else(|| Self::Notice(says::changed(name)), |bytes| Self::File(outgoing(name, bytes))))
+        Ok(bytes.map_or_else(|| Self::Notice(says::changed(language, name)), |bytes| Self::File(outgoing(name, bytes))))
     }
 
     /// The sentence for a file that the channel does not accept.
-    pub(super) fn rejected_notice(part: &PartRow) -> Self {
-        Self::Notice(says::not_taken(name_of(&part.file), &part.file))
+    pub(super) fn rejected_notice(part: &PartRow, language: Language) -> Self {
+        Self::Notice(says::not_taken(language, name_of(&part.file), &part.file))
     }
 }
 
@@ -42,10 +43,9 @@ pub(super) fn plain_part(words: &str) -> OutgoingPart {
 }
 
 /// Warns that the next file may be a repeat. Best effort.
-pub(super) async fn warn_of_repeat(queue: &DeliveryQueue, peer: &str, file: &OutgoingFile) {
-    if let Err(error) =
-        queue.adapter.send(peer, &plain_part(&says::possibly_repeated(&file.name)), PartFormat::Plain).await
-    {
+pub(super) async fn warn_of_repeat(queue: &DeliveryQueue, peer: &str, file: &OutgoingFile, language: Language) {
+    let warning = plain_part(&says::possibly_repeated(language, &file.name));
+    if let Err(error) = queue.adapter.send(peer, &warning, PartFormat::Plain).await {
         tracing::debug!("Nobody was told that a file may be a repeat: {error}");
     }
 }

@@ -8,6 +8,7 @@ use super::{Delivery, RETRY};
 use crate::adapter::SendError;
 use crate::store::{Db, Tx};
 use crate::time::Timestamp;
+use crate::wording::gateway as says;
 
 impl Delivery {
     /// Replaces the buttons of this address whose decision was made, and wakes the other addresses
@@ -21,13 +22,18 @@ impl Delivery {
         }
         let read = move |db: Db<'_>| {
             let decided = db.outbox().decided_buttons(id)?;
-            Ok((decided, db.outbox().addresses_with_decided_buttons()?, db.people().zone_at(id, home)?))
+            Ok((
+                decided,
+                db.outbox().addresses_with_decided_buttons()?,
+                db.people().zone_at(id, home)?,
+                db.people().language_at(id)?,
+            ))
         };
-        let (decided, addresses, zone) = dispatcher.journal.read(read).await?;
+        let (decided, addresses, zone, language) = dispatcher.journal.read(read).await?;
         addresses.into_iter().filter(|other| *other != id).for_each(|other| dispatcher.wake(other));
         for row in decided {
             let peer = dispatcher.current_peer(&self.queue).await?;
-            let title = format!("{} {}", row.decision, zone.show_near(row.decided_at, now));
+            let title = says::decided(language, &row.decision, &language.near(zone, row.decided_at, now));
             let _sending = self.queue.sending.lock().await;
             let (left, retry) = match self.queue.adapter.replace_buttons(&peer, &row.external_id, &title).await {
                 Err(SendError::Wait(pause)) => (row.left, Some(now.plus(pause))),

@@ -44,6 +44,49 @@ span-days = { $count ->
    *[other] { $count } Tage
 }
 
+today = heute
+tomorrow = morgen
+yesterday = gestern
+weekday = { $weekday ->
+    [1] Montag
+    [2] Dienstag
+    [3] Mittwoch
+    [4] Donnerstag
+    [5] Freitag
+    [6] Samstag
+   *[7] Sonntag
+}
+near-time = { $day } { $time }
+far-time = { $day }, { $time }
+short-day = { $weekday ->
+    [1] Mo.
+    [2] Di.
+    [3] Mi.
+    [4] Do.
+    [5] Fr.
+    [6] Sa.
+   *[7] So.
+} { $day }. { $month ->
+    [1] Jan.
+    [2] Feb.
+    [3] März
+    [4] April
+    [5] Mai
+    [6] Juni
+    [7] Juli
+    [8] Aug.
+    [9] Sept.
+    [10] Okt.
+    [11] Nov.
+   *[12] Dez.
+}
+day-of-year = { $day } { $year }
+
+## Numbers
+
+digit-separator = .
+decimal-sign = ,
+
 ## Strangers, and people who come in
 
 bot-description = Ein privater Assistent: Er antwortet, merkt sich Dinge und erinnert. Wenn du einen Code bekommen hast, tippe auf Starten und schick ihn so: /start CODE
@@ -230,8 +273,8 @@ no-such-zone-near = Die Zeitzone { $word } kenne ich nicht. Meinst du { $near }?
 answer-empty = (Dazu ist mir nichts eingefallen. Frag bitte noch einmal mit anderen Worten.)
 answer-cut = _(Die Antwort hat die Längengrenze erreicht und endet hier. Schreib "weiter" für den Rest.)_
 answer-strange-address = _(Vorsicht: Eine Adresse mit [.] darin steht in nichts, was du oder eine Quelle geschrieben hat. Ich habe sie so geändert, dass man sie nicht antippen kann; öffne sie nur, wenn du sie kennst.)_
-answer-late = _Das antwortet auf deine Nachricht von { $said }, { $delay } her; sie musste bis jetzt warten._
-answer-late-away = _Ich war nicht da, darum antwortet das auf deine Nachricht von { $said }, { $delay } her._
+answer-late = _Das antwortet auf deine Nachricht ({ $said }, { $delay } her); sie musste bis jetzt warten._
+answer-late-away = _Ich war nicht da, darum antwortet das auf deine Nachricht ({ $said }, { $delay } her)._
 model-refused = Der Anbieter des Modells hat es abgelehnt, darauf zu antworten.
 model-too-long = Das ist mehr, als das Modell auf einmal lesen kann. Schick bitte weniger, oder beginne mit /new ein neues Gespräch.
 model-bad-key = Der Anbieter des Modells lehnt unseren Schlüssel ab.
@@ -254,6 +297,81 @@ messages-too-old-away = { $count ->
 }
 was-away = Ich war nicht da ({ $absence }); ältere Nachrichten können fehlen. Schick bitte noch einmal, was ich nicht beantwortet habe.
 
+## Budgets
+
+budget = { $which ->
+    [person] dein Anteil am heutigen Budget
+    [group] der Anteil dieser Gruppe am heutigen Budget
+    [background] das heutige Budget für Arbeit im Hintergrund
+    [reserve] der Teil des heutigen Budgets, der nicht für die Besitzer reserviert ist,
+   *[daily] das heutige Budget
+}
+over-budget = Ich habe nicht geantwortet, weil { $budget } aufgebraucht ist. Um Mitternacht beginnt es neu; ein Besitzer kann es in der Konfiguration erhöhen.
+above-limit = Ich habe nicht geantwortet, weil eine einzige Antwort mehr brauchen kann, als `{ $setting }` unter [budget] für einen ganzen Tag erlaubt; Warten hilft nicht. Ein neues Gespräch (/new) braucht weniger, und ein Besitzer kann die Grenze in der Konfiguration erhöhen.
+unheard-over-budget = Ich habe deine Sprachnachricht nicht angehört, weil { $budget } aufgebraucht ist. Um Mitternacht beginnt es neu; ein Besitzer kann es in der Konfiguration erhöhen.
+unheard-above-limit = Ich habe deine Sprachnachricht nicht angehört, weil das Anhören mehr brauchen kann, als `{ $setting }` unter [budget] für einen ganzen Tag erlaubt; Warten hilft nicht. Eine kürzere braucht weniger, und ein Besitzer kann die Grenze in der Konfiguration erhöhen.
+
+## Marks, files, and decisions in place of buttons
+
+mark-repeated = (evtl. doppelt)
+mark-closed = (nicht mehr offen)
+mark-blank = (leer)
+file-changed = (Die Datei { $name } wurde inzwischen gelöscht oder geändert, darum habe ich sie nicht geschickt.)
+file-not-taken = (Die Datei { $name } lässt sich hier nicht schicken. Sie liegt im Arbeitsordner: { $path })
+decision-allowed = Erlaubt
+decision-not-allowed = Nicht erlaubt
+decision-expired = Abgelaufen
+decision-kept = Gemerkt
+decision-not-kept = Nicht gemerkt
+decision-approved = Angenommen
+decision-rejected = Abgelehnt
+decision-not-applied = Nicht angewendet
+decision-let-in = Hereingelassen
+decision-ignored = Ignoriert
+followed-by-hand = Was du in { $path } geschrieben hast, gilt jetzt überall, anstelle von „{ $old }“. `/memory history NAME` zeigt, was dort stand.
+
+## Reminders
+
+reminder = **Erinnerung:** { $words }
+reminder-from-outside = **Erinnerung.** Die Worte kamen von außen ({ $sources }), und du warst damit einverstanden:
+reminder-late = Schon früher fällig: { $due }; eher ging es nicht.
+reminder-late-more = Schon früher fällig: { $due } und seither { $count ->
+    [one] noch einmal
+   *[other] noch { $count }-mal
+}; eher ging es nicht.
+reminder-late-many = Schon früher fällig: { $due } und seither noch mindestens { $count }-mal; eher ging es nicht.
+button-done = Erledigt
+button-later = +1 Std.
+reminder-done = Erledigt.
+reminder-done-until = Erledigt. Das nächste Mal: { $next }.
+reminder-later = Ich erinnere dich noch einmal: { $when }.
+reminder-later-already = Das ist schon noch einmal gestellt. /reminders zeigt die Zeit.
+reminder-not-come = Nummer { $id } war noch nicht dran. Um die Zeit zu ändern, bitte mich in deinen eigenen Worten darum.
+reminder-unknown = Eine Erinnerung oder Aufgabe { $id } gibt es nicht. Die Liste der Erinnerungen zeigt die Nummern.
+reminder-cancelled = { $kind ->
+    [task] Aufgabe
+   *[reminder] Erinnerung
+} { $id } ist gestrichen: { $words }{ $time }.
+reminders-none = Es gibt keine Erinnerungen. Bitte mich, dich an etwas zu erinnern oder jeden Morgen etwas zu erledigen.
+reminders-zone = Zeiten gelten für { $zone }.
+reminders-how = /reminders cancel NUMMER streicht eine. /reminders later NUMMER stellt eine, die schon kam, in einer Stunde noch einmal.
+reminder-kind = { $kind ->
+    [task] Aufgabe
+   *[reminder] Erinnerung
+}
+reminder-times = als Nächstes { $times } und so weiter
+reminder-times-until = als Nächstes { $times }, bis { $until }
+from-outside = von außen: { $sources }
+task-failed = Aufgabe { $id } konnte ich nicht erledigen (fällig { $due }): { $why }. /reminders zeigt sie und wann sie das nächste Mal kommt.
+task-failed-why = { $reason ->
+    [model_away] Das Modell war nicht erreichbar
+    [too_old] Das Modell war nicht erreichbar
+    [too_slow] Es hat zu lange gedauert
+    [cut_off] Ich wurde dabei mehrmals unterbrochen
+    [stopped] Sie wurde angehalten
+   *[no_answer] Es kam keine Antwort
+}
+
 ## Commands
 
 help = Schreib mir einfach. Außerdem gibt es:
@@ -268,6 +386,145 @@ command-quarantined = Dieser Befehl ist dreimal fehlgeschlagen, darum versuche i
 new-conversation = Erledigt. Mit deiner nächsten Nachricht beginnt ein neues Gespräch; was in diesem wichtig war, wird gerade aufgeschrieben.
 stopped = Angehalten.
 nothing-runs = Gerade läuft nichts.
+
+answer-where-asked = Beantworte eine Frage in dem Chat, in dem sie gestellt wurde, mit ihrem Knopf oder ihrer Nummer.
+nothing-found = Nichts gefunden.
+resend-nothing = Nichts ist zurückgestellt.
+resend-unknown = Unter dieser Nummer ist nichts zurückgestellt.
+resent = { $count ->
+    [one] Ich versuche es jetzt noch einmal.
+   *[other] Ich versuche es jetzt bei { $count } Nachrichten noch einmal.
+}
+
+## The state and the account
+
+status-unanswered = - warten auf Antwort: { $count ->
+    [0] nichts
+    [one] 1 Nachricht
+   *[other] { $count } Nachrichten
+}
+status-undelivered = - warten auf Zustellung: { $count ->
+    [0] nichts
+    [one] 1 Nachricht
+   *[other] { $count } Nachrichten
+}
+status-set-aside = - zurückgestellt, weil nicht zustellbar: { $numbers } ({ $resend } versucht es noch einmal)
+status-talk = - { $person }: Gespräch { $conversation }, letzte Nachricht { $last }
+status-no-talk = - { $person }: kein offenes Gespräch, letzte Nachricht { $last }
+status-silent = - { $person }: noch nichts gesagt
+status-model = - Modell: { $model }
+status-model-away = - Modell: { $model }, keine Antwort seit { $since }: { $why }
+status-used-up = - { $budget } ist aufgebraucht; ich antworte wieder nach Mitternacht, oder sobald ein Besitzer es in der Konfiguration erhöht
+status-left = - heute noch übrig: { $money }, und { $tokens } Token, wo kein Preis bekannt ist
+status-read = Darin ist Fremdes: { $sources }. Bis /new frage ich, bevor ich etwas sende, notiere oder eine Erinnerung stelle; /trust zeigt mehr.
+status-skill-without-names = { $name } (nennt kein Ziel)
+status-skills = Geladene Skills: { $skills }. Bis /new frage ich, bevor etwas an ein anderes Ziel geht.
+whoami = Du bist **{ $name }**, { $role ->
+    [owner] Besitzer
+   *[member] Mitglied
+}.
+whoami-reached = - erreichbar über: { $addresses }
+whoami-unreached = - erreichbar über: nichts
+whoami-conversation = - Gespräch: seit { $since }
+whoami-no-conversation = - Gespräch: gerade keines; deine nächste Nachricht beginnt eines
+whoami-memory = - Gedächtnis: deine eigenen Notizen und Gespräche, von sonst niemandem
+usage-none = Noch wurde kein Modell benutzt.
+usage-today = Heute
+usage-days = Letzte { $days } Tage
+usage-by-day = Nach Tagen
+usage-by-person = Nach Personen
+usage-nothing = noch nichts
+usage-nobody = keine Person
+usage-total = zusammen
+usage-tokens = { $tokens } Token
+usage-money-and-tokens = { $money } und { $tokens } Token
+usage-spent = { $amount } ({ $calls ->
+    [one] 1 Aufruf
+   *[other] { $calls } Aufrufe
+})
+usage-purpose = { $purpose ->
+    [chat] Chat
+    [summary] Zusammenfassung
+    [extraction] Merken
+    [transcription] Sprachnachricht
+    [embedding] Suche nach Bedeutung
+    [review] Prüfung
+    [reflection] Rückblick
+    [heartbeat] Regelmäßige Prüfung
+    [task] Aufgabe
+   *[other] { $purpose }
+}
+
+list-more = Mehr: { $command }
+list-earlier = Früher: { $command }
+list-later = Später: { $command }
+
+## Conversations
+
+conversations-none = Gespräche dieser Art gibt es noch nicht.
+conversation-unknown = Ein Gespräch { $id } gibt es nicht.
+conversation = Gespräch { $id }
+conversation-untitled = ohne Titel
+conversation-task = Aufgabe { $number }
+conversation-facts = { $person }, { $messages ->
+    [one] 1 Nachricht
+   *[other] { $messages } Nachrichten
+}, { $ended }
+conversation-open = noch offen
+conversation-ended = beendet { $at }
+summary-list = { $list ->
+    [topics] Themen
+    [decisions] Entscheidungen
+    [preferences] Vorlieben
+   *[pending] Offenes
+}
+message-edited = (später geändert in) { $words }
+attached = { $kind ->
+    [photo] Foto
+    [voice] Sprachnachricht
+   *[file] Datei
+}
+by-itself = { $from }, von selbst ({ $cause })
+cause = { $kind ->
+    [reminder] Erinnerung
+    [task] Aufgabe
+    [question] Frage
+    [proposal] Vorschlag
+    [heartbeat] regelmäßige Prüfung
+    [reflection] Rückblick
+   *[notice] Hinweis
+}
+
+## What came from outside, and what a person vouches for
+
+trust-no-conversation = Gerade ist kein Gespräch offen, darum ist auch nichts von außen darin. Schreib etwas und frag dann noch einmal.
+trust-nothing = In diesem Gespräch ist nichts von außen.
+trust-head = In diesem Gespräch ist Text von außen, darum frage ich, bevor ich etwas sende, notiere oder eine Erinnerung stelle. `/new` beginnt ohne ihn.
+trust-open = ohne Vertrauen
+trust-vouched = du bürgst dafür
+trust-foreign = weitergeleitet oder von anderen geschrieben: Es bleibt etwas von außen
+trust-no-such-item = Unter dieser Nummer hast du in diesem Gespräch nichts geschickt. `/trust` zeigt, was du geschickt hast.
+trust-wrong-code = Dieser Code gehört zu etwas anderem. `/trust NUMMER` zeigt, was du geschickt hast, mit seinem Code.
+trust-not-yours = Das ist weitergeleitet oder von anderen geschrieben und bleibt darum etwas von außen. Sag mir in deinen eigenen Worten, was ich davon wissen soll.
+trust-not-read-yet = Diese Datei habe ich noch nicht gelesen. Frag noch einmal, wenn ich geantwortet habe.
+trust-cannot-show = Von dieser Datei kann ich dir weder Text noch Bild zeigen, darum bleibt sie etwas von außen.
+trust-too-long = Das ist zu lang, um es hier ganz zu zeigen, und niemand soll für etwas bürgen, das er nicht gelesen hat.
+button-trust = Hier vertrauen
+trust-nothing-to-take-back = In diesem Gespräch hast du nichts Besonderes erlaubt.
+trust-unnamed = eine Datei ohne Namen
+trust-picture = das Bild oben
+trust-others = Nicht von dir, und hier nie vertraut: { $sources }.
+trust-how = `/trust NUMMER` zeigt noch einmal, was du geschickt hast, und lässt dich dafür bürgen.
+trust-tool = Ohne Frage bis /new: { $name }. `/trust off` nimmt es zurück.
+trust-tool-times = Ohne Frage: { $name }, noch { $count }-mal. `/trust off` nimmt es zurück.
+trust-destination = Von keinem geladenen Skill genannt, aber bis /new erlaubt: { $name }. `/trust off` nimmt es zurück.
+trust-shown = Das hast du geschickt ({ $at }): { $what }.
+trust-how-to-vouch = Mit `/trust { $number } { $code }` zählt es in diesem Gespräch als deins: Dann darf ich daraus ohne Frage Notizen machen und Erinnerungen stellen. Bevor etwas hinausgeht, frage ich trotzdem. `/trust off` nimmt es zurück.
+trust-vouched-now = Ab jetzt zählt { $what } in diesem Gespräch als deins. Bevor etwas hinausgeht, frage ich trotzdem.
+trust-taken-back = { $count ->
+    [one] Zurückgenommen: Ab jetzt frage ich wieder.
+   *[other] Alle { $count } sind zurückgenommen: Ab jetzt frage ich wieder.
+}
 
 ## Descriptions of commands; the English ones stand in the table of commands
 
@@ -308,6 +565,26 @@ does-model = Modelle zeigen, eines bevorzugen
 does-people = Personen zeigen, verwalten
 does-pair = Code für eine Person machen
 does-remove = Zugang entziehen
+
+## Hints after invalid arguments; the English ones stand in the table of commands
+
+hint-new = schick deine Nachricht danach extra
+hint-yes = mit der Nummer der Frage; 10 oder new erlaubt auch weitere Aufrufe eines fremden Werkzeugs
+hint-no = mit der Nummer der Frage
+hint-memory = search nimmt auch --agent NAME, --section ÜBERSCHRIFT, --category WORT, --since und --until TAG, --case und --context ZEILEN
+hint-trust = NUMBER ist die Nummer aus der Liste; off nimmt alles zurück
+hint-reminders = um eine zu stellen, bitte mich in deinen eigenen Worten darum, ohne Befehl; later stellt eine, die schon kam, in einer Stunde noch einmal
+hint-forget = NOTE ist ein Name, der Schlüssel einer Tatsache oder der ganze Wortlaut einer Zeile; die Antwort zeigt, was gelöscht wird, und den Code dafür; "messages" löscht auch die Nachrichten, aus denen es stammt; /forget WORTE messages löscht, was nur in Nachrichten steht
+hint-conversations = KIND ist chats, reflections, heartbeats, tasks, imported oder all; before NUMMER zeigt ältere; die Nummer einer Nachricht nach der ihres Gesprächs zeigt die Stelle, an der sie steht
+hint-heartbeat = add ist für etwas Einmaliges, always für etwas, das immer gilt; tidy nimmt heraus, was abgehakt ist
+hint-show = /pending zeigt die Nummern
+hint-approve = /pending zeigt die Nummern, und /show NUMMER den Hash
+hint-reject = /pending zeigt die Nummern
+hint-history = /skills zeigt die Namen
+hint-rollback = /history NAME zeigt die Fassungen
+hint-reflect = PERIOD ist etwas wie 2026-11-20, 2026-W47, 2026-11 oder today; "again" wiederholt einen Rückblick, den es schon gibt
+hint-search = dazu kommen --in messages|conversations|reflections|notes|files|skills, --category WORT, --since und --until TAG, --case und --context ZEILEN
+hint-pair = auf die Frage nach dem Namen /pair #N member same oder /pair #N member new
 
 ## The page
 

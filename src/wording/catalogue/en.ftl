@@ -44,6 +44,49 @@ span-days = { $count ->
    *[other] { $count } days
 }
 
+today = today
+tomorrow = tomorrow
+yesterday = yesterday
+weekday = { $weekday ->
+    [1] Monday
+    [2] Tuesday
+    [3] Wednesday
+    [4] Thursday
+    [5] Friday
+    [6] Saturday
+   *[7] Sunday
+}
+near-time = { $day } { $time }
+far-time = { $day }, { $time }
+short-day = { $weekday ->
+    [1] Mon
+    [2] Tue
+    [3] Wed
+    [4] Thu
+    [5] Fri
+    [6] Sat
+   *[7] Sun
+} { $day } { $month ->
+    [1] Jan
+    [2] Feb
+    [3] Mar
+    [4] Apr
+    [5] May
+    [6] Jun
+    [7] Jul
+    [8] Aug
+    [9] Sep
+    [10] Oct
+    [11] Nov
+   *[12] Dec
+}
+day-of-year = { $day } { $year }
+
+## Numbers
+
+digit-separator = ,
+decimal-sign = .
+
 ## Strangers, and people who come in
 
 bot-description = A private assistant: it answers, remembers and reminds. If you were given a pairing code, press Start and send it as: /start CODE
@@ -230,8 +273,8 @@ no-such-zone-near = I do not know the time zone { $word }. Did you mean { $near 
 answer-empty = (I had nothing to say to that. Please ask again in other words.)
 answer-cut = _(The answer reached the length limit and ends here. Write "go on" for the rest.)_
 answer-strange-address = _(Careful: an address with [.] in it appears in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it unless you know it.)_
-answer-late = _This answers what you wrote at { $said }, { $delay } ago; it had to wait until now._
-answer-late-away = _I was away, so this answers what you wrote at { $said }, { $delay } ago._
+answer-late = _This answers what you wrote { $delay } ago ({ $said }); it had to wait until now._
+answer-late-away = _I was away, so this answers what you wrote { $delay } ago ({ $said })._
 model-refused = The model provider declined to answer that.
 model-too-long = That is more than the model can read at once. Please send less, or begin a new conversation with /new.
 model-bad-key = The model provider refuses our key.
@@ -254,6 +297,81 @@ messages-too-old-away = { $count ->
 }
 was-away = I was away for { $absence }; older messages may be missing. Please send again what I did not answer.
 
+## Budgets
+
+budget = { $which ->
+    [person] your share of today's budget
+    [group] this group's share of today's budget
+    [background] today's budget for background work
+    [reserve] the part of today's budget that is not kept for the owners
+   *[daily] today's budget
+}
+over-budget = I did not answer, because { $budget } is used up. It resets at midnight; an owner can raise it in the configuration.
+above-limit = I did not answer, because one answer may take more than `{ $setting }` under [budget] allows for a whole day; waiting does not help. A new conversation (/new) takes less, and an owner can raise the limit in the configuration.
+unheard-over-budget = I did not listen to your voice note, because { $budget } is used up. It resets at midnight; an owner can raise it in the configuration.
+unheard-above-limit = I did not listen to your voice note, because hearing it may take more than `{ $setting }` under [budget] allows for a whole day; waiting does not help. A shorter one takes less, and an owner can raise the limit in the configuration.
+
+## Marks, files, and decisions in place of buttons
+
+mark-repeated = (possibly repeated)
+mark-closed = (no longer open)
+mark-blank = (blank)
+file-changed = (The file { $name } was deleted or changed in the meantime, so it was not sent.)
+file-not-taken = (The file { $name } cannot be sent here. It lies in the workspace: { $path })
+decision-allowed = Allowed
+decision-not-allowed = Not allowed
+decision-expired = Expired
+decision-kept = Kept
+decision-not-kept = Not kept
+decision-approved = Approved
+decision-rejected = Rejected
+decision-not-applied = Not applied
+decision-let-in = Let in
+decision-ignored = Ignored
+followed-by-hand = What you wrote into { $path } counts everywhere now, instead of “{ $old }”. `/memory history NAME` shows what was there.
+
+## Reminders
+
+reminder = **Reminder:** { $words }
+reminder-from-outside = **Reminder.** Its words came from outside ({ $sources }), and you agreed to them:
+reminder-late = Due earlier: { $due }; it could not come sooner.
+reminder-late-more = Due earlier: { $due }, and { $count ->
+    [one] once more
+   *[other] { $count } times more
+} since; it could not come sooner.
+reminder-late-many = Due earlier: { $due }, and { $count } times or more since; it could not come sooner.
+button-done = Done
+button-later = +1 h
+reminder-done = Done.
+reminder-done-until = Done. It comes again { $next }.
+reminder-later = I will remind you again { $when }.
+reminder-later-already = It is set again already. /reminders shows the time.
+reminder-not-come = Number { $id } has not come yet. To change its time, ask for it in your own words.
+reminder-unknown = There is no reminder or task { $id }. The list of reminders shows the numbers.
+reminder-cancelled = Cancelled { $kind ->
+    [task] task
+   *[reminder] reminder
+} { $id }: { $words }{ $time }.
+reminders-none = There are no reminders. Ask me to remind you of something, or to do something every morning.
+reminders-zone = Times are those of { $zone }.
+reminders-how = /reminders cancel NUMBER cancels one. /reminders later NUMBER sets one that has come again, in an hour.
+reminder-kind = { $kind ->
+    [task] task
+   *[reminder] reminder
+}
+reminder-times = next { $times }, and so on
+reminder-times-until = next { $times }, until { $until }
+from-outside = from outside: { $sources }
+task-failed = I could not do task { $id } (due { $due }): { $why }. /reminders shows it, and when it comes next.
+task-failed-why = { $reason ->
+    [model_away] the model could not be reached
+    [too_old] the model could not be reached
+    [too_slow] it took too long
+    [cut_off] I was interrupted several times while working on it
+    [stopped] it was stopped
+   *[no_answer] there was no answer
+}
+
 ## Commands
 
 help = Just write to me. There are also:
@@ -268,6 +386,145 @@ command-quarantined = That command failed three times, so I will not try it agai
 new-conversation = Done. Your next message begins a new conversation; what mattered in this one is being written down.
 stopped = Stopped.
 nothing-runs = Nothing is running.
+
+answer-where-asked = Answer a question in the chat where it was asked, with its button or number.
+nothing-found = Nothing was found.
+resend-nothing = Nothing is set aside.
+resend-unknown = No delivery of that number is set aside.
+resent = { $count ->
+    [one] Trying it again now.
+   *[other] Trying { $count } deliveries again now.
+}
+
+## The state and the account
+
+status-unanswered = - waiting for an answer: { $count ->
+    [0] nothing
+    [one] 1 message
+   *[other] { $count } messages
+}
+status-undelivered = - waiting for delivery: { $count ->
+    [0] nothing
+    [one] 1 message
+   *[other] { $count } messages
+}
+status-set-aside = - set aside, because they could not be delivered: { $numbers } ({ $resend } tries again)
+status-talk = - { $person }: conversation { $conversation }, last message { $last }
+status-no-talk = - { $person }: no open conversation, last message { $last }
+status-silent = - { $person }: nothing said yet
+status-model = - model: { $model }
+status-model-away = - model: { $model }, no answer since { $since }: { $why }
+status-used-up = - { $budget } is used up; I answer again after midnight, or once an owner raises it in the configuration
+status-left = - left today: { $money }, and { $tokens } tokens where no price is known
+status-read = It has read { $sources }. Until /new I ask before I send, note or remind; /trust shows more.
+status-skill-without-names = { $name } (names no host)
+status-skills = Loaded skills: { $skills }. Until /new I ask before anything goes to another host.
+whoami = You are **{ $name }**, { $role ->
+    [owner] owner
+   *[member] member
+}.
+whoami-reached = - reached: { $addresses }
+whoami-unreached = - reached: nowhere
+whoami-conversation = - conversation: since { $since }
+whoami-no-conversation = - conversation: none now; your next message begins one
+whoami-memory = - memory: your own notes and conversations, and nobody else's
+usage-none = No model has been used yet.
+usage-today = Today
+usage-days = Last { $days } days
+usage-by-day = By day
+usage-by-person = By person
+usage-nothing = nothing yet
+usage-nobody = no person
+usage-total = total
+usage-tokens = { $tokens } tokens
+usage-money-and-tokens = { $money } and { $tokens } tokens
+usage-spent = { $amount } ({ $calls ->
+    [one] 1 call
+   *[other] { $calls } calls
+})
+usage-purpose = { $purpose ->
+    [chat] chat
+    [summary] summary
+    [extraction] extraction
+    [transcription] transcription
+    [embedding] embedding
+    [review] review
+    [reflection] reflection
+    [heartbeat] heartbeat
+    [task] task
+   *[other] { $purpose }
+}
+
+list-more = More: { $command }
+list-earlier = Earlier: { $command }
+list-later = Later: { $command }
+
+## Conversations
+
+conversations-none = There are no conversations of that kind yet.
+conversation-unknown = There is no conversation { $id }.
+conversation = Conversation { $id }
+conversation-untitled = without a title
+conversation-task = Task { $number }
+conversation-facts = { $person }, { $messages ->
+    [one] 1 message
+   *[other] { $messages } messages
+}, { $ended }
+conversation-open = still open
+conversation-ended = ended { $at }
+summary-list = { $list ->
+    [topics] Topics
+    [decisions] Decisions
+    [preferences] Preferences
+   *[pending] Pending
+}
+message-edited = (changed later to) { $words }
+attached = { $kind ->
+    [photo] photo
+    [voice] voice note
+   *[file] file
+}
+by-itself = { $from }, by itself ({ $cause })
+cause = { $kind ->
+    [reminder] reminder
+    [task] task
+    [question] question
+    [proposal] proposal
+    [heartbeat] heartbeat
+    [reflection] reflection
+   *[notice] notice
+}
+
+## What came from outside, and what a person vouches for
+
+trust-no-conversation = No conversation is open, so nothing from outside is in it. Send a message, and ask again.
+trust-nothing = Nothing from outside is in this conversation.
+trust-head = In this conversation is text from outside, so I ask before I send something, write a note or set a reminder. `/new` starts without it.
+trust-open = not trusted
+trust-vouched = you vouch for it
+trust-foreign = forwarded or written by others: it stays from outside
+trust-no-such-item = You sent nothing of that number in this conversation. `/trust` lists what you sent.
+trust-wrong-code = That code belongs to something else. `/trust NUMBER` shows what you sent, with its code.
+trust-not-yours = That was forwarded or written by others, so it stays from outside. Tell me in your own words what I should know of it.
+trust-not-read-yet = I have not read that file yet. Ask again when I have answered.
+trust-cannot-show = I can show you neither text nor picture of that file, so it stays from outside.
+trust-too-long = That is too long to be shown here whole, and nobody should vouch for what they have not read.
+button-trust = Trust this here
+trust-nothing-to-take-back = You allow nothing special in this conversation.
+trust-unnamed = a file without a name
+trust-picture = the picture above
+trust-others = Not from you, and never trusted here: { $sources }.
+trust-how = `/trust NUMBER` shows what you sent once more and lets you vouch for it.
+trust-tool = Without a question: { $name }, until /new. `/trust off` takes it back.
+trust-tool-times = Without a question: { $name }, { $count } more times. `/trust off` takes it back.
+trust-destination = Not named by a loaded skill, and allowed until /new: { $name }. `/trust off` takes it back.
+trust-shown = You sent this ({ $at }): { $what }.
+trust-how-to-vouch = `/trust { $number } { $code }` makes it count as yours in this conversation: I may then take notes and set reminders from it without asking. Before anything leaves I still ask. `/trust off` takes it back.
+trust-vouched-now = From now on { $what } counts as yours in this conversation. Before anything leaves I still ask.
+trust-taken-back = { $count ->
+    [one] It is taken back: I ask again from now on.
+   *[other] All { $count } are taken back: I ask again from now on.
+}
 
 ## The page
 

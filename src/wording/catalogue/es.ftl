@@ -44,6 +44,49 @@ span-days = { $count ->
    *[other] { $count } días
 }
 
+today = hoy
+tomorrow = mañana
+yesterday = ayer
+weekday = { $weekday ->
+    [1] lunes
+    [2] martes
+    [3] miércoles
+    [4] jueves
+    [5] viernes
+    [6] sábado
+   *[7] domingo
+}
+near-time = { $day } { $time }
+far-time = { $day }, { $time }
+short-day = { $weekday ->
+    [1] lun
+    [2] mar
+    [3] mié
+    [4] jue
+    [5] vie
+    [6] sáb
+   *[7] dom
+} { $day } { $month ->
+    [1] ene
+    [2] feb
+    [3] mar
+    [4] abr
+    [5] may
+    [6] jun
+    [7] jul
+    [8] ago
+    [9] sept
+    [10] oct
+    [11] nov
+   *[12] dic
+}
+day-of-year = { $day } { $year }
+
+## Numbers
+
+digit-separator = .
+decimal-sign = ,
+
 ## Strangers, and people who come in
 
 bot-description = Un asistente privado: responde, recuerda y avisa. Si te han dado un código, pulsa Iniciar y envíalo así: /start CODE
@@ -230,8 +273,8 @@ no-such-zone-near = No conozco la zona horaria { $word }. ¿Querías decir { $ne
 answer-empty = (No se me ha ocurrido nada que decir. Pregunta otra vez con otras palabras.)
 answer-cut = _(La respuesta ha llegado al límite de longitud y termina aquí. Escribe "sigue" para el resto.)_
 answer-strange-address = _(Cuidado: una dirección con [.] no aparece en nada que hayáis escrito tú o una fuente. La he cambiado para que no se pueda tocar; no la abras si no la conoces.)_
-answer-late = _Esto responde a lo que escribiste el { $said }, hace { $delay }; ha tenido que esperar hasta ahora._
-answer-late-away = _No estaba, así que esto responde a lo que escribiste el { $said }, hace { $delay }._
+answer-late = _Esto responde a lo que escribiste hace { $delay } ({ $said }); ha tenido que esperar hasta ahora._
+answer-late-away = _No estaba, así que esto responde a lo que escribiste hace { $delay } ({ $said })._
 model-refused = El proveedor del modelo se ha negado a responder a eso.
 model-too-long = Eso es más de lo que el modelo puede leer de una vez. Envía menos, o empieza una conversación nueva con /new.
 model-bad-key = El proveedor del modelo rechaza nuestra clave.
@@ -254,6 +297,81 @@ messages-too-old-away = { $count ->
 }
 was-away = No he estado ({ $absence }); pueden faltar mensajes anteriores. Envía otra vez lo que no haya respondido.
 
+## Budgets
+
+budget = { $which ->
+    [person] tu parte del presupuesto de hoy
+    [group] la parte de este grupo en el presupuesto de hoy
+    [background] el presupuesto de hoy para el trabajo en segundo plano
+    [reserve] la parte del presupuesto de hoy que no está reservada a los propietarios
+   *[daily] el presupuesto de hoy
+}
+over-budget = No he respondido porque { $budget } se ha agotado. Se renueva a medianoche; un propietario puede aumentarlo en la configuración.
+above-limit = No he respondido porque una sola respuesta puede necesitar más de lo que `{ $setting }` en [budget] permite para todo un día; esperar no sirve. Una conversación nueva (/new) necesita menos, y un propietario puede aumentar el límite en la configuración.
+unheard-over-budget = No he escuchado tu nota de voz porque { $budget } se ha agotado. Se renueva a medianoche; un propietario puede aumentarlo en la configuración.
+unheard-above-limit = No he escuchado tu nota de voz porque escucharla puede necesitar más de lo que `{ $setting }` en [budget] permite para todo un día; esperar no sirve. Una más corta necesita menos, y un propietario puede aumentar el límite en la configuración.
+
+## Marks, files, and decisions in place of buttons
+
+mark-repeated = (quizá repetido)
+mark-closed = (ya cerrada)
+mark-blank = (vacío)
+file-changed = (El archivo { $name } se ha borrado o cambiado entretanto, así que no lo he enviado.)
+file-not-taken = (El archivo { $name } no se puede enviar aquí. Está en la carpeta de trabajo: { $path })
+decision-allowed = Permitido
+decision-not-allowed = No permitido
+decision-expired = Caducado
+decision-kept = Recordado
+decision-not-kept = No recordado
+decision-approved = Aprobado
+decision-rejected = Rechazado
+decision-not-applied = No aplicado
+decision-let-in = Admitido
+decision-ignored = Ignorado
+followed-by-hand = Lo que escribiste en { $path } vale ahora en todas partes, en lugar de «{ $old }». `/memory history NAME` muestra lo que había.
+
+## Reminders
+
+reminder = **Recordatorio:** { $words }
+reminder-from-outside = **Recordatorio.** Sus palabras vinieron de fuera ({ $sources }), y estuviste de acuerdo con ellas:
+reminder-late = Tenía que llegar antes: { $due }; no ha podido llegar antes.
+reminder-late-more = Tenía que llegar antes: { $due } y { $count ->
+    [one] una vez más
+   *[other] { $count } veces más
+} desde entonces; no ha podido llegar antes.
+reminder-late-many = Tenía que llegar antes: { $due } y { $count } veces o más desde entonces; no ha podido llegar antes.
+button-done = Hecho
+button-later = +1 h
+reminder-done = Hecho.
+reminder-done-until = Hecho. Próxima vez: { $next }.
+reminder-later = Te lo recordaré otra vez: { $when }.
+reminder-later-already = Ya está puesto otra vez. /reminders muestra la hora.
+reminder-not-come = El número { $id } todavía no ha llegado. Para cambiar su hora, pídemelo con tus palabras.
+reminder-unknown = No hay ningún recordatorio ni tarea { $id }. La lista de recordatorios muestra los números.
+reminder-cancelled = { $kind ->
+    [task] Tarea cancelada
+   *[reminder] Recordatorio cancelado
+}, { $id }: { $words }{ $time }.
+reminders-none = No hay recordatorios. Pídeme que te recuerde algo, o que haga algo cada mañana.
+reminders-zone = Las horas son las de { $zone }.
+reminders-how = /reminders cancel NÚMERO cancela uno. /reminders later NÚMERO vuelve a poner dentro de una hora uno que ya ha llegado.
+reminder-kind = { $kind ->
+    [task] tarea
+   *[reminder] recordatorio
+}
+reminder-times = próxima vez { $times }, y así sucesivamente
+reminder-times-until = próxima vez { $times }, hasta { $until }
+from-outside = de fuera: { $sources }
+task-failed = No he podido hacer la tarea { $id } (para { $due }): { $why }. /reminders la muestra, y cuándo toca otra vez.
+task-failed-why = { $reason ->
+    [model_away] no se ha podido contactar con el modelo
+    [too_old] no se ha podido contactar con el modelo
+    [too_slow] ha tardado demasiado
+    [cut_off] me han interrumpido varias veces mientras la hacía
+    [stopped] se ha detenido
+   *[no_answer] no ha habido respuesta
+}
+
 ## Commands
 
 help = Escríbeme sin más. También hay:
@@ -268,6 +386,145 @@ command-quarantined = Ese comando ha fallado tres veces, así que no lo intento 
 new-conversation = Hecho. Tu próximo mensaje empieza una conversación nueva; lo importante de esta se está anotando.
 stopped = Detenido.
 nothing-runs = No hay nada en marcha.
+
+answer-where-asked = Responde a una pregunta en el chat donde se hizo, con su botón o su número.
+nothing-found = No se ha encontrado nada.
+resend-nothing = No hay nada apartado.
+resend-unknown = No hay nada apartado con ese número.
+resent = { $count ->
+    [one] Lo intento otra vez ahora.
+   *[other] Intento otra vez { $count } envíos ahora.
+}
+
+## The state and the account
+
+status-unanswered = - esperan respuesta: { $count ->
+    [0] nada
+    [one] 1 mensaje
+   *[other] { $count } mensajes
+}
+status-undelivered = - esperan entrega: { $count ->
+    [0] nada
+    [one] 1 mensaje
+   *[other] { $count } mensajes
+}
+status-set-aside = - apartados por no poder entregarse: { $numbers } ({ $resend } lo intenta otra vez)
+status-talk = - { $person }: conversación { $conversation }, último mensaje { $last }
+status-no-talk = - { $person }: ninguna conversación abierta, último mensaje { $last }
+status-silent = - { $person }: todavía nada
+status-model = - modelo: { $model }
+status-model-away = - modelo: { $model }, sin respuesta desde { $since }: { $why }
+status-used-up = - { $budget } se ha agotado; vuelvo a responder pasada la medianoche, o cuando un propietario lo aumente en la configuración
+status-left = - queda para hoy: { $money }, y { $tokens } tokens donde no se conoce el precio
+status-read = Ha leído { $sources }. Hasta /new pregunto antes de enviar, anotar o poner recordatorios; /trust muestra más.
+status-skill-without-names = { $name } (no nombra ningún destino)
+status-skills = Habilidades cargadas: { $skills }. Hasta /new pregunto antes de que algo vaya a otro destino.
+whoami = Eres **{ $name }**, { $role ->
+    [owner] propietario
+   *[member] miembro
+}.
+whoami-reached = - se te encuentra en: { $addresses }
+whoami-unreached = - se te encuentra en: ningún sitio
+whoami-conversation = - conversación: desde { $since }
+whoami-no-conversation = - conversación: ninguna ahora; tu próximo mensaje empieza una
+whoami-memory = - memoria: tus propias notas y conversaciones, y las de nadie más
+usage-none = Todavía no se ha usado ningún modelo.
+usage-today = Hoy
+usage-days = Últimos { $days } días
+usage-by-day = Por días
+usage-by-person = Por personas
+usage-nothing = todavía nada
+usage-nobody = nadie
+usage-total = en total
+usage-tokens = { $tokens } tokens
+usage-money-and-tokens = { $money } y { $tokens } tokens
+usage-spent = { $amount } ({ $calls ->
+    [one] 1 llamada
+   *[other] { $calls } llamadas
+})
+usage-purpose = { $purpose ->
+    [chat] chat
+    [summary] resumen
+    [extraction] recordar
+    [transcription] nota de voz
+    [embedding] búsqueda por significado
+    [review] revisión
+    [reflection] repaso
+    [heartbeat] comprobación periódica
+    [task] tarea
+   *[other] { $purpose }
+}
+
+list-more = Más: { $command }
+list-earlier = Antes: { $command }
+list-later = Después: { $command }
+
+## Conversations
+
+conversations-none = Todavía no hay conversaciones de ese tipo.
+conversation-unknown = No hay ninguna conversación { $id }.
+conversation = Conversación { $id }
+conversation-untitled = sin título
+conversation-task = Tarea { $number }
+conversation-facts = { $person }, { $messages ->
+    [one] 1 mensaje
+   *[other] { $messages } mensajes
+}, { $ended }
+conversation-open = todavía abierta
+conversation-ended = terminó { $at }
+summary-list = { $list ->
+    [topics] Temas
+    [decisions] Decisiones
+    [preferences] Preferencias
+   *[pending] Pendiente
+}
+message-edited = (cambiado después a) { $words }
+attached = { $kind ->
+    [photo] foto
+    [voice] nota de voz
+   *[file] archivo
+}
+by-itself = { $from }, por su cuenta ({ $cause })
+cause = { $kind ->
+    [reminder] recordatorio
+    [task] tarea
+    [question] pregunta
+    [proposal] propuesta
+    [heartbeat] comprobación periódica
+    [reflection] repaso
+   *[notice] aviso
+}
+
+## What came from outside, and what a person vouches for
+
+trust-no-conversation = No hay ninguna conversación abierta, así que no hay nada de fuera en ella. Envía un mensaje y pregunta otra vez.
+trust-nothing = En esta conversación no hay nada de fuera.
+trust-head = En esta conversación hay texto de fuera, así que pregunto antes de enviar algo, escribir una nota o poner un recordatorio. `/new` empieza sin él.
+trust-open = sin confianza
+trust-vouched = respondes por ello
+trust-foreign = reenviado o escrito por otros: sigue siendo de fuera
+trust-no-such-item = En esta conversación no has enviado nada con ese número. `/trust` muestra lo que enviaste.
+trust-wrong-code = Ese código es de otra cosa. `/trust NÚMERO` muestra lo que enviaste, con su código.
+trust-not-yours = Eso es reenviado o lo escribieron otros, así que sigue siendo de fuera. Dime con tus palabras qué debo saber de ello.
+trust-not-read-yet = Todavía no he leído ese archivo. Pregunta otra vez cuando haya respondido.
+trust-cannot-show = De ese archivo no puedo mostrarte ni texto ni imagen, así que sigue siendo de fuera.
+trust-too-long = Eso es demasiado largo para mostrarlo aquí entero, y nadie debería responder por lo que no ha leído.
+button-trust = Confiar aquí
+trust-nothing-to-take-back = No permites nada especial en esta conversación.
+trust-unnamed = un archivo sin nombre
+trust-picture = la imagen de arriba
+trust-others = No es tuyo, y aquí nunca es de confianza: { $sources }.
+trust-how = `/trust NÚMERO` muestra otra vez lo que enviaste y te deja responder por ello.
+trust-tool = Sin preguntar hasta /new: { $name }. `/trust off` lo retira.
+trust-tool-times = Sin preguntar: { $name }, { $count } veces más. `/trust off` lo retira.
+trust-destination = No lo nombra ninguna habilidad cargada, pero está permitido hasta /new: { $name }. `/trust off` lo retira.
+trust-shown = Enviaste esto ({ $at }): { $what }.
+trust-how-to-vouch = Con `/trust { $number } { $code }` cuenta como tuyo en esta conversación: entonces puedo tomar notas y poner recordatorios a partir de ello sin preguntar. Antes de que algo salga sigo preguntando. `/trust off` lo retira.
+trust-vouched-now = Desde ahora { $what } cuenta como tuyo en esta conversación. Antes de que algo salga sigo preguntando.
+trust-taken-back = { $count ->
+    [one] Retirado: desde ahora vuelvo a preguntar.
+   *[other] Los { $count } están retirados: desde ahora vuelvo a preguntar.
+}
 
 ## Descriptions of commands; the English ones stand in the table of commands
 
@@ -308,6 +565,26 @@ does-model = Mostrar modelos o preferir uno
 does-people = Mostrar y gestionar personas
 does-pair = Crear un código
 does-remove = Quitar el acceso a una persona
+
+## Hints after invalid arguments; the English ones stand in the table of commands
+
+hint-new = después envía tu mensaje aparte
+hint-yes = con el número de la pregunta; 10 o new permite también más llamadas a una herramienta externa
+hint-no = con el número de la pregunta
+hint-memory = search admite también --agent NOMBRE, --section TÍTULO, --category PALABRA, --since y --until DÍA, --case y --context LÍNEAS
+hint-trust = NUMBER es el número de la lista; off lo retira todo
+hint-reminders = para poner uno, pídemelo con tus palabras, sin comando; later vuelve a poner dentro de una hora uno que ya ha llegado
+hint-forget = NOTE es un nombre, la clave de un dato o todas las palabras de una línea; la respuesta muestra lo que se borra y el código para ello; "messages" borra también los mensajes de los que procede; /forget PALABRAS messages borra lo que solo está en mensajes
+hint-conversations = KIND es chats, reflections, heartbeats, tasks, imported o all; before NÚMERO muestra anteriores; el número de un mensaje tras el de su conversación muestra la parte donde está
+hint-heartbeat = add es para algo que se hace una vez, always para algo que vale siempre; tidy quita lo que está marcado
+hint-show = /pending muestra los números
+hint-approve = /pending muestra los números, y /show NÚMERO el hash
+hint-reject = /pending muestra los números
+hint-history = /skills muestra los nombres
+hint-rollback = /history NOMBRE muestra las versiones
+hint-reflect = PERIOD es algo como 2026-11-20, 2026-W47, 2026-11 o today; "again" repite un repaso que ya existe
+hint-search = admite también --in messages|conversations|reflections|notes|files|skills, --category PALABRA, --since y --until DÍA, --case y --context LÍNEAS
+hint-pair = si pregunto por el nombre, /pair #N member same o /pair #N member new
 
 ## The page
 

@@ -50,6 +50,52 @@ async fn a_person_is_asked_and_answered_in_the_language_that_they_chose() {
     story.end().await;
 }
 
+/// Promise (people/no-english): In a language that you chose, whatever the program itself says is in
+/// it: reminders, refusals, hints after a mistyped command, and the answers of commands.
+#[tokio::test]
+async fn a_member_who_chose_german_meets_no_english_sentence() {
+    let story = Story::begin().await;
+    story.say(BEN, "/settings language de").await;
+    for (line, answers) in [
+        ("/yes", &["Schreib es bitte so: /yes NUMBER; mit der Nummer der Frage; 10 oder new"][..]),
+        ("/yes 7", &["Eine Frage mit dieser Nummer habe ich dir nicht gestellt."]),
+        ("/remembr", &["Den Befehl /remembr kenne ich nicht. Meinst du /remember?"]),
+        ("/whoami", &["Du bist Ben, Mitglied.", "Gespräch: gerade keines", "Gedächtnis: deine eigenen Notizen"]),
+        ("/status", &["warten auf Antwort: nichts", "Ben: noch nichts gesagt", "Modell: "]),
+        ("/trust", &["Gerade ist kein Gespräch offen"]),
+        ("/reminders", &["Es gibt keine Erinnerungen."]),
+        ("/reminders cancel 7", &["Eine Erinnerung oder Aufgabe 7 gibt es nicht."]),
+        ("/usage", &["Noch wurde kein Modell benutzt."]),
+        ("/resend", &["Nichts ist zurückgestellt."]),
+        ("/conversations", &["Gespräche dieser Art gibt es noch nicht."]),
+        ("/conversations 7", &["Ein Gespräch 7 gibt es nicht."]),
+        ("/search Fahrrad", &["Nichts gefunden."]),
+    ] {
+        story.say(BEN, line).await;
+        let received = story.last_received_by(BEN);
+        assert!(answers.iter().all(|answer| received.contains(answer)), "{line}: {received}");
+    }
+    story.model.calls("remind", json!({ "when": "0 18 * * *", "text": "die Blumen" })).says("Notiert.");
+    story.say(BEN, &format!("erinnere mich {}", canary(BEN))).await;
+    story.say(BEN, "/reminders").await;
+    let list = story.last_received_by(BEN);
+    for part in
+        ["Zeiten gelten für UTC.", "1 Erinnerung, als Nächstes heute 18:00, morgen 18:00, Sonntag 18:00 und so weiter"]
+    {
+        assert!(list.contains(part), "{part}: {list}");
+    }
+    story.pass(Duration::from_secs(6 * 3600 + 60)).await;
+    assert_eq!(story.last_received_by(BEN), "Erinnerung: die Blumen");
+    story.say(BEN, "/reminders done 1").await;
+    assert_eq!(story.last_received_by(BEN), "Erledigt. Das nächste Mal: morgen 18:00.");
+    story.say(BEN, "/reminders cancel 1").await;
+    assert_eq!(story.last_received_by(BEN), "Erinnerung 1 ist gestrichen: die Blumen, morgen 18:00.");
+    story.say(BEN, "/conversations").await;
+    let list = story.last_received_by(BEN);
+    assert!(list.contains("(12:00)") && list.contains("Ben, 1 Nachricht, beendet 12:00"), "{list}");
+    story.end().await;
+}
+
 /// Promise (people/settings): `/settings` shows your language and time zone, and changes them for
 /// you alone; an unknown one is refused, with the one that you probably meant.
 #[tokio::test]

@@ -175,6 +175,37 @@ async fn a_reminder_has_buttons_for_done_and_for_an_hour_later() {
     story.end().await;
 }
 
+/// Proves: people/no-english
+#[tokio::test]
+async fn buttons_and_decisions_are_in_the_language_of_their_person() {
+    let story = Story::begin().await;
+    story.say(ADA, "/settings language de").await;
+    story.model.calls("remind", json!({ "when": "in 20 minutes", "text": "der Ofen" })).says("Notiert.");
+    story.say(ADA, "bitte").await;
+    story.pass(Duration::from_secs(1_200)).await;
+    let reminder = story.fake.sent(ADA).pop().unwrap();
+    assert_eq!(
+        (reminder.text.as_str(), shown(&story, ADA)),
+        ("Erinnerung: der Ofen", vec!["Erledigt".to_owned(), "+1 Std.".to_owned()])
+    );
+    story.fake.presses(ADA, reminder.message_id, &reminder.buttons()[0].1);
+    story.answered().await;
+    assert_eq!(shown(&story, ADA), ["✓ Erledigt 12:20"]);
+    let note = json!({ "title": "Tee", "content": "Die Kanne wärmen.", "kind": "preference" });
+    story.model.calls("remember", note).says("Notiert.");
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+    story.answered().await;
+    assert_eq!(shown(&story, ADA), ["Merken", "Lassen"]);
+    story.say(ADA, "/no 1").await;
+    assert_eq!(shown(&story, ADA), ["Nicht gemerkt 12:20"]);
+    story.say(ADA, "/settings language es").await;
+    assert_eq!(
+        story.text("SELECT group_concat(decision, ' ') FROM outbox WHERE decision <> ''"),
+        "✓ Erledigt decision-not-kept"
+    );
+    story.end().await;
+}
+
 /// Proves: people/strangers
 #[tokio::test]
 async fn a_stranger_is_let_in_or_ignored_by_button() {

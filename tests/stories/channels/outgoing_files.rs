@@ -117,6 +117,22 @@ async fn a_file_changed_before_sending_is_not_sent_and_the_rest_is() {
     story.end().await;
 }
 
+/// Proves: people/no-english
+#[tokio::test]
+async fn a_file_that_is_not_sent_is_named_in_the_language_of_its_person() {
+    let story = Story::begin().await;
+    story.say(ADA, "/settings language de").await;
+    story.writes("one.md", "one");
+    story.fake.flood(ADA, 5);
+    story.model.calls("send_file", json!({ "path": "one.md" })).says("Hier.");
+    story.say(ADA, "bitte").await;
+    story.writes("one.md", "something else");
+    story.pass(std::time::Duration::from_secs(10)).await;
+    let texts = story.received_by(ADA).join("\n");
+    assert!(texts.contains("(Die Datei one.md wurde inzwischen gelöscht oder geändert, darum"), "{texts}");
+    story.end().await;
+}
+
 #[tokio::test]
 async fn five_files_go_with_one_answer_and_no_huge_one() {
     let story = Story::begin().await;

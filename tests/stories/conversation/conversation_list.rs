@@ -83,17 +83,17 @@ async fn a_conversation_is_listed_with_all_that_it_read() {
     story.start().await;
     story.say(ADA, "hello").await;
     let list = answer(&story, ADA, "/conversations").await;
-    assert!(!list.contains("untrusted"), "{list}");
+    assert!(!list.contains("from outside"), "{list}");
     story.model.calls("web_fetch", json!({ "url": "http://news.example/today" })).says("It rains.");
     story.say(ADA, "look at http://news.example/today").await;
     let list = answer(&story, ADA, "/conversations").await;
-    assert!(list.contains("untrusted: web:news.example"), "{list}");
+    assert!(list.contains("from outside: text from the web, news.example"), "{list}");
     story.say(ADA, "/new").await;
     story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}letter"));
     story.answered().await;
     let passed_on = if Fake::NAME == "telegram" { "forward" } else { "web:" };
     let list = answer(&story, ADA, "/conversations").await;
-    assert_eq!(list.matches("untrusted: ").count(), 2, "{list}");
+    assert_eq!(list.matches("from outside: ").count(), 2, "{list}");
     assert!(list.contains(passed_on), "{list}");
     let db = Connection::open(story.home.join("compline.db")).unwrap();
     for conversation in [1, 2] {

@@ -204,7 +204,7 @@ fn time_while_the_program_is_off_does_not_count_against_an_answer() {
         let crash_test = cut_off_for(dark, Say::Text("Here I am.".to_owned()));
         assert!(!crash_test.pass(Duration::from_secs(5)));
         let heard = crash_test.story.received_by(ADA);
-        let told = heard.iter().filter(|text| text.contains("I was away, so this answers what you wrote at"));
+        let told = heard.iter().filter(|text| text.contains("I was away, so this answers what you wrote "));
         assert!(told.clone().count() == 1 && told.clone().all(|told| told.contains(named)), "{heard:?}");
         assert_eq!(heard.iter().filter(|text| *text == "Here I am.").count(), 1, "{heard:?}");
         crash_test.end();

@@ -173,6 +173,27 @@ async fn a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else() {
     story.end().await;
 }
 
+/// Proves: people/no-english
+#[tokio::test]
+async fn messages_and_voice_notes_over_budget_are_refused_in_the_language_of_their_person() {
+    let server = TranscriptionServer::opens(true).await;
+    let story = Story::with(&server.settings()).await;
+    story.say(BEN, "/settings language de").await;
+    spend(&story, 2, 1_599_900);
+    story.fake.sends_voice(BEN, 3, b"la la la");
+    heard_out(&story, 1).await;
+    let reason = "weil dein Anteil am heutigen Budget aufgebraucht ist. Um Mitternacht beginnt es neu; ein Besitzer kann es in der \
+                  Konfiguration erhöhen.";
+    assert_eq!(story.last_received_by(BEN), format!("Ich habe deine Sprachnachricht nicht angehört, {reason}"));
+    story.say(BEN, "und jetzt?").await;
+    assert_eq!(story.last_received_by(BEN), format!("Ich habe nicht geantwortet, {reason}"));
+    story.say(BEN, "/status").await;
+    let status = story.last_received_by(BEN);
+    assert!(status.contains("dein Anteil am heutigen Budget ist aufgebraucht; ich antworte wieder"), "{status}");
+    assert_eq!((fetched(&story), server.asked(), story.model.asked()), (0, 0, 0));
+    story.end().await;
+}
+
 /// Records tokens as spent by a person today.
 fn spend(story: &Story, person: i64, tokens: i64) {
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();

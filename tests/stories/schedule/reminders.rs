@@ -4,6 +4,8 @@
 use std::time::Duration;
 
 use compline::time::{Timestamp, Zone};
+use compline::trust::Source;
+use compline::wording::why::in_words;
 use serde_json::{Value, json};
 
 use super::{Fake, Story};
@@ -66,10 +68,7 @@ async fn a_late_one_says_so_and_comes_once() {
     story.start().await;
     story.pass(MINUTE).await;
     let [oven] = &told(&story, ADA)[..] else { panic!("{:?}", told(&story, ADA)) };
-    assert!(
-        oven.contains("the oven") && oven.contains("was due at 2026-11-20 12:20 (UTC); it could not come sooner"),
-        "{oven}"
-    );
+    assert!(oven.contains("the oven") && oven.contains("(Due earlier: 12:20; it could not come sooner.)"), "{oven}");
     story.restart().await;
     story.pass(HOUR).await;
     assert_eq!(told(&story, ADA)[1..], ["Reminder: the cat"], "that one is in time");
@@ -89,7 +88,7 @@ async fn several_that_were_missed_become_one_that_says_how_many() {
     story.start().await;
     story.pass(MINUTE).await;
     let late = &told(&story, ADA)[1..];
-    assert!(late.len() == 1 && late[0].contains("due at 2026-11-22 09:00 (UTC), and 3 times more since"), "{late:?}");
+    assert!(late.len() == 1 && late[0].contains("Due earlier: Sun 22 Nov, 09:00, and 3 times more since"), "{late:?}");
     story.pass(DAY).await;
     assert_eq!(told(&story, ADA)[2..], ["Reminder: take the pills"]);
     story.end().await;
@@ -310,15 +309,16 @@ async fn in_a_tainted_turn_it_needs_a_yes_to_all_that_is_shown() {
     story.model.says("It is kept.");
     story.say(ADA, "/yes 2").await;
     assert_eq!(kinds(&story.text("SELECT label FROM reminders")), Fake::PASSED_ON);
+    let passed_on = in_words(&Source::new(Fake::PASSED_ON, ""));
     story.say(ADA, "/reminders").await;
     assert!(
-        story.last_received_by(ADA).contains(&format!("(from outside: {}", Fake::PASSED_ON)),
+        story.last_received_by(ADA).contains(&format!("(from outside: {passed_on})")),
         "{}",
         story.last_received_by(ADA)
     );
     story.pass(2 * HOUR).await;
     let told = told(&story, ADA);
-    assert!(told.len() == 1 && told[0].contains(&format!("came from outside ({}", Fake::PASSED_ON)), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains(&format!("came from outside ({passed_on})")), "{told:?}");
     assert_eq!(kinds(&story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1")), Fake::PASSED_ON);
     story.end().await;
 }
@@ -401,7 +401,7 @@ async fn what_comes_back_ends_after_its_last_day() {
     assert!(gave(&story).contains(words), "{}", gave(&story));
     story.say(ADA, "/reminders").await;
     assert!(
-        story.last_received_by(ADA).contains("next tomorrow 09:00, Sunday 09:00, until 2026-11-22"),
+        story.last_received_by(ADA).contains("next tomorrow 09:00, Sunday 09:00, until Sunday"),
         "{}",
         story.last_received_by(ADA)
     );

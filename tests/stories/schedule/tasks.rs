@@ -92,7 +92,7 @@ async fn a_failed_task_is_reported_in_one_sentence() {
     schedule(&story, ADA, "0 13 * * *", "Do it").await;
     story.background.fails(ModelError::Refused);
     story.pass(HOUR + MINUTE).await;
-    let told = "I could not do task 1, which was due at 2026-11-20 13:00 (UTC): there was no answer.";
+    let told = "I could not do task 1 (due 13:00): there was no answer.";
     assert!(story.last_received_by(ADA).starts_with(told), "{}", story.last_received_by(ADA));
     assert_eq!(story.received_by(ADA).len(), 2);
     story.pass(24 * HOUR).await;
@@ -147,7 +147,10 @@ async fn runs_that_were_missed_become_one() {
     story.start().await;
     story.pass(MINUTE).await;
     let runs = runs(&story);
-    assert!(runs.len() == 1 && runs[0].contains("due at 2026-11-20 13:00 (UTC), and 4 times more since"), "{runs:?}");
+    assert!(
+        runs.len() == 1 && runs[0].contains("Due earlier: 2026-11-20 13:00 (UTC), and 4 times more since"),
+        "{runs:?}"
+    );
     assert_eq!(story.received_by(ADA), ["Noted.", "ok"]);
     story.end().await;
 }

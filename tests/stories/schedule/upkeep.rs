@@ -267,7 +267,7 @@ async fn status_shows_the_last_upkeep_and_a_sound_journal() {
     story.say(ADA, &format!("Good morning {}", canary(ADA))).await;
     story.pass(TO_THE_ROUND).await;
     let status = story.command_line(&["status"]).await;
-    assert!(status.markdown.contains("upkeep: last on 2026-11-21 04:30, the journal is sound"), "{}", status.markdown);
+    assert!(status.markdown.contains("upkeep: last 04:30, the journal is sound"), "{}", status.markdown);
     assert_eq!(status.json["upkeep"]["sound"], true);
     assert!(status.json["upkeep"]["checked_at"].is_string());
     story.end().await;
