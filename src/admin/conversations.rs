@@ -14,6 +14,7 @@ use crate::store::{Conversation, ConversationKind, Db, SummaryContent, SummaryIn
 use crate::text::{one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
+use crate::wording::review::Surface;
 use crate::wording::why::all_in_words;
 use crate::wording::{Language, command as says, reflection};
 

@@ -99,7 +99,7 @@ impl PeopleAdmin<'_> {
 
     async fn sign_in_link(&self, origin: &Origin, name: Option<&str>) -> anyhow::Result<Answer> {
         let (address, made_in) = match origin.surface() {
-            Surface::Chat => (self.page.public(), CodeOrigin::Chat),
+            Surface::Chat(_) => (self.page.public(), CodeOrigin::Chat),
             Surface::CommandLine => (self.page.local(), CodeOrigin::CommandLine),
         };
         let person = match name {
@@ -107,10 +107,10 @@ impl PeopleAdmin<'_> {
             None => origin.caller().cloned(),
         };
         let Some(person) = person else { return Ok(Answer::refusal(no_such_person(name))) };
-        let language = self.language_on(origin.surface(), &person).await?;
+        let language = origin.surface().language();
         let Some(address) = address else {
             let why = match origin.surface() {
-                Surface::Chat => says::only_on_the_computer(language),
+                Surface::Chat(_) => says::only_on_the_computer(language),
                 Surface::CommandLine => self.page.problem().unwrap_or_else(|| says::NOT_SERVED.to_owned()),
             };
             return Ok(Answer::refusal(why));

@@ -56,7 +56,7 @@ fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String
     if whole.markdown.chars().count() <= max {
         return whole;
     }
-    let markdown = format!("{}\n\n{}", head(proposal, Surface::Chat), remark(proposal.row.id));
+    let markdown = format!("{}\n\n{}", head(proposal, Surface::Chat(Language::ENGLISH)), remark(proposal.row.id));
     DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
 }
 

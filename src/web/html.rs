@@ -9,6 +9,7 @@ use maud::{Markup, html};
 
 use crate::markdown::{self, Block, Body, LinkDisplay, Span};
 use crate::time::{Timestamp, Zone};
+use crate::wording::Language;
 
 /// Renders Markdown. Addresses stand behind their text only if the text is `trusted`.
 pub fn markdown(text: &str, trusted: bool) -> Markup {
@@ -77,5 +78,5 @@ pub fn away(link: &str) -> String {
 
 /// Renders a time, with the exact one as its title.
 pub fn time(at: Timestamp, zone: Zone, now: Timestamp) -> Markup {
-    html! { time datetime=(at.rfc3339()) title=(zone.show_long(at)) { (zone.show_near(at, now)) } }
+    html! { time datetime=(at.rfc3339()) title=(zone.show_long(at)) { (Language::ENGLISH.near(zone, at, now)) } }
 }

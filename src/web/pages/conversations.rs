@@ -70,7 +70,7 @@ pub async fn list(
 fn row(item: &ConversationItem, visitor: &Visitor) -> Markup {
     let conversation = &item.conversation;
     html! {
-        a.title href={ "/conversations/" (conversation.id) } { (texts::line(&item.title_text(visitor.zone))) }
+        a.title href={ "/conversations/" (conversation.id) } { (texts::line(&item.title_text(visitor.zone, visitor.now))) }
         p.facts {
             (render::time(conversation.opened_at, visitor.zone, visitor.now)) " · "
             (conversation.messages) @if conversation.messages == 1 { " message" } @else { " messages" }

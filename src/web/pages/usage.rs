@@ -12,7 +12,7 @@ use crate::store::SpendLine;
 use crate::web::chart::StackedBars;
 use crate::web::session::Member;
 use crate::web::{Web, layout};
-use crate::wording;
+use crate::wording::{self, Language};
 
 /// Number of days shown, including today.
 const DAYS: u32 = 30;
@@ -33,7 +33,7 @@ pub async fn usage(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
             }
             (by_day(&report).markup())
             (sums(&report, "Model", |line| line.model.clone()))
-            @if visitor.is_owner() { (sums(&report, "Person", |line| wording::command::spender(&line.person))) }
+            @if visitor.is_owner() { (sums(&report, "Person", |line| wording::command::spender(Language::ENGLISH, &line.person))) }
         }
     };
     layout::page(Some(&visitor), "/usage", "Usage", main).into_response()
