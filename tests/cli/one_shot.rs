@@ -68,7 +68,6 @@ fn a_question_without_an_answer_fails_with_the_reason() {
     assert!(status.out.contains(", no answer since") && status.out.contains("refuses our key"), "{status:?}");
 }
 
-/// A gateway with a limit on the size of its files: simulates a full disk.
 /// Promise (command-line/chat-refused): A command in `compline chat "/…"` that does not exist or
 /// cannot be done says why on standard error and fails; piped text with it is answered all the same.
 #[test]
@@ -86,6 +85,7 @@ fn a_command_that_is_not_done_fails_with_the_reason() {
     assert!(!piped.out.is_empty() && !piped.out.contains("/bogus"), "{piped:?}");
 }
 
+/// A gateway with a limit on the size of its files: simulates a full disk.
 fn gateway_on_a_full_disk(home: &Home) -> Child {
     let journal = std::fs::metadata(home.file("compline.db")).unwrap().len();
     let limit = journal / 512 + 64;
