@@ -88,10 +88,10 @@ fn every_message_is_settled_once(db: &Connection, told: &Told, lost: &[i64]) {
     }
     let expected = told.commands.iter().filter(|(who, id)| stored("command", *who, *id) == 1).count() as i64;
     let commands: i64 = one(db, "SELECT count(*) FROM messages WHERE kind = 'command' AND state = 'answered'");
-    let answers: i64 = one(db, "SELECT count(*) FROM outbox WHERE kind = 'answer'");
+    let answers: i64 = one(db, "SELECT count(*) FROM outbox WHERE kind IN ('answer', 'refusal')");
     assert_eq!((commands, answers), (expected, expected), "commands and their answers");
     let odd = "SELECT coalesce(group_concat(m.state || ' ' || m.reason || ' in a turn that is ' || coalesce(t.state, 'nowhere')), '')
-        FROM messages m LEFT JOIN turns t ON t.id = m.turn_id WHERE m.kind = 'said' AND NOT CASE m.state WHEN 'answered' THEN (m.reason = '' AND t.state = 'done') OR (m.reason = 'stopped' AND t.state = 'stopped')
+        FROM messages m LEFT JOIN turns t ON t.id = m.turn_id WHERE m.kind = 'said' AND NOT CASE m.state WHEN 'answered' THEN (m.reason = '' AND t.state = 'done') OR (m.reason = 'stopped' AND coalesce(t.state, 'stopped') = 'stopped')
         WHEN 'closed' THEN m.reason <> '' AND (t.id IS NULL OR t.state = 'gave_up') ELSE 0 END";
     assert_eq!(one::<String>(db, odd), "", "messages that are neither answered nor closed with a reason");
 }
