@@ -91,7 +91,8 @@ async fn a_conversation_is_listed_with_all_that_it_read() {
     story.say(ADA, "/new").await;
     story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}letter"));
     story.answered().await;
-    let passed_on = if Fake::NAME == "telegram" { "forward" } else { "web:" };
+    let is_telegram = Fake::NAME == "telegram";
+    let passed_on = if is_telegram { "text forwarded from another person" } else { "the preview of a web page" };
     let list = answer(&story, ADA, "/conversations").await;
     assert_eq!(list.matches("from outside: ").count(), 2, "{list}");
     assert!(list.contains(passed_on), "{list}");
