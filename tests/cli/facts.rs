@@ -9,6 +9,7 @@ const COMMANDS: [&str; 31] = [
     "service",
     "reload",
     "chat",
+    "web",
     "doctor",
     "status",
     "config",
