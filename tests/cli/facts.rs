@@ -2,7 +2,7 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 31] = [
+const COMMANDS: [&str; 32] = [
     "demo",
     "init",
     "run",
