@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::trust::{Label, Labelled, Scope, Text};
-pub use language::{Language, Sentence};
+pub use language::{Language, Locale, Sentence};
 
 /// Text written by the program: a constant, or a message formatted by a function of this catalogue.
 /// Nothing else converts to it, so other strings cannot become trusted as program text.

@@ -26,8 +26,9 @@ use crate::store::{
 use crate::text::erasure_query::ErasureQuery;
 use crate::trust::Scope;
 use crate::wording::erasure_plan as plan_says;
-use crate::wording::personal_data as says;
+use crate::wording::personal_data::{self as says, ErasedKind};
 use crate::wording::review::Surface;
+use crate::wording::{Language, Locale, Sentence};
 
 /// A request to forget something.
 #[derive(Debug, Clone, Copy)]
@@ -102,11 +103,17 @@ impl ErasureAdmin<'_> {
             others_messages: plan.others_messages,
             is_group: matches!(who, Party::Group(_)),
             code,
-            zone: self.zone,
+            locale: self.locale_of(who, surface).await?,
             replica_days: self.schedule.retention.replica_days,
             surface,
         };
         Ok(shown.answer(outdated.is_some()))
+    }
+
+    /// Returns language, zone and time in which a party reads there.
+    async fn locale_of(&self, who: &Party, surface: Surface) -> anyhow::Result<Locale> {
+        let zone = self.engine.zone_of(who.scope()).await?;
+        Ok(Locale { language: surface.language(), zone, now: self.clock.now() })
     }
 
     /// Returns what a name means: a note, a fact or a line; or, with messages, words anywhere.
@@ -157,7 +164,7 @@ impl ErasureAdmin<'_> {
     /// Continues a deletion.
     async fn resume(&self, erasure: &ErasureHead, request: &ForgetRequest<'_>) -> anyhow::Result<Answer> {
         if !erasure.has_target {
-            return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({})));
+            return Ok(Answer::ours(says::NOTHING_LEFT.in_language(request.surface.language()), json!({})));
         }
         self.stop_turns_of(erasure.scope).await?;
         if request.messages == SourceMessages::Delete {
@@ -179,9 +186,9 @@ impl ErasureAdmin<'_> {
         let (mut has_messages, mut choice, mut left) = (plan.has_messages, ErasureChoice::default(), Vec::new());
         if let Some(numbers) = numbers {
             let Some((chosen, has_message)) = plan.preview.choice_of(numbers) else {
-                return Ok(Answer::refusal(plan_says::NO_SUCH_NUMBER));
+                return Ok(Answer::refusal(plan_says::NO_SUCH_NUMBER.in_language(surface.language())));
             };
-            left = left_out(&plan.preview, numbers, self.zone);
+            left = left_out(&plan.preview, numbers, self.locale_of(who, surface).await?);
             (has_messages, choice) = (has_message, chosen);
         }
         let scope = who.scope();
@@ -212,10 +219,12 @@ impl ErasureAdmin<'_> {
         surface: Surface,
     ) -> anyhow::Result<Answer> {
         if self.journal.read(|db| db.erasure().unreadable()).await?.contains(&id) {
-            return Ok(Answer::refusal(says::unreadable(id)));
+            return Ok(Answer::refusal(says::unreadable(surface.language(), id)));
         }
         let outcome = self.erasure().execute(id, self.clock.now()).await?;
-        let Some(mut outcome) = outcome else { return Ok(Answer::ours(says::NOTHING_LEFT.to_owned(), json!({}))) };
+        let Some(mut outcome) = outcome else {
+            return Ok(Answer::ours(says::NOTHING_LEFT.in_language(surface.language()), json!({})));
+        };
         // Turns with nothing left to answer end, and conversations that lost text get new
         // summaries.
         for redacted in outcome.redacted.iter().filter(|redacted| redacted.turn_ended) {
@@ -224,7 +233,7 @@ impl ErasureAdmin<'_> {
         self.engine.wake_summarizer();
         self.schedule.wake();
         outcome.counts = outcome.counts.and(more);
-        let elsewhere = says::kept_elsewhere(self.schedule.retention.replica_days);
+        let elsewhere = says::kept_elsewhere(surface.language(), self.schedule.retention.replica_days);
         Ok(outcome_answer(id, &outcome, (left, elsewhere), surface))
     }
 
@@ -294,12 +303,13 @@ impl ErasureAdmin<'_> {
 
 /// The refusal of a name that means nothing.
 fn unknown(who: &Party, name: &str, request: &ForgetRequest<'_>) -> Answer {
+    let language = request.surface.language();
     let (name, is_short) = (plain(name), ErasureQuery::of_words(name).is_empty());
     Answer::refusal(match (request.messages, who) {
-        (SourceMessages::Delete, _) if is_short => says::too_few(&name),
-        (SourceMessages::Delete, _) => says::none_said(&name),
+        (SourceMessages::Delete, _) if is_short => says::too_few(language, &name),
+        (SourceMessages::Delete, _) => says::none_said(language, &name),
         (SourceMessages::Keep, Party::One(_)) => says::none_such(&name, request.surface),
-        (SourceMessages::Keep, Party::Group(_)) => says::none_such_in_group(&name),
+        (SourceMessages::Keep, Party::Group(_)) => says::none_such_in_group(language, &name),
     })
 }
 
@@ -310,19 +320,21 @@ fn outcome_answer(
     surface: Surface,
 ) -> Answer {
     let ErasureOutcome { counts, remaining, .. } = outcome;
-    let mut lines = vec![says::forgotten(&counted(counts))];
+    let language = surface.language();
+    let words = |sentence: Sentence| sentence.in_language(language).into_string();
+    let mut lines = vec![says::forgotten(language, &counted(language, counts))];
     let files_left = [&*remaining.files, &*remaining.assistant_files, &*remaining.received_files].concat();
     let is_left = !files_left.is_empty() || remaining.is_spared || !remaining.is_verified();
     let is_in_no_file = counts.notes == 0 && counts.lines == 0 && !is_left;
     if is_in_no_file && counts.versions > 0 {
-        lines.push(says::ONLY_BEFORE.to_owned());
+        lines.push(words(says::ONLY_BEFORE));
     }
     let places = remaining_in_words(id, remaining, surface);
     if remaining.is_spared {
-        lines.push(says::left_out(left));
+        lines.push(says::left_out(language, left));
     }
     if places.is_empty() {
-        lines.push(if remaining.is_spared { says::PROVED_BUT_SPARED } else { says::PROVED }.to_owned());
+        lines.push(words(if remaining.is_spared { says::PROVED_BUT_SPARED } else { says::PROVED }));
     }
     lines.extend(places);
     lines.push(elsewhere);
@@ -344,35 +356,44 @@ fn outcome_answer(
     Answer::ours(lines.join("\n\n"), json)
 }
 
-fn counted(counts: &ErasureCounts) -> Vec<String> {
+fn counted(language: Language, counts: &ErasureCounts) -> Vec<String> {
     let ErasureCounts { notes, lines, entries, versions, summaries, copies, messages, archives } = *counts;
-    let all = [notes, lines, entries, versions, summaries, copies, messages, archives];
-    all.into_iter().zip(says::KINDS).filter_map(|(count, (one, many))| says::counted(count, one, many)).collect()
+    let all = [
+        (notes, ErasedKind::Note),
+        (lines, ErasedKind::Line),
+        (entries, ErasedKind::Entry),
+        (versions, ErasedKind::Version),
+        (summaries, ErasedKind::SummaryPlace),
+        (copies, ErasedKind::Copy),
+        (messages, ErasedKind::Message),
+        (archives, ErasedKind::DeletedArchive),
+    ];
+    all.into_iter().filter_map(|(count, kind)| says::counted(language, count, kind)).collect()
 }
 
 fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surface) -> Vec<String> {
+    let language = surface.language();
+    let counted = |count: usize, kind: ErasedKind| says::counted(language, count, kind);
     let (files, unread) = (listed(&remaining.files), listed(&remaining.unreadable_files));
     let (of_assistant, received) = (listed(&remaining.assistant_files), listed(&remaining.received_files));
     let Paraphrases { messages, summaries, files: paraphrased } = &remaining.paraphrases;
     let paraphrases: Vec<String> = [
-        says::counted(*messages, "message", "messages"),
-        says::counted(*summaries, "summary", "summaries"),
+        counted(*messages, ErasedKind::Message),
+        counted(*summaries, ErasedKind::Summary),
         (!paraphrased.is_empty()).then(|| listed(paraphrased)),
     ]
     .into_iter()
     .flatten()
     .collect();
     [
-        says::counted(remaining.messages.len(), "message", "messages")
-            .map(|messages| says::in_messages(&messages, id, surface)),
-        says::counted(remaining.reminders, "reminder", "reminders")
-            .map(|reminders| says::in_reminders(&reminders, surface)),
-        says::counted(remaining.proposals, "proposal", "proposals").map(|proposals| says::in_proposals(&proposals)),
-        (!files.is_empty()).then(|| says::in_files(&files)),
-        (!of_assistant.is_empty()).then(|| says::in_assistant_files(&of_assistant)),
-        (!received.is_empty()).then(|| says::in_received_files(&received)),
-        (!unread.is_empty()).then(|| says::unread(&unread)),
-        says::counted(remaining.other, "place", "places").map(|places| says::elsewhere(&places, id, surface)),
+        counted(remaining.messages.len(), ErasedKind::Message).map(|some| says::in_messages(&some, id, surface)),
+        counted(remaining.reminders, ErasedKind::Reminder).map(|some| says::in_reminders(&some, surface)),
+        counted(remaining.proposals, ErasedKind::Proposal).map(|some| says::in_proposals(language, &some)),
+        (!files.is_empty()).then(|| says::in_files(language, &files)),
+        (!of_assistant.is_empty()).then(|| says::in_assistant_files(language, &of_assistant)),
+        (!received.is_empty()).then(|| says::in_received_files(language, &received)),
+        (!unread.is_empty()).then(|| says::unread(language, &unread)),
+        counted(remaining.other, ErasedKind::Place).map(|some| says::elsewhere(&some, id, surface)),
         (!paraphrases.is_empty()).then(|| says::paraphrases(&paraphrases.join(", "), surface)),
     ]
     .into_iter()

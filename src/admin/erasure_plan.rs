@@ -12,10 +12,10 @@ use super::memory::visible_path;
 use crate::erasure::{ErasurePreview, FileMatches, PlannedItem};
 use crate::store::ErasureItem;
 use crate::text::shorten;
-use crate::time::Zone;
 use crate::wording::erasure_plan as says;
-use crate::wording::personal_data;
+use crate::wording::personal_data::{self, ErasedKind};
 use crate::wording::review::Surface;
+use crate::wording::{Language, Locale, Sentence};
 
 /// Maximum length of a shown line, in characters.
 const LINE: usize = 120;
@@ -23,6 +23,15 @@ const LINE: usize = 120;
 const SHOWN: usize = 40;
 /// Maximum length of the command of a button, in bytes.
 const BUTTON: usize = 64;
+/// Kinds of items in the first sentence.
+const KINDS: [ErasedKind; 6] = [
+    ErasedKind::Note,
+    ErasedKind::Line,
+    ErasedKind::EarlierLine,
+    ErasedKind::Message,
+    ErasedKind::SummaryPlace,
+    ErasedKind::Archive,
+];
 /// The word before the numbers of a choice.
 const ONLY: &str = "only";
 
@@ -66,7 +75,7 @@ pub(super) struct ShownPlan<'p> {
     /// True in a group.
     pub(super) is_group: bool,
     pub(super) code: &'p str,
-    pub(super) zone: Zone,
+    pub(super) locale: Locale,
     /// Days that a replica keeps what is deleted.
     pub(super) replica_days: Option<u32>,
     pub(super) surface: Surface,
@@ -76,31 +85,33 @@ impl ShownPlan<'_> {
     /// Returns the plan as an answer, with a button where there is room for its command.
     pub(super) fn answer(&self, has_changed: bool) -> Answer {
         let mut shown = ShownLabel::nothing();
+        let language = self.locale.language;
+        let words = |sentence: Sentence| sentence.in_language(language).into_string();
         let items = &self.preview.items;
         let (certain, optional): (Vec<_>, Vec<_>) =
             items.iter().enumerate().partition(|(_, planned)| self.goes(planned));
-        let mut parts: Vec<String> = has_changed.then(|| says::CHANGED.to_owned()).into_iter().collect();
+        let mut parts: Vec<String> = has_changed.then(|| words(says::CHANGED)).into_iter().collect();
         let name = plain(self.name);
-        parts.push(says::headline(&name, &self.counts(certain.iter().map(|(_, planned)| *planned))));
+        parts.push(says::headline(language, &name, &self.counts(certain.iter().map(|(_, planned)| *planned))));
         let mut room = SHOWN;
         for (title, listed) in [(None, certain), (Some(says::OPTIONAL), optional)] {
-            let mut lines: Vec<String> = title.filter(|_| !listed.is_empty()).map(str::to_owned).into_iter().collect();
+            let mut lines: Vec<String> = title.filter(|_| !listed.is_empty()).map(words).into_iter().collect();
             let more = listed.len().saturating_sub(room);
             for (at, planned) in listed.iter().take(room) {
                 lines.push(says::item(at.saturating_add(1), &self.described(planned, &mut shown)));
             }
             room = room.saturating_sub(listed.len());
-            lines.extend((more > 0).then(|| says::more(more)));
+            lines.extend((more > 0).then(|| says::more(language, more)));
             if !lines.is_empty() {
                 parts.push(lines.join("\n"));
             }
         }
-        parts.push(says::stays(&self.stays(), self.replica_days));
+        parts.push(says::stays(language, &self.stays(), self.replica_days));
         // Backslashes would stay visible in a command.
         let typed = self.name.replace('`', "");
         parts.push(says::carry_out(&typed, self.code, self.has_messages, items.len(), self.surface));
         let command = says::command(self.name, self.code, self.has_messages);
-        let buttons = (command.len() <= BUTTON).then(|| (says::DELETE.to_owned(), command));
+        let buttons = (command.len() <= BUTTON).then(|| (words(says::DELETE), command));
         let answer = Answer::showing(shown, parts.join("\n\n"), self.json());
         answer.with_buttons(buttons.into_iter().collect())
     }
@@ -125,42 +136,46 @@ impl ShownPlan<'_> {
                 *count = count.saturating_add(1);
             }
         }
-        let counted = counts.into_iter().zip(says::KINDS);
-        let copies = (self.preview.copies, says::COPIES);
-        counted.chain([copies]).filter_map(|(count, (one, many))| personal_data::counted(count, one, many)).collect()
+        let copies = (self.preview.copies, ErasedKind::PlannedCopy);
+        let counted = counts.into_iter().zip(KINDS).chain([copies]);
+        counted.filter_map(|(count, kind)| personal_data::counted(self.locale.language, count, kind)).collect()
     }
 
     fn described(&self, planned: &PlannedItem, shown: &mut ShownLabel) -> String {
         let what = self.named(planned, shown);
-        if planned.is_derived { says::derived(&what) } else { what }
+        if planned.is_derived { says::derived(self.locale.language, &what) } else { what }
     }
 
     fn named(&self, planned: &PlannedItem, shown: &mut ShownLabel) -> String {
         planned.labels.iter().for_each(|label| shown.also(label));
         let text = plain(&shorten(planned.text.trim(), LINE));
-        let at = planned.at.map(|at| self.zone.show_day_and_time(at)).unwrap_or_default();
+        let language = self.locale.language;
+        let at = planned.at.map(|at| self.locale.near(at)).unwrap_or_default();
         let path = plain(visible_path(&planned.path));
         match &planned.item {
-            ErasureItem::Note(_) => says::note(&text, &path, planned.versions),
-            ErasureItem::Line { .. } => says::line(&path, &text, planned.is_current, planned.versions),
-            ErasureItem::Archive(_) => says::archive(&path),
-            ErasureItem::Message(_) => says::message(planned.is_reply, self.is_group, &at, &text),
-            ErasureItem::Summary(_) => says::summary(&at),
-            ErasureItem::Reflection(_) => says::reflection(&at),
-            ErasureItem::Reminder(id) => says::reminder(*id),
+            ErasureItem::Note(_) => says::note(language, &text, &path, planned.versions),
+            ErasureItem::Line { .. } => says::line(language, &path, &text, planned.is_current, planned.versions),
+            ErasureItem::Archive(_) => says::archive(language, &path),
+            ErasureItem::Message(_) => says::message(language, planned.is_reply, self.is_group, &at, &text),
+            ErasureItem::Summary(_) => says::summary(language, &at),
+            ErasureItem::Reflection(_) => says::reflection(language, &at),
+            ErasureItem::Reminder(id) => says::reminder(language, *id),
         }
     }
 
     fn stays(&self) -> Vec<String> {
         let FileMatches { files, by_assistant, received, paraphrases: _, unreadable } = &self.preview.files;
-        let by = |files: &[String], named: fn(&str) -> String| (!files.is_empty()).then(|| named(&listed(files)));
+        let language = self.locale.language;
+        let by = |files: &[String], named: fn(Language, &str) -> String| {
+            (!files.is_empty()).then(|| named(language, &listed(files)))
+        };
         [
             by(files, says::stays_by_hand),
             by(by_assistant, says::stays_by_assistant),
             by(received, says::stays_received),
             by(unreadable, says::stays_unread),
-            (self.others_messages > 0).then(|| says::stays_in_messages(self.others_messages)),
-            (self.preview.proposals > 0).then(|| says::stays_in_proposals(self.preview.proposals)),
+            (self.others_messages > 0).then(|| says::stays_in_messages(language, self.others_messages)),
+            (self.preview.proposals > 0).then(|| says::stays_in_proposals(language, self.preview.proposals)),
         ]
         .into_iter()
         .flatten()
@@ -178,19 +193,20 @@ impl ShownPlan<'_> {
 }
 
 /// Returns the items that a choice leaves out, as they are named afterwards: without their text.
-pub(super) fn left_out(preview: &ErasurePreview, numbers: &[usize], zone: Zone) -> Vec<String> {
+pub(super) fn left_out(preview: &ErasurePreview, numbers: &[usize], locale: Locale) -> Vec<String> {
+    let language = locale.language;
     let is_left = |(at, _): &(usize, &PlannedItem)| !numbers.contains(&at.saturating_add(1));
     let named = |(_, planned): (usize, &PlannedItem)| {
-        let at = planned.at.map(|at| zone.show_day_and_time(at)).unwrap_or_default();
+        let at = planned.at.map(|at| locale.near(at)).unwrap_or_default();
         let path = plain(visible_path(&planned.path));
         match &planned.item {
-            ErasureItem::Note(_) => says::note("", &path, 0),
-            ErasureItem::Line { .. } => says::line_of(&path),
-            ErasureItem::Archive(_) => says::archive(&path),
-            ErasureItem::Message(_) => says::message_of(planned.is_reply, &at),
-            ErasureItem::Summary(_) => says::summary(&at),
-            ErasureItem::Reflection(_) => says::reflection(&at),
-            ErasureItem::Reminder(id) => says::reminder_named(*id),
+            ErasureItem::Note(_) => says::note(language, "", &path, 0),
+            ErasureItem::Line { .. } => says::line_of(language, &path),
+            ErasureItem::Archive(_) => says::archive(language, &path),
+            ErasureItem::Message(_) => says::message_of(language, planned.is_reply, &at),
+            ErasureItem::Summary(_) => says::summary(language, &at),
+            ErasureItem::Reflection(_) => says::reflection(language, &at),
+            ErasureItem::Reminder(id) => says::reminder_named(language, *id),
         }
     };
     preview.items.iter().enumerate().filter(is_left).map(named).collect()

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::HistoryAdmin;
-use super::answer::{Answer, AnswerFile, Render, ShownLabel, plain, sources, with_fields};
+use super::answer::{Answer, AnswerFile, Render, RenderContext, ShownLabel, plain, sources, with_fields};
 use super::transcript::{self, TranscriptPart};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
@@ -35,15 +35,18 @@ const OVERHEAD: u64 = 256;
 
 impl HistoryAdmin<'_> {
     /// Sends a person all their data.
-    pub async fn export(&self, person: &Person) -> anyhow::Result<Answer> {
+    pub async fn export(&self, person: &Person, surface: Surface) -> anyhow::Result<Answer> {
+        let language = surface.language();
         let id = person.id;
         let Some(address) = self.journal.read(move |db| system_run::address_of(db, id)).await? else {
-            return Ok(Answer::refusal(says::NO_ADDRESS));
+            return Ok(Answer::refusal(says::NO_ADDRESS.in_language(language)));
         };
         let now = self.clock.now();
-        let made = self.pack(person, Cursor::new(Vec::new()), MAX_FILE, now).await;
+        let made = self.pack(person, Cursor::new(Vec::new()), MAX_FILE, surface).await;
         let (bytes, label) = match made {
-            Err(error) if error.is::<Full>() => return Ok(Answer::refusal(says::export_too_large(MAX_FILE >> 20))),
+            Err(error) if error.is::<Full>() => {
+                return Ok(Answer::refusal(says::export_too_large(language, MAX_FILE >> 20)));
+            }
             made => made?,
         };
         let who = Party::One(person.clone());
@@ -51,8 +54,8 @@ impl HistoryAdmin<'_> {
         let size = u64::try_from(bytes.len())?.div_ceil(1024);
         let (path, digest) = self.workspace.files().save_export(&who, &file_name(now), bytes, &label, now).await?;
         let json = json!({ "file": path, "kib": size });
-        let file = AnswerFile { address, words: says::export_attached(size), path, digest };
-        Ok(Answer { file: Some(file), ..Answer::ours(says::EXPORT_IN_DIRECT_CHAT, json) })
+        let file = AnswerFile { address, words: says::export_attached(language, size), path, digest };
+        Ok(Answer { file: Some(file), ..Answer::ours(says::EXPORT_IN_DIRECT_CHAT.in_language(language), json) })
     }
 
     /// Writes all data of a person to a new file.
@@ -65,7 +68,7 @@ impl HistoryAdmin<'_> {
             Ok(out) => out,
             Err(error) => return Ok(Answer::refusal(says::export_not_written(&shown, &error.to_string()))),
         };
-        let made = self.pack(&person, std::io::BufWriter::new(out), u64::MAX, self.clock.now()).await;
+        let made = self.pack(&person, std::io::BufWriter::new(out), u64::MAX, Surface::CommandLine).await;
         let written = made.and_then(|(out, _)| {
             let out = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
             out.sync_all()?;
@@ -92,12 +95,19 @@ impl HistoryAdmin<'_> {
         person: &Person,
         out: W,
         most: u64,
-        now: Timestamp,
+        surface: Surface,
     ) -> anyhow::Result<(W, Label)> {
+        let zone = self.engine.zone_of(Scope::Person(person.id)).await?;
+        let context = RenderContext { zone, ..self.render_context(surface) };
+        let now = context.now;
         let mut archive = Archive::new(out, most, now);
         let mut shown = ShownLabel::nothing();
-        archive.put("README.md", says::export_readme(&person.name, &self.zone.show(now)).as_bytes())?;
-        self.record(person, &mut archive, &mut shown).await?;
+        archive.put(
+            "README.md",
+            says::export_readme(context.language(), &person.name, &context.language().day_and_time(zone, now))
+                .as_bytes(),
+        )?;
+        self.record(person, &mut archive, &context, &mut shown).await?;
         let who = Party::One(person.clone());
         for file in self.workspace.folders().files_of(&who).await? {
             if file.path.starts_with("exports/") {
@@ -126,9 +136,9 @@ impl HistoryAdmin<'_> {
         &self,
         person: &Person,
         archive: &mut Archive<W>,
+        context: &RenderContext<'_>,
         shown: &mut ShownLabel,
     ) -> anyhow::Result<()> {
-        let context = self.render_context(Surface::CommandLine);
         let (mut messages, mut summaries) = (Vec::new(), Vec::new());
         for id in self.conversations_of(person.id).await? {
             let (only, ends) = (person.id, self.reports().ends());
@@ -137,7 +147,7 @@ impl HistoryAdmin<'_> {
             };
             let (whole, written) = self.journal.read_much(read).await?;
             let Some(whole) = whole else { continue };
-            let text = whole.markdown(&context, shown);
+            let text = whole.markdown(context, shown);
             archive.put(&format!("conversations/{:06}.md", id.0), text.as_bytes())?;
             let said = transcript::messages_json(&whole, &self.agent, shown);
             messages.extend(
@@ -150,10 +160,10 @@ impl HistoryAdmin<'_> {
         archive.put("messages.jsonl", lines(&messages).as_bytes())?;
         archive.put("summaries.jsonl", lines(&summaries).as_bytes())?;
         self.thoughts(person, archive, shown).await?;
-        let reminders = self.jobs().reminders(person).await?.json(&context, shown);
+        let reminders = self.jobs().reminders(person).await?.json(context, shown);
         let reminders: Vec<Value> = reminders.as_array().cloned().unwrap_or_default();
         archive.put("reminders.jsonl", lines(&reminders).as_bytes())?;
-        let settings = self.members().settings(person).await?.json(&context, shown);
+        let settings = self.members().settings(person).await?.json(context, shown);
         archive.put("settings.json", settings.to_string().as_bytes())
     }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::answer::plain;
-use crate::admin::memory::shown_of;
+use crate::admin::memory::{not_kept, shown_of};
 use crate::id::{AddressId, KeepId};
 use crate::memory::{Workspace, WriteRefusal, unless_refused};
 use crate::people::Party;
@@ -122,9 +122,11 @@ impl MemoryAdmin<'_> {
             Err(error) => error,
         };
         let why = match error.refusal()? {
-            WriteRefusal::TooLarge(most) => says::full(&plain(&row.path), most, Workspace::size_limit(&row.path)),
-            WriteRefusal::Unreadable(path) => says::broken(&plain(&path)),
-            why => says::not_kept(&plain(&why.to_string())),
+            WriteRefusal::TooLarge(most) => {
+                says::full(language, &plain(&row.path), most, Workspace::size_limit(&row.path))
+            }
+            WriteRefusal::Unreadable(path) => says::broken(language, &plain(&path)),
+            why => not_kept(language, &why),
         };
         Ok((KeepState::Changed, why))
     }

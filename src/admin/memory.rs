@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::MemoryAdmin;
-use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources};
 use crate::memory::{
     AccessError, AccessRefusal, Index, IndexTotals, Workspace, WorkspaceFixes, WorkspaceHealth, unless_refused,
 };
@@ -31,14 +31,15 @@ use crate::review::reveal::reveal;
 use crate::time::Timestamp;
 use crate::trust::Text;
 use crate::wording::review::Surface;
-use crate::wording::{self, memory as says};
+use crate::wording::why::all_in_words;
+use crate::wording::{self, Language, Sentence, memory as says};
 
 use name::Name;
 use overview::INDEX;
 
 pub(in crate::admin) use name::visible_path;
 pub(in crate::admin) use origin::OriginReport;
-pub(in crate::admin) use promote::{CODE, shown_of};
+pub(in crate::admin) use promote::{CODE, not_kept, shown_of};
 
 /// Maximum size, in bytes, of a note shown in full in a chat.
 const IN_CHAT: usize = 60_000;
@@ -66,8 +67,8 @@ impl MemoryFile {
     }
 
     /// The fill level in words.
-    fn gauge(&self) -> String {
-        gauge(&self.path, self.size())
+    fn gauge(&self, language: Language) -> String {
+        gauge(language, &self.path, self.size())
     }
 }
 
@@ -113,7 +114,7 @@ impl MemoryAdmin<'_> {
         Ok(match unless_refused(self.workspace.versions().disk_path(&who, &path).await)? {
             Some(place) => match place.to_str() {
                 Some(place) => Answer::ours(place, json!({ "file": place, "path": path, "digest": digest })),
-                None => Answer::refusal(says::UNREADABLE),
+                None => Answer::refusal(english(says::UNREADABLE)),
             },
             None => Answer::refusal(says::NO_SUCH_NOTE_HERE),
         })
@@ -124,7 +125,7 @@ impl MemoryAdmin<'_> {
     pub async fn note_edited(&self, person: &Person, path: &str, digest: &str) -> anyhow::Result<Answer> {
         let origin = self.change_by(person, "hand");
         if let Err(error) = self.workspace.versions().take_note_of(&origin, path).await {
-            return Ok(promote::refused(path, error.refusal()?));
+            return Ok(promote::refused(path, error.refusal()?, Language::ENGLISH));
         }
         Ok(match self.page(&origin.who, &[path.to_owned()]).await {
             Ok(page) => edited(&page, digest, self.reads_memory()),
@@ -133,7 +134,7 @@ impl MemoryAdmin<'_> {
                     says::not_made(&plain(name::visible_path(path))),
                     json!({ "path": path, "changed": !digest.is_empty() }),
                 ),
-                _ => Answer::refusal(says::UNREADABLE),
+                _ => Answer::refusal(english(says::UNREADABLE)),
             },
         })
     }
@@ -149,7 +150,7 @@ impl MemoryAdmin<'_> {
             Ok(page) => Ok((page.path, page.digest)),
             Err(error) => match error.refusal()? {
                 AccessRefusal::Missing => Ok((new, String::new())),
-                _ => Err(Answer::refusal(says::UNREADABLE).into()),
+                _ => Err(Answer::refusal(english(says::UNREADABLE)).into()),
             },
         }
     }
@@ -173,16 +174,16 @@ impl Render for Knowledge {
 
 impl Render for MemoryFile {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let words = self.words(shown);
-        let mut lines = vec![says::note_head(name::visible_path(&self.path), &self.gauge())];
+        let (words, language) = (self.words(shown), context.language());
+        let mut lines = vec![says::note_head(name::visible_path(&self.path), &self.gauge(language))];
         let label = self.text.label();
         if !label.is_trusted() {
-            lines.push(says::from_outside(&sources_in_words(label)));
+            lines.push(says::from_outside(language, &plain(&all_in_words(language, label))));
         }
         let part = if context.surface.is_chat() { crate::text::cut_bytes(words, IN_CHAT) } else { words };
         lines.push(fenced(&reveal(part)));
         if part.len() < words.len() {
-            lines.push(says::CUT.to_owned());
+            lines.push(says::CUT.in_language(language).into_string());
         }
         lines.join("\n\n")
     }
@@ -206,15 +207,16 @@ fn page_json(page: &MemoryFile, words: &str) -> Value {
 }
 
 /// A list under its head, cut when it is too long.
-fn listed<T>(head: String, notes: &[T], line: impl Fn(&T) -> String) -> String {
+fn listed<T>(language: Language, head: String, notes: &[T], line: impl Fn(&T) -> String) -> String {
     let lines = notes.iter().take(LISTED).map(line);
-    let more = notes.len().checked_sub(LISTED).filter(|more| *more > 0).map(says::more_notes);
+    let more = notes.len().checked_sub(LISTED).filter(|more| *more > 0);
+    let more = more.map(|more| says::more_notes(language, more));
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 
 /// The fill level in words, for a file of that size at that path.
-fn gauge(path: &str, size: u64) -> String {
-    says::gauge(size, bytes(Workspace::size_limit(path)))
+fn gauge(language: Language, path: &str, size: u64) -> String {
+    says::gauge(language, size, bytes(Workspace::size_limit(path)))
 }
 
 fn bytes(count: usize) -> u64 {
@@ -223,22 +225,27 @@ fn bytes(count: usize) -> u64 {
 
 fn no_such_note(surface: Surface) -> Answer {
     Answer::refusal(match surface {
-        Surface::Chat(_) => says::NO_SUCH_NOTE,
-        Surface::CommandLine => says::NO_SUCH_NOTE_HERE,
+        Surface::Chat(language) => says::NO_SUCH_NOTE.in_language(language).into_string(),
+        Surface::CommandLine => says::NO_SUCH_NOTE_HERE.to_owned(),
     })
 }
 
 fn not_there(why: AccessRefusal, surface: Surface) -> Answer {
     match why {
         AccessRefusal::Missing | AccessRefusal::Elsewhere | AccessRefusal::BadPath => no_such_note(surface),
-        AccessRefusal::TooLarge => Answer::refusal(says::TOO_LARGE_TO_SHOW),
-        AccessRefusal::NoText => Answer::refusal(says::UNREADABLE),
+        AccessRefusal::TooLarge => Answer::refusal(says::TOO_LARGE_TO_SHOW.in_language(surface.language())),
+        AccessRefusal::NoText => Answer::refusal(says::UNREADABLE.in_language(surface.language())),
     }
+}
+
+/// Text about a file that was edited at the computer, where all is English.
+fn english(sentence: Sentence) -> String {
+    sentence.in_language(Language::ENGLISH).into_string()
 }
 
 fn edited(page: &MemoryFile, before: &str, read: bool) -> Answer {
     let (size, most) = (page.size(), bytes(Workspace::size_limit(&page.path)));
-    let (path, gauge) = (plain(name::visible_path(&page.path)), says::gauge(size, most));
+    let (path, gauge) = (plain(name::visible_path(&page.path)), says::gauge(Language::ENGLISH, size, most));
     let sentence = match (page.digest == before, size > most) {
         (true, _) => says::unchanged(&path, &gauge),
         (false, true) => says::overfull(&path, &gauge),

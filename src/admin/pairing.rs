@@ -83,7 +83,7 @@ impl PeopleAdmin<'_> {
             (CodeFor::Person(..), None) => of_access::comes_back(&name, role.as_str()),
             (_, known) => says::pairing(&name, role.as_str(), known.is_some()),
         };
-        Ok(self.code_answer(&effect, &name, role, &code, now))
+        Ok(self.code_answer(Language::ENGLISH, &effect, (&name, role), &code, now))
     }
 
     /// Creates a code after the question about a removed person of the same name was answered.
@@ -108,28 +108,35 @@ impl PeopleAdmin<'_> {
     ///
     /// # Errors
     /// If the system cannot provide random bytes.
-    pub(super) async fn link_code(&self, person: &Person) -> anyhow::Result<Answer> {
+    pub(super) async fn link_code(&self, person: &Person, language: Language) -> anyhow::Result<Answer> {
         let (code, now, id) = (new_code()?, self.clock.now(), person.id);
         let secret = code.clone();
         let keep = move |tx: Tx<'_>| {
             tx.pairing().store_code(&secret, Issuer::Person(id), &CodeFor::Address(id), now, now.plus(CODE_LIFETIME))
         };
         self.journal.write("keep a pairing code", keep).await?;
-        let effect = says::pairing(&person.name, person.role.as_str(), true);
-        Ok(self.code_answer(&effect, &person.name, person.role, &code, now))
+        let effect = of_access::links_you(language, &person.name);
+        Ok(self.code_answer(language, &effect, (&person.name, person.role), &code, now))
     }
 
-    fn code_answer(&self, effect: &str, name: &str, role: Role, code: &str, now: Timestamp) -> Answer {
-        let (how, link) = self.how_to_use(code, CODE_LIFETIME);
+    fn code_answer(
+        &self,
+        language: Language,
+        effect: &str,
+        (name, role): (&str, Role),
+        code: &str,
+        now: Timestamp,
+    ) -> Answer {
+        let (how, link) = self.how_to_use(language, code, CODE_LIFETIME);
         let expires_at = now.plus(CODE_LIFETIME).rfc3339();
         let json = json!({ "name": name, "role": role, "code": code, "link": link, "expires_at": expires_at });
         Answer::ours(format!("{effect} {how}"), json)
     }
 
     /// Returns how a code is used, and the first link, of one that sends the code if there is any.
-    fn how_to_use(&self, code: &str, lifetime: Duration) -> (String, Option<String>) {
+    fn how_to_use(&self, language: Language, code: &str, lifetime: Duration) -> (String, Option<String>) {
         let ways = self.channels.start_ways(code);
-        let how = of_access::how_to_use(code, lifetime, &ways);
+        let how = of_access::how_to_use(language, code, lifetime, &ways);
         let mut links: Vec<StartLink> = ways.into_iter().filter_map(|way| way.link).collect();
         links.sort();
         let link = links.into_iter().next().map(|(StartLink::WithCode(link) | StartLink::Chat(link))| link);
@@ -242,7 +249,7 @@ impl PeopleAdmin<'_> {
     pub async fn claim(&self) -> anyhow::Result<Answer> {
         Ok(match self.claim_code().await? {
             Some(code) => {
-                let (how, link) = self.how_to_use(&code, CLAIM_CODE_LIFETIME);
+                let (how, link) = self.how_to_use(Language::ENGLISH, &code, CLAIM_CODE_LIFETIME);
                 Answer::ours(format!("{} {how}", says::CLAIM), json!({ "code": code, "link": link }))
             }
             None => Answer::ours(says::CLAIMED, json!({ "code": null, "link": null })),

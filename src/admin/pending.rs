@@ -60,16 +60,16 @@ impl Render for PendingReport {
         for (row, text) in &self.questions {
             let words = text.as_ref().map_or("", |text| &**shown.words::<Arc<str>>(text));
             let first = shorten(words.lines().next().unwrap_or_default(), MAX_CHARACTERS);
-            lines.push(says::question_waits(row.id, &plain(&first)));
+            lines.push(says::question_waits(context.language(), row.id, &plain(&first)));
         }
         for (row, number) in self.keeps.iter().filter_map(|row| row.number.map(|number| (row, number))) {
             shown.also(row.shown.label());
-            lines.push(says::keep_waits(number, &plain(&row.path)));
+            lines.push(says::keep_waits(context.language(), number, &plain(&row.path)));
         }
         let proposals = self.proposals.as_ref().filter(|proposals| lines.is_empty() || !proposals.is_empty());
         let proposals = proposals.map(|proposals| proposals.markdown(context, shown));
         if lines.is_empty() {
-            return proposals.unwrap_or_else(|| says::NOTHING_WAITS.to_owned());
+            return proposals.unwrap_or_else(|| says::NOTHING_WAITS.in_language(context.language()).into_string());
         }
         [lines.join("\n")].into_iter().chain(proposals).collect::<Vec<_>>().join("\n\n")
     }

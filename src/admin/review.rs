@@ -15,11 +15,11 @@ use crate::review::show::{self, DisplayedText as Page};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::{ProposalRow, ProposalState};
 use crate::time::Timestamp;
-use crate::wording::Language;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review::{self as says, Surface};
 use crate::wording::skill::{REJECT, TAMPERED};
 use crate::wording::why::all_in_words;
+use crate::wording::{Language, Locale};
 
 /// Maximum number of proposals listed on the command line, including decided ones.
 const LISTED: u32 = 100;
@@ -74,10 +74,10 @@ impl SkillsAdmin<'_> {
 
     /// A proposal's origin: the messages where its text came in.
     pub(super) async fn why(&self, id: ProposalId) -> Result<OriginReport, CommandError> {
-        let zone = self.zone;
+        let locale = Locale { language: Language::ENGLISH, zone: self.zone, now: self.clock.now() };
         let read = move |db: crate::store::Db<'_>| {
             let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
-            let lines = why::of_proposal(db, id, zone)?;
+            let lines = why::of_proposal(db, id, locale)?;
             Ok(lines.map(|lines| OriginReport { of: json!({ "id": id }), label: row.label, lines }))
         };
         let found = self.journal.read_much(read).await?;
@@ -168,7 +168,10 @@ impl ProposalsReport {
 impl Render for ProposalsReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         if self.rows.is_empty() {
-            return if self.only_pending { says::NOTHING_WAITS } else { says::NO_PROPOSALS }.to_owned();
+            return match self.only_pending {
+                true => says::NOTHING_WAITS.in_language(context.language()).into_string(),
+                false => says::NO_PROPOSALS.to_owned(),
+            };
         }
         let line = |row: &ProposalRow| {
             shown.also(&row.label);

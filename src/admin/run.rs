@@ -119,7 +119,7 @@ impl Admin {
                 Ok(Answer::ours(greeting, json!({})))
             }
             Query::Help => Ok(help(surface.language(), origin.person()?.role)),
-            Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE, json!({}))),
+            Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE.in_language(surface.language()), json!({}))),
             Query::FormerPeople(name) => Ok(self.members().former(&name).await?),
             Query::HandOverPlan(name) => Ok(self.members().hand_over(&name, HandOverStep::Plan(surface)).await?),
             Query::NoteLocation { person, note } => {
@@ -207,7 +207,7 @@ impl Admin {
             }
             Action::Claim => self.members().claim().await,
             Action::Browsers(change) => self.members().change_browsers(origin, &change).await,
-            Action::Link => self.members().link_code(origin.person()?).await,
+            Action::Link => self.members().link_code(origin.person()?, language).await,
             Action::Pair { name, role, means } => self.members().pair(issuer, &name, role, means).await,
             Action::PairNamesake { former, role, is_same } => {
                 self.members().pair_namesake(issuer, former, role, is_same).await
@@ -228,7 +228,7 @@ impl Admin {
             Action::RollBack { name, version } => skills.roll_back(&name, version, by).await,
             Action::ImportSkill { path, name } => skills.import(&path, &name).await,
             Action::SkillFromNote { note, name } => skills.promote(origin.person()?, &note, name.as_deref()).await,
-            Action::Remember(text) => memory_files.remember(origin.person()?, &text).await,
+            Action::Remember(text) => memory_files.remember(origin.person()?, &text, language).await,
             Action::Promote { note, code } => {
                 return memory_files.promote_note(origin.person()?, &note, &code, surface).await;
             }
@@ -251,7 +251,7 @@ impl Admin {
             Action::Import(request) => return self.imports().import(origin.person()?, &request).await,
             Action::RemoveImport(id) => return self.imports().remove(id).await,
             Action::ChangeSetting(change) => self.members().change_setting(origin.person()?, &change, language).await,
-            Action::Export => self.history().export(origin.person()?).await,
+            Action::Export => self.history().export(origin.person()?, surface).await,
             Action::ExportTo { name, file } => self.history().export_to(&name, &file).await,
         };
         Ok(answer?)

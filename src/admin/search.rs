@@ -270,7 +270,9 @@ impl Render for SearchReport {
                 }
                 (_, SearchKind::Conversation) => says::conversation_head(language, row.id, &plain(title), &at),
                 (_, SearchKind::Reflection | SearchKind::Skill) => says::hit(language, &at, &plain(title), &sources),
-                (HitSource::Archive(_, kind), _) => says::hit(language, &at, &imported_from(kind.as_str()), &sources),
+                (HitSource::Archive(_, kind), _) => {
+                    says::hit(language, &at, &imported_from(language, kind.as_str()), &sources)
+                }
                 (HitSource::Assistant(_), _) => says::hit(language, &at, context.agent, &sources),
                 _ => says::hit(language, &at, &self.person, &sources),
             };

@@ -253,12 +253,12 @@ impl TranscriptEntry {
     /// All text of the message, in order.
     fn words(&self, language: Language, shown: &mut ShownLabel) -> String {
         if self.message.gone {
-            return upkeep::GONE.to_owned();
+            return upkeep::GONE.in_language(language).into_string();
         }
         let texts = self.texts.iter().map(|text| {
             let words = shown.words(&text.text);
             match text.kind {
-                _ if words.is_empty() => upkeep::FORGOTTEN.to_owned(),
+                _ if words.is_empty() => upkeep::FORGOTTEN.in_language(language).into_string(),
                 TextKind::Said | TextKind::Transcript => words.to_string(),
                 TextKind::Quote | TextKind::Carried => quoted(words),
                 TextKind::File => quoted(&shorten(words, FILE)),

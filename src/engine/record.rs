@@ -102,7 +102,7 @@ pub fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Option<Str
         return Ok(Some(crate::wording::prompt::guest(number)));
     }
     if let Some(kind) = db.imports().archive_of(message.id)? {
-        return Ok(Some(crate::wording::import::imported_from(kind.as_str())));
+        return Ok(Some(crate::wording::import::imported_from(crate::wording::Language::ENGLISH, kind.as_str())));
     }
     let person = message.person.map_or(Ok(None), |id| db.people().person(id))?;
     Ok(person.map(|person| person.name))

@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use crate::id::ProposalId;
 use crate::store::{Db, Node, StepKind};
-use crate::time::{Timestamp, Zone};
+use crate::time::Timestamp;
 use crate::trust::{Label, Source};
-use crate::wording::why as says;
+use crate::wording::{Language, Locale, Sentence, why as says};
 
 /// The maximum number of sources that are traced; the others are only counted.
 const MOST_SOURCES: usize = 6;
@@ -22,26 +22,27 @@ const MOST_NODES: usize = 20_000;
 type Path = Vec<(Node, Timestamp)>;
 
 /// Returns the origin of a proposal as Markdown lines; `None` if there is no such proposal.
-pub fn of_proposal(db: Db<'_>, id: ProposalId, zone: Zone) -> anyhow::Result<Option<Vec<String>>> {
+pub fn of_proposal(db: Db<'_>, id: ProposalId, locale: Locale) -> anyhow::Result<Option<Vec<String>>> {
     let Some(row) = db.proposals().proposal(id)? else { return Ok(None) };
     if row.label.is_trusted() {
         return Ok(Some(vec![says::clean(id, row.origin.as_str())]));
     }
     let starts = [(Node::Proposal(id), row.label.clone())];
     let mut lines = vec![says::tainted(id)];
-    lines.extend(chains(db, &starts, &row.label, Some(row.origin.as_str()), zone)?);
+    lines.extend(chains(db, &starts, &row.label, Some(row.origin.as_str()), locale)?);
     Ok(Some(lines))
 }
 
 /// Returns what had a part in a label from outside, as Markdown lines. Each source is followed from
 /// the first of the nodes whose label has it.
-pub fn outside(db: Db<'_>, starts: &[(Node, Label)], label: &Label, zone: Zone) -> anyhow::Result<Vec<String>> {
-    let mut lines = says::accepted(label);
+pub fn outside(db: Db<'_>, starts: &[(Node, Label)], label: &Label, locale: Locale) -> anyhow::Result<Vec<String>> {
+    let words = |sentence: Sentence| sentence.in_language(locale.language).into_string();
+    let mut lines = says::accepted(locale.language, label);
     if label.is_trusted() {
-        lines.extend(lines.is_empty().then(|| says::NOTHING_FROM_OUTSIDE.to_owned()));
+        lines.extend(lines.is_empty().then(|| words(says::NOTHING_FROM_OUTSIDE)));
     } else {
-        lines.push(says::FROM_OUTSIDE.to_owned());
-        lines.extend(chains(db, starts, label, None, zone)?);
+        lines.push(words(says::FROM_OUTSIDE));
+        lines.extend(chains(db, starts, label, None, locale)?);
     }
     Ok(lines)
 }
@@ -52,15 +53,16 @@ fn chains(
     starts: &[(Node, Label)],
     label: &Label,
     origin: Option<&str>,
-    zone: Zone,
+    locale: Locale,
 ) -> anyhow::Result<Vec<String>> {
+    let in_words = |source: &Source| says::source_in(locale.language, source);
     let mut traced: Vec<(&Source, Path)> = Vec::new();
     for source in label.sources().take(MOST_SOURCES) {
         let start = starts.iter().find(|(_, of)| of.sources().any(|known| known == source));
         let path = start.map_or_else(|| Ok(Vec::new()), |(node, _)| follow(db, *node, source))?;
-        let words = says::in_words(source);
+        let words = in_words(source);
         // A file that was sent has two sources: the file, and the message that held it.
-        if !traced.iter().any(|(known, same)| says::in_words(known) == words && *same == path) {
+        if !traced.iter().any(|(known, same)| in_words(known) == words && *same == path) {
             traced.push((source, path));
         }
     }
@@ -68,11 +70,11 @@ fn chains(
     for (source, path) in &traced {
         // A single source is named where it came in, several in their headings.
         let is_single = traced.len() == 1;
-        lines.extend((!is_single).then(|| says::heading(source)));
-        lines.extend(path_text(db, path, (source, is_single.then_some(*source)), origin, zone)?);
+        lines.extend((!is_single).then(|| says::heading(locale.language, source)));
+        lines.extend(path_text(db, path, (source, is_single.then_some(*source)), origin, locale)?);
     }
     let more = label.sources().count().saturating_sub(MOST_SOURCES);
-    lines.extend((more > 0).then(|| says::more(more)));
+    lines.extend((more > 0).then(|| says::more(locale.language, more)));
     Ok(lines)
 }
 
@@ -122,24 +124,26 @@ fn path_text(
     path: &[(Node, Timestamp)],
     (source, named): (&Source, Option<&Source>),
     origin: Option<&str>,
-    zone: Zone,
+    locale: Locale,
 ) -> anyhow::Result<Vec<String>> {
     let mut sentences = Vec::new();
     let mut after: Option<says::TraceStep> = None;
     let mut between = 0;
     for (place, (node, at)) in path.iter().enumerate() {
-        let (step, at) = (kind(*node), zone.show_short(*at));
+        let (step, at) = (kind(*node), locale.near(*at));
         let is_followed = matches!(path.get(place + 1), Some((Node::Turn(_), _)));
         match (after, step) {
             (None, _) => sentences.extend(origin.map(|origin| says::made(origin, &at))),
             // The answer that proposed it is reported with the proposal.
             (Some(says::TraceStep::Proposal(_)), says::TraceStep::Turn) if place == 1 => {}
             (Some(says::TraceStep::Turn), says::TraceStep::Turn) if is_followed => between += 1,
-            (Some(after), _) => sentences.push(says::step(after, step, &at, std::mem::take(&mut between))),
+            (Some(after), _) => {
+                sentences.push(says::step(locale.language, after, step, &at, std::mem::take(&mut between)));
+            }
         }
         after = Some(step);
     }
-    sentences.extend(last(db, path, source, named)?);
+    sentences.extend(last(db, path, (source, named), locale.language)?);
     if sentences.len() > 1 {
         let numbered = sentences.iter().enumerate().map(|(place, sentence)| format!("{}. {sentence}", place + 1));
         sentences = numbered.collect();
@@ -151,20 +155,20 @@ fn path_text(
 fn last(
     db: Db<'_>,
     path: &[(Node, Timestamp)],
-    source: &Source,
-    named: Option<&Source>,
+    (source, named): (&Source, Option<&Source>),
+    language: Language,
 ) -> anyhow::Result<Option<String>> {
     Ok(match path.last() {
         Some((Node::Turn(turn), _)) => {
             let steps = db.turns().steps(*turn)?;
             let carries = |step: &&crate::store::StepRow| step.text.label().sources().any(|known| known == source);
             Some(match steps.iter().filter(|step| step.kind == StepKind::Tool).find(carries) {
-                Some(step) => says::came_by_tool(&step.tool, named),
-                None => says::came_somehow(named),
+                Some(step) => says::came_by_tool(language, &step.tool, named),
+                None => says::came_somehow(language, named),
             })
         }
-        Some((node, _)) => says::came_with(kind(*node), source, named),
-        None => Some(says::LOST.to_owned()),
+        Some((node, _)) => says::came_with(language, kind(*node), source, named),
+        None => Some(says::LOST.in_language(language).into_string()),
     })
 }
 

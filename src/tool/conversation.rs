@@ -198,7 +198,7 @@ pub(super) fn speaker(db: Db<'_>, message: &StoredMessage) -> anyhow::Result<Str
         (MessageKind::Reflection, ..) => says::A_REFLECTION.to_owned(),
         (MessageKind::Task, ..) => says::THE_PROGRAM.to_owned(),
         (MessageKind::Imported, ..) => match db.imports().archive_of(message.id)? {
-            Some(kind) => wording::import::imported_from(kind.as_str()),
+            Some(kind) => wording::import::imported_from(wording::Language::ENGLISH, kind.as_str()),
             None => says::THE_PROGRAM.to_owned(),
         },
         (_, Some(number), _) => prompt::guest(number),

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::ProgramText;
 use super::language::{Language, say};
 use super::review::Surface;
-use super::{ProgramText, span};
 use crate::id::{AddressId, PersonId, StrangerId};
 use crate::message::{StartLink, StartWay};
 
@@ -170,17 +170,25 @@ pub fn promotes(name: &str, from: &str, to: &str, is_configured: bool) -> String
 }
 
 /// Instructions for using a code, to be passed on.
-pub fn how_to_use(code: &str, valid: Duration, ways: &[StartWay]) -> String {
+pub fn how_to_use(language: Language, code: &str, valid: Duration, ways: &[StartWay]) -> String {
     let way = |StartWay { channel, account, link }: &StartWay| match link {
-        Some(StartLink::WithCode(link)) => format!("- {channel}: open {link}\n"),
-        Some(StartLink::Chat(link)) => format!("- {channel}: send the line below to {account} ({link})\n"),
-        None => format!("- {channel}: send the line below to {account}\n"),
+        Some(StartLink::WithCode(link)) => say!(language, "code-open", channel = *channel, link = link.as_str()),
+        Some(StartLink::Chat(link)) => {
+            say!(language, "code-send-in-chat", channel = *channel, account = account.as_str(), link = link.as_str())
+        }
+        None => say!(language, "code-send", channel = *channel, account = account.as_str()),
     };
-    let ways: String = match ways {
-        [] => "Send the assistant this line:\n".to_owned(),
-        ways => ways.iter().map(way).collect(),
+    let ways = match ways {
+        [] => say!(language, "code-send-anywhere"),
+        ways => ways.iter().map(way).collect::<Vec<_>>().join("\n"),
     };
-    format!("It works once, for {}.\n\n{ways}\n```\n/start {code}\n```", span(valid))
+    let valid = say!(language, "code-valid", time = language.span(valid));
+    format!("{valid}\n\n{ways}\n\n```\n/start {code}\n```")
+}
+
+/// Note that the code links another address of its own person.
+pub fn links_you(language: Language, name: &str) -> String {
+    say!(language, "code-links-you", name = name)
 }
 
 /// Reply to a code that raises the sender's own role.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::cli::with_fix;
+use super::language::{Language, say};
 use super::upkeep::plural;
 
 /// Name for the person who exported an archive. Nothing proves that they wrote it.
@@ -66,8 +67,8 @@ pub fn program(kind: &str) -> &'static str {
 }
 
 /// Speaker of an imported message.
-pub fn imported_from(kind: &str) -> String {
-    format!("imported from {}", program(kind))
+pub fn imported_from(language: Language, kind: &str) -> String {
+    say!(language, "imported-from", program = program(kind))
 }
 
 /// Error: an archive cannot be read.

@@ -217,6 +217,24 @@ impl fmt::Display for Language {
     }
 }
 
+/// Language, zone and time in which a person reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Locale {
+    /// The language.
+    pub language: Language,
+    /// The zone of the times.
+    pub zone: Zone,
+    /// The present time.
+    pub now: Timestamp,
+}
+
+impl Locale {
+    /// Formats a time that is over: `18:05`, `yesterday 18:05`, `Thu 26 Nov, 18:05`.
+    pub fn near(self, at: Timestamp) -> String {
+        self.language.near(self.zone, at, self.now)
+    }
+}
+
 /// A sentence of the catalogue without variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sentence(pub(super) &'static str);

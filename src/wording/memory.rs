@@ -9,28 +9,28 @@ use crate::id::{FileId, QuestionId};
 use crate::text::escape_markdown;
 
 /// Reply to `/memory edit` on a channel without an editor.
-pub const EDIT_WHERE: &str = "There is no editor here. In a terminal on the computer that I run on, `compline memory edit [NOTE]` opens one, and so \
-    does `/memory edit [NOTE]` in `compline chat`. Anything that changes Markdown files will do: I read them again before each answer.";
+pub const EDIT_WHERE: Sentence = Sentence("memory-edit-where");
 
 /// Formats a size: `812 bytes`, `3.1 KB`.
-pub fn size(bytes: u64) -> String {
+pub fn size(language: Language, bytes: u64) -> String {
     if bytes < 1024 {
-        return format!("{bytes} byte{}", if bytes == 1 { "" } else { "s" });
+        return say!(language, "size-bytes", count = bytes);
     }
-    let tenths = (bytes * 10 + 512) / 1024;
-    if tenths < 10_240 {
-        format!("{}.{} KB", tenths / 10, tenths % 10)
-    } else {
-        let tenths = (bytes * 10 + 512 * 1024) / (1024 * 1024);
-        format!("{}.{} MB", tenths / 10, tenths % 10)
-    }
+    let (unit, name) = if bytes < 1024 * 1024 { (1024, "KB") } else { (1024 * 1024, "MB") };
+    format!("{} {name}", tenths(language, bytes, unit))
+}
+
+/// Formats a number of units with one decimal.
+fn tenths(language: Language, bytes: u64, unit: u64) -> String {
+    let tenths = (bytes * 10 + unit / 2) / unit;
+    format!("{}{}{}", tenths / 10, say!(language, "decimal-sign"), tenths % 10)
 }
 
 /// Formats a fill level: `3.1 of 64 KB (5 %)`.
-pub fn gauge(bytes: u64, most: u64) -> String {
+pub fn gauge(language: Language, bytes: u64, most: u64) -> String {
     let percent = (bytes * 100 + most / 2).checked_div(most).unwrap_or(0);
-    let tenths = (bytes * 10 + 512) / 1024;
-    format!("{}.{} of {} KB ({percent} %)", tenths / 10, tenths % 10, most / 1024)
+    let size = tenths(language, bytes, 1024);
+    say!(language, "gauge", size = size, most = most / 1024, percent = percent)
 }
 
 /// Part of `MEMORY.md` that is loaded before each answer.
@@ -45,30 +45,30 @@ pub enum Reads {
 }
 
 /// First line of the overview.
-pub fn head(gauge: &str, reads: Reads) -> String {
+pub fn head(language: Language, gauge: &str, reads: Reads) -> String {
     let read = match reads {
-        Reads::Nothing => "",
-        Reads::Part => " Before each answer I read as much as fits: its newest facts and its index.",
-        Reads::Whole => " I read it before each answer.",
+        Reads::Nothing => String::new(),
+        Reads::Part => format!(" {}", say!(language, "memory-reads-part")),
+        Reads::Whole => format!(" {}", say!(language, "memory-reads-whole")),
     };
     format!("**MEMORY.md**, {gauge}.{read}")
 }
 
 /// Note above the overview, and reply to `/remember`, while memory is switched off.
-pub const SWITCHED_OFF: &str = "Memory is switched off (`[memory] enabled`): I keep nothing, and I do not read what was kept before unless asked. The files stay.";
+pub const SWITCHED_OFF: Sentence = Sentence("memory-off");
 
 /// Note that the shown text continues.
-pub fn goes_on(command: &str) -> String {
-    format!("There is more: {command} shows all of it.")
+pub fn goes_on(language: Language, command: &str) -> String {
+    say!(language, "memory-goes-on", command = command)
 }
 
 /// Heading of the list of notes.
-pub fn notes_head(count: usize, bytes: u64) -> String {
-    format!("**Notes**: {}", counted(count, bytes))
+pub fn notes_head(language: Language, count: usize, bytes: u64) -> String {
+    say!(language, "memory-notes", counted = counted(language, count, bytes))
 }
 
 /// An empty list of notes.
-pub const NO_NOTES: &str = "**Notes**: none yet. Tell me what to remember, or use /remember.";
+pub const NO_NOTES: Sentence = Sentence("memory-no-notes");
 
 /// A note in the list.
 pub fn note(name: &str, title: &str, gauge: &str) -> String {
@@ -77,25 +77,26 @@ pub fn note(name: &str, title: &str, gauge: &str) -> String {
 }
 
 /// Number of notes that are not listed.
-pub fn more_notes(count: usize) -> String {
-    format!("- and {count} more")
+pub fn more_notes(language: Language, count: usize) -> String {
+    say!(language, "memory-more-notes", count = count)
 }
 
 /// Today's note.
-pub fn today(name: &str, gauge: &str) -> String {
-    format!("**Today**: {name}, {gauge}")
+pub fn today(language: Language, name: &str, gauge: &str) -> String {
+    say!(language, "memory-today", name = name, gauge = gauge)
 }
 
 /// Note that today's note is empty.
-pub const NOTHING_TODAY: &str = "**Today**: nothing yet";
+pub const NOTHING_TODAY: Sentence = Sentence("memory-nothing-today");
 
 /// Notes of other days: their total, the newest, and the one with the least space left.
-pub fn days(count: usize, bytes: u64, newest: &str, (fullest, gauge): (&str, &str)) -> String {
-    format!("**Other days**: {}, the newest {newest}; the fullest {fullest}, {gauge}", counted(count, bytes))
+pub fn days(language: Language, count: usize, bytes: u64, newest: &str, (fullest, gauge): (&str, &str)) -> String {
+    let counted = counted(language, count, bytes);
+    say!(language, "memory-days", counted = counted, newest = newest, fullest = fullest, gauge = gauge)
 }
 
 /// Heading of the facts extracted from conversations.
-pub const TAKEN_DOWN: &str = "**Noted in conversations**:";
+pub const TAKEN_DOWN: Sentence = Sentence("memory-facts");
 
 /// A file of extracted facts.
 pub fn taken_down(name: &str, gauge: &str) -> String {
@@ -105,22 +106,21 @@ pub fn taken_down(name: &str, gauge: &str) -> String {
 /// Quarantined notes from outside.
 pub fn waiting(count: usize, bytes: u64, way: Surface) -> String {
     let promote = way.command("promote NOTE", "memory promote NOTE");
-    format!(
-        "**From outside**, read only when I am asked to: {}. `{promote}` shows one and how to make it yours.",
-        counted(count, bytes)
-    )
+    let counted = counted(way.language(), count, bytes);
+    say!(way.language(), "memory-waiting", counted = counted, promote = promote)
 }
 
-/// Totals of the memory.
+/// Totals of the memory. `place` is their folder, on the command line.
 pub fn total(files: usize, bytes: u64, place: Option<&str>, way: Surface) -> String {
     let place = place.map(|place| format!(" in {place}")).unwrap_or_default();
+    let counted = format!("{}{place}", counted(way.language(), files, bytes));
     let show = way.command("memory NOTE", "memory show NOTE");
     let history = way.command("memory history NOTE", "memory history NOTE");
-    format!("Total: {}{place}. `{show}` shows one, `{history}` its earlier versions.", counted(files, bytes))
+    say!(way.language(), "memory-total", counted = counted, show = show, history = history)
 }
 
-fn counted(count: usize, bytes: u64) -> String {
-    format!("{count} file{}, {}", if count == 1 { "" } else { "s" }, size(bytes))
+fn counted(language: Language, count: usize, bytes: u64) -> String {
+    say!(language, "memory-counted", count = count, size = size(language, bytes))
 }
 
 /// Heading of a note.
@@ -129,121 +129,112 @@ pub fn note_head(path: &str, gauge: &str) -> String {
 }
 
 /// Warning below the heading of a note from outside.
-pub fn from_outside(sources: &str) -> String {
-    format!("These words came from outside ({sources}). I read them only when I am asked to.")
+pub fn from_outside(language: Language, sources: &str) -> String {
+    say!(language, "memory-from-outside", sources = sources)
 }
 
 /// Note that the shown text is only the beginning.
-pub const CUT: &str = "It is longer than can be shown here; this is its beginning. The file itself has all of it.";
+pub const CUT: Sentence = Sentence("memory-cut");
 
 /// Reply to an unknown note name.
-pub const NO_SUCH_NOTE: &str = "There is no such note. /memory lists them.";
+pub const NO_SUCH_NOTE: Sentence = Sentence("memory-no-such-note");
 /// The same on the command line.
 pub const NO_SUCH_NOTE_HERE: &str = "There is no such note. `compline memory` lists them.";
 /// Reply to an invalid note name.
 pub const NO_NAME: &str = "A note needs a name of letters, digits, spaces or dashes.";
 /// Reason: not UTF-8 text.
-pub const NOT_TEXT: &str = "it is not UTF-8 text";
+pub const NOT_TEXT: Sentence = Sentence("memory-not-text");
 /// Reason: larger than 1 MB.
-pub const TOO_LARGE: &str = "it is larger than 1 MB";
+pub const TOO_LARGE: Sentence = Sentence("memory-too-large");
 /// Reason: cannot be opened, or leads out of the folder.
-pub const NOT_OPENED: &str = "it cannot be opened, or leads out of the folder";
+pub const NOT_OPENED: Sentence = Sentence("memory-not-opened");
 
 /// Warning that `MEMORY.md` cannot be read.
-pub fn index_unread(why: &str) -> String {
-    format!(
-        "**MEMORY.md** cannot be read: {why}. It is not used, and nothing is added to it, until you fix it by hand."
-    )
+pub fn index_unread(language: Language, why: Sentence) -> String {
+    say!(language, "memory-index-unread", why = why.in_language(language).into_string())
 }
 
 /// Heading of the unreadable files.
-pub const UNREAD: &str = "**Not read, not searched**, until you fix them by hand:";
+pub const UNREAD: Sentence = Sentence("memory-unread-files");
 
 /// An unreadable file.
-pub fn unread(name: &str, why: &str) -> String {
-    format!("- **{name}**: {why}")
+pub fn unread(language: Language, name: &str, why: Sentence) -> String {
+    format!("- **{name}**: {}", &*why.in_language(language))
 }
 
 /// Reply to a request for a file that is too large.
-pub const TOO_LARGE_TO_SHOW: &str = "That file is larger than 1 MB, so it is neither read nor shown.";
+pub const TOO_LARGE_TO_SHOW: Sentence = Sentence("memory-too-large-to-show");
 /// Reply to a request for a file that is not text.
-pub const UNREADABLE: &str = "That file cannot be read as text.";
+pub const UNREADABLE: Sentence = Sentence("memory-unreadable");
 
 /// Reply to `/remember`.
-pub fn remembered(path: &str, gauge: &str, instead_of: Option<&str>) -> String {
-    let instead = instead(instead_of);
-    format!("I keep that in mind from now on{instead} ({path}, {gauge}).")
+pub fn remembered(language: Language, path: &str, gauge: &str, instead_of: Option<&str>) -> String {
+    let instead = instead(language, instead_of);
+    say!(language, "memory-remembered", instead = instead, path = path, gauge = gauge)
 }
 
 /// Added to the reply when the file holds text from outside and is not loaded.
-pub const REMEMBERED_UNREAD: &str = "MEMORY.md says that now, but that file contains text from outside, so I do not read it unless asked. `/promote MEMORY` shows \
-    it and how to make it yours.";
+pub const REMEMBERED_UNREAD: Sentence = Sentence("memory-remembered-unread");
 
 /// Reply when a long text was stored as a note.
-pub fn remembered_as_note(path: &str, bytes: u64, instead_of: Option<&str>) -> String {
-    let instead = instead(instead_of);
-    format!("Kept as {path} ({}), with a line in MEMORY.md{instead}.", size(bytes))
+pub fn remembered_as_note(language: Language, path: &str, bytes: u64, instead_of: Option<&str>) -> String {
+    let (size, instead) = (size(language, bytes), instead(language, instead_of));
+    say!(language, "memory-remembered-as-note", path = path, size = size, instead = instead)
 }
 
 /// Reply when the text is stored already.
-pub fn known_already(path: &str) -> String {
-    format!("{path} says that already.")
+pub fn known_already(language: Language, path: &str) -> String {
+    say!(language, "memory-known", path = path)
 }
 
 /// Reply when a file is full. Its limit is `most`, or its current size if that is larger.
-pub fn full(path: &str, most: usize, room: usize) -> String {
-    let is = if most > room { "is already larger than the" } else { "would be larger than" };
-    let may = if most > room { " limit" } else { "" };
-    format!(
-        "Not kept: {path} {is} {} KB{may}. Shorten it with an editor (`compline memory edit`), then try again.",
-        room / 1024
-    )
+pub fn full(language: Language, path: &str, most: usize, room: usize) -> String {
+    match most > room {
+        true => say!(language, "memory-overfull", path = path, room = room / 1024),
+        false => say!(language, "memory-full", path = path, room = room / 1024),
+    }
 }
 
 /// Reply when a file of the change cannot be read as text.
-pub fn broken(path: &str) -> String {
-    format!(
-        "Nothing was changed: {path} cannot be read as text. It may hold something else, be far too large, or belong to another user. Fix or move it by hand, then \
-         try again; `compline doctor` checks all of them."
-    )
+pub fn broken(language: Language, path: &str) -> String {
+    say!(language, "memory-broken", path = path)
 }
 
 /// Reply when a change failed for another reason.
-pub fn not_kept(why: &str) -> String {
-    format!("Nothing was changed: {why}.")
+pub fn not_kept(language: Language, why: &str) -> String {
+    say!(language, "memory-not-kept", why = why)
+}
+
+/// Reason for a refused change, by its code.
+pub fn write_refused(language: Language, why: &'static str) -> String {
+    say!(language, "write-refused", why = why)
 }
 
 /// Reply to the promotion of a note that is trusted already.
-pub fn yours_already(path: &str) -> String {
-    format!("{path} is yours already.")
+pub fn yours_already(language: Language, path: &str) -> String {
+    say!(language, "memory-yours", path = path)
 }
 
 /// Instructions below the text of a note that is to be promoted.
 pub fn how_to_promote(name: &str, code: &str, way: Surface) -> String {
-    format!(
-        "`{}` makes these words count as yours: I then read them like anything you told me. The code is for exactly this text.",
-        way.command(&format!("promote {name} {code}"), &format!("memory promote {name} {code}"))
-    )
+    let command = way.command(&format!("promote {name} {code}"), &format!("memory promote {name} {code}"));
+    say!(way.language(), "memory-how-to-promote", command = command)
 }
 
 /// Reply to the promotion of a note that is too long for a chat.
-pub fn too_long_to_promote(name: &str) -> String {
-    format!(
-        "It is too long for a chat, and nobody should accept what they have not read. `{}` shows all of it.",
-        Surface::CommandLine.command("", &format!("memory promote {name}"))
-    )
+pub fn too_long_to_promote(language: Language, name: &str) -> String {
+    let command = Surface::CommandLine.command("", &format!("memory promote {name}"));
+    say!(language, "memory-too-long-to-promote", command = command)
 }
 
 /// Reply to a promotion code that does not match the current text.
 pub fn wrong_code(name: &str, way: Surface) -> String {
-    format!(
-        "That code does not match the present content, so nothing was changed. `{}` shows the text and its code.",
-        way.command(&format!("promote {name}"), &format!("memory promote {name}"))
-    )
+    let command = way.command(&format!("promote {name}"), &format!("memory promote {name}"));
+    say!(way.language(), "memory-wrong-code", command = command)
 }
 
 /// Title of the button that promotes.
-pub const PROMOTE_BUTTON: &str = "Make it mine";
+pub const PROMOTE_BUTTON: Sentence = Sentence("button-promote");
 
 /// Reply to a promotion. `read` states if memory is loaded at all.
 pub fn promoted(language: Language, path: &str, instead_of: Option<&str>, read: bool) -> String {
@@ -259,128 +250,98 @@ fn from_now_on(language: Language, read: bool) -> String {
 }
 
 /// Heading of the versions of a note.
-pub fn history_head(path: &str) -> String {
-    format!("**{path}**, newest first")
+pub fn history_head(language: Language, path: &str) -> String {
+    say!(language, "versions-head", path = path)
 }
 
 /// A version in the list.
-pub fn version(id: FileId, at: &str, who: &str, what: &str, facts: &str) -> String {
-    format!("- version {id}, {at}, {who}{what}{facts}")
+pub fn version(language: Language, id: FileId, at: &str, origin: &str, facts: &str) -> String {
+    let version = say!(language, "version", id = id.to_string());
+    format!("- {version}, {at}, {origin} ({facts})")
 }
 
-/// Author of a version.
-pub fn author(word: &str) -> &'static str {
-    match word {
-        "assistant" => "the assistant",
-        "person" => "you, with a command",
-        "hand" => "you, by hand",
-        "found" => "found after a restore",
-        _ => "the program",
-    }
-}
-
-/// Reason for a version, with its separator.
-pub fn cause(word: &str) -> String {
-    let words = match word {
-        "" | "hand" => return String::new(),
-        "first" => "first contents",
-        "received" => "received",
-        "given" => "given by an external tool",
-        "remember" => "a note",
-        "save" => "the note of the day",
-        "section" => "one section",
-        "file" => "the whole file",
-        "edit" => "an edit",
-        "facts" => "facts from a conversation",
-        "learned" => "a lesson",
-        "promote" => "made yours",
-        "import" => "an import",
-        "forget" => "forgotten",
-        "follow" => "your edit of another file",
-        "restore" => "an earlier version",
-        other => other,
+/// Author of a version, and the reason for it.
+pub fn version_origin(language: Language, author: &str, cause: &str) -> String {
+    let author = say!(language, "version-author", author = author);
+    let known = match cause {
+        "" | "hand" => return author,
+        "first" | "received" | "given" | "remember" | "save" | "section" | "file" | "edit" | "facts" | "learned"
+        | "promote" | "import" | "forget" | "follow" | "restore" => say!(language, "version-cause", cause = cause),
+        other => other.to_owned(),
     };
-    format!(", {words}")
+    format!("{author}, {known}")
 }
 
 /// Details of a version.
-pub fn version_facts(bytes: Option<u64>, deleted: bool, sources: &str, present: bool) -> String {
+pub fn version_facts(language: Language, bytes: Option<u64>, deleted: bool, sources: &str, present: bool) -> String {
     let mut facts = match (deleted, bytes) {
-        (true, _) => vec!["deleted".to_owned()],
-        (false, Some(bytes)) => vec![size(bytes)],
-        (false, None) => vec!["its text is no longer kept".to_owned()],
+        (true, _) => vec![say!(language, "version-deleted")],
+        (false, Some(bytes)) => vec![size(language, bytes)],
+        (false, None) => vec![say!(language, "version-without-text")],
     };
-    if !sources.is_empty() {
-        facts.push(format!("from outside: {sources}"));
-    }
-    if present {
-        facts.push("there now".to_owned());
-    }
-    format!(" ({})", facts.join("; "))
+    facts.extend((!sources.is_empty()).then(|| say!(language, "from-outside", sources = sources)));
+    facts.extend(present.then(|| say!(language, "version-present")));
+    facts.join("; ")
 }
 
 /// Number of older versions that are not listed.
-pub fn older(count: usize) -> String {
-    format!("and {count} older ones")
+pub fn older(language: Language, count: usize) -> String {
+    say!(language, "versions-older", count = count)
 }
 
 /// Instructions below the list of versions.
 pub fn how_to_restore(name: &str, way: Surface) -> String {
-    format!(
-        "`{}` shows one and what it changes, `{}` puts it back.",
-        way.command(&format!("memory history {name} VERSION"), &format!("memory history {name} VERSION")),
-        way.command(&format!("memory restore {name} VERSION"), &format!("memory restore {name} VERSION"))
-    )
+    let [history, restore] = ["history", "restore"].map(|verb| format!("memory {verb} {name} VERSION"));
+    let (show, restore) = (way.command(&history, &history), way.command(&restore, &restore));
+    say!(way.language(), "versions-how", show = show, restore = restore)
 }
 
 /// Heading of one version.
-pub fn version_head(path: &str, id: FileId, at: &str, who: &str, what: &str, facts: &str) -> String {
-    format!("**{path}**, version {id} of {at}, {who}{what}{facts}")
+pub fn version_head(language: Language, path: &str, id: FileId, at: &str, origin: &str, facts: &str) -> String {
+    let version = say!(language, "version", id = id.to_string());
+    format!("**{path}**, {version} ({at}), {origin} ({facts})")
 }
 
 /// Heading of the lines that restoring a version changes.
-pub const RESTORING_CHANGES: &str = "Putting it back changes this:";
+pub const RESTORING_CHANGES: Sentence = Sentence("memory-restoring-changes");
 /// Remark about a version that is there now.
-pub const IS_THERE_NOW: &str = "That is what is there now.";
+pub const IS_THERE_NOW: Sentence = Sentence("memory-is-there");
 
 /// Instructions below one version.
 pub fn how_to_restore_version(name: &str, id: FileId, way: Surface) -> String {
     let command = format!("memory restore {name} {id}");
-    format!("`{}` puts it back.", way.command(&command, &command))
+    say!(way.language(), "version-how", command = way.command(&command, &command))
 }
 
 /// Reply to a restored version.
-pub fn restored(path: &str, version: FileId, trusted: bool) -> String {
-    let label = if trusted { "" } else { " Its words still count as coming from outside." };
-    format!("Done: {path} is back to version {version}.{label}")
+pub fn restored(language: Language, path: &str, version: FileId, trusted: bool) -> String {
+    let restored = say!(language, "version-restored", path = path, id = version.to_string());
+    if trusted { restored } else { format!("{restored} {}", say!(language, "version-restored-outside")) }
 }
 
 /// Added to that reply: the name under which an unreadable file was kept.
-pub fn made_way(path: &str) -> String {
-    format!(" The old file could not be read as text; it is kept as {path}.")
+pub fn made_way(language: Language, path: &str) -> String {
+    format!(" {}", say!(language, "version-made-way", path = path))
 }
 
 /// Reply when the file has the content of that version already.
-pub fn same_content(path: &str, version: FileId) -> String {
-    format!("Nothing to change: {path} is already the same as version {version}.")
+pub fn same_content(language: Language, path: &str, version: FileId) -> String {
+    say!(language, "version-same", path = path, id = version.to_string())
 }
 
 /// Reply to an unknown version number.
 pub fn no_such_version(name: &str, way: Surface) -> String {
-    format!(
-        "It has no such version. `{}` lists them.",
-        way.command(&format!("memory history {name}"), &format!("memory history {name}"))
-    )
+    let command = format!("memory history {name}");
+    say!(way.language(), "version-unknown", command = way.command(&command, &command))
 }
 
 /// Reply to a version whose text was deleted.
-pub fn version_gone(version: FileId) -> String {
-    format!("The text of version {version} is no longer kept, so it cannot be restored.")
+pub fn version_gone(language: Language, version: FileId) -> String {
+    say!(language, "version-gone", id = version.to_string())
 }
 
 /// Reply to the restoration of untrusted text into a file that is always loaded.
-pub const STILL_FROM_OUTSIDE: &str =
-    "Nothing was changed: the text of that version came from outside, which a file that I always read may not contain.";
+pub const STILL_FROM_OUTSIDE: Sentence = Sentence("memory-still-from-outside");
 
 /// Reply after an edit. `read` states if memory is loaded at all.
 pub fn edited(path: &str, gauge: &str, read: bool) -> String {
@@ -415,8 +376,11 @@ pub fn keep_this(language: Language, path: &str, sources: &str) -> String {
     say!(language, "keep-this", path = path, sources = sources)
 }
 
-fn instead(of: Option<&str>) -> String {
-    of.map_or_else(String::new, |old| format!(", instead of “{}”", escape_markdown(old)))
+fn instead(language: Language, of: Option<&str>) -> String {
+    match of {
+        None => String::new(),
+        Some(old) => format!(" {}", say!(language, "instead-of", old = escape_markdown(old))),
+    }
 }
 
 /// The person's own text that the text in question replaces.
@@ -472,10 +436,10 @@ mod tests {
             (65_536, "64.0 KB"),
             (3 * 1024 * 1024, "3.0 MB"),
         ] {
-            assert_eq!(size(bytes), words);
+            assert_eq!(size(Language::ENGLISH, bytes), words);
         }
-        assert_eq!(gauge(3_174, 65_536), "3.1 of 64 KB (5 %)");
-        assert_eq!(gauge(0, 65_536), "0.0 of 64 KB (0 %)");
-        assert_eq!(gauge(70_000, 65_536), "68.4 of 64 KB (107 %)");
+        assert_eq!(gauge(Language::ENGLISH, 3_174, 65_536), "3.1 of 64 KB (5 %)");
+        assert_eq!(gauge(Language::ENGLISH, 0, 65_536), "0.0 of 64 KB (0 %)");
+        assert_eq!(gauge(Language::ENGLISH, 70_000, 65_536), "68.4 of 64 KB (107 %)");
     }
 }

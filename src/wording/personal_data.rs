@@ -1,45 +1,41 @@
 //! Text about the deletion and the export of a person's data.
 
 use super::ProgramText;
+use super::language::{Language, Sentence, say};
 use super::review::Surface;
 use crate::id::ErasureId;
 
 /// Result: a search finds no occurrence any more.
-pub const PROVED: &str = "A search for it finds nothing any more.";
+pub const PROVED: Sentence = Sentence("forget-proved");
 /// Note that older backups still contain the text, and a replica for some days.
-pub fn kept_elsewhere(replica_days: Option<u32>) -> String {
-    let backups = "Backups made before still contain it, until you delete them.";
+pub fn kept_elsewhere(language: Language, replica_days: Option<u32>) -> String {
+    let backups = say!(language, "forget-backups");
     match replica_days {
-        None => backups.to_owned(),
-        Some(1) => format!("{backups} The replica on another machine does for up to a day."),
-        Some(days) => format!("{backups} The replica on another machine does for up to {days} days."),
+        None => backups,
+        Some(days) => format!("{backups} {}", say!(language, "forget-replica", days = days)),
     }
 }
 /// Result: a search finds only what the person left out.
-pub const PROVED_BUT_SPARED: &str = "Apart from what you left out, a search for it finds nothing any more.";
+pub const PROVED_BUT_SPARED: Sentence = Sentence("forget-proved-but-spared");
 /// Result: nothing was left to delete.
-pub const NOTHING_LEFT: &str = "Nothing of it is left.";
+pub const NOTHING_LEFT: Sentence = Sentence("forget-nothing-left");
 /// Error: the only owner cannot be deleted.
 pub const LAST_OWNER: &str = "The only owner cannot be forgotten: nobody would be in charge. Delete the home instead.";
 
 /// Error: no note or fact of this name.
 pub fn none_such(name: &str, surface: Surface) -> String {
-    format!(
-        "There is no note or fact called {name}, and no line says exactly that. {} shows what there is: give the name of a note, or a line word for word. \
-         `{}` deletes what was only said.",
-        surface.command("memory", "memory"),
-        with_messages("WORDS", surface)
-    )
+    let (memory, forget) = (surface.command("memory", "memory"), with_messages("WORDS", surface));
+    say!(surface.language(), "forget-none-such", name = name, memory = memory, forget = forget)
 }
 
 /// Error: no note or fact of this name, and no text contains the words.
-pub fn none_said(name: &str) -> String {
-    format!("There is no note or fact called {name}, and no message or file holds these words on one line.")
+pub fn none_said(language: Language, name: &str) -> String {
+    say!(language, "forget-none-said", name = name)
 }
 
 /// Error: no note or fact of this name, and the words are too short for a search in messages.
-pub fn too_few(name: &str) -> String {
-    format!("There is no note or fact called {name}, and that is too short to search messages for.")
+pub fn too_few(language: Language, name: &str) -> String {
+    say!(language, "forget-too-short", name = name)
 }
 
 /// Command that also deletes messages.
@@ -49,108 +45,142 @@ fn with_messages(what: &str, surface: Surface) -> String {
 }
 
 /// Error: no note or fact of this name in the group.
-pub fn none_such_in_group(name: &str) -> String {
-    format!(
-        "I keep no note or fact called {name} for this group. To forget what I keep for you alone, use our direct chat."
-    )
+pub fn none_such_in_group(language: Language, name: &str) -> String {
+    say!(language, "forget-none-in-group", name = name)
 }
 
 /// Note of what stays because it was left out.
-pub fn left_out(items: &[String]) -> String {
-    if items.is_empty() {
-        "What you left out stays.".to_owned()
-    } else {
-        format!("Left out, so it stays: {}.", items.join(", "))
+pub fn left_out(language: Language, items: &[String]) -> String {
+    match items {
+        [] => say!(language, "forget-left-out"),
+        items => say!(language, "forget-left-out-items", items = items.join(", ")),
     }
 }
 
 /// Numbers of deleted items.
-pub fn forgotten(parts: &[String]) -> String {
-    if parts.is_empty() { "Forgotten.".to_owned() } else { format!("Forgotten: {}.", parts.join(", ")) }
-}
-
-/// Number of items of one kind; `None` for zero.
-pub fn counted(count: usize, one: &str, many: &str) -> Option<String> {
-    match count {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        more => Some(format!("{more} {many}")),
+pub fn forgotten(language: Language, parts: &[String]) -> String {
+    match parts {
+        [] => say!(language, "forgotten"),
+        parts => say!(language, "forgotten-parts", parts = parts.join(", ")),
     }
 }
 
-/// Kinds of items: singular and plural.
-pub const KINDS: [(&str, &str); 8] = [
-    ("note", "notes"),
-    ("line", "lines"),
-    ("entry", "entries"),
-    ("earlier version", "earlier versions"),
-    ("place in summaries", "places in summaries"),
-    ("copy", "copies"),
-    ("message", "messages"),
-    ("export archive, as it held a copy of everything", "export archives, as they held a copy of everything"),
-];
+/// Kinds of items that are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErasedKind {
+    /// Notes.
+    Note,
+    /// Lines of files.
+    Line,
+    /// Lines of earlier versions alone.
+    EarlierLine,
+    /// Entries of the index.
+    Entry,
+    /// Earlier versions of files.
+    Version,
+    /// Summaries.
+    Summary,
+    /// Places in summaries.
+    SummaryPlace,
+    /// Copies.
+    Copy,
+    /// Copies that a plan names.
+    PlannedCopy,
+    /// Messages.
+    Message,
+    /// Export archives.
+    Archive,
+    /// Export archives, with the reason.
+    DeletedArchive,
+    /// Reminders and tasks.
+    Reminder,
+    /// Proposals for skills.
+    Proposal,
+    /// Other places.
+    Place,
+}
+
+/// Number of items of one kind; `None` for zero.
+pub fn counted(language: Language, count: usize, kind: ErasedKind) -> Option<String> {
+    (count > 0).then(|| match kind {
+        ErasedKind::Note => say!(language, "count-notes", count = count),
+        ErasedKind::Line => say!(language, "count-lines", count = count),
+        ErasedKind::EarlierLine => say!(language, "count-earlier-lines", count = count),
+        ErasedKind::Entry => say!(language, "count-entries", count = count),
+        ErasedKind::Version => say!(language, "count-versions", count = count),
+        ErasedKind::Summary => say!(language, "count-summaries", count = count),
+        ErasedKind::SummaryPlace => say!(language, "count-summary-places", count = count),
+        ErasedKind::Copy => say!(language, "count-copies", count = count),
+        ErasedKind::PlannedCopy => say!(language, "count-planned-copies", count = count),
+        ErasedKind::Message => say!(language, "count-messages", count = count),
+        ErasedKind::Archive => say!(language, "count-archives", count = count),
+        ErasedKind::DeletedArchive => say!(language, "count-deleted-archives", count = count),
+        ErasedKind::Reminder => say!(language, "count-reminders", count = count),
+        ErasedKind::Proposal => say!(language, "count-proposals", count = count),
+        ErasedKind::Place => say!(language, "count-places", count = count),
+    })
+}
 
 /// Note that messages still contain the text.
 pub fn in_messages(messages: &str, id: ErasureId, surface: Surface) -> String {
-    format!(
-        "Still in {messages} in which it was said: messages stay until you delete them. `{}` deletes those too.",
-        with_messages(&id.to_string(), surface)
-    )
+    let command = with_messages(&id.to_string(), surface);
+    say!(surface.language(), "forget-in-messages", messages = messages, command = command)
 }
 
 /// Note that other texts contain all the words in another sentence.
 pub fn paraphrases(places: &str, surface: Surface) -> String {
-    format!(
-        "All its words also occur in another sentence, in {places}: a search finds it, and I cannot tell whether it means the same. \
-         `{}`, with words that stand together there, shows how many messages have them, and deletes those.",
-        with_messages("WORDS", surface)
-    )
+    say!(surface.language(), "forget-paraphrases", places = places, command = with_messages("WORDS", surface))
 }
 
 /// Note that files could not be searched.
-pub fn unread(files: &str) -> String {
-    format!("I could not search {files}, so I do not know whether it is in there.")
+pub fn unread(language: Language, files: &str) -> String {
+    say!(language, "forget-unread", files = files)
 }
 
 /// Note that only earlier versions contained the text.
-pub const ONLY_BEFORE: &str = "It was in no current file, only in earlier versions, which can no longer be restored.";
+pub const ONLY_BEFORE: Sentence = Sentence("forget-only-before");
 
 /// Note that reminders still contain the text.
 pub fn in_reminders(reminders: &str, surface: Surface) -> String {
-    format!("Still in {reminders}: {} shows and cancels them.", surface.command("reminders", "reminders"))
+    let command = surface.command("reminders", "reminders");
+    say!(surface.language(), "forget-in-reminders", reminders = reminders, command = command)
 }
 
 /// Note that skill proposals still contain the text.
-pub fn in_proposals(proposals: &str) -> String {
-    format!("Still in {proposals} for skills, which the owner keeps or rejects.")
+pub fn in_proposals(language: Language, proposals: &str) -> String {
+    say!(language, "forget-in-proposals", proposals = proposals)
 }
 
 /// Note that files which only a person may change still contain the text.
-pub fn in_files(files: &str) -> String {
-    format!("Still in {files}: what you wrote yourself is yours to change.")
+pub fn in_files(language: Language, files: &str) -> String {
+    say!(language, "forget-in-files", files = files)
 }
 
 /// Note that received files still contain the text.
-pub fn in_received_files(files: &str) -> String {
-    format!("Still in {files}: only you can change or delete a file that you sent or were sent.")
+pub fn in_received_files(language: Language, files: &str) -> String {
+    say!(language, "forget-in-received-files", files = files)
 }
 
 /// Note that files which the assistant wrote still contain the text.
-pub fn in_assistant_files(files: &str) -> String {
-    format!("Still in {files}, which I wrote outside of the memory: tell me what to change there, or delete it.")
+pub fn in_assistant_files(language: Language, files: &str) -> String {
+    say!(language, "forget-in-assistant-files", files = files)
 }
 
 /// Note that new content contains the text.
 pub fn elsewhere(places: &str, id: ErasureId, surface: Surface) -> String {
-    let again = surface.command(&format!("forget {id}"), &format!("memory forget {id}"));
-    format!("Still in {places} that came meanwhile: `{again}` continues.")
+    let command = surface.command(&format!("forget {id}"), &format!("memory forget {id}"));
+    say!(surface.language(), "forget-elsewhere", places = places, command = command)
 }
 
 /// Result: a person is deleted.
 pub fn person(name: &str, files: usize, messages: usize, replica_days: Option<u32>) -> String {
-    let elsewhere = kept_elsewhere(replica_days);
-    let files = counted(files, "file", "files").unwrap_or_else(|| "no file".to_owned());
-    let messages = counted(messages, "message", "messages").unwrap_or_else(|| "no message".to_owned());
+    let elsewhere = kept_elsewhere(Language::ENGLISH, replica_days);
+    let counted = |count: usize, one: &str| match count {
+        0 => format!("no {one}"),
+        1 => format!("1 {one}"),
+        more => format!("{more} {one}s"),
+    };
+    let (files, messages) = (counted(files, "file"), counted(messages, "message"));
     format!(
         "{name} is forgotten: {files}, {messages} and everything made from them are gone, and their addresses are unknown again. Every table and \
          the workspace were searched, and nothing of theirs is left but numbers. {elsewhere}"
@@ -198,44 +228,31 @@ pub const NOT_CONFIRMED: &str = "Nothing was changed.";
 pub const NEEDS_YES: &str = "There is no terminal to ask at. Add --yes if you mean it.";
 
 /// Error: the text of an interrupted deletion is unreadable.
-pub fn unreadable(id: ErasureId) -> String {
-    format!(
-        "Forgetting {id} is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; `compline \
-         doctor` tells an owner more."
-    )
+pub fn unreadable(language: Language, id: ErasureId) -> String {
+    say!(language, "forget-unreadable", id = id.to_string())
 }
 
 /// First lines of the archive's README.
-pub fn export_readme(name: &str, at: &str) -> String {
+pub fn export_readme(language: Language, name: &str, at: &str) -> String {
     format!(
-        "# Data kept about {name}\n\nMade on {at}.\n\n\
-         - `conversations/`: every conversation as Markdown\n\
-         - `messages.jsonl`: every message, one JSON object a line; those in groups are only your own\n\
-         - `summaries.jsonl`: what was written down at the end of conversations\n\
-         - `reflections/`: reflections on past days, weeks and months\n\
-         - `reminders.jsonl`: reminders and tasks to come\n\
-         - `settings.json`: language and time zone\n\
-         - `knowledge/`: the memory files as they are, with what you sent under `inbox/`\n\
-         - `experience/`: what else the assistant has learned about you\n"
+        "# {}\n\n{}\n\n{}\n",
+        say!(language, "export-title", name = name),
+        say!(language, "export-made", at = at),
+        say!(language, "export-contents")
     )
 }
 /// Message before the file.
-pub fn export_attached(kib: u64) -> ProgramText {
-    ProgramText::message(format!(
-        "Here is everything kept about you ({kib} KiB). The file is deleted from the workspace after a week."
-    ))
+pub fn export_attached(language: Language, kib: u64) -> ProgramText {
+    ProgramText::message(say!(language, "export-attached", kib = language.number(kib)))
 }
 /// Reply to the command.
-pub const EXPORT_IN_DIRECT_CHAT: &str = "Everything kept about you will arrive in your direct chat as a file.";
+pub const EXPORT_IN_DIRECT_CHAT: Sentence = Sentence("export-in-direct-chat");
 /// Error: the person has no address.
-pub const NO_ADDRESS: &str =
-    "There is no chat to send a file to. The owner can write the file: compline export NAME FILE";
+pub const NO_ADDRESS: Sentence = Sentence("export-no-address");
 
 /// Error: the export exceeds the limit of the channel.
-pub fn export_too_large(most_mib: u64) -> String {
-    format!(
-        "It is larger than {most_mib} MiB, which is more than a chat takes. The owner can make it on the computer: compline export NAME FILE"
-    )
+pub fn export_too_large(language: Language, most_mib: u64) -> String {
+    say!(language, "export-too-large", most = most_mib)
 }
 
 /// Progress: data is being collected.
@@ -256,7 +273,6 @@ pub fn export_not_written(file: &str, why: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wording::Language;
 
     #[test]
     fn commands_are_named_as_they_are_typed() {

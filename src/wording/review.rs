@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use super::{Language, ProgramText, span};
+use super::language::{Language, Sentence, say};
+use super::{ProgramText, span};
 use crate::id::{ProposalId, QuestionId, VersionNumber};
 
 /// An empty list of pending proposals.
-pub const NOTHING_WAITS: &str = "Nothing is waiting for you.";
+pub const NOTHING_WAITS: Sentence = Sentence("pending-nothing");
 /// An empty list of all proposals.
 pub const NO_PROPOSALS: &str = "Nothing was ever proposed.";
 /// An empty list of skills.
@@ -112,13 +113,13 @@ pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> Strin
 }
 
 /// An open question in the list of what waits.
-pub fn question_waits(id: QuestionId, question: &str) -> String {
-    format!("- **question {id}** {question} (/yes {id} or /no {id})")
+pub fn question_waits(language: Language, id: QuestionId, question: &str) -> String {
+    say!(language, "pending-question", id = id.to_string(), question = question)
 }
 
 /// A text that may be kept in the list of what waits.
-pub fn keep_waits(id: QuestionId, path: &str) -> String {
-    question_waits(id, &format!("Keep {path}?"))
+pub fn keep_waits(language: Language, id: QuestionId, path: &str) -> String {
+    question_waits(language, id, &say!(language, "pending-keep", path = path))
 }
 
 /// Effect of a proposal, on one line.

@@ -1,5 +1,7 @@
 //! Text about search: reasons why a file is not searched, semantic search, and the search tools.
 
+use super::Language;
+
 /// Reason: not UTF-8.
 pub const NOT_TEXT: &str = "it is not UTF-8 text, so it is not searched";
 /// Reason: too large.
@@ -34,12 +36,13 @@ pub fn embedding_model(
     most: u64,
 ) -> String {
     let length = dimensions.map_or_else(|| "not asked yet".to_owned(), |length| format!("{length} numbers per vector"));
+    let number = |number: u64| Language::ENGLISH.number(number);
     let lacking = match lacking {
         0 => "none is missing".to_owned(),
-        some if some >= most => format!("more than {most} are missing"),
-        some => format!("{some} are missing"),
+        some if some >= most => format!("more than {} are missing", number(most)),
+        some => format!("{} are missing", number(some)),
     };
-    format!("{source}/{name}, {length}; {kept} texts have one, {lacking}")
+    format!("{source}/{name}, {length}; {} texts have one, {lacking}", number(kept))
 }
 
 /// The same while the server is unreachable.

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use super::ProgramText;
+use super::language::Sentence;
 
 /// Placeholder for text that retention deleted.
-pub const FORGOTTEN: &str = "(forgotten)";
+pub const FORGOTTEN: Sentence = Sentence("message-forgotten");
 /// Placeholder for text that its sender deleted or let expire.
-pub const GONE: &str = "(gone: deleted by its sender, or its timer ran out)";
+pub const GONE: Sentence = Sentence("message-gone");
 /// Reason: retention deleted the file.
 pub const FILE_FORGOTTEN: &str = "it was deleted because of its age";
 

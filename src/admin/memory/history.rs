@@ -10,9 +10,7 @@ use serde_json::{Value, json};
 use super::name::{self, Name};
 use super::{MemoryFile, no_such_note, promote};
 use crate::admin::MemoryAdmin;
-use crate::admin::answer::{
-    Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words, with_fields,
-};
+use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, with_fields};
 use crate::id::FileId;
 use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
 use crate::people::{Party, Person};
@@ -21,8 +19,10 @@ use crate::review::reveal::reveal;
 use crate::store::FileRow;
 use crate::text::cut_bytes;
 use crate::trust::{Labelled, Text};
+use crate::wording::Language;
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
+use crate::wording::why::all_in_words;
 
 /// Maximum number of versions listed for a person.
 const MAX_VERSIONS: usize = 20;
@@ -53,20 +53,22 @@ impl FileHistory {
 
 impl Render for FileHistory {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let mut lines = vec![says::history_head(&plain(name::visible_path(&self.path))), String::new()];
+        let language = context.language();
+        let mut lines = vec![says::history_head(language, &plain(name::visible_path(&self.path))), String::new()];
         let listed = self.listed();
         for version in &listed {
             // No text is shown, but a version's sources may be untrusted information.
             shown.also(&version.label);
             let deleted = version.digest.is_empty();
             let size = version.has_content.then_some(version.size);
-            let sources = sources_in_words(&version.label);
-            let facts = says::version_facts(size, deleted, &sources, self.present() == Some(version.id));
-            let (at, cause) = (context.zone.show_short(version.at), says::cause(&version.cause));
-            lines.push(says::version(version.id, &at, says::author(&version.author), &cause, &facts));
+            let sources = plain(&all_in_words(language, &version.label));
+            let is_present = self.present() == Some(version.id);
+            let facts = says::version_facts(language, size, deleted, &sources, is_present);
+            let origin = says::version_origin(language, &version.author, &version.cause);
+            lines.push(says::version(language, version.id, &context.near(version.at), &origin, &facts));
         }
         if self.versions.len() > listed.len() {
-            lines.push(says::older(self.versions.len() - listed.len()));
+            lines.push(says::older(language, self.versions.len() - listed.len()));
         }
         lines.push(format!("\n{}", says::how_to_restore(&name::short(&self.path), context.surface)));
         lines.join("\n")
@@ -98,23 +100,24 @@ impl FileVersion {
 impl Render for FileVersion {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let (row, path) = (&self.row, plain(name::visible_path(&self.path)));
-        let (at, who) = (context.zone.show_short(row.at), says::author(&row.author));
-        let size = row.has_content.then_some(row.size);
-        let facts = says::version_facts(size, row.digest.is_empty(), &sources_in_words(&row.label), false);
-        let mut parts = vec![says::version_head(&path, row.id, &at, who, &says::cause(&row.cause), &facts)];
+        let (language, at) = (context.language(), context.near(row.at));
+        let (size, sources) = (row.has_content.then_some(row.size), plain(&all_in_words(language, &row.label)));
+        let facts = says::version_facts(language, size, row.digest.is_empty(), &sources, false);
+        let origin = says::version_origin(language, &row.author, &row.cause);
+        let mut parts = vec![says::version_head(language, &path, row.id, &at, &origin, &facts)];
         if let Some(text) = &self.text {
             let words = shown.words(text);
             let part = if context.surface.is_chat() { cut_bytes(words, super::IN_CHAT) } else { words };
             parts.push(fenced(&reveal(part)));
-            parts.extend((part.len() < words.len()).then(|| says::CUT.to_owned()));
+            parts.extend((part.len() < words.len()).then(|| says::CUT.in_language(language).into_string()));
         }
         match self.changes(shown) {
             None if row.digest.is_empty() => {}
-            None => parts.push(says::version_gone(row.id)),
-            Some(changes) if changes.is_empty() => parts.push(says::IS_THERE_NOW.to_owned()),
+            None => parts.push(says::version_gone(language, row.id)),
+            Some(changes) if changes.is_empty() => parts.push(says::IS_THERE_NOW.in_language(language).into_string()),
             Some(changes) => {
                 let part = if context.surface.is_chat() { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
-                parts.push(format!("{}\n\n{}", says::RESTORING_CHANGES, fenced_diff(part)));
+                parts.push(format!("{}\n\n{}", &*says::RESTORING_CHANGES.in_language(language), fenced_diff(part)));
                 parts.push(says::how_to_restore_version(&name::short(&self.path), row.id, context.surface));
             }
         }
@@ -181,7 +184,7 @@ impl MemoryAdmin<'_> {
             return Ok(Answer::refusal(says::no_such_version(&plain(&name::short(&first.path)), surface)));
         };
         if !kept {
-            return Ok(Answer::refusal(says::version_gone(version)));
+            return Ok(Answer::refusal(says::version_gone(surface.language(), version)));
         }
         let origin = self.change_by(person, "restore");
         let workspace = &self.workspace;
@@ -194,10 +197,10 @@ impl MemoryAdmin<'_> {
             }
         }
         Ok(match written {
-            Ok(written) => restored(&path, version, &written, aside.as_deref()),
+            Ok(written) => restored(&path, version, &written, aside.as_deref(), surface.language()),
             Err(error) => match error.refusal()? {
-                WriteRefusal::Untrusted => Answer::refusal(says::STILL_FROM_OUTSIDE),
-                why => promote::refused(&path, why),
+                WriteRefusal::Untrusted => Answer::refusal(says::STILL_FROM_OUTSIDE.in_language(surface.language())),
+                why => promote::refused(&path, why, surface.language()),
             },
         })
     }
@@ -220,14 +223,14 @@ impl MemoryAdmin<'_> {
     }
 }
 
-fn restored(path: &str, version: FileId, written: &WriteResult, aside: Option<&str>) -> Answer {
+fn restored(path: &str, version: FileId, written: &WriteResult, aside: Option<&str>, language: Language) -> Answer {
     let (name, trusted) = (plain(name::visible_path(path)), written.label.is_trusted());
     let mut sentence = match written.version {
-        Some(_) => says::restored(&name, version, trusted),
-        None => says::same_content(&name, version),
+        Some(_) => says::restored(language, &name, version, trusted),
+        None => says::same_content(language, &name, version),
     };
     if let Some(aside) = aside {
-        sentence.push_str(&says::made_way(&plain(name::visible_path(aside))));
+        sentence.push_str(&says::made_way(language, &plain(name::visible_path(aside))));
     }
     let changed = written.version.is_some();
     let json = json!({ "path": path, "version": version, "changed": changed, "tainted": !trusted, "aside": aside });

@@ -19,8 +19,8 @@ use crate::memory::{FactOrigin, is_instruction, path_in_folder};
 use crate::people::Person;
 use crate::review::why;
 use crate::store::{Db, FileRow, FolderState, Node, StepKind, TurnRow};
-use crate::time::Zone;
 use crate::trust::{Label, Scope};
+use crate::wording::Locale;
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
 use crate::wording::why::{self as origin, AnswerParts};
@@ -68,7 +68,10 @@ impl MemoryAdmin<'_> {
         key: &str,
         surface: Surface,
     ) -> Result<OriginReport, CommandError> {
-        Ok(self.fact(person, key, surface).await?.ok_or_else(|| Answer::refusal(origin::NO_FACT))?)
+        Ok(self
+            .fact(person, key, surface)
+            .await?
+            .ok_or_else(|| Answer::refusal(origin::NO_FACT.in_language(surface.language())))?)
     }
 
     async fn fact(&self, person: &Person, key: &str, surface: Surface) -> anyhow::Result<Option<OriginReport>> {
@@ -77,17 +80,17 @@ impl MemoryAdmin<'_> {
         if found.is_empty() {
             return Ok(None);
         }
-        let zone = self.engine.zone_of(Scope::Person(person.id)).await?;
+        let locale = self.locale_of(person, surface).await?;
         let read = move |db: Db<'_>| {
             let (mut of, mut labels, mut lines) = (json!({}), Vec::new(), Vec::new());
             for FactOrigin { path, fact, label, since } in found {
                 let words = plain(&format!("{}: {}", fact.key, fact.value));
-                lines.push(origin::fact(&words, &plain(&path)));
-                lines.extend(since.iter().map(|since| written(since, zone)));
+                lines.push(origin::fact(locale.language, &words, &plain(&path)));
+                lines.extend(since.iter().map(|since| written(since, locale)));
                 let versions: Vec<&FileRow> = since.iter().collect();
                 // Lines that came later may have other sources.
                 let own = since.as_ref().map_or(&label, |since| &since.label);
-                lines.extend(origin_lines(db, &versions, own, zone, surface)?);
+                lines.extend(origin_lines(db, &versions, own, locale, surface)?);
                 of = json!({ "fact": fact.key, "path": path });
                 labels.push(label);
             }
@@ -108,19 +111,25 @@ impl MemoryAdmin<'_> {
             Some((path, versions.into_iter().take_while(|row| !row.digest.is_empty()).collect::<Vec<_>>(), label))
         });
         let Some((path, versions, label)) = present else { return Err(no_such_note(surface).into()) };
-        let zone = self.engine.zone_of(Scope::Person(person.id)).await?;
+        let locale = self.locale_of(person, surface).await?;
         let read = move |db: Db<'_>| {
-            let mut lines = vec![origin::note(&plain(name::visible_path(&path)))];
-            lines.extend(versions.last().map(|first| written(first, zone)));
+            let mut lines = vec![origin::note(locale.language, &plain(name::visible_path(&path)))];
+            lines.extend(versions.last().map(|first| written(first, locale)));
             if let [last, _, ..] = versions.as_slice() {
-                let (at, cause) = (zone.show_short(last.at), says::cause(&last.cause));
-                lines.push(origin::changed(versions.len() - 1, &at, says::author(&last.author), &cause));
+                let origin = says::version_origin(locale.language, &last.author, &last.cause);
+                lines.push(origin::changed(locale.language, versions.len() - 1, &locale.near(last.at), &origin));
             }
             let rows: Vec<&FileRow> = versions.iter().collect();
-            lines.extend(origin_lines(db, &rows, &label, zone, surface)?);
+            lines.extend(origin_lines(db, &rows, &label, locale, surface)?);
             Ok(OriginReport { of: json!({ "path": path }), label, lines })
         };
         Ok(self.journal.read_much(read).await?)
+    }
+
+    /// Language, zone and time in which a person reads there.
+    async fn locale_of(&self, person: &Person, surface: Surface) -> anyhow::Result<Locale> {
+        let zone = self.engine.zone_of(Scope::Person(person.id)).await?;
+        Ok(Locale { language: surface.language(), zone, now: self.clock.now() })
     }
 
     /// The origin of the last answer in a person's own chat.
@@ -130,7 +139,7 @@ impl MemoryAdmin<'_> {
         surface: Surface,
     ) -> Result<OriginReport, CommandError> {
         let (id, scope) = (person.id, Scope::Person(person.id));
-        let zone = self.engine.zone_of(scope).await?;
+        let locale = self.locale_of(person, surface).await?;
         let read = move |db: Db<'_>| {
             let Some(stream) = db.conversations().stream_of(id)? else { return Ok(None) };
             let Some(turn) = db.turns().last_answered(stream)? else { return Ok(None) };
@@ -139,20 +148,21 @@ impl MemoryAdmin<'_> {
                 _ => None,
             };
             let parts = parts_of(db, &turn, folder.as_deref())?;
-            let mut lines = origin::answer(&zone.show_short(turn.claimed_at), &parts);
-            lines.push(conversations_line(db, BTreeSet::from([turn.conversation]), zone, surface)?);
-            lines.extend(why::outside(db, &[(Node::Turn(turn.id), turn.label.clone())], &turn.label, zone)?);
+            let mut lines = origin::answer(locale.language, &locale.near(turn.claimed_at), &parts);
+            lines.push(conversations_line(db, BTreeSet::from([turn.conversation]), locale, surface)?);
+            lines.extend(why::outside(db, &[(Node::Turn(turn.id), turn.label.clone())], &turn.label, locale)?);
             let of = json!({ "conversation": turn.conversation, "at": turn.claimed_at.rfc3339(), "parts": parts });
             Ok(Some(OriginReport { of, label: turn.label, lines }))
         };
         let found: Option<OriginReport> = self.journal.read_much(read).await?;
-        Ok(found.ok_or_else(|| Answer::refusal(origin::NO_ANSWER))?)
+        Ok(found.ok_or_else(|| Answer::refusal(origin::NO_ANSWER.in_language(surface.language())))?)
     }
 }
 
 /// Whose hand wrote a version, and when.
-fn written(version: &FileRow, zone: Zone) -> String {
-    origin::written(&zone.show_short(version.at), says::author(&version.author), &says::cause(&version.cause))
+fn written(version: &FileRow, locale: Locale) -> String {
+    let origin = says::version_origin(locale.language, &version.author, &version.cause);
+    origin::written(locale.language, &locale.near(version.at), &origin)
 }
 
 /// The conversations and the outside texts that versions of a file come from, newest version first.
@@ -160,7 +170,7 @@ fn origin_lines(
     db: Db<'_>,
     versions: &[&FileRow],
     label: &Label,
-    zone: Zone,
+    locale: Locale,
     surface: Surface,
 ) -> anyhow::Result<Vec<String>> {
     let mut conversations = BTreeSet::new();
@@ -171,11 +181,11 @@ fn origin_lines(
     }
     let mut lines = Vec::new();
     if !conversations.is_empty() {
-        lines.push(conversations_line(db, conversations, zone, surface)?);
+        lines.push(conversations_line(db, conversations, locale, surface)?);
     }
     let starts: Vec<(Node, Label)> =
         versions.iter().rev().map(|version| (Node::File(version.id.0), version.label.clone())).collect();
-    lines.extend(why::outside(db, &starts, label, zone)?);
+    lines.extend(why::outside(db, &starts, label, locale)?);
     Ok(lines)
 }
 
@@ -183,16 +193,16 @@ fn origin_lines(
 fn conversations_line(
     db: Db<'_>,
     ids: BTreeSet<ConversationId>,
-    zone: Zone,
+    locale: Locale,
     surface: Surface,
 ) -> anyhow::Result<String> {
     const MOST: usize = 3;
     let mut named = Vec::new();
     for id in ids.iter().rev().take(MOST) {
-        let opened = db.conversations().conversation(*id)?.map(|found| zone.show_short(found.opened_at));
+        let opened = db.conversations().conversation(*id)?.map(|found| locale.near(found.opened_at));
         named.push(origin::conversation(*id, &opened.unwrap_or_default(), surface));
     }
-    Ok(origin::conversations(&named, ids.len().saturating_sub(MOST)))
+    Ok(origin::conversations(locale.language, &named, ids.len().saturating_sub(MOST)))
 }
 
 /// Returns the texts that a turn was shown, by its edges and its tool calls. Files outside of the

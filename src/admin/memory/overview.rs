@@ -16,6 +16,7 @@ use crate::time::Timestamp;
 use crate::trust::{Label, Source};
 use crate::wording::memory::{self as says, Reads};
 use crate::wording::review::Surface;
+use crate::wording::{Language, Sentence};
 
 /// Path of the index.
 pub(super) const INDEX: &str = "memory/MEMORY.md";
@@ -55,20 +56,22 @@ impl MemoryReport {
 
 impl Render for MemoryReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let surface = context.surface;
+        let (surface, language) = (context.surface, context.language());
         let mut blocks = match &self.index {
             Ok(page) => of_index(page, surface, self.is_read, shown),
-            Err(AccessRefusal::Missing) => vec![says::head(&gauge(INDEX, 0), reads(self.is_read, 0))],
-            Err(why) => vec![says::index_unread(reason(*why))],
+            Err(AccessRefusal::Missing) => {
+                vec![says::head(language, &gauge(language, INDEX, 0), reads(self.is_read, 0))]
+            }
+            Err(why) => vec![says::index_unread(language, reason(*why))],
         };
         if !self.is_read {
-            blocks.insert(0, says::SWITCHED_OFF.to_owned());
+            blocks.insert(0, says::SWITCHED_OFF.in_language(language).into_string());
         }
         blocks.extend(self.notes.blocks(shown, surface));
         let files = self.notes.total().0 + usize::from(self.index.is_ok());
         blocks.push(says::total(files, self.size(), self.folder.as_deref(), surface));
-        blocks.extend(extracted_lines(&self.fact_files));
-        blocks.extend(self.unread.block(shown));
+        blocks.extend(extracted_lines(language, &self.fact_files));
+        blocks.extend(self.unread.block(language, shown));
         blocks.join("\n\n")
     }
 
@@ -152,11 +155,15 @@ impl MemoryAdmin<'_> {
 }
 
 /// One line per file; `None` without any.
-fn extracted_lines(pages: &[MemoryFile]) -> Option<String> {
-    let line = |page: &MemoryFile| says::taken_down(&plain(&name::short(&page.path)), &page.gauge());
+fn extracted_lines(language: Language, pages: &[MemoryFile]) -> Option<String> {
+    let line = |page: &MemoryFile| says::taken_down(&plain(&name::short(&page.path)), &page.gauge(language));
     let lines = pages.iter().map(line);
-    (!pages.is_empty())
-        .then(|| std::iter::once(says::TAKEN_DOWN.to_owned()).chain(lines).collect::<Vec<_>>().join("\n"))
+    (!pages.is_empty()).then(|| {
+        std::iter::once(says::TAKEN_DOWN.in_language(language).into_string())
+            .chain(lines)
+            .collect::<Vec<_>>()
+            .join("\n")
+    })
 }
 
 /// The fill level, and the beginning of the text.
@@ -165,12 +172,15 @@ fn of_index(page: &MemoryFile, surface: Surface, is_read: bool, shown: &mut Show
     let words = without_comments(page.words(shown));
     let words = words.trim();
     let part = cut_bytes(words, BEGINNING);
-    let mut blocks = vec![says::head(&page.gauge(), reads(is_read, page.size())), fenced(&reveal(part))];
+    let language = surface.language();
+    let head = says::head(language, &page.gauge(language), reads(is_read, page.size()));
+    let mut blocks = vec![head, fenced(&reveal(part))];
     if part.len() < words.len() {
-        blocks.push(says::goes_on(match surface {
+        let command = match surface {
             Surface::Chat(_) => "/memory MEMORY",
             Surface::CommandLine => "`compline memory show MEMORY`",
-        }));
+        };
+        blocks.push(says::goes_on(language, command));
     }
     blocks
 }
@@ -210,30 +220,36 @@ fn is_day(stem: &str) -> bool {
 
 impl SortedNotes {
     fn blocks(&self, shown: &mut ShownLabel, surface: Surface) -> Vec<String> {
-        let mut blocks = vec![self.notes_block()];
+        let language = surface.language();
+        let fullness = |note: &NoteLine| gauge(language, &note.path, note.size);
+        let mut blocks = vec![self.notes_block(language)];
         blocks.push(match &self.today {
-            Some(note) => says::today(&name::short(&note.path), &fullness(note)),
-            None => says::NOTHING_TODAY.to_owned(),
+            Some(note) => says::today(language, &name::short(&note.path), &fullness(note)),
+            None => says::NOTHING_TODAY.in_language(language).into_string(),
         });
         if let Some((newest, fullest)) = self.days.last().zip(self.days.iter().max_by_key(|note| note.size)) {
             let fullest = (&*name::short(&fullest.path), &*fullness(fullest));
-            blocks.push(says::days(self.days.len(), size(&self.days), &name::short(&newest.path), fullest));
+            blocks.push(says::days(language, self.days.len(), size(&self.days), &name::short(&newest.path), fullest));
         }
         if !self.outside.is_empty() {
             // The file names derive from untrusted text.
             shown.also(&Label::untrusted(Source::unknown()));
             let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", &fullness(note));
-            blocks.push(listed(says::waiting(self.outside.len(), size(&self.outside), surface), &self.outside, line));
+            let head = says::waiting(self.outside.len(), size(&self.outside), surface);
+            blocks.push(listed(language, head, &self.outside, line));
         }
         blocks
     }
 
-    fn notes_block(&self) -> String {
+    fn notes_block(&self, language: Language) -> String {
         if self.notes.is_empty() {
-            return says::NO_NOTES.to_owned();
+            return says::NO_NOTES.in_language(language).into_string();
         }
-        let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), &plain(&note.title), &fullness(note));
-        listed(says::notes_head(self.notes.len(), size(&self.notes)), &self.notes, line)
+        let line = |note: &NoteLine| {
+            let gauge = gauge(language, &note.path, note.size);
+            says::note(&plain(&name::short(&note.path)), &plain(&note.title), &gauge)
+        };
+        listed(language, says::notes_head(language, self.notes.len(), size(&self.notes)), &self.notes, line)
     }
 
     /// Number of files, and their total size.
@@ -241,11 +257,6 @@ impl SortedNotes {
         let all = || [&self.notes[..], self.today.as_slice(), &self.days[..], &self.outside[..]];
         (all().iter().map(|some| some.len()).sum(), all().iter().map(|some| size(some)).sum())
     }
-}
-
-/// The fill level of a note in words.
-fn fullness(note: &NoteLine) -> String {
-    gauge(&note.path, note.size)
 }
 
 fn size(notes: &[NoteLine]) -> u64 {
@@ -290,19 +301,21 @@ impl UnreadFiles {
     }
 
     /// One line per file; `None` without any.
-    fn block(&self, shown: &mut ShownLabel) -> Option<String> {
+    fn block(&self, language: Language, shown: &mut ShownLabel) -> Option<String> {
         shown.also(&self.label);
-        let line = |(path, why): &(String, AccessRefusal)| says::unread(&plain(&name::short(path)), reason(*why));
-        (!self.files.is_empty()).then(|| listed(says::UNREAD.to_owned(), &self.files, line))
+        let line =
+            |(path, why): &(String, AccessRefusal)| says::unread(language, &plain(&name::short(path)), reason(*why));
+        let head = says::UNREAD.in_language(language).into_string();
+        (!self.files.is_empty()).then(|| listed(language, head, &self.files, line))
     }
 }
 
 fn unread_json(path: &str, why: AccessRefusal) -> Value {
-    json!({ "note": name::short(path), "path": path, "why": reason(why) })
+    json!({ "note": name::short(path), "path": path, "why": &*reason(why).in_language(Language::ENGLISH) })
 }
 
 /// The reason in words.
-pub(super) fn reason(why: AccessRefusal) -> &'static str {
+pub(super) fn reason(why: AccessRefusal) -> Sentence {
     match why {
         AccessRefusal::NoText => says::NOT_TEXT,
         AccessRefusal::TooLarge => says::TOO_LARGE,
@@ -344,8 +357,8 @@ mod tests {
     #[test]
     fn a_list_that_has_no_end_is_cut() {
         let notes: Vec<NoteLine> = (0..50).map(|n| note(&format!("memory/n{n}.md"), true)).collect();
-        let list = listed("head".to_owned(), &notes, |note| note.path.clone());
+        let list = listed(Language::ENGLISH, "head".to_owned(), &notes, |note| note.path.clone());
         assert_eq!(list.lines().count(), 42);
-        assert!(list.ends_with(&says::more_notes(10)));
+        assert!(list.ends_with(&says::more_notes(Language::ENGLISH, 10)));
     }
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::name::{self, Name};
 use super::overview::INDEX;
 use super::{MemoryFile, bytes, no_such_note, not_there};
-use crate::admin::answer::{Answer, CommandError, ShownLabel, plain, sources, sources_in_words};
+use crate::admin::answer::{Answer, CommandError, ShownLabel, plain, sources};
 use crate::memory::{
     self, Author, ChangeOrigin, NewContent, NoteDraft, Replaced, StoredNote, Workspace, WriteRefusal, WriteResult,
     memory_md, section, unless_refused,
@@ -24,6 +24,7 @@ use crate::trust::Label;
 use crate::wording::Language;
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
+use crate::wording::why::all_in_words;
 
 /// Maximum length, in characters, of a text stored as a line. A longer one, or one with several
 /// lines, becomes a note.
@@ -39,33 +40,44 @@ const SECRET: &str = "promotion_secret";
 
 impl MemoryAdmin<'_> {
     /// Stores a text as the person's own. The same text is stored only once.
-    pub(in crate::admin) async fn remember(&self, person: &Person, text: &str) -> anyhow::Result<Answer> {
+    pub(in crate::admin) async fn remember(
+        &self,
+        person: &Person,
+        text: &str,
+        language: Language,
+    ) -> anyhow::Result<Answer> {
         if !self.reads_memory() {
-            return Ok(Answer::refusal(says::SWITCHED_OFF));
+            return Ok(Answer::refusal(says::SWITCHED_OFF.in_language(language)));
         }
         let origin = self.change_by(person, "remember");
         // A person who never wrote has no files yet.
         let day = self.zone.day(origin.now);
         self.workspace.load(&origin.who, origin.now, &day).await?;
         if text.contains('\n') || text.chars().count() > LINE {
-            return self.remember_note(&origin, text).await;
+            return self.remember_note(&origin, text, language).await;
         }
         if let Some((key, value)) = memory_md::split_key(text) {
-            return self.remember_fact(&origin, key, value).await;
+            return self.remember_fact(&origin, key, value, language).await;
         }
         let line = text.to_owned();
         let make = move |old: Option<&str>| Ok(NewContent::Text(with_line(old.unwrap_or_default(), &line, &day)));
         match self.workspace.versions().change(&origin, INDEX, make).await {
-            Ok(written) => self.remembered(&origin.who, INDEX, &written, None).await,
-            Err(error) => Ok(refused(INDEX, error.refusal()?)),
+            Ok(written) => self.remembered(&origin.who, INDEX, &written, None, language).await,
+            Err(error) => Ok(refused(INDEX, error.refusal()?, language)),
         }
     }
 
     /// Stores a fact where one with the same key exists already, regardless of its author.
-    async fn remember_fact(&self, origin: &ChangeOrigin, key: &str, value: &str) -> anyhow::Result<Answer> {
+    async fn remember_fact(
+        &self,
+        origin: &ChangeOrigin,
+        key: &str,
+        value: &str,
+        language: Language,
+    ) -> anyhow::Result<Answer> {
         match self.workspace.notes().store_value(origin, key, value).await {
-            Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written, shown_of(&kept)).await,
-            Err(error) => Ok(refused(INDEX, error.refusal()?)),
+            Ok(kept) => self.remembered(&origin.who, &kept.path, &kept.written, shown_of(&kept), language).await,
+            Err(error) => Ok(refused(INDEX, error.refusal()?, language)),
         }
     }
 
@@ -75,19 +87,20 @@ impl MemoryAdmin<'_> {
         path: &str,
         written: &WriteResult,
         instead_of: Option<&str>,
+        language: Language,
     ) -> anyhow::Result<Answer> {
         let name = if path == INDEX { "MEMORY.md" } else { name::visible_path(path) };
         let page = unless_refused(self.page(who, &[path.to_owned()]).await)?;
-        let gauge = page.map_or_else(String::new, |page| page.gauge());
+        let gauge = page.map_or_else(String::new, |page| page.gauge(language));
         let json = json!({ "path": path, "changed": written.version.is_some() });
         Ok(match (written.version.is_some(), written.label.is_trusted()) {
-            (false, _) => Answer::ours(says::known_already(name), json),
-            (true, true) => Answer::ours(says::remembered(name, &gauge, instead_of), json),
-            (true, false) => Answer::ours(says::REMEMBERED_UNREAD, json),
+            (false, _) => Answer::ours(says::known_already(language, name), json),
+            (true, true) => Answer::ours(says::remembered(language, name, &gauge, instead_of), json),
+            (true, false) => Answer::ours(says::REMEMBERED_UNREAD.in_language(language), json),
         })
     }
 
-    async fn remember_note(&self, origin: &ChangeOrigin, text: &str) -> anyhow::Result<Answer> {
+    async fn remember_note(&self, origin: &ChangeOrigin, text: &str, language: Language) -> anyhow::Result<Answer> {
         let first = text.lines().map(|line| line.trim_matches(['#', ' '])).find(|line| !line.is_empty());
         let title = crate::text::shorten(first.unwrap_or_default(), TITLE);
         let note = NoteDraft { title, content: text.to_owned(), kind: "user".to_owned() };
@@ -95,9 +108,9 @@ impl MemoryAdmin<'_> {
             Ok(kept) => {
                 let json = json!({ "path": kept.path, "changed": kept.written.version.is_some() });
                 let instead_of = shown_of(&kept);
-                Answer::ours(says::remembered_as_note(&kept.path, bytes(text.len()), instead_of), json)
+                Answer::ours(says::remembered_as_note(language, &kept.path, bytes(text.len()), instead_of), json)
             }
-            Err(error) => refused(INDEX, error.refusal()?),
+            Err(error) => refused(INDEX, error.refusal()?, language),
         })
     }
 
@@ -122,7 +135,7 @@ impl MemoryAdmin<'_> {
         }
         Ok(match self.workspace.versions().promote(&origin, &page.path, &page.digest, replaced.as_ref()).await {
             Ok(kept) => promoted(surface.language(), &kept, self.reads_memory()),
-            Err(error) => refused(&page.path, error.refusal()?),
+            Err(error) => refused(&page.path, error.refusal()?, surface.language()),
         })
     }
 
@@ -140,7 +153,7 @@ impl MemoryAdmin<'_> {
             }
         }
         Err(match own {
-            Some(path) => Answer::refusal(says::yours_already(&plain(name::visible_path(&path)))),
+            Some(path) => Answer::refusal(says::yours_already(surface.language(), &plain(name::visible_path(&path)))),
             None => no_such_note(surface),
         }
         .into())
@@ -204,17 +217,19 @@ pub(in crate::admin) fn shown_of(kept: &StoredNote) -> Option<&str> {
 fn to_be_promoted(page: &MemoryFile, replaced: Option<&Replaced>, code: &str, surface: Surface) -> Answer {
     let mut shown = ShownLabel::nothing();
     let words = page.words(&mut shown);
-    let (label, short) = (page.text.label(), name::short(&page.path));
-    let mut lines = vec![says::note_head(&page.path, &page.gauge()), says::from_outside(&sources_in_words(label))];
+    let (label, short, language) = (page.text.label(), name::short(&page.path), surface.language());
+    let sources_in_words = plain(&all_in_words(language, label));
+    let mut lines =
+        vec![says::note_head(&page.path, &page.gauge(language)), says::from_outside(language, &sources_in_words)];
     let whole = surface == Surface::CommandLine || words.len() <= IN_CHAT;
     let mut buttons = Vec::new();
     if whole {
         lines.push(fenced(&reveal(words)));
-        lines.extend(replaced.map(|replaced| says::keep_instead_of(Language::ENGLISH, &replaced.shown)));
+        lines.extend(replaced.map(|replaced| says::keep_instead_of(language, &replaced.shown)));
         lines.push(says::how_to_promote(&short, code, surface));
-        buttons.push((says::PROMOTE_BUTTON.to_owned(), format!("/promote {short} {code}")));
+        buttons.push((says::PROMOTE_BUTTON.in_language(language).into_string(), format!("/promote {short} {code}")));
     } else {
-        lines.push(says::too_long_to_promote(&short));
+        lines.push(says::too_long_to_promote(language, &short));
     }
     let json = json!({
         "note": short,
@@ -235,10 +250,25 @@ fn promoted(language: Language, kept: &StoredNote, read: bool) -> Answer {
 }
 
 /// The refusal that explains why nothing was written.
-pub(in crate::admin) fn refused(path: &str, why: WriteRefusal) -> Answer {
+pub(in crate::admin) fn refused(path: &str, why: WriteRefusal, language: Language) -> Answer {
     Answer::refusal(match why {
-        WriteRefusal::TooLarge(most) => says::full(&plain(name::visible_path(path)), most, Workspace::size_limit(path)),
-        WriteRefusal::Unreadable(path) => says::broken(&plain(&path)),
-        why => says::not_kept(&plain(&why.to_string())),
+        WriteRefusal::TooLarge(most) => {
+            says::full(language, &plain(name::visible_path(path)), most, Workspace::size_limit(path))
+        }
+        WriteRefusal::Unreadable(path) => says::broken(language, &plain(&path)),
+        why => not_kept(language, &why),
     })
+}
+
+/// The sentence for a refusal that concerns neither size nor an unreadable file.
+pub(in crate::admin) fn not_kept(language: Language, why: &WriteRefusal) -> String {
+    let code = match why {
+        WriteRefusal::Impossible(words) => return says::not_kept(language, &plain(words)),
+        WriteRefusal::Elsewhere => "elsewhere",
+        WriteRefusal::Foreign => "foreign",
+        WriteRefusal::OwnersHand => "owners-hand",
+        WriteRefusal::Untrusted => "untrusted",
+        _ => "not-text",
+    };
+    says::not_kept(language, &says::write_refused(language, code))
 }

@@ -27,7 +27,7 @@ async fn ask(fixture: &Fixture, line: &str) -> Answer {
 #[tokio::test]
 async fn a_proposal_is_listed_shown_and_made_live() {
     let fixture = Fixture::new().await;
-    assert_eq!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS);
+    assert_eq!(ask(&fixture, "/pending").await.markdown, english(says::NOTHING_WAITS));
     let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     fixture.clock.set(fixture.now().plus(Duration::from_secs(2 * 3600)));
 
@@ -51,7 +51,7 @@ async fn a_proposal_is_listed_shown_and_made_live() {
     let done = ask(&fixture, &shown.buttons[0].1).await;
     assert!(!done.failed && done.markdown.contains("tea is live"), "{}", done.markdown);
     assert_eq!(fixture.reads("skills/tea/SKILL.md"), Some(skill("tea", "Boil water.")));
-    assert_eq!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS);
+    assert_eq!(ask(&fixture, "/pending").await.markdown, english(says::NOTHING_WAITS));
     let after = ask(&fixture, &format!("/show {id}")).await;
     assert!(after.buttons.is_empty() && after.markdown.contains("was approved"), "{}", after.markdown);
     assert!(!after.markdown.contains(&hash), "what is decided needs no hash");
@@ -86,7 +86,7 @@ async fn neither_a_member_nor_a_group_is_answered() {
     let fixture = Fixture::new().await;
     let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     let in_group = Caller { group: Some(StreamId(1)), ..fixture.ada() };
-    assert_eq!(fixture.admin.chat(&fixture.ben(), "/pending").await.markdown, says::NOTHING_WAITS);
+    assert_eq!(fixture.admin.chat(&fixture.ben(), "/pending").await.markdown, english(says::NOTHING_WAITS));
     let refused = fixture.admin.chat(&in_group, "/pending").await;
     assert_eq!(refused.markdown, english(DIRECT_ONLY));
     for line in [
@@ -117,9 +117,9 @@ async fn a_proposal_that_waited_too_long_is_void() {
     let fixture = Fixture::new().await;
     let (id, hash) = fixture.proposes("tea", "Boil water.").await;
     fixture.clock.set(fixture.now().plus(Duration::from_secs(14 * 86_400)));
-    assert_ne!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS, "nobody was told yet");
+    assert_ne!(ask(&fixture, "/pending").await.markdown, english(says::NOTHING_WAITS), "nobody was told yet");
     fixture.tampers("UPDATE proposals SET told = 1");
-    assert_eq!(ask(&fixture, "/pending").await.markdown, says::NOTHING_WAITS);
+    assert_eq!(ask(&fixture, "/pending").await.markdown, english(says::NOTHING_WAITS));
     let shown = ask(&fixture, &format!("/show {id}")).await;
     assert!(shown.buttons.is_empty() && shown.markdown.contains("expired"), "{}", shown.markdown);
     assert_eq!(shown.json["state"], "expired");

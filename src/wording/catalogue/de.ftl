@@ -526,6 +526,360 @@ trust-taken-back = { $count ->
    *[other] Alle { $count } sind zurückgenommen: Ab jetzt frage ich wieder.
 }
 
+## Sizes, and what a person's memory holds
+
+size-bytes = { $count ->
+    [one] 1 Byte
+   *[other] { $count } Byte
+}
+gauge = { $size } von { $most } KB ({ $percent } %)
+enumeration = { $first } und { $last }
+instead-of = anstelle von „{ $old }“
+memory-edit-where = Hier gibt es keinen Editor. In einem Terminal auf dem Computer, auf dem ich laufe, öffnet `compline memory edit [NOTE]` einen, ebenso `/memory edit [NOTE]` in `compline chat`. Alles, was Markdown-Dateien ändert, ist recht: Ich lese sie vor jeder Antwort neu.
+memory-off = Das Gedächtnis ist ausgeschaltet (`[memory] enabled`): Ich merke mir nichts, und was schon da ist, lese ich nur, wenn du mich darum bittest. Die Dateien bleiben.
+memory-reads-part = Vor jeder Antwort lese ich, was davon Platz hat: die neuesten Tatsachen und das Verzeichnis.
+memory-reads-whole = Ich lese sie vor jeder Antwort.
+memory-goes-on = Das ist nicht alles: { $command } zeigt den Rest.
+memory-counted = { $count ->
+    [one] 1 Datei
+   *[other] { $count } Dateien
+}, { $size }
+memory-notes = **Notizen**: { $counted }
+memory-no-notes = **Notizen**: noch keine. Sag mir, was ich mir merken soll, oder nimm /remember.
+memory-more-notes = - und { $count } weitere
+memory-today = **Heute**: { $name }, { $gauge }
+memory-nothing-today = **Heute**: noch nichts
+memory-days = **Andere Tage**: { $counted }, zuletzt { $newest }; am vollsten { $fullest }, { $gauge }
+memory-facts = **Aus Gesprächen notiert**:
+memory-waiting = **Von außen**, nur auf Bitte gelesen: { $counted }. `{ $promote }` zeigt etwas davon und wie du es zu deinem machst.
+memory-total = Zusammen: { $counted }. `{ $show }` zeigt eine, `{ $history }` ihre früheren Fassungen.
+memory-from-outside = Diese Worte kamen von außen ({ $sources }). Ich lese sie nur, wenn du mich darum bittest.
+memory-cut = Das ist länger, als hier Platz hat; das ist der Anfang. Die Datei selbst hat alles.
+memory-no-such-note = Eine solche Notiz gibt es nicht. /memory zeigt alle.
+memory-not-text = kein Text in UTF-8
+memory-too-large = größer als 1 MB
+memory-not-opened = lässt sich nicht öffnen oder führt aus dem Ordner hinaus
+memory-index-unread = **MEMORY.md** lässt sich nicht lesen: { $why }. Sie wird nicht benutzt und nicht ergänzt, bis du sie von Hand in Ordnung bringst.
+memory-unread-files = **Nicht gelesen und nicht durchsucht**, bis du sie von Hand in Ordnung bringst:
+memory-too-large-to-show = Diese Datei ist größer als 1 MB, darum wird sie weder gelesen noch gezeigt.
+memory-unreadable = Diese Datei lässt sich nicht als Text lesen.
+memory-remembered = Das merke ich mir ({ $path }, { $gauge }){ $instead }.
+memory-remembered-unread = In MEMORY.md steht das jetzt, aber in dieser Datei ist Text von außen, darum lese ich sie nur, wenn du mich darum bittest. `/promote MEMORY` zeigt sie und wie du sie zu deiner machst.
+memory-remembered-as-note = Gemerkt als { $path } ({ $size }), mit einer Zeile in MEMORY.md{ $instead }.
+memory-known = Das steht schon in { $path }.
+memory-full = Nicht gemerkt: { $path } würde größer als { $room } KB. Kürze sie mit einem Editor (`compline memory edit`) und versuch es noch einmal.
+memory-overfull = Nicht gemerkt: { $path } ist schon größer als die Grenze von { $room } KB. Kürze sie mit einem Editor (`compline memory edit`) und versuch es noch einmal.
+memory-broken = Nichts wurde geändert: { $path } lässt sich nicht als Text lesen. Vielleicht ist etwas anderes darin, sie ist viel zu groß oder gehört einem anderen Benutzer. Bring sie von Hand in Ordnung oder verschieb sie und versuch es noch einmal; `compline doctor` prüft alle.
+memory-not-kept = Nichts wurde geändert: { $why }.
+memory-yours = { $path } gehört schon dir.
+memory-how-to-promote = `{ $command }` macht diese Worte zu deinen: Dann lese ich sie wie alles, was du mir gesagt hast. Der Code gilt für genau diesen Text.
+memory-too-long-to-promote = Das ist zu lang für einen Chat, und niemand soll annehmen, was er nicht gelesen hat. `{ $command }` zeigt alles.
+memory-wrong-code = Dieser Code passt nicht zu dem, was jetzt dort steht, darum wurde nichts geändert. `{ $command }` zeigt den Text und seinen Code.
+button-promote = Zu meinem machen
+versions-head = **{ $path }**, Neuestes zuerst
+version = Fassung { $id }
+version-author = { $author ->
+    [assistant] vom Assistenten
+    [person] von dir, mit einem Befehl
+    [hand] von dir, von Hand
+    [found] nach einer Wiederherstellung gefunden
+   *[program] vom Programm
+}
+version-cause = { $cause ->
+    [first] erster Inhalt
+    [received] empfangen
+    [given] von einem fremden Werkzeug
+    [remember] eine Notiz
+    [save] die Notiz des Tages
+    [section] ein Abschnitt
+    [file] die ganze Datei
+    [facts] Tatsachen aus einem Gespräch
+    [learned] etwas Gelerntes
+    [promote] zu deinem gemacht
+    [import] ein Import
+    [forget] vergessen
+    [follow] deine Änderung einer anderen Datei
+    [restore] eine frühere Fassung
+   *[edit] eine Änderung
+}
+version-deleted = gelöscht
+version-without-text = der Text ist nicht mehr gespeichert
+version-present = steht jetzt da
+versions-older = und { $count } ältere
+versions-how = `{ $show }` zeigt eine und was sie ändert, `{ $restore }` holt sie zurück.
+memory-restoring-changes = Beim Zurückholen ändert sich:
+memory-is-there = Das steht jetzt da.
+version-how = `{ $command }` holt sie zurück.
+version-restored = Erledigt: { $path } ist wieder auf dem Stand von Fassung { $id }.
+version-restored-outside = Die Worte gelten weiter als von außen.
+version-made-way = Die alte Datei ließ sich nicht als Text lesen; sie liegt jetzt unter { $path }.
+version-same = Nichts zu ändern: { $path } ist schon wie Fassung { $id }.
+version-unknown = Diese Fassung gibt es nicht. `{ $command }` zeigt alle.
+version-gone = Der Text von Fassung { $id } ist nicht mehr gespeichert und lässt sich darum nicht zurückholen.
+memory-still-from-outside = Nichts wurde geändert: Der Text dieser Fassung kam von außen, und das darf in einer Datei, die ich immer lese, nicht stehen.
+
+## Where something comes from
+
+why-lost = Im Journal ist nicht mehr zu sehen, woher es kam.
+why-from-outside = Text, den hier niemand eingegeben hat, war daran beteiligt. So kam er hinein:
+why-nothing-from-outside = Nichts von außen war daran beteiligt.
+why-no-fact = Eine Tatsache mit diesem Schlüssel kenne ich nicht.
+why-no-answer = Ich habe dir noch nicht geantwortet.
+why-vouched = Du hast für etwas gebürgt, das daran beteiligt war: { $sources }.
+why-skill = Ein angenommener Skill von jemand anderem war daran beteiligt.
+why-fact = „{ $fact }“ steht in { $path }.
+why-note = Es geht um { $path }.
+why-written = Bekannt seit { $at }, { $origin }.
+why-changed = Seither { $count ->
+    [one] einmal
+   *[other] { $count }-mal
+} geändert, zuletzt { $at } { $origin }.
+why-conversation = { $opened } (`{ $command }`)
+why-more-conversations = { $count } weitere
+why-conversations = { $count ->
+    [one] Es stammt aus diesem Gespräch: { $conversations }.
+   *[other] Es stammt aus diesen Gesprächen: { $conversations }.
+}
+why-messages = { $count ->
+    [0] deine Antwort auf eine Frage
+    [one] deine Nachricht
+   *[other] deine { $count } Nachrichten
+}
+why-history = was vorher im Gespräch gesagt wurde
+why-read-conversations = { $count ->
+    [one] Gespräch { $numbers }, zusammengefasst oder gelesen
+   *[other] die Gespräche { $numbers }, zusammengefasst oder gelesen
+}
+why-files = die Dateien { $files }
+why-tool-times = { $tool } ({ $count }-mal)
+why-answer = Für meine letzte Antwort ({ $at }) hatte ich: { $held }.
+why-tools = Benutzt habe ich die Werkzeuge { $tools }.
+why-more-sources = { $count ->
+    [one] 1 weitere Quelle war auch daran beteiligt.
+   *[other] { $count } weitere Quellen waren auch daran beteiligt.
+}
+why-step = { $after ->
+    [answer] Diese Antwort
+    [message] Diese Nachricht
+    [summary] Diese Zusammenfassung
+    [file] Diese Datei
+    [attachment] Diese Datei
+    [skill] Dieser Skill
+    [facts] Diese Liste von Tatsachen
+   *[proposal] Das
+} { $verb ->
+    [given] galt
+    [knew] kannte
+    [read] las
+   *[from] kam aus
+}: { $thing }.
+why-thing = { $step ->
+    [message] eine Nachricht ({ $at })
+    [summary] die Zusammenfassung eines früheren Gesprächs ({ $at })
+    [file] eine Datei im Arbeitsordner, wie sie geschrieben wurde ({ $at })
+    [attachment] eine Datei, die geschickt wurde ({ $at })
+    [skill] ein Skill, wie er damals war ({ $at })
+    [facts] die gefundenen Tatsachen ({ $at })
+   *[answer] eine Antwort ({ $at })
+}
+why-earlier-answer = eine frühere ({ $at })
+why-earlier-answers = frühere, zurück bis zu einer ({ $at }), mit { $count } weiteren dazwischen
+why-proposal = Vorschlag { $id } ({ $at })
+why-came-by-tool = Hier kam es herein: Der Assistent benutzte { $tool }, und zurück kam: { $source }.
+why-came-by-tool-alone = Hier kam es herein: Der Assistent benutzte { $tool }.
+why-came-somehow = Hier kam es herein, mit dem, was für diese Antwort gelesen wurde: { $source }.
+why-came-somehow-alone = Hier kam es herein, mit dem, was für diese Antwort gelesen wurde.
+why-came-with = Hier kam es herein, { $what ->
+    [message] mit der Nachricht
+   *[other] damit
+}: { $source }.
+why-came-with-alone = Hier kam es herein, { $what ->
+    [message] mit der Nachricht
+   *[other] damit
+}.
+
+## What waits, and codes for another address
+
+pending-nothing = Nichts wartet auf dich.
+pending-question = - **Frage { $id }** { $question } (/yes { $id } oder /no { $id })
+pending-keep = { $path } merken?
+code-links-you = Dieser Code verbindet eine weitere Adresse mit dir, { $name }.
+code-valid = Er gilt einmal, für { $time }.
+code-open = - { $channel }: Öffne { $link }
+code-send-in-chat = - { $channel }: Schick die Zeile unten an { $account } ({ $link })
+code-send = - { $channel }: Schick die Zeile unten an { $account }
+code-send-anywhere = Schick dem Assistenten diese Zeile:
+
+## What is forgotten, and exported
+
+count-notes = { $count ->
+    [one] 1 Notiz
+   *[other] { $count } Notizen
+}
+count-lines = { $count ->
+    [one] 1 Zeile
+   *[other] { $count } Zeilen
+}
+count-earlier-lines = { $count ->
+    [one] 1 Zeile früherer Fassungen
+   *[other] { $count } Zeilen früherer Fassungen
+}
+count-entries = { $count ->
+    [one] 1 Eintrag
+   *[other] { $count } Einträge
+}
+count-versions = { $count ->
+    [one] 1 frühere Fassung
+   *[other] { $count } frühere Fassungen
+}
+count-summaries = { $count ->
+    [one] 1 Zusammenfassung
+   *[other] { $count } Zusammenfassungen
+}
+count-summary-places = { $count ->
+    [one] 1 Stelle in Zusammenfassungen
+   *[other] { $count } Stellen in Zusammenfassungen
+}
+count-copies = { $count ->
+    [one] 1 Kopie
+   *[other] { $count } Kopien
+}
+count-planned-copies = { $count ->
+    [one] 1 Kopie in früheren Anfragen, Aufrufen und im Index
+   *[other] { $count } Kopien in früheren Anfragen, Aufrufen und im Index
+}
+count-messages = { $count ->
+    [one] 1 Nachricht
+   *[other] { $count } Nachrichten
+}
+count-archives = { $count ->
+    [one] 1 Export-Archiv
+   *[other] { $count } Export-Archive
+}
+count-deleted-archives = { $count ->
+    [one] 1 Export-Archiv, weil darin eine Kopie von allem war
+   *[other] { $count } Export-Archive, weil darin eine Kopie von allem war
+}
+count-reminders = { $count ->
+    [one] 1 Erinnerung
+   *[other] { $count } Erinnerungen
+}
+count-proposals = { $count ->
+    [one] 1 Vorschlag
+   *[other] { $count } Vorschläge
+}
+count-places = { $count ->
+    [one] 1 Stelle
+   *[other] { $count } Stellen
+}
+forget-proved = Eine Suche danach findet nichts mehr.
+forget-proved-but-spared = Außer dem, was du ausgenommen hast, findet eine Suche danach nichts mehr.
+forget-nothing-left = Davon ist nichts mehr da.
+forget-backups = Ältere Sicherungen enthalten es noch, bis du sie löschst.
+forget-replica = { $days ->
+    [one] Die Kopie auf einem anderen Rechner enthält es noch bis zu einen Tag.
+   *[other] Die Kopie auf einem anderen Rechner enthält es noch bis zu { $days } Tage.
+}
+forget-none-such = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und keine Zeile lautet genau so. { $memory } zeigt, was da ist: Nenne eine Notiz beim Namen oder eine Zeile Wort für Wort. `{ $forget }` löscht, was nur gesagt wurde.
+forget-none-said = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und keine Nachricht oder Datei hat diese Worte in einer Zeile.
+forget-too-short = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und das ist zu kurz, um Nachrichten danach zu durchsuchen.
+forget-none-in-group = Für diese Gruppe habe ich keine Notiz oder Tatsache namens { $name }. Um zu vergessen, was nur dich betrifft, nimm unseren direkten Chat.
+forget-left-out = Was du ausgenommen hast, bleibt.
+forget-left-out-items = Ausgenommen, also bleibt: { $items }.
+forgotten = Vergessen.
+forgotten-parts = Vergessen: { $parts }.
+forget-in-messages = Noch da: { $messages }, in denen es gesagt wurde. Nachrichten bleiben, bis du sie löschst. `{ $command }` löscht auch die.
+forget-paraphrases = Alle Worte davon stehen auch in einem anderen Satz ({ $places }): Eine Suche findet ihn, und ich weiß nicht, ob er dasselbe meint. `{ $command }`, mit Worten, die dort beieinander stehen, zeigt, wie viele Nachrichten sie haben, und löscht diese.
+forget-unread = { $files } konnte ich nicht durchsuchen, darum weiß ich nicht, ob es dort steht.
+forget-only-before = Es stand in keiner jetzigen Datei, nur in früheren Fassungen, die sich nun nicht mehr zurückholen lassen.
+forget-in-reminders = Noch da: { $reminders }. { $command } zeigt und streicht sie.
+forget-in-proposals = Noch da: { $proposals } für Skills, die der Besitzer behält oder ablehnt.
+forget-in-files = Noch in { $files }: Was du selbst geschrieben hast, änderst nur du.
+forget-in-received-files = Noch in { $files }: Eine Datei, die du geschickt oder bekommen hast, kannst nur du ändern oder löschen.
+forget-in-assistant-files = Noch in { $files }, von mir außerhalb des Gedächtnisses geschrieben: Sag mir, was dort zu ändern ist, oder lösche es.
+forget-elsewhere = Inzwischen dazugekommen: { $places }. `{ $command }` macht weiter.
+forget-unreadable = Das Vergessen Nummer { $id } ist nicht fertig: Das Journal ist dort beschädigt, und die Worte sind nicht lesbar. Vergiss es noch einmal mit den Worten selbst; `compline doctor` sagt einem Besitzer mehr.
+button-delete = Alles löschen
+plan-changed = Was dabei gelöscht würde, hat sich geändert, seit es gezeigt wurde.
+plan-no-such-number = Diese Nummer gibt es im Plan nicht. Nichts wurde gelöscht.
+plan-optional = Bleibt, wenn du nicht die Nummer nennst:
+plan-headline = { $name } zu vergessen löscht: { $deletes }. Noch ist nichts gelöscht.
+plan-deletes-nothing = von selbst nichts
+plan-more = - und { $count } weitere dieser Art
+plan-note = Notiz{ $title } ({ $path })
+plan-line = { $path }, Zeile „{ $text }“
+plan-earlier-line = Zeile „{ $text }“ in { $count ->
+    [one] 1 früheren Fassung
+   *[other] { $count } früheren Fassungen
+} von { $path }
+plan-in-versions = in { $count } Fassungen
+plan-derived = { $what }, daraus entstanden
+plan-line-of = eine Zeile in { $path }
+plan-archive = Export-Archiv { $path } mit einer Kopie von allem
+plan-message = { $whose ->
+    [mine] meine Nachricht
+    [yours] deine Nachricht
+   *[somebody] Nachricht
+} ({ $at }) „{ $text }“
+plan-message-in-other-words = { $whose ->
+    [mine] meine Nachricht
+    [yours] deine Nachricht
+   *[somebody] Nachricht
+} ({ $at }), in anderen Worten
+plan-message-of = { $whose ->
+    [mine] meine Nachricht
+   *[somebody] die Nachricht
+} ({ $at })
+plan-summary = was die Zusammenfassung eines Gesprächs ({ $at }) davon sagt
+plan-reflection = was ein Rückblick ({ $at }) davon sagt
+plan-reminder = Erinnerung { $id }, die dann gestrichen wird
+plan-reminder-of = Erinnerung { $id }
+plan-stays-by-hand = { $files } (von dir geschrieben, darum änderst nur du es)
+plan-stays-by-assistant = { $files } (von mir außerhalb des Gedächtnisses geschrieben: Sag mir, was dort zu ändern ist)
+plan-stays-received = { $files } (von dir geschickt oder bekommen, darum kannst nur du es ändern)
+plan-stays-unread = { $files } (kann ich nicht durchsuchen)
+plan-stays-in-messages = { $count ->
+    [one] 1 Nachricht
+   *[other] { $count } Nachrichten
+} der Gruppe (nur der Besitzer löscht hier Nachrichten)
+plan-stays-in-proposals = { $count ->
+    [one] 1 Stelle
+   *[other] { $count } Stellen
+} in Vorschlägen für Skills (der Besitzer behält sie oder lehnt sie ab)
+plan-stays-in-backups = ältere Sicherungen, bis du sie löschst
+plan-stays-in-replica = die Kopie auf einem anderen Rechner, bis zu { $days ->
+    [one] einen Tag
+   *[other] { $days } Tage
+}
+plan-stays = Bleibt: { $places }.
+plan-carry-out = `{ $command }` löscht das alles endgültig.
+plan-carry-out-part = `{ $command }` löscht nur, was diese Nummern hat.
+export-in-direct-chat = Alles, was über dich gespeichert ist, kommt als Datei in deinen direkten Chat.
+export-no-address = Es gibt keinen Chat, in den ich eine Datei schicken könnte. Der Besitzer kann die Datei schreiben: compline export NAME FILE
+export-too-large = Das ist größer als { $most } MiB, mehr, als ein Chat annimmt. Der Besitzer kann die Datei am Computer machen: compline export NAME FILE
+export-attached = Hier ist alles, was über dich gespeichert ist ({ $kib } KiB). Nach einer Woche wird die Datei aus dem Arbeitsordner gelöscht.
+export-title = Gespeicherte Daten über { $name }
+export-made = Stand: { $at }.
+export-contents = - `conversations/`: jedes Gespräch als Markdown
+    - `messages.jsonl`: jede Nachricht, ein JSON-Objekt pro Zeile; aus Gruppen nur deine eigenen
+    - `summaries.jsonl`: was am Ende von Gesprächen aufgeschrieben wurde
+    - `reflections/`: Rückblicke auf Tage, Wochen und Monate
+    - `reminders.jsonl`: kommende Erinnerungen und Aufgaben
+    - `settings.json`: Sprache und Zeitzone
+    - `knowledge/`: die Dateien des Gedächtnisses, wie sie sind, und unter `inbox/`, was du geschickt hast
+    - `experience/`: was der Assistent sonst über dich gelernt hat
+write-refused = { $why ->
+    [elsewhere] Der Pfad führt aus dem Ordner hinaus
+    [foreign] Das wurde für jemand anderen geschrieben
+    [owners-hand] Diese Datei ändert nur der Besitzer, von Hand
+    [untrusted] Worte von außen kommen nicht in eine Datei, die von selbst gelesen wird
+   *[not-text] Was dort steht, ist kein Text
+}
+
+message-forgotten = (vergessen)
+message-gone = (weg: vom Absender gelöscht, oder die Zeit war um)
+imported-from = importiert aus { $program }
+
 ## Descriptions of commands; the English ones stand in the table of commands
 
 does-start = Den Assistenten begrüßen

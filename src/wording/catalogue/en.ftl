@@ -530,3 +530,357 @@ trust-taken-back = { $count ->
 
 web-link = { $link } signs one browser in as { $name }. It works once, for two minutes; pass it to nobody.
 web-only-on-the-computer = The page opens only on the computer that runs me: `compline web` makes a link there.
+
+## Sizes, and what a person's memory holds
+
+size-bytes = { $count ->
+    [one] 1 byte
+   *[other] { $count } bytes
+}
+gauge = { $size } of { $most } KB ({ $percent } %)
+enumeration = { $first } and { $last }
+instead-of = instead of “{ $old }”
+memory-edit-where = There is no editor here. In a terminal on the computer that I run on, `compline memory edit [NOTE]` opens one, and so does `/memory edit [NOTE]` in `compline chat`. Anything that changes Markdown files will do: I read them again before each answer.
+memory-off = Memory is switched off (`[memory] enabled`): I keep nothing, and I do not read what was kept before unless asked. The files stay.
+memory-reads-part = Before each answer I read as much as fits: its newest facts and its index.
+memory-reads-whole = I read it before each answer.
+memory-goes-on = There is more: { $command } shows all of it.
+memory-counted = { $count ->
+    [one] 1 file
+   *[other] { $count } files
+}, { $size }
+memory-notes = **Notes**: { $counted }
+memory-no-notes = **Notes**: none yet. Tell me what to remember, or use /remember.
+memory-more-notes = - and { $count } more
+memory-today = **Today**: { $name }, { $gauge }
+memory-nothing-today = **Today**: nothing yet
+memory-days = **Other days**: { $counted }, the newest { $newest }; the fullest { $fullest }, { $gauge }
+memory-facts = **Noted in conversations**:
+memory-waiting = **From outside**, read only when I am asked to: { $counted }. `{ $promote }` shows one and how to make it yours.
+memory-total = Total: { $counted }. `{ $show }` shows one, `{ $history }` its earlier versions.
+memory-from-outside = These words came from outside ({ $sources }). I read them only when I am asked to.
+memory-cut = It is longer than can be shown here; this is its beginning. The file itself has all of it.
+memory-no-such-note = There is no such note. /memory lists them.
+memory-not-text = it is not UTF-8 text
+memory-too-large = it is larger than 1 MB
+memory-not-opened = it cannot be opened, or leads out of the folder
+memory-index-unread = **MEMORY.md** cannot be read: { $why }. It is not used, and nothing is added to it, until you fix it by hand.
+memory-unread-files = **Not read, not searched**, until you fix them by hand:
+memory-too-large-to-show = That file is larger than 1 MB, so it is neither read nor shown.
+memory-unreadable = That file cannot be read as text.
+memory-remembered = I keep that in mind from now on ({ $path }, { $gauge }){ $instead }.
+memory-remembered-unread = MEMORY.md says that now, but that file contains text from outside, so I do not read it unless asked. `/promote MEMORY` shows it and how to make it yours.
+memory-remembered-as-note = Kept as { $path } ({ $size }), with a line in MEMORY.md{ $instead }.
+memory-known = { $path } says that already.
+memory-full = Not kept: { $path } would be larger than { $room } KB. Shorten it with an editor (`compline memory edit`), then try again.
+memory-overfull = Not kept: { $path } is already larger than the { $room } KB limit. Shorten it with an editor (`compline memory edit`), then try again.
+memory-broken = Nothing was changed: { $path } cannot be read as text. It may hold something else, be far too large, or belong to another user. Fix or move it by hand, then try again; `compline doctor` checks all of them.
+memory-not-kept = Nothing was changed: { $why }.
+memory-yours = { $path } is yours already.
+memory-how-to-promote = `{ $command }` makes these words count as yours: I then read them like anything you told me. The code is for exactly this text.
+memory-too-long-to-promote = It is too long for a chat, and nobody should accept what they have not read. `{ $command }` shows all of it.
+memory-wrong-code = That code does not match the present content, so nothing was changed. `{ $command }` shows the text and its code.
+button-promote = Make it mine
+versions-head = **{ $path }**, newest first
+version = version { $id }
+version-author = { $author ->
+    [assistant] the assistant
+    [person] you, with a command
+    [hand] you, by hand
+    [found] found after a restore
+   *[program] the program
+}
+version-cause = { $cause ->
+    [first] first contents
+    [received] received
+    [given] given by an external tool
+    [remember] a note
+    [save] the note of the day
+    [section] one section
+    [file] the whole file
+    [facts] facts from a conversation
+    [learned] a lesson
+    [promote] made yours
+    [import] an import
+    [forget] forgotten
+    [follow] your edit of another file
+    [restore] an earlier version
+   *[edit] an edit
+}
+version-deleted = deleted
+version-without-text = its text is no longer kept
+version-present = there now
+versions-older = and { $count } older ones
+versions-how = `{ $show }` shows one and what it changes, `{ $restore }` puts it back.
+memory-restoring-changes = Putting it back changes this:
+memory-is-there = That is what is there now.
+version-how = `{ $command }` puts it back.
+version-restored = Done: { $path } is back to version { $id }.
+version-restored-outside = Its words still count as coming from outside.
+version-made-way = The old file could not be read as text; it is kept as { $path }.
+version-same = Nothing to change: { $path } is already the same as version { $id }.
+version-unknown = It has no such version. `{ $command }` lists them.
+version-gone = The text of version { $id } is no longer kept, so it cannot be restored.
+memory-still-from-outside = Nothing was changed: the text of that version came from outside, which a file that I always read may not contain.
+
+## Where something comes from
+
+why-lost = The journal no longer shows where it came from.
+why-from-outside = Text that nobody typed here had a part in it. How it got there:
+why-nothing-from-outside = Nothing from outside had a part in it.
+why-no-fact = I know no fact with that key.
+why-no-answer = I have not answered you yet.
+why-vouched = You vouched for something that had a part in it: { $sources }.
+why-skill = An accepted skill by someone else had a part in it.
+why-fact = “{ $fact }” is in { $path }.
+why-note = This is about { $path }.
+why-written = It is known since { $at }, from { $origin }.
+why-changed = It was changed { $count ->
+    [one] once
+   *[other] { $count } times
+} since, last { $at } by { $origin }.
+why-conversation = { $opened } (`{ $command }`)
+why-more-conversations = { $count } more
+why-conversations = { $count ->
+    [one] It comes from the conversation of { $conversations }.
+   *[other] It comes from the conversations of { $conversations }.
+}
+why-messages = { $count ->
+    [0] your answer to a question
+    [one] your message
+   *[other] your { $count } messages
+}
+why-history = what was said before in the conversation
+why-read-conversations = { $count ->
+    [one] conversation { $numbers }, summarised or read
+   *[other] conversations { $numbers }, summarised or read
+}
+why-files = the files { $files }
+why-tool-times = { $tool } ({ $count } times)
+why-answer = For my last answer ({ $at }) I had: { $held }.
+why-tools = I used the tools { $tools }.
+why-more-sources = { $count ->
+    [one] 1 more source had a part in it too.
+   *[other] { $count } more sources had a part in it too.
+}
+why-step = { $after ->
+    [answer] That answer
+    [message] That message
+    [summary] That summary
+    [file] That file
+    [attachment] That file
+    [skill] That skill
+    [facts] That list of facts
+   *[proposal] It
+} { $verb ->
+    [given] was given to
+    [knew] knew
+    [read] had read
+   *[from] came from
+} { $thing }.
+why-thing = { $step ->
+    [message] a message ({ $at })
+    [summary] the summary of an earlier conversation ({ $at })
+    [file] a file of the workspace, as it was written ({ $at })
+    [attachment] a file that was sent ({ $at })
+    [skill] a skill as it was then ({ $at })
+    [facts] the facts that were extracted ({ $at })
+   *[answer] an answer ({ $at })
+}
+why-earlier-answer = an earlier one ({ $at })
+why-earlier-answers = earlier ones, back to one ({ $at }), with { $count } more between
+why-proposal = proposal { $id } ({ $at })
+why-came-by-tool = It came in here: the assistant used { $tool }, and what came back was { $source }.
+why-came-by-tool-alone = It came in here: the assistant used { $tool }.
+why-came-somehow = It came in here: what was read for that answer held { $source }.
+why-came-somehow-alone = It came in here, with what was read for that answer.
+why-came-with = It came in here: { $what ->
+    [message] the message
+   *[other] it
+} held { $source }.
+why-came-with-alone = It came in here, with { $what ->
+    [message] the message
+   *[other] it
+}.
+
+## What waits, and codes for another address
+
+pending-nothing = Nothing is waiting for you.
+pending-question = - **question { $id }** { $question } (/yes { $id } or /no { $id })
+pending-keep = Keep { $path }?
+code-links-you = This code links another address to you, { $name }.
+code-valid = It works once, for { $time }.
+code-open = - { $channel }: open { $link }
+code-send-in-chat = - { $channel }: send the line below to { $account } ({ $link })
+code-send = - { $channel }: send the line below to { $account }
+code-send-anywhere = Send the assistant this line:
+
+## What is forgotten, and exported
+
+count-notes = { $count ->
+    [one] 1 note
+   *[other] { $count } notes
+}
+count-lines = { $count ->
+    [one] 1 line
+   *[other] { $count } lines
+}
+count-earlier-lines = { $count ->
+    [one] 1 line of earlier versions
+   *[other] { $count } lines of earlier versions
+}
+count-entries = { $count ->
+    [one] 1 entry
+   *[other] { $count } entries
+}
+count-versions = { $count ->
+    [one] 1 earlier version
+   *[other] { $count } earlier versions
+}
+count-summaries = { $count ->
+    [one] 1 summary
+   *[other] { $count } summaries
+}
+count-summary-places = { $count ->
+    [one] 1 place in summaries
+   *[other] { $count } places in summaries
+}
+count-copies = { $count ->
+    [one] 1 copy
+   *[other] { $count } copies
+}
+count-planned-copies = { $count ->
+    [one] 1 copy in earlier prompts, calls and the index
+   *[other] { $count } copies in earlier prompts, calls and the index
+}
+count-messages = { $count ->
+    [one] 1 message
+   *[other] { $count } messages
+}
+count-archives = { $count ->
+    [one] 1 export archive
+   *[other] { $count } export archives
+}
+count-deleted-archives = { $count ->
+    [one] 1 export archive, as it held a copy of everything
+   *[other] { $count } export archives, as they held a copy of everything
+}
+count-reminders = { $count ->
+    [one] 1 reminder
+   *[other] { $count } reminders
+}
+count-proposals = { $count ->
+    [one] 1 proposal
+   *[other] { $count } proposals
+}
+count-places = { $count ->
+    [one] 1 place
+   *[other] { $count } places
+}
+forget-proved = A search for it finds nothing any more.
+forget-proved-but-spared = Apart from what you left out, a search for it finds nothing any more.
+forget-nothing-left = Nothing of it is left.
+forget-backups = Backups made before still contain it, until you delete them.
+forget-replica = { $days ->
+    [one] The replica on another machine does for up to a day.
+   *[other] The replica on another machine does for up to { $days } days.
+}
+forget-none-such = There is no note or fact called { $name }, and no line says exactly that. { $memory } shows what there is: give the name of a note, or a line word for word. `{ $forget }` deletes what was only said.
+forget-none-said = There is no note or fact called { $name }, and no message or file holds these words on one line.
+forget-too-short = There is no note or fact called { $name }, and that is too short to search messages for.
+forget-none-in-group = I keep no note or fact called { $name } for this group. To forget what I keep for you alone, use our direct chat.
+forget-left-out = What you left out stays.
+forget-left-out-items = Left out, so it stays: { $items }.
+forgotten = Forgotten.
+forgotten-parts = Forgotten: { $parts }.
+forget-in-messages = Still in { $messages } in which it was said: messages stay until you delete them. `{ $command }` deletes those too.
+forget-paraphrases = All its words also occur in another sentence, in { $places }: a search finds it, and I cannot tell whether it means the same. `{ $command }`, with words that stand together there, shows how many messages have them, and deletes those.
+forget-unread = I could not search { $files }, so I do not know whether it is in there.
+forget-only-before = It was in no current file, only in earlier versions, which can no longer be restored.
+forget-in-reminders = Still in { $reminders }: { $command } shows and cancels them.
+forget-in-proposals = Still in { $proposals } for skills, which the owner keeps or rejects.
+forget-in-files = Still in { $files }: what you wrote yourself is yours to change.
+forget-in-received-files = Still in { $files }: only you can change or delete a file that you sent or were sent.
+forget-in-assistant-files = Still in { $files }, which I wrote outside of the memory: tell me what to change there, or delete it.
+forget-elsewhere = Still in { $places } that came meanwhile: `{ $command }` continues.
+forget-unreadable = Forgetting { $id } is not finished: the journal is damaged there, and its words cannot be read. Forget it again by its words; `compline doctor` tells an owner more.
+button-delete = Delete all of this
+plan-changed = What this would delete has changed since it was shown.
+plan-no-such-number = The plan has no item of that number. Nothing is deleted.
+plan-optional = Stays unless you choose its number:
+plan-headline = Forgetting { $name } deletes { $deletes }. Nothing is deleted yet.
+plan-deletes-nothing = nothing by itself
+plan-more = - and { $count } more like these
+plan-note = note{ $title } ({ $path })
+plan-line = { $path } line “{ $text }”
+plan-earlier-line = line “{ $text }” of { $count ->
+    [one] 1 earlier version
+   *[other] { $count } earlier versions
+} of { $path }
+plan-in-versions = in { $count } versions
+plan-derived = { $what }, made from it
+plan-line-of = a line of { $path }
+plan-archive = export archive { $path }, which holds a copy of everything
+plan-message = { $whose ->
+    [mine] my message
+    [yours] your message
+   *[somebody] message
+} ({ $at }) “{ $text }”
+plan-message-in-other-words = { $whose ->
+    [mine] my message
+    [yours] your message
+   *[somebody] message
+} ({ $at }), in other words
+plan-message-of = { $whose ->
+    [mine] my message
+   *[somebody] the message
+} ({ $at })
+plan-summary = what the summary of a conversation ({ $at }) says of it
+plan-reflection = what a reflection ({ $at }) says of it
+plan-reminder = reminder { $id }, which is cancelled then
+plan-reminder-of = reminder { $id }
+plan-stays-by-hand = { $files } (you wrote it, so only you change it)
+plan-stays-by-assistant = { $files } (I wrote it outside of the memory: tell me what to change there)
+plan-stays-received = { $files } (a file that you sent or were sent, so only you can change it)
+plan-stays-unread = { $files } (I cannot search it)
+plan-stays-in-messages = { $count ->
+    [one] 1 message
+   *[other] { $count } messages
+} of the group (only the owner deletes messages here)
+plan-stays-in-proposals = { $count ->
+    [one] 1 place
+   *[other] { $count } places
+} in proposals for skills (the owner keeps or rejects them)
+plan-stays-in-backups = backups made before, until you delete them
+plan-stays-in-replica = the replica on another machine, for up to { $days ->
+    [one] a day
+   *[other] { $days } days
+}
+plan-stays = Stays: { $places }.
+plan-carry-out = `{ $command }` deletes all of this for good.
+plan-carry-out-part = `{ $command }` deletes only what has those numbers.
+export-in-direct-chat = Everything kept about you will arrive in your direct chat as a file.
+export-no-address = There is no chat to send a file to. The owner can write the file: compline export NAME FILE
+export-too-large = It is larger than { $most } MiB, which is more than a chat takes. The owner can make it on the computer: compline export NAME FILE
+export-attached = Here is everything kept about you ({ $kib } KiB). The file is deleted from the workspace after a week.
+export-title = Data kept about { $name }
+export-made = Made on { $at }.
+export-contents = - `conversations/`: every conversation as Markdown
+    - `messages.jsonl`: every message, one JSON object a line; those in groups are only your own
+    - `summaries.jsonl`: what was written down at the end of conversations
+    - `reflections/`: reflections on past days, weeks and months
+    - `reminders.jsonl`: reminders and tasks to come
+    - `settings.json`: language and time zone
+    - `knowledge/`: the memory files as they are, with what you sent under `inbox/`
+    - `experience/`: what else the assistant has learned about you
+write-refused = { $why ->
+    [elsewhere] the path leads out of the folder
+    [foreign] it was written for somebody else
+    [owners-hand] only the owner changes this file, by hand
+    [untrusted] untrusted words do not go into a file that is loaded by itself
+   *[not-text] what stands there is no text
+}
+
+message-forgotten = (forgotten)
+message-gone = (gone: deleted by its sender, or its timer ran out)
+imported-from = imported from { $program }

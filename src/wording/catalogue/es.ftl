@@ -526,6 +526,360 @@ trust-taken-back = { $count ->
    *[other] Los { $count } están retirados: desde ahora vuelvo a preguntar.
 }
 
+## Sizes, and what a person's memory holds
+
+size-bytes = { $count ->
+    [one] 1 byte
+   *[other] { $count } bytes
+}
+gauge = { $size } de { $most } KB ({ $percent } %)
+enumeration = { $first } y { $last }
+instead-of = en lugar de «{ $old }»
+memory-edit-where = Aquí no hay editor. En un terminal del ordenador en el que funciono, `compline memory edit [NOTE]` abre uno, y también `/memory edit [NOTE]` en `compline chat`. Sirve cualquier cosa que cambie archivos Markdown: los leo de nuevo antes de cada respuesta.
+memory-off = La memoria está desactivada (`[memory] enabled`): no guardo nada, y lo que se guardó antes no lo leo si no me lo pides. Los archivos se quedan.
+memory-reads-part = Antes de cada respuesta leo lo que cabe: los datos más nuevos y el índice.
+memory-reads-whole = Lo leo antes de cada respuesta.
+memory-goes-on = Hay más: { $command } lo muestra todo.
+memory-counted = { $count ->
+    [one] 1 archivo
+   *[other] { $count } archivos
+}, { $size }
+memory-notes = **Notas**: { $counted }
+memory-no-notes = **Notas**: todavía ninguna. Dime qué debo recordar, o usa /remember.
+memory-more-notes = - y { $count } más
+memory-today = **Hoy**: { $name }, { $gauge }
+memory-nothing-today = **Hoy**: todavía nada
+memory-days = **Otros días**: { $counted }, el más nuevo { $newest }; el más lleno { $fullest }, { $gauge }
+memory-facts = **Anotado en conversaciones**:
+memory-waiting = **De fuera**, solo lo leo si me lo pides: { $counted }. `{ $promote }` muestra una y cómo hacerla tuya.
+memory-total = En total: { $counted }. `{ $show }` muestra una, `{ $history }` sus versiones anteriores.
+memory-from-outside = Estas palabras vinieron de fuera ({ $sources }). Solo las leo si me lo pides.
+memory-cut = Es más largo de lo que cabe aquí; este es el principio. El archivo lo tiene todo.
+memory-no-such-note = No hay ninguna nota así. /memory las muestra.
+memory-not-text = no es texto UTF-8
+memory-too-large = ocupa más de 1 MB
+memory-not-opened = no se puede abrir, o lleva fuera de la carpeta
+memory-index-unread = **MEMORY.md** no se puede leer: { $why }. No se usa, y no se le añade nada, hasta que lo arregles a mano.
+memory-unread-files = **Ni leídos ni buscados**, hasta que los arregles a mano:
+memory-too-large-to-show = Ese archivo ocupa más de 1 MB, así que ni se lee ni se muestra.
+memory-unreadable = Ese archivo no se puede leer como texto.
+memory-remembered = Lo tengo presente desde ahora ({ $path }, { $gauge }){ $instead }.
+memory-remembered-unread = MEMORY.md ya lo dice, pero ese archivo contiene texto de fuera, así que no lo leo si no me lo pides. `/promote MEMORY` lo muestra y cómo hacerlo tuyo.
+memory-remembered-as-note = Guardado como { $path } ({ $size }), con una línea en MEMORY.md{ $instead }.
+memory-known = { $path } ya lo dice.
+memory-full = No guardado: { $path } ocuparía más de { $room } KB. Acórtalo con un editor (`compline memory edit`) e inténtalo otra vez.
+memory-overfull = No guardado: { $path } ya pasa del límite de { $room } KB. Acórtalo con un editor (`compline memory edit`) e inténtalo otra vez.
+memory-broken = No se ha cambiado nada: { $path } no se puede leer como texto. Puede contener otra cosa, ser demasiado grande o ser de otro usuario. Arréglalo o muévelo a mano e inténtalo otra vez; `compline doctor` los revisa todos.
+memory-not-kept = No se ha cambiado nada: { $why }.
+memory-yours = { $path } ya es tuyo.
+memory-how-to-promote = `{ $command }` hace tuyas estas palabras: entonces las leo como todo lo que me has dicho. El código vale exactamente para este texto.
+memory-too-long-to-promote = Es demasiado largo para un chat, y nadie debería aceptar lo que no ha leído. `{ $command }` lo muestra entero.
+memory-wrong-code = Ese código no corresponde a lo que hay ahora, así que no se ha cambiado nada. `{ $command }` muestra el texto y su código.
+button-promote = Hacerlo mío
+versions-head = **{ $path }**, lo más nuevo primero
+version = versión { $id }
+version-author = { $author ->
+    [assistant] del asistente
+    [person] tuya, con un comando
+    [hand] tuya, a mano
+    [found] encontrada tras una restauración
+   *[program] del programa
+}
+version-cause = { $cause ->
+    [first] primer contenido
+    [received] recibido
+    [given] de una herramienta externa
+    [remember] una nota
+    [save] la nota del día
+    [section] una sección
+    [file] el archivo entero
+    [facts] datos de una conversación
+    [learned] algo aprendido
+    [promote] hecho tuyo
+    [import] una importación
+    [forget] olvidado
+    [follow] tu cambio en otro archivo
+    [restore] una versión anterior
+   *[edit] un cambio
+}
+version-deleted = borrado
+version-without-text = su texto ya no se guarda
+version-present = es lo que hay ahora
+versions-older = y { $count } más antiguas
+versions-how = `{ $show }` muestra una y lo que cambia, `{ $restore }` la recupera.
+memory-restoring-changes = Al recuperarla cambia esto:
+memory-is-there = Es lo que hay ahora.
+version-how = `{ $command }` la recupera.
+version-restored = Hecho: { $path } vuelve a la versión { $id }.
+version-restored-outside = Sus palabras siguen contando como de fuera.
+version-made-way = El archivo anterior no se podía leer como texto; está guardado como { $path }.
+version-same = Nada que cambiar: { $path } ya es igual que la versión { $id }.
+version-unknown = No tiene esa versión. `{ $command }` las muestra.
+version-gone = El texto de la versión { $id } ya no se guarda, así que no se puede recuperar.
+memory-still-from-outside = No se ha cambiado nada: el texto de esa versión vino de fuera, y eso no puede estar en un archivo que leo siempre.
+
+## Where something comes from
+
+why-lost = El diario ya no muestra de dónde vino.
+why-from-outside = En ello intervino texto que aquí nadie ha escrito. Así entró:
+why-nothing-from-outside = En ello no intervino nada de fuera.
+why-no-fact = No conozco ningún dato con esa clave.
+why-no-answer = Todavía no te he respondido.
+why-vouched = Respondiste por algo que intervino en ello: { $sources }.
+why-skill = En ello intervino una habilidad aceptada de otra persona.
+why-fact = «{ $fact }» está en { $path }.
+why-note = Se trata de { $path }.
+why-written = Se sabe desde { $at }, { $origin }.
+why-changed = Desde entonces ha cambiado { $count ->
+    [one] una vez
+   *[other] { $count } veces
+}, la última { $at }, { $origin }.
+why-conversation = { $opened } (`{ $command }`)
+why-more-conversations = { $count } más
+why-conversations = { $count ->
+    [one] Viene de esta conversación: { $conversations }.
+   *[other] Viene de estas conversaciones: { $conversations }.
+}
+why-messages = { $count ->
+    [0] tu respuesta a una pregunta
+    [one] tu mensaje
+   *[other] tus { $count } mensajes
+}
+why-history = lo que se dijo antes en la conversación
+why-read-conversations = { $count ->
+    [one] la conversación { $numbers }, resumida o leída
+   *[other] las conversaciones { $numbers }, resumidas o leídas
+}
+why-files = los archivos { $files }
+why-tool-times = { $tool } ({ $count } veces)
+why-answer = Para mi última respuesta ({ $at }) tenía: { $held }.
+why-tools = He usado las herramientas { $tools }.
+why-more-sources = { $count ->
+    [one] También intervino 1 fuente más.
+   *[other] También intervinieron { $count } fuentes más.
+}
+why-step = { $after ->
+    [answer] Esa respuesta
+    [message] Ese mensaje
+    [summary] Ese resumen
+    [file] Ese archivo
+    [attachment] Ese archivo
+    [skill] Esa habilidad
+    [facts] Esa lista de datos
+   *[proposal] Eso
+} { $verb ->
+    [given] respondía a
+    [knew] conocía
+    [read] leyó
+   *[from] venía de
+} { $thing }.
+why-thing = { $step ->
+    [message] un mensaje ({ $at })
+    [summary] un resumen de una conversación anterior ({ $at })
+    [file] un archivo de la carpeta de trabajo, tal como se escribió ({ $at })
+    [attachment] un archivo que se envió ({ $at })
+    [skill] una habilidad, tal como era entonces ({ $at })
+    [facts] unos datos extraídos ({ $at })
+   *[answer] una respuesta ({ $at })
+}
+why-earlier-answer = una anterior ({ $at })
+why-earlier-answers = otras anteriores, hasta una ({ $at }), con { $count } más entre medias
+why-proposal = propuesta { $id } ({ $at })
+why-came-by-tool = Aquí entró: el asistente usó { $tool }, y volvió esto: { $source }.
+why-came-by-tool-alone = Aquí entró: el asistente usó { $tool }.
+why-came-somehow = Aquí entró: en lo que se leyó para esa respuesta había { $source }.
+why-came-somehow-alone = Aquí entró, con lo que se leyó para esa respuesta.
+why-came-with = Aquí entró, { $what ->
+    [message] con el mensaje
+   *[other] con ello
+}: { $source }.
+why-came-with-alone = Aquí entró, { $what ->
+    [message] con el mensaje
+   *[other] con ello
+}.
+
+## What waits, and codes for another address
+
+pending-nothing = No te espera nada.
+pending-question = - **pregunta { $id }** { $question } (/yes { $id } o /no { $id })
+pending-keep = ¿Recordar { $path }?
+code-links-you = Este código te vincula otra dirección, { $name }.
+code-valid = Vale una vez, durante { $time }.
+code-open = - { $channel }: abre { $link }
+code-send-in-chat = - { $channel }: envía la línea de abajo a { $account } ({ $link })
+code-send = - { $channel }: envía la línea de abajo a { $account }
+code-send-anywhere = Envía esta línea al asistente:
+
+## What is forgotten, and exported
+
+count-notes = { $count ->
+    [one] 1 nota
+   *[other] { $count } notas
+}
+count-lines = { $count ->
+    [one] 1 línea
+   *[other] { $count } líneas
+}
+count-earlier-lines = { $count ->
+    [one] 1 línea de versiones anteriores
+   *[other] { $count } líneas de versiones anteriores
+}
+count-entries = { $count ->
+    [one] 1 entrada
+   *[other] { $count } entradas
+}
+count-versions = { $count ->
+    [one] 1 versión anterior
+   *[other] { $count } versiones anteriores
+}
+count-summaries = { $count ->
+    [one] 1 resumen
+   *[other] { $count } resúmenes
+}
+count-summary-places = { $count ->
+    [one] 1 lugar en resúmenes
+   *[other] { $count } lugares en resúmenes
+}
+count-copies = { $count ->
+    [one] 1 copia
+   *[other] { $count } copias
+}
+count-planned-copies = { $count ->
+    [one] 1 copia en peticiones anteriores, llamadas y el índice
+   *[other] { $count } copias en peticiones anteriores, llamadas y el índice
+}
+count-messages = { $count ->
+    [one] 1 mensaje
+   *[other] { $count } mensajes
+}
+count-archives = { $count ->
+    [one] 1 archivo de exportación
+   *[other] { $count } archivos de exportación
+}
+count-deleted-archives = { $count ->
+    [one] 1 archivo de exportación, porque contenía una copia de todo
+   *[other] { $count } archivos de exportación, porque contenían una copia de todo
+}
+count-reminders = { $count ->
+    [one] 1 recordatorio
+   *[other] { $count } recordatorios
+}
+count-proposals = { $count ->
+    [one] 1 propuesta
+   *[other] { $count } propuestas
+}
+count-places = { $count ->
+    [one] 1 lugar
+   *[other] { $count } lugares
+}
+forget-proved = Una búsqueda ya no encuentra nada de ello.
+forget-proved-but-spared = Aparte de lo que has exceptuado, una búsqueda ya no encuentra nada de ello.
+forget-nothing-left = De eso ya no queda nada.
+forget-backups = Las copias de seguridad anteriores todavía lo contienen, hasta que las borres.
+forget-replica = { $days ->
+    [one] La réplica en otra máquina lo contiene hasta un día.
+   *[other] La réplica en otra máquina lo contiene hasta { $days } días.
+}
+forget-none-such = No hay ninguna nota ni dato llamado { $name }, y ninguna línea dice exactamente eso. { $memory } muestra lo que hay: da el nombre de una nota, o una línea palabra por palabra. `{ $forget }` borra lo que solo se dijo.
+forget-none-said = No hay ninguna nota ni dato llamado { $name }, y ningún mensaje o archivo tiene estas palabras en una línea.
+forget-too-short = No hay ninguna nota ni dato llamado { $name }, y eso es demasiado corto para buscarlo en mensajes.
+forget-none-in-group = No guardo ninguna nota ni dato llamado { $name } para este grupo. Para olvidar lo que guardo solo para ti, usa nuestro chat directo.
+forget-left-out = Lo que has exceptuado se queda.
+forget-left-out-items = Exceptuado, así que se queda: { $items }.
+forgotten = Olvidado.
+forgotten-parts = Olvidado: { $parts }.
+forget-in-messages = Todavía en { $messages } en que se dijo: los mensajes se quedan hasta que los borres. `{ $command }` los borra también.
+forget-paraphrases = Todas sus palabras están también en otra frase ({ $places }): una búsqueda la encuentra, y no sé si significa lo mismo. `{ $command }`, con palabras que allí van juntas, muestra cuántos mensajes las tienen, y los borra.
+forget-unread = No he podido buscar en { $files }, así que no sé si está ahí.
+forget-only-before = No estaba en ningún archivo actual, solo en versiones anteriores, que ya no se pueden recuperar.
+forget-in-reminders = Todavía en { $reminders }: { $command } los muestra y los cancela.
+forget-in-proposals = Todavía en { $proposals } de habilidades, que el propietario mantiene o rechaza.
+forget-in-files = Todavía en { $files }: lo que escribiste tú solo lo cambias tú.
+forget-in-received-files = Todavía en { $files }: un archivo que enviaste o recibiste solo puedes cambiarlo o borrarlo tú.
+forget-in-assistant-files = Todavía en { $files }, que escribí fuera de la memoria: dime qué cambiar ahí, o bórralo.
+forget-elsewhere = Entretanto ha llegado a { $places }: `{ $command }` continúa.
+forget-unreadable = El olvido { $id } no ha terminado: el diario está dañado ahí, y sus palabras no se pueden leer. Olvídalo otra vez con sus palabras; `compline doctor` le dice más a un propietario.
+button-delete = Borrar todo esto
+plan-changed = Lo que esto borraría ha cambiado desde que se mostró.
+plan-no-such-number = El plan no tiene nada con ese número. No se ha borrado nada.
+plan-optional = Se queda si no eliges su número:
+plan-headline = Olvidar { $name } borra: { $deletes }. Todavía no se ha borrado nada.
+plan-deletes-nothing = nada por sí solo
+plan-more = - y { $count } más como estos
+plan-note = nota{ $title } ({ $path })
+plan-line = { $path }, línea «{ $text }»
+plan-earlier-line = línea «{ $text }» de { $count ->
+    [one] 1 versión anterior
+   *[other] { $count } versiones anteriores
+} de { $path }
+plan-in-versions = en { $count } versiones
+plan-derived = { $what }, hecho a partir de ello
+plan-line-of = una línea de { $path }
+plan-archive = archivo de exportación { $path }, con una copia de todo
+plan-message = { $whose ->
+    [mine] mi mensaje
+    [yours] tu mensaje
+   *[somebody] mensaje
+} ({ $at }) «{ $text }»
+plan-message-in-other-words = { $whose ->
+    [mine] mi mensaje
+    [yours] tu mensaje
+   *[somebody] mensaje
+} ({ $at }), en otras palabras
+plan-message-of = { $whose ->
+    [mine] mi mensaje
+   *[somebody] el mensaje
+} ({ $at })
+plan-summary = lo que dice de ello el resumen de una conversación ({ $at })
+plan-reflection = lo que dice de ello un repaso ({ $at })
+plan-reminder = recordatorio { $id }, que entonces se cancela
+plan-reminder-of = recordatorio { $id }
+plan-stays-by-hand = { $files } (lo escribiste tú, así que solo tú lo cambias)
+plan-stays-by-assistant = { $files } (lo escribí fuera de la memoria: dime qué cambiar ahí)
+plan-stays-received = { $files } (lo enviaste o lo recibiste, así que solo tú puedes cambiarlo)
+plan-stays-unread = { $files } (no puedo buscar ahí)
+plan-stays-in-messages = { $count ->
+    [one] 1 mensaje
+   *[other] { $count } mensajes
+} del grupo (aquí solo el propietario borra mensajes)
+plan-stays-in-proposals = { $count ->
+    [one] 1 lugar
+   *[other] { $count } lugares
+} en propuestas de habilidades (el propietario las mantiene o las rechaza)
+plan-stays-in-backups = copias de seguridad anteriores, hasta que las borres
+plan-stays-in-replica = la réplica en otra máquina, hasta { $days ->
+    [one] un día
+   *[other] { $days } días
+}
+plan-stays = Se queda: { $places }.
+plan-carry-out = `{ $command }` borra todo esto para siempre.
+plan-carry-out-part = `{ $command }` borra solo lo que tiene esos números.
+export-in-direct-chat = Todo lo que se guarda sobre ti llegará como archivo a tu chat directo.
+export-no-address = No hay ningún chat al que enviar un archivo. El propietario puede escribirlo: compline export NAME FILE
+export-too-large = Ocupa más de { $most } MiB, más de lo que admite un chat. El propietario puede hacerlo en el ordenador: compline export NAME FILE
+export-attached = Aquí está todo lo que se guarda sobre ti ({ $kib } KiB). El archivo se borra de la carpeta de trabajo al cabo de una semana.
+export-title = Datos guardados sobre { $name }
+export-made = Con fecha de { $at }.
+export-contents = - `conversations/`: cada conversación en Markdown
+    - `messages.jsonl`: cada mensaje, un objeto JSON por línea; de los grupos solo los tuyos
+    - `summaries.jsonl`: lo que se anotó al final de las conversaciones
+    - `reflections/`: repasos de días, semanas y meses
+    - `reminders.jsonl`: recordatorios y tareas por venir
+    - `settings.json`: idioma y zona horaria
+    - `knowledge/`: los archivos de la memoria tal como están, con lo que enviaste en `inbox/`
+    - `experience/`: qué más ha aprendido el asistente sobre ti
+write-refused = { $why ->
+    [elsewhere] la ruta lleva fuera de la carpeta
+    [foreign] se escribió para otra persona
+    [owners-hand] este archivo solo lo cambia el propietario, a mano
+    [untrusted] las palabras de fuera no van a un archivo que se lee por sí solo
+   *[not-text] lo que hay ahí no es texto
+}
+
+message-forgotten = (olvidado)
+message-gone = (borrado por quien lo envió, o se acabó su tiempo)
+imported-from = importado de { $program }
+
 ## Descriptions of commands; the English ones stand in the table of commands
 
 does-start = Saludar al asistente

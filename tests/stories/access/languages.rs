@@ -96,6 +96,50 @@ async fn a_member_who_chose_german_meets_no_english_sentence() {
     story.end().await;
 }
 
+/// Proves: people/no-english
+#[tokio::test]
+async fn memory_origins_deletions_and_exports_are_told_in_german() {
+    let story = Story::begin().await;
+    story.say(BEN, "/settings language de").await;
+    for (line, answers) in [
+        ("/memory", &["Notizen: noch keine", "Heute: noch nichts", "Zusammen: "][..]),
+        ("/remember Katze: Tom", &["Das merke ich mir (", "MEMORY.md, ", " von 64 KB ("]),
+        (
+            "/memory history MEMORY",
+            &["Neuestes zuerst", "Fassung ", "12:00, von dir, mit einem Befehl", "steht jetzt da"],
+        ),
+        ("/memory history nothing", &["Eine solche Notiz gibt es nicht."]),
+        (
+            "/why Katze",
+            &["„Katze: Tom“ steht in ", "Bekannt seit 12:00, von dir, mit einem Befehl", "Nichts von außen"],
+        ),
+        ("/why", &["Ich habe dir noch nicht geantwortet."]),
+        ("/pending", &["Nichts wartet auf dich."]),
+        ("/link", &["Dieser Code verbindet eine weitere Adresse mit dir, Ben. Er gilt einmal, für 10 Minuten."]),
+        ("/forget Hund", &["Eine Notiz oder Tatsache namens Hund gibt es nicht"]),
+        (
+            "/forget Katze",
+            &["Katze zu vergessen löscht: 1 Zeile", "Noch ist nichts gelöscht.", "Bleibt: ältere Sicherungen"],
+        ),
+    ] {
+        story.say(BEN, line).await;
+        let received = story.last_received_by(BEN);
+        assert!(answers.iter().all(|answer| received.contains(answer)), "{line}: {received}");
+    }
+    let plan = story.last_received_by(BEN);
+    let code: String = plan.split("/forget Katze ").nth(1).unwrap().chars().take(10).collect();
+    story.say(BEN, &format!("/forget Katze {code}")).await;
+    let told = story.last_received_by(BEN);
+    for part in ["Vergessen: 1 Zeile", "Eine Suche danach findet nichts mehr.", "Ältere Sicherungen enthalten es noch"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    story.say(BEN, "/export").await;
+    let received = story.received_by(BEN).join("\n");
+    assert!(received.contains("Hier ist alles, was über dich gespeichert ist ("), "{received}");
+    story.end().await;
+}
+
 /// Promise (people/settings): `/settings` shows your language and time zone, and changes them for
 /// you alone; an unknown one is refused, with the one that you probably meant.
 #[tokio::test]

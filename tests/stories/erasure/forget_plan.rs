@@ -59,7 +59,7 @@ async fn the_plan_is_shown_before_and_its_code_covers_it() {
     {
         assert!(plan.contains(shown), "{shown}: {plan}");
     }
-    assert!(number(&plan, &["your message of 20 November", "Quittenbaum"]) != "1", "{plan}");
+    assert!(number(&plan, &["your message (12:00)", "Quittenbaum"]) != "1", "{plan}");
     assert!(plan.contains("USER.md (you wrote it") && plan.contains("backups made before"), "{plan}");
     assert!(story.home.join("workspace/memory/boiler.md").exists() && journal_contains(&story, "Quittenbaum"));
     assert_eq!(story.count("SELECT count(*) FROM forgettings"), 0);
@@ -112,7 +112,7 @@ async fn only_the_chosen_items_are_deleted() {
     let told = story.last_received_by(ADA);
     assert!(told.contains("Forgotten: 1 line"), "{told}");
     assert!(told.contains("Left out, so it stays: note (memory/boiler.md)"), "{told}");
-    assert!(told.contains("message of 20 November") && told.contains("Apart from what you left out"), "{told}");
+    assert!(told.contains("the message (12:00).") && told.contains("Apart from what you left out"), "{told}");
     assert!(!told.contains("Still in") && !told.contains(PROVED), "{told}");
     assert_eq!(story.reads("memory/boiler.md"), NOTE);
     let memory = story.reads("memory/MEMORY.md");
@@ -144,7 +144,7 @@ async fn a_message_or_a_reminder_is_deleted_alone_if_its_number_is_chosen() {
     story.say(ADA, "/forget boiler").await;
     let plan = story.last_received_by(ADA);
     assert!(plan.contains("Stays unless you choose its number"), "{plan}");
-    let chosen = [number(&plan, &["your message of", "Quittenbaum"]), number(&plan, &["reminder 1"])];
+    let chosen = [number(&plan, &["your message (", "Quittenbaum"]), number(&plan, &["reminder 1"])];
     story.say(ADA, &only(&plan, &["99".to_owned()])).await;
     assert!(story.last_received_by(ADA).contains("no item of that number"), "{}", story.last_received_by(ADA));
     story.say(ADA, &only(&plan, &chosen)).await;
@@ -196,7 +196,7 @@ async fn what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_
     let plan = story.last_received_by(ADA);
     assert!(plan.contains("note Heating (memory/heating.md), made from it"), "{plan}");
     let derived = number(&plan, &["note Heating"]);
-    let message = number(&plan, &["your message of"]);
+    let message = number(&plan, &["your message ("]);
     story.say(ADA, &only(&plan, &[message, derived])).await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("1 note") && told.contains("1 message"), "{told}");
@@ -219,7 +219,7 @@ fn what_was_made_from_a_message_goes_with_it_or_stays_with_it_whenever_the_power
         assert!(!crash_test.during(crash_test.story.say(ADA, LINE)));
         assert!(!crash_test.during(crash_test.story.say(ADA, "/forget Quittenbaum messages")));
         let plan = crash_test.story.last_received_by(ADA);
-        let chosen = [number(&plan, &["your message of"]), number(&plan, &["note Heating"])];
+        let chosen = [number(&plan, &["your message ("]), number(&plan, &["note Heating"])];
         crash_test.cut_next(Cut::at(side, job));
         crash_test.story.fake.says(ADA, &only(&plan, &chosen));
         assert!(crash_test.pass(MINUTE), "{side:?} {job} never came");

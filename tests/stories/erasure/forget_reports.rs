@@ -137,7 +137,7 @@ async fn words_only_said_are_deleted_with_the_code_shown() {
     story.say(ADA, "/forget WIFI password IS hunter22 messages").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("2 messages") && told.contains("Nothing is deleted yet"), "{told}");
-    for shown in ["your message of 20 November", "my message of 20 November", "By the way, the wifi password"] {
+    for shown in ["your message (12:00)", "my message (12:00)", "By the way, the wifi password"] {
         assert!(told.contains(shown), "{told}");
     }
     assert!(journal_contains(&story, "hunter22"), "nothing goes without the code");

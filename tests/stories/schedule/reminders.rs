@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use compline::time::{Timestamp, Zone};
 use compline::trust::Source;
-use compline::wording::why::in_words;
+use compline::wording::Language;
+use compline::wording::why::source_in;
 use serde_json::{Value, json};
 
 use super::{Fake, Story};
@@ -309,7 +310,7 @@ async fn in_a_tainted_turn_it_needs_a_yes_to_all_that_is_shown() {
     story.model.says("It is kept.");
     story.say(ADA, "/yes 2").await;
     assert_eq!(kinds(&story.text("SELECT label FROM reminders")), Fake::PASSED_ON);
-    let passed_on = in_words(&Source::new(Fake::PASSED_ON, ""));
+    let passed_on = source_in(Language::ENGLISH, &Source::new(Fake::PASSED_ON, ""));
     story.say(ADA, "/reminders").await;
     assert!(
         story.last_received_by(ADA).contains(&format!("(from outside: {passed_on})")),

@@ -35,7 +35,7 @@ async fn the_last_answer_says_what_it_was_made_of() {
     assert_eq!(why(&story, ADA, "").await, "I have not answered you yet.");
     story.say(ADA, "hello").await;
     let told = why(&story, ADA, "").await;
-    check(&told, &["I had: your message;", "USER.md", "memory/MEMORY.md", "answer, of 2026-11-20 12:00", NOTHING]);
+    check(&told, &["I had: your message;", "USER.md", "memory/MEMORY.md", "my last answer (12:00)", NOTHING]);
     assert!(!told.contains("I used the tools") && !told.contains("said before"), "{told}");
 
     story.model.calls("web_fetch", json!({ "url": "http://news.example/today" })).says("It rains.");
@@ -61,7 +61,7 @@ async fn a_note_says_by_whose_hand_it_is_and_from_which_conversation() {
     story.model.calls("remember", note).says("Noted.");
     story.say(ADA, "I like green tea").await;
     let told = why(&story, ADA, "memory/tea.md").await;
-    let conversation = "conversation of 2026-11-20 12:00 (/conversations 1)";
+    let conversation = "conversation of 12:00 (/conversations 1)";
     check(&told, &["memory/tea.md", "from the assistant, a note", conversation, NOTHING]);
     assert!(!told.contains("was changed"), "{told}");
     story.writes("memory/tea.md", &format!("{}\nIn the morning.\n", story.reads("memory/tea.md")));
@@ -91,8 +91,8 @@ async fn a_fact_says_since_when_it_has_its_value() {
     story.say(ADA, "/remember Tea: green").await;
     story.pass(std::time::Duration::from_secs(3600)).await;
     story.writes("memory/MEMORY.md", &story.reads("memory/MEMORY.md").replace("Tom", "Bruno"));
-    check(&why(&story, ADA, "fact cat").await, &["“Cat: Bruno”", "since 2026-11-20 13:00", "you, by hand"]);
-    check(&why(&story, ADA, "tea").await, &["“Tea: green”", "since 2026-11-20 12:00", "you, with a command"]);
+    check(&why(&story, ADA, "fact cat").await, &["“Cat: Bruno”", "since 13:00", "you, by hand"]);
+    check(&why(&story, ADA, "tea").await, &["“Tea: green”", "since 12:00", "you, with a command"]);
     assert_eq!(why(&story, ADA, "fact bird").await, "I know no fact with that key.");
     story.say(BEN, "hello").await;
     assert_eq!(why(&story, BEN, "fact cat").await, "I know no fact with that key.");
@@ -110,7 +110,7 @@ async fn a_note_from_outside_is_traced_to_its_source() {
     story.model.calls("web_fetch", json!({ "url": "http://tea.example/tea" })).calls("remember", note).says("Noted.");
     story.say(BEN, "keep http://tea.example/tea").await;
     let told = why(&story, BEN, "tea").await;
-    check(&told, &["memory/untrusted/tea.md", "Text that nobody typed here", "That file came from an answer of"]);
+    check(&told, &["memory/untrusted/tea.md", "Text that nobody typed here", "That file came from an answer ("]);
     check(&told, &["the assistant used web_fetch", "text from the web, tea.example"]);
     story.end().await;
 }
