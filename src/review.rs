@@ -208,10 +208,10 @@ impl Review {
         Ok(rows.into_iter().filter(|row| !row.is_late(now)).collect())
     }
 
-    /// Returns the newest proposals, newest first.
-    pub async fn proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
+    /// Returns the newest proposals with numbers below `before`, newest first.
+    pub async fn proposals(&self, before: i64, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
         let now = self.0.clock.now();
-        let rows = self.0.journal.read(move |db| db.proposals().newest_proposals(limit)).await?;
+        let rows = self.0.journal.read(move |db| db.proposals().newest_proposals(before, limit)).await?;
         Ok(rows.into_iter().map(|row| as_of(row, now)).collect())
     }
 

@@ -12,8 +12,8 @@ mod command_line;
 mod search_flags;
 mod table;
 
-pub use arguments::ReflectionRequest;
 use arguments::first_word;
+pub use arguments::{NEWEST_VERSIONS, ReflectionRequest};
 pub use command_line::parse_words;
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
@@ -94,7 +94,7 @@ pub enum Query {
     /// The pending proposals.
     PendingProposals,
     /// The newest proposals, including decided ones.
-    Proposals,
+    Proposals(PageRequest),
     /// One proposal in full.
     Proposal(ProposalId),
     /// Origin of a proposal.
@@ -110,7 +110,11 @@ pub enum Query {
     /// One skill in full.
     Skill(String),
     /// Versions of a skill.
-    SkillHistory(String),
+    SkillHistory(String, PageRequest),
+    /// One version of a skill.
+    SkillVersion(String, VersionNumber),
+    /// Two versions of a skill, compared.
+    SkillComparison(String, [VersionNumber; 2]),
     /// Overview of the caller's memory.
     Memory,
     /// Full-text search in the caller's memory.
@@ -118,7 +122,9 @@ pub enum Query {
     /// One note of the caller in full.
     Note(String),
     /// Versions of a note.
-    NoteHistory(String),
+    NoteHistory(String, PageRequest),
+    /// Two versions of a note, compared.
+    NoteComparison(String, [FileId; 2]),
     /// One version of a note.
     NoteVersion {
         /// The note.

@@ -26,14 +26,19 @@ impl PageRequest {
         number: impl Fn(&T) -> i64,
         read: impl FnOnce(i64, u32) -> anyhow::Result<Vec<T>>,
     ) -> anyhow::Result<Page<T>> {
-        // One item more tells whether there is a next page.
-        let items = read(self.before.unwrap_or(i64::MAX), self.limit.saturating_add(1))?;
-        Ok(self.cut(items, number))
+        let (before, limit) = self.bounds();
+        Ok(self.cut(read(before, limit)?, number))
     }
 
-    /// Cuts a page out of a whole list, newest first.
+    /// The bounds of a query for the page: the number below which it looks, and how many items it
+    /// reads. One item more than the page has tells whether there is a next one.
+    pub(super) fn bounds(self) -> (i64, u32) {
+        (self.before.unwrap_or(i64::MAX), self.limit.saturating_add(1))
+    }
+
+    /// Cuts the page out of a list, newest first.
     pub(super) fn cut<T>(self, mut items: Vec<T>, number: impl Fn(&T) -> i64) -> Page<T> {
-        let (before, limit) = (self.before.unwrap_or(i64::MAX), usize::try_from(self.limit).unwrap_or(usize::MAX));
+        let (before, limit) = (self.bounds().0, usize::try_from(self.limit).unwrap_or(usize::MAX));
         items.retain(|item| number(item) < before);
         let has_more = items.len() > limit;
         items.truncate(limit);

@@ -10,8 +10,9 @@ use crate::admin::memory::OriginReport;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, with_fields};
+use super::paging::{Page, PageRequest};
 use crate::id::ProposalId;
-use crate::review::show::{self, DisplayedText as Page};
+use crate::review::show::{self, DisplayedText};
 use crate::review::{Decided, DecisionError, DecisionSource, Proposal, diff, why};
 use crate::store::{ProposalRow, ProposalState};
 use crate::time::Timestamp;
@@ -21,20 +22,21 @@ use crate::wording::skill::{REJECT, TAMPERED};
 use crate::wording::why::all_in_words;
 use crate::wording::{Language, Locale};
 
-/// Maximum number of proposals listed on the command line, including decided ones.
-const LISTED: u32 = 100;
 /// Minimum number of hash digits.
 const MIN_DIGITS: usize = 8;
 
 impl SkillsAdmin<'_> {
     /// The proposals that wait for the owner.
     pub(super) async fn pending(&self) -> anyhow::Result<ProposalsReport> {
-        Ok(ProposalsReport { rows: self.review.pending().await?, at: self.clock.now(), only_pending: true })
+        let page = Page { items: self.review.pending().await?, next: None };
+        Ok(ProposalsReport { page, at: self.clock.now(), only_pending: true })
     }
 
     /// The newest proposals, including decided ones.
-    pub(super) async fn proposals(&self) -> anyhow::Result<ProposalsReport> {
-        Ok(ProposalsReport { rows: self.review.proposals(LISTED).await?, at: self.clock.now(), only_pending: false })
+    pub(super) async fn proposals(&self, request: PageRequest) -> anyhow::Result<ProposalsReport> {
+        let (before, limit) = request.bounds();
+        let page = request.cut(self.review.proposals(before, limit).await?, |row| row.id.0);
+        Ok(ProposalsReport { page, at: self.clock.now(), only_pending: false })
     }
 
     /// A proposal in full.
@@ -152,7 +154,7 @@ fn unknown(id: ProposalId, surface: Surface) -> Answer {
 
 /// A list of proposals.
 pub(super) struct ProposalsReport {
-    rows: Vec<ProposalRow>,
+    page: Page<ProposalRow>,
     at: Timestamp,
     /// False if decided ones are listed as well.
     only_pending: bool,
@@ -161,13 +163,13 @@ pub(super) struct ProposalsReport {
 impl ProposalsReport {
     /// Returns true if there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
+        self.page.items.is_empty()
     }
 }
 
 impl Render for ProposalsReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        if self.rows.is_empty() {
+        if self.is_empty() {
             return match self.only_pending {
                 true => says::NOTHING_WAITS.in_language(context.language()).into_string(),
                 false => says::NO_PROPOSALS.to_owned(),
@@ -181,19 +183,21 @@ impl Render for ProposalsReport {
             };
             says::entry(row.id, &change_of(row), &how, self.at.since(row.created_at))
         };
-        let lines: Vec<String> = self.rows.iter().map(line).collect();
-        format!("{}\n\n{}", lines.join("\n"), says::how_to_look(context.surface))
+        let lines: Vec<String> = self.page.items.iter().map(line).collect();
+        let mut parts = vec![lines.join("\n"), says::how_to_look(context.surface)];
+        parts.extend(self.page.more("/pending", context.surface));
+        parts.join("\n\n")
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        self.rows.iter().map(row_json).collect()
+        self.page.items.iter().map(row_json).collect()
     }
 }
 
 /// A proposal, with the page that its owner decides on.
 pub(super) struct ProposalReport {
     proposal: Proposal,
-    page: Page,
+    page: DisplayedText,
 }
 
 impl Render for ProposalReport {

@@ -151,7 +151,7 @@ impl Admin {
             Query::People => shown(&self.members().people().await?),
             Query::Pending => shown(&self.reports().pending(origin.person()?).await?),
             Query::PendingProposals => shown(&skills.pending().await?),
-            Query::Proposals => shown(&skills.proposals().await?),
+            Query::Proposals(page) => shown(&skills.proposals(page).await?),
             Query::Proposal(id) => shown(&skills.proposal(id, surface).await?),
             // Proposals are the owners'; on the command line nobody else acts.
             Query::ProposalOrigin(_) if origin.only().is_some() => {
@@ -163,14 +163,24 @@ impl Admin {
             Query::AnswerOrigin => shown(&memory_files.origin_of_answer(origin.person()?, surface).await?),
             Query::Skills => shown(&skills.skills().await?),
             Query::Skill(name) => shown(&skills.skill(&name).await?),
-            Query::SkillHistory(name) => shown(&skills.history(&name, surface).await?),
+            Query::SkillHistory(name, page) => shown(&skills.history(&name, page, surface).await?),
+            Query::SkillVersion(name, version) => shown(&skills.skill_version(&name, version, surface).await?),
+            Query::SkillComparison(name, versions) => {
+                shown(&skills.compare_skill_versions(&name, versions, surface).await?)
+            }
             Query::Memory => shown(&memory_files.overview(origin.person()?, surface).await?),
             Query::SearchMemory(query) => shown(&self.finder().search_memory(origin.person()?, &query).await?),
             Query::Note(note) => shown(&memory_files.note(origin.person()?, &note, surface).await?),
-            Query::NoteHistory(note) => shown(&memory_files.note_history(origin.person()?, &note, surface).await?),
+            Query::NoteHistory(note, page) => {
+                shown(&memory_files.note_history(origin.person()?, &note, page, surface).await?)
+            }
+            Query::NoteComparison(note, versions) => {
+                shown(&memory_files.compare_versions(origin.person()?, &note, versions, surface).await?)
+            }
             Query::NoteVersion { note, version, typed } => {
                 // A title may end in a number.
-                match memory_files.note_history(origin.person()?, &typed, surface).await {
+                let page = command::NEWEST_VERSIONS;
+                match memory_files.note_history(origin.person()?, &typed, page, surface).await {
                     Ok(history) => shown(&history),
                     Err(_) => shown(&memory_files.note_version(origin.person()?, &note, version, surface).await?),
                 }

@@ -1,9 +1,11 @@
-//! Commands about skills: the list, one skill in full, its history, how to restore a version, and
-//! how to propose a new skill from a folder or a note.
+//! Commands about skills: the list, one skill in full, how to restore a version, and how to propose
+//! a new skill from a folder or a note.
 //!
 //! A skill is identified by its folder, as in proposals and versions. A skill's description is
 //! shown with the label of its text; a held or unloadable skill has no known author. A new skill is
 //! a pending proposal: an imported folder is always untrusted; a note has the label of its text.
+
+mod versions; // /history, versions shown and compared
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,7 +26,7 @@ use crate::review::{
     ProposalOrigin, Refused, Staged, diff,
 };
 use crate::skill::{self, Available, MAIN, SkillFolder, manifest, name as names};
-use crate::store::{Db, OriginKind, ProposalState, SkillRow, VersionRow};
+use crate::store::{Db, OriginKind, ProposalState, SkillRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::Language;
@@ -33,8 +35,6 @@ use crate::wording::review::{self as says, Surface};
 
 /// Maximum number of characters of a description in a list.
 const MAX_DESCRIPTION: usize = 160;
-/// Maximum number of versions listed for a person.
-const MAX_VERSIONS: usize = 20;
 
 /// One line of the list.
 #[derive(Serialize)]
@@ -84,16 +84,6 @@ impl SkillsAdmin<'_> {
                 Ok(Answer::refusal(if is_used { says::not_held(&name) } else { says::no_such_skill(&name, surface) }))
             }
         }
-    }
-
-    /// A skill's versions.
-    pub(super) async fn history(&self, name: &str, surface: Surface) -> Result<SkillHistoryReport, CommandError> {
-        let folder = folder_of(&*self.review.live().await?, name);
-        let history = self.review.history(&folder).await?;
-        if history.versions.is_empty() {
-            return Err(Answer::refusal(says::no_such_skill(&plain(name), surface)).into());
-        }
-        Ok(SkillHistoryReport { present: present(&history), versions: history.versions, folder })
     }
 
     /// Replaces the present version of a skill with an earlier one.
@@ -382,60 +372,10 @@ impl Render for SkillReport {
     }
 }
 
-/// The versions of a skill, oldest first.
-pub(super) struct SkillHistoryReport {
-    folder: String,
-    versions: Vec<VersionRow>,
-    /// The version with the folder's present content.
-    present: Option<VersionId>,
-}
-
-impl Render for SkillHistoryReport {
-    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
-        let line = |version: &VersionRow| {
-            let mark = match version {
-                version if self.present == Some(version.id) => says::PRESENT,
-                version if !version.accepted => says::NEVER_ACCEPTED,
-                _ => "",
-            };
-            let at = context.zone.show_short(version.made_at);
-            says::version(version.number, &at, &version.origin, version.proposal, mark)
-        };
-        let mut lines = vec![says::history_head(&plain(&self.folder)), String::new()];
-        lines.extend(self.versions.iter().rev().take(MAX_VERSIONS).map(line));
-        if self.versions.len() > MAX_VERSIONS {
-            lines.push(says::older(self.versions.len() - MAX_VERSIONS));
-        }
-        if self.present.is_none() {
-            lines.push(format!("\n{}", says::NONE_PRESENT));
-        }
-        if self.present.is_none() || self.versions.len() > 1 {
-            lines.push(format!("\n{}", says::how_to_roll_back(&self.folder, context.surface)));
-        }
-        lines.join("\n")
-    }
-
-    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        self.versions.iter().rev().map(|version| version_json(version, self.present)).collect()
-    }
-}
-
 /// The newest version with the folder's present content.
 fn present(history: &History) -> Option<VersionId> {
     let same = history.versions.iter().rev().find(|version| version.digest == history.present);
     same.map(|version| version.id)
-}
-
-fn version_json(version: &VersionRow, present: Option<VersionId>) -> Value {
-    json!({
-        "version": version.number,
-        "skill": version.skill,
-        "at": version.made_at.rfc3339(),
-        "origin": version.origin,
-        "proposal": version.proposal,
-        "accepted": version.accepted,
-        "present": present == Some(version.id),
-    })
 }
 
 #[cfg(test)]

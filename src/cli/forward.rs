@@ -252,9 +252,15 @@ enum ReflectPeriod {
 pub enum ReviewCommand {
     /// List the proposals that wait
     List {
-        /// Decided ones as well
+        /// Decided ones as well, newest first
         #[arg(long)]
         all: bool,
+        /// Maximum number
+        #[arg(long, value_name = "N", requires = "all")]
+        limit: Option<u32>,
+        /// Only what is older than the one with this number
+        #[arg(long, value_name = "NUMBER", requires = "all")]
+        before: Option<u64>,
     },
     #[command(about = help("show"))]
     Show {
@@ -404,8 +410,13 @@ impl ReviewCommand {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
-            Self::List { all } => {
-                words(&["review", "list"]).into_iter().chain(all.then(|| "--all".to_owned())).collect()
+            Self::List { all, limit, before } => {
+                let mut line = words(&["review", "list"]);
+                line.extend(all.then(|| "--all".to_owned()));
+                line.extend(
+                    ListedPage { limit: limit.unwrap_or(20), before: *before }.flags().into_iter().filter(|_| *all),
+                );
+                line
             }
             Self::Show { id } => words(&["review", "show", &id.to_string()]),
             Self::Why { of } => words(&["review", "why"]).into_iter().chain(of.iter().cloned()).collect(),

@@ -15,7 +15,7 @@ use tokio::process::Command;
 use super::Exit;
 use super::client::{self, Answered, words};
 use super::config::CliPaths;
-use super::forward::{SearchLimits, flags};
+use super::forward::{ListedPage, SearchLimits, flags};
 use super::print::{CliError, Printer};
 use crate::admin::command::help;
 use crate::wording::memory as says;
@@ -38,6 +38,17 @@ enum MemoryAction {
     Show {
         /// The note, with or without .md
         note: Option<String>,
+        /// Show this version and what restoring it changes
+        version: Option<u64>,
+    },
+    /// Show what changed from one version of a note to another
+    Diff {
+        /// The note
+        note: String,
+        /// Number of the older version, from `history`
+        from: u64,
+        /// Number of the newer version
+        to: u64,
     },
     /// Open a note in $VISUAL, $EDITOR, nano or vi
     Edit {
@@ -52,6 +63,8 @@ enum MemoryAction {
         note: String,
         /// Show this version and what restoring it changes
         version: Option<u64>,
+        #[command(flatten)]
+        page: ListedPage,
     },
     /// Restore an earlier version of a note
     Restore {
@@ -121,12 +134,19 @@ impl Search {
 /// Runs the command.
 pub fn run(memory: &Memory, paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
     let line = match &memory.command {
-        None | Some(MemoryAction::Show { note: None }) => words(&["memory"]),
-        Some(MemoryAction::Show { note: Some(note) }) => words(&["memory", "show", note]),
+        None | Some(MemoryAction::Show { note: None, .. }) => words(&["memory"]),
+        Some(MemoryAction::Show { note: Some(note), version }) => {
+            words(&["memory", "show", note]).into_iter().chain(version.map(|version| version.to_string())).collect()
+        }
+        Some(MemoryAction::Diff { note, from, to }) => {
+            words(&["memory", "diff", note, &from.to_string(), &to.to_string()])
+        }
         Some(MemoryAction::Edit { note }) => return edit(note.as_deref().unwrap_or_default(), paths, printer),
         Some(MemoryAction::Search(search)) => search.line(),
-        Some(MemoryAction::History { note, version: None }) => words(&["memory", "history", note]),
-        Some(MemoryAction::History { note, version: Some(version) }) => {
+        Some(MemoryAction::History { note, version: None, page }) => {
+            words(&["memory", "history", note]).into_iter().chain(page.flags()).collect()
+        }
+        Some(MemoryAction::History { note, version: Some(version), .. }) => {
             words(&["memory", "history", note, &version.to_string()])
         }
         Some(MemoryAction::Restore { note, version }) => words(&["memory", "restore", note, &version.to_string()]),

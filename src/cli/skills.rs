@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::Exit;
 use super::client::{self, Answered, words};
 use super::config::CliPaths;
+use super::forward::ListedPage;
 use super::print::{CliError, Printer, ask, print_remark};
 use crate::admin::command::help;
 use crate::skill::MAIN;
@@ -29,6 +30,17 @@ pub enum SkillsCommand {
     Show {
         /// Name of the skill
         name: String,
+        /// Show this version and what restoring it changes
+        version: Option<u64>,
+    },
+    /// Show what changed from one version of a skill to another
+    Diff {
+        /// Name of the skill
+        name: String,
+        /// Number of the older version, from `history`
+        from: u64,
+        /// Number of the newer version
+        to: u64,
     },
     /// Check the format, links and contents of skills
     Check {
@@ -67,6 +79,8 @@ pub enum SkillsCommand {
     History {
         /// Name of the skill
         name: String,
+        #[command(flatten)]
+        page: ListedPage,
     },
     #[command(about = help("rollback"))]
     Rollback {
@@ -82,7 +96,10 @@ pub fn run(command: &SkillsCommand, paths: &CliPaths, printer: Printer) -> Resul
     let line = match command {
         SkillsCommand::Check { dir } => return check::run(dir.as_deref(), paths, printer),
         SkillsCommand::List => words(&["skills", "list"]),
-        SkillsCommand::Show { name } => words(&["skills", "show", name]),
+        SkillsCommand::Show { name, version } => {
+            words(&["skills", "show", name]).into_iter().chain(version.map(|version| version.to_string())).collect()
+        }
+        SkillsCommand::Diff { name, from, to } => words(&["skills", "diff", name, &from.to_string(), &to.to_string()]),
         SkillsCommand::Import { path, name } => import(path, name.as_deref())?,
         SkillsCommand::Promote { note, name } => {
             words(&["skills", "promote", note]).into_iter().chain(name.clone()).collect()
@@ -91,7 +108,9 @@ pub fn run(command: &SkillsCommand, paths: &CliPaths, printer: Printer) -> Resul
             words(&["skills", "accept", name, hash]).into_iter().chain(word.clone()).collect()
         }
         SkillsCommand::Accept { name, hash: None, .. } => return accept(name, paths, printer),
-        SkillsCommand::History { name } => words(&["skills", "history", name]),
+        SkillsCommand::History { name, page } => {
+            words(&["skills", "history", name]).into_iter().chain(page.flags()).collect()
+        }
         SkillsCommand::Rollback { name, version } => words(&["skills", "rollback", name, &version.to_string()]),
     };
     client::run(&line, paths, printer)

@@ -31,13 +31,63 @@ pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String 
     page
 }
 
+/// A changed part of a text, with the lines around it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffHunk {
+    /// Its place in both texts: `@@ -1,3 +1,3 @@`.
+    pub header: String,
+    /// Its lines.
+    pub lines: Vec<DiffLine>,
+}
+
+/// A line of a change, with hidden characters revealed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffLine {
+    /// Kind.
+    pub kind: DiffKind,
+    /// The line, without its end.
+    pub text: String,
+}
+
+/// Kind of line of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiffKind {
+    /// In both texts.
+    Kept,
+    /// In the new text only.
+    Added,
+    /// In the old text only.
+    Removed,
+    /// The remark that the line before it has no end.
+    Remark,
+}
+
+impl DiffKind {
+    fn sign(self) -> char {
+        match self {
+            Self::Kept => ' ',
+            Self::Added => '+',
+            Self::Removed => '-',
+            Self::Remark => '\\',
+        }
+    }
+}
+
+/// Returns the changed parts of a text; none if both are equal.
+pub fn hunks_of_texts(old: &str, new: &str) -> Vec<DiffHunk> {
+    if old == new { Vec::new() } else { hunks(old, new) }
+}
+
 /// Returns the changed lines of a text with their context, with hidden characters revealed. Blank
 /// if there are none.
 pub fn of_texts(old: &str, new: &str) -> String {
+    page(&hunks_of_texts(old, new))
+}
+
+/// Returns the changed parts of a text as one text.
+pub fn page(hunks: &[DiffHunk]) -> String {
     let mut page = String::new();
-    if old != new {
-        write_lines(&mut page, old, new);
-    }
+    write_hunks(&mut page, hunks);
     page
 }
 
@@ -47,9 +97,9 @@ pub fn summary(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> Stri
     let (mut added, mut removed) = (0, 0);
     for file in &files {
         let Some((old, new)) = file.texts() else { continue };
-        for (sign, _) in hunks(old, new).into_iter().flat_map(|(_, lines)| lines) {
-            added += usize::from(sign == '+');
-            removed += usize::from(sign == '-');
+        for line in hunks(old, new).into_iter().flat_map(|hunk| hunk.lines) {
+            added += usize::from(line.kind == DiffKind::Added);
+            removed += usize::from(line.kind == DiffKind::Removed);
         }
     }
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
@@ -107,7 +157,7 @@ impl<'a> ChangedFile<'a> {
         };
         let _ = writeln!(page, "=== {what}: {path}");
         match self.texts() {
-            Some((old, new)) => write_lines(page, old, new),
+            Some((old, new)) => write_hunks(page, &hunks(old, new)),
             None => self.write_binary(page),
         }
     }
@@ -120,57 +170,59 @@ impl<'a> ChangedFile<'a> {
     }
 }
 
-fn write_lines(page: &mut String, old: &str, new: &str) {
-    let ends = |text: &str| (text.contains("\r\n"), text.split_inclusive('\n').any(|line| !line.ends_with("\r\n")));
-    let ends_differ = !old.is_empty() && !new.is_empty() && ends(old) != ends(new) || ends(new) == (true, true);
-    for (header, lines) in hunks(old, new) {
-        let _ = writeln!(page, "{header}");
-        for (sign, line) in lines {
-            let bare = line.strip_suffix('\n').unwrap_or(&line);
-            // A lone carriage return, without its line feed, is revealed like any other hidden
-            // character.
-            let bare = if ends_differ { bare } else { bare.strip_suffix('\r').unwrap_or(bare) };
-            let _ = writeln!(page, "{sign}{}", reveal(bare));
-            if !line.ends_with('\n') {
-                let _ = writeln!(page, "\\ no line feed at the end");
-            }
+fn write_hunks(page: &mut String, hunks: &[DiffHunk]) {
+    for hunk in hunks {
+        let _ = writeln!(page, "{}", hunk.header);
+        for line in &hunk.lines {
+            let _ = writeln!(page, "{}{}", line.kind.sign(), line.text);
         }
     }
 }
 
-/// A header, and lines with their diff signs.
-type Hunk = (String, Vec<(char, String)>);
-
 /// Returns the changed lines with their context. Only a line feed ends a line: a lone carriage
 /// return would hide the text before it.
-fn hunks(old: &str, new: &str) -> Vec<Hunk> {
+fn hunks(old: &str, new: &str) -> Vec<DiffHunk> {
+    let ends = |text: &str| (text.contains("\r\n"), text.split_inclusive('\n').any(|line| !line.ends_with("\r\n")));
+    let ends_differ = !old.is_empty() && !new.is_empty() && ends(old) != ends(new) || ends(new) == (true, true);
     let (old, new): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
     // The time to find the smallest difference grows quadratically, and the proposer controls the
     // text.
     if old.len().saturating_mul(new.len()) > MOST_PAIRS {
-        let all = |sign, lines: &[&str]| lines.iter().map(|line| (sign, (*line).to_owned())).collect::<Vec<_>>();
         let header = format!("@@ -1,{} +1,{} @@", old.len(), new.len());
-        return vec![(header, [all('-', &old), all('+', &new)].concat())];
+        let removed = old.into_iter().map(|line| (ChangeTag::Delete, line));
+        let added = new.into_iter().map(|line| (ChangeTag::Insert, line));
+        return vec![shown_hunk(header, removed.chain(added), ends_differ)];
     }
     let lines = TextDiff::from_slices(&old, &new);
     let mut unified = lines.unified_diff();
     let hunks = unified.context_radius(AROUND).iter_hunks();
     hunks
         .map(|hunk| {
-            (
-                hunk.header().to_string(),
-                hunk.iter_changes().map(|change| (sign(change.tag()), change.value().to_owned())).collect(),
-            )
+            let changes = hunk.iter_changes().map(|change| (change.tag(), change.value()));
+            shown_hunk(hunk.header().to_string(), changes, ends_differ)
         })
         .collect()
 }
 
-fn sign(tag: ChangeTag) -> char {
-    match tag {
-        ChangeTag::Equal => ' ',
-        ChangeTag::Insert => '+',
-        ChangeTag::Delete => '-',
+fn shown_hunk<'a>(header: String, lines: impl Iterator<Item = (ChangeTag, &'a str)>, ends_differ: bool) -> DiffHunk {
+    DiffHunk { header, lines: lines.flat_map(|(tag, line)| shown_lines(tag, line, ends_differ)).collect() }
+}
+
+/// A line with hidden characters revealed, and the remark if it has no end.
+fn shown_lines(tag: ChangeTag, line: &str, ends_differ: bool) -> Vec<DiffLine> {
+    let bare = line.strip_suffix('\n').unwrap_or(line);
+    // A lone carriage return, without its line feed, is revealed like any other hidden character.
+    let bare = if ends_differ { bare } else { bare.strip_suffix('\r').unwrap_or(bare) };
+    let kind = match tag {
+        ChangeTag::Equal => DiffKind::Kept,
+        ChangeTag::Insert => DiffKind::Added,
+        ChangeTag::Delete => DiffKind::Removed,
+    };
+    let mut lines = vec![DiffLine { kind, text: reveal(bare) }];
+    if !line.ends_with('\n') {
+        lines.push(DiffLine { kind: DiffKind::Remark, text: " no line feed at the end".to_owned() });
     }
+    lines
 }
 
 /// Returns the bytes as text, unless they are not UTF-8 or contain a null.

@@ -264,8 +264,8 @@ impl Proposals<'_> {
     }
 
     /// Returns the newest proposals, newest first.
-    pub fn newest_proposals(&self, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
-        self.db.rows("ORDER BY id DESC LIMIT ?1", [limit])
+    pub fn newest_proposals(&self, before: i64, limit: u32) -> anyhow::Result<Vec<ProposalRow>> {
+        self.db.rows("WHERE id < ?1 ORDER BY id DESC LIMIT ?2", params![before, limit])
     }
 
     /// Returns the first proposal approved by a policy without notice to the owner.

@@ -284,11 +284,6 @@ pub fn version_facts(language: Language, bytes: Option<u64>, deleted: bool, sour
     facts.join("; ")
 }
 
-/// Number of older versions that are not listed.
-pub fn older(language: Language, count: usize) -> String {
-    say!(language, "versions-older", count = count)
-}
-
 /// Instructions below the list of versions.
 pub fn how_to_restore(name: &str, way: Surface) -> String {
     let [history, restore] = ["history", "restore"].map(|verb| format!("memory {verb} {name} VERSION"));
@@ -301,6 +296,14 @@ pub fn version_head(language: Language, path: &str, id: FileId, at: &str, origin
     let version = say!(language, "version", id = id.to_string());
     format!("**{path}**, {version} ({at}), {origin} ({facts})")
 }
+
+/// Heading of two compared versions.
+pub fn comparison_head(path: &str, old: FileId, new: FileId) -> String {
+    format!("**{path}**, from version {old} to version {new}")
+}
+
+/// Remark about two versions with the same text.
+pub const NO_DIFFERENCE: &str = "They are the same.";
 
 /// Heading of the lines that restoring a version changes.
 pub const RESTORING_CHANGES: Sentence = Sentence("memory-restoring-changes");

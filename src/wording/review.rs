@@ -296,13 +296,27 @@ pub fn history_head(name: &str) -> String {
     format!("**{name}**, newest first")
 }
 
+/// Heading of one version of a skill; `line` is that of the list.
+pub fn skill_version_head(name: &str, line: &str) -> String {
+    format!("**{name}**, {}", line.trim_start_matches("- "))
+}
+
+/// Heading of two compared versions of a skill.
+pub fn comparison_head(name: &str, old: VersionNumber, new: VersionNumber) -> String {
+    format!("**{name}**, from version {old} to version {new}")
+}
+
+/// Remark about two versions with the same content.
+pub const NO_DIFFERENCE: &str = "They are the same.";
+
+/// Remark about a version with the present content.
+pub const IS_PRESENT: &str = "That is what is there now.";
+
+/// Heading of the lines that a rollback changes.
+pub const RESTORING_CHANGES: &str = "Restoring it changes this:";
+
 /// Note below the versions of a skill that is deleted or invalid.
 pub const NONE_PRESENT: &str = "None of them is in use.";
-
-/// Number of older versions that are not listed.
-pub fn older(count: usize) -> String {
-    format!("and {count} older ones")
-}
 
 /// Instructions below the versions of a skill.
 pub fn how_to_roll_back(name: &str, way: Surface) -> String {

@@ -16,6 +16,8 @@ use crate::store::ConversationKind;
 
 /// Number of items that a chat lists on a page.
 const IN_CHAT: u32 = 10;
+/// The first page of versions.
+pub const NEWEST_VERSIONS: PageRequest = PageRequest { before: None, limit: 20 };
 
 /// Parses the number of a question, and optionally `10` or `new` for further calls.
 pub(super) fn yes(rest: &str) -> Option<Action> {
@@ -213,12 +215,39 @@ pub(super) fn reject(rest: &str) -> Option<Action> {
     Some(Action::Reject { proposal: proposal(first)?, why: why.to_owned() })
 }
 
-/// Parses `accept` and a name, whose last word is the hash if it looks like one and is not the only
-/// word; a plain word may follow the hash. Anything else lists the skills.
+/// Parses the name of a skill; the list may go on `before` a number.
+pub(super) fn history(rest: &str) -> Option<Query> {
+    let (name, page) = page(rest);
+    Some(Query::SkillHistory(named(name)?, PageRequest { before: page.before, ..NEWEST_VERSIONS }))
+}
+
+/// Splits a name, which may contain spaces, from the number of a version.
+fn version_of(rest: &str) -> Option<(String, i64)> {
+    let (name, version) = rest.rsplit_once(char::is_whitespace)?;
+    Some((name.trim_end().to_owned(), number(version)?))
+}
+
+/// Splits a name, which may contain spaces, from the numbers of two versions.
+fn versions_of(rest: &str) -> Option<(String, [i64; 2])> {
+    let (rest, new) = version_of(rest)?;
+    let (name, old) = version_of(&rest)?;
+    Some((name, [old, new]))
+}
+
+/// Parses `show` and a name with an optional version, `diff` and a name with two versions, or
+/// `accept` and a name, whose last word is the hash if it looks like one and is not the only word; a
+/// plain word may follow the hash. Anything else lists the skills.
 pub(super) fn skills(rest: &str) -> Command {
     let (verb, name) = first_word(rest);
+    let query = match verb {
+        "show" => version_of(name)
+            .map(|(name, version)| Query::SkillVersion(name, VersionNumber(version)))
+            .or_else(|| named(name).map(Query::Skill)),
+        "diff" => versions_of(name).map(|(name, versions)| Query::SkillComparison(name, versions.map(VersionNumber))),
+        _ => None,
+    };
     if verb != "accept" || name.is_empty() {
-        return Command::Read(Query::Skills);
+        return Command::Read(query.unwrap_or(Query::Skills));
     }
     let is_hash = |word: &str| (8..=64).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let last = |name: &'_ str| {
@@ -253,12 +282,24 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
         "" => Query::Memory,
         "search" => Query::SearchMemory(search_flags::read(more)?),
         "edit" => Query::WhereToEdit,
+        "show" => match version_of(more) {
+            Some((note, version)) => Query::NoteVersion { note, version: FileId(version), typed: more.to_owned() },
+            None => named(more).map_or(Query::Memory, Query::Note),
+        },
+        "diff" => {
+            let (note, versions) = versions_of(more)?;
+            Query::NoteComparison(note, versions.map(FileId))
+        }
+        "history" if page(more).1.before.is_some() => {
+            let (note, page) = page(more);
+            Query::NoteHistory(named(note)?, PageRequest { before: page.before, ..NEWEST_VERSIONS })
+        }
         "history" => match more.rsplit_once(char::is_whitespace).map(|(note, last)| (note.trim(), number(last))) {
             Some((note, Some(version))) => {
                 let (note, version, typed) = (note.to_owned(), FileId(version), more.to_owned());
                 Query::NoteVersion { note, version, typed }
             }
-            _ => Query::NoteHistory(named(more)?),
+            _ => Query::NoteHistory(named(more)?, NEWEST_VERSIONS),
         },
         "restore" => {
             let (note, version) = first_word(more);
@@ -398,7 +439,21 @@ mod gate_tests {
                 }),
             ),
             ("skills accept", Command::Read(Query::Skills)),
-            ("history tea", Command::Read(Query::SkillHistory("tea".to_owned()))),
+            ("history tea", Command::Read(Query::SkillHistory("tea".to_owned(), NEWEST_VERSIONS))),
+            (
+                "history My Tea before 7",
+                Command::Read(Query::SkillHistory(
+                    "My Tea".to_owned(),
+                    PageRequest { before: Some(7), ..NEWEST_VERSIONS },
+                )),
+            ),
+            ("skills show My Tea", Command::Read(Query::Skill("My Tea".to_owned()))),
+            ("skills show My Tea 7", Command::Read(Query::SkillVersion("My Tea".to_owned(), VersionNumber(7)))),
+            (
+                "skills diff My Tea 5 7",
+                Command::Read(Query::SkillComparison("My Tea".to_owned(), [VersionNumber(5), VersionNumber(7)])),
+            ),
+            ("skills diff tea 5", Command::Read(Query::Skills)),
             ("rollback tea 7", Command::Act(Action::RollBack { name: "tea".to_owned(), version: VersionNumber(7) })),
             (
                 "rollback My Tea  7",
@@ -454,7 +509,27 @@ mod memory_tests {
                 Command::Read(Query::SearchMemory(SearchQuery { case: true, limit: 8, ..SearchQuery::of("Tea") })),
             ),
             ("/memory search.md", Command::Read(Query::Note(note("search.md")))),
-            ("/memory history tea", Command::Read(Query::NoteHistory(note("tea")))),
+            ("/memory history tea", Command::Read(Query::NoteHistory(note("tea"), NEWEST_VERSIONS))),
+            (
+                "/memory history green tea before 12",
+                Command::Read(Query::NoteHistory(
+                    note("green tea"),
+                    PageRequest { before: Some(12), ..NEWEST_VERSIONS },
+                )),
+            ),
+            ("/memory show tea", Command::Read(Query::Note(note("tea")))),
+            (
+                "/memory show green tea 12",
+                Command::Read(Query::NoteVersion {
+                    note: note("green tea"),
+                    version: FileId(12),
+                    typed: note("green tea 12"),
+                }),
+            ),
+            (
+                "/memory diff green tea 9 12",
+                Command::Read(Query::NoteComparison(note("green tea"), [FileId(9), FileId(12)])),
+            ),
             (
                 "/memory history green tea 12",
                 Command::Read(Query::NoteVersion {
@@ -473,6 +548,8 @@ mod memory_tests {
         for line in [
             "/memory search",
             "/memory history",
+            "/memory diff tea 12",
+            "/memory diff 9 12",
             "/memory restore tea last",
             "/memory restore tea +1",
             "/remember",

@@ -48,19 +48,26 @@ fn query(words: &[&str]) -> Option<Query> {
         ["people", "former", name] => Query::FormerPeople(text(name)),
         ["people", "hand-over", name] => Query::HandOverPlan(text(name)),
         ["review", "list"] => Query::PendingProposals,
-        ["review", "list", "--all"] => Query::Proposals,
+        ["review", "list", "--all", page @ ..] => Query::Proposals(page_of(page)?),
         ["review", "why", of @ ..] => arguments::why(&of.join(" ")),
         ["review", "show", id] => Query::Proposal(ProposalId(number(id)?)),
         ["skills", "list"] => Query::Skills,
         ["skills", "show", name] => Query::Skill(text(name)),
-        ["skills", "history", name] => Query::SkillHistory(text(name)),
+        ["skills", "show", name, version] => Query::SkillVersion(text(name), VersionNumber(number(version)?)),
+        ["skills", "diff", name, old, new] => {
+            Query::SkillComparison(text(name), [VersionNumber(number(old)?), VersionNumber(number(new)?)])
+        }
+        ["skills", "history", name, page @ ..] => Query::SkillHistory(text(name), page_of(page)?),
         ["memory"] => Query::Memory,
         ["memory", "show", note] => Query::Note(text(note)),
         ["memory", "search", query @ ..] => Query::SearchMemory(SearchQuery::read(query)?),
-        ["memory", "history", note] => Query::NoteHistory(text(note)),
-        ["memory", "history", note, version] => {
+        ["memory", "show" | "history", note, version] if number(version).is_some() => {
             Query::NoteVersion { note: text(note), version: FileId(number(version)?), typed: String::new() }
         }
+        ["memory", "diff", note, old, new] => {
+            Query::NoteComparison(text(note), [FileId(number(old)?), FileId(number(new)?)])
+        }
+        ["memory", "history", note, page @ ..] => Query::NoteHistory(text(note), page_of(page)?),
         ["memory", "place", person, note] => Query::NoteLocation { person: text(person), note: text(note) },
         _ => return None,
     })

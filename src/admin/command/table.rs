@@ -89,7 +89,10 @@ pub const COMMANDS: &[CommandRow] = &[
         ByArguments(arguments::memory),
     )
     .command_line("memory")
-    .hint("search also takes --agent NAME, --section HEADING, --category WORD, --since and --until DAY, --case and --context LINES")
+    .hint(
+        "search also takes --agent NAME, --section HEADING, --category WORD, --since and --until DAY, --case and \
+         --context LINES; show NOTE VERSION shows a version, and diff NOTE VERSION VERSION what changed between two",
+    )
     .in_menu(),
     member("remember", "TEXT", "Remember a text verbatim", Act(|rest| named(rest).map(Action::Remember))).in_menu(),
     member("promote", "NOTE [CODE]", "Trust a note from an outside source", Act(arguments::promote))
@@ -155,8 +158,9 @@ pub const COMMANDS: &[CommandRow] = &[
         ByArguments(|rest| Some(arguments::skills(rest))),
     )
     .command_line("skills")
+    .hint("show NAME [VERSION] shows a skill or a version of it, and diff NAME VERSION VERSION what changed between two")
     .in_menu(),
-    owner("history", "NAME", "List the versions of a skill", Read(|rest| named(rest).map(Query::SkillHistory)))
+    owner("history", "NAME", "List the versions of a skill", Read(arguments::history))
         .command_line("skills history")
         .hint("/skills lists the names"),
     owner("rollback", "NAME VERSION", "Restore an earlier version of a skill", Act(arguments::roll_back))

@@ -1,4 +1,4 @@
-//! The history of a note, one version in full, and how to restore it.
+//! The history of a note, one version in full, two versions compared, and how to restore one.
 //!
 //! Changes made by hand are recorded before versions are listed or restored, so restoring loses
 //! nothing that a person wrote. A restored version keeps its label.
@@ -11,10 +11,11 @@ use super::name::{self, Name};
 use super::{MemoryFile, no_such_note, promote};
 use crate::admin::MemoryAdmin;
 use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, with_fields};
+use crate::admin::paging::{Page, PageRequest};
 use crate::id::FileId;
 use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
 use crate::people::{Party, Person};
-use crate::review::diff::{self, fenced, fenced_diff};
+use crate::review::diff::{self, DiffHunk, fenced, fenced_diff};
 use crate::review::reveal::reveal;
 use crate::store::FileRow;
 use crate::text::cut_bytes;
@@ -23,9 +24,6 @@ use crate::wording::Language;
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
 use crate::wording::why::all_in_words;
-
-/// Maximum number of versions listed for a person.
-const MAX_VERSIONS: usize = 20;
 
 /// The versions of one path, newest first.
 pub(in crate::admin) struct FileHistory {
@@ -42,40 +40,59 @@ impl FileHistory {
         self.versions.iter().find(|version| version.digest == present.digest).map(|version| version.id)
     }
 
-    /// The newest versions, and the last trusted one regardless of its age: a person whose file was
-    /// overwritten with untrusted text wants that one back.
-    fn listed(&self) -> Vec<&FileRow> {
-        let last_trusted = self.versions.iter().position(|row| row.label.is_trusted() && row.has_content);
-        let is_listed = |at: usize| at < MAX_VERSIONS || Some(at) == last_trusted;
-        self.versions.iter().enumerate().filter(|(at, _)| is_listed(*at)).map(|(_, row)| row).collect()
+    /// The page of versions that a request asks for.
+    fn page(self, request: PageRequest) -> FileHistoryPage {
+        let present = self.present();
+        let last_trusted = self.versions.iter().find(|row| row.label.is_trusted() && row.has_content).cloned();
+        let page = request.cut(self.versions, |row| row.id.0);
+        let is_apart = |row: &FileRow| request.before.is_none() && page.items.iter().all(|listed| listed.id != row.id);
+        FileHistoryPage { path: self.path, last_trusted: last_trusted.filter(is_apart), page, present }
     }
 }
 
-impl Render for FileHistory {
+/// Versions of a file, newest first.
+#[derive(Debug, Clone)]
+pub struct FileHistoryPage {
+    /// Path of the file.
+    pub path: String,
+    /// The page.
+    pub page: Page<FileRow>,
+    /// The last trusted version, if the first page does not reach it: a person whose file was
+    /// overwritten with untrusted text wants that one back.
+    pub last_trusted: Option<FileRow>,
+    /// The newest version with the content that is on the disk.
+    pub present: Option<FileId>,
+}
+
+impl FileHistoryPage {
+    fn listed(&self) -> impl Iterator<Item = &FileRow> {
+        self.page.items.iter().chain(&self.last_trusted)
+    }
+}
+
+impl Render for FileHistoryPage {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let language = context.language();
         let mut lines = vec![says::history_head(language, &plain(name::visible_path(&self.path))), String::new()];
-        let listed = self.listed();
-        for version in &listed {
+        for version in self.listed() {
             // No text is shown, but a version's sources may be untrusted information.
             shown.also(&version.label);
             let deleted = version.digest.is_empty();
             let size = version.has_content.then_some(version.size);
             let sources = plain(&all_in_words(language, &version.label));
-            let is_present = self.present() == Some(version.id);
+            let is_present = self.present == Some(version.id);
             let facts = says::version_facts(language, size, deleted, &sources, is_present);
             let origin = says::version_origin(language, &version.author, &version.cause);
             lines.push(says::version(language, version.id, &context.near(version.at), &origin, &facts));
         }
-        if self.versions.len() > listed.len() {
-            lines.push(says::older(language, self.versions.len() - listed.len()));
-        }
         lines.push(format!("\n{}", says::how_to_restore(&name::short(&self.path), context.surface)));
+        let command = format!("/memory history {}", name::short(&self.path));
+        lines.extend(self.page.more(&command, context.surface).map(|more| format!("\n{}", plain(&more))));
         lines.join("\n")
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        self.versions.iter().map(|version| version_json(version, self.present())).collect()
+        self.listed().map(|version| version_json(version, self.present)).collect()
     }
 }
 
@@ -89,11 +106,25 @@ pub(in crate::admin) struct FileVersion {
 }
 
 impl FileVersion {
-    /// The lines that restoring it changes; `None` if there is nothing to restore.
+    /// The lines that restoring it changes, as one text; `None` if there is nothing to restore.
     fn changes(&self, shown: &mut ShownLabel) -> Option<String> {
         let old = self.text.as_ref().map(|text| shown.words(text).to_string())?;
         let now = self.present.as_ref().map_or("", |present| present.words(shown));
         Some(diff::of_texts(now, &old))
+    }
+}
+
+impl FileVersion {
+    /// The version with its content, which is blank if the file was deleted with it.
+    fn content(self) -> Result<(FileRow, Text), CommandError> {
+        match self.text {
+            Some(text) => Ok((self.row, text)),
+            None if self.row.digest.is_empty() => {
+                let (label, scope) = (self.row.label.clone(), self.row.scope);
+                Ok((self.row, Labelled::new(Arc::from(""), label, scope)))
+            }
+            None => Err(Answer::refusal(says::version_gone(self.row.id)).into()),
+        }
     }
 }
 
@@ -132,7 +163,59 @@ impl Render for FileVersion {
     }
 }
 
+/// Two versions of a file.
+pub(in crate::admin) struct FileComparison {
+    path: String,
+    /// Each with its content, blank if the file was deleted with that version.
+    versions: [(FileRow, Text); 2],
+}
+
+impl FileComparison {
+    /// The change from the first to the second.
+    pub(in crate::admin) fn hunks(&self, shown: &mut ShownLabel) -> Vec<DiffHunk> {
+        let [(_, old), (_, new)] = &self.versions;
+        diff::hunks_of_texts(shown.words::<Arc<str>>(old), shown.words::<Arc<str>>(new))
+    }
+}
+
+impl Render for FileComparison {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let changes = diff::page(&self.hunks(shown));
+        let part = if context.surface.is_chat() { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
+        let [(old, _), (new, _)] = &self.versions;
+        let mut parts = vec![says::comparison_head(&plain(name::visible_path(&self.path)), old.id, new.id)];
+        parts.push(if changes.is_empty() { says::NO_DIFFERENCE.to_owned() } else { fenced_diff(part) });
+        parts.extend((part.len() < changes.len()).then(|| says::CUT.to_owned()));
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let [old, new] = self.versions.each_ref().map(|(row, _)| version_json(row, None));
+        json!({ "path": self.path, "from": old, "to": new, "diff": diff::page(&self.hunks(shown)) })
+    }
+}
+
 impl MemoryAdmin<'_> {
+    /// Two versions of a note, compared.
+    pub(in crate::admin) async fn compare_versions(
+        &self,
+        person: &Person,
+        typed: &str,
+        versions: [FileId; 2],
+        surface: Surface,
+    ) -> Result<FileComparison, CommandError> {
+        let [old, new] = versions;
+        let (old, new) = (
+            self.note_version(person, typed, old, surface).await?,
+            self.note_version(person, typed, new, surface).await?,
+        );
+        if old.path != new.path {
+            return Err(Answer::refusal(says::no_such_version(&plain(&name::short(&old.path)), surface)).into());
+        }
+        let path = old.path.clone();
+        Ok(FileComparison { path, versions: [old.content()?, new.content()?] })
+    }
+
     /// One version of a note, compared with what is there now.
     pub(in crate::admin) async fn note_version(
         &self,
@@ -160,10 +243,11 @@ impl MemoryAdmin<'_> {
         &self,
         person: &Person,
         typed: &str,
+        request: PageRequest,
         surface: Surface,
-    ) -> Result<FileHistory, CommandError> {
+    ) -> Result<FileHistoryPage, CommandError> {
         let history = self.histories(person, typed).await?.into_iter().next();
-        Ok(history.ok_or_else(|| no_such_note(surface))?)
+        Ok(history.ok_or_else(|| no_such_note(surface))?.page(request))
     }
 
     /// Restores an earlier version.

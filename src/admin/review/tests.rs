@@ -207,7 +207,9 @@ async fn the_command_line_has_the_promised_fields() {
     let fixture = Fixture::new().await;
     let (id, _) = fixture.proposes("tea", "Boil water.").await;
     let promised = ["id", "skill", "change", "state", "tainted", "sources", "hash", "created_at", "from"];
-    let list = fixture.rendering(&fixture.admin.skills_and_proposals().proposals().await.unwrap()).json;
+    let list = fixture
+        .rendering(&fixture.admin.skills_and_proposals().proposals(PageRequest::newest(100)).await.unwrap())
+        .json;
     let row =
         json!({ "id": id, "skill": "tea", "change": "create", "state": "pending", "tainted": true, "from": "import" });
     for (field, value) in row.as_object().unwrap() {
@@ -234,7 +236,9 @@ async fn the_command_line_has_the_promised_fields() {
             .failed
     );
     assert_eq!(
-        fixture.rendering(&fixture.admin.skills_and_proposals().proposals().await.unwrap()).json[0]["state"],
+        fixture
+            .rendering(&fixture.admin.skills_and_proposals().proposals(PageRequest::newest(100)).await.unwrap())
+            .json[0]["state"],
         "approved"
     );
     let status = fixture.admin.chat(&fixture.ada(), "/status").await;

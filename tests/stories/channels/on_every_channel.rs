@@ -103,5 +103,7 @@ mod set_aside;
 mod trust;
 #[path = "../channels/unasked.rs"]
 mod unasked;
+#[path = "../memory/version_pages.rs"]
+mod version_pages;
 #[path = "../access/workspace_owner.rs"]
 mod workspace_owner;

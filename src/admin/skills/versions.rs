@@ -1,0 +1,199 @@
+//! The versions of a skill: the list, one in full with what restoring it changes, and two compared.
+
+use serde_json::{Value, json};
+
+use super::{folder_of, present, visible_line};
+use crate::admin::SkillsAdmin;
+use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
+use crate::admin::paging::{Page, PageRequest};
+use crate::id::{VersionId, VersionNumber};
+use crate::review::{History, diff};
+use crate::skill::SkillFolder;
+use crate::store::VersionRow;
+use crate::wording::review::{self as says, Surface};
+
+impl SkillsAdmin<'_> {
+    /// A skill's versions, newest first.
+    pub(in crate::admin) async fn history(
+        &self,
+        name: &str,
+        request: PageRequest,
+        surface: Surface,
+    ) -> Result<SkillHistoryReport, CommandError> {
+        let (folder, history) = self.versions_of(name, surface).await?;
+        let present = present(&history);
+        let newest_first = history.versions.into_iter().rev().collect();
+        Ok(SkillHistoryReport { folder, page: request.cut(newest_first, |version| version.number.0), present })
+    }
+
+    /// One version of a skill, compared with what is there now.
+    pub(in crate::admin) async fn skill_version(
+        &self,
+        name: &str,
+        version: VersionNumber,
+        surface: Surface,
+    ) -> Result<SkillVersionReport, CommandError> {
+        let (folder, history) = self.versions_of(name, surface).await?;
+        let row = find(&folder, &history, version, surface)?;
+        let now = match present(&history) {
+            Some(present) => Some(self.content_of(present).await?),
+            None => None,
+        };
+        Ok(SkillVersionReport { content: self.content_of(row.id).await?, folder, row, present: now })
+    }
+
+    /// Two versions of a skill, compared.
+    pub(in crate::admin) async fn compare_skill_versions(
+        &self,
+        name: &str,
+        [old, new]: [VersionNumber; 2],
+        surface: Surface,
+    ) -> Result<SkillComparison, CommandError> {
+        let (folder, history) = self.versions_of(name, surface).await?;
+        let rows = (find(&folder, &history, old, surface)?, find(&folder, &history, new, surface)?);
+        let contents = (self.content_of(rows.0.id).await?, self.content_of(rows.1.id).await?);
+        Ok(SkillComparison { folder, versions: [(rows.0, contents.0), (rows.1, contents.1)] })
+    }
+
+    async fn versions_of(&self, name: &str, surface: Surface) -> Result<(String, History), CommandError> {
+        let folder = folder_of(&*self.review.live().await?, name);
+        let history = self.review.history(&folder).await?;
+        if history.versions.is_empty() {
+            return Err(Answer::refusal(says::no_such_skill(&plain(name), surface)).into());
+        }
+        Ok((folder, history))
+    }
+
+    async fn content_of(&self, version: VersionId) -> anyhow::Result<SkillFolder> {
+        self.journal.read(move |db| db.skills().files_of_version(version)).await.map(SkillFolder::new)
+    }
+}
+
+fn find(folder: &str, history: &History, version: VersionNumber, surface: Surface) -> Result<VersionRow, CommandError> {
+    let found = history.versions.iter().find(|row| row.number == version).cloned();
+    Ok(found.ok_or_else(|| Answer::refusal(says::no_such_version(&plain(folder), version, surface)))?)
+}
+
+/// Versions of a skill, newest first.
+#[derive(Debug, Clone)]
+pub struct SkillHistoryReport {
+    /// Folder of the skill.
+    pub folder: String,
+    /// The page.
+    pub page: Page<VersionRow>,
+    /// The version with the folder's present content.
+    pub present: Option<VersionId>,
+}
+
+impl Render for SkillHistoryReport {
+    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let versions = &self.page.items;
+        let mut lines = vec![says::history_head(&plain(&self.folder)), String::new()];
+        lines.extend(versions.iter().map(|version| version_line(version, self.present, context)));
+        if self.present.is_none() {
+            lines.push(format!("\n{}", says::NONE_PRESENT));
+        }
+        if self.present.is_none() || versions.len() > 1 {
+            lines.push(format!("\n{}", says::how_to_roll_back(&self.folder, context.surface)));
+        }
+        let command = format!("/history {}", plain(&self.folder));
+        lines.extend(self.page.more(&command, context.surface).map(|more| format!("\n{more}")));
+        lines.join("\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.page.items.iter().map(|version| version_json(version, self.present)).collect()
+    }
+}
+
+/// One version of a skill.
+#[derive(Debug, Clone)]
+pub struct SkillVersionReport {
+    /// Folder of the skill.
+    pub folder: String,
+    /// The version.
+    pub row: VersionRow,
+    /// Its files.
+    pub content: SkillFolder,
+    /// The files of the present version; `None` if none is in use.
+    pub present: Option<SkillFolder>,
+}
+
+impl Render for SkillVersionReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        shown.also(&self.row.label);
+        let head = says::skill_version_head(&plain(&self.folder), &version_line(&self.row, None, context));
+        let whole = diff::fenced_diff(&diff::diff(None, Some(&self.content)));
+        let changes = diff::diff(self.present.as_ref(), Some(&self.content));
+        let mut parts = vec![head];
+        match &self.present {
+            Some(_) if changes.is_empty() => parts.extend([whole, says::IS_PRESENT.to_owned()]),
+            Some(_) => parts.extend([whole, says::RESTORING_CHANGES.to_owned(), diff::fenced_diff(&changes)]),
+            None => parts.push(whole),
+        }
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        shown.also(&self.row.label);
+        let files = self.content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
+        let changes = self.present.as_ref().map(|present| diff::diff(Some(present), Some(&self.content)));
+        let text = diff::diff(None, Some(&self.content));
+        let further = json!({ "files": files.collect::<Value>(), "text": text, "diff": changes });
+        with_fields(version_json(&self.row, None), further)
+    }
+}
+
+/// Two versions of a skill.
+#[derive(Debug, Clone)]
+pub struct SkillComparison {
+    /// Folder of the skill.
+    pub folder: String,
+    /// Each with its files.
+    pub versions: [(VersionRow, SkillFolder); 2],
+}
+
+impl SkillComparison {
+    fn changes(&self, shown: &mut ShownLabel) -> String {
+        let [(old, before), (new, after)] = &self.versions;
+        shown.also(&old.label);
+        shown.also(&new.label);
+        diff::diff(Some(before), Some(after))
+    }
+}
+
+impl Render for SkillComparison {
+    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let changes = self.changes(shown);
+        let [(old, _), (new, _)] = &self.versions;
+        let head = says::comparison_head(&visible_line(&self.folder), old.number, new.number);
+        let body = if changes.is_empty() { says::NO_DIFFERENCE.to_owned() } else { diff::fenced_diff(&changes) };
+        format!("{head}\n\n{body}")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let [old, new] = self.versions.each_ref().map(|(row, _)| version_json(row, None));
+        json!({ "from": old, "to": new, "diff": self.changes(shown) })
+    }
+}
+
+fn version_line(version: &VersionRow, present: Option<VersionId>, context: &RenderContext<'_>) -> String {
+    let mark = match version {
+        version if present == Some(version.id) => says::PRESENT,
+        version if !version.accepted => says::NEVER_ACCEPTED,
+        _ => "",
+    };
+    says::version(version.number, &context.zone.show_short(version.made_at), &version.origin, version.proposal, mark)
+}
+
+fn version_json(version: &VersionRow, present: Option<VersionId>) -> Value {
+    json!({
+        "version": version.number,
+        "skill": version.skill,
+        "at": version.made_at.rfc3339(),
+        "origin": version.origin,
+        "proposal": version.proposal,
+        "accepted": version.accepted,
+        "present": present == Some(version.id),
+    })
+}
