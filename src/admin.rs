@@ -48,7 +48,7 @@ pub use memory::{Knowledge, RepairMode};
 pub use models::{PREFERRED_MODEL, UsageReport};
 pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};
-pub use search::{SearchKind, SearchQuery};
+pub use search::{HitSource, SearchKind, SearchQuery, SearchReport, SearchRow};
 pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
 
 use std::ops::Deref;

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::answer::{Render, RenderContext, ShownLabel, plain, with_fields};
 use super::memory::visible_path;
-use crate::id::ConversationId;
+use crate::id::{ConversationId, MessageId};
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
 use crate::store::ArchiveKind;
@@ -78,6 +78,8 @@ pub struct SearchQuery {
     pub words: String,
     /// Maximum number of hits.
     pub limit: usize,
+    /// Number of hits to pass over: those of the pages before.
+    pub after: usize,
     /// Kinds to search; empty for all.
     pub kinds: Vec<SearchKind>,
     /// Match the exact spelling only.
@@ -102,6 +104,7 @@ impl SearchQuery {
         Self {
             words: words.to_owned(),
             limit: USUAL,
+            after: 0,
             kinds: Vec::new(),
             case: false,
             context: 0,
@@ -113,7 +116,8 @@ impl SearchQuery {
         }
     }
 
-    /// Parses `[--limit N] [--in KIND]… [--case] [--context N] [--agent A] [--section S] -- WORDS`.
+    /// Parses `[--limit N] [--after N] [--in KIND]… [--case] [--context N] [--agent A] [--section
+    /// S] -- WORDS`.
     pub(super) fn read(mut arguments: &[&str]) -> Option<Self> {
         let mut query = Self::of("");
         loop {
@@ -136,6 +140,7 @@ impl SearchQuery {
     pub(super) fn set(&mut self, flag: &str, value: &str) -> Option<()> {
         match flag {
             "limit" => self.limit = value.parse().ok()?,
+            "after" => self.after = value.parse().ok()?,
             "context" => self.context = value.parse().ok()?,
             "agent" => self.agent = Some(value.to_owned()),
             "section" => self.section = Some(value.to_owned()),
@@ -148,6 +153,29 @@ impl SearchQuery {
             _ => return None,
         }
         Some(())
+    }
+
+    /// The arguments of the chat command that shows the hits after those.
+    fn typed_after(&self, after: usize) -> String {
+        let mut words: Vec<String> = Vec::new();
+        if !self.kinds.is_empty() {
+            let kinds: Vec<String> = self.kinds.iter().map(|kind| format!("{}s", kind.as_str())).collect();
+            words.push(format!("--in {}", kinds.join(",")));
+        }
+        words.extend(self.case.then(|| "--case".to_owned()));
+        words.extend((self.context > 0).then(|| format!("--context {}", self.context)));
+        let values = [
+            ("agent", &self.agent),
+            ("section", &self.section),
+            ("category", &self.category),
+            ("since", &self.since),
+            ("until", &self.until),
+        ];
+        for (flag, value) in values {
+            words.extend(value.as_ref().map(|value| format!("--{flag} \"{value}\"")));
+        }
+        words.push(format!("--limit {} --after {after} -- {}", self.limit, self.words));
+        words.join(" ")
     }
 
     /// Returns the time to search; the day named by `until` is included.
@@ -175,25 +203,45 @@ impl SearchQuery {
 }
 
 /// One hit of any kind.
-struct SearchRow {
-    kind: SearchKind,
-    id: i64,
-    at: Timestamp,
+#[derive(Debug, Clone)]
+pub struct SearchRow {
+    /// Kind.
+    pub kind: SearchKind,
+    /// Number of what was found.
+    pub id: i64,
+    /// Time.
+    pub at: Timestamp,
     /// Author or location.
-    by: HitSource,
-    title: Option<Labelled<String>>,
-    text: Text,
-    score: f64,
+    pub by: HitSource,
+    /// The message that was found, or by which its conversation was.
+    pub message: Option<MessageId>,
+    /// Title, if there is one.
+    pub title: Option<Labelled<String>>,
+    /// Text.
+    pub text: Text,
+    /// Score, from 0 to 1.
+    pub score: f64,
 }
 
 /// The author of a message, the program whose archive it is from, or the location of a hit in a
 /// file.
-enum HitSource {
+#[derive(Debug, Clone)]
+pub enum HitSource {
+    /// The person who searches, in that conversation.
     Person(Option<ConversationId>),
+    /// The assistant, in that conversation.
     Assistant(Option<ConversationId>),
+    /// Another program, in that imported conversation.
     Archive(Option<ConversationId>, ArchiveKind),
+    /// Unknown.
     Nobody,
-    File { path: String, line: usize },
+    /// A file.
+    File {
+        /// Its path.
+        path: String,
+        /// First line of the hit, from 1.
+        line: usize,
+    },
 }
 
 impl SearchAdmin<'_> {
@@ -201,17 +249,23 @@ impl SearchAdmin<'_> {
     pub(super) async fn search(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<SearchReport> {
         let query =
             SearchQuery { limit: query.limit.clamp(1, MOST), context: query.context.min(MOST_AROUND), ..query.clone() };
+        // One hit more than the page has tells whether there is a next one.
+        let reach = query.after.saturating_add(query.limit).saturating_add(1).min(MOST);
+        let deep = SearchQuery { limit: reach, ..query.clone() };
         let mut rows = Vec::new();
         for source in [
-            self.search_messages(person, &query).await?,
-            self.search_files(person, &query).await?,
-            self.search_skills(person, &query).await?,
+            self.search_messages(person, &deep).await?,
+            self.search_files(person, &deep).await?,
+            self.search_skills(person, &deep).await?,
         ] {
             let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
             let scale = |row: SearchRow| SearchRow { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
             rows.extend(source.into_iter().map(scale));
         }
         rows.sort_by(|one, other| other.score.total_cmp(&one.score));
+        rows.truncate(reach);
+        rows.drain(..query.after.min(rows.len()));
+        let next = (rows.len() > query.limit).then(|| query.after.saturating_add(query.limit));
         rows.truncate(query.limit);
         let mut hits = Vec::new();
         for row in rows {
@@ -220,36 +274,50 @@ impl SearchAdmin<'_> {
         Ok(SearchReport {
             person: person.name.clone(),
             words: FoldedWords::new(&query.words),
-            context: query.context,
+            query,
+            command: "/search",
             hits,
+            next,
         })
     }
 
     /// Searches the memory only: that of all agents, or of one.
     pub(super) async fn search_memory(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<SearchReport> {
-        self.search(person, &SearchQuery { kinds: vec![SearchKind::Note], ..query.clone() }).await
+        let found = self.search(person, &SearchQuery { kinds: vec![SearchKind::Note], ..query.clone() }).await?;
+        Ok(SearchReport { query: query.clone(), command: "/memory search", ..found })
     }
 }
 
 /// Hits of a search, best first. Untrusted texts are marked.
-pub(super) struct SearchReport {
+#[derive(Debug, Clone)]
+pub struct SearchReport {
     /// Name of the person who searches.
-    person: String,
+    pub person: String,
+    /// What was searched.
+    pub query: SearchQuery,
+    /// The hits, each with its file.
+    pub hits: Vec<(Option<FileExcerpt>, SearchRow)>,
+    /// The `after` of the next page, if there is one.
+    pub next: Option<usize>,
     words: FoldedWords,
-    /// Number of context lines above and below a hit in a file.
-    context: usize,
-    /// Each with the lines of its file.
-    hits: Vec<(Option<FileExcerpt>, SearchRow)>,
+    /// The chat command that searches again.
+    command: &'static str,
 }
 
 impl SearchReport {
+    /// The part of a hit around the search words, in marked pieces.
+    pub(super) fn snippet(&self, row: &SearchRow, shown: &mut ShownLabel) -> Snippet {
+        Snippet::new(shown.words::<Arc<str>>(&row.text), &self.words)
+    }
+
     /// The line of a hit in a file, by the file's present content.
     fn line(&self, around: Option<&FileExcerpt>, found: usize, shown: &mut ShownLabel) -> usize {
         around.map_or(found, |around| around.line(shown, &self.words))
     }
 
     fn lines_around(&self, around: Option<&FileExcerpt>, shown: &mut ShownLabel) -> Option<Vec<FileLine>> {
-        around.filter(|_| self.context > 0).map(|around| around.lines(shown, &self.words, self.context))
+        let context = self.query.context;
+        around.filter(|_| context > 0).map(|around| around.lines(shown, &self.words, context))
     }
 }
 
@@ -276,17 +344,22 @@ impl Render for SearchReport {
                 (HitSource::Assistant(_), _) => says::hit(language, &at, context.agent, &sources),
                 _ => says::hit(language, &at, &self.person, &sources),
             };
-            let snippet = Snippet::new(shown.words::<Arc<str>>(&row.text), &self.words);
+            let snippet = self.snippet(row, shown);
             let piece = self.lines_around(around.as_ref(), shown);
             let piece = piece.map_or_else(|| snippet.markdown(), |lines| FileExcerpt::markdown(&lines));
             lines.push(format!("{head}\n{piece}"));
         }
+        lines.extend(self.next.map(|after| {
+            let command = format!("{} {}", self.command, self.query.typed_after(after));
+            let next = if context.surface.is_chat() { plain(&command) } else { format!("--after {after}") };
+            says::more(context.surface.language(), &next)
+        }));
         lines.join("\n\n")
     }
 
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
         let hit = |(around, row): &(Option<FileExcerpt>, SearchRow)| {
-            let snippet = Snippet::new(shown.words::<Arc<str>>(&row.text), &self.words);
+            let snippet = self.snippet(row, shown);
             let json = json!({
                 "kind": row.kind.as_str(),
                 "id": row.id,
@@ -299,7 +372,9 @@ impl Render for SearchReport {
             let json = match &row.by {
                 HitSource::Person(conversation)
                 | HitSource::Assistant(conversation)
-                | HitSource::Archive(conversation, _) => with_fields(json, json!({ "conversation": conversation })),
+                | HitSource::Archive(conversation, _) => {
+                    with_fields(json, json!({ "conversation": conversation, "message": row.message }))
+                }
                 HitSource::File { path, line } => {
                     let line = self.line(around.as_ref(), *line, shown);
                     with_fields(json, json!({ "path": path, "line": line }))
@@ -335,6 +410,7 @@ fn when(context: &RenderContext<'_>, row: &SearchRow) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::command::{self, Command, Query};
     use super::super::tests::english;
     use super::super::tests::fixture::{Fixture, START, keys};
     use super::*;
@@ -357,7 +433,9 @@ mod tests {
                 .unwrap(),
         );
         assert_eq!(answer.json.as_array().unwrap().len(), 2);
-        assert_eq!(keys(&answer.json[0]), ["kind", "id", "at", "title", "snippet", "score", "tainted", "conversation"],);
+        let promised = ["kind", "id", "at", "title", "snippet", "score", "tainted", "conversation", "message"];
+        assert_eq!(keys(&answer.json[0]), promised);
+        assert!(answer.json.as_array().unwrap().iter().all(|hit| hit["message"] == json!(said.message)));
         let message = answer.json.as_array().unwrap().iter().find(|hit| hit["kind"] == "message").unwrap();
         assert_eq!((&message["id"], &message["at"]), (&json!(said.message), &json!(START.rfc3339())));
         assert_eq!(
@@ -402,6 +480,49 @@ mod tests {
             answer.markdown
         );
         assert_eq!(answer.label, Label::untrusted(Source::web("example.org")));
+    }
+
+    /// Promise (search/next-page): A search that found more ends with the command that goes on,
+    /// with the same limits.
+    #[tokio::test]
+    async fn a_search_goes_on_where_it_ended() {
+        let fixture = Fixture::new().await;
+        for _ in 0..5 {
+            fixture.says("Ada", "red shoes").await;
+        }
+        let mut found = Vec::new();
+        let mut command = "/search --in messages --case --limit 2 red shoes".to_owned();
+        loop {
+            let answer = fixture.admin.chat(&fixture.ada(), &command).await;
+            assert!(!answer.failed, "{command}");
+            found.extend(answer.json.as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()));
+            let more = answer.markdown.lines().last().and_then(|line| line.strip_prefix("More: ")).map(str::to_owned);
+            let Some(more) = more else { break };
+            command = more.replace('\\', "");
+            assert!(command.starts_with("/search --in messages --case --limit 2 --after "), "{command}");
+        }
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), 5);
+    }
+
+    #[test]
+    fn the_next_page_is_typed_with_every_limit() {
+        let query = SearchQuery {
+            limit: 3,
+            kinds: vec![SearchKind::Note, SearchKind::File],
+            case: true,
+            context: 2,
+            agent: Some("reviewer".to_owned()),
+            section: Some("Coding Conventions".to_owned()),
+            category: Some("recipes".to_owned()),
+            since: Some("2026-11-02 14:30".to_owned()),
+            until: Some("2026-11-03".to_owned()),
+            ..SearchQuery::of("red --case shoes")
+        };
+        let typed = format!("/search {}", query.typed_after(6));
+        let Some(Command::Read(Query::Search(read))) = command::parse(&typed) else { panic!("{typed}") };
+        assert_eq!(read, SearchQuery { after: 6, ..query });
     }
 
     #[tokio::test]

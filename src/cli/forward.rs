@@ -188,6 +188,9 @@ pub struct SearchLimits {
     /// Only what was written until this day or time
     #[arg(long, value_name = "DAY")]
     until: Option<String>,
+    /// Only the results after that many
+    #[arg(long, value_name = "N")]
+    after: Option<u32>,
 }
 
 /// Area of a search.
@@ -384,7 +387,9 @@ impl Search {
 impl SearchLimits {
     /// Returns the flags in the gateway's syntax.
     pub fn flags(&self) -> Vec<String> {
-        flags(&[("--category", &self.category), ("--since", &self.since), ("--until", &self.until)])
+        let after = self.after.map(|after| after.to_string());
+        let values = [("--category", &self.category), ("--since", &self.since), ("--until", &self.until)];
+        flags(&[&values[..], &[("--after", &after)]].concat())
     }
 }
 

@@ -115,7 +115,16 @@ fn best_start(found: &[WordMatch], words: usize, room: usize) -> Option<usize> {
 
 /// Part of a text, with marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Snippet(Vec<(bool, String)>);
+pub struct Snippet(Vec<SnippetPiece>);
+
+/// Piece of a snippet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SnippetPiece {
+    /// True if it is a form of a search word.
+    pub is_match: bool,
+    /// The piece.
+    pub text: String,
+}
 
 impl Snippet {
     /// Cuts the part that tells most about the search words out of a text, as [`passage`] does.
@@ -142,24 +151,30 @@ impl Snippet {
             }
             start = index;
         }
-        let mut shown: Vec<(bool, String)> = Vec::new();
+        let mut shown: Vec<SnippetPiece> = Vec::new();
+        let ellipsis = || SnippetPiece { is_match: false, text: "…".to_owned() };
         let mut room = LENGTH;
         let mut rest = pieces.iter().skip(start);
         for (marked, piece) in rest.by_ref() {
-            let piece = shorten(piece, room.max(1));
-            room = room.saturating_sub(piece.chars().count());
-            shown.push((*marked, piece));
+            let text = shorten(piece, room.max(1));
+            room = room.saturating_sub(text.chars().count());
+            shown.push(SnippetPiece { is_match: *marked, text });
             if room == 0 {
                 break;
             }
         }
-        if start > 0 && !shown.first().is_some_and(|(_, piece)| piece.starts_with('…')) {
-            shown.insert(0, (false, "…".to_owned()));
+        if start > 0 && !shown.first().is_some_and(|piece| piece.text.starts_with('…')) {
+            shown.insert(0, ellipsis());
         }
-        if rest.next().is_some() && !shown.last().is_some_and(|(_, piece)| piece.ends_with('…')) {
-            shown.push((false, "…".to_owned()));
+        if rest.next().is_some() && !shown.last().is_some_and(|piece| piece.text.ends_with('…')) {
+            shown.push(ellipsis());
         }
         Self(shown)
+    }
+
+    /// Its pieces, in order.
+    pub fn pieces(&self) -> &[SnippetPiece] {
+        &self.0
     }
 
     /// Markdown: marked, and otherwise free of markup.
@@ -174,8 +189,9 @@ impl Snippet {
     }
 
     fn marked(&self, write: impl Fn(&str) -> String) -> String {
-        let one =
-            |(marked, piece): &(bool, String)| if *marked { format!("**{}**", write(piece)) } else { write(piece) };
+        let one = |SnippetPiece { is_match, text }: &SnippetPiece| {
+            if *is_match { format!("**{}**", write(text)) } else { write(text) }
+        };
         self.0.iter().map(one).collect()
     }
 }
@@ -261,6 +277,9 @@ mod tests {
             assert_eq!(snippet(text, question).markdown(), expected, "{question}");
         }
         assert_eq!(snippet("a *bold* claim", "claim").text(), "a *bold* **claim**");
+        let marked: Vec<SnippetPiece> = snippet("two claims", "claim").pieces().to_vec();
+        let piece = |is_match, text: &str| SnippetPiece { is_match, text: text.to_owned() };
+        assert_eq!(marked, [piece(false, "two"), piece(false, " "), piece(true, "claims")]);
     }
 
     /// Proves: search/flags
@@ -287,7 +306,7 @@ mod tests {
     proptest! {
         #[test]
         fn never_longer_than_its_limit(text in "\\PC{0,400}", question in "\\PC{0,20}") {
-            let length: usize = snippet(&text, &question).0.iter().map(|(_, piece)| piece.chars().count()).sum();
+            let length: usize = snippet(&text, &question).pieces().iter().map(|piece| piece.text.chars().count()).sum();
             prop_assert!(length <= LENGTH + 3, "{length}");
         }
     }

@@ -235,8 +235,8 @@ fn versions_of(rest: &str) -> Option<(String, [i64; 2])> {
 }
 
 /// Parses `show` and a name with an optional version, `diff` and a name with two versions, or
-/// `accept` and a name, whose last word is the hash if it looks like one and is not the only word; a
-/// plain word may follow the hash. Anything else lists the skills.
+/// `accept` and a name, whose last word is the hash if it looks like one and is not the only word;
+/// a plain word may follow the hash. Anything else lists the skills.
 pub(super) fn skills(rest: &str) -> Command {
     let (verb, name) = first_word(rest);
     let query = match verb {

@@ -10,7 +10,7 @@ use crate::admin::search::{SearchKind, SearchQuery};
 /// Default number of hits of a search in chat.
 const HITS: usize = 8;
 /// The flags that take a value.
-const FLAGS: [&str; 8] = ["in", "agent", "section", "category", "since", "until", "context", "limit"];
+const FLAGS: [&str; 9] = ["in", "agent", "section", "category", "since", "until", "context", "limit", "after"];
 /// Dashes that phones substitute for two hyphens.
 const LONG: [char; 2] = ['—', '–'];
 

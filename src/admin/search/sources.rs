@@ -63,13 +63,14 @@ fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone)
 }
 
 fn message_row(db: Db<'_>, kind: SearchKind, id: i64, hit: MessageHit) -> anyhow::Result<SearchRow> {
+    let message = Some(hit.message);
     let title = hit.conversation.map(|id| title_of(db, id)).transpose()?.flatten();
     let by = match (hit.person, db.imports().archive_of(hit.message)?) {
         (Some(_), _) => HitSource::Person(hit.conversation),
         (None, Some(kind)) => HitSource::Archive(hit.conversation, kind),
         (None, None) => HitSource::Assistant(hit.conversation),
     };
-    Ok(SearchRow { kind, id, at: hit.at, by, title, text: hit.text, score: hit.score })
+    Ok(SearchRow { kind, id, at: hit.at, by, message, title, text: hit.text, score: hit.score })
 }
 
 /// The entry kinds that count as notes or files.
@@ -128,6 +129,7 @@ fn entry_row(hit: EntryHit, origin: &[Node]) -> SearchRow {
         } else {
             HitSource::Nobody
         },
+        message: None,
         title: Some(title(&hit.name)),
         text: hit.text,
         score: hit.score,
@@ -169,6 +171,7 @@ impl SearchAdmin<'_> {
             id: version.0,
             at: born.map_or_else(|| self.clock.now(), |(at, _)| at),
             by: HitSource::Nobody,
+            message: None,
             title: Some(Labelled::new(name, label.clone(), Scope::Shared)),
             text: Labelled::new(Arc::from(words), label, Scope::Shared),
             score,
@@ -183,7 +186,8 @@ fn skill_words(live: &LiveSkill) -> String {
 }
 
 /// A file, and the position of a hit in it.
-pub(super) struct FileExcerpt {
+#[derive(Debug, Clone)]
+pub struct FileExcerpt {
     text: Text,
     /// Line number, from 1.
     line: usize,
