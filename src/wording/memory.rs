@@ -298,12 +298,12 @@ pub fn version_head(language: Language, path: &str, id: FileId, at: &str, origin
 }
 
 /// Heading of two compared versions.
-pub fn comparison_head(path: &str, old: FileId, new: FileId) -> String {
-    format!("**{path}**, from version {old} to version {new}")
+pub fn comparison_head(language: Language, path: &str, old: FileId, new: FileId) -> String {
+    say!(language, "comparison", path = path, old = old.to_string(), new = new.to_string())
 }
 
 /// Remark about two versions with the same text.
-pub const NO_DIFFERENCE: &str = "They are the same.";
+pub const NO_DIFFERENCE: Sentence = Sentence("comparison-same");
 
 /// Heading of the lines that restoring a version changes.
 pub const RESTORING_CHANGES: Sentence = Sentence("memory-restoring-changes");

@@ -116,14 +116,14 @@ impl FileVersion {
 
 impl FileVersion {
     /// The version with its content, which is blank if the file was deleted with it.
-    fn content(self) -> Result<(FileRow, Text), CommandError> {
+    fn content(self, language: Language) -> Result<(FileRow, Text), CommandError> {
         match self.text {
             Some(text) => Ok((self.row, text)),
             None if self.row.digest.is_empty() => {
                 let (label, scope) = (self.row.label.clone(), self.row.scope);
                 Ok((self.row, Labelled::new(Arc::from(""), label, scope)))
             }
-            None => Err(Answer::refusal(says::version_gone(self.row.id)).into()),
+            None => Err(Answer::refusal(says::version_gone(language, self.row.id)).into()),
         }
     }
 }
@@ -180,12 +180,16 @@ impl FileComparison {
 
 impl Render for FileComparison {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let changes = diff::page(&self.hunks(shown));
+        let (changes, language) = (diff::page(&self.hunks(shown)), context.language());
         let part = if context.surface.is_chat() { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
         let [(old, _), (new, _)] = &self.versions;
-        let mut parts = vec![says::comparison_head(&plain(name::visible_path(&self.path)), old.id, new.id)];
-        parts.push(if changes.is_empty() { says::NO_DIFFERENCE.to_owned() } else { fenced_diff(part) });
-        parts.extend((part.len() < changes.len()).then(|| says::CUT.to_owned()));
+        let mut parts = vec![says::comparison_head(language, &plain(name::visible_path(&self.path)), old.id, new.id)];
+        parts.push(if changes.is_empty() {
+            says::NO_DIFFERENCE.in_language(language).into_string()
+        } else {
+            fenced_diff(part)
+        });
+        parts.extend((part.len() < changes.len()).then(|| says::CUT.in_language(language).into_string()));
         parts.join("\n\n")
     }
 
@@ -212,8 +216,8 @@ impl MemoryAdmin<'_> {
         if old.path != new.path {
             return Err(Answer::refusal(says::no_such_version(&plain(&name::short(&old.path)), surface)).into());
         }
-        let path = old.path.clone();
-        Ok(FileComparison { path, versions: [old.content()?, new.content()?] })
+        let (path, language) = (old.path.clone(), surface.language());
+        Ok(FileComparison { path, versions: [old.content(language)?, new.content(language)?] })
     }
 
     /// One version of a note, compared with what is there now.
