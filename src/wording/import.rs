@@ -226,7 +226,7 @@ pub fn line(
     };
     let [conversations, messages, notes, skills] = counted.map(|count| usize::try_from(count).unwrap_or(0));
     let counts = counts((conversations, messages, notes, skills), is_folder(kind));
-    format!("{id}. {}, {name}, for {person}, {at}: {counts}{state}", program(kind))
+    format!("- **{id}**: {}, {name}, for {person}, {at}: {counts}{state}", program(kind))
 }
 
 /// Error: no such import.

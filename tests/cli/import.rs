@@ -61,6 +61,8 @@ fn an_import_is_removed_as_one() {
     let home = Home::plain();
     home.run(&format!("import {}", archive(&home, "claude", "conversations.json"))).done();
     home.run(&format!("import {}", archive(&home, "telegram", "result.json"))).done();
+    let list = home.run("import list").done();
+    assert!(list.contains("1: Claude, ") && list.contains("2: Telegram, "), "a list would count by itself: {list}");
     home.run("import remove 1").refused(2, &["permanent", "--yes"]);
     let removed = home.run("import remove 1 --yes").done();
     assert!(removed.contains("Import 1 is removed"), "{removed}");
