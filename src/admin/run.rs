@@ -107,7 +107,7 @@ impl Admin {
     }
 
     async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
-        let (only, surface) = (origin.only(), origin.surface);
+        let (only, surface, language) = (origin.only(), origin.surface, origin.surface.language());
         // In a chat nobody is shown what others said, not even an owner.
         let own = origin.chat_person().map(|person| person.id);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
@@ -115,11 +115,11 @@ impl Admin {
         let shown = |result: &dyn Render| Ok(Answer::rendering(result, context));
         match query {
             Query::Start => {
-                let greeting = says::greeting(surface.language(), &origin.person()?.name, &self.agent);
+                let greeting = says::greeting(language, &origin.person()?.name, &self.agent);
                 Ok(Answer::ours(greeting, json!({})))
             }
-            Query::Help => Ok(help(surface.language(), origin.person()?.role)),
-            Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE.in_language(surface.language()), json!({}))),
+            Query::Help => Ok(help(language, origin.person()?.role)),
+            Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE.in_language(language), json!({}))),
             Query::FormerPeople(name) => Ok(self.members().former(&name).await?),
             Query::HandOverPlan(name) => Ok(self.members().hand_over(&name, HandOverStep::Plan(surface)).await?),
             Query::NoteLocation { person, note } => {
@@ -127,7 +127,7 @@ impl Admin {
             }
             Query::Whoami => shown(&self.reports().whoami(origin.person()?).await?),
             Query::Settings => shown(&self.members().settings(origin.person()?).await?),
-            Query::Trust => shown(&memory_files.conversation_trust(origin.person()?, surface.language()).await?),
+            Query::Trust => shown(&memory_files.conversation_trust(origin.person()?, language).await?),
             Query::Status => shown(&self.reports().status(origin.person.as_ref(), only).await?),
             Query::Usage => {
                 let days = if surface.is_chat() { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
@@ -142,9 +142,7 @@ impl Admin {
             Query::Reflections(page) => shown(&self.jobs().reflections(own, page).await?),
             Query::Reflection(wanted) => shown(&self.jobs().reflection(own, &wanted).await?),
             Query::Conversations(kind, page) => shown(&self.history().conversations(own, kind, page).await?),
-            Query::Conversation(id, part) => {
-                shown(&self.history().conversation(id, own, part, surface.language()).await?)
-            }
+            Query::Conversation(id, part) => shown(&self.history().conversation(id, own, part, language).await?),
             Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
             Query::Archive(request) => shown(&self.imports().survey(origin.person()?, &request).await?),
             Query::Imports => shown(&self.imports().list().await?),
@@ -155,7 +153,7 @@ impl Admin {
             Query::Proposal(id) => shown(&skills.proposal(id, surface).await?),
             // Proposals are the owners'; on the command line nobody else acts.
             Query::ProposalOrigin(_) if origin.only().is_some() => {
-                Err(Answer::refusal(says::OWNER_ONLY.in_language(surface.language())).into())
+                Err(Answer::refusal(says::OWNER_ONLY.in_language(language)).into())
             }
             Query::ProposalOrigin(id) => shown(&skills.why(id).await?),
             Query::Origin(of) => shown(&memory_files.origin(origin.person()?, &of, surface).await?),
