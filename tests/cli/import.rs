@@ -127,7 +127,10 @@ fn a_workspace_is_shown_imported_and_removed() {
         assert!(done.contains(part), "{part:?} is missing in {done}");
     }
     let shown = home.run("memory show 2026-02-23-imported").done();
-    assert!(shown.contains("The larch came.") && shown.contains("came from outside (import:1)"), "{shown}");
+    assert!(
+        shown.contains("The larch came.") && shown.contains("came from outside (something brought in from elsewhere)"),
+        "{shown}"
+    );
     let waits = home.run("review list --json").json();
     assert_eq!(
         (&waits[0]["skill"], &waits[0]["tainted"], waits.as_array().unwrap().len()),

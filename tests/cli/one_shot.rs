@@ -111,7 +111,12 @@ fn stored(home: &Home, word: &str) -> i64 {
     let journal = Connection::open(home.file("compline.db")).unwrap();
     let like = format!("%{word}%");
     journal
-        .query_row("SELECT count(*) FROM texts WHERE text LIKE ?1 AND kind = 'said'", [like], |row| row.get(0))
+        .query_row(
+            "SELECT count(*) FROM texts t JOIN messages m ON m.id = t.message_id
+             WHERE t.text LIKE ?1 AND t.kind = 'said' AND m.person_id IS NOT NULL",
+            [like],
+            |row| row.get(0),
+        )
         .unwrap()
 }
 
