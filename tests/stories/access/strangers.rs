@@ -55,7 +55,7 @@ async fn owners_are_told_of_a_stranger_once_and_no_prompt_holds_the_name() {
     let list = story.last_received_by(ADA);
     assert!(list.contains(SHOWN) && list.contains("/people admit 1 NAME") && list.contains("2 times"), "{list}");
     let list = story.command_line(&["people", "list"]).await.markdown;
-    assert!(list.contains("/people ignore 1"), "{list}");
+    assert!(list.contains("compline people ignore 1"), "{list}");
     story.end().await;
 }
 
