@@ -41,7 +41,11 @@ async fn an_undeliverable_message_is_set_aside_reported_and_can_be_resent() {
     assert_eq!((with(&heard, "second answer"), with(&heard, "third answer"), told(&heard)), (1, 1, 1), "{heard:?}");
     let status = story.command_line(&["status"]).await;
     assert_eq!(status.json["queues"]["set_aside"], 1);
-    assert!(status.markdown.contains("set aside") && status.markdown.contains("compline resend"), "{}", status.markdown);
+    assert!(
+        status.markdown.contains("set aside") && status.markdown.contains("compline resend"),
+        "{}",
+        status.markdown
+    );
     story.fake.takes_everything();
     story.say(BEN, "/resend").await;
     assert_eq!(story.last_received_by(BEN), "Nothing is set aside.", "it is not his");

@@ -248,12 +248,12 @@ async fn reflections_are_listed_and_shown_by_number_and_period() {
     let listed = async |kind: &str| story.command_line(&["conversations", "list", "--kind", kind]).await.json;
     let conversations = listed("all").await;
     let kinds: Vec<&str> = conversations.as_array().unwrap().iter().map(|one| one["kind"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["chat", "reflection"], "chats first");
-    assert!(conversations[1]["ended_at"].is_string() && conversations[1]["person"] == "Ada");
-    assert_eq!(conversations[1]["title"], "Reflection on 20 November 2026");
-    assert_eq!(listed("reflection").await, serde_json::json!([conversations[1]]));
+    assert_eq!(kinds, ["reflection", "chat"], "newest first");
+    assert!(conversations[0]["ended_at"].is_string() && conversations[0]["person"] == "Ada");
+    assert_eq!(conversations[0]["title"], "Reflection on 20 November 2026");
+    assert_eq!(listed("reflection").await, serde_json::json!([conversations[0]]));
     let chats = story.command_line(&["conversations", "list"]).await.json;
-    assert_eq!(chats, serde_json::json!([conversations[0]]), "without a kind, chats alone");
+    assert_eq!(chats, serde_json::json!([conversations[1]]), "without a kind, chats alone");
     story.end().await;
 }
 
