@@ -1,10 +1,10 @@
 //! The page: what a person sees of their assistant in a browser.
 //!
 //! Everything is rendered here; the browser needs no script but for what grows while one looks. A
-//! request passes [`guard`] (whose name it used, which page sent it), then [`session`] (which browser
-//! it is), then the route's own extractor: a route of [`Routes`] is written with
-//! [`Member`](session::Member) or [`Owner`](session::Owner), or is one of the few that anyone may
-//! open. What a page shows comes from [`Admin`], which also runs every command of the page.
+//! request passes [`guard`] (whose name it used, which page sent it), then [`session`] (which
+//! browser it is), then the route's own extractor: a route of [`Routes`](routes::Routes) is written
+//! with [`Member`](session::Member) or [`Owner`](session::Owner), or is one of the few that anyone
+//! may open. What a page shows comes from [`Admin`], which also runs every command of the page.
 
 mod assets; // style, script, icons
 mod chart; // pictures of numbers

@@ -25,7 +25,7 @@ pub async fn health(State(web): State<Arc<Web>>, Extension(via): Extension<Via>)
 }
 
 /// Answers with numbers in the OpenMetrics text format
-/// (https://prometheus.io/docs/specs/om/open_metrics_spec/).
+/// (<https://prometheus.io/docs/specs/om/open_metrics_spec/>).
 pub async fn metrics(State(web): State<Arc<Web>>, Extension(via): Extension<Via>) -> Response {
     if !web.shows_state(via) {
         return layout::not_found().await;
