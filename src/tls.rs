@@ -20,8 +20,8 @@ pub fn client(settings: impl Fn(ClientBuilder) -> ClientBuilder) -> reqwest::Res
     known.or_else(|_| settings(Client::builder()).tls_certs_only(mozilla()?).build())
 }
 
-/// Returns true if the server's name cannot be resolved. The resolver's own words differ from system
-/// to system.
+/// Returns true if the server's name cannot be resolved. The resolver's own words differ from
+/// system to system.
 pub fn is_server_unknown(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(inner) = cause {

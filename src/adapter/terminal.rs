@@ -10,7 +10,8 @@
 //! All clients of a peer receive every message with the ids of what it answers, and a client
 //! awaiting one answer selects it.
 //!
-//! Kept in memory only: the attached clients, and what has grown of unfinished answers. This module knows neither people nor commands.
+//! Kept in memory only: the attached clients, and what has grown of unfinished answers. This module
+//! knows neither people nor commands.
 
 pub mod ansi;
 mod clients;

@@ -1,11 +1,11 @@
 //! `/export` and `compline export`: all data of one person, as one file that can be opened without
 //! this program.
 //!
-//! The file is a zip, which phones open too, without compression: of Markdown, JSON lines and the person's files. Data is selected by
-//! scope and by folder, as for prompts, so it contains nothing of other people: from a group only
-//! the person's own messages. In chat the file is sent as a document, stays in the person's folder
-//! under `exports/` until it is a week old, and fits the limit of every channel; on the command
-//! line it is written to a path of the owner's choice.
+//! The file is a zip, which phones open too, without compression: of Markdown, JSON lines and the
+//! person's files. Data is selected by scope and by folder, as for prompts, so it contains nothing
+//! of other people: from a group only the person's own messages. In chat the file is sent as a
+//! document, stays in the person's folder under `exports/` until it is a week old, and fits the
+//! limit of every channel; on the command line it is written to a path of the owner's choice.
 
 use std::fs::OpenOptions;
 use std::io::{Cursor, Seek, Write};

@@ -1,5 +1,5 @@
-//! `compline import`: conversations from archives of other programs, and notes and skills from their
-//! folders.
+//! `compline import`: conversations from archives of other programs, and notes and skills from
+//! their folders.
 //!
 //! The archive is read twice: first to its end, so that a damaged one is refused before anything is
 //! stored, then to store it, some conversations in each transaction. A crash leaves an import that

@@ -33,8 +33,8 @@ impl PeopleAdmin<'_> {
         Ok(SettingsReport { language, zone, now })
     }
 
-    /// Changes a setting of a person who is addressed in the language `before`. The answer is in the
-    /// language that it leaves.
+    /// Changes a setting of a person who is addressed in the language `before`. The answer is in
+    /// the language that it leaves.
     pub async fn change_setting(
         &self,
         person: &Person,

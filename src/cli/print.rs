@@ -386,8 +386,9 @@ mod tests {
         String::from_utf8(screen.0.lock().unwrap().clone()).unwrap()
     }
 
-    /// Promise (command-line/long-task): During a long deletion, export or import the terminal shows
-    /// how long it has been running, and how far an import is; piped output contains no such line.
+    /// Promise (command-line/long-task): During a long deletion, export or import the terminal
+    /// shows how long it has been running, and how far an import is; piped output contains no such
+    /// line.
     #[tokio::test]
     async fn a_line_moves_while_it_takes_long_and_is_gone_afterwards() {
         let seen = shown(3, true).await;

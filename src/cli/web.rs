@@ -1,7 +1,7 @@
 //! `compline web`: signs a browser in, or ends sessions.
 //!
-//! The link stands in the output. On a desktop it is also opened, through a page that only this user
-//! can read: every account of the computer can read a command line.
+//! The link stands in the output. On a desktop it is also opened, through a page that only this
+//! user can read: every account of the computer can read a command line.
 
 use std::io::{self, IsTerminal};
 use std::path::Path;

@@ -1,12 +1,12 @@
 //! Sessions of OpenClaw: one JSON object a line.
 //!
 //! The form is that of `docs/reference/session-management-compaction.md` and
-//! `skills/session-logs/SKILL.md` of `openclaw/openclaw`: a header of `type` `session`, then entries
-//! with `id`, `parentId`, `timestamp` and `type`. Those of `type` `message` hold `message` with
-//! `role` (`user`, `assistant`, `toolResult`) and `content`, a text or a list of blocks of which
-//! those of `type` `text` are words. The entries form a tree; the branch of the last one counts.
-//! Newer versions of the program keep sessions in a database instead, which is not read. No real
-//! session was at hand.
+//! `skills/session-logs/SKILL.md` of `openclaw/openclaw`: a header of `type` `session`, then
+//! entries with `id`, `parentId`, `timestamp` and `type`. Those of `type` `message` hold `message`
+//! with `role` (`user`, `assistant`, `toolResult`) and `content`, a text or a list of blocks of
+//! which those of `type` `text` are words. The entries form a tree; the branch of the last one
+//! counts. Newer versions of the program keep sessions in a database instead, which is not read. No
+//! real session was at hand.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{BufRead, BufReader, Read};

@@ -6,10 +6,10 @@
 //! `skills/NAME/SKILL.md`. The folder around it, `~/.openclaw`, holds the workspaces of its agents
 //! and their [`sessions`].
 //!
-//! Carpenter, as in `config_seed/kb` of `carpenter-ai/carpenter-core`, which its `CLAUDE.md` says is
-//! copied to `config/kb`: a tree of Markdown files with `_root.md` at its top and `_index.md` in its
-//! folders. A skill is `skills/NAME.md` or a folder `skills/NAME`. What it ships itself, its manual
-//! and some skills, is left out by its name.
+//! Carpenter, as in `config_seed/kb` of `carpenter-ai/carpenter-core`, which its `CLAUDE.md` says
+//! is copied to `config/kb`: a tree of Markdown files with `_root.md` at its top and `_index.md` in
+//! its folders. A skill is `skills/NAME.md` or a folder `skills/NAME`. What it ships itself, its
+//! manual and some skills, is left out by its name.
 //!
 //! No link is followed and only plain files are opened ([`super::folder`]), so nothing outside of
 //! the folder is read.

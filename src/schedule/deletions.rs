@@ -40,8 +40,8 @@ impl Schedule {
         Erasure::new(&self.journal, &self.workspace)
     }
 
-    /// Finishes interrupted erasures and removals of imports. One that fails does not prevent the start; the next round
-    /// retries it.
+    /// Finishes interrupted erasures and removals of imports. One that fails does not prevent the
+    /// start; the next round retries it.
     pub(super) async fn resume_erasures(&self) -> anyhow::Result<()> {
         let now = self.clock.now();
         let heads = self.journal.read(|db| db.erasure().heads_in(ErasureState::Wanted)).await?;

@@ -217,8 +217,8 @@ impl OutboxRow {
     }
 }
 
-/// Covers only the newest turns and messages, which include those stopped just now, so that a chat's
-/// whole history is not scanned. A message waits for its turn for moments only.
+/// Covers only the newest turns and messages, which include those stopped just now, so that a
+/// chat's whole history is not scanned. A message waits for its turn for moments only.
 pub(super) const STOPPED_SINCE: &str = "SELECT external_id FROM (
     SELECT m.id, m.external_id FROM turns t CROSS JOIN messages m ON m.turn_id = t.id
     WHERE t.id > (SELECT max(id) - 1000 FROM turns) AND t.state = 'stopped' AND t.ended_at >= ?2 AND m.address_id = ?1 AND m.kind = 'said'

@@ -135,8 +135,8 @@ impl WebSessionsMut<'_> {
         self.db.run("DELETE FROM web_codes", [])
     }
 
-    /// Uses a code up and begins the session of `cookie`. Returns its person; `None` for a code that
-    /// is unknown, used or expired.
+    /// Uses a code up and begins the session of `cookie`. Returns its person; `None` for a code
+    /// that is unknown, used or expired.
     pub fn sign_in(
         &self,
         code: &str,

@@ -72,7 +72,8 @@ pub async fn asset(Path((digest, name)): Path<(String, String)>, headers: Header
 mod tests {
     use super::*;
 
-    /// Promise (page/light): Script, style and icon of the page weigh at most 25 KB as they are sent.
+    /// Promise (page/light): Script, style and icon of the page weigh at most 25 KB as they are
+    /// sent.
     #[test]
     fn the_files_are_light() {
         let sent: usize = ASSETS.iter().map(|asset| asset.compressed.len()).sum();

@@ -2,8 +2,8 @@
 //!
 //! The `Host` must be one of our names, letter for letter: a page that points its own name at this
 //! computer (DNS rebinding) is refused before anything is read. A change must come from our own
-//! page: `Sec-Fetch-Site` says so, or, from browsers that do not send it, `Origin`. `Origin` is never
-//! compared with `Host`, since under rebinding they agree. No forwarded header is read.
+//! page: `Sec-Fetch-Site` says so, or, from browsers that do not send it, `Origin`. `Origin` is
+//! never compared with `Host`, since under rebinding they agree. No forwarded header is read.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

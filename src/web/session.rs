@@ -1,8 +1,8 @@
 //! Signed-in browsers: the cookie, and the extractors that say who may use a route.
 //!
 //! The row of the session is read for each request, so a session ends at once when it is ended
-//! anywhere, when its person's access is revoked, or when their role changes. Nothing that a request
-//! says about itself counts.
+//! anywhere, when its person's access is revoked, or when their role changes. Nothing that a
+//! request says about itself counts.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `/login` and `/sign-out`.
 //!
-//! The code of a link stands behind `#`, so that no server, log or referrer gets it. The script puts
-//! it into the form and asks whom it signs in; the person then confirms. Without script the code is
-//! pasted. Five wrong codes in a row void all open ones.
+//! The code of a link stands behind `#`, so that no server, log or referrer gets it. The script
+//! puts it into the form and asks whom it signs in; the person then confirms. Without script the
+//! code is pasted. Five wrong codes in a row void all open ones.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -118,7 +118,8 @@ impl Language {
         )
     }
 
-    /// Formats a time that is known to be near: `18:05` today, `yesterday 18:05`, else with the date.
+    /// Formats a time that is known to be near: `18:05` today, `yesterday 18:05`, else with the
+    /// date.
     pub fn near(self, zone: Zone, at: Timestamp, now: Timestamp) -> String {
         if zone.calendar_day(at) == zone.calendar_day(now) { zone.time_of_day(at) } else { self.to_come(zone, at, now) }
     }

@@ -67,8 +67,8 @@ fn a_group_without_a_command_lists() {
     home.run("people lst").refused(2, &["unrecognized subcommand"]);
 }
 
-/// Promise (command-line/json): With `--json` each command that lists prints an array, an error is an
-/// object with the field `error`, and a command that only prints text refuses it.
+/// Promise (command-line/json): With `--json` each command that lists prints an array, an error is
+/// an object with the field `error`, and a command that only prints text refuses it.
 #[test]
 fn json_is_alike_for_all_lists_or_refused() {
     let home = Home::plain();

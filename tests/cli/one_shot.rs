@@ -69,7 +69,8 @@ fn a_question_without_an_answer_fails_with_the_reason() {
 }
 
 /// Promise (command-line/chat-refused): A command in `compline chat "/…"` that does not exist or
-/// cannot be done says why on standard error and fails; piped text with it is answered all the same.
+/// cannot be done says why on standard error and fails; piped text with it is answered all the
+/// same.
 #[test]
 fn a_command_that_is_not_done_fails_with_the_reason() {
     let home = Home::plain();

@@ -4,8 +4,8 @@ use std::net::TcpListener;
 
 use super::program::Home;
 
-/// Promise (page/link): `compline web` prints a link while the gateway runs, and says what to do while
-/// it does not; `--end-all` signs everyone out.
+/// Promise (page/link): `compline web` prints a link while the gateway runs, and says what to do
+/// while it does not; `--end-all` signs everyone out.
 #[test]
 fn a_link_is_made_while_the_page_is_served() {
     let home = Home::plain();

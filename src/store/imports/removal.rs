@@ -1,6 +1,6 @@
 //! Removal of an import: its messages, its notes, and the skills that it proposed. Each step can be
-//! repeated. A note that was promoted is its person's own by then, and an approved skill its owner's
-//! decision; both stay.
+//! repeated. A note that was promoted is its person's own by then, and an approved skill its
+//! owner's decision; both stay.
 
 use rusqlite::params;
 

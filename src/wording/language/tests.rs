@@ -83,8 +83,8 @@ fn near_times_are_named_by_their_local_day() {
     assert_eq!(Language::ENGLISH.date_and_time(vienna, now), "Sat 24 Oct 2026, 23:30");
 }
 
-/// Promise (people/numbers): Large numbers have their digits in groups, as your language writes them:
-/// 1,996,850 or 1.996.850.
+/// Promise (people/numbers): Large numbers have their digits in groups, as your language writes
+/// them: 1,996,850 or 1.996.850.
 #[test]
 fn digits_stand_in_groups_as_the_language_has_them() {
     let [english, german] = ["en", "de"].map(|code| Language::named(code).unwrap());
@@ -135,8 +135,8 @@ fn all_languages_have_the_same_sentences_with_the_same_variables() {
     assert!(english.len() > 60, "{}", english.len());
     for (code, text) in CATALOGUES {
         let mut own = sentences(code);
-        // The English descriptions and hints of commands stand in the table of commands, which tests
-        // these.
+        // The English descriptions and hints of commands stand in the table of commands, which
+        // tests these.
         own.retain(|key, _| !key.starts_with("does-") && !key.starts_with("hint-"));
         assert_eq!(own, english, "{code}");
         let is_hidden = |c: char| c.is_control() || crate::text::is_ignorable(c) || (c.is_whitespace() && c != ' ');

@@ -50,8 +50,8 @@ async fn a_person_is_asked_and_answered_in_the_language_that_they_chose() {
     story.end().await;
 }
 
-/// Promise (people/no-english): In a language that you chose, whatever the program itself says is in
-/// it: reminders, refusals, hints after a mistyped command, and the answers of commands.
+/// Promise (people/no-english): In a language that you chose, whatever the program itself says is
+/// in it: reminders, refusals, hints after a mistyped command, and the answers of commands.
 #[tokio::test]
 async fn a_member_who_chose_german_meets_no_english_sentence() {
     let story = Story::begin().await;

@@ -25,8 +25,8 @@ fn filled(path: &str) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// Promise (page/routes): Without a session the page shows and does nothing, a member sees only what
-/// members may, and an ended session counts as none, on every route and with every method.
+/// Promise (page/routes): Without a session the page shows and does nothing, a member sees only
+/// what members may, and an ended session counts as none, on every route and with every method.
 #[tokio::test]
 async fn every_route_knows_who_may_use_it() {
     let story = Story::with(SERVED).await;

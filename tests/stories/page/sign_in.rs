@@ -20,7 +20,8 @@ async fn is_in(browser: &Browser) -> bool {
     browser.get("/").await.status == StatusCode::OK
 }
 
-/// Promise (page/sign-in): A link from `compline web` signs one browser in, once, within two minutes.
+/// Promise (page/sign-in): A link from `compline web` signs one browser in, once, within two
+/// minutes.
 #[tokio::test]
 async fn a_link_signs_one_browser_in_once() {
     let story = begin().await;
@@ -59,8 +60,8 @@ async fn wrong_codes_void_open_links() {
     story.end().await;
 }
 
-/// Promise (page/session-end): A browser is signed out when its time is over, from any other browser,
-/// by `compline web --end-all`, and when its person's access or role changes.
+/// Promise (page/session-end): A browser is signed out when its time is over, from any other
+/// browser, by `compline web --end-all`, and when its person's access or role changes.
 #[tokio::test]
 async fn a_session_ends_in_many_ways() {
     let mut story = begin().await;
@@ -120,8 +121,8 @@ async fn a_session_outlives_a_restart_and_ends_with_signing_out() {
     story.end().await;
 }
 
-/// Promise (page/public): `/web` in the chat makes a link only when the page has a public address, and
-/// the cookie of that address is never sent without TLS.
+/// Promise (page/public): `/web` in the chat makes a link only when the page has a public address,
+/// and the cookie of that address is never sent without TLS.
 #[tokio::test]
 async fn the_chat_makes_links_for_a_public_address_only() {
     let mut story = Story::with(SERVED).await;
