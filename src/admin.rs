@@ -8,6 +8,7 @@
 
 mod answer; // what a command returns: Markdown and JSON
 pub mod backup; // backups and their key
+pub mod browsers; // links that sign a browser in, and the end of sessions
 pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
 mod conversation_end; // whether a conversation goes on
@@ -39,7 +40,6 @@ mod strangers; // senders without access: let in, ignore
 mod tools; // tools of MCP servers: list, accept
 mod transcript; // /conversations: one of them
 mod trust; // /trust
-pub mod web; // links that sign a browser in
 
 pub use answer::{Answer, AnswerFile};
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
@@ -126,7 +126,7 @@ pub struct Admin {
     /// The connected channels.
     pub channels: Arc<dyn Channels>,
     /// Addresses of the page.
-    pub page: web::PageAddress,
+    pub page: browsers::PageAddress,
     /// Attempts to store confirmed texts while the disk is full.
     pub(crate) failed_attempts: keep_confirmed::FailedAttempts,
 }
@@ -164,6 +164,17 @@ impl Admin {
             tracing::error!(person.id = %id, "A command of person {id} failed: {error:#}");
             Answer::failure(language, &error)
         })
+    }
+
+    /// Answers a chat line that only reads, for a page that is merely opened. A line that would act
+    /// changes nothing, and is answered with its form.
+    pub async fn chat_query(&self, caller: &Caller, text: &str) -> Answer {
+        match command::find(text) {
+            Ok((row, arguments)) if !matches!(row.parse(arguments), Some(Command::Read(_))) => {
+                Answer::refusal(row.usage(self.language_for(caller).await))
+            }
+            _ => self.chat(caller, text).await,
+        }
     }
 
     /// Returns the person with access of that name.

@@ -284,7 +284,7 @@ impl App {
         let (listener, address) = match bound.and_then(|listener| listener.local_addr().map(|at| (listener, at))) {
             Ok(bound) => bound,
             Err(error) => {
-                let why = wording::web::cannot_listen(&config.listen.to_string(), &error.to_string());
+                let why = wording::page::cannot_listen(&config.listen.to_string(), &error.to_string());
                 tracing::warn!("{why}");
                 page.failed(why);
                 return Ok(());

@@ -13,12 +13,12 @@ pub mod load;
 mod mcp;
 mod known_models;
 mod models;
+mod page;
 mod private_file;
 mod reader;
 mod secrets;
 mod sections;
 mod units;
-mod web;
 mod written_values;
 
 pub use difference::{Changed, Subject, difference};

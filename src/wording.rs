@@ -18,6 +18,7 @@ pub mod knowledge; // results of the knowledge tools
 pub mod language; // languages of people, and the catalogue of their sentences
 pub mod memory; // /memory, /remember, /promote
 pub mod offline; // the offline model
+pub mod page; // the page in the browser
 pub mod personal_data; // export and /forget
 pub mod prompt; // system prompt, frames around texts
 pub mod reflection; // reflections and their notices
@@ -33,7 +34,6 @@ pub mod tool; // results and errors of tools
 pub mod trust;
 pub mod turn; // a turn that cannot be answered
 pub mod upkeep; // retention, disk, backups
-pub mod web; // the page
 pub mod why; // /why
 
 use std::borrow::Cow;

@@ -131,6 +131,8 @@ mod offline;
 
 #[path = "stories/page/page_routes.rs"]
 mod page_routes;
+#[path = "stories/page/page_texts.rs"]
+mod page_texts;
 #[path = "stories/page/sign_in.rs"]
 mod sign_in;
 

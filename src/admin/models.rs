@@ -49,9 +49,6 @@ impl ReportsAdmin<'_> {
 
     /// The usage of the last `days` local days, including today: everyone's, or only that of
     /// `only`.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn usage(&self, only: Option<PersonId>, days: u32) -> anyhow::Result<UsageReport> {
         let today = self.zone.day(self.clock.now());
         let first = first_day(&today, days);

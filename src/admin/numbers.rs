@@ -28,9 +28,6 @@ pub struct Numbers {
 
 impl ReportsAdmin<'_> {
     /// Counts.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn numbers(&self) -> anyhow::Result<Numbers> {
         let (now, day) = (self.clock.now(), self.zone.day(self.clock.now()));
         let model_is_out = self.engine.outage().is_some();

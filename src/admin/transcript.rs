@@ -83,9 +83,6 @@ impl HistoryAdmin<'_> {
     }
 
     /// The same; `None` if there is none.
-    ///
-    /// # Errors
-    /// If the journal cannot be read.
     pub async fn find_conversation(
         &self,
         id: ConversationId,

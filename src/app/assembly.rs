@@ -11,7 +11,7 @@ use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
 use crate::admin::Admin;
-use crate::admin::web::PageAddress;
+use crate::admin::browsers::PageAddress;
 use crate::config::Config;
 use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Engine, Runtime};

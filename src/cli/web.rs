@@ -9,13 +9,14 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use serde_json::Value;
+use url::Url;
 
 use super::client::{self, words};
 use super::config::CliPaths;
 use super::init::write_private;
 use super::print::{CliError, Printer, print_remark};
 use super::{Exit, qr_code};
-use crate::wording::web as says;
+use crate::wording::page as says;
 
 /// Name of the page in the home that leads to the link.
 const REDIRECT: &str = "sign-in.html";
@@ -57,10 +58,14 @@ pub fn run(options: &WebArgs, paths: &CliPaths, printer: Printer) -> Result<Exit
         return Err(CliError::Wrong(says::QR_NEEDS_PUBLIC_URL.to_owned()));
     }
     printer.markdown(&says::link_on_command_line(field("name"), link))?;
-    match options.qr {
-        true => qr_code::draw(link).iter().for_each(|drawing| print_remark(drawing)),
-        false => open_browser(link, paths.home.path())?,
+    if options.qr {
+        qr_code::draw(link).iter().for_each(|drawing| print_remark(drawing));
+        return Ok(Exit::Done);
     }
+    if let Some(port) = Url::parse(link).ok().and_then(|link| link.port()) {
+        printer.note(&says::from_elsewhere(port));
+    }
+    open_browser(link, paths.home.path())?;
     Ok(Exit::Done)
 }
 

@@ -8,7 +8,7 @@ use super::reader::ConfigReader;
 use super::units::{self, nearest_zone, quoted, wrong};
 use super::{
     Agent, Budget, Config, Conversation, Embedding, EmbeddingProvider, Heartbeat, Limit, Memory, Person, Placement,
-    Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models, web,
+    Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models, page,
 };
 use crate::people::{Role, is_name};
 use crate::time::{Cron, QuietHours, Zone, parse_quiet_hours};
@@ -47,7 +47,7 @@ impl ConfigReader<'_> {
             memory: memory(self),
             embedding: embedding(self),
             tools: Tools { web_fetch: self.get("tools", "web_fetch", units::flag).unwrap_or_default() },
-            web: web::web(self),
+            web: page::web(self),
             skills: self.skills(),
             mcp: mcp::servers(self, &workspace),
             workspace,

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{PersonId, WebSessionId};
-use crate::people::Person;
+use crate::people::{Person, Role};
 use crate::store::handles::{WebSessions, WebSessionsMut};
 use crate::store::rows::{from_row, insert, stored_word};
 use crate::time::Timestamp;
@@ -45,6 +45,10 @@ stored_word!(CodeOrigin, Theme);
 pub struct WebSession {
     /// Row id.
     pub id: WebSessionId,
+    /// Person.
+    pub person: PersonId,
+    /// Their role at sign-in.
+    pub role: Role,
     /// Where its code was made.
     pub origin: CodeOrigin,
     /// The browser's own words for itself: any text.
@@ -65,7 +69,7 @@ pub struct WebSession {
 
 from_row! {
     WebSession from "web_sessions" {
-        id, origin: "began_by", browser, began_at, seen_at, expires_at, looked_at, theme, shortcuts
+        id, person: "person_id", role, origin: "began_by", browser, began_at, seen_at, expires_at, looked_at, theme, shortcuts
     }
 }
 
@@ -85,16 +89,11 @@ impl WebSessions<'_> {
 
     /// Returns the session of a cookie with its person, as they are now.
     pub fn session(&self, cookie: &str, now: Timestamp) -> anyhow::Result<Option<(WebSession, Person)>> {
-        let person: Option<PersonId> = self.db.first(
-            "SELECT p.id FROM web_sessions s JOIN people p ON p.id = s.person_id
-             WHERE s.digest = ?1 AND s.expires_at > ?2 AND p.removed_at IS NULL AND p.role = s.role",
-            params![digest(cookie), now],
-        )?;
-        let Some(person) = person.map(|id| self.db.people().person(id)).transpose()?.flatten() else {
-            return Ok(None);
-        };
-        let session: Option<WebSession> = self.db.row("WHERE digest = ?1", [digest(cookie)])?;
-        Ok(session.map(|session| (session, person)))
+        let session: Option<WebSession> =
+            self.db.row("WHERE digest = ?1 AND expires_at > ?2", params![digest(cookie), now])?;
+        let Some(session) = session else { return Ok(None) };
+        let person = self.db.people().person(session.person)?.filter(|person| person.role == session.role);
+        Ok(person.map(|person| (session, person)))
     }
 
     /// Returns the browsers of a person, last seen first.

@@ -72,6 +72,16 @@ pub async fn asset(Path((digest, name)): Path<(String, String)>, headers: Header
 mod tests {
     use super::*;
 
+    /// Promise (page/own-files): The page loads nothing from elsewhere.
+    #[test]
+    fn the_files_name_no_other_address() {
+        for asset in ASSETS.iter() {
+            let text = asset.text.replace("http://www.w3.org/2000/svg", "");
+            assert!(!text.contains("//") || asset.name == "page.js", "{}", asset.name);
+            assert!(!text.contains("http") && !text.contains("@import"), "{}", asset.name);
+        }
+    }
+
     /// Promise (page/light): Script, style and icon of the page weigh at most 25 KB as they are
     /// sent.
     #[test]

@@ -19,7 +19,7 @@ use axum::response::{IntoResponse, Response};
 use url::Url;
 
 use super::Web;
-use crate::wording::web as says;
+use crate::wording::page as says;
 
 /// Headers of every response. There is no inline script or style, so the policy is constant.
 const HEADERS: [(HeaderName, &str); 8] = [

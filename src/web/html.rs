@@ -9,11 +9,13 @@ use maud::{Markup, html};
 
 use crate::markdown::{self, Block, Body, LinkDisplay, Span};
 use crate::time::{Timestamp, Zone};
+use crate::trust::Label;
 use crate::wording::Language;
 
-/// Renders Markdown. Addresses stand behind their text only if the text is `trusted`.
-pub fn markdown(text: &str, trusted: bool) -> Markup {
-    let links = if trusted { LinkDisplay::Embedded } else { LinkDisplay::SpelledOut };
+/// Renders Markdown. Addresses stand behind their text only where the text may leave unasked, as on
+/// every channel.
+pub fn markdown(text: &str, label: &Label) -> Markup {
+    let links = if label.asks_before_leaving() { LinkDisplay::SpelledOut } else { LinkDisplay::Embedded };
     let blocks = markdown::read(text, links);
     html! { div.text { @for block in &blocks { (block_markup(block)) } } }
 }
@@ -71,7 +73,7 @@ fn span_markup(span: &Span) -> Markup {
 }
 
 /// Returns the address of the page that shows where a link leads.
-pub fn away(link: &str) -> String {
+fn away(link: &str) -> String {
     let escaped = percent_encoding::utf8_percent_encode(link, percent_encoding::NON_ALPHANUMERIC);
     format!("/away?to={escaped}")
 }

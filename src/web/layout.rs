@@ -1,13 +1,15 @@
 //! The frame of every page: head, navigation, and the messages that stand alone.
 
-use axum::http::StatusCode;
+use axum::extract::Request;
+use axum::http::{Method, StatusCode};
+use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets;
 use super::navigation::NAVIGATION;
 use super::visitor::Visitor;
-use crate::wording::web as says;
+use crate::wording::page as says;
 
 /// Renders a page. `path` is the entry of the navigation that it belongs to.
 pub fn page(visitor: Option<&Visitor>, path: &str, title: &str, main: Markup) -> Html<String> {
@@ -61,6 +63,20 @@ pub fn message(visitor: Option<&Visitor>, status: StatusCode, sentence: &str) ->
 pub fn failure(error: &anyhow::Error) -> Response {
     tracing::error!("A page failed: {error:#}");
     message(None, StatusCode::INTERNAL_SERVER_ERROR, says::FAILED)
+}
+
+/// Puts a refusal of an extractor, which is meant for programmers, into a sentence.
+pub async fn explain_refusal(request: Request, next: Next) -> Response {
+    let is_form = *request.method() == Method::POST;
+    let response = next.run(request).await;
+    match response.status() {
+        StatusCode::BAD_REQUEST if !is_form => not_found().await,
+        status @ (StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::UNPROCESSABLE_ENTITY) => {
+            message(None, status, says::BAD_FORM)
+        }
+        status @ StatusCode::PAYLOAD_TOO_LARGE => message(None, status, says::TOO_LONG),
+        _ => response,
+    }
 }
 
 /// Answers an address that leads nowhere.

@@ -21,7 +21,7 @@ pub const NAVIGATION: &[Entry] = &[
     owners("/reflections", "Reflections"),
     entry("/usage", "Usage"),
     owners("/people", "People"),
-    owners("/models", "Tools and models"),
+    owners("/models", "Models"),
     owners("/status", "Status"),
     entry("/me", "Me"),
 ];

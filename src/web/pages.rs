@@ -9,12 +9,31 @@ mod usage; // use and cost of the models
 use axum::routing::{get, post};
 
 use super::routes::Routes;
+use super::session::{Member, Owner};
 use super::{assets, sign_in, state};
-use report::{member_report, owner_report};
+use report::Report;
+
+/// Pages of everyone that show the answers of commands.
+const MEMBER_REPORTS: &[Report] = &[
+    Report { path: "/", title: "Today", commands: &["/pending", "/reminders"] },
+    Report { path: "/memory", title: "Memory", commands: &["/memory"] },
+    Report { path: "/schedule", title: "Schedule", commands: &["/reminders"] },
+];
+
+/// The same of owners.
+const OWNER_REPORTS: &[Report] = &[
+    Report { path: "/skills", title: "Skills", commands: &["/skills", "/pending"] },
+    Report { path: "/reflections", title: "Reflections", commands: &["/reflections"] },
+    Report { path: "/people", title: "People", commands: &["/people"] },
+    Report { path: "/models", title: "Models", commands: &["/model"] },
+    Report { path: "/status", title: "Status", commands: &["/status"] },
+];
 
 /// Returns all routes.
 pub fn all() -> Routes {
-    Routes::default()
+    let routes = MEMBER_REPORTS.iter().fold(Routes::default(), report::add::<Member>);
+    let routes = OWNER_REPORTS.iter().fold(routes, report::add::<Owner>);
+    routes
         .open("GET", "/health", get(state::health))
         .open("GET", "/metrics", get(state::metrics))
         .open("GET", "/assets/{digest}/{name}", get(assets::asset))
@@ -22,16 +41,8 @@ pub fn all() -> Routes {
         .open("POST", "/login", post(sign_in::sign_in))
         .open("POST", "/login/person", post(sign_in::person))
         .post("/sign-out", sign_in::sign_out)
-        .get("/", member_report(&["/pending", "/reminders"], "/", "Today"))
         .get("/conversations", conversations::list)
-        .get("/memory", member_report(&["/memory"], "/memory", "Memory"))
-        .get("/schedule", member_report(&["/reminders"], "/schedule", "Schedule"))
         .get("/usage", usage::usage)
-        .get("/skills", owner_report(&["/skills", "/pending"], "/skills", "Skills"))
-        .get("/reflections", owner_report(&["/reflections"], "/reflections", "Reflections"))
-        .get("/people", owner_report(&["/people"], "/people", "People"))
-        .get("/models", owner_report(&["/model"], "/models", "Tools and models"))
-        .get("/status", owner_report(&["/status"], "/status", "Status"))
         .get("/conversations/{id}", conversations::conversation)
         .get("/memory/{note}", report::note)
         .get("/proposals/{id}", report::proposal)

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, FromRequest};
-use axum::middleware::from_fn_with_state;
-use axum::response::IntoResponse;
+use axum::extract::DefaultBodyLimit;
+use axum::handler::Handler;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post};
 
 use super::session::{self, Admitted};
@@ -26,7 +26,7 @@ pub struct RouteRow {
     pub method: &'static str,
     /// Path, with names of its parts in braces.
     pub path: &'static str,
-    /// Who may use it.
+    /// Lowest role that may use it.
     pub who: Who,
 }
 
@@ -39,46 +39,31 @@ pub struct Routes {
 
 impl Routes {
     /// Adds a route for everyone.
-    pub fn open(mut self, method: &'static str, path: &'static str, handler: MethodRouter<Arc<Web>>) -> Self {
-        self.router = self.router.route(path, handler);
-        self.rows.push(RouteRow { method, path, who: Who::Anyone });
-        self
+    pub fn open(self, method: &'static str, path: &'static str, handler: MethodRouter<Arc<Web>>) -> Self {
+        self.add(Who::Anyone, method, path, handler)
     }
 
     /// Adds a page that is read.
-    pub fn get<W, R, M, F, Done, Page>(self, path: &'static str, handler: F) -> Self
+    pub fn get<W: Admitted, R, M>(self, path: &'static str, handler: impl Handler<(M, W, R), Arc<Web>>) -> Self
     where
-        W: Admitted,
-        R: FromRequest<Arc<Web>, M> + Send + 'static,
-        F: Fn(W, R) -> Done + Clone + Send + Sync + 'static,
-        Done: Future<Output = Page> + Send + 'static,
-        Page: IntoResponse,
+        R: 'static,
         M: 'static,
     {
-        self.admitted::<W>("GET", path, get(handler))
+        self.add(W::WHO, "GET", path, get(handler))
     }
 
     /// Adds a form that changes something.
-    pub fn post<W, R, M, F, Done, Page>(self, path: &'static str, handler: F) -> Self
+    pub fn post<W: Admitted, R, M>(self, path: &'static str, handler: impl Handler<(M, W, R), Arc<Web>>) -> Self
     where
-        W: Admitted,
-        R: FromRequest<Arc<Web>, M> + Send + 'static,
-        F: Fn(W, R) -> Done + Clone + Send + Sync + 'static,
-        Done: Future<Output = Page> + Send + 'static,
-        Page: IntoResponse,
+        R: 'static,
         M: 'static,
     {
-        self.admitted::<W>("POST", path, post(handler))
+        self.add(W::WHO, "POST", path, post(handler))
     }
 
-    fn admitted<W: Admitted>(
-        mut self,
-        method: &'static str,
-        path: &'static str,
-        handler: MethodRouter<Arc<Web>>,
-    ) -> Self {
+    fn add(mut self, who: Who, method: &'static str, path: &'static str, handler: MethodRouter<Arc<Web>>) -> Self {
         self.router = self.router.route(path, handler);
-        self.rows.push(RouteRow { method, path, who: W::WHO });
+        self.rows.push(RouteRow { method, path, who });
         self
     }
 
@@ -92,6 +77,7 @@ impl Routes {
         self.router
             .fallback(layout::not_found)
             .layer(DefaultBodyLimit::max(MAX_FORM))
+            .layer(from_fn(layout::explain_refusal))
             .layer(from_fn_with_state(Arc::clone(&web), session::identify))
             .layer(from_fn_with_state(Arc::clone(&web), guard::guard))
             .with_state(web)

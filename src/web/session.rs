@@ -17,8 +17,9 @@ use axum::response::{IntoResponse, Redirect, Response};
 use super::guard::Via;
 use super::visitor::{Visitor, Who};
 use super::{Web, layout};
+use crate::id::WebSessionId;
 use crate::store::{Db, Tx};
-use crate::wording::web as says;
+use crate::wording::page as says;
 
 /// Interval at which use of a session is recorded.
 const SEEN_INTERVAL: Duration = Duration::from_secs(3600);
@@ -32,8 +33,8 @@ pub struct Member(pub Visitor);
 pub struct Owner(pub Visitor);
 
 /// Extractors that say who may use a route. Only these two exist.
-pub trait Admitted: FromRequestParts<Arc<Web>, Rejection = Response> + Send + 'static {
-    /// Who passes it.
+pub trait Admitted: FromRequestParts<Arc<Web>, Rejection = Response> + Into<Visitor> + Send + 'static {
+    /// Permission that it checks.
     const WHO: Who;
 }
 
@@ -43,6 +44,18 @@ impl Admitted for Member {
 
 impl Admitted for Owner {
     const WHO: Who = Who::Owner;
+}
+
+impl From<Member> for Visitor {
+    fn from(Member(visitor): Member) -> Self {
+        visitor
+    }
+}
+
+impl From<Owner> for Visitor {
+    fn from(Owner(visitor): Owner) -> Self {
+        visitor
+    }
 }
 
 impl FromRequestParts<Arc<Web>> for Member {
@@ -146,7 +159,7 @@ impl Web {
         self.admin.journal.read(read).await
     }
 
-    async fn prolong(&self, id: crate::id::WebSessionId) -> anyhow::Result<()> {
+    async fn prolong(&self, id: WebSessionId) -> anyhow::Result<()> {
         let now = self.admin.clock.now();
         let end = now.plus(self.config.session);
         self.admin

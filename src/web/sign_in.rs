@@ -18,10 +18,10 @@ use serde::Deserialize;
 use super::guard::Via;
 use super::session::Member;
 use super::{Web, layout};
-use crate::admin::web::random_secret;
+use crate::admin::browsers::random_secret;
 use crate::store::Tx;
 use crate::text::shorten;
-use crate::wording::web as says;
+use crate::wording::page as says;
 
 /// Wrong codes in a row after which all open codes are void.
 const MAX_WRONG: u32 = 5;
@@ -53,7 +53,7 @@ fn sign_in_form(problem: &str) -> maud::Markup {
 /// Returns the name of the person whom a code signs in.
 pub async fn person(State(web): State<Arc<Web>>, Form(CodeForm { code }): Form<CodeForm>) -> Response {
     let now = web.admin.clock.now();
-    let found = web.admin.journal.read(move |db| db.web_sessions().code(&code, now)).await;
+    let found = web.admin.journal.read(move |db| db.web_sessions().code(code.trim(), now)).await;
     match found {
         Ok(Some(person)) => person.name.into_response(),
         Ok(None) => web.count_wrong_code().await,
@@ -75,8 +75,7 @@ pub async fn sign_in(
         Err(error) => return layout::failure(&error),
     };
     let (secret, end) = (cookie.clone(), now.plus(web.config.session));
-    let code = code.trim().to_owned();
-    let store = move |tx: Tx<'_>| tx.web_sessions().sign_in(&code, &secret, &browser, now, end);
+    let store = move |tx: Tx<'_>| tx.web_sessions().sign_in(code.trim(), &secret, &browser, now, end);
     match web.admin.journal.write("begin a web session", store).await {
         Ok(Some(person)) => {
             web.wrong_codes.store(0, Ordering::Relaxed);

@@ -9,11 +9,11 @@ use super::html as render;
 use crate::store::TextKind;
 use crate::text::shorten;
 use crate::trust::{Label, Text};
+use crate::wording::Language;
+use crate::wording::why::all_in_words;
 
 /// Maximum number of characters shown of a file's text.
 const MAX_FILE: usize = 20_000;
-/// Maximum number of sources named.
-const MAX_SOURCES: usize = 8;
 
 /// Renders a text of a message.
 pub fn message_text(kind: TextKind, text: &Text) -> Markup {
@@ -31,7 +31,7 @@ pub fn message_text(kind: TextKind, text: &Text) -> Markup {
         label,
         html! {
             @if !name.is_empty() { p.note { (name) ":" } }
-            @if shown.is_empty() { p.note { "Forgotten." } } @else { (render::markdown(&shown, label.is_trusted())) }
+            @if shown.is_empty() { p.note { "Forgotten." } } @else { (render::markdown(&shown, label)) }
         },
     )
 }
@@ -52,13 +52,6 @@ pub fn boxed(label: &Label, markup: Markup) -> Markup {
 
 /// Names the sources of a label, if it has any.
 pub fn sources(label: &Label) -> Markup {
-    let names: Vec<String> = label.sources().map(ToString::to_string).collect();
-    html! {
-        @if !names.is_empty() {
-            p.sources { "From outside: "
-                @for (at, name) in names.iter().take(MAX_SOURCES).enumerate() { @if at > 0 { ", " } bdi { (name) } }
-                @if names.len() > MAX_SOURCES { ", …" }
-            }
-        }
-    }
+    let names = all_in_words(Language::ENGLISH, label);
+    html! { @if !names.is_empty() { p.sources { "From outside: " bdi { (names) } } } }
 }

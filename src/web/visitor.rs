@@ -1,11 +1,12 @@
 //! Who looks at a page.
 
 use super::guard::Via;
+use crate::admin::Caller;
 use crate::people::{Person, Role};
 use crate::store::WebSession;
 use crate::time::{Timestamp, Zone};
 
-/// Who may use a route.
+/// Permission to use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     /// Everyone who reaches the page.
@@ -32,6 +33,11 @@ pub struct Visitor {
 }
 
 impl Visitor {
+    /// Returns the person as the giver of commands.
+    pub fn caller(&self) -> Caller {
+        Caller { person: self.person.clone(), group: None }
+    }
+
     /// Returns true if the person is an owner.
     pub fn is_owner(&self) -> bool {
         self.person.role == Role::Owner

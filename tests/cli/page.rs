@@ -1,6 +1,8 @@
 //! `compline web`, and a page whose address is taken.
 
 use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use super::program::Home;
 
@@ -19,6 +21,32 @@ fn a_link_is_made_while_the_page_is_served() {
     home.run("web --qr").refused(2, &["public_url"]);
     let ended = home.run("web --end-all");
     assert_eq!((ended.code, &*ended.out), (0, "No browser was signed in. Open links are void.\n"), "{}", ended.err);
+    gateway.stop();
+}
+
+/// Promise (page/desktop): On a desktop the link opens by itself, through a page that only its user can
+/// read, and no command line holds the code.
+#[test]
+fn a_desktop_opens_the_link_from_a_private_file() {
+    let home = Home::plain();
+    let gateway = home.gateway();
+    let opener = home.file("xdg-open");
+    std::fs::write(&opener, "#!/bin/sh\nprintf %s \"$*\" >\"$0.args\"\n").unwrap();
+    std::fs::set_permissions(&opener, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let path = home.path().to_str().unwrap().to_owned();
+    let mut terminal = home.session_with("web", &[("DISPLAY", ":0"), ("PATH", &path)]);
+    let shown = terminal.shows("From another computer");
+    let page = home.file("sign-in.html");
+    let begun = Instant::now();
+    let opened = || std::fs::read_to_string(home.file("xdg-open.args")).unwrap_or_default();
+    while opened() != page.to_str().unwrap() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", opened());
+        std::thread::yield_now();
+    }
+    assert_eq!(std::fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
+    let html = std::fs::read_to_string(&page).unwrap();
+    let code = html.split_once('#').unwrap().1.split('"').next().unwrap();
+    assert!(shown.replace(['\r', '\n'], "").contains(code), "{shown}");
     gateway.stop();
 }
 

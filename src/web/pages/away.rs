@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::web::layout;
 use crate::web::session::Member;
-use crate::wording::web as says;
+use crate::wording::page as says;
 
 /// An address.
 #[derive(Deserialize)]

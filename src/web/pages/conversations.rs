@@ -14,7 +14,7 @@ use crate::store::ConversationKind;
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
-use crate::wording::web as says;
+use crate::wording::page as says;
 
 /// Number of conversations of a page.
 const LISTED: u32 = 50;

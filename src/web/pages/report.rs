@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::extract::{Form, Path, Query, State};
 use axum::response::Html;
-use futures::future::BoxFuture;
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{Answer, Caller};
-use crate::web::session::{Member, Owner};
+use crate::admin::Answer;
+use crate::web::routes::Routes;
+use crate::web::session::{Admitted, Member, Owner};
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout};
 
@@ -26,36 +26,27 @@ pub struct SearchForm {
     q: String,
 }
 
-/// Returns the handler of a page that shows the answers of commands to anyone who is signed in.
-pub fn member_report(
-    commands: &'static [&'static str],
-    path: &'static str,
-    title: &'static str,
-) -> impl Fn(Member, State<Arc<Web>>) -> BoxFuture<'static, Html<String>> + Clone + Send + Sync {
-    move |Member(visitor), State(web)| Box::pin(report(web, visitor, commands, path, title))
+/// A page that shows the answers of commands which only read.
+pub struct Report {
+    /// Address.
+    pub path: &'static str,
+    /// Title.
+    pub title: &'static str,
+    /// Commands, as in the chat.
+    pub commands: &'static [&'static str],
 }
 
-/// Returns the handler of a page that shows the answers of commands to owners.
-pub fn owner_report(
-    commands: &'static [&'static str],
-    path: &'static str,
-    title: &'static str,
-) -> impl Fn(Owner, State<Arc<Web>>) -> BoxFuture<'static, Html<String>> + Clone + Send + Sync {
-    move |Owner(visitor), State(web)| Box::pin(report(web, visitor, commands, path, title))
-}
-
-async fn report(
-    web: Arc<Web>,
-    visitor: Visitor,
-    commands: &'static [&'static str],
-    path: &'static str,
-    title: &'static str,
-) -> Html<String> {
-    let mut sections = Vec::new();
-    for command in commands {
-        sections.push(answer_markup(&web.run_command(&visitor, command).await));
-    }
-    layout::page(Some(&visitor), path, title, html! { @for section in &sections { section { (section) } } })
+/// Adds the route of a report.
+pub fn add<W: Admitted>(routes: Routes, report: &'static Report) -> Routes {
+    routes.get(report.path, move |who: W, State(web): State<Arc<Web>>| async move {
+        let visitor: Visitor = who.into();
+        let mut sections = Vec::new();
+        for command in report.commands {
+            sections.push(answer_markup(&web.query(&visitor, command).await));
+        }
+        let main = html! { @for section in &sections { section { (section) } } };
+        layout::page(Some(&visitor), report.path, report.title, main)
+    })
 }
 
 /// Shows one note.
@@ -69,7 +60,7 @@ pub async fn proposal(Owner(visitor): Owner, (State(web), Path(id)): (State<Arc<
 }
 
 async fn one(web: &Web, visitor: &Visitor, command: &str, path: &str, title: &str) -> Html<String> {
-    let answer = web.run_command(visitor, command).await;
+    let answer = web.query(visitor, command).await;
     layout::page(Some(visitor), path, title, html! { section { (answer_markup(&answer)) } })
 }
 
@@ -80,7 +71,7 @@ pub async fn search(
 ) -> Html<String> {
     let found = match q.trim() {
         "" => None,
-        words => Some(web.run_command(&visitor, &format!("/search {words}")).await),
+        words => Some(web.query(&visitor, &format!("/search {words}")).await),
     };
     let main = html! {
         form role="search" action="/search" {
@@ -97,13 +88,13 @@ pub async fn act(
     Member(visitor): Member,
     (State(web), Form(CommandForm { command })): (State<Arc<Web>>, Form<CommandForm>),
 ) -> Html<String> {
-    let answer = web.run_command(&visitor, &command).await;
+    let answer = web.admin.chat(&visitor.caller(), &command).await;
     layout::page(Some(&visitor), "", "Done", html! { section { (answer_markup(&answer)) } })
 }
 
 fn answer_markup(answer: &Answer) -> Markup {
     html! {
-        (render::markdown(&answer.markdown, answer.label.is_trusted()))
+        (render::markdown(&answer.markdown, &answer.label))
         @for (title, command) in &answer.buttons {
             form.inline method="post" action="/act" {
                 button type="submit" name="command" value=(command) { (title) }
@@ -113,8 +104,8 @@ fn answer_markup(answer: &Answer) -> Markup {
 }
 
 impl Web {
-    async fn run_command(&self, visitor: &Visitor, line: &str) -> Answer {
-        let caller = Caller { person: visitor.person.clone(), group: None };
-        self.admin.chat(&caller, line).await
+    /// Answers a command that only reads.
+    async fn query(&self, visitor: &Visitor, line: &str) -> Answer {
+        self.admin.chat_query(&visitor.caller(), line).await
     }
 }

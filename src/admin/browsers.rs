@@ -19,8 +19,8 @@ use crate::people::Person;
 use crate::store::{CodeOrigin, Tx};
 use crate::time::task::lock;
 use crate::wording::gateway::no_such_person;
+use crate::wording::page as says;
 use crate::wording::review::Surface;
-use crate::wording::web as says;
 
 /// Validity of a sign-in code.
 const CODE_LIFETIME: Duration = Duration::from_secs(2 * 60);

@@ -12,10 +12,12 @@ pub fn link(language: Language, name: &str, link: &str) -> String {
 
 /// The same on the command line.
 pub fn link_on_command_line(name: &str, link: &str) -> String {
-    format!(
-        "{link}\n\nOpen it to sign a browser in as {name}. It works once, for two minutes. From another computer: \
-         `ssh -L 7420:127.0.0.1:7420 USER@HOST`, and open it there."
-    )
+    format!("{link}\n\nOpen it to sign a browser in as {name}. It works once, for two minutes.")
+}
+
+/// The way to the page from another computer.
+pub fn from_elsewhere(port: u16) -> String {
+    format!("From another computer: `ssh -L {port}:127.0.0.1:{port} USER@HOST`, and open it there.")
 }
 
 /// Refusal: a telephone cannot open an address of this computer.
@@ -58,5 +60,7 @@ pub const CODE_REFUSED: &str = "This link is used up or too old. `compline web` 
 pub const FAILED: &str = "This did not work. Nothing was lost; the log says more.";
 /// An address that leads nowhere.
 pub const NOT_FOUND: &str = "There is no such page.";
+/// A form that is longer than the page takes.
+pub const TOO_LONG: &str = "This is longer than the page takes (1 MB), so nothing was done.";
 /// A form that does not fit the page.
 pub const BAD_FORM: &str = "This form is not complete. Go back, load the page again, and repeat it.";
