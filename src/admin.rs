@@ -68,9 +68,9 @@ use crate::store::Journal;
 use crate::time::{Clock, Zone};
 use crate::tool::mcp::Servers;
 use crate::trust::Scope;
-use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
+use crate::wording::{Language, Locale};
 use command::{Action, COMMANDS, Command, InGroup};
 use erasure::ForgetRequest;
 use run::Origin;
@@ -187,6 +187,12 @@ impl Admin {
     async fn language_for(&self, caller: &Caller) -> Language {
         let scope = caller.group.map_or(Scope::Person(caller.person.id), Scope::Group);
         self.engine.language_of(scope).await.unwrap_or(Language::ENGLISH)
+    }
+
+    /// Returns language, zone and time in which a party reads there.
+    async fn locale_in(&self, scope: Scope, surface: Surface) -> anyhow::Result<Locale> {
+        let zone = self.engine.zone_of(scope).await?;
+        Ok(Locale { language: surface.language(), zone, now: self.clock.now() })
     }
 
     /// Returns the language in which a person is addressed.

@@ -9,11 +9,14 @@ use serde_json::{Value, json};
 
 use crate::id::AddressId;
 use crate::people::Address;
+use crate::review::reveal::reveal;
 use crate::store::is_full;
+use crate::text::cut_bytes;
 pub(super) use crate::text::escape_markdown as plain;
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::command as says;
+use crate::wording::memory;
 use crate::wording::review::Surface;
 use crate::wording::{Language, ProgramText};
 
@@ -103,7 +106,17 @@ pub(super) struct RenderContext<'a> {
     pub(super) surface: Surface,
 }
 
+/// Maximum size, in bytes, of a text shown in full in a chat.
+const IN_CHAT: usize = 60_000;
+
 impl RenderContext<'_> {
+    /// The part of a text that its reader's surface shows, and the remark if it is cut.
+    pub(super) fn fitting<'a>(&self, words: &'a str) -> (&'a str, Option<String>) {
+        let part = if self.surface.is_chat() { cut_bytes(words, IN_CHAT) } else { words };
+        let is_cut = part.len() < words.len();
+        (part, is_cut.then(|| memory::CUT.in_language(self.language()).into_string()))
+    }
+
     /// The language of the reader.
     pub(super) fn language(&self) -> Language {
         self.surface.language()
@@ -193,6 +206,11 @@ impl ShownLabel {
 /// Joins labels whose texts are not shown, apart from their sources.
 pub(super) fn join<'a>(labels: impl Iterator<Item = &'a Label>) -> Label {
     Label::join_of(labels)
+}
+
+/// Foreign text for a person, with hidden characters made visible.
+pub(super) fn visible_line(words: &str) -> String {
+    plain(&reveal(words))
 }
 
 /// An address, for a person.

@@ -131,8 +131,8 @@ pub enum Query {
         note: String,
         /// Number of the version.
         version: FileId,
-        /// The note and the number as typed, which may be the name of a note; blank if it cannot.
-        typed: String,
+        /// The query if the number belongs to the name of the note, which is tried first.
+        named: Option<Box<Query>>,
     },
     /// The place where notes can be edited.
     WhereToEdit,

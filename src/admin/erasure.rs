@@ -28,7 +28,7 @@ use crate::trust::Scope;
 use crate::wording::erasure_plan as plan_says;
 use crate::wording::personal_data::{self as says, ErasedKind};
 use crate::wording::review::Surface;
-use crate::wording::{Language, Locale, Sentence};
+use crate::wording::{Language, Sentence};
 
 /// A request to forget something.
 #[derive(Debug, Clone, Copy)]
@@ -103,17 +103,11 @@ impl ErasureAdmin<'_> {
             others_messages: plan.others_messages,
             is_group: matches!(who, Party::Group(_)),
             code,
-            locale: self.locale_of(who, surface).await?,
+            locale: self.locale_in(who.scope(), surface).await?,
             replica_days: self.schedule.retention.replica_days,
             surface,
         };
         Ok(shown.answer(outdated.is_some()))
-    }
-
-    /// Returns language, zone and time in which a party reads there.
-    async fn locale_of(&self, who: &Party, surface: Surface) -> anyhow::Result<Locale> {
-        let zone = self.engine.zone_of(who.scope()).await?;
-        Ok(Locale { language: surface.language(), zone, now: self.clock.now() })
     }
 
     /// Returns what a name means: a note, a fact or a line; or, with messages, words anywhere.
@@ -188,7 +182,7 @@ impl ErasureAdmin<'_> {
             let Some((chosen, has_message)) = plan.preview.choice_of(numbers) else {
                 return Ok(Answer::refusal(plan_says::NO_SUCH_NUMBER.in_language(surface.language())));
             };
-            left = left_out(&plan.preview, numbers, self.locale_of(who, surface).await?);
+            left = left_out(&plan.preview, numbers, self.locale_in(who.scope(), surface).await?);
             (has_messages, choice) = (has_message, chosen);
         }
         let scope = who.scope();

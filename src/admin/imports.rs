@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
+use tokio::sync::OwnedMutexGuard;
 
 use super::ImportsAdmin;
-use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, visible_line, with_fields};
 use crate::erasure::Erasure;
 use crate::id::ImportId;
 use crate::import::{self, ArchiveItem, ArchivedConversation, ArchivedNote, ArchivedSkill, ImportError};
@@ -48,7 +49,7 @@ pub struct ImportRequest {
     pub may_embed: bool,
 }
 
-/// What an import added.
+/// Counts of an import.
 #[derive(Debug, Default)]
 struct Added {
     messages: usize,
@@ -131,7 +132,7 @@ impl ImportsAdmin<'_> {
         lines.push(String::new());
         // Also without anything new: an import that was cut off may only have to be finished.
         let (id, added) = self.store(&person, request, survey.kind).await?;
-        lines.extend(added.refused.iter().map(|(name, why)| says::refused(&plain(name), &plain(why))));
+        lines.extend(added.refused.iter().map(|(name, why)| says::refused(&visible_line(name), &plain(why))));
         if added.messages + added.notes + added.skills == 0 {
             lines.push(says::NOTHING_NEW.to_owned());
             return Ok(Answer::ours(lines.join("\n"), json));
@@ -231,6 +232,14 @@ impl ImportsAdmin<'_> {
         Ok((id, added))
     }
 
+    /// Keeps a removal out while something is stored, and refuses it after one.
+    async fn keep_open(&self, row: &ImportRow) -> anyhow::Result<OwnedMutexGuard<()>> {
+        let (guard, id) = (self.workspace.erasure_lock().await, row.id);
+        let is_open = self.journal.read(move |db| db.imports().is_open(id)).await?;
+        anyhow::ensure!(is_open, "Import {id} was removed meanwhile");
+        Ok(guard)
+    }
+
     /// Stores a note as one that nobody has promoted, unless it was stored before.
     async fn write_note(
         &self,
@@ -239,6 +248,7 @@ impl ImportsAdmin<'_> {
         note: &ArchivedNote,
         added: &mut Added,
     ) -> anyhow::Result<()> {
+        let _open = self.keep_open(row).await?;
         let origin = ChangeOrigin {
             who: Party::One(person.clone()),
             label: label_of(row.id),
@@ -257,6 +267,7 @@ impl ImportsAdmin<'_> {
 
     /// Hands a skill to its review.
     async fn propose(&self, row: &ImportRow, skill: ArchivedSkill, added: &mut Added) -> anyhow::Result<()> {
+        let _open = self.keep_open(row).await?;
         let ArchivedSkill { name, content } = skill;
         let origin = ProposalOrigin::Import(Some(row.id));
         let staged = match self.review.draft(&name, &content, origin).await {

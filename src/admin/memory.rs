@@ -41,8 +41,6 @@ pub(in crate::admin) use name::visible_path;
 pub(in crate::admin) use origin::OriginReport;
 pub(in crate::admin) use promote::{CODE, not_kept, shown_of};
 
-/// Maximum size, in bytes, of a note shown in full in a chat.
-const IN_CHAT: usize = 60_000;
 /// Maximum number of notes listed.
 const LISTED: usize = 40;
 
@@ -180,11 +178,9 @@ impl Render for MemoryFile {
         if !label.is_trusted() {
             lines.push(says::from_outside(language, &plain(&all_in_words(language, label))));
         }
-        let part = if context.surface.is_chat() { crate::text::cut_bytes(words, IN_CHAT) } else { words };
+        let (part, remark) = context.fitting(words);
         lines.push(fenced(&reveal(part)));
-        if part.len() < words.len() {
-            lines.push(says::CUT.in_language(language).into_string());
-        }
+        lines.extend(remark);
         lines.join("\n\n")
     }
 

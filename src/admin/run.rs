@@ -63,6 +63,15 @@ impl Origin {
     }
 }
 
+/// Returns the answer of a command; `None` if it was refused.
+fn unless_refused(done: Result<Answer, CommandError>) -> Result<Option<Answer>, CommandError> {
+    match done {
+        Ok(answer) => Ok(Some(answer)),
+        Err(CommandError::Refused(_)) => Ok(None),
+        Err(failed) => Err(failed),
+    }
+}
+
 impl Admin {
     /// Runs one command of the command line with the owner's rights, which anyone who can open the
     /// home has. It acts on behalf of the owner who has the root of the workspace, or else the one
@@ -175,13 +184,13 @@ impl Admin {
             Query::NoteComparison(note, versions) => {
                 shown(&memory_files.compare_versions(origin.person()?, &note, versions, surface).await?)
             }
-            Query::NoteVersion { note, version, typed } => {
-                // A title may end in a number.
-                let page = command::NEWEST_VERSIONS;
-                match memory_files.note_history(origin.person()?, &typed, page, surface).await {
-                    Ok(history) => shown(&history),
-                    Err(_) => shown(&memory_files.note_version(origin.person()?, &note, version, surface).await?),
+            Query::NoteVersion { note, version, named } => {
+                if let Some(named) = named
+                    && let Some(answer) = unless_refused(Box::pin(self.read(origin, *named)).await)?
+                {
+                    return Ok(answer);
                 }
+                shown(&memory_files.note_version(origin.person()?, &note, version, surface).await?)
             }
         }
     }

@@ -284,7 +284,8 @@ impl SearchAdmin<'_> {
     /// Searches the memory only: that of all agents, or of one.
     pub(super) async fn search_memory(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<SearchReport> {
         let found = self.search(person, &SearchQuery { kinds: vec![SearchKind::Note], ..query.clone() }).await?;
-        Ok(SearchReport { query: query.clone(), command: "/memory search", ..found })
+        let query = SearchQuery { kinds: query.kinds.clone(), ..found.query };
+        Ok(SearchReport { query, command: "/memory search", ..found })
     }
 }
 
@@ -480,6 +481,19 @@ mod tests {
             answer.markdown
         );
         assert_eq!(answer.label, Label::untrusted(Source::web("example.org")));
+    }
+
+    #[tokio::test]
+    async fn lines_around_a_hit_are_limited_in_the_memory_too() {
+        let fixture = Fixture::new().await;
+        let lines: Vec<String> = (0..100).map(|number| format!("- line{number}-")).collect();
+        let text = lines.join("\n").replace("line50-", "needle");
+        fixture.writes("workspace/memory/long.md", &format!("# Long\n\n{text}\n"));
+        for command in ["/memory search --context 1000 needle", "/search --context 1000 needle"] {
+            let told = fixture.admin.chat(&fixture.ada(), command).await.markdown;
+            assert!(told.contains("line49-") && told.contains("line51-"), "{command}: {told}");
+            assert!(!told.contains("line5-") && !told.contains("line95-"), "{command}: {told}");
+        }
     }
 
     /// Promise (search/next-page): A search that found more ends with the command that goes on,

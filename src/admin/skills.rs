@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::SkillsAdmin;
-use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, visible_line, with_fields};
 use super::review::{change_of, standing_of, surface_of};
 use crate::id::{ProposalId, VersionId, VersionNumber};
 use crate::people::Person;
@@ -26,7 +26,7 @@ use crate::review::{
     ProposalOrigin, Refused, Staged, diff,
 };
 use crate::skill::{self, Available, MAIN, SkillFolder, manifest, name as names};
-use crate::store::{Db, OriginKind, ProposalState, SkillRow};
+use crate::store::{Db, OriginKind, ProposalState, SkillRow, VersionRow};
 use crate::text::shorten;
 use crate::trust::{Label, Source};
 use crate::wording::Language;
@@ -301,11 +301,6 @@ fn brief(description: &str) -> String {
     format!("{}…", words.trim_end_matches('…'))
 }
 
-/// Returns foreign text on one line, with hidden characters made visible.
-fn visible_line(words: &str) -> String {
-    plain(&reveal(words))
-}
-
 /// The label of unaccepted content in the skills folder.
 fn unaccepted_label() -> Label {
     Label::untrusted(Source::new("folder", ""))
@@ -373,9 +368,8 @@ impl Render for SkillReport {
 }
 
 /// The newest version with the folder's present content.
-fn present(history: &History) -> Option<VersionId> {
-    let same = history.versions.iter().rev().find(|version| version.digest == history.present);
-    same.map(|version| version.id)
+fn present(history: &History) -> Option<&VersionRow> {
+    history.versions.iter().rev().find(|version| version.digest == history.present)
 }
 
 #[cfg(test)]

@@ -63,6 +63,31 @@ async fn help_shows_what_one_may_use() {
 }
 
 #[tokio::test]
+async fn the_name_of_a_note_may_end_in_a_number() {
+    let fixture = Fixture::new().await;
+    fixture.writes("workspace/memory/trip-2026.md", "To the sea.\n");
+    fixture.writes("workspace/memory/tea.md", "Green.\n");
+    for command in ["/memory show trip-2026", "/memory show Trip 2026", "/memory Trip 2026"] {
+        let shown = fixture.admin.chat(&fixture.ada(), command).await.markdown;
+        assert!(shown.contains("To the sea."), "{command}: {shown}");
+    }
+    let unknown = fixture.admin.chat(&fixture.ada(), "/memory show tea 999").await;
+    assert!(unknown.failed && !unknown.markdown.contains("Green."), "{}", unknown.markdown);
+}
+
+#[tokio::test]
+async fn an_opened_page_runs_no_command_that_acts() {
+    let fixture = Fixture::new().await;
+    let ada = fixture.ada();
+    assert!(!fixture.admin.chat_query(&ada, "/help").await.failed);
+    for command in ["/remember x", "/new", "/forget x", "/web", "/reminders cancel 1"] {
+        let stored = fixture.stored();
+        assert!(fixture.admin.chat_query(&ada, command).await.failed, "{command}");
+        assert!(stored == fixture.stored(), "{command}");
+    }
+}
+
+#[tokio::test]
 async fn nonsense_gets_one_helpful_line() {
     let fixture = Fixture::new().await;
     let answer = fixture.admin.chat(&fixture.ben(), "/statsu").await;

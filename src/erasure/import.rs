@@ -33,7 +33,10 @@ impl Erasure<'_> {
             }
         }
         for path in self.journal.read(move |db| db.imports().notes_of(id)).await? {
-            removed.notes += usize::from(self.workspace.folders().drop_one(&path).await?);
+            let of = path.clone();
+            if self.journal.read(move |db| db.imports().holds_note(id, &of)).await? {
+                removed.notes += usize::from(self.workspace.folders().drop_one(&path).await?);
+            }
             self.journal.write("remove an imported note", move |tx| tx.imports().forget_note(id, &path)).await?;
         }
         let end = move |tx: Tx<'_>| {

@@ -22,8 +22,12 @@ pub(super) enum EntryKind {
 /// Files and folders in a folder, sorted. Links, other special files, hidden names and names that
 /// are not UTF-8 are skipped.
 pub(super) fn entries(folder: &Path, each: Each<'_>) -> Result<Vec<(String, EntryKind)>, ImportError> {
-    let mut found = Vec::new();
+    let (mut found, mut count) = (Vec::new(), 0);
     for entry in std::fs::read_dir(folder).map_err(ImportError::Unreadable)? {
+        count += 1;
+        if count > MAX_ENTRIES {
+            return Err(ImportError::TooMany);
+        }
         let entry = entry.map_err(ImportError::Unreadable)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let kind = match entry.file_type() {
@@ -38,9 +42,6 @@ pub(super) fn entries(folder: &Path, each: Each<'_>) -> Result<Vec<(String, Entr
         match kind {
             Ok(kind) => found.push((name, kind)),
             Err(why) => skip(why, name, each)?,
-        }
-        if found.len() > MAX_ENTRIES {
-            return Err(ImportError::TooMany);
         }
     }
     found.sort_by(|(one, _), (other, _)| one.cmp(other));

@@ -15,7 +15,7 @@
 //! the folder is read.
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::folder::{EntryKind, entries, open, pass, skip};
@@ -33,8 +33,8 @@ const MAX_NOTE: usize = 48 << 10;
 const MAX_DEPTH: usize = 6;
 /// Files by which a workspace of OpenClaw is recognised.
 const OPENCLAW: [&str; 4] = ["AGENTS.md", "SOUL.md", "USER.md", "MEMORY.md"];
-/// Where the knowledge base is below a folder of Carpenter.
-const CARPENTER: [&str; 3] = ["", "kb", "config/kb"];
+/// Folders that lead to the knowledge base of Carpenter.
+const CARPENTER: [&[&str]; 3] = [&[], &["kb"], &["config", "kb"]];
 /// Folders of Carpenter's manual.
 const MANUAL: [&str; 14] = [
     "ai",
@@ -58,8 +58,9 @@ const SHIPPED_SKILLS: [&str; 6] =
 
 /// Passes on what is in a folder of either program. Returns none if it is a folder of neither.
 pub(super) fn read(path: &Path, left: &mut u64, each: Each<'_>) -> Result<Option<ArchiveKind>, ImportError> {
-    if let Some(below) = CARPENTER.iter().find(|below| is_file(&path.join(below).join("_root.md"))) {
-        return carpenter(&path.join(below), each).map(|()| Some(ArchiveKind::Carpenter));
+    let mut bases = CARPENTER.iter().filter_map(|names| folder_below(path, names));
+    if let Some(base) = bases.find(|base| is_file(&base.join("_root.md"))) {
+        return carpenter(&base, each).map(|()| Some(ArchiveKind::Carpenter));
     }
     if is_openclaw(path) {
         return openclaw(path, "", each).map(|()| Some(ArchiveKind::OpenClaw));
@@ -72,6 +73,15 @@ fn is_openclaw(path: &Path) -> bool {
     OPENCLAW.iter().any(|name| is_file(&path.join(name)))
 }
 
+/// Follows names that are all folders, and no links.
+fn folder_below(path: &Path, names: &[&str]) -> Option<PathBuf> {
+    names.iter().try_fold(path.to_owned(), |path, name| Some(path.join(name)).filter(|below| is_folder(below)))
+}
+
+fn is_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+}
+
 fn is_file(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.is_file())
 }
@@ -80,7 +90,8 @@ fn is_file(path: &Path) -> bool {
 /// credentials are not looked at. Returns false if it is another folder.
 fn openclaw_home(path: &Path, left: &mut u64, each: Each<'_>) -> Result<bool, ImportError> {
     let mut is_read = false;
-    if !is_file(&path.join("openclaw.json")) && !is_openclaw(&path.join("workspace")) {
+    let has_workspace = folder_below(path, &["workspace"]).is_some_and(|below| is_openclaw(&below));
+    if !is_file(&path.join("openclaw.json")) && !has_workspace {
         return Ok(false);
     }
     for (name, kind) in entries(path, each)? {
@@ -92,7 +103,7 @@ fn openclaw_home(path: &Path, left: &mut u64, each: Each<'_>) -> Result<bool, Im
         } else if kind == EntryKind::Folder && name == "agents" {
             for (agent, _) in entries(&below, each)?.into_iter().filter(|(_, kind)| *kind == EntryKind::Folder) {
                 let folder = below.join(agent).join("sessions");
-                if folder.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+                if is_folder(&folder) {
                     is_read |= sessions::read_folder(&folder, left, each)?;
                 }
             }

@@ -7,7 +7,6 @@ use super::write::{ChangeOrigin, NewContent};
 use super::{layout, page};
 use crate::people::Party;
 use crate::store::Db;
-use crate::text::cut_bytes;
 use crate::wording::knowledge as says;
 
 /// Kind that such a note states.
@@ -33,7 +32,7 @@ impl ImportedNote {
     pub fn new(title: &str, words: &str) -> Self {
         let text = note::write(&Note::new(title, words, KIND));
         let (slug, digest) = (note::slug(title), page::digest(text.as_bytes()));
-        let other = format!("{}-{}", cut_bytes(&slug, 39).trim_end_matches('-'), cut_bytes(&digest, 8));
+        let other = note::with_digest(&slug, &text);
         let paths = [slug, other].map(|slug| format!("memory/untrusted/{slug}.md"));
         Self { key: ImportedNoteKey { paths, digest }, text }
     }

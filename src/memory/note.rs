@@ -102,7 +102,8 @@ pub(super) fn is_reserved(slug: &str) -> bool {
     memory_md::is_day(slug) || managed || matches!(slug, "memory" | "untrusted")
 }
 
-fn with_digest(slug: &str, words: &str) -> String {
+/// Appends the beginning of the digest of a text to a slug.
+pub(super) fn with_digest(slug: &str, words: &str) -> String {
     let digest = page::digest(words.as_bytes());
     let digest = cut_bytes(&digest, 8);
     format!("{}-{digest}", cut_bytes(slug, SLUG - 9).trim_end_matches('-'))

@@ -141,6 +141,11 @@ impl Imports<'_> {
         self.db.exists(known, params![stream, key])
     }
 
+    /// Returns true while an import may bring more.
+    pub fn is_open(&self, id: ImportId) -> anyhow::Result<bool> {
+        self.db.exists("SELECT 1 FROM imports WHERE id = ?1 AND state = 'open'", [id])
+    }
+
     /// Returns true if text with that label may not be sent to the embedding server.
     pub fn withholds(&self, label: &Label) -> anyhow::Result<bool> {
         Ok(!label.is_trusted() && self.db.one(&format!("SELECT {}", withheld_by_import("?1")), [label])?)
@@ -182,8 +187,7 @@ impl ImportsMut<'_> {
         messages: &[NewImported],
         now: Timestamp,
     ) -> anyhow::Result<usize> {
-        let is_open = self.import(import.id)?.is_some_and(|row| row.state == ImportState::Open);
-        anyhow::ensure!(is_open, "Import {} was removed meanwhile", import.id);
+        anyhow::ensure!(self.is_open(import.id)?, "Import {} was removed meanwhile", import.id);
         let mut new: Vec<&NewImported> = Vec::new();
         for message in messages {
             let is_repeated = new.iter().any(|other| other.key == message.key);

@@ -16,7 +16,7 @@ use crate::store::handles::{Outbox, OutboxMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
 use crate::store::{ACTIVATED_AT, Cause, Urgency};
 use crate::time::Timestamp;
-use crate::trust::Text;
+use crate::trust::{Source, Text};
 
 /// Kind of delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -319,6 +319,21 @@ impl Outbox<'_> {
 }
 
 impl OutboxMut<'_> {
+    /// Blanks the notices and answers to commands that show text of that source. Those still pending
+    /// are not sent.
+    pub fn blank_notices(&self, source: &Source) -> anyhow::Result<()> {
+        let source = format!(" {source} ");
+        let shown = "SELECT id FROM outbox WHERE message_id IS NULL AND instr(' ' || label || ' ', ?1) > 0";
+        self.db.run(&format!("UPDATE parts SET rich = '', plain = '' WHERE outbox_id IN ({shown})"), [&source])?;
+        self.db.run(
+            &format!(
+                "UPDATE outbox SET text = '', ended_at = coalesce(ended_at, created_at),
+                 state = iif(state = 'pending', 'failed', state) WHERE id IN ({shown})"
+            ),
+            [&source],
+        )
+    }
+
     /// Adds a delivery.
     pub fn post(&self, new: &NewOutbox<'_>) -> anyhow::Result<OutboxId> {
         let message = match (new.message, new.kind, new.cause) {

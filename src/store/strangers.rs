@@ -165,15 +165,6 @@ impl AddressesMut<'_> {
     /// Deletes the name that the channel told of a stranger, and what was written with it.
     fn forget_name(&self, id: StrangerId) -> anyhow::Result<()> {
         self.db.run("UPDATE strangers SET name = '' WHERE id = ?1", [id])?;
-        let source = format!(" {} ", Source::stranger(id));
-        let shown = "SELECT id FROM outbox WHERE instr(' ' || label || ' ', ?1) > 0";
-        self.db.run(&format!("UPDATE parts SET rich = '', plain = '' WHERE outbox_id IN ({shown})"), [&source])?;
-        self.db.run(
-            &format!(
-                "UPDATE outbox SET text = '', ended_at = coalesce(ended_at, created_at),
-                 state = iif(state = 'pending', 'failed', state) WHERE id IN ({shown})"
-            ),
-            [&source],
-        )
+        self.tx().outbox().blank_notices(&Source::stranger(id))
     }
 }

@@ -283,7 +283,10 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
         "search" => Query::SearchMemory(search_flags::read(more)?),
         "edit" => Query::WhereToEdit,
         "show" => match version_of(more) {
-            Some((note, version)) => Query::NoteVersion { note, version: FileId(version), typed: more.to_owned() },
+            Some((note, version)) => {
+                let named = Some(Box::new(Query::Note(more.to_owned())));
+                Query::NoteVersion { note, version: FileId(version), named }
+            }
             None => named(more).map_or(Query::Memory, Query::Note),
         },
         "diff" => {
@@ -296,8 +299,8 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
         }
         "history" => match more.rsplit_once(char::is_whitespace).map(|(note, last)| (note.trim(), number(last))) {
             Some((note, Some(version))) => {
-                let (note, version, typed) = (note.to_owned(), FileId(version), more.to_owned());
-                Query::NoteVersion { note, version, typed }
+                let named = Some(Box::new(Query::NoteHistory(more.to_owned(), NEWEST_VERSIONS)));
+                Query::NoteVersion { note: note.to_owned(), version: FileId(version), named }
             }
             _ => Query::NoteHistory(named(more)?, NEWEST_VERSIONS),
         },
@@ -523,7 +526,7 @@ mod memory_tests {
                 Command::Read(Query::NoteVersion {
                     note: note("green tea"),
                     version: FileId(12),
-                    typed: note("green tea 12"),
+                    named: Some(Box::new(Query::Note(note("green tea 12")))),
                 }),
             ),
             (
@@ -535,7 +538,7 @@ mod memory_tests {
                 Command::Read(Query::NoteVersion {
                     note: note("green tea"),
                     version: FileId(12),
-                    typed: note("green tea 12"),
+                    named: Some(Box::new(Query::NoteHistory(note("green tea 12"), NEWEST_VERSIONS))),
                 }),
             ),
             ("/memory restore tea 12", Command::Act(Action::RestoreNote { note: note("tea"), version: FileId(12) })),

@@ -62,7 +62,7 @@ fn query(words: &[&str]) -> Option<Query> {
         ["memory", "show", note] => Query::Note(text(note)),
         ["memory", "search", query @ ..] => Query::SearchMemory(SearchQuery::read(query)?),
         ["memory", "show" | "history", note, version] if number(version).is_some() => {
-            Query::NoteVersion { note: text(note), version: FileId(number(version)?), typed: String::new() }
+            Query::NoteVersion { note: text(note), version: FileId(number(version)?), named: None }
         }
         ["memory", "diff", note, old, new] => {
             Query::NoteComparison(text(note), [FileId(number(old)?), FileId(number(new)?)])

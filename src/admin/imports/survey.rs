@@ -6,10 +6,9 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::admin::answer::{Render, RenderContext, ShownLabel, plain};
+use crate::admin::answer::{Render, RenderContext, ShownLabel, visible_line};
 use crate::import::{self, ArchiveItem, ArchivedNote, ImportError, SkipReason};
 use crate::memory::{ImportedNote, ImportedNoteKey};
-use crate::review::reveal::reveal;
 use crate::store::ArchiveKind;
 use crate::text::shorten;
 use crate::time::Timestamp;
@@ -21,7 +20,7 @@ const NAMED: usize = 100;
 const SHOWN: usize = 3;
 const MAX_NAME: usize = 60;
 
-/// What an archive holds.
+/// Contents of an archive.
 #[derive(Debug)]
 pub(in crate::admin) struct Survey {
     pub(super) kind: ArchiveKind,
@@ -35,7 +34,7 @@ pub(in crate::admin) struct Survey {
     skipped: BTreeMap<SkipReason, Skipped>,
 }
 
-/// What was skipped for one reason.
+/// Items skipped for one reason.
 #[derive(Debug, Default)]
 struct Skipped {
     count: usize,
@@ -56,7 +55,7 @@ impl Survey {
         let counts = (self.conversations, self.messages, self.notes, self.skills);
         let mut lines = vec![says::holds(self.kind.as_str(), counts, days)];
         for (reason, skipped) in &self.skipped {
-            let names = skipped.names.iter().take(SHOWN).map(|name| plain(&reveal(&shorten(name, MAX_NAME))));
+            let names = skipped.names.iter().take(SHOWN).map(|name| visible_line(&shorten(name, MAX_NAME)));
             lines.push(says::skipped(skipped.count, (*reason).into(), &names.collect::<Vec<_>>()));
         }
         lines

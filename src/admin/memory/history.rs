@@ -18,7 +18,6 @@ use crate::people::{Party, Person};
 use crate::review::diff::{self, DiffHunk, fenced, fenced_diff};
 use crate::review::reveal::reveal;
 use crate::store::FileRow;
-use crate::text::cut_bytes;
 use crate::trust::{Labelled, Text};
 use crate::wording::Language;
 use crate::wording::memory as says;
@@ -92,7 +91,7 @@ impl Render for FileHistoryPage {
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        self.listed().map(|version| version_json(version, self.present)).collect()
+        self.page.items.iter().map(|version| version_json(version, self.present)).collect()
     }
 }
 
@@ -112,9 +111,7 @@ impl FileVersion {
         let now = self.present.as_ref().map_or("", |present| present.words(shown));
         Some(diff::of_texts(now, &old))
     }
-}
 
-impl FileVersion {
     /// The version with its content, which is blank if the file was deleted with it.
     fn content(self, language: Language) -> Result<(FileRow, Text), CommandError> {
         match self.text {
@@ -138,17 +135,18 @@ impl Render for FileVersion {
         let mut parts = vec![says::version_head(language, &path, row.id, &at, &origin, &facts)];
         if let Some(text) = &self.text {
             let words = shown.words(text);
-            let part = if context.surface.is_chat() { cut_bytes(words, super::IN_CHAT) } else { words };
+            let (part, remark) = context.fitting(words);
             parts.push(fenced(&reveal(part)));
-            parts.extend((part.len() < words.len()).then(|| says::CUT.in_language(language).into_string()));
+            parts.extend(remark);
         }
         match self.changes(shown) {
             None if row.digest.is_empty() => {}
             None => parts.push(says::version_gone(language, row.id)),
             Some(changes) if changes.is_empty() => parts.push(says::IS_THERE_NOW.in_language(language).into_string()),
             Some(changes) => {
-                let part = if context.surface.is_chat() { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
+                let (part, remark) = context.fitting(&changes);
                 parts.push(format!("{}\n\n{}", &*says::RESTORING_CHANGES.in_language(language), fenced_diff(part)));
+                parts.extend(remark);
                 parts.push(says::how_to_restore_version(&name::short(&self.path), row.id, context.surface));
             }
         }
@@ -181,7 +179,7 @@ impl FileComparison {
 impl Render for FileComparison {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let (changes, language) = (diff::page(&self.hunks(shown)), context.language());
-        let part = if context.surface.is_chat() { cut_bytes(&changes, super::IN_CHAT) } else { &changes };
+        let (part, remark) = context.fitting(&changes);
         let [(old, _), (new, _)] = &self.versions;
         let mut parts = vec![says::comparison_head(language, &plain(name::visible_path(&self.path)), old.id, new.id)];
         parts.push(if changes.is_empty() {
@@ -189,7 +187,7 @@ impl Render for FileComparison {
         } else {
             fenced_diff(part)
         });
-        parts.extend((part.len() < changes.len()).then(|| says::CUT.in_language(language).into_string()));
+        parts.extend(remark);
         parts.join("\n\n")
     }
 

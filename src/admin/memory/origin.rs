@@ -80,7 +80,7 @@ impl MemoryAdmin<'_> {
         if found.is_empty() {
             return Ok(None);
         }
-        let locale = self.locale_of(person, surface).await?;
+        let locale = self.locale_in(Scope::Person(person.id), surface).await?;
         let read = move |db: Db<'_>| {
             let (mut of, mut labels, mut lines) = (json!({}), Vec::new(), Vec::new());
             for FactOrigin { path, fact, label, since } in found {
@@ -111,7 +111,7 @@ impl MemoryAdmin<'_> {
             Some((path, versions.into_iter().take_while(|row| !row.digest.is_empty()).collect::<Vec<_>>(), label))
         });
         let Some((path, versions, label)) = present else { return Err(no_such_note(surface).into()) };
-        let locale = self.locale_of(person, surface).await?;
+        let locale = self.locale_in(Scope::Person(person.id), surface).await?;
         let read = move |db: Db<'_>| {
             let mut lines = vec![origin::note(locale.language, &plain(name::visible_path(&path)))];
             lines.extend(versions.last().map(|first| written(first, locale)));
@@ -126,12 +126,6 @@ impl MemoryAdmin<'_> {
         Ok(self.journal.read_much(read).await?)
     }
 
-    /// Language, zone and time in which a person reads there.
-    async fn locale_of(&self, person: &Person, surface: Surface) -> anyhow::Result<Locale> {
-        let zone = self.engine.zone_of(Scope::Person(person.id)).await?;
-        Ok(Locale { language: surface.language(), zone, now: self.clock.now() })
-    }
-
     /// The origin of the last answer in a person's own chat.
     pub(in crate::admin) async fn origin_of_answer(
         &self,
@@ -139,7 +133,7 @@ impl MemoryAdmin<'_> {
         surface: Surface,
     ) -> Result<OriginReport, CommandError> {
         let (id, scope) = (person.id, Scope::Person(person.id));
-        let locale = self.locale_of(person, surface).await?;
+        let locale = self.locale_in(Scope::Person(person.id), surface).await?;
         let read = move |db: Db<'_>| {
             let Some(stream) = db.conversations().stream_of(id)? else { return Ok(None) };
             let Some(turn) = db.turns().last_answered(stream)? else { return Ok(None) };

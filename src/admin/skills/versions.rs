@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{folder_of, present, visible_line};
+use super::{folder_of, present};
 use crate::admin::SkillsAdmin;
-use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, with_fields};
+use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, visible_line, with_fields};
 use crate::admin::paging::{Page, PageRequest};
 use crate::id::{VersionId, VersionNumber};
 use crate::review::{History, diff};
@@ -21,7 +21,7 @@ impl SkillsAdmin<'_> {
         surface: Surface,
     ) -> Result<SkillHistoryReport, CommandError> {
         let (folder, history) = self.versions_of(name, surface).await?;
-        let present = present(&history);
+        let present = present(&history).map(|version| version.id);
         let newest_first = history.versions.into_iter().rev().collect();
         Ok(SkillHistoryReport { folder, page: request.cut(newest_first, |version| version.number.0), present })
     }
@@ -36,7 +36,7 @@ impl SkillsAdmin<'_> {
         let (folder, history) = self.versions_of(name, surface).await?;
         let row = find(&folder, &history, version, surface)?;
         let now = match present(&history) {
-            Some(present) => Some(self.content_of(present).await?),
+            Some(present) => Some((present.clone(), self.content_of(present.id).await?)),
             None => None,
         };
         Ok(SkillVersionReport { content: self.content_of(row.id).await?, folder, row, present: now })
@@ -115,21 +115,33 @@ pub struct SkillVersionReport {
     pub row: VersionRow,
     /// Its files.
     pub content: SkillFolder,
-    /// The files of the present version; `None` if none is in use.
-    pub present: Option<SkillFolder>,
+    /// The present version with its files; `None` if none is in use.
+    pub present: Option<(VersionRow, SkillFolder)>,
+}
+
+impl SkillVersionReport {
+    /// The change that restoring it makes; `None` if there is no present version.
+    fn changes(&self, shown: &mut ShownLabel) -> Option<String> {
+        let (row, files) = self.present.as_ref()?;
+        shown.also(&row.label);
+        Some(diff::diff(Some(files), Some(&self.content)))
+    }
 }
 
 impl Render for SkillVersionReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         shown.also(&self.row.label);
         let head = says::skill_version_head(&plain(&self.folder), &version_line(&self.row, None, context));
-        let whole = diff::fenced_diff(&diff::diff(None, Some(&self.content)));
-        let changes = diff::diff(self.present.as_ref(), Some(&self.content));
+        let whole = diff::diff(None, Some(&self.content));
         let mut parts = vec![head];
-        match &self.present {
-            Some(_) if changes.is_empty() => parts.extend([whole, says::IS_PRESENT.to_owned()]),
-            Some(_) => parts.extend([whole, says::RESTORING_CHANGES.to_owned(), diff::fenced_diff(&changes)]),
-            None => parts.push(whole),
+        parts.extend(fenced_diff(&whole, context));
+        match self.changes(shown) {
+            Some(changes) if changes.is_empty() => parts.push(says::IS_PRESENT.to_owned()),
+            Some(changes) => {
+                parts.push(says::RESTORING_CHANGES.to_owned());
+                parts.extend(fenced_diff(&changes, context));
+            }
+            None => {}
         }
         parts.join("\n\n")
     }
@@ -137,7 +149,7 @@ impl Render for SkillVersionReport {
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
         shown.also(&self.row.label);
         let files = self.content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
-        let changes = self.present.as_ref().map(|present| diff::diff(Some(present), Some(&self.content)));
+        let changes = self.changes(shown);
         let text = diff::diff(None, Some(&self.content));
         let further = json!({ "files": files.collect::<Value>(), "text": text, "diff": changes });
         with_fields(version_json(&self.row, None), further)
@@ -163,18 +175,28 @@ impl SkillComparison {
 }
 
 impl Render for SkillComparison {
-    fn markdown(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         let changes = self.changes(shown);
         let [(old, _), (new, _)] = &self.versions;
         let head = says::comparison_head(&visible_line(&self.folder), old.number, new.number);
-        let body = if changes.is_empty() { says::NO_DIFFERENCE.to_owned() } else { diff::fenced_diff(&changes) };
-        format!("{head}\n\n{body}")
+        let mut parts = vec![head];
+        match changes.is_empty() {
+            true => parts.push(says::NO_DIFFERENCE.to_owned()),
+            false => parts.extend(fenced_diff(&changes, context)),
+        }
+        parts.join("\n\n")
     }
 
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
         let [old, new] = self.versions.each_ref().map(|(row, _)| version_json(row, None));
         json!({ "from": old, "to": new, "diff": self.changes(shown) })
     }
+}
+
+/// A change as far as its reader's surface shows it, and the remark that it is cut.
+fn fenced_diff(changes: &str, context: &RenderContext<'_>) -> impl Iterator<Item = String> {
+    let (part, remark) = context.fitting(changes);
+    std::iter::once(diff::fenced_diff(part)).chain(remark)
 }
 
 fn version_line(version: &VersionRow, present: Option<VersionId>, context: &RenderContext<'_>) -> String {

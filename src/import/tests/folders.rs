@@ -163,6 +163,20 @@ fn a_hostile_folder_leads_nowhere() {
     ];
     assert_eq!(skipped, expected);
 
+    let elsewhere = Tree::of(&[
+        ("_root.md", "x"),
+        ("kb/_root.md", "x"),
+        ("secret.md", "the secret"),
+        ("kb/secret.md", "the secret"),
+    ]);
+    for (link, target) in [("kb", ""), ("config", ""), ("config/kb", "kb")] {
+        let tree = Tree::of(&[("notes.md", "Mine.")]);
+        std::fs::create_dir_all(tree.at(link).parent().unwrap()).unwrap();
+        symlink(elsewhere.0.path().join(target), tree.at(link)).unwrap();
+        let found = folder(tree.0.path()).map(|(_, found)| found.notes).unwrap_or_default();
+        assert!(!found.iter().any(|(_, text)| text.contains("secret")), "{link}: {found:?}");
+    }
+
     let deep = Tree::of(&[("SOUL.md", "x"), (&format!("memory/{}deep.md", "a/".repeat(20)), "too deep")]);
     let (_, found) = folder(deep.0.path()).unwrap();
     assert_eq!(

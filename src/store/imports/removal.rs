@@ -27,6 +27,18 @@ impl Imports<'_> {
     }
 }
 
+impl Imports<'_> {
+    /// Returns true if the newest version of that file is from the import. A later note may have
+    /// taken the place of one that was promoted or dropped.
+    pub fn holds_note(&self, id: ImportId, path: &str) -> anyhow::Result<bool> {
+        let newest: Option<bool> = self.db.first(
+            "SELECT instr(' ' || label || ' ', ' ' || ?2 || ' ') > 0 FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1",
+            [path, Source::import(id).as_str()],
+        )?;
+        Ok(newest.unwrap_or(false))
+    }
+}
+
 impl ImportsMut<'_> {
     /// Begins to remove an import. From then on the other methods follow, the last of them being
     /// [`Self::end_removal`], also after a crash.
@@ -70,7 +82,8 @@ impl ImportsMut<'_> {
         self.mark_deletion(&format!("import {id} {path}"))
     }
 
-    /// Withdraws the skills that an import proposed, with their text, unless they were approved.
+    /// Withdraws the skills that an import proposed, with their text and the notices that show it,
+    /// unless they were approved.
     pub fn withdraw_skills(&self, id: ImportId, now: Timestamp) -> anyhow::Result<()> {
         let proposals: Vec<ProposalId> = self.db.all(
             "SELECT id FROM proposals WHERE origin = 'import' AND label = ?1 AND state <> 'approved' ORDER BY id",
@@ -79,9 +92,9 @@ impl ImportsMut<'_> {
         for proposal in proposals {
             self.tx().proposals().settle_proposal(proposal, ProposalState::Expired, REMOVED, now)?;
             self.db.run("DELETE FROM skill_files WHERE proposal_id = ?1", [proposal])?;
-            self.db.run("UPDATE verdicts SET findings = '[]' WHERE proposal_id = ?1", [proposal])?;
+            self.db.run("UPDATE verdicts SET findings = '[]', note = '' WHERE proposal_id = ?1", [proposal])?;
         }
-        Ok(())
+        self.tx().outbox().blank_notices(&Source::import(id))
     }
 
     /// Ends a removal once nothing but the row is left.
@@ -94,5 +107,32 @@ impl ImportsMut<'_> {
     fn mark_deletion(&self, of: &str) -> anyhow::Result<()> {
         self.tx().settings().set_fact(FORGOT, "1")?;
         self.tx().settings().set_fact(UNCUT, of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Journal;
+    use crate::trust::{Label, Scope};
+
+    /// Proves: forgetting/import
+    #[tokio::test]
+    async fn a_later_note_in_the_place_of_an_imported_one_is_not_the_imports() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let id = ImportId(1);
+        let labels = [Source::import(id), Source::web("example.org")].map(Label::untrusted);
+        let write = move |tx: crate::store::Tx<'_>| {
+            let path = "memory/untrusted/user.md";
+            let mut held = vec![tx.imports().holds_note(id, path)?];
+            for (label, digest) in labels.iter().zip(["1", "2"]) {
+                tx.file_versions().file_written(path, digest, label, Scope::Shared, Timestamp(1))?;
+                held.push(tx.imports().holds_note(id, path)?);
+            }
+            Ok(held)
+        };
+        assert_eq!(journal.write("write versions", write).await.unwrap(), [false, true, false]);
+        journal.close().await;
     }
 }

@@ -171,9 +171,13 @@ async fn notes_and_skills_go_with_their_import() {
     story.say(ADA, "what did it know about me?").await;
     let traces = "SELECT count(*) FROM steps WHERE text LIKE '%end with a poem%'";
     assert_eq!(story.count(traces), 1);
+    let shown = "SELECT (SELECT count(*) FROM outbox WHERE text LIKE '%canary-untrusted-%')
+                      + (SELECT count(*) FROM parts WHERE plain LIKE '%canary-untrusted-%')";
+    assert!(story.count(shown) > 0, "the owner was shown the skill");
     let told = import(&story, &["remove", "1"]).await;
     assert!(told.contains("2 notes deleted"), "{told}");
     story.settle().await;
+    assert_eq!(story.count(shown), 0);
     assert_eq!(brought(&story), "0 files, 0 versions, 0 found, 0 proposals, 0 skills");
     assert_eq!(story.count(traces), 0);
     let search = story.command_line(&SEARCH).await;
