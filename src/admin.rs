@@ -15,6 +15,7 @@ mod conversation_end; // whether a conversation goes on
 mod conversations; // /conversations: the list
 mod erasure; // /forget
 mod erasure_plan; // what /forget shows before it deletes
+mod files; // /files, /file
 mod heartbeat; // /heartbeat
 mod imports; // compline import
 mod jobs; // commands that run for long
@@ -43,6 +44,7 @@ mod trust; // /trust
 
 pub use answer::{Answer, AnswerFile};
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
+pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;
 pub use memory::{Knowledge, RepairMode};
 pub use models::{PREFERRED_MODEL, UsageReport};

@@ -152,6 +152,8 @@ enum CliCommand {
     Tools(OrList<forward::Tools>),
     /// Read past conversations
     Conversations(OrList<forward::Conversations>),
+    #[command(about = help("files"))]
+    Files(forward::Files),
     #[command(about = help("search"))]
     Search(forward::Search),
     /// Show, edit and restore the assistant's memory
@@ -276,6 +278,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
             let command = group.command()?;
             forward_source(command.line(), command.is_source())
         }
+        CliCommand::Files(files) => forward(files.line()),
         CliCommand::Search(search) => forward(search.line()),
         CliCommand::Memory(memory) => memory::run(&memory, &paths()?, printer),
         CliCommand::Signal(command) => signal::run(&command, &paths()?, printer),

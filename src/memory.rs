@@ -12,12 +12,13 @@
 //! comes from ([`label`]), and a crash leaves either the old file or the new one. Only trusted text
 //! is loaded automatically ([`load`]); other text is read on request and carries its label.
 //!
-//! [`Workspace`] gives access by purpose: reading (`files`, `stored_files`), changes (`write`,
-//! `versions`, `approved_text`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`,
+//! [`Workspace`] gives access by purpose: reading (`files`, `browse`, `stored_files`,
+//! `uploads`), changes (`write`, `versions`, `approved_text`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`,
 //! `owned_files`), checks (`health`). [`Index`] keeps the entries that are searched.
 
 mod agent; // the agent's own memory
 mod approved_text; // text from outside that its person approves: what it becomes
+mod browse; // folders page by page, files opened for their owner
 mod disk; // reading and writing below the root
 mod fact_origin; // since when a fact has its value
 mod facts; // lists of facts, one value per key
@@ -43,6 +44,7 @@ mod page; // a file as prompts show it
 mod path_walk; // paths that follow no link
 pub mod section; // sections of Markdown
 mod stored_files; // files that the program writes whole
+mod uploads; // files that arrive bit by bit
 mod versions; // history, restoring
 mod workspace; // the handle
 mod write; // the single writer
@@ -50,12 +52,13 @@ mod write; // the single writer
 #[cfg(test)]
 mod tests;
 
+pub use browse::{Browsed, FileTotals, FolderItem, FolderPage, OpenedFile};
 pub use disk::RemoveOutcome;
 pub use fact_origin::FactOrigin;
 pub use files::{AccessError, AccessRefusal, HEARTBEAT, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
 pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
 pub use hand_edits::FollowedEdit;
-pub use health::{Misplaced, WorkspaceFixes, WorkspaceHealth};
+pub use health::{FileProblem, Misplaced, WorkspaceFixes, WorkspaceHealth};
 pub use heartbeat_file::{
     HeartbeatItem, HeartbeatItemKind, find_heartbeat_item, heartbeat_items, with_heartbeat_item, with_heartbeat_ticks,
     without_ticked_items,
@@ -70,6 +73,7 @@ pub use notes::{NoteDraft, Replaced, Section, StoredNote};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
+pub use uploads::Upload;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, NewContent, WriteResult};
 

@@ -11,6 +11,7 @@ pub mod chat; // the interactive chat
 pub mod cli; // the command line
 pub mod command; // /help, lists, errors of commands
 pub mod erasure_plan; // what /forget would delete
+pub mod files; // /files, /file
 pub mod gateway; // admission and delivery: strangers, limits, waits
 pub mod heartbeat; // items of HEARTBEAT.md
 pub mod import; // archives of other programs

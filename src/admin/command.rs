@@ -17,6 +17,7 @@ pub use arguments::{NEWEST_VERSIONS, ReflectionRequest};
 pub use command_line::parse_words;
 pub use table::{COMMANDS, CommandRow, InGroup, help};
 
+use super::files::FilesRequest;
 use super::imports::ImportRequest;
 use super::paging::PageRequest;
 use super::search::SearchQuery;
@@ -119,6 +120,8 @@ pub enum Query {
     Memory,
     /// Full-text search in the caller's memory.
     SearchMemory(SearchQuery),
+    /// The caller's files at a path.
+    Files(FilesRequest),
     /// One note of the caller in full.
     Note(String),
     /// Versions of a note.
@@ -148,6 +151,8 @@ pub enum Query {
 /// A command that may change something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
+    /// Send one of the caller's files to their direct chat.
+    SendFile(String),
     /// Starts a new conversation with the next message. Takes effect on admission.
     New,
     /// Stops the running turn.

@@ -177,6 +177,7 @@ impl Admin {
             }
             Query::Memory => shown(&memory_files.overview(origin.person()?, surface).await?),
             Query::SearchMemory(query) => shown(&self.finder().search_memory(origin.person()?, &query).await?),
+            Query::Files(request) => shown(&memory_files.files(origin.person()?, &request, surface).await?),
             Query::Note(note) => shown(&memory_files.note(origin.person()?, &note, surface).await?),
             Query::NoteHistory(note, page) => {
                 shown(&memory_files.note_history(origin.person()?, &note, page, surface).await?)
@@ -268,6 +269,7 @@ impl Admin {
             Action::Import(request) => return self.imports().import(origin.person()?, &request).await,
             Action::RemoveImport(id) => return self.imports().remove(id).await,
             Action::ChangeSetting(change) => self.members().change_setting(origin.person()?, &change, language).await,
+            Action::SendFile(path) => memory_files.send_file(origin.person()?, &path, surface).await,
             Action::Export => self.history().export(origin.person()?, surface).await,
             Action::ExportTo { name, file } => self.history().export_to(&name, &file).await,
         };

@@ -154,6 +154,19 @@ pub enum ListedKind {
     All,
 }
 
+/// `compline files …`
+#[derive(Debug, Args)]
+pub struct Files {
+    /// Folder [default: all of the owner's files]
+    folder: Option<String>,
+    /// Maximum number
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: u32,
+    /// Only what comes after that name
+    #[arg(long, value_name = "NAME")]
+    after: Option<String>,
+}
+
 /// `compline search …`
 #[derive(Debug, Args)]
 pub struct Search {
@@ -366,6 +379,16 @@ impl Conversations {
     /// Returns `true` if the Markdown source is wanted.
     pub fn is_source(&self) -> bool {
         matches!(self, Self::Show { markdown: true, .. })
+    }
+}
+
+impl Files {
+    /// Returns the command in the gateway's syntax.
+    pub fn line(&self) -> Vec<String> {
+        let mut line = words(&["files", "--limit", &self.limit.to_string()]);
+        line.extend(flags(&[("--after", &self.after)]));
+        line.extend(words(&["--", self.folder.as_deref().unwrap_or_default()]));
+        line
     }
 }
 

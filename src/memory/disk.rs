@@ -128,20 +128,36 @@ impl Disk {
     /// Lists the files and subfolders of a folder by name; empty if the folder does not exist.
     /// Leaves out links and names that are not UTF-8.
     pub(super) fn list(&self, path: &str) -> anyhow::Result<Vec<FolderEntry>> {
+        Ok(self.list_after(path, "", usize::MAX, |_| true)?.0)
+    }
+
+    /// Like [`Self::list`], at most `limit` of those that `is_listed` accepts, from the first name
+    /// after `after` on. Also returns the last name if there are more.
+    pub(super) fn list_after(
+        &self,
+        path: &str,
+        after: &str,
+        limit: usize,
+        is_listed: impl Fn(&str) -> bool,
+    ) -> anyhow::Result<(Vec<FolderEntry>, Option<String>)> {
         ensure!(path.is_empty() || layout::is_plain(path), "The path is not a plain one");
         let folder =
             match is_there(&self.root).then(|| walk(&self.root, self.lookup, path, Absent::Fail)).transpose()? {
                 Some(ResolvedPath { folder, kind: PathType::Folder, .. }) => folder,
-                _ => return Ok(Vec::new()),
+                _ => return Ok((Vec::new(), None)),
             };
-        let mut entries = Vec::new();
+        let mut names = Vec::new();
         for entry in Dir::read_from(&folder.fd).map_err(io::Error::from)? {
             let entry = entry.map_err(io::Error::from)?;
             let name = entry.file_name().to_str().ok().filter(|name| !matches!(*name, "." | ".."));
-            entries.extend(name.and_then(|name| entry_at(&folder, name)));
+            names.extend(name.filter(|name| *name > after && is_listed(name)).map(str::to_owned));
         }
-        entries.sort_by(|one, other| one.name.cmp(&other.name));
-        Ok(entries)
+        names.sort();
+        let mut entries = names.iter().filter_map(|name| entry_at(&folder, name));
+        let page: Vec<FolderEntry> = entries.by_ref().take(limit).collect();
+        let last = page.last().map(|entry| entry.name.clone());
+        let next = last.filter(|_| entries.next().is_some());
+        Ok((page, next))
     }
 
     /// Opens the folder at that path and creates it if necessary. An empty path is the root.
@@ -342,7 +358,8 @@ pub(super) fn left_over(folder: &OpenFolder, name: &str, max: u64) -> Option<Vec
     read_at(&folder.fd, &format!(".{name}.new"), max).ok().flatten()
 }
 
-fn entry_at(folder: &OpenFolder, name: &str) -> Option<FolderEntry> {
+/// Returns the file or subfolder of that name; `None` for anything else.
+pub(super) fn entry_at(folder: &OpenFolder, name: &str) -> Option<FolderEntry> {
     let found = rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     let at = Timestamp(found.st_mtime * 1000 + i64::try_from(found.st_mtime_nsec).unwrap_or_default() / 1_000_000);
     let entry = |folder, size| Some(FolderEntry { name: name.to_owned(), folder, size, at });

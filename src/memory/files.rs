@@ -11,6 +11,7 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::disk::{Disk, FolderEntry};
+use super::path_walk::ResolvedPath;
 use super::workspace::{Closed, Workspace, WorkspaceError, WorkspaceFiles};
 use super::{disk, label, layout, memory_md, note, page, section};
 use crate::message::file_type;
@@ -411,20 +412,28 @@ struct FoundNote {
 
 /// Returns the real path of a folder, and its entries.
 fn entries_in(disk: &Disk, folder: &str, path: &str) -> Result<(String, Vec<FolderEntry>), AccessError> {
-    let requested_path = if path.is_empty() { folder.to_owned() } else { layout::within(folder, path) };
-    if layout::is_hidden(path) || !(requested_path.is_empty() || layout::is_plain(&requested_path)) {
-        return Err(AccessRefusal::BadPath.into());
-    }
-    let real = match requested_path.as_str() {
-        "" => requested_path,
-        _ => disk.find(&requested_path).map_err(|error| AccessRefusal::of(&error))?.real_path(),
-    };
-    if real != folder && layout::own(folder, &real).is_none() {
-        return Err(AccessRefusal::Elsewhere.into());
-    }
+    let real = find_in(disk, folder, path)?.map(|found| found.real_path()).unwrap_or_default();
     let is_own = |entry: &FolderEntry| layout::own(folder, &layout::within(&real, &entry.name)).is_some();
     let entries = disk.list(&real)?.into_iter().filter(is_own).collect();
     Ok((real, entries))
+}
+
+/// Resolves a path of the party's folder, which must exist there; `None` for the root of the
+/// workspace.
+pub(super) fn find_in(disk: &Disk, folder: &str, path: &str) -> Result<Option<ResolvedPath>, AccessRefusal> {
+    let requested_path = if path.is_empty() { folder.to_owned() } else { layout::within(folder, path) };
+    if layout::is_hidden(path) || !(requested_path.is_empty() || layout::is_plain(&requested_path)) {
+        return Err(AccessRefusal::BadPath);
+    }
+    if requested_path.is_empty() {
+        return Ok(None);
+    }
+    let found = disk.find(&requested_path).map_err(|error| AccessRefusal::of(&error))?;
+    let real = found.real_path();
+    if real != folder && layout::own(folder, &real).is_none() {
+        return Err(AccessRefusal::Elsewhere);
+    }
+    Ok(Some(found))
 }
 
 /// Finds a file to be sent, by its real location.

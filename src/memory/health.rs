@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout;
 use super::notes::MEMORY;
+use super::owned_files::OwnPath;
 use super::workspace::WorkspaceChecks;
 use crate::people::{Party, Role};
 use crate::store::{Db, FolderState};
@@ -62,6 +63,17 @@ pub struct Misplaced {
     /// True if the file exists; otherwise only the journal holds its content.
     #[serde(rename = "stands")]
     pub exists: bool,
+}
+
+/// Reason why a person should look at a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileProblem {
+    /// It is loaded automatically, and above its size limit.
+    TooLarge,
+    /// It is loaded automatically, and cannot be read as text.
+    Unreadable,
+    /// It is a note without a line in `MEMORY.md`.
+    Unlisted,
 }
 
 /// Result of a fix.
@@ -133,21 +145,42 @@ impl WorkspaceChecks<'_> {
         FOLDERS.into_iter().filter(|folder| !self.0.disk.unchecked(folder).is_dir())
     }
 
+    /// Returns the files of a party that a person should look at, by path, each with its problem.
+    pub async fn problems_of(&self, who: &Party) -> anyhow::Result<Vec<(String, FileProblem)>> {
+        let files = self.folders().files_of(who).await?;
+        self.problems_among(who, &files).await
+    }
+
+    async fn problems_among(&self, who: &Party, files: &[OwnPath]) -> anyhow::Result<Vec<(String, FileProblem)>> {
+        let mut problems = Vec::new();
+        for file in files.iter().filter(|file| layout::is_loaded(&file.path) && file.path.ends_with(".md")) {
+            if file.size > most_bytes(&file.path) {
+                problems.push((file.path.clone(), FileProblem::TooLarge));
+            }
+            if file.size <= layout::MAX_TEXT_FILE && self.folders().words_of(who.scope(), file).await?.is_none() {
+                problems.push((file.path.clone(), FileProblem::Unreadable));
+            }
+        }
+        let unlisted = self.unlisted(who, files).await?;
+        problems.extend(unlisted.into_iter().map(|(file, _)| (file.path.clone(), FileProblem::Unlisted)));
+        Ok(problems)
+    }
+
     async fn check_party(&self, who: &Party, health: &mut WorkspaceHealth) -> anyhow::Result<()> {
         let files = self.folders().files_of(who).await?;
         health.files = health.files.saturating_add(files.len());
         health.bytes = files.iter().fold(health.bytes, |bytes, file| bytes.saturating_add(file.size));
-        for file in files.iter().filter(|file| layout::is_loaded(&file.path) && file.path.ends_with(".md")) {
-            let most = u64::try_from(layout::most_bytes(&file.path)).unwrap_or(u64::MAX);
-            health.overfull = health.overfull.saturating_add(usize::from(file.size > most));
-            if file.path == MEMORY {
-                health.fullest = health.fullest.max(file.size.saturating_mul(100) / most.max(1));
-            }
-            let broken =
-                file.size <= layout::MAX_TEXT_FILE && self.folders().words_of(who.scope(), file).await?.is_none();
-            health.unreadable = health.unreadable.saturating_add(usize::from(broken));
+        for file in files.iter().filter(|file| file.path == MEMORY) {
+            health.fullest = health.fullest.max(file.size.saturating_mul(100) / most_bytes(&file.path).max(1));
         }
-        health.unlisted = health.unlisted.saturating_add(self.unlisted(who, &files).await?.len());
+        for (_, problem) in self.problems_among(who, &files).await? {
+            let count = match problem {
+                FileProblem::TooLarge => &mut health.overfull,
+                FileProblem::Unreadable => &mut health.unreadable,
+                FileProblem::Unlisted => &mut health.unlisted,
+            };
+            *count = count.saturating_add(1);
+        }
         Ok(())
     }
 
@@ -160,6 +193,10 @@ impl WorkspaceChecks<'_> {
         })
         .await
     }
+}
+
+fn most_bytes(path: &str) -> u64 {
+    u64::try_from(layout::most_bytes(path)).unwrap_or(u64::MAX)
 }
 
 /// Skips folders of people without access: no one reads there.

@@ -20,6 +20,7 @@ use crate::id::AttachmentId;
 use crate::people::Party;
 use crate::store::{NewFile, Tx};
 use crate::time::Timestamp;
+use crate::time::task::lock;
 use crate::trust::{Label, Scope, Text};
 
 /// Size limit for reading a received file or an archive, in bytes: more than is ever received or
@@ -30,9 +31,9 @@ const MAX_TEXT: u64 = 4 * 1024 * 1024;
 /// Suffix of the file name for extracted text.
 const TEXT_SUFFIX: &str = ".txt";
 /// Number of hash digits in the name of a file that a tool gave.
-const GIVEN_DIGITS: usize = 8;
+pub(super) const GIVEN_DIGITS: usize = 8;
 /// Cause of a file that came with a message or was made here.
-const RECEIVED: &str = "received";
+pub(super) const RECEIVED: &str = "received";
 /// Cause of a file that a tool gave.
 const GIVEN: &str = "given";
 /// Number of versions checked to recognise our own text.
@@ -203,6 +204,7 @@ impl WorkspaceFiles<'_> {
         let (existing, label) = (Existing::Replace, label.clone());
         let draft = FileDraft { path: path.clone(), bytes, label, scope, cause, existing };
         self.versions().write(draft, now).await?;
+        lock(&self.0.counts).clear();
         Ok((path, digest))
     }
 }

@@ -17,11 +17,14 @@ use crate::config;
 use crate::id::PersonId;
 use crate::people::Party;
 use crate::store::{FolderState, Journal, Tx};
-use crate::time::Zone;
 use crate::time::task::lock;
+use crate::time::{Timestamp, Zone};
 
 /// Time of the last change and size of a file.
 pub(super) type FileStamp = (SystemTime, u64);
+
+/// Files of a party, as its owner sees their paths, each with its size in bytes.
+pub(super) type FileSizes = Arc<[(String, u64)]>;
 
 /// Handle of the workspace. Clones share the same state.
 #[derive(Debug, Clone)]
@@ -48,6 +51,8 @@ pub(super) struct WorkspaceInner {
     pub(super) stamps: std::sync::Mutex<HashMap<String, FileStamp>>,
     /// Paths written since the last refresh of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
+    /// Files of each party by scope, and when they were counted.
+    pub(super) counts: std::sync::Mutex<HashMap<String, (Timestamp, FileSizes)>>,
 }
 
 /// Error of an operation that may be refused. Not a [`std::error::Error`], so that no refusal turns
@@ -165,6 +170,7 @@ impl Workspace {
             listed: std::sync::Mutex::default(),
             stamps: std::sync::Mutex::default(),
             touched: std::sync::Mutex::default(),
+            counts: std::sync::Mutex::default(),
         };
         Self(Arc::new(inner), Arc::new(AgentLayout::unconfigured()))
     }
@@ -254,6 +260,7 @@ impl Workspace {
     /// Marks a file as changed since the last refresh of the index.
     pub(super) fn touched(&self, location: &str) {
         lock(&self.0.touched).insert(location.to_owned());
+        lock(&self.0.counts).clear();
     }
 
     /// Returns and clears the paths marked as changed.

@@ -119,7 +119,8 @@ pub fn total(files: usize, bytes: u64, place: Option<&str>, way: Surface) -> Str
     say!(way.language(), "memory-total", counted = counted, show = show, history = history)
 }
 
-fn counted(language: Language, count: usize, bytes: u64) -> String {
+/// Formats a number of files with their size.
+pub fn counted(language: Language, count: usize, bytes: u64) -> String {
     say!(language, "memory-counted", count = count, size = size(language, bytes))
 }
 

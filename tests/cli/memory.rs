@@ -288,3 +288,22 @@ fn the_origin_of_the_last_answer_a_note_and_a_fact_is_told() {
     home.run("review why nothing").refused(1, &["no such note", "compline memory"]);
     home.run("review why 7").refused(1, &["no proposal 7"]);
 }
+
+/// Promise (command-line/files): `compline files` lists the owner's files folder by folder, also as
+/// JSON.
+#[test]
+fn files_are_listed_folder_by_folder() {
+    let home = Home::plain();
+    for name in ["one.md", "two.md"] {
+        std::fs::create_dir_all(home.file("workspace/plans")).unwrap();
+        std::fs::write(home.file("workspace/plans").join(name), "x").unwrap();
+    }
+    let all = home.run("files").done();
+    assert!(all.contains("Your files") && all.contains("plans/, 2 files, 2 bytes"), "{all}");
+    let page = home.run("files plans --limit 1").done();
+    assert!(page.contains("one.md") && page.contains("More: --after one.md") && !page.contains("two.md"), "{page}");
+    let json = home.run("files plans --limit 1 --after one.md --json").json();
+    assert_eq!((json.as_array().unwrap().len(), &json[0]["path"]), (1, &"plans/two.md".into()), "{json}");
+    assert_eq!(home.run("files plans/two.md --json").json()[0]["kind"], "file");
+    home.run("files ../..").refused(1, &["no such file or folder", "compline files"]);
+}

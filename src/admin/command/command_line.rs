@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::arguments::{self, kind_of};
 use super::{Action, BrowserChange, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
+use crate::admin::files::FilesRequest;
 use crate::admin::imports::ImportRequest;
 use crate::admin::paging::PageRequest;
 use crate::admin::search::SearchQuery;
@@ -20,6 +21,8 @@ use crate::store::ConversationKind;
 
 /// Default number of items on a page.
 const DEFAULT_LIMIT: u32 = 20;
+/// Default number of files on a page.
+const FILES: usize = 100;
 
 /// Parses the words of the command line; `None` if they are invalid.
 pub fn parse_words(words: &[&str]) -> Option<Command> {
@@ -41,6 +44,7 @@ fn query(words: &[&str]) -> Option<Query> {
         ["conversations", "show", id, "--at", message] => {
             Query::Conversation(ConversationId(number(id)?), TranscriptPart::Around(MessageId(number(message)?)))
         }
+        ["files", request @ ..] => Query::Files(files(request)?),
         ["search", query @ ..] => Query::Search(SearchQuery::read(query)?),
         ["import", "list"] => Query::Imports,
         ["import", "survey", path, flags @ ..] => Query::Archive(archive(path, flags)?),
@@ -174,6 +178,26 @@ fn text(word: &str) -> String {
 
 fn number(word: &str) -> Option<i64> {
     word.parse().ok()
+}
+
+/// Parses `[--limit N] [--after NAME] [-- FOLDER]`.
+fn files(mut words: &[&str]) -> Option<FilesRequest> {
+    let mut request = FilesRequest { path: String::new(), after: String::new(), limit: FILES };
+    loop {
+        words = match words {
+            [] => return Some(request),
+            ["--", path] => return Some(FilesRequest { path: text(path), ..request }),
+            ["--limit", limit, rest @ ..] => {
+                request.limit = limit.parse().ok()?;
+                rest
+            }
+            ["--after", name, rest @ ..] => {
+                request.after = text(name);
+                rest
+            }
+            _ => return None,
+        };
+    }
 }
 
 /// Parses `[--limit N] [--before N]`.

@@ -2,6 +2,7 @@
 
 use super::arguments::{self, named};
 use super::{Action, BrowserChange, Command, Query, ReflectionRequest, search_flags};
+use crate::admin::files::FilesRequest;
 use crate::people::Role;
 use crate::wording::Language;
 use crate::wording::command as says;
@@ -122,6 +123,13 @@ pub const COMMANDS: &[CommandRow] = &[
              message after that of its conversation shows the part around it",
         ),
     member("export", "", "Export all your data", Act(|_| Some(Action::Export))).command_line("export"),
+    member("files", "[FOLDER]", "List your files", Read(|rest| Some(Query::Files(FilesRequest::read(rest)))))
+        .command_line("files")
+        .hint("FOLDER after NAME lists what comes after NAME")
+        .unlisted(),
+    member("file", "PATH", "Send a file", Act(|rest| named(rest).map(Action::SendFile)))
+        .hint("/files lists the paths")
+        .unlisted(),
     member("whoami", "", "Show your role and addresses", Read(|_| Some(Query::Whoami))),
     member("settings", "[language CODE | timezone ZONE]", "Change language and time zone", ByArguments(arguments::settings)),
     member("web", "", "Open the page", Act(|_| Some(Action::Browsers(BrowserChange::SignIn(None)))))
@@ -366,7 +374,7 @@ mod tests {
             "| in the chat | who | in a group | on the command line | effect |".to_owned(),
             "|---|---|---|---|---|".to_owned(),
         ];
-        lines.extend(COMMANDS.iter().filter(|row| row.is_listed).map(|row| {
+        lines.extend(COMMANDS.iter().filter(|row| row.name != "start").map(|row| {
             let in_group = match row.in_group {
                 InGroup::ActsOnGroup => "acts on the group",
                 InGroup::AnsweredDirectly => "answered in the direct chat",
@@ -377,7 +385,8 @@ mod tests {
             let role = row.role.as_str();
             let also: Vec<String> = row.aliases.iter().map(|name| format!("`/{name}`")).collect();
             let also = if also.is_empty() { String::new() } else { format!("; also {}", also.join(", ")) };
-            format!("| `{form}` | {role} | {in_group} | {command_line} | {}{also} |", row.help)
+            let hidden = if row.is_listed { "" } else { "; not in `/help`, which is full" };
+            format!("| `{form}` | {role} | {in_group} | {command_line} | {}{also}{hidden} |", row.help)
         }));
         lines.join("\n") + "\n"
     }

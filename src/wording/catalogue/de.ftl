@@ -901,6 +901,8 @@ does-forget = Notiz oder Tatsache löschen
 does-why = Herkunft zeigen
 does-conversations = Gespräche zeigen
 does-export = Alle deine Daten exportieren
+does-files = Dateien zeigen
+does-file = Datei senden
 does-settings = Sprache und Zeitzone ändern
 does-whoami = Rolle und Adressen zeigen
 does-web = Seite öffnen
@@ -931,6 +933,8 @@ hint-trust = NUMBER ist die Nummer aus der Liste; off nimmt alles zurück
 hint-reminders = um eine zu stellen, bitte mich in deinen eigenen Worten darum, ohne Befehl; later stellt eine, die schon kam, in einer Stunde noch einmal
 hint-forget = NOTE ist ein Name, der Schlüssel einer Tatsache oder der ganze Wortlaut einer Zeile; die Antwort zeigt, was gelöscht wird, und den Code dafür; "messages" löscht auch die Nachrichten, aus denen es stammt; /forget WORTE messages löscht, was nur in Nachrichten steht
 hint-conversations = KIND ist chats, reflections, heartbeats, tasks, imported oder all; before NUMMER zeigt ältere; die Nummer einer Nachricht nach der ihres Gesprächs zeigt die Stelle, an der sie steht
+hint-files = FOLDER after NAME zeigt, was nach NAME kommt
+hint-file = /files zeigt die Pfade
 hint-heartbeat = add ist für etwas Einmaliges, always für etwas, das immer gilt; tidy nimmt heraus, was abgehakt ist
 hint-show = /pending zeigt die Nummern
 hint-approve = /pending zeigt die Nummern, und /show NUMMER den Hash
@@ -946,3 +950,14 @@ hint-pair = auf die Frage nach dem Namen /pair #N member same oder /pair #N memb
 
 web-link = { $link } meldet einen Browser als { $name } an. Der Link gilt einmal und zwei Minuten lang; gib ihn niemandem.
 web-only-on-the-computer = Die Seite öffnet sich nur auf dem Computer, auf dem ich laufe: Dort macht `compline web` einen Link.
+
+## Files
+
+files-all = Deine Dateien
+files-none = Hier sind keine Dateien.
+files-how = `{ $list }` öffnet einen Ordner, `{ $send }` sendet eine Datei.
+files-none-such = Diese Datei oder diesen Ordner gibt es nicht. `{ $list }` zeigt sie.
+file-too-large = Sie ist größer als { $most } MB, und mehr nimmt kein Chat an.
+file-no-chat = Es gibt keinen Chat, in den ich eine Datei senden kann.
+file-attached = Hier ist die Datei ({ $kib } KiB).
+file-in-direct-chat = Die Datei kommt in deinen direkten Chat.

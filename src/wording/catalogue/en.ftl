@@ -885,3 +885,14 @@ write-refused = { $why ->
 message-forgotten = (forgotten)
 message-gone = (gone: deleted by its sender, or its timer ran out)
 imported-from = imported from { $program }
+
+## Files
+
+files-all = Your files
+files-none = There are no files here.
+files-how = `{ $list }` opens a folder, `{ $send }` sends a file.
+files-none-such = There is no such file or folder. `{ $list }` lists them.
+file-too-large = It is larger than { $most } MB, which is more than a chat takes.
+file-no-chat = There is no chat to send a file to.
+file-attached = Here is the file ({ $kib } KiB).
+file-in-direct-chat = The file will arrive in your direct chat.

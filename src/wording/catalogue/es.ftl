@@ -901,6 +901,8 @@ does-forget = Borrar una nota o un dato
 does-why = Mostrar el origen de algo
 does-conversations = Mostrar conversaciones
 does-export = Exportar todos tus datos
+does-files = Mostrar tus archivos
+does-file = Enviar un archivo
 does-settings = Cambiar idioma y zona horaria
 does-whoami = Mostrar rol y direcciones
 does-web = Abrir la página
@@ -931,6 +933,8 @@ hint-trust = NUMBER es el número de la lista; off lo retira todo
 hint-reminders = para poner uno, pídemelo con tus palabras, sin comando; later vuelve a poner dentro de una hora uno que ya ha llegado
 hint-forget = NOTE es un nombre, la clave de un dato o todas las palabras de una línea; la respuesta muestra lo que se borra y el código para ello; "messages" borra también los mensajes de los que procede; /forget PALABRAS messages borra lo que solo está en mensajes
 hint-conversations = KIND es chats, reflections, heartbeats, tasks, imported o all; before NÚMERO muestra anteriores; el número de un mensaje tras el de su conversación muestra la parte donde está
+hint-files = FOLDER after NOMBRE muestra lo que viene después de NOMBRE
+hint-file = /files muestra las rutas
 hint-heartbeat = add es para algo que se hace una vez, always para algo que vale siempre; tidy quita lo que está marcado
 hint-show = /pending muestra los números
 hint-approve = /pending muestra los números, y /show NÚMERO el hash
@@ -946,3 +950,14 @@ hint-pair = si pregunto por el nombre, /pair #N member same o /pair #N member ne
 
 web-link = { $link } abre la sesión de un navegador como { $name }. Vale una vez y durante dos minutos; no se lo des a nadie.
 web-only-on-the-computer = La página solo se abre en el ordenador en el que funciono: allí `compline web` crea un enlace.
+
+## Files
+
+files-all = Tus archivos
+files-none = Aquí no hay archivos.
+files-how = `{ $list }` abre una carpeta, `{ $send }` envía un archivo.
+files-none-such = No existe ese archivo ni esa carpeta. `{ $list }` muestra los que hay.
+file-too-large = Ocupa más de { $most } MB, y ningún chat admite tanto.
+file-no-chat = No hay ningún chat al que enviar un archivo.
+file-attached = Aquí está el archivo ({ $kib } KiB).
+file-in-direct-chat = El archivo llegará a tu chat directo.

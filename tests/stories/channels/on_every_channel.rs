@@ -15,6 +15,8 @@ mod boundary;
 mod budget;
 #[path = "../channels/delivery.rs"]
 mod delivery;
+#[path = "../channels/file_list.rs"]
+mod file_list;
 #[path = "../conversation/conversation_list.rs"]
 mod conversation_list;
 #[path = "../documents/documents.rs"]
