@@ -129,6 +129,8 @@ mod log;
 #[path = "stories/operations/offline.rs"]
 mod offline;
 
+#[path = "stories/page/page_files.rs"]
+mod page_files;
 #[path = "stories/page/page_routes.rs"]
 mod page_routes;
 #[path = "stories/page/page_texts.rs"]

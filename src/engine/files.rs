@@ -36,7 +36,7 @@ use document::DocumentKind;
 use reader::{Document, DocumentContent, MAX_WORDS};
 
 /// The largest file that is fetched: the Bot API's own limit.
-const MAX_FILE: u64 = 20 * 1024 * 1024;
+pub const MAX_FILE: u64 = 20 * 1024 * 1024;
 /// Maximum number of attempts to fetch a file.
 const FETCH_ATTEMPTS: u32 = 3;
 /// Pauses between them.

@@ -1,6 +1,7 @@
 //! The frame of every page: head, navigation, and the messages that stand alone.
 
 use axum::extract::Request;
+use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
@@ -69,6 +70,10 @@ pub fn failure(error: &anyhow::Error) -> Response {
 pub async fn explain_refusal(request: Request, next: Next) -> Response {
     let is_form = *request.method() == Method::POST;
     let response = next.run(request).await;
+    let is_page = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/html");
+    if response.headers().get(CONTENT_TYPE).is_some_and(is_page) {
+        return response;
+    }
     match response.status() {
         StatusCode::BAD_REQUEST if !is_form => not_found().await,
         status @ (StatusCode::BAD_REQUEST | StatusCode::UNSUPPORTED_MEDIA_TYPE | StatusCode::UNPROCESSABLE_ENTITY) => {

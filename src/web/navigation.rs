@@ -16,6 +16,7 @@ pub const NAVIGATION: &[Entry] = &[
     entry("/conversations", "Conversations"),
     entry("/search", "Search"),
     entry("/memory", "Memory"),
+    entry("/files", "Files"),
     entry("/schedule", "Schedule"),
     owners("/skills", "Skills"),
     owners("/reflections", "Reflections"),

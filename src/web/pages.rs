@@ -2,8 +2,10 @@
 
 mod away; // where a link leads
 mod conversations; // the list, and one of them
+mod files; // folders, one file, and its bytes
 mod me; // the person's own browsers and settings
 mod report; // the answer of a command, as a page
+mod upload; // files for the inbox
 mod usage; // use and cost of the models
 
 use axum::routing::{get, post};
@@ -44,6 +46,11 @@ pub fn all() -> Routes {
         .get("/conversations", conversations::list)
         .get("/usage", usage::usage)
         .get("/conversations/{id}", conversations::conversation)
+        .get("/files", files::root)
+        .post("/files", upload::upload)
+        .get("/files/{*path}", files::at)
+        .get("/raw/{*path}", files::raw)
+        .get("/file-health", files::health)
         .get("/memory/{note}", report::note)
         .get("/proposals/{id}", report::proposal)
         .get("/search", report::search)

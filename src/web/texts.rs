@@ -6,6 +6,8 @@
 use maud::{Markup, html};
 
 use super::html as render;
+use crate::review::diff;
+use crate::review::reveal::reveal;
 use crate::store::TextKind;
 use crate::text::shorten;
 use crate::trust::{Label, Text};
@@ -14,6 +16,8 @@ use crate::wording::why::all_in_words;
 
 /// Maximum number of characters shown of a file's text.
 const MAX_FILE: usize = 20_000;
+/// Maximum size of indented JSON, in bytes: deep nesting indents most.
+const MAX_INDENTED: usize = 500_000;
 
 /// Renders a text of a message.
 pub fn message_text(kind: TextKind, text: &Text) -> Markup {
@@ -34,6 +38,73 @@ pub fn message_text(kind: TextKind, text: &Text) -> Markup {
             @if shown.is_empty() { p.note { "Forgotten." } } @else { (render::markdown(&shown, label)) }
         },
     )
+}
+
+/// Form in which the text of a file is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileView {
+    /// As it is.
+    Text,
+    /// Markdown, formatted.
+    Markdown,
+    /// JSON, indented.
+    Json,
+    /// Values separated by commas or semicolons, as a table.
+    Table,
+}
+
+impl FileView {
+    /// Returns the form of files with that extension.
+    pub fn of(extension: &str) -> Self {
+        match extension {
+            "md" | "markdown" => Self::Markdown,
+            "json" => Self::Json,
+            "csv" => Self::Table,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// Renders the text of a file; as it is if it does not have that form.
+pub fn file(text: &Text, view: FileView) -> Markup {
+    let (words, label, _) = text.open();
+    let as_it_is = || html! { pre { code { (reveal(words)) } } };
+    let markup = match view {
+        FileView::Text => as_it_is(),
+        FileView::Markdown => render::markdown(words, label),
+        FileView::Json => {
+            let value = serde_json::from_str::<serde_json::Value>(words).ok();
+            let indented = value.map(|value| format!("{value:#}")).filter(|text| text.len() <= MAX_INDENTED);
+            indented.map_or_else(as_it_is, |text| html! { pre { code { (reveal(&text)) } } })
+        }
+        FileView::Table => rows(words).map_or_else(as_it_is, |rows| {
+            html! { div.scroll tabindex="0" { table {
+                @for (at, row) in rows.iter().enumerate() { tr { @for cell in row {
+                    @if at == 0 { th scope="col" { (reveal(cell)) } } @else { td { (reveal(cell)) } }
+                } } }
+            } } }
+        }),
+    };
+    boxed(label, markup)
+}
+
+/// Renders the lines in which two texts differ; nothing if they are the same.
+pub fn change(old: &Text, new: &Text) -> Option<Markup> {
+    let ((before, before_label, _), (after, after_label, _)) = (old.open(), new.open());
+    let lines = diff::of_texts(before, after);
+    let markup = || boxed(before_label, boxed(after_label, render::markdown(&diff::fenced_diff(&lines), after_label)));
+    (!lines.is_empty()).then(markup)
+}
+
+/// Reads a table; `None` if it is none.
+fn rows(words: &str) -> Option<Vec<Vec<String>>> {
+    let first = words.lines().next().unwrap_or_default();
+    let count = |separator: char| first.matches(separator).count();
+    let separator = if count(';') > count(',') { b';' } else { b',' };
+    let mut reader =
+        csv::ReaderBuilder::new().delimiter(separator).has_headers(false).flexible(true).from_reader(words.as_bytes());
+    let rows = reader.records().map(|row| Some(row.ok()?.iter().map(str::to_owned).collect()));
+    rows.collect()
 }
 
 /// Renders one line of a text, such as a title.

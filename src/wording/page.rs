@@ -64,3 +64,50 @@ pub const NOT_FOUND: &str = "There is no such page.";
 pub const TOO_LONG: &str = "This is longer than the page takes (1 MB), so nothing was done.";
 /// A form that does not fit the page.
 pub const BAD_FORM: &str = "This form is not complete. Go back, load the page again, and repeat it.";
+
+/// A folder without files.
+pub const NO_FILES: &str = "There are no files here. What you send to your assistant lands in the inbox.";
+/// A path without a file or folder of the visitor.
+pub const NO_SUCH_FILE: &str = "There is no such file or folder.";
+/// A file that is neither a text nor a picture.
+pub const NOT_A_TEXT: &str = "This file is neither a text nor a picture, so it can only be downloaded.";
+
+/// A text that is too large to be shown.
+pub fn text_too_large(most_kb: u64) -> String {
+    format!("Texts of more than {most_kb} KB are not shown here, so it can only be downloaded.")
+}
+
+/// A picture that is too large to be shown.
+pub fn picture_too_large(most_mb: u64) -> String {
+    format!("Pictures of more than {most_mb} MB are not shown here, so it can only be downloaded.")
+}
+
+/// What happens to an uploaded file, and the limit.
+pub fn about_uploads(most_mib: u64) -> String {
+    format!("It goes into your inbox, counts as coming from outside, and may be up to {most_mib} MB.")
+}
+
+/// An uploaded file that is too large.
+pub fn upload_too_large(most_mib: u64) -> String {
+    format!("A file may be up to {most_mib} MB, and this one is larger, so it was not stored.")
+}
+
+/// A form without a whole file.
+pub const NO_UPLOAD: &str = "No whole file arrived, so nothing was stored. Choose a file, and send it again.";
+/// Too many uploads at once.
+pub const TOO_MANY_UPLOADS: &str = "Other files are still arriving. Send it again when they are done.";
+
+/// A version with the present content.
+pub const SAME_VERSION: &str = "The file is the same as this version.";
+/// No file needs a look.
+pub const FILES_ARE_FINE: &str = "All files that are read automatically are readable, listed, and within their limits.";
+
+/// A file above its size limit.
+pub const FILE_OVERFULL: &str =
+    "it is over its size limit, so nothing is added to it. Move what is old into notes, or forget it.";
+/// A file that is not text.
+pub const FILE_UNREADABLE: &str =
+    "it cannot be read as text, so it is not used. Restore an earlier version, or save it as UTF-8.";
+/// A note without a line in the index.
+pub const FILE_UNLISTED: &str =
+    "it has no line in MEMORY.md, so it is found by search only. `compline doctor --fix` adds the line.";

@@ -1,0 +1,333 @@
+//! The visitor's files: a folder with its totals, one file with what can be shown of it, and the
+//! bytes of a file.
+//!
+//! Only pictures are shown as they are, judged by their first bytes; of anything else the page
+//! shows text, or offers it for download. The bytes come from a route of their own, under a policy
+//! that lets nothing in them run.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::http::header::{
+    CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
+};
+use axum::response::{IntoResponse, Response};
+use futures::stream::try_unfold;
+use maud::{Markup, html};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use tokio::io::AsyncReadExt;
+
+use crate::admin::{FilesReport, FilesRequest};
+use crate::engine::files::MAX_FILE;
+use crate::id::FileId;
+use crate::memory::{AccessError, AccessRefusal, Browsed, FileProblem, FileTotals, FolderItem, FolderPage, OpenedFile};
+use crate::message::file_type;
+use crate::review::reveal::reveal;
+use crate::web::session::Member;
+use crate::web::texts::FileView;
+use crate::web::visitor::Visitor;
+use crate::web::{Web, html as render, layout, texts};
+use crate::wording::Language;
+use crate::wording::memory as words;
+use crate::wording::page as says;
+
+/// Number of items of a page.
+const LISTED: usize = 100;
+/// Maximum size of a text that is shown, in bytes.
+const MAX_TEXT: u64 = 100_000;
+/// Maximum size of a picture that is shown, in bytes.
+const MAX_PICTURE: u64 = 20_000_000;
+/// Number of bytes of a file that are read at once.
+const CHUNK: u64 = 64 << 10;
+
+/// Place in a folder, or the form in which a file is shown.
+#[derive(Deserialize)]
+pub struct FilesQuery {
+    #[serde(default)]
+    after: String,
+    #[serde(default)]
+    view: String,
+    version: Option<i64>,
+}
+
+/// Shows the visitor's whole folder.
+pub async fn root(
+    Member(visitor): Member,
+    (State(web), Query(query)): (State<Arc<Web>>, Query<FilesQuery>),
+) -> Response {
+    web.files(&visitor, String::new(), query).await
+}
+
+/// Shows which of the visitor's files need a look, and what to do.
+pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
+    let problems = match web.admin.memory_files().file_problems(&visitor.person).await {
+        Ok(problems) => problems,
+        Err(error) => return layout::failure(&error),
+    };
+    let main = html! {
+        @if problems.is_empty() { p { (says::FILES_ARE_FINE) } } @else { ul { @for (path, problem) in &problems { li {
+            // Files next to the workspace have no page.
+            @if path.starts_with('/') { bdi { (reveal(path.trim_start_matches('/'))) } }
+            @else { a href=(address("/files", path)) { bdi { (reveal(path)) } } }
+            ": " (what_to_do(*problem))
+        } } } }
+        p { a href="/files" { "Back to the files" } }
+    };
+    layout::page(Some(&visitor), "/files", "Health of your files", main).into_response()
+}
+
+/// Shows a folder or a file.
+pub async fn at(
+    Member(visitor): Member,
+    (State(web), Path(path), Query(query)): (State<Arc<Web>>, Path<String>, Query<FilesQuery>),
+) -> Response {
+    web.files(&visitor, path, query).await
+}
+
+/// Serves the bytes of a file: a picture to be shown, anything else to be stored.
+pub async fn raw(Member(visitor): Member, (State(web), Path(path)): (State<Arc<Web>>, Path<String>)) -> Response {
+    match web.admin.memory_files().open_file(&visitor.person, &path).await {
+        Ok(file) => bytes_of(file),
+        Err(error) => refusal(&visitor, error),
+    }
+}
+
+impl Web {
+    async fn files(&self, visitor: &Visitor, path: String, query: FilesQuery) -> Response {
+        let FilesQuery { after, view, version } = query;
+        let request = FilesRequest { path, after, limit: LISTED };
+        let found = match self.admin.memory_files().browse(&visitor.person, &request).await {
+            Ok(FilesReport(found)) => found,
+            Err(error) => return refusal(visitor, error),
+        };
+        let (path, main) = match &found {
+            Browsed::Folder(folder) => (&folder.path, Ok(folder_markup(folder, visitor))),
+            Browsed::File(file) => (&file.path, self.file(visitor, file, &view, version.map(FileId)).await),
+        };
+        let main = match main {
+            Ok(main) => main,
+            Err(error) => return refusal(visitor, error),
+        };
+        let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("Files");
+        layout::page(Some(visitor), "/files", &reveal(name), main).into_response()
+    }
+
+    /// Renders a file with its versions, or one of these compared with it.
+    async fn file(
+        &self,
+        visitor: &Visitor,
+        file: &FolderItem,
+        view: &str,
+        version: Option<FileId>,
+    ) -> Result<Markup, AccessError> {
+        let memory = self.admin.memory_files();
+        let versions = memory.file_versions(&visitor.person, &file.path).await?;
+        let shown = match version {
+            Some(version) => self.version(visitor, file, version).await?,
+            None => self.preview(visitor, file, view).await?,
+        };
+        Ok(html! {
+            (file_markup(file, visitor, &shown))
+            @if !versions.is_empty() { section {
+                h2 { "Versions" }
+                ol.rows { @for row in &versions { li {
+                    a href={ (address("/files", &file.path)) "?version=" (row.id) } aria-current=[(version == Some(row.id)).then_some("true")] {
+                        (render::time(row.at, visitor.zone, visitor.now))
+                    }
+                    " · by " (words::version_origin(Language::ENGLISH, &row.author, &row.cause)) " · "
+                    (words::size(Language::ENGLISH, row.size))
+                    (texts::sources(&row.label))
+                } } }
+            } }
+        })
+    }
+
+    /// Renders a version, what restoring it changes, and the form that restores it.
+    async fn version(&self, visitor: &Visitor, file: &FolderItem, version: FileId) -> Result<Markup, AccessError> {
+        let memory = self.admin.memory_files();
+        let old = memory.file_version(&visitor.person, &file.path, version).await?.ok_or(AccessRefusal::Missing)?;
+        let (is_same, change) = match memory.file_text(&visitor.person, &file.path).await {
+            Ok((now, _)) => {
+                let change = texts::change(&now, &old);
+                (change.is_none(), change.unwrap_or_default())
+            }
+            // Restoring a version is the fix for an unreadable file.
+            Err(error) => {
+                error.refusal()?;
+                (false, Markup::default())
+            }
+        };
+        Ok(html! {
+            p { a href=(address("/files", &file.path)) { "Back to the file as it is now" } }
+            @match is_same {
+                true => p { (says::SAME_VERSION) },
+                false => {
+                    h2 { "What restoring this version changes" }
+                    (change)
+                    form method="post" action="/act" {
+                        button type="submit" name="command" value={ "/memory restore " (file.path) " " (version) } { "Restore this version" }
+                    }
+                }
+            }
+            h2 { "This version" }
+            (texts::file(&old, FileView::Text))
+        })
+    }
+
+    /// Renders what can be shown of a file.
+    async fn preview(&self, visitor: &Visitor, file: &FolderItem, view: &str) -> Result<Markup, AccessError> {
+        let memory = self.admin.memory_files();
+        let opened = memory.open_file(&visitor.person, &file.path).await?;
+        let name = reveal(&file.name);
+        if opened.picture.is_some() {
+            return Ok(match opened.size <= MAX_PICTURE {
+                true => html! { p { img.picture src=(address("/raw", &file.path)) alt=(name); } },
+                false => html! { p.note { (says::picture_too_large(MAX_PICTURE / 1_000_000)) } },
+            });
+        }
+        if opened.size > MAX_TEXT {
+            return Ok(html! { p.note { (says::text_too_large(MAX_TEXT / 1000)) } });
+        }
+        let text = match memory.file_text(&visitor.person, &file.path).await {
+            Ok((text, _)) => text,
+            Err(AccessError::Refused(AccessRefusal::NoText)) => return Ok(html! { p.note { (says::NOT_A_TEXT) } }),
+            Err(error) => return Err(error),
+        };
+        let kind = FileView::of(file_type::extension(&file.name).as_str());
+        let source = address("/files", &file.path);
+        Ok(html! {
+            @if kind != FileView::Text { p.facts {
+                @if view == "source" { a href=(source) { "Formatted" } " · As it is" }
+                @else { "Formatted · " a href={ (source) "?view=source" } { "As it is" } }
+            } }
+            (texts::file(&text, if view == "source" { FileView::Text } else { kind }))
+        })
+    }
+}
+
+fn folder_markup(folder: &FolderPage, visitor: &Visitor) -> Markup {
+    html! {
+        (path_markup(&folder.path))
+        p.facts {
+            (counted(folder.below))
+            @if folder.path.is_empty() { " · " a href="/file-health" { "Check them" } }
+            @else { " · " (counted(folder.all)) " in all" }
+        }
+        @if folder.items.is_empty() { p { (says::NO_FILES) } } @else {
+            div.scroll tabindex="0" { table {
+                tr { th scope="col" { "Name" } th.number scope="col" { "Size" } th scope="col" { "Changed" } th scope="col" { "By" } }
+                @for item in &folder.items { (row(item, visitor)) }
+            } }
+        }
+        @if folder.path.is_empty() || folder.path == "inbox" { (upload_form()) }
+        @if let Some(next) = &folder.next {
+            p { a.button rel="next" href={ (address("/files", &folder.path)) "?after=" (escaped(next)) } { "More" } }
+        }
+    }
+}
+
+fn upload_form() -> Markup {
+    html! { section {
+        h2 { "Add a file" }
+        form method="post" action="/files" enctype="multipart/form-data" {
+            label { "File" input type="file" name="file" required; }
+            p.note { (says::about_uploads(MAX_FILE >> 20)) }
+            button type="submit" { "Upload" }
+        }
+    } }
+}
+
+fn row(item: &FolderItem, visitor: &Visitor) -> Markup {
+    html! { tr {
+        th.name scope="row" {
+            a href=(address("/files", &item.path)) { bdi { (reveal(&item.name)) @if item.is_folder { "/" } } }
+            (texts::sources(&item.label))
+        }
+        td.number { @if item.is_folder { (counted(item.totals)) } @else { (words::size(Language::ENGLISH, item.totals.bytes)) } }
+        td { (render::time(item.at, visitor.zone, visitor.now)) }
+        td { (author(item)) }
+    } }
+}
+
+fn file_markup(file: &FolderItem, visitor: &Visitor, preview: &Markup) -> Markup {
+    html! {
+        (path_markup(&file.path))
+        p.facts {
+            (words::size(Language::ENGLISH, file.totals.bytes)) " · changed "
+            (render::time(file.at, visitor.zone, visitor.now)) " · by " (author(file))
+        }
+        (texts::sources(&file.label))
+        p { a.button href=(address("/raw", &file.path)) download { "Download" } }
+        (preview)
+    }
+}
+
+fn what_to_do(problem: FileProblem) -> &'static str {
+    match problem {
+        FileProblem::TooLarge => says::FILE_OVERFULL,
+        FileProblem::Unreadable => says::FILE_UNREADABLE,
+        FileProblem::Unlisted => says::FILE_UNLISTED,
+    }
+}
+
+/// Links to the folders above a path.
+fn path_markup(path: &str) -> Markup {
+    let slashes: Vec<usize> = path.match_indices('/').map(|(at, _)| at).collect();
+    let folders: Vec<&str> = slashes.into_iter().filter_map(|at| path.get(..at)).collect();
+    html! { @if !path.is_empty() { nav.facts aria-label="Folders" {
+        a href="/files" { "Files" } " / "
+        @for folder in folders {
+            a href=(address("/files", folder)) { bdi { (reveal(folder.rsplit('/').next().unwrap_or(folder))) } } " / "
+        }
+    } } }
+}
+
+fn author(item: &FolderItem) -> String {
+    if item.is_folder { String::new() } else { words::version_origin(Language::ENGLISH, &item.author, &item.cause) }
+}
+
+fn counted(totals: FileTotals) -> String {
+    words::counted(Language::ENGLISH, totals.files, totals.bytes)
+}
+
+/// Returns the address of a file on the page.
+fn address(route: &str, path: &str) -> String {
+    let parts = path.split('/').filter(|part| !part.is_empty()).map(escaped);
+    parts.fold(route.to_owned(), |address, part| format!("{address}/{part}"))
+}
+
+fn escaped(part: &str) -> String {
+    utf8_percent_encode(part, NON_ALPHANUMERIC).to_string()
+}
+
+fn refusal(visitor: &Visitor, error: AccessError) -> Response {
+    match error.refusal() {
+        Ok(_) => layout::message(Some(visitor), StatusCode::NOT_FOUND, says::NO_SUCH_FILE),
+        Err(error) => layout::failure(&error),
+    }
+}
+
+fn bytes_of(OpenedFile { file, name, size, picture }: OpenedFile) -> Response {
+    let form = if picture.is_some() { "inline" } else { "attachment" };
+    let disposition = format!("{form}; filename*=UTF-8''{}", escaped(&name));
+    let chunks = try_unfold((tokio::fs::File::from_std(file), size), |(mut file, left)| async move {
+        let mut chunk = Vec::new();
+        (&mut file).take(left.min(CHUNK)).read_to_end(&mut chunk).await?;
+        let left = left.saturating_sub(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
+        Ok::<_, std::io::Error>((!chunk.is_empty()).then(|| (Bytes::from(chunk), (file, left))))
+    });
+    let mut response = Body::from_stream(chunks).into_response();
+    let headers: &mut HeaderMap = response.headers_mut();
+    let mut set = |name: HeaderName, value: &str| {
+        // Every value is ASCII.
+        headers.extend(HeaderValue::from_str(value).ok().map(|value| (name, value)));
+    };
+    set(CONTENT_TYPE, picture.unwrap_or(file_type::UNKNOWN));
+    set(CONTENT_DISPOSITION, &disposition);
+    set(CONTENT_LENGTH, &size.to_string());
+    set(CONTENT_SECURITY_POLICY, "default-src 'none'; sandbox");
+    response
+}

@@ -1,0 +1,250 @@
+//! A person's files on the page: lists, previews, versions, uploads.
+
+use std::io::Write;
+use std::net::TcpStream;
+
+use reqwest::{Method, StatusCode};
+
+use crate::support::browser::{Browser, Page, SERVED, answer};
+use crate::support::channel::Channel;
+use crate::support::story::{ADA, StoryOver, canary};
+use crate::support::telegram::FakeTelegram;
+
+type Story = StoryOver<FakeTelegram>;
+
+/// The smallest start of a PNG.
+const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
+
+fn writes(story: &Story, path: &str, bytes: &[u8]) {
+    let path = story.path_of(path);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, bytes).unwrap();
+}
+
+/// The form of an upload.
+fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
+    let head = format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
+    [head.as_bytes(), bytes, b"\r\n--b--\r\n"].concat()
+}
+
+async fn uploads(browser: &Browser, name: &str, bytes: &[u8]) -> Page {
+    let request = browser
+        .request(Method::POST, "/files")
+        .header("sec-fetch-site", "same-origin")
+        .header("content-type", "multipart/form-data; boundary=b")
+        .body(form(name, bytes));
+    answer(request).await
+}
+
+/// Names in a folder of the workspace, hidden ones too.
+fn names_in(story: &Story, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(story.path_of(folder)).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Promise (page/files): The page lists each person's own files with totals, sizes, times, whose
+/// hand they are and what came from outside; hostile names are text, and no path or link leads
+/// elsewhere.
+#[tokio::test]
+async fn each_sees_their_own_files() {
+    let story = Story::with(SERVED).await;
+    writes(&story, "plans/garden.md", canary(ADA).as_bytes());
+    writes(&story, "people/2-ben/tea.md", b"Ben's tea");
+    let hostile = "<script>alert(1)<:script> \u{202e}\"'&?#%2e%2e\nx.md";
+    writes(&story, &format!("plans/{hostile}"), b"harmless");
+    writes(&story, &format!("plans/{}", "n".repeat(250)), b"");
+    std::os::unix::fs::symlink("../people/2-ben", story.path_of("plans/ben")).unwrap();
+    std::os::unix::fs::symlink("/etc", story.path_of("plans/etc")).unwrap();
+    story.fake.sends_file(ADA, "bill.txt", "Ten euros");
+    story.answered().await;
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let root = ada.get("/files").await.text;
+    assert!(root.contains("href=\"/files/plans\"") && root.contains("3 files, "), "{root}");
+    assert!(!root.contains("/files/people"), "{root}");
+    let plans = ada.get("/files/plans").await.text;
+    assert!(plans.contains("garden.md") && plans.contains("you, by hand"), "{plans}");
+    assert!(!plans.contains("<script>alert") && !plans.contains('\u{202e}') && plans.contains("U+202E"), "{plans}");
+    assert!(!plans.contains(">ben<") && !plans.contains(">etc<"), "{plans}");
+    let inbox = ada.get("/files/inbox").await.text;
+    assert!(inbox.contains("bill.txt") && inbox.contains("From outside: "), "{inbox}");
+    // The link of a hostile name leads to its file.
+    let link = plans.split("href=\"").find(|part| part.starts_with("/files/plans/%3Cscript")).unwrap();
+    let page = ada.get(link.split('"').next().unwrap()).await;
+    assert!(page.text.contains("harmless") && !page.text.contains("<script>alert"), "{}", page.text);
+    for path in [
+        "people/2-ben/tea.md",
+        "people",
+        "plans/ben",
+        "plans/ben/tea.md",
+        "plans/etc/hostname",
+        "..%2Fcompline.db",
+        "%2e%2e/compline.db",
+        "plans%2F..%2F..%2Fcompline.db",
+        "%2Fetc%2Fhostname",
+        ".git",
+        "nothing",
+        "a%00b",
+    ] {
+        for route in ["files", "raw"] {
+            let page = ada.get(&format!("/{route}/{path}")).await;
+            assert_eq!(page.status, StatusCode::NOT_FOUND, "{route} {path}: {}", page.text);
+        }
+    }
+    assert!(ben.get("/files").await.text.contains("tea.md"));
+    assert!(ben.get("/raw/tea.md").await.text.contains("Ben's tea"));
+    for path in ["plans/garden.md", "..%2F..%2Fplans%2Fgarden.md", "people/2-ben/tea.md"] {
+        for route in ["files", "raw"] {
+            assert_eq!(ben.get(&format!("/{route}/{path}")).await.status, StatusCode::NOT_FOUND, "{route} {path}");
+        }
+    }
+    story.end().await;
+}
+
+/// Promise (page/preview): Text, Markdown, JSON and tables are shown, and pictures by their bytes;
+/// everything else is downloaded, and nothing in a file runs.
+#[tokio::test]
+async fn a_file_is_shown_or_downloaded() {
+    let story = Story::with(SERVED).await;
+    writes(&story, "a/note.md", b"# Head\n\n**bold** <img src=x onerror=alert(1)>\n");
+    writes(&story, "a/data.json", b"{\"a\":[1,\"<script>\"]}");
+    writes(&story, "a/table.csv", b"name;price\n\"a; <b>\";2\n");
+    writes(&story, "a/plain.txt", b"<script>alert(1)</script>");
+    writes(&story, "a/long.txt", &vec![b'x'; 100_001]);
+    writes(&story, "a/picture.bin", PNG);
+    writes(&story, "a/page.html", b"<script>alert(1)</script>");
+    writes(&story, "a/lie.png", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>");
+    writes(&story, "a/odd.bin", &[0xff, 0xfe, 0x00]);
+    let ada = Browser::of(story.app(), "Ada").await;
+    let shown = async |path: &str| ada.get(&format!("/files/a/{path}")).await.text;
+    let note = shown("note.md").await;
+    assert!(note.contains("<strong>bold</strong>") && !note.contains("<img"), "{note}");
+    assert!(shown("note.md?view=source").await.contains("**bold** &lt;img"), "as it is");
+    assert!(shown("data.json").await.contains("{\n  &quot;a&quot;: [\n    1,"), "{}", shown("data.json").await);
+    let table = shown("table.csv").await;
+    assert!(table.contains("<th scope=\"col\">price</th>") && table.contains("<td>a; &lt;b&gt;</td>"), "{table}");
+    assert!(!shown("plain.txt").await.contains("<script>alert"));
+    assert!(shown("long.txt").await.contains("more than 100 KB are not shown here"));
+    assert!(shown("picture.bin").await.contains("<img class=\"picture\" src=\"/raw/a/picture%2Ebin\""));
+    assert!(shown("odd.bin").await.contains("neither a text nor a picture"));
+    assert!(!shown("lie.png").await.contains("<img"));
+    for (path, kind, form) in [
+        ("picture.bin", "image/png", "inline"),
+        ("page.html", "application/octet-stream", "attachment"),
+        ("lie.png", "application/octet-stream", "attachment"),
+        ("long.txt", "application/octet-stream", "attachment"),
+    ] {
+        let raw = ada.get(&format!("/raw/a/{path}")).await;
+        let header = |name: &str| raw.headers[name].to_str().unwrap().to_owned();
+        assert_eq!(header("content-type"), kind, "{path}");
+        assert!(header("content-disposition").starts_with(form), "{path}");
+        assert_eq!(header("content-security-policy"), "default-src 'none'; sandbox");
+        assert_eq!(header("x-content-type-options"), "nosniff");
+        let size = std::fs::metadata(story.path_of(&format!("a/{path}"))).unwrap().len();
+        assert_eq!(header("content-length"), size.to_string());
+    }
+    assert_eq!(ada.get("/raw/a/long.txt").await.text.len(), 100_001);
+    story.end().await;
+}
+
+/// Promise (page/file-versions): The page shows a file's earlier versions and what restoring one
+/// changes, before it is restored.
+#[tokio::test]
+async fn a_version_is_compared_and_restored() {
+    let story = Story::with(SERVED).await;
+    story.say(ADA, "/remember The first").await;
+    story.say(ADA, "/remember The second").await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let page = ada.get("/files/memory/MEMORY.md").await.text;
+    assert!(page.contains("The second") && page.contains("you, with a command"), "{page}");
+    let first = story.count("SELECT max(id) - 1 FROM files WHERE path = 'memory/MEMORY.md'");
+    assert!(page.contains(&format!("?version={first}\"")), "{page}");
+    let version = ada.get(&format!("/files/memory/MEMORY.md?version={first}")).await.text;
+    assert!(version.contains("Restore this version") && version.contains("-"), "{version}");
+    assert!(story.reads("memory/MEMORY.md").contains("The second"), "nothing was restored by looking");
+    let command = format!("/memory restore memory/MEMORY.md {first}");
+    assert!(version.contains(&format!("value=\"{command}\"")), "{version}");
+    ada.post("/act", &[("command", &command)]).await;
+    assert!(!story.reads("memory/MEMORY.md").contains("The second"));
+    let ben = Browser::of(story.app(), "Ben").await;
+    let other = ben.get(&format!("/files/memory/MEMORY.md?version={first}")).await;
+    assert!(!other.text.contains("The first"), "{}", other.text);
+    story.end().await;
+}
+
+/// Promise (page/upload): A file that you upload goes into your own inbox as coming from outside;
+/// one that is too large, or that breaks off, leaves nothing.
+#[tokio::test]
+async fn an_upload_is_stored_whole_or_not_at_all() {
+    let story = Story::with(SERVED).await;
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let stored = uploads(&ben, "../../<b>tax</b> 2026.txt", b"Ten euros").await;
+    assert_eq!((stored.status, stored.leads_to()), (StatusCode::SEE_OTHER, "/files/inbox"), "{}", stored.text);
+    let names = names_in(&story, "people/2-ben/inbox");
+    assert!(names.len() == 1 && names[0].ends_with("-b-tax-b-2026.txt"), "{names:?}");
+    let row = "SELECT author || ' ' || cause || ' ' || scope FROM files WHERE path LIKE 'people/2-ben/inbox/%'";
+    assert_eq!(story.text(row), "program received person:2");
+    assert!(story.text("SELECT label FROM files WHERE path LIKE 'people/2-ben/inbox/%'").starts_with("file:up"));
+    assert!(ben.get("/files/inbox").await.text.contains("From outside: <bdi>the content of a file</bdi>"));
+    assert!(!ada.get("/files/inbox").await.text.contains("tax"));
+    // The same file again is the same file.
+    uploads(&ben, "../../<b>tax</b> 2026.txt", b"Ten euros").await;
+    assert_eq!(names_in(&story, "people/2-ben/inbox"), names);
+    let large = uploads(&ben, "large.bin", &vec![b'x'; (20 << 20) + 1]).await;
+    assert_eq!(large.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(large.text.contains("A file may be up to 20 MB, and this one is larger"), "{}", large.text);
+    for (name, bytes) in [("empty.txt", b"".as_slice()), ("", b"")] {
+        let refused = uploads(&ben, name, bytes).await;
+        assert!(refused.text.contains("No whole file arrived"), "{}", refused.text);
+    }
+    assert_eq!(names_in(&story, "people/2-ben/inbox"), names);
+    story.end().await;
+}
+
+/// Proves: page/upload
+#[tokio::test]
+async fn an_upload_that_breaks_off_leaves_nothing() {
+    let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let address = ada.base.strip_prefix("http://").unwrap();
+    let cut = form("half.txt", &vec![b'x'; 300_000]);
+    let head = format!(
+        "POST /files HTTP/1.1\r\nHost: {address}\r\nOrigin: {}\r\nCookie: {}\r\n\
+         Content-Type: multipart/form-data; boundary=b\r\nContent-Length: {}\r\n\r\n",
+        ada.base,
+        ada.cookie.as_deref().unwrap(),
+        cut.len()
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(&cut[..200_000]).unwrap();
+    story.until(async || names_in(&story, "inbox") == [".upload-1.part"]).await;
+    drop(stream);
+    story.until(async || names_in(&story, "inbox").is_empty()).await;
+    assert_eq!(story.count("SELECT count(*) FROM files WHERE path LIKE 'inbox/%'"), 0);
+    // What a crash left is overwritten.
+    writes(&story, "inbox/.upload-1.part", b"an earlier and much longer beginning");
+    uploads(&ada, "whole.txt", b"whole").await;
+    let names = names_in(&story, "inbox");
+    assert!(names.len() == 1 && story.reads(&format!("inbox/{}", names[0])) == "whole", "{names:?}");
+    story.end().await;
+}
+
+/// Promise (page/file-health): The page names the files of yours that are not read as they should
+/// be, and says what to do.
+#[tokio::test]
+async fn files_that_need_a_look_are_named() {
+    let story = Story::with(SERVED).await;
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    assert!(ada.get("/file-health").await.text.contains("All files that are read automatically are readable"));
+    writes(&story, "USER.md", &[0xff, 0xfe]);
+    writes(&story, "memory/MEMORY.md", &vec![b'x'; 70_000]);
+    writes(&story, "memory/tea.md", b"---\nname: Tea\n---\n\nGreen.\n");
+    let health = ada.get("/file-health").await.text;
+    for part in ["USER.md", "cannot be read as text", "MEMORY.md", "over its size limit", "tea.md", "has no line in"] {
+        assert!(health.contains(part), "{part} is missing in {health}");
+    }
+    assert!(!ben.get("/file-health").await.text.contains("tea.md"));
+    story.end().await;
+}
