@@ -67,6 +67,8 @@ pub const BAD_FORM: &str = "This form is not complete. Go back, load the page ag
 
 /// A folder without files.
 pub const NO_FILES: &str = "There are no files here. What you send to your assistant lands in the inbox.";
+/// Size of a folder without files.
+pub const EMPTY_FOLDER: &str = "empty";
 /// A path without a file or folder of the visitor.
 pub const NO_SUCH_FILE: &str = "There is no such file or folder.";
 /// A file that is neither a text nor a picture.

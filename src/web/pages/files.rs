@@ -35,7 +35,7 @@ use crate::wording::memory as words;
 use crate::wording::page as says;
 
 /// Number of items of a page.
-const LISTED: usize = 100;
+const LISTED: usize = 50;
 /// Maximum size of a text that is shown, in bytes.
 const MAX_TEXT: u64 = 100_000;
 /// Maximum size of a picture that is shown, in bytes.
@@ -137,7 +137,7 @@ impl Web {
                     a href={ (address("/files", &file.path)) "?version=" (row.id) } aria-current=[(version == Some(row.id)).then_some("true")] {
                         (render::time(row.at, visitor.zone, visitor.now))
                     }
-                    " · by " (words::version_origin(Language::ENGLISH, &row.author, &row.cause)) " · "
+                    " · " (words::version_origin(Language::ENGLISH, &row.author, &row.cause)) " · "
                     (words::size(Language::ENGLISH, row.size))
                     (texts::sources(&row.label))
                 } } }
@@ -257,7 +257,7 @@ fn file_markup(file: &FolderItem, visitor: &Visitor, preview: &Markup) -> Markup
         (path_markup(&file.path))
         p.facts {
             (words::size(Language::ENGLISH, file.totals.bytes)) " · changed "
-            (render::time(file.at, visitor.zone, visitor.now)) " · by " (author(file))
+            (render::time(file.at, visitor.zone, visitor.now)) " · " (author(file))
         }
         (texts::sources(&file.label))
         p { a.button href=(address("/raw", &file.path)) download { "Download" } }
@@ -290,7 +290,10 @@ fn author(item: &FolderItem) -> String {
 }
 
 fn counted(totals: FileTotals) -> String {
-    words::counted(Language::ENGLISH, totals.files, totals.bytes)
+    match totals.files {
+        0 => says::EMPTY_FOLDER.to_owned(),
+        files => words::counted(Language::ENGLISH, files, totals.bytes),
+    }
 }
 
 /// Returns the address of a file on the page.

@@ -65,6 +65,12 @@ async fn each_sees_their_own_files() {
     assert!(!root.contains("/files/people"), "{root}");
     let plans = ada.get("/files/plans").await.text;
     assert!(plans.contains("garden.md") && plans.contains("you, by hand"), "{plans}");
+    writes(&story, "many/60.md", b"");
+    (0..60).for_each(|number| writes(&story, &format!("many/{number:02}.md"), b""));
+    let many = ada.get("/files/many").await.text;
+    assert!(many.contains(">49.md<") && !many.contains(">50.md<") && many.contains("?after=49%2Emd"), "{many}");
+    let rest = ada.get("/files/many?after=49%2Emd").await.text;
+    assert!(!rest.contains(">49.md<") && rest.contains(">60.md<") && !rest.contains("?after="), "{rest}");
     assert!(!plans.contains("<script>alert") && !plans.contains('\u{202e}') && plans.contains("U+202E"), "{plans}");
     assert!(!plans.contains(">ben<") && !plans.contains(">etc<"), "{plans}");
     let inbox = ada.get("/files/inbox").await.text;
