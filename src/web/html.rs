@@ -32,7 +32,7 @@ fn block_markup(block: &Block) -> Markup {
         }
         Body::Text { spans, .. } => html! { p.heading data-quote=(depth) { (spans_markup(spans)) } },
         Body::Code { language, text } => {
-            html! { pre data-quote=(depth) data-language=[Some(language).filter(|l| !l.is_empty())] { code { (text) } } }
+            html! { pre tabindex="0" data-quote=(depth) data-language=[Some(language).filter(|l| !l.is_empty())] { code { (text) } } }
         }
         Body::Table(table) => html! { div.scroll tabindex="0" { (table_markup(table)) } },
         Body::Rule => html! { hr; },

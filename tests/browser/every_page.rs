@@ -1,0 +1,72 @@
+//! Every page, for an owner and for a member, as a browser shows it.
+
+use compline::web::Who;
+use serde_json::json;
+
+use crate::driver::Chromium;
+use crate::examination::{faults, loading_faults};
+use crate::support::browser::{Browser, sign_in_code};
+use crate::support::lived_in as home;
+use crate::support::page_list::pages;
+
+async fn every_page_is_good(name: &str, who: Who) {
+    let story = home::lived_in().await;
+    let reader = Browser::of(story.app(), name).await;
+    let paths = pages(&reader, who).await;
+    assert!(paths.len() >= 10, "{paths:?}");
+    let browser = Chromium::open().await;
+    browser.sign_in(&reader.base, &sign_in_code(story.app(), name).await).await;
+    let mut found = Vec::new();
+    for path in &paths {
+        found.extend(faults(&browser, &reader.base, path).await);
+    }
+    assert!(found.is_empty(), "{} of {} pages:\n{}", found.len(), paths.len(), found.join("\n"));
+    story.end().await;
+}
+
+/// Promise (page/accessible): Every page is free of faults that axe finds, fits a telephone and a
+/// wide screen, light and dark, and loads nothing from elsewhere.
+#[tokio::test]
+async fn every_page_of_an_owner_is_good() {
+    every_page_is_good("Robin", Who::Owner).await;
+}
+
+/// Proves: page/accessible
+#[tokio::test]
+async fn every_page_of_a_member_is_good() {
+    every_page_is_good("Ada", Who::Member).await;
+}
+
+/// What the pages are held to would be seen.
+#[tokio::test]
+async fn each_fault_of_a_page_is_seen() {
+    let story = home::new().await;
+    let reader = Browser::of(story.app(), "Robin").await;
+    let browser = Chromium::open().await;
+    browser.driver.goto(format!("{}/login", reader.base)).await.unwrap();
+    assert_eq!(loading_faults(&browser, &reader.base).await, [] as [&str; 0]);
+    // Each plants one fault into the page.
+    for (plant, seen) in [
+        ("document.body.setAttribute('style', 'color: red')", "policy: style-src-attr"),
+        ("document.body.innerHTML = '<b>x</b>'", "policy: require-trusted-types-for"),
+        ("document.body.append(Object.assign(new Image(), { src: 'https://evil.example/x.png' }))", "policy: img-src"),
+        ("fetch('https://evil.example/')", "policy: connect-src"),
+        ("console.error('planted')", "console: "),
+    ] {
+        browser.driver.goto(format!("{}/login", reader.base)).await.unwrap();
+        loading_faults(&browser, &reader.base).await;
+        // Through the page's own policy, as its script would be.
+        let planted = json!({ "expression": format!("setTimeout(() => {{ {plant} }}); new Promise((done) => setTimeout(done, 50))"), "awaitPromise": true });
+        browser.control("Runtime.evaluate", planted).await;
+        let found = loading_faults(&browser, &reader.base).await;
+        assert!(found.iter().any(|fault| fault.starts_with(seen)), "{plant}: {found:?}");
+    }
+    browser
+        .driver
+        .goto("data:text/html,<title>x</title><img src=https://evil.example/x><div style='width:3000px'>x</div>")
+        .await
+        .unwrap();
+    let elsewhere = loading_faults(&browser, &reader.base).await;
+    assert!(elsewhere.iter().any(|fault| fault == "a request to https://evil.example/x"), "{elsewhere:?}");
+    story.end().await;
+}

@@ -1,0 +1,56 @@
+//! The page by the keyboard alone.
+
+use thirtyfour::Key;
+
+use crate::driver::Chromium;
+use crate::support::browser::{Browser, sign_in_code};
+use crate::support::lived_in as home;
+
+/// Presses Tab until the focus is on what this expression says.
+async fn tab_to(browser: &Chromium, wanted: &str) {
+    for _ in 0..80 {
+        browser.press(Key::Tab).await;
+        if browser.value(&format!("((focus) => {wanted})(document.activeElement)")).await == true {
+            return;
+        }
+    }
+    panic!("{wanted} is never reached: {}", browser.text().await);
+}
+
+/// Promise (page/keyboard): The keyboard alone signs in, opens every page, and sends forms.
+#[tokio::test]
+async fn the_keyboard_is_enough() {
+    let story = home::lived_in().await;
+    let base = Browser::new(story.app()).base;
+    let browser = Chromium::open().await;
+    let code = sign_in_code(story.app(), "Robin").await;
+    browser.driver.goto(format!("{base}/login#{code}")).await.unwrap();
+    browser.until("document.activeElement.type === 'submit'").await;
+    browser.press(Key::Enter).await;
+    browser.until("location.pathname === '/'").await;
+    // The first stop leads past the navigation.
+    browser.press(Key::Tab).await;
+    browser.press(Key::Enter).await;
+    assert_eq!(browser.value("document.activeElement.id").await, "main");
+    let links =
+        "[...document.querySelectorAll(\"nav[aria-label='Pages'] a\")].map((link) => link.getAttribute('href'))";
+    let pages = browser.value(links).await;
+    let pages: Vec<&str> = pages.as_array().unwrap().iter().map(|page| page.as_str().unwrap()).collect();
+    assert!(pages.len() >= 10, "{pages:?}");
+    for page in pages {
+        browser.driver.goto(&base).await.unwrap();
+        tab_to(&browser, &format!("focus.getAttribute('href') === '{page}'")).await;
+        let shown = "getComputedStyle(document.activeElement).outlineStyle";
+        assert_ne!(browser.value(shown).await, "none", "{page}: the focus is seen");
+        browser.press(Key::Enter).await;
+        browser.until(&format!("location.pathname === '{page}'")).await;
+    }
+    browser.driver.goto(format!("{base}/me")).await.unwrap();
+    tab_to(&browser, "focus.name === 'theme'").await;
+    browser.driver.action_chain().send_keys("D").perform().await.unwrap();
+    tab_to(&browser, "focus.type === 'submit' && focus.textContent === 'Save'").await;
+    browser.press(Key::Enter).await;
+    browser.until("document.documentElement.dataset.theme === 'dark'").await;
+    assert_eq!(story.text("SELECT theme FROM web_sessions"), "dark");
+    story.end().await;
+}
