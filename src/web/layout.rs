@@ -38,7 +38,13 @@ pub fn page(visitor: Option<&Visitor>, path: &str, title: &str, main: Markup) ->
             }
         }
     };
-    Html(markup.into_string())
+    Html(without_controls(&markup.into_string()))
+}
+
+/// Shows control characters, which belong to no page, as U+FFFD.
+fn without_controls(markup: &str) -> String {
+    let shown = |char: char| if char.is_control() && char != '\n' && char != '\t' { '\u{fffd}' } else { char };
+    markup.replace("\r\n", "\n").chars().map(shown).collect()
 }
 
 fn header(visitor: &Visitor, path: &str) -> Markup {

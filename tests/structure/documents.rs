@@ -40,7 +40,9 @@ fn lost_links(page: &File) -> Vec<String> {
     let targets = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
     let lost = targets.filter(|target| !target.contains("://")).filter(|target| {
         let (file, heading) = target.split_once('#').unwrap_or((target, ""));
-        let other = std::fs::read_to_string(root().join(folder).join(file));
+        // A picture is no text.
+        let other =
+            std::fs::read(root().join(folder).join(file)).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let Some(text) = (if file.is_empty() { Some(page.text.clone()) } else { other.ok() }) else { return true };
         let leads = |line: &str| line.starts_with('#') && anchor(line.trim_start_matches('#')) == heading;
         !heading.is_empty() && !text.lines().any(leads)

@@ -49,30 +49,40 @@ pub async fn pages(browser: &Browser, who: Who) -> Vec<String> {
         .filter(|(_, needed)| *needed == Who::Member || who == Who::Owner)
         .map(|(path, _)| (*path).to_owned())
         .collect();
+    let mut files = BTreeSet::new();
     while let Some(path) = left.pop_front() {
         let path = path.split('#').next().unwrap_or_default().to_owned();
         let route = route(&table, &path).unwrap_or_else(|| panic!("{path} is no page of a {who:?}"));
         let query = path.split_once('?').map_or("", |(_, query)| query);
         let names = url::form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name.into_owned()).collect();
         let alike = found.entry((route, names)).or_default();
-        if alike.len() < ALIKE && alike.insert(path.clone()) {
-            left.extend(links(browser, &path).await);
+        if alike.len() >= ALIKE || !alike.insert(path.clone()) {
+            continue;
+        }
+        match links(browser, &path).await {
+            Some(links) => left.extend(links),
+            None => drop(files.insert(path)),
         }
     }
     let seen: BTreeSet<&str> = found.keys().map(|(route, _)| *route).collect();
     let is_excused = |route: &str| NO_PAGES.iter().any(|(path, _)| *path == route);
     let missed: Vec<&&str> = table.iter().filter(|route| !seen.contains(**route) && !is_excused(route)).collect();
     assert!(missed.is_empty(), "No link leads a {who:?} to {missed:?}");
-    found.into_iter().filter(|((route, _), _)| !is_excused(route)).flat_map(|(_, paths)| paths).collect()
+    found
+        .into_iter()
+        .filter(|((route, _), _)| !is_excused(route))
+        .flat_map(|(_, paths)| paths)
+        .filter(|path| !files.contains(path))
+        .collect()
 }
 
-/// Returns the links of a page; none if the address is a file.
-async fn links(browser: &Browser, path: &str) -> Vec<String> {
+/// Returns the links of a page; `None` if the address is a file.
+async fn links(browser: &Browser, path: &str) -> Option<Vec<String>> {
     let response = browser.request(Method::GET, path).send().await.unwrap();
     assert!(response.status().is_success(), "{path}: {}", response.status());
     if !response.headers()[CONTENT_TYPE].to_str().unwrap().starts_with("text/html") {
-        return Vec::new();
+        return None;
     }
     let document = dom_query::Document::from(response.text().await.unwrap());
-    document.select("a[href^='/']:not([download])").iter().map(|link| link.attr_or("href", "").to_string()).collect()
+    Some(document.select("a[href^='/']").iter().map(|link| link.attr_or("href", "").to_string()).collect())
 }

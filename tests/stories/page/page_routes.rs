@@ -9,6 +9,9 @@ use crate::support::telegram::FakeTelegram;
 
 type Story = StoryOver<FakeTelegram>;
 
+const METHODS: [Method; 7] =
+    [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE, Method::PATCH, Method::OPTIONS];
+
 /// Sends a request as the page itself does.
 async fn sent(browser: &Browser, method: &Method, path: &str) -> Page {
     let request = browser.request(method.clone(), path).header("sec-fetch-site", "same-origin");
@@ -32,13 +35,16 @@ async fn every_route_knows_who_may_use_it() {
     let story = Story::with(SERVED).await;
     let nobody = Browser::new(story.app());
     let (member, owner) = (Browser::of(story.app(), "Ben").await, Browser::of(story.app(), "Ada").await);
-    let ended = owner.clone().with_cookie(owner.cookie.clone().map(|cookie| format!("{cookie}x")));
-    let visitors = [(&nobody, None), (&ended, None), (&member, Some(Who::Member)), (&owner, Some(Who::Owner))];
+    let wrong = owner.clone().with_cookie(owner.cookie.clone().map(|cookie| format!("{cookie}x")));
+    let ended = Browser::of(story.app(), "Ada").await;
+    assert_eq!(ended.clone().post("/sign-out", &[]).await.leads_to(), "/login");
+    let visitors =
+        [(&nobody, None), (&wrong, None), (&ended, None), (&member, Some(Who::Member)), (&owner, Some(Who::Owner))];
     let table = Web::table();
     assert!(table.iter().any(|row| row.who == Who::Owner) && table.iter().any(|row| row.who == Who::Member));
     for RouteRow { path, .. } in &table {
         for (browser, visitor) in visitors {
-            for method in [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::DELETE, Method::PATCH] {
+            for method in METHODS {
                 let wanted = if method == Method::HEAD { "GET" } else { method.as_str() };
                 let row = table.iter().find(|row| row.path == *path && row.method == wanted);
                 // These end the session of the visitor.
