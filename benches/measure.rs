@@ -1,12 +1,13 @@
 //! Measures the performance that a person notices: `cargo bench --bench measure`, or only parts of
 //! it with `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`, `-- entries`,
-//! `-- search`, `-- prefix`, `-- scan`.
+//! `-- search`, `-- web`, `-- prefix`, `-- scan`.
 //!
 //! Three kinds of figures. The real binary, against a Telegram server and a model on loopback: time
 //! to the first poll, resident memory at rest, time from a message to the first byte of the answer,
 //! size of the first request. The library in this process: time and CPU per turn at growing
 //! histories and with a large memory, turns per second, recall at growing journals, search among a
-//! hundred thousand entries, a million messages and a hundred thousand vectors. The scan of skills:
+//! hundred thousand entries, a million messages and a hundred thousand vectors, each page of the
+//! browser. The scan of skills:
 //! its findings and its false positives. The figures are only printed; none is a test.
 
 #![allow(
@@ -23,6 +24,8 @@
 mod entries;
 #[path = "measure/library.rs"]
 mod library;
+#[path = "measure/page.rs"]
+mod page;
 #[path = "measure/prefix.rs"]
 mod prefix;
 #[path = "measure/process.rs"]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use compline::adapter::terminal::protocol::{FromClient, FromGateway};
 use compline::adapter::terminal::{Connection, Frame};
 use compline::app::{App, Overrides};
-use compline::config::Home;
+use compline::config::{Config, Home};
 use compline::id::PersonId;
 use compline::model::ModelInfo;
 use compline::people::Party;
@@ -19,6 +19,9 @@ use compline::trust::{Label, Labelled, Scope, Text};
 
 use crate::support::model::Scripted;
 use crate::{cpu, figure, line};
+
+/// The page is off but where it is measured.
+const OFF: &str = "[web]\nenabled = false\n";
 
 pub fn measure(asked: &dyn Fn(&str) -> bool) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
@@ -46,15 +49,22 @@ pub fn measure(asked: &dyn Fn(&str) -> bool) {
         if asked("search") {
             crate::search::measure().await;
         }
+        if asked("web") {
+            crate::page::measure().await;
+        }
     });
 }
 
-fn config(home: &std::path::Path, people: usize) -> compline::config::Config {
+fn config(home: &std::path::Path, people: usize) -> Config {
+    with_settings(home, people, OFF)
+}
+
+fn with_settings(home: &std::path::Path, people: usize, settings: &str) -> Config {
     let people: String = (1..=people)
         .map(|n| format!("[[people]]\nname = \"P{n}\"\nrole = \"{}\"\n", if n == 1 { "owner" } else { "member" }))
         .collect();
     let text = format!(
-        "timezone = \"UTC\"\n[web]\nenabled = false\n[conversation]\njoin_within = \"0ms\"\n[budget]\ndaily_tokens = 2000000000\nper_person_daily_tokens = 2000000000\n{people}"
+        "timezone = \"UTC\"\n{settings}[conversation]\njoin_within = \"0ms\"\n[budget]\ndaily_tokens = 2000000000\nper_person_daily_tokens = 2000000000\n{people}"
     );
     compline::config::parse(&text, "bench.toml", &Default::default(), Home::at(home)).unwrap().config
 }
@@ -137,8 +147,8 @@ async fn turns(history: usize) {
     app.stop().await;
 }
 
-/// Turns of a person with years of messages and many notes.
-async fn turns_with_memory(notes: usize, messages: usize) {
+/// Starts the gateway of a person with years of messages and many notes.
+pub async fn large_home(notes: usize, messages: usize, settings: &str) -> (tempfile::TempDir, App, Config) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let folder = home.path().join("workspace/memory");
@@ -150,7 +160,8 @@ async fn turns_with_memory(notes: usize, messages: usize) {
         let head = format!("---\nname: Note {note}\ndescription: {}\ntype: fact\n---\n\n", word(note as u64 % 5_000));
         std::fs::write(folder.join(format!("note-{note}.md")), format!("{head}{body}")).unwrap();
     }
-    let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
+    let config = with_settings(home.path(), 1, settings);
+    let app = App::build(config.clone(), seams(&clock)).await.unwrap();
     let long_ago = Timestamp(clock.now().0 - 400 * 24 * 3_600_000);
     remember(&app.journal, messages, long_ago, 200).await;
     // Closes the conversations and marks them as written down, as such old ones are.
@@ -158,13 +169,18 @@ async fn turns_with_memory(notes: usize, messages: usize) {
     db.execute("UPDATE conversations SET written_down = 1, closed_at = last_at", []).unwrap();
     drop(db);
     app.start().await.unwrap();
+    // The index is built in the background; what anything costs meanwhile is another figure.
+    let owner = app.journal.read(|db| db.people().person(PersonId(1))).await.unwrap().unwrap();
+    app.index.refresh(&Party::One(owner)).await.unwrap();
+    (home, app, config)
+}
+
+async fn turns_with_memory(notes: usize, messages: usize) {
+    let (_home, app, _) = large_home(notes, messages, OFF).await;
     let mut seat = Seat::take(&app, "P1").await;
     for n in 0..20 {
         seat.ask(format!("warm-{n}")).await;
     }
-    // The index is built in the background; the cost of a turn meanwhile is another figure.
-    let ada = app.journal.read(|db| db.people().person(PersonId(1))).await.unwrap().unwrap();
-    app.index.refresh(&Party::One(ada)).await.unwrap();
     let before = cpu();
     let mut times = Vec::new();
     for n in 0..100 {
