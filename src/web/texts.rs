@@ -68,14 +68,14 @@ impl FileView {
 /// Renders the text of a file; as it is if it does not have that form.
 pub fn file(text: &Text, view: FileView) -> Markup {
     let (words, label, _) = text.open();
-    let as_it_is = || html! { pre { code { (reveal(words)) } } };
+    let as_it_is = || html! { pre tabindex="0" { code { (reveal(words)) } } };
     let markup = match view {
         FileView::Text => as_it_is(),
         FileView::Markdown => render::markdown(words, label),
         FileView::Json => {
             let value = serde_json::from_str::<serde_json::Value>(words).ok();
             let indented = value.map(|value| format!("{value:#}")).filter(|text| text.len() <= MAX_INDENTED);
-            indented.map_or_else(as_it_is, |text| html! { pre { code { (reveal(&text)) } } })
+            indented.map_or_else(as_it_is, |text| html! { pre tabindex="0" { code { (reveal(&text)) } } })
         }
         FileView::Table => rows(words).map_or_else(as_it_is, |rows| {
             html! { div.scroll tabindex="0" { table {
