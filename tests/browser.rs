@@ -21,6 +21,8 @@ mod driver;
 mod every_page;
 #[path = "browser/examination.rs"]
 mod examination;
+#[path = "browser/files.rs"]
+mod files;
 #[path = "browser/keyboard.rs"]
 mod keyboard;
 #[path = "browser/other_sites.rs"]
