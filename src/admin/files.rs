@@ -13,6 +13,7 @@ use super::MemoryAdmin;
 use super::answer::{
     Answer, AnswerFile, CommandError, Render, RenderContext, ShownLabel, plain, sources, visible_line,
 };
+use crate::engine::files::extracted_text;
 use crate::engine::system_run;
 use crate::id::FileId;
 use crate::memory::{AccessError, AccessRefusal, Browsed, FileProblem, FolderItem, FolderPage, OpenedFile, Upload};
@@ -167,10 +168,17 @@ impl MemoryAdmin<'_> {
         self.workspace.files().begin_upload(&Party::One(person.clone())).await
     }
 
-    /// Stores a whole file in a person's inbox, as coming from outside. Returns its path.
-    pub async fn finish_upload(&self, person: &Person, upload: Upload, name: &str) -> anyhow::Result<String> {
-        let (who, now) = (Party::One(person.clone()), self.clock.now());
-        self.workspace.files().finish_upload(&who, upload, name, now).await
+    /// Stores a whole file in a person's inbox, as coming from outside, and the text of a document
+    /// next to it.
+    pub async fn finish_upload(&self, person: &Person, upload: Upload, name: &str) -> anyhow::Result<()> {
+        let (who, now, files) = (Party::One(person.clone()), self.clock.now(), self.workspace.files());
+        let (path, label) = files.finish_upload(&who, upload, name, now).await?;
+        let bytes = files.read_inbox(who.scope(), &path).await?;
+        if let Some(words) = extracted_text(&self.engine, &bytes, name).await {
+            let text = Labelled::new(Arc::from(words), label, who.scope());
+            files.save_text_of(&path, &text, now).await?;
+        }
+        Ok(())
     }
 
     /// A person's files at a path, for a command.

@@ -263,6 +263,19 @@ async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[
     }
 }
 
+/// Extracts the text of a file that came without a message; `None` if the file holds it verbatim, or
+/// it cannot be read.
+pub async fn extracted_text(engine: &Engine, bytes: &[u8], name: &str) -> Option<String> {
+    match DocumentKind::of(bytes, "", name) {
+        DocumentKind::Plain(_) | DocumentKind::Unknown => None,
+        DocumentKind::Foreign(words) => Some(crate::text::cut_bytes(&words, MAX_WORDS).to_owned()),
+        DocumentKind::Document(kind) => match engine.reader.read(&*engine.clock, kind, bytes).await {
+            DocumentContent::Words { text, .. } => Some(text),
+            _ => None,
+        },
+    }
+}
+
 /// Labels extracted text as coming from that file, regardless of its sender.
 fn words_of(turn: &TurnRow, file: &Attachment, words: &str, needs_file: bool) -> ExtractedText {
     let label = file.label.join_with(&Label::untrusted(Source::file(file.id)));

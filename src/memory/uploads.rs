@@ -81,14 +81,14 @@ impl WorkspaceFiles<'_> {
         mut upload: Upload,
         name_hint: &str,
         now: Timestamp,
-    ) -> anyhow::Result<String> {
+    ) -> anyhow::Result<(String, Label)> {
         upload.file.flush().await?;
         upload.file.sync_all().await?;
         let digest = hex::encode(std::mem::take(&mut upload.digest).finalize());
         let short = digest.get(..stored_files::GIVEN_DIGITS).unwrap_or_default();
         let (name, label) = (layout::file_name(short, name_hint), Label::untrusted(Source::file(format!("up{short}"))));
         let path = layout::within(&upload.folder.real_path, &name);
-        let (announced, scope) = (path.clone(), who.scope());
+        let (announced, scope, stored) = (path.clone(), who.scope(), label.clone());
         let writing = Arc::clone(&self.0.writing).lock_owned().await;
         let announce = move |tx: Tx<'_>| {
             // Folders may have been moved since the upload began.
@@ -118,7 +118,7 @@ impl WorkspaceFiles<'_> {
         })
         .await?;
         lock(&self.0.counts).clear();
-        Ok(layout::within(INBOX, path.rsplit('/').next().unwrap_or_default()))
+        Ok((path, stored))
     }
 }
 

@@ -7,6 +7,7 @@ use reqwest::{Method, StatusCode};
 
 use crate::support::browser::{Browser, Page, SERVED, answer};
 use crate::support::channel::Channel;
+use crate::support::pdf::pdf;
 use crate::support::story::{ADA, StoryOver, canary};
 use crate::support::telegram::FakeTelegram;
 
@@ -194,6 +195,12 @@ async fn an_upload_is_stored_whole_or_not_at_all() {
     assert!(story.text("SELECT label FROM files WHERE path LIKE 'people/2-ben/inbox/%'").starts_with("file:up"));
     assert!(ben.get("/files/inbox").await.text.contains("From outside: <bdi>the content of a file</bdi>"));
     assert!(!ada.get("/files/inbox").await.text.contains("tax"));
+    // The text of a document stands next to it.
+    uploads(&ada, "bill.pdf", &pdf(&["Marzipan: 12 euros"])).await;
+    let bill = names_in(&story, "inbox").into_iter().find(|name| name.ends_with("-bill.pdf.txt")).unwrap();
+    assert!(story.reads(&format!("inbox/{bill}")).contains("Marzipan"));
+    let label = |path: &str| story.text(&format!("SELECT label FROM files WHERE path = 'inbox/{path}'"));
+    assert_eq!(label(&bill), label(bill.trim_end_matches(".txt")));
     // The same file again is the same file.
     uploads(&ben, "../../<b>tax</b> 2026.txt", b"Ten euros").await;
     assert_eq!(names_in(&story, "people/2-ben/inbox"), names);
