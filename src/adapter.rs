@@ -10,6 +10,7 @@ mod request; // HTTP requests
 pub mod signal; // Signal, through signal-cli
 pub mod telegram; // Telegram; waits after a 429 in `rate_limits`
 pub mod terminal; // the local socket of `compline chat`
+pub mod web; // the chat of the page
 
 use std::time::Duration;
 

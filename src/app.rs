@@ -6,6 +6,7 @@
 
 mod assembly;
 mod lock;
+mod page_chat;
 mod people;
 
 use std::fs::File;
@@ -21,6 +22,7 @@ use tokio_util::task::TaskTracker;
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::terminal::Terminal;
+use crate::adapter::web::WebChat;
 use crate::admin::{self, Admin, PREFERRED_MODEL};
 use crate::config::{self, Config, Home};
 use crate::engine::Engine;
@@ -49,6 +51,7 @@ use crate::wording;
 
 use assembly::Components;
 pub use lock::{lock_holder, take_lock, take_lock_as_it_is};
+use page_chat::PageChat;
 
 /// Time for unfinished work to end when the program stops.
 const STOP_WITHIN: Duration = Duration::from_secs(8);
@@ -128,6 +131,7 @@ pub struct App {
     config: Config,
     /// Settings of the page, if it is served.
     page: Option<config::Web>,
+    page_chat: Arc<WebChat>,
     review: Review,
     signal: Option<Arc<Signal>>,
     /// Vectors for semantic search, if configured.
@@ -174,6 +178,10 @@ impl App {
             Dispatcher::new(journal.clone(), workspace.clone(), Arc::clone(&clock), stop.clone(), scheduler.clone());
         let terminal = Terminal::new(Arc::clone(&clock));
         dispatcher.register(terminal.clone());
+        let page_chat = WebChat::new();
+        if page.is_some() {
+            dispatcher.register(page_chat.clone());
+        }
         let signal = match overrides.terminal_only {
             true => None,
             false => assembly::register_adapters(&config, &clock, &dispatcher, overrides.adapters.as_ref())?,
@@ -214,6 +222,7 @@ impl App {
             schedule,
             schedule_wakeups: Mutex::new(Some(schedule_wakeups)),
             page,
+            page_chat,
             config: components.config,
             review: components.review,
             signal,
@@ -291,9 +300,19 @@ impl App {
             }
         };
         let home_id = self.journal.read(|db| db.settings().fact(HOME_ID)).await?.unwrap_or_default();
-        let routes = Web::new(Arc::clone(&self.admin), config, &home_id, address).routes();
+        let chat = PageChat {
+            channel: Arc::clone(&self.page_chat),
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+        };
+        let routes = Web::new(Arc::clone(&self.admin), Arc::new(chat), config, &home_id, address).routes();
         let server = Server::new("A page", routes, Arc::clone(&self.clock), self.stop.clone());
         self.tasks.spawn(server.serve(listener));
+        let (channel, stop) = (Arc::clone(&self.page_chat), self.stop.clone());
+        self.tasks.spawn(async move {
+            stop.cancelled().await;
+            channel.close();
+        });
         page.served_at(address);
         Ok(())
     }
@@ -324,16 +343,20 @@ impl App {
     }
 
     fn wake_on_presence_change(&self) {
-        // The dispatcher holds the terminal, so a strong reference back would keep the journal open
-        // forever.
-        let dispatcher = Arc::downgrade(&self.dispatcher);
-        self.local.terminal.on_presence_change(move |peer| {
-            let Some(dispatcher) = dispatcher.upgrade() else { return };
-            let address = Address::new(ChannelKind::Terminal.name(), "local", peer);
-            if let Ok(Some((id, _))) = dispatcher.journal().read_now(|db| db.addresses().who_is(&address)) {
-                dispatcher.wake(id);
+        let wake = |channel: ChannelKind| {
+            // The dispatcher holds the channel, so a strong reference back would keep the journal open
+            // forever.
+            let dispatcher = Arc::downgrade(&self.dispatcher);
+            move |peer: &str| {
+                let Some(dispatcher) = dispatcher.upgrade() else { return };
+                let address = Address::new(channel.name(), "local", peer);
+                if let Ok(Some((id, _))) = dispatcher.journal().read_now(|db| db.addresses().who_is(&address)) {
+                    dispatcher.wake(id);
+                }
             }
-        });
+        };
+        self.local.terminal.on_presence_change(wake(ChannelKind::Terminal));
+        self.page_chat.on_presence_change(wake(ChannelKind::Web));
     }
 
     fn intake(&self, adapter: Arc<dyn Adapter>, commands: WakeupSender) -> Intake {

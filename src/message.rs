@@ -25,6 +25,8 @@ pub enum ChannelKind {
     Signal,
     /// Terminal clients of this computer.
     Terminal,
+    /// The page in a browser.
+    Web,
 }
 
 impl ChannelKind {
@@ -34,6 +36,7 @@ impl ChannelKind {
             Self::Telegram => "telegram",
             Self::Signal => "signal",
             Self::Terminal => "terminal",
+            Self::Web => "web",
         }
     }
 
@@ -43,15 +46,16 @@ impl ChannelKind {
             Self::Telegram => "Telegram",
             Self::Signal => "Signal",
             Self::Terminal => "terminal",
+            Self::Web => "page",
         }
     }
 
-    /// Returns true if a text has the form of a group's id. The terminal has no groups.
+    /// Returns true if a text has the form of a group's id. Terminal and page have no groups.
     pub fn is_group_id(self, id: &str) -> bool {
         match self {
             Self::Telegram => id.parse::<i64>().is_ok_and(|id| id < 0),
             Self::Signal => !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || "+/=_-".contains(c)),
-            Self::Terminal => false,
+            Self::Terminal | Self::Web => false,
         }
     }
 }
@@ -184,6 +188,8 @@ pub enum AttachedTextKind {
     Poll,
     /// Place on the map.
     Location,
+    /// Text pasted into the page's field.
+    Pasted,
 }
 
 impl AttachedTextKind {
@@ -194,6 +200,7 @@ impl AttachedTextKind {
             Self::Contact => "contact",
             Self::Poll => "poll",
             Self::Location => "location",
+            Self::Pasted => "pasted",
         }
     }
 }
@@ -298,6 +305,19 @@ pub struct OutgoingFile {
     pub mime: String,
     /// The content.
     pub bytes: Arc<[u8]>,
+}
+
+/// What happens in a person's chat while a page shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChatEvent {
+    /// A message was stored or changed.
+    Message,
+    /// Next text of the answer that grows.
+    Grow(String),
+    /// The answer that grew is void: it begins again.
+    Restart,
+    /// An answer is being written; renewed every few seconds.
+    Typing,
 }
 
 /// Errors of fetching a file.

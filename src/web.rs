@@ -7,6 +7,7 @@
 //! may open. What a page shows comes from [`Admin`], which also runs every command of the page.
 
 mod assets; // style, script, icons
+pub mod chat; // what the page needs of its channel
 mod chart; // pictures of numbers
 mod guard; // names of the page, requests of other pages
 mod html; // Markdown and other text as markup
@@ -29,6 +30,7 @@ use sha2::{Digest, Sha256};
 
 use crate::admin::Admin;
 use crate::config;
+use chat::ChatChannel;
 use guard::SiteNames;
 pub use routes::RouteRow;
 pub use visitor::Who;
@@ -36,6 +38,7 @@ pub use visitor::Who;
 /// The page of one home.
 pub struct Web {
     admin: Arc<Admin>,
+    chat: Arc<dyn ChatChannel>,
     config: config::Web,
     names: SiteNames,
     /// Name of the cookie. Cookies know no port, so it carries the home.
@@ -46,10 +49,16 @@ pub struct Web {
 
 impl Web {
     /// Creates the page of the home with this id, served at `address`.
-    pub fn new(admin: Arc<Admin>, config: config::Web, home_id: &str, address: SocketAddr) -> Arc<Self> {
+    pub fn new(
+        admin: Arc<Admin>,
+        chat: Arc<dyn ChatChannel>,
+        config: config::Web,
+        home_id: &str,
+        address: SocketAddr,
+    ) -> Arc<Self> {
         let names = SiteNames::new(address, config.public_url.as_ref());
         let cookie = format!("compline-{:.6}", hex::encode(Sha256::digest(home_id)));
-        Arc::new(Self { admin, config, names, cookie, wrong_codes: AtomicU32::new(0) })
+        Arc::new(Self { admin, chat, config, names, cookie, wrong_codes: AtomicU32::new(0) })
     }
 
     /// Returns the routes, for a server.

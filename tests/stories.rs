@@ -131,12 +131,8 @@ mod offline;
 
 #[path = "stories/page/page_files.rs"]
 mod page_files;
-#[path = "stories/page/hostile_texts.rs"]
-mod hostile_texts;
-#[path = "stories/page/page_commands.rs"]
-mod page_commands;
-#[path = "stories/page/page_power.rs"]
-mod page_power;
+#[path = "stories/page/page_chat.rs"]
+mod page_chat;
 #[path = "stories/page/page_routes.rs"]
 mod page_routes;
 #[path = "stories/page/page_texts.rs"]

@@ -13,6 +13,7 @@ pub struct Entry {
 /// The navigation, in its order.
 pub const NAVIGATION: &[Entry] = &[
     entry("/", "Today"),
+    entry("/chat", "Chat"),
     entry("/conversations", "Conversations"),
     entry("/search", "Search"),
     entry("/memory", "Memory"),

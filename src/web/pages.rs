@@ -1,6 +1,7 @@
 //! The pages, one file for each that is more than the answer of a command, and the routes to them.
 
 mod away; // where a link leads
+mod chat; // the chat
 mod conversations; // the list, and one of them
 mod files; // folders, one file, and its bytes
 mod me; // the person's own browsers and settings
@@ -43,6 +44,10 @@ pub fn all() -> Routes {
         .open("POST", "/login", post(sign_in::sign_in))
         .open("POST", "/login/person", post(sign_in::person))
         .post("/sign-out", sign_in::sign_out)
+        .get("/chat", chat::chat)
+        .post("/chat", chat::say)
+        .get("/chat/messages", chat::fragment)
+        .get("/chat/events", chat::events)
         .get("/conversations", conversations::list)
         .get("/usage", usage::usage)
         .get("/conversations/{id}", conversations::conversation)

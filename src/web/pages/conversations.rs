@@ -103,7 +103,14 @@ pub async fn conversation(
     layout::page(Some(&visitor), "/conversations", &title, main).into_response()
 }
 
-fn message(entry: &TranscriptEntry, whole: &FullConversation, web: &Web, visitor: &Visitor, at: Option<i64>) -> Markup {
+/// Renders a message; `at` is the one that the address names.
+pub fn message(
+    entry: &TranscriptEntry,
+    whole: &FullConversation,
+    web: &Web,
+    visitor: &Visitor,
+    at: Option<i64>,
+) -> Markup {
     let message = &entry.message;
     let is_place = at == Some(message.id.0);
     html! {

@@ -1,0 +1,50 @@
+//! Joins the page to its channel: neither knows the other.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::adapter::web::{OpenPage, WebChat, WebMessage};
+use crate::message::{ChannelKind, ChatEvent};
+use crate::people::{Address, Person};
+use crate::store::Journal;
+use crate::time::Clock;
+use crate::web::chat::{ChatChannel, ChatEvents, ChatMessage};
+
+/// The channel, as the page sees it.
+pub(super) struct PageChat {
+    pub(super) channel: Arc<WebChat>,
+    pub(super) journal: Journal,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// Address of a person on the page.
+pub(super) fn address_of(person: &Person) -> Address {
+    Address::new(ChannelKind::Web.name(), "local", &format!("person-{}", person.id))
+}
+
+#[async_trait]
+impl ChatChannel for PageChat {
+    async fn say(&self, person: &Person, message: ChatMessage) -> anyhow::Result<Result<(), String>> {
+        let (address, id, now) = (address_of(person), person.id, self.clock.now());
+        let peer = address.peer.clone();
+        let link = move |tx: crate::store::Tx<'_>| match tx.addresses().who_is(&address)? {
+            Some(_) => Ok(()),
+            None => tx.addresses().link(&address, Some(id), now).map(|_| ()),
+        };
+        self.journal.write("link a page", link).await?;
+        let ChatMessage { id, text, pasted } = message;
+        Ok(self.channel.say(&WebMessage { id, peer, text, pasted }).await)
+    }
+
+    fn open(&self, person: &Person) -> Box<dyn ChatEvents> {
+        Box::new(self.channel.open(&address_of(person).peer))
+    }
+}
+
+#[async_trait]
+impl ChatEvents for OpenPage {
+    async fn next(&mut self) -> Option<ChatEvent> {
+        OpenPage::next(self).await
+    }
+}

@@ -1,0 +1,38 @@
+//! What the page needs of its channel. The app fills it, so that the page knows no adapter.
+
+use async_trait::async_trait;
+
+use crate::message::ChatEvent;
+use crate::people::Person;
+
+/// A message that a person wrote on the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatMessage {
+    /// The page's own id, under which it may be sent again.
+    pub id: String,
+    /// What the person typed.
+    pub text: String,
+    /// What they pasted, each piece.
+    pub pasted: Vec<String>,
+}
+
+/// The channel of the page.
+#[async_trait]
+pub trait ChatChannel: Send + Sync {
+    /// Returns once the message is in the journal; the inner error is the sentence that says why it
+    /// is not.
+    ///
+    /// # Errors
+    /// If the journal cannot be used.
+    async fn say(&self, person: &Person, message: ChatMessage) -> anyhow::Result<Result<(), String>>;
+
+    /// Opens the chat of a person, until the events are dropped.
+    fn open(&self, person: &Person) -> Box<dyn ChatEvents>;
+}
+
+/// The events of an open chat.
+#[async_trait]
+pub trait ChatEvents: Send {
+    /// Waits for the next event; `None` when the gateway stops.
+    async fn next(&mut self) -> Option<ChatEvent>;
+}
