@@ -14,14 +14,15 @@ use axum::response::{IntoResponse, Response};
 use super::guard::Via;
 use super::{Web, layout};
 use crate::admin::Numbers;
+use crate::message::Health;
 
 /// Answers 200 only while every configured channel receives.
 pub async fn health(State(web): State<Arc<Web>>, Extension(via): Extension<Via>) -> Response {
     if !web.shows_state(via) {
         return layout::not_found().await;
     }
-    let receives = web.admin.channels.health().iter().all(|(_, health)| health.problem.is_none());
-    if receives { "ok\n".into_response() } else { (StatusCode::SERVICE_UNAVAILABLE, "degraded\n").into_response() }
+    let receive = web.admin.channels.health().iter().all(|(_, health)| receives(health));
+    if receive { "ok\n".into_response() } else { (StatusCode::SERVICE_UNAVAILABLE, "degraded\n").into_response() }
 }
 
 /// Answers with numbers in the OpenMetrics text format
@@ -39,7 +40,7 @@ pub async fn metrics(State(web): State<Arc<Web>>, Extension(via): Extension<Via>
     let receiving: Vec<String> = channels
         .iter()
         .map(|(channel, health)| {
-            format!("compline_channel_receiving{{channel=\"{channel}\"}} {}", u8::from(health.problem.is_none()))
+            format!("compline_channel_receiving{{channel=\"{channel}\"}} {}", u8::from(receives(health)))
         })
         .collect();
     add(&mut text, "channel_receiving", "1 while the channel receives", &receiving.join("\n"));
@@ -48,6 +49,11 @@ pub async fn metrics(State(web): State<Arc<Web>>, Extension(via): Extension<Via>
     }
     text.push_str("# EOF\n");
     ([(CONTENT_TYPE, "application/openmetrics-text; version=1.0.0; charset=utf-8")], text).into_response()
+}
+
+/// Returns true if a channel has had its first contact and works since.
+fn receives(health: &Health) -> bool {
+    health.problem.is_none() && !health.is_connecting
 }
 
 fn add(text: &mut String, name: &str, help: &str, lines: &str) {
