@@ -8,7 +8,7 @@ use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, html};
 
 use super::assets;
-use super::navigation::NAVIGATION;
+use super::navigation::{Entry, FIRST, MORE};
 use super::visitor::Visitor;
 use crate::wording::page as says;
 
@@ -48,13 +48,17 @@ fn without_controls(markup: &str) -> String {
 }
 
 fn header(visitor: &Visitor, path: &str) -> Markup {
-    let entries = NAVIGATION.iter().filter(|entry| visitor.is_owner() || !entry.is_owners);
+    let entries = |entries: &[Entry]| {
+        html! { ul { @for entry in entries.iter().filter(|entry| visitor.is_owner() || !entry.is_owners) {
+            li { a href=(entry.path) data-key=(entry.key) aria-current=[(entry.path == path).then_some("page")] { (entry.title) } }
+        } } }
+    };
+    let more = MORE.iter().find(|entry| entry.path == path).map_or("More", |entry| entry.title);
     html! {
         header.top {
             nav aria-label="Pages" {
-                ul { @for entry in entries {
-                    li { a href=(entry.path) aria-current=[(entry.path == path).then_some("page")] { (entry.title) } }
-                } }
+                (entries(FIRST))
+                details { summary { (more) } (entries(MORE)) }
             }
         }
     }

@@ -4,6 +4,7 @@ mod away; // where a link leads
 mod chat; // the chat
 mod conversations; // the list, and one of them
 mod files; // folders, one file, and its bytes
+mod help; // keys and commands
 mod me; // the person's own browsers and settings
 mod report; // the answer of a command, as a page
 mod upload; // files for the inbox
@@ -61,6 +62,7 @@ pub fn all() -> Routes {
         .get("/search", report::search)
         .post("/act", report::act)
         .get("/away", away::away)
+        .get("/help", help::help)
         .get("/me", me::me)
         .post("/me/display", me::set_display)
         .post("/me/browsers/end", me::end_browser)

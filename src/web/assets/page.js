@@ -102,3 +102,16 @@ if (say) {
   });
   if (!document.hidden) connect();
 }
+
+// Single keys: g and a letter open a page, / goes to the search, n to the message, ? to the keys.
+if ("shortcuts" in document.documentElement.dataset) {
+  let went = 0;
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    const link = event.timeStamp - went < 1500 && document.querySelector(`.top a[data-key="${CSS.escape(event.key)}"]`);
+    went = event.key === "g" ? event.timeStamp : 0;
+    const to = link ? link.href : { "/": "/search", "?": "/help" }[event.key];
+    if (to) { event.preventDefault(); location.href = to; }
+    if (event.key === "n" && !link) { event.preventDefault(); if (say) say.elements.text.focus(); else location.href = "/chat"; }
+  });
+}

@@ -17,7 +17,7 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::conversations::message;
-use crate::admin::web::random_secret;
+use crate::admin::random_secret;
 use crate::admin::{FullConversation, PageRequest, TranscriptPart};
 use crate::message::ChatEvent;
 use crate::store::ConversationKind;

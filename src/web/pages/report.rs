@@ -92,7 +92,8 @@ pub async fn act(
     layout::page(Some(&visitor), "", "Done", html! { section { (answer_markup(&answer)) } })
 }
 
-fn answer_markup(answer: &Answer) -> Markup {
+/// Renders the answer of a command, with its buttons as forms.
+pub fn answer_markup(answer: &Answer) -> Markup {
     html! {
         (render::markdown(&answer.markdown, &answer.label))
         @for (title, command) in &answer.buttons {
@@ -105,7 +106,7 @@ fn answer_markup(answer: &Answer) -> Markup {
 
 impl Web {
     /// Answers a command that only reads.
-    async fn query(&self, visitor: &Visitor, line: &str) -> Answer {
+    pub(super) async fn query(&self, visitor: &Visitor, line: &str) -> Answer {
         self.admin.chat_query(&visitor.caller(), line).await
     }
 }
