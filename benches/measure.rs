@@ -1,4 +1,4 @@
-//! Measures the performance that a person notices: `cargo bench --bench measure`, or only parts of
+//! Measures the performance that a person notices: `cargo bench --profile dist --bench measure`, or only parts of
 //! it with `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`, `-- entries`,
 //! `-- search`, `-- web`, `-- prefix`, `-- scan`.
 //!
