@@ -9,6 +9,7 @@
 mod answer; // what a command returns: Markdown and JSON
 pub mod backup; // backups and their key
 pub mod browsers; // links that sign a browser in, and the end of sessions
+mod chat; // the chat of the page
 pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
 mod conversation_end; // whether a conversation goes on
@@ -43,6 +44,7 @@ mod transcript; // /conversations: one of them
 mod trust; // /trust
 
 pub use answer::{Answer, AnswerFile};
+pub use chat::ChatEntry;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;

@@ -78,6 +78,9 @@ pub struct WebMessage {
     /// What they pasted, each piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pasted: Vec<String>,
+    /// Data of the pressed button; blank for a message.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub button: String,
 }
 
 struct PendingMessage {
@@ -253,6 +256,10 @@ impl Adapter for WebChat {
         let message: WebMessage = serde_json::from_str(raw).map_err(|_| Unreadable { adapter: NAME })?;
         let pasted = message.pasted.into_iter().filter(|text| !is_blank(text));
         let carried = pasted.map(|text| Attached { kind: AttachedTextKind::Pasted, text }).collect();
+        let event = match message.button.is_empty() {
+            true => Event::Message(MessageContent { text: message.text, carried, ..MessageContent::default() }),
+            false => Event::Button { data: message.button, callback: String::new() },
+        };
         Ok(Inbound {
             external_id: message.id,
             sender: message.peer.clone(),
@@ -261,7 +268,7 @@ impl Adapter for WebChat {
             peer: message.peer,
             chat_kind: ChatKind::Direct,
             server_at: None,
-            event: Event::Message(MessageContent { text: message.text, carried, ..MessageContent::default() }),
+            event,
         })
     }
 

@@ -26,8 +26,6 @@ use crate::wording::{Language, command as says, upkeep};
 const FILE: usize = 2_000;
 /// Number of messages shown before a place, and as many from it on.
 const AROUND: u32 = 10;
-/// Number of the newest messages shown.
-const NEWEST: u32 = 50;
 
 /// The messages of a conversation to show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +34,6 @@ pub enum TranscriptPart {
     Whole,
     /// Those around a message, which need not exist any more.
     Around(MessageId),
-    /// The newest.
-    Newest,
 }
 
 /// A conversation with its messages and turns, or with those around a place.
@@ -155,8 +151,7 @@ pub(super) fn read(
     }
     Ok(Some(match part {
         TranscriptPart::Whole => whole(db, conversation, ends)?,
-        TranscriptPart::Around(message) => around(db, conversation, (message, AROUND), ends)?,
-        TranscriptPart::Newest => around(db, conversation, (MessageId(i64::MAX), NEWEST), ends)?,
+        TranscriptPart::Around(message) => around(db, conversation, message, ends)?,
     }))
 }
 
@@ -179,13 +174,13 @@ fn whole(db: Db<'_>, conversation: Conversation, ends: ConversationEnds) -> anyh
 fn around(
     db: Db<'_>,
     conversation: Conversation,
-    (place, count): (MessageId, u32),
+    place: MessageId,
     ends: ConversationEnds,
 ) -> anyhow::Result<FullConversation> {
     let id = conversation.id;
     let (mut earlier, mut later) =
-        (db.messages().before(id, place, count + 1)?, db.messages().from(id, place, count + 1)?);
-    let size = usize::try_from(count)?;
+        (db.messages().before(id, place, AROUND + 1)?, db.messages().from(id, place, AROUND + 1)?);
+    let size = usize::try_from(AROUND)?;
     let before = (earlier.len() > size).then(|| earlier.remove(0).id);
     let after = if later.len() > size { later.pop().map(|message| message.id) } else { None };
     let entries: Vec<TranscriptEntry> = earlier
@@ -203,7 +198,7 @@ fn around(
     Ok(FullConversation { item: describe(db, conversation, ends)?, entries, turns, before, after })
 }
 
-fn entry(db: Db<'_>, message: StoredMessage, texts: Vec<StoredText>) -> anyhow::Result<TranscriptEntry> {
+pub(super) fn entry(db: Db<'_>, message: StoredMessage, texts: Vec<StoredText>) -> anyhow::Result<TranscriptEntry> {
     let files = db.attachments().attachments_of(message.id)?;
     let label = join(texts.iter().map(|text| text.text.label()).chain(files.iter().map(|file| &file.label)));
     let speaker = speaker(db, &message)?;

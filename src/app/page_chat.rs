@@ -33,8 +33,8 @@ impl ChatChannel for PageChat {
             None => tx.addresses().link(&address, Some(id), now).map(|_| ()),
         };
         self.journal.write("link a page", link).await?;
-        let ChatMessage { id, text, pasted } = message;
-        Ok(self.channel.say(&WebMessage { id, peer, text, pasted }).await)
+        let ChatMessage { id, text, pasted, button } = message;
+        Ok(self.channel.say(&WebMessage { id, peer, text, pasted, button }).await)
     }
 
     fn open(&self, person: &Person) -> Box<dyn ChatEvents> {

@@ -2,10 +2,11 @@
 
 use rusqlite::params;
 
-use crate::id::{AddressId, OutboxId, PersonId};
+use crate::id::{AddressId, MessageId, OutboxId, PersonId};
 use crate::store::handles::{Outbox, OutboxMut};
-use crate::store::rows::from_row;
+use crate::store::rows::{from_row, text};
 use crate::time::Timestamp;
+use crate::trust::Text;
 use crate::wording::{Sentence, gateway};
 
 /// Maximum number of attempts to replace the buttons of one delivery.
@@ -30,9 +31,54 @@ pub struct DecidedButtons {
     pub left: u32,
 }
 
+/// A delivery with its buttons, as a chat shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    /// Row id.
+    pub id: OutboxId,
+    /// Own text; blank if it delivers a message.
+    pub text: Text,
+    /// Time of writing.
+    pub at: Timestamp,
+    /// Buttons: title and data.
+    pub buttons: Vec<(String, String)>,
+    /// What was decided, as in [`DecidedButtons`]; blank while the buttons can be used.
+    pub decision: String,
+    /// When.
+    pub decided_at: Timestamp,
+}
+
+from_row! {
+    Delivery from "outbox", "text, label, scope, buttons" { id, at: "created_at", decision, decided_at }
+    with |row| {
+        text: text(row, "text")?,
+        buttons: serde_json::from_str(&row.get::<_, String>("buttons")?).unwrap_or_default(),
+    }
+}
+
 from_row! { DecidedButtons { id, external_id, decision, decided_at, left: "replacements_left" } }
 
 impl Outbox<'_> {
+    /// Returns the delivery of a message of ours.
+    pub fn delivery_of(&self, message: MessageId) -> anyhow::Result<Option<Delivery>> {
+        self.db.row("WHERE message_id = ?1", [message])
+    }
+
+    /// Returns the newest answers to a person's commands on that channel since then, newest first.
+    pub fn answers_at(
+        &self,
+        person: PersonId,
+        adapter: &str,
+        since: Timestamp,
+        limit: u32,
+    ) -> anyhow::Result<Vec<Delivery>> {
+        self.db.rows(
+            "WHERE address_id IN (SELECT id FROM addresses WHERE person_id = ?1 AND adapter = ?2)
+             AND message_id IS NULL AND created_at >= ?3 AND kind <> 'reaction' ORDER BY id DESC LIMIT ?4",
+            params![person, adapter, since, limit],
+        )
+    }
+
     /// Returns the delivered messages of an address whose buttons are to be replaced.
     pub fn decided_buttons(&self, address: AddressId) -> anyhow::Result<Vec<DecidedButtons>> {
         self.db.all(

@@ -6,7 +6,7 @@ use crate::message::ChatEvent;
 use crate::people::Person;
 
 /// A message that a person wrote on the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatMessage {
     /// The page's own id, under which it may be sent again.
     pub id: String,
@@ -14,6 +14,8 @@ pub struct ChatMessage {
     pub text: String,
     /// What they pasted, each piece.
     pub pasted: Vec<String>,
+    /// Data of the button that they pressed; blank for a message.
+    pub button: String,
 }
 
 /// The channel of the page.

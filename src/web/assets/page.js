@@ -18,7 +18,7 @@ if (signIn && location.hash.length > 1) {
     .catch(() => { name.textContent = "This link is used up or too old. “compline web” makes a new one."; });
 }
 
-// The chat: keeps a message until it is stored, and shows what grows.
+// The chat: keeps a message until it is stored, also over a reload, and shows what grows.
 const say = document.getElementById("say");
 if (say) {
   const growing = document.getElementById("growing");
@@ -27,80 +27,125 @@ if (say) {
   const pasted = document.getElementById("pasted");
   const field = say.elements.text;
   const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const pieces = () => [...pasted.querySelectorAll("textarea")].map((shown) => shown.value);
+  let sending = false;
+  const keep = () => history.replaceState({ id: say.elements.id.value, text: field.value, pasted: pieces(), sending }, "");
+  const report = (sentence) => { problem.textContent = sentence; problem.hidden = !sentence; };
+
+  // Replaces only what changed, so that the focus stays.
+  const show = (fresh) => {
+    const list = document.getElementById("messages");
+    const atEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 150;
+    const kept = new Set([...fresh.children].map((entry) => entry.id));
+    for (const entry of [...list.children]) if (!kept.has(entry.id)) entry.remove();
+    [...fresh.children].forEach((entry, at) => {
+      const old = list.children[at];
+      if (!old) list.append(entry); else if (!old.isEqualNode(entry)) old.replaceWith(entry);
+    });
+    growing.textContent = "";
+    if (atEnd) say.scrollIntoView({ block: "end" });
+  };
+  let loading = false, stale = false;
   const refresh = () => {
+    stale = loading;
+    if (loading) return;
+    loading = true;
     const request = new XMLHttpRequest();
     request.open("GET", "/chat/messages");
     request.responseType = "document";
     request.onload = () => {
-      const fresh = request.response && request.response.getElementById("messages");
-      if (request.status === 200 && fresh) {
-        document.getElementById("messages").replaceWith(document.adoptNode(fresh));
-        growing.textContent = "";
-        say.scrollIntoView({ block: "end" });
-      }
+      const fresh = request.status === 200 && request.response && request.response.getElementById("messages");
+      if (fresh) show(fresh);
     };
+    request.onloadend = () => { loading = false; if (stale) refresh(); };
     request.send();
   };
-  const send = (body, tries) => {
-    fetch("/chat?by=script", { method: "POST", body }).then(async (answer) => {
+
+  const send = (tries) => {
+    const [text, count] = [field.value, pasted.children.length];
+    const body = new URLSearchParams(new FormData(say));
+    const attempt = () => fetch("/chat?by=script", { method: "POST", body }).then(async (answer) => {
+      sending = false;
       if (answer.ok) {
-        problem.hidden = true;
-        field.value = "";
-        pasted.replaceChildren();
+        report("");
+        if (field.value.startsWith(text)) field.value = field.value.slice(text.length).trimStart();
+        [...pasted.children].slice(0, count).forEach((box) => box.remove());
         say.elements.id.value = newId();
         refresh();
       } else {
-        problem.textContent = answer.status === 401 ? "You are signed out. Your text is still here." : await answer.text();
-        problem.hidden = false;
+        const known = { 401: "You are signed out.", 413: "This is longer than the page takes (1 MB)." }[answer.status];
+        report((known || await answer.text()) + " Your text is still here.");
       }
+      keep();
     }, () => {
-      problem.textContent = "Not sent yet: the assistant cannot be reached. Trying again.";
-      problem.hidden = false;
-      setTimeout(() => send(body, tries + 1), Math.min(1000 * 2 ** tries, 30000));
+      report("Not sent yet: the assistant cannot be reached. Trying again.");
+      setTimeout(attempt, Math.min(1000 * 2 ** tries++, 30000));
     });
+    sending = true;
+    keep();
+    attempt();
   };
-  say.elements.id.value = newId();
   say.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (field.value.trim() || pasted.children.length) send(new URLSearchParams(new FormData(say)), 0);
+    if (!sending && (field.value.trim() || pasted.children.length)) send(0);
   });
+  field.addEventListener("input", keep);
   field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) { event.preventDefault(); say.requestSubmit(); }
+    const isTouch = matchMedia("(pointer: coarse)").matches;
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !isTouch) { event.preventDefault(); say.requestSubmit(); }
   });
-  // What is pasted stands apart: others may have written it.
-  field.addEventListener("paste", (event) => {
-    const text = event.clipboardData && event.clipboardData.getData("text/plain");
-    if (!text || text.length < 40) return;
-    event.preventDefault();
+
+  // What is pasted stands apart, since others may have written it; a single word does not.
+  const add = (text) => {
     const box = document.createElement("div");
     box.className = "outside";
     const shown = document.createElement("textarea");
     shown.name = "pasted"; shown.readOnly = true; shown.rows = 3; shown.value = text;
     shown.setAttribute("aria-label", "Pasted text");
-    const own = document.createElement("button");
-    own.type = "button"; own.textContent = "These are my words";
-    own.onclick = () => { field.value += text; box.remove(); field.focus(); };
-    const remove = document.createElement("button");
-    remove.type = "button"; remove.textContent = "Remove";
-    remove.onclick = () => { box.remove(); field.focus(); };
-    box.append("Pasted: ", shown, own, " ", remove);
+    const button = (title, act) => {
+      const made = document.createElement("button");
+      made.type = "button"; made.textContent = title;
+      made.onclick = () => { act(); box.remove(); keep(); field.focus(); };
+      return made;
+    };
+    box.append("Pasted: ", shown, button("These are my words", () => { field.value += text; }), " ", button("Remove", () => {}));
     pasted.append(box);
+    keep();
+  };
+  field.addEventListener("paste", (event) => {
+    const text = event.clipboardData && event.clipboardData.getData("text/plain");
+    if (!text || (text.length <= 40 && !/\s/.test(text.trim()))) return;
+    event.preventDefault();
+    add(text);
   });
+
+  say.elements.id.value = newId();
+  const kept = history.state;
+  if (kept && kept.id) {
+    say.elements.id.value = kept.id;
+    field.value = kept.text;
+    kept.pasted.forEach(add);
+    // Under its id it counts once, whether it had arrived or not.
+    if (kept.sending) say.requestSubmit();
+  }
+
   let events = null;
   const connect = () => {
     events = new EventSource("/chat/events");
     events.onopen = () => { live.textContent = "live"; refresh(); };
-    events.onerror = () => { live.textContent = "not live since " + new Date().toLocaleTimeString(); };
-    events.addEventListener("message", refresh);
+    events.onerror = () => {
+      live.textContent = "not live since " + new Date().toLocaleTimeString();
+      if (events.readyState === EventSource.CLOSED && !document.hidden) setTimeout(connect, 5000);
+    };
+    events.addEventListener("message", () => { live.textContent = "live"; refresh(); });
     events.addEventListener("grow", (event) => { growing.textContent += JSON.parse(event.data); });
     events.addEventListener("restart", () => { growing.textContent = ""; });
     events.addEventListener("typing", () => { if (!growing.textContent) live.textContent = "writing…"; });
   };
   // One stream for each visible tab: a browser opens six to one server at most.
-  document.addEventListener("visibilitychange", () => {
-    if (document.hidden) { events.close(); } else { connect(); }
-  });
-  if (!document.hidden) connect();
+  document.addEventListener("visibilitychange", () => { events.close(); if (!document.hidden) connect(); });
+  connect();
+  say.scrollIntoView({ block: "end" });
 }
 
 // Single keys: g and a letter open a page, / goes to the search, n to the message, ? to the keys.

@@ -16,52 +16,71 @@ use futures::stream::{self, Stream};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::conversations::message;
-use crate::admin::random_secret;
-use crate::admin::{FullConversation, PageRequest, TranscriptPart};
+use super::conversations;
+use crate::admin::ChatEntry;
+use crate::admin::browsers::random_secret;
 use crate::message::ChatEvent;
-use crate::store::ConversationKind;
+use crate::store::{Delivery, TextKind};
 use crate::time::Clock;
 use crate::web::chat::{ChatEvents, ChatMessage};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
-use crate::web::{Web, layout};
+use crate::web::{Web, html as render, layout, texts};
+use crate::wording::{Language, gateway};
 
+/// Commands that stand below the field.
+const COMMANDS: [(&str, &str); 2] = [("Stop the answer", "/stop"), ("New conversation", "/new")];
 /// Interval of a sign of life on a stream without events.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// Returns the newest messages of the visitor's newest chat.
-async fn newest(web: &Web, visitor: &Visitor) -> anyhow::Result<Option<FullConversation>> {
-    let (history, only) = (web.admin.history(), Some(visitor.person.id));
-    let newest = history.conversations(only, Some(ConversationKind::Chat), PageRequest::newest(1)).await?;
-    match newest.page.items.first() {
-        Some(item) => history.find_conversation(item.conversation.id, only, TranscriptPart::Newest).await,
-        None => Ok(None),
+fn messages(web: &Web, visitor: &Visitor, entries: &[ChatEntry]) -> Markup {
+    html! { ol.messages #messages { @for entry in entries { (entry_markup(web, visitor, entry)) } } }
+}
+
+fn entry_markup(web: &Web, visitor: &Visitor, entry: &ChatEntry) -> Markup {
+    let below = html! { @if let Some(delivery) = &entry.delivery { (buttons(visitor, delivery)) } };
+    match (&entry.message, &entry.delivery) {
+        (Some(message), _) => {
+            let is_own = message.message.person.is_some();
+            let name = if is_own { &visitor.person.name } else { &web.admin.agent };
+            conversations::message(message, name, visitor, None, below)
+        }
+        (None, Some(delivery)) => html! {
+            li id={ "d" (delivery.id) } {
+                p.facts { strong { "Compline" } " " (render::time(entry.at, visitor.zone, visitor.now)) }
+                (texts::message_text(TextKind::Said, &delivery.text))
+                (below)
+            }
+        },
+        (None, None) => html! {},
     }
 }
 
-fn messages(web: &Web, visitor: &Visitor, whole: Option<&FullConversation>) -> Markup {
-    html! { ol.messages #messages {
-        @if let Some(whole) = whole {
-            @for entry in &whole.entries { (message(entry, whole, web, visitor, None)) }
+/// Renders the buttons of a delivery, or what was decided in their place.
+fn buttons(visitor: &Visitor, delivery: &Delivery) -> Markup {
+    if !delivery.decision.is_empty() {
+        let at = Language::ENGLISH.near(visitor.zone, delivery.decided_at, visitor.now);
+        return html! { p.note { (gateway::decided(Language::ENGLISH, &delivery.decision, &at)) } };
+    }
+    html! { @for (at, (title, data)) in delivery.buttons.iter().enumerate() {
+        form.inline method="post" action="/chat" {
+            // A press counts once, however often it is sent.
+            input type="hidden" name="id" value={ "button-" (delivery.id) "-" (at) };
+            button type="submit" name="button" value=(data) { (title) }
         }
     } }
 }
 
 /// Shows the chat.
 pub async fn chat(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
-    let (whole, id) = match (newest(&web, &visitor).await, random_secret::<16>()) {
-        (Ok(whole), Ok(id)) => (whole, id),
+    let (entries, id) = match (web.admin.history().chat(visitor.person.id).await, random_secret::<16>()) {
+        (Ok(entries), Ok(id)) => (entries, id),
         (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
     };
     let main = html! {
-        @if let Some(whole) = &whole {
-            @if whole.before.is_some() {
-                p { a href={ "/conversations/" (whole.item.conversation.id) } { "The whole conversation" } }
-            }
-        }
-        (messages(&web, &visitor, whole.as_ref()))
-        div #growing aria-live="polite" aria-atomic="false" {}
+        @if entries.is_empty() { p { "Write the first message below." } }
+        div role="log" aria-label="Messages" { (messages(&web, &visitor, &entries)) }
+        div.text #growing {}
         form #say method="post" action="/chat" {
             p.problem #problem role="alert" hidden {}
             input type="hidden" name="id" value=(id);
@@ -70,16 +89,18 @@ pub async fn chat(Member(visitor): Member, State(web): State<Arc<Web>>) -> Respo
             button type="submit" { "Send" }
             " " span #live role="status" {}
         }
-        form.inline method="post" action="/act" { button type="submit" name="command" value="/stop" { "Stop the answer" } }
-        form.inline method="post" action="/act" { button type="submit" name="command" value="/new" { "New conversation" } }
+        @for (title, command) in COMMANDS { form.inline method="post" action="/chat" {
+            input type="hidden" name="id" value={ (id) (command) };
+            button type="submit" name="button" value=(command) { (title) }
+        } }
     };
     layout::page(Some(&visitor), "/chat", "Chat", main).into_response()
 }
 
 /// Returns the newest messages alone, for the script.
 pub async fn fragment(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
-    match newest(&web, &visitor).await {
-        Ok(whole) => Html(messages(&web, &visitor, whole.as_ref()).into_string()).into_response(),
+    match web.admin.history().chat(visitor.person.id).await {
+        Ok(entries) => Html(messages(&web, &visitor, &entries).into_string()).into_response(),
         Err(error) => layout::failure(&error),
     }
 }
@@ -96,12 +117,13 @@ pub async fn say(
     Member(visitor): Member,
     (State(web), Query(SentBy { by }), body): (State<Arc<Web>>, Query<SentBy>, Bytes),
 ) -> Response {
-    let mut message = ChatMessage { id: String::new(), text: String::new(), pasted: Vec::new() };
+    let mut message = ChatMessage::default();
     for (name, value) in url::form_urlencoded::parse(&body) {
         match &*name {
             "id" => message.id = value.into_owned(),
             "text" => message.text = value.into_owned(),
             "pasted" => message.pasted.push(value.into_owned()),
+            "button" => message.button = value.into_owned(),
             _ => {}
         }
     }

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{ConversationItem, FullConversation, PageRequest, TranscriptEntry, TranscriptPart};
+use crate::admin::{ConversationItem, PageRequest, TranscriptEntry, TranscriptPart};
 use crate::id::{ConversationId, MessageId};
 use crate::store::ConversationKind;
 use crate::web::session::Member;
@@ -96,35 +96,33 @@ pub async fn conversation(
     let main = html! {
         p.facts { (render::time(whole.item.conversation.opened_at, visitor.zone, visitor.now)) " · " (whole.item.conversation.messages) " messages" }
         @if let Some(before) = whole.before { p { a.button rel="prev" href=(link(before)) { "Earlier" } } }
-        ol.messages { @for entry in &whole.entries { (message(entry, &whole, &web, &visitor, at)) } }
+        ol.messages { @for entry in &whole.entries {
+            (message(entry, entry.from(&whole, &web.admin.agent), &visitor, at, html! {}))
+        } }
         @if let Some(after) = whole.after { p { a.button rel="next" href=(link(after)) { "Later" } } }
     };
     let title = format!("Conversation {id}");
     layout::page(Some(&visitor), "/conversations", &title, main).into_response()
 }
 
-/// Renders a message; `at` is the one that the address names.
-pub fn message(
-    entry: &TranscriptEntry,
-    whole: &FullConversation,
-    web: &Web,
-    visitor: &Visitor,
-    at: Option<i64>,
-) -> Markup {
+/// Renders a message by `author`. `at` is the one that the address names; `below` follows the texts.
+pub fn message(entry: &TranscriptEntry, author: &str, visitor: &Visitor, at: Option<i64>, below: Markup) -> Markup {
     let message = &entry.message;
     let is_place = at == Some(message.id.0);
+    let time = render::time(message.effective_at, visitor.zone, visitor.now);
     html! {
         li.own[message.person.is_some()] id={ "m" (message.id) } aria-current=[is_place.then_some("true")] {
             p.facts {
-                strong { bdi { (entry.from(whole, &web.admin.agent)) } } " "
-                a href={ "/conversations/" (whole.item.conversation.id) "?at=" (message.id) "#m" (message.id) } {
-                    (render::time(message.effective_at, visitor.zone, visitor.now))
-                }
+                strong { bdi { (author) } } " "
+                @if let Some(conversation) = message.conversation {
+                    a href={ "/conversations/" (conversation) "?at=" (message.id) "#m" (message.id) } { (time) }
+                } @else { (time) }
                 @if let Some(cause) = &entry.cause { " · by itself: " (cause) }
             }
             @if message.gone { p.note { "Deleted by its sender." } }
             @for text in &entry.texts { (texts::message_text(text.kind, &text.text)) }
             @for file in &entry.files { p.note { "File: " bdi { (file.remote.name) } } }
+            (below)
         }
     }
 }

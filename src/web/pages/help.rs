@@ -13,7 +13,7 @@ use crate::web::{Web, layout};
 
 /// Shows both.
 pub async fn help(Member(visitor): Member, State(web): State<Arc<Web>>) -> Html<String> {
-    let commands = web.run_command(&visitor, "/help").await;
+    let commands = web.query(&visitor, "/help").await;
     let pages = FIRST.iter().chain(MORE).filter(|entry| visitor.is_owner() || !entry.is_owners);
     let keys: Vec<(String, &str)> = pages.map(|Entry { key, title, .. }| (format!("g {key}"), *title)).collect();
     let main = html! {
