@@ -6,6 +6,7 @@
 //! because anyone who can open the home has them. Every command may be run twice: an interrupted
 //! one is simply run again.
 
+mod agenda; // the day and week of a person
 mod answer; // what a command returns: Markdown and JSON
 pub mod backup; // backups and their key
 pub mod browsers; // links that sign a browser in, and the end of sessions
@@ -43,6 +44,7 @@ mod tools; // tools of MCP servers: list, accept
 mod transcript; // /conversations: one of them
 mod trust; // /trust
 
+pub use agenda::{AgendaItem, AgendaKind};
 pub use answer::{Answer, AnswerFile};
 pub use chat::ChatEntry;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};

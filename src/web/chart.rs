@@ -69,6 +69,87 @@ impl StackedBars {
     }
 }
 
+/// Width of the names of lanes.
+const LANE_NAMES: u32 = 90;
+/// Width of a lane.
+const LANE: u32 = 390;
+/// Height of a lane.
+const LANE_HEIGHT: u32 = 26;
+
+/// Moments on lanes, one below the other.
+pub struct Timeline {
+    /// Title, which also names the table.
+    pub title: String,
+    /// Names of equal parts of the time shown.
+    pub parts: Vec<String>,
+    /// Lanes: name and moments.
+    pub lanes: Vec<(String, Vec<Moment>)>,
+    /// Place of the present, if it is shown.
+    pub now: Option<f64>,
+}
+
+/// A moment on a lane.
+pub struct Moment {
+    /// Place: 0 is the beginning of the time shown, 1 its end.
+    pub place: f64,
+    /// Time in words.
+    pub time: String,
+    /// Words about it.
+    pub words: Markup,
+}
+
+impl Timeline {
+    /// Draws the lanes, and the table below.
+    pub fn markup(&self) -> Markup {
+        let height = LANE_HEIGHT * u32::try_from(self.lanes.len()).unwrap_or(1);
+        let part = f64::from(LANE) / f64::from(u32::try_from(self.parts.len().max(1)).unwrap_or(1));
+        let left =
+            |part_number: usize| f64::from(LANE_NAMES) + part * f64::from(u32::try_from(part_number).unwrap_or(0));
+        html! {
+            figure {
+                div.scroll tabindex="0" role="group" aria-label=(self.title) {
+                    svg.chart.timeline viewBox={ "0 0 " (LANE_NAMES + LANE) " " (height + 20) } role="img" aria-label=(self.title) {
+                        title { (self.title) }
+                        desc { "The table below has the same times." }
+                        @for (at, name) in self.parts.iter().enumerate() {
+                            line.grid x1=(left(at)) x2=(left(at)) y1="0" y2=(height) {}
+                            text.name x=(left(at) + part / 2.0) y=(height + 14) { (name) }
+                        }
+                        @for (lane, (name, moments)) in self.lanes.iter().enumerate() { (lane_markup(lane, name, moments)) }
+                        @if let Some(now) = self.now {
+                            @let x = place(now);
+                            line.limit x1=(x) x2=(x) y1="0" y2=(height) {}
+                        }
+                    }
+                }
+                details { summary { "Times" } div.scroll tabindex="0" { table {
+                    caption { (self.title) }
+                    tr { th scope="col" { "When" } th scope="col" { "What" } th scope="col" { "Words" } }
+                    @for (name, moments) in &self.lanes { @for moment in moments {
+                        tr { td { (moment.time) } td { (name) } td { (moment.words) } }
+                    } }
+                } } }
+            }
+        }
+    }
+}
+
+fn lane_markup(lane: usize, name: &str, moments: &[Moment]) -> Markup {
+    let middle = u32::try_from(lane).unwrap_or(0) * LANE_HEIGHT + LANE_HEIGHT / 2;
+    html! {
+        text.lane x="0" y=(middle + 4) { (name) }
+        line.grid x1=(LANE_NAMES) x2=(LANE_NAMES + LANE) y1=(middle) y2=(middle) {}
+        @for moment in moments {
+            circle class={ "series-" (lane % 6) } cx=(place(moment.place)) cy=(middle) r="6" { title { (moment.time) } }
+        }
+    }
+}
+
+/// Returns the place on the picture.
+fn place(share: f64) -> f64 {
+    f64::from(LANE_NAMES) + (share.clamp(0.0, 1.0) * f64::from(LANE) * 10.0).round() / 10.0
+}
+
 fn bar(at: usize, name: &str, numbers: &[u64], top: u64) -> Markup {
     let x = at * STEP + (STEP - BAR) / 2;
     let mut floor = HEIGHT;

@@ -1,5 +1,6 @@
 //! The pages, one file for each that is more than the answer of a command, and the routes to them.
 
+mod agenda; // the day, the week, and the schedule
 mod away; // where a link leads
 mod chat; // the chat
 mod conversations; // the list, and one of them
@@ -8,6 +9,7 @@ mod help; // keys and commands
 mod me; // the person's own browsers and settings
 mod report; // the answer of a command, as a page
 mod upload; // files for the inbox
+mod today; // the start page
 mod usage; // use and cost of the models
 
 use axum::routing::{get, post};
@@ -18,11 +20,7 @@ use super::{assets, sign_in, state};
 use report::Report;
 
 /// Pages of everyone that show the answers of commands.
-const MEMBER_REPORTS: &[Report] = &[
-    Report { path: "/", title: "Today", commands: &["/pending", "/reminders"] },
-    Report { path: "/memory", title: "Memory", commands: &["/memory"] },
-    Report { path: "/schedule", title: "Schedule", commands: &["/reminders"] },
-];
+const MEMBER_REPORTS: &[Report] = &[Report { path: "/memory", title: "Memory", commands: &["/memory"] }];
 
 /// The same of owners.
 const OWNER_REPORTS: &[Report] = &[
@@ -45,6 +43,9 @@ pub fn all() -> Routes {
         .open("POST", "/login", post(sign_in::sign_in))
         .open("POST", "/login/person", post(sign_in::person))
         .post("/sign-out", sign_in::sign_out)
+        .get("/", today::today)
+        .post("/seen", today::seen)
+        .get("/schedule", agenda::schedule)
         .get("/chat", chat::chat)
         .post("/chat", chat::say)
         .get("/chat/messages", chat::fragment)

@@ -9,11 +9,13 @@ use super::html as render;
 use crate::review::diff;
 use crate::review::reveal::reveal;
 use crate::store::TextKind;
-use crate::text::shorten;
+use crate::text::{one_line, shorten};
 use crate::trust::{Label, Text};
 use crate::wording::Language;
 use crate::wording::why::all_in_words;
 
+/// Maximum number of characters of an excerpt.
+const MAX_EXCERPT: usize = 200;
 /// Maximum number of characters shown of a file's text.
 const MAX_FILE: usize = 20_000;
 /// Maximum size of indented JSON, in bytes: deep nesting indents most.
@@ -111,6 +113,17 @@ fn rows(words: &str) -> Option<Vec<Vec<String>>> {
 pub fn line(text: &Text) -> Markup {
     let (words, ..) = text.open();
     html! { bdi { (words) } }
+}
+
+/// Renders the beginning of a text, in a box if it grew from outside.
+pub fn excerpt(text: &Text) -> Markup {
+    boxed(text.label(), html! { p { (short_line(text)) } })
+}
+
+/// Renders the beginning of a text on one line.
+pub fn short_line(text: &Text) -> Markup {
+    let (words, ..) = text.open();
+    html! { bdi { (shorten(&one_line(&reveal(words)), MAX_EXCERPT)) } }
 }
 
 /// Puts markup that grew from outside into a box that names its sources.

@@ -88,6 +88,7 @@ async fn an_open_page_hears_what_grows() {
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
     story.model.says("It rains.");
     says(&mut ada, "one", "weather?").await;
+    story.answered().await;
     let mut heard = String::new();
     while !heard.contains("event: message") {
         heard.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().expect("the stream goes on")));

@@ -1,0 +1,115 @@
+//! A person's day and week, as the page draws them: what was said, what they got without asking, and
+//! what comes.
+
+use std::collections::HashMap;
+
+use super::JobsAdmin;
+use crate::id::{AddressId, MessageId, PersonId};
+use crate::message::ChannelKind;
+use crate::people::Person;
+use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind};
+use crate::time::Timestamp;
+use crate::trust::{Scope, Text};
+
+/// Maximum number of messages that are looked through.
+const MAX_MESSAGES: u32 = 1_000;
+/// Maximum number of times of one recurring item.
+const MAX_TIMES: usize = 100;
+
+/// What an item of an agenda is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AgendaKind {
+    /// A message of the person on that channel.
+    Said(&'static str),
+    /// A reminder.
+    Reminder,
+    /// A scheduled task.
+    Task,
+    /// A heartbeat check.
+    Heartbeat,
+    /// A reflection.
+    Reflection,
+    /// Another message that the person did not ask for.
+    Notice,
+}
+
+/// An item of an agenda.
+#[derive(Debug, Clone)]
+pub struct AgendaItem {
+    /// Time.
+    pub at: Timestamp,
+    /// What it is.
+    pub kind: AgendaKind,
+    /// Its message, if it has happened.
+    pub message: Option<MessageId>,
+    /// Text of what was not said by the person, if it has one.
+    pub text: Option<Text>,
+}
+
+impl JobsAdmin<'_> {
+    /// What a person said and got without asking since then, oldest first.
+    pub async fn past(&self, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
+        self.journal.read_much(move |db| past(db, person, since)).await
+    }
+
+    /// What comes for a person until then, soonest first: of a reflection and a heartbeat only the
+    /// next time.
+    pub async fn coming(&self, person: &Person, until: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
+        let (id, zone) = (person.id, self.engine.zone_of(Scope::Person(person.id)).await?);
+        let item = |at, kind| AgendaItem { at, kind, message: None, text: None };
+        let mut items = Vec::new();
+        for row in self.journal.read(move |db| db.reminders().reminders_of(id)).await? {
+            let kind = if row.kind == ReminderKind::Task { AgendaKind::Task } else { AgendaKind::Reminder };
+            let Some(first) = row.next_at else { continue };
+            let later = row.next_times(first, zone, MAX_TIMES);
+            let times = std::iter::once(first).chain(later).take_while(|at| *at <= until);
+            items.extend(times.map(|at| AgendaItem { text: Some(row.text.clone()), ..item(at, kind) }));
+        }
+        let reflections = self.schedule.coming().await?.into_iter().filter(|coming| coming.person == id);
+        items.extend(reflections.map(|coming| item(coming.at, AgendaKind::Reflection)));
+        let heartbeats = self.schedule.heartbeats(Some(id)).await?.into_iter();
+        items.extend(heartbeats.filter_map(|state| state.next_at).map(|at| item(at, AgendaKind::Heartbeat)));
+        items.retain(|item| item.at <= until);
+        items.sort_by_key(|item| item.at);
+        Ok(items)
+    }
+}
+
+fn past(db: Db<'_>, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
+    let Some(stream) = db.conversations().stream_of(person)? else { return Ok(Vec::new()) };
+    let mut channels: HashMap<AddressId, &'static str> = HashMap::new();
+    let mut items = Vec::new();
+    let messages = db.messages().newest_of_stream(stream, "", MAX_MESSAGES)?;
+    for message in messages.into_iter().filter(|message| message.effective_at >= since) {
+        let (kind, text) = match (message.kind, message.address) {
+            (MessageKind::Said, Some(address)) => {
+                let name = match channels.get(&address) {
+                    Some(name) => name,
+                    None => {
+                        let adapter = db.addresses().address(address)?.map(|address| address.adapter);
+                        let channel = adapter.and_then(|adapter| adapter.parse::<ChannelKind>().ok());
+                        channels.entry(address).or_insert(channel.map_or("elsewhere", ChannelKind::title))
+                    }
+                };
+                (AgendaKind::Said(name), None)
+            }
+            (MessageKind::Sent, _) => match db.sent().sent(message.id)? {
+                Some(sent) => (kind_of(sent.cause), Some(sent.text)),
+                None => continue,
+            },
+            _ => continue,
+        };
+        items.push(AgendaItem { at: message.effective_at, kind, message: Some(message.id), text });
+    }
+    Ok(items)
+}
+
+fn kind_of(cause: Cause) -> AgendaKind {
+    match cause.kind {
+        CauseKind::Reminder => AgendaKind::Reminder,
+        CauseKind::Task => AgendaKind::Task,
+        CauseKind::Heartbeat => AgendaKind::Heartbeat,
+        CauseKind::Reflection => AgendaKind::Reflection,
+        CauseKind::Notice | CauseKind::Question | CauseKind::Proposal => AgendaKind::Notice,
+    }
+}

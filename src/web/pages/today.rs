@@ -1,0 +1,92 @@
+//! The start page: what waits, what happened since the last look, and the day.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Redirect, Response};
+use maud::{Markup, html};
+
+use super::agenda::{day, name, next_items};
+use super::report::answer_markup;
+use crate::admin::{AgendaItem, AgendaKind};
+use crate::time::{Period, Span};
+use crate::web::session::Member;
+use crate::web::visitor::Visitor;
+use crate::web::{Web, html as render, layout, texts};
+
+/// Time ahead that is looked at.
+const AHEAD: Duration = Duration::from_secs(7 * 24 * 3600);
+/// Number of coming times shown.
+const COMING: usize = 3;
+
+/// Shows the start page.
+pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
+    let jobs = web.admin.jobs();
+    let this_day = Period::containing(Span::Day, visitor.now, visitor.zone);
+    let since = visitor.session.looked_at;
+    let past = jobs.past(visitor.person.id, this_day.begins(visitor.zone).min(since)).await;
+    let coming = jobs.coming(&visitor.person, visitor.now.plus(AHEAD)).await;
+    let (past, coming) = match (past, coming) {
+        (Ok(past), Ok(coming)) => (past, coming),
+        (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
+    };
+    let pending = web.query(&visitor, "/pending").await;
+    let main = html! {
+        section { h2 { "Waits for you" } (answer_markup(&pending)) }
+        (since_last_look(&visitor, &past))
+        section { h2 { "The day" } (day(&visitor, this_day, &past, &coming).markup()) }
+        section {
+            h2 { "Next" }
+            (next_items(&visitor, coming.iter().take(COMING)))
+            @if coming.is_empty() { p { "Nothing is planned for the next seven days. Say “remind me tomorrow at nine to …”." } }
+        }
+        @if visitor.is_owner() { (channels(&web)) }
+    };
+    layout::page(Some(&visitor), "/", "Today", main).into_response()
+}
+
+fn since_last_look(visitor: &Visitor, past: &[AgendaItem]) -> Markup {
+    let since = visitor.session.looked_at;
+    let new: Vec<&AgendaItem> = past.iter().filter(|item| item.at > since).collect();
+    let said = new.iter().filter(|item| matches!(item.kind, AgendaKind::Said(_))).count();
+    let unasked: Vec<_> = new.iter().filter_map(|item| Some((item, item.text.as_ref()?))).collect();
+    html! { section {
+        h2 { "Since " (render::time(since, visitor.zone, visitor.now)) }
+        @match said {
+            0 => p { "You wrote nothing." },
+            1 => p { "You wrote one " a href="/chat" { "message" } "." },
+            said => p { "You wrote " (said) " " a href="/chat" { "messages" } "." },
+        }
+        @if unasked.is_empty() { p { "Nothing came by itself." } }
+        ol.rows { @for (item, text) in unasked { li {
+            p.facts { (render::time(item.at, visitor.zone, visitor.now)) " · " (name(item.kind)) }
+            (texts::excerpt(text))
+        } } }
+        @if !new.is_empty() { form method="post" action="/seen" { button type="submit" { "Mark all as seen" } } }
+    } }
+}
+
+fn channels(web: &Web) -> Markup {
+    let health = web.admin.channels.health();
+    let troubled: Vec<_> = health.iter().filter_map(|(name, health)| Some((name, health.problem.as_ref()?))).collect();
+    html! { section {
+        h2 { "Channels" }
+        @if troubled.is_empty() { p { "All channels receive. " a href="/status" { "Status" } } }
+        @for (name, problem) in troubled { p.problem { (name) ": " (problem) } }
+    } }
+}
+
+/// Begins the next "since you last looked" now.
+pub async fn seen(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
+    let (id, now) = (visitor.session.id, visitor.now);
+    match web
+        .admin
+        .journal
+        .write("mark the start page as seen", move |tx| tx.web_sessions().set_looked_at(id, now))
+        .await
+    {
+        Ok(()) => Redirect::to("/").into_response(),
+        Err(error) => layout::failure(&error),
+    }
+}
