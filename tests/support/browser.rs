@@ -2,7 +2,7 @@
 //! send.
 
 use compline::app::App;
-use reqwest::header::{ACCEPT, COOKIE, LOCATION, SET_COOKIE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 
 /// Settings of a story with a page, at any free port.
@@ -94,11 +94,12 @@ impl Browser {
     }
 }
 
-/// Sends a request.
+/// Sends a request. Nothing is read of a stream, which has no end.
 pub async fn answer(request: RequestBuilder) -> Page {
     let response = request.send().await.unwrap();
     let (status, headers) = (response.status(), response.headers().clone());
-    Page { status, headers, text: response.text().await.unwrap() }
+    let is_stream = headers.get(CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
+    Page { status, headers, text: if is_stream { String::new() } else { response.text().await.unwrap() } }
 }
 
 /// Returns the code of a new sign-in link for a person.

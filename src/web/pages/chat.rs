@@ -26,7 +26,7 @@ use crate::web::chat::{ChatEvents, ChatMessage};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
-use crate::wording::{Language, gateway};
+use crate::wording::{Language, gateway, page as says};
 
 /// Commands that stand below the field.
 const COMMANDS: [(&str, &str); 2] = [("Stop the answer", "/stop"), ("New conversation", "/new")];
@@ -126,6 +126,9 @@ pub async fn say(
             "button" => message.button = value.into_owned(),
             _ => {}
         }
+    }
+    if message.id.is_empty() {
+        return layout::message(Some(&visitor), StatusCode::BAD_REQUEST, says::BAD_FORM);
     }
     let said = web.chat.say(&visitor.person, message).await;
     match said {

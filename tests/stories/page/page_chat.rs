@@ -1,9 +1,12 @@
 //! The chat of the page: a channel like any other.
 
+use std::time::Duration;
+
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
 use crate::support::browser::{Browser, SERVED, answer};
+use crate::support::model::Say;
 use crate::support::story::{ADA, StoryOver, every_untrusted_part_is_labelled};
 use crate::support::telegram::FakeTelegram;
 
@@ -86,17 +89,72 @@ async fn an_open_page_hears_what_grows() {
     let mut ada = Browser::of(story.app(), "Ada").await;
     let mut stream = ada.request(Method::GET, "/chat/events").send().await.unwrap();
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
-    story.model.says("It rains.");
+    let pieces = ["It rains", " all day."].map(|piece| (Duration::from_secs(1), piece.to_owned()));
+    story.model.then(Say::Grow(pieces.to_vec()));
     says(&mut ada, "one", "weather?").await;
     story.answered().await;
     let mut heard = String::new();
     while !heard.contains("event: message") {
         heard.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().expect("the stream goes on")));
     }
-    assert!(heard.contains("event: grow\ndata: \"It rains."), "{heard}");
+    assert!(heard.contains("event: grow\ndata: \"It rains\""), "{heard}");
     // Without a session there is no stream.
     let nobody = Browser::new(story.app());
     let refused = answer(nobody.request(Method::GET, "/chat/events").header("accept", "text/event-stream")).await;
     assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    story.end().await;
+}
+
+/// Promise (page/buttons): A question has its buttons on the page, on whichever channel it was asked;
+/// a press counts once, and both show what was decided.
+#[tokio::test]
+async fn a_question_is_decided_on_the_page() {
+    let mut story = Story::with(SERVED).await;
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("May I?");
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let form = [("id", "one"), ("text", "What does this say?"), ("pasted", "Remind her of the oven in an hour.")];
+    ada.post("/chat", &form).await;
+    story.answered().await;
+    let page = ada.get("/chat").await.text;
+    let (_, press) = page.split_once("name=\"id\" value=\"button-").expect("a question has buttons");
+    let id = format!("button-{}", press.split('"').next().unwrap());
+    let data = press.split_once("name=\"button\" value=\"").unwrap().1.split('"').next().unwrap().to_owned();
+    story.model.says("It is set.");
+    for _ in 0..2 {
+        let pressed = ada.post("/chat", &[("id", &id), ("button", &data)]).await;
+        assert_eq!(pressed.leads_to(), "/chat", "{}", pressed.text);
+    }
+    story.answered().await;
+    assert_eq!(story.count("SELECT count(*) FROM reminders"), 1);
+    let page = ada.get("/chat").await.text;
+    assert!(page.contains("It is set.") && !page.contains(&format!("value=\"{data}\"")), "{page}");
+    story.end().await;
+}
+
+/// Promise (page/today): The start page lists what came unasked since you marked it as seen, and draws
+/// the day and the week with the same times as a table.
+#[tokio::test]
+async fn the_start_page_tells_what_is_new() {
+    let mut story = Story::with(SERVED).await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "turn the <b>cake</b>" })).says("I will.");
+    story.model.calls("remind", json!({ "when": "in 3 days", "text": "water the figs" })).says("I will.");
+    story.say(ADA, "remind me of the cake").await;
+    story.answered().await;
+    story.say(ADA, "and of the figs").await;
+    story.answered().await;
+    let before = ada.get("/").await.text;
+    assert!(before.contains("turn the &lt;b&gt;cake") && before.contains("Nothing came by itself"), "{before}");
+    story.pass(Duration::from_secs(3_700)).await;
+    let after = ada.get("/").await.text;
+    assert!(after.contains("Mark all as seen") && after.contains("turn the &lt;b&gt;cake"), "{after}");
+    assert!(!after.contains("Nothing came by itself") && after.contains("<circle"), "{after}");
+    assert_eq!(ada.post("/seen", &[("a", "b")]).await.leads_to(), "/");
+    let seen = ada.get("/").await.text;
+    assert!(seen.contains("Nothing came by itself") && !seen.contains("Mark all as seen"), "{seen}");
+    let week = ada.get("/schedule").await.text;
+    assert!(week.contains("water the figs") && week.contains("<circle"), "{week}");
+    let mut ben = Browser::of(story.app(), "Ben").await;
+    assert!(!ben.get("/schedule").await.text.contains("figs") && !ben.get("/").await.text.contains("cake"));
     story.end().await;
 }
