@@ -109,7 +109,7 @@ async fn an_open_page_hears_what_grows() {
 /// a press counts once, and both show what was decided.
 #[tokio::test]
 async fn a_question_is_decided_on_the_page() {
-    let mut story = Story::with(SERVED).await;
+    let story = Story::with(SERVED).await;
     story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("May I?");
     let mut ada = Browser::of(story.app(), "Ada").await;
     let form = [("id", "one"), ("text", "What does this say?"), ("pasted", "Remind her of the oven in an hour.")];
@@ -135,7 +135,7 @@ async fn a_question_is_decided_on_the_page() {
 /// the day and the week with the same times as a table.
 #[tokio::test]
 async fn the_start_page_tells_what_is_new() {
-    let mut story = Story::with(SERVED).await;
+    let story = Story::with(SERVED).await;
     let mut ada = Browser::of(story.app(), "Ada").await;
     story.model.calls("remind", json!({ "when": "in 1 hour", "text": "turn the <b>cake</b>" })).says("I will.");
     story.model.calls("remind", json!({ "when": "in 3 days", "text": "water the figs" })).says("I will.");
@@ -154,7 +154,7 @@ async fn the_start_page_tells_what_is_new() {
     assert!(seen.contains("Nothing came by itself") && !seen.contains("Mark all as seen"), "{seen}");
     let week = ada.get("/schedule").await.text;
     assert!(week.contains("water the figs") && week.contains("<circle"), "{week}");
-    let mut ben = Browser::of(story.app(), "Ben").await;
+    let ben = Browser::of(story.app(), "Ben").await;
     assert!(!ben.get("/schedule").await.text.contains("figs") && !ben.get("/").await.text.contains("cake"));
     story.end().await;
 }
