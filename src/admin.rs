@@ -45,7 +45,7 @@ mod transcript; // /conversations: one of them
 mod trust; // /trust
 
 pub use agenda::{AgendaItem, AgendaKind};
-pub use answer::{Answer, AnswerFile};
+pub use answer::{Answer, AnswerFile, CommandError};
 pub use chat::ChatEntry;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use files::{FilesReport, FilesRequest};
@@ -54,7 +54,11 @@ pub use memory::{Knowledge, RepairMode};
 pub use models::{PREFERRED_MODEL, UsageReport};
 pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};
+pub use review::{ProposalItem, ProposalView};
 pub use search::{HitSource, SearchKind, SearchQuery, SearchReport, SearchRow};
+pub use skills::{
+    SkillComparison, SkillEntry, SkillHistoryReport, SkillReport, SkillUse, SkillVersionReport, SkillsReport,
+};
 pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
 
 use std::ops::Deref;

@@ -92,8 +92,8 @@ pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, 
 pub use pairing::{Admitted, CodeFor, CodeUse, Issuer, ValidCode};
 pub use people::{FormerPerson, KnownPerson};
 pub use proposals::{
-    Clearance, NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage,
-    StageOutcome, VerdictRow,
+    Clearance, DecisionRow, NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
+    ReviewStage, StageOutcome, VerdictRow,
 };
 pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};

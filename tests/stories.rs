@@ -133,6 +133,8 @@ mod offline;
 mod page_files;
 #[path = "stories/page/page_chat.rs"]
 mod page_chat;
+#[path = "stories/page/page_proposals.rs"]
+mod page_proposals;
 #[path = "stories/page/page_routes.rs"]
 mod page_routes;
 #[path = "stories/page/page_texts.rs"]

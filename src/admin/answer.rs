@@ -151,7 +151,7 @@ pub(super) trait Render {
 
 /// The reason why a command ended early.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CommandError {
+pub enum CommandError {
     /// The command is refused with this answer.
     #[error("refused")]
     Refused(Box<Answer>),

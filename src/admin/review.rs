@@ -5,6 +5,10 @@
 //! sentence with the next step. Lists show no hashes: without having seen the whole proposal an
 //! owner cannot approve it.
 
+mod view; // proposals for a page
+
+pub use view::{ProposalItem, ProposalView};
+
 use crate::admin::SkillsAdmin;
 use crate::admin::memory::OriginReport;
 use serde_json::{Value, json};
@@ -123,7 +127,7 @@ impl SkillsAdmin<'_> {
 /// The form in which the next command is written.
 pub(super) fn surface_of(by: DecisionSource) -> Surface {
     match by {
-        DecisionSource::Chat(_) => Surface::Chat(Language::ENGLISH),
+        DecisionSource::Chat(_) | DecisionSource::Page(_) => Surface::Chat(Language::ENGLISH),
         DecisionSource::CommandLine => Surface::CommandLine,
     }
 }

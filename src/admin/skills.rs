@@ -7,6 +7,8 @@
 
 mod versions; // /history, versions shown and compared
 
+pub use versions::{SkillComparison, SkillHistoryReport, SkillVersionReport};
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -36,29 +38,53 @@ use crate::wording::review::{self as says, Surface};
 /// Maximum number of characters of a description in a list.
 const MAX_DESCRIPTION: usize = 160;
 
+/// State of a skill.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SkillUse {
+    /// In use.
+    Live,
+    /// Accepted, but not offered: a tool that it needs, or its platform, is not here.
+    Hidden,
+    /// Waits for an owner.
+    Held,
+    /// Cannot be read as a skill.
+    Broken,
+}
+
 /// One line of the list.
-#[derive(Serialize)]
-struct SkillEntry {
-    name: String,
-    title: String,
-    description: String,
-    version: Option<VersionNumber>,
-    origin: String,
-    state: &'static str,
+#[derive(Debug, Clone, Serialize)]
+pub struct SkillEntry {
+    /// Folder.
+    pub name: String,
+    /// Name in its front matter.
+    pub title: String,
+    /// Description.
+    pub description: String,
+    /// Version with its present content.
+    pub version: Option<VersionNumber>,
+    /// Author: `shipped`, `person`, `proposal` or `rollback`.
+    pub origin: String,
+    /// State.
+    pub state: SkillUse,
     /// A remark about the state.
-    note: String,
+    pub note: String,
+    /// The proposal that waits for a decision about its folder.
     #[serde(skip)]
-    label: Label,
+    pub waits: Option<ProposalId>,
+    /// Label of its text.
+    #[serde(skip)]
+    pub label: Label,
 }
 
 impl SkillsAdmin<'_> {
     /// All skills: the live ones, and the others with the reason.
-    pub(super) async fn skills(&self) -> anyhow::Result<SkillsReport> {
+    pub async fn skills(&self) -> anyhow::Result<SkillsReport> {
         Ok(SkillsReport { entries: self.entries().await? })
     }
 
     /// One skill in full.
-    pub(super) async fn skill(&self, name: &str) -> Result<SkillReport, CommandError> {
+    pub async fn skill(&self, name: &str) -> Result<SkillReport, CommandError> {
         let live = self.review.live().await?;
         let folder = folder_of(&live, name);
         let entry = self.entries().await?.into_iter().find(|entry| entry.name == folder);
@@ -115,7 +141,7 @@ impl SkillsAdmin<'_> {
             live.held.iter().cloned().partition(|name| !live.skills.contains_key(name));
         let held = self.journal.read(move |db| held.iter().map(|name| held_entry(db, name)).collect()).await?;
         let changed = self.journal.read(move |db| changed.into_iter().map(|name| held_change(db, name)).collect());
-        let changed: BTreeMap<String, String> = changed.await?;
+        let changed: BTreeMap<String, (String, Option<ProposalId>)> = changed.await?;
         let used: Vec<VersionId> = live.skills.values().map(|one| one.version).collect();
         let numbers: BTreeMap<VersionId, VersionNumber> =
             self.journal.read(move |db| used.into_iter().map(|id| number_of(db, id)).collect()).await?;
@@ -124,7 +150,9 @@ impl SkillsAdmin<'_> {
         let mut entries: Vec<SkillEntry> = held;
         entries.extend(live.skills.values().map(|one| live_entry(one, numbers.get(&one.version).copied(), &available)));
         for entry in &mut entries {
-            entry.note = changed.get(&entry.name).cloned().unwrap_or(std::mem::take(&mut entry.note));
+            if let Some((why, waits)) = changed.get(&entry.name) {
+                (entry.note, entry.waits) = (why.clone(), *waits);
+            }
         }
         entries.extend(live.broken.iter().map(broken_entry));
         entries.sort_by(|one, other| one.name.cmp(&other.name));
@@ -234,8 +262,9 @@ fn live_entry(one: &LiveSkill, version: Option<VersionNumber>, available: &Avail
         description: manifest.description.clone(),
         version,
         origin: one.origin.clone(),
-        state: if applies { "live" } else { "hidden" },
+        state: if applies { SkillUse::Live } else { SkillUse::Hidden },
         note: if applies { String::new() } else { says::HIDDEN.to_owned() },
+        waits: None,
         label: one.label.clone(),
     }
 }
@@ -244,6 +273,7 @@ fn held_entry(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
     let row = db.skills().skill(name)?;
     let digest = row.as_ref().map(|row| row.digest.as_str()).unwrap_or_default();
     let version = db.skills().version_with(name, digest)?;
+    let (note, waits) = reason_for_hold(db, name, digest)?;
     let words = |pick: fn(&SkillRow) -> &String| row.as_ref().map(pick).cloned().unwrap_or_default();
     Ok(SkillEntry {
         name: name.to_owned(),
@@ -251,21 +281,22 @@ fn held_entry(db: Db<'_>, name: &str) -> anyhow::Result<SkillEntry> {
         description: words(|row| &row.description),
         version: version.as_ref().map(|version| version.number),
         origin: words(|row| &row.origin),
-        state: "held",
-        note: reason_for_hold(db, name, digest)?,
+        state: SkillUse::Held,
+        note,
+        waits,
         label: version.map_or_else(unaccepted_label, |version| version.label),
     })
 }
 
 /// A skill whose folder was changed, and the reason why the change is not used.
-fn held_change(db: Db<'_>, name: String) -> anyhow::Result<(String, String)> {
+fn held_change(db: Db<'_>, name: String) -> anyhow::Result<(String, (String, Option<ProposalId>))> {
     let digest = db.skills().skill(&name)?.map(|row| row.digest).unwrap_or_default();
-    let why = says::change_held(&reason_for_hold(db, &name, &digest)?);
-    Ok((name, why))
+    let (why, waits) = reason_for_hold(db, &name, &digest)?;
+    Ok((name, (says::change_held(&why), waits)))
 }
 
-/// Refers to the pending proposal for the folder, or to the rejected one.
-fn reason_for_hold(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<String> {
+/// Refers to the pending proposal for the folder, or to the rejected one; returns the pending one.
+fn reason_for_hold(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<(String, Option<ProposalId>)> {
     let waiting = db
         .proposals()
         .pending_proposals()?
@@ -273,7 +304,8 @@ fn reason_for_hold(db: Db<'_>, name: &str, digest: &str) -> anyhow::Result<Strin
         .find(|row| row.origin == OriginKind::Folder && row.skill == name);
     let like = db.proposals().proposals_like(name, ProposalChange::Edit.as_str(), "", digest)?;
     let refused = like.iter().find(|row| row.state == ProposalState::Rejected).map(|row| row.id);
-    Ok(says::held(waiting.map(|row| row.id), refused))
+    let waiting = waiting.map(|row| row.id);
+    Ok((says::held(waiting, refused), waiting))
 }
 
 fn broken_entry(broken: &skill::UnloadableSkill) -> SkillEntry {
@@ -283,8 +315,9 @@ fn broken_entry(broken: &skill::UnloadableSkill) -> SkillEntry {
         description: String::new(),
         version: None,
         origin: String::new(),
-        state: "broken",
+        state: SkillUse::Broken,
         note: says::broken(&broken.why),
+        waits: None,
         label: unaccepted_label(),
     }
 }
@@ -307,8 +340,17 @@ fn unaccepted_label() -> Label {
 }
 
 /// All skills, live or not.
-pub(super) struct SkillsReport {
-    entries: Vec<SkillEntry>,
+#[derive(Debug, Clone)]
+pub struct SkillsReport {
+    /// The skills, by name.
+    pub entries: Vec<SkillEntry>,
+}
+
+impl SkillEntry {
+    /// Returns the first sentence of its description, with hidden characters revealed.
+    pub fn summary(&self) -> String {
+        reveal(&brief(&self.description))
+    }
 }
 
 impl Render for SkillsReport {
@@ -322,7 +364,7 @@ impl Render for SkillsReport {
             let description = visible_line(&brief(&entry.description));
             lines.push(says::skill(&plain(&entry.name), &visible_line(&entry.note), &description));
         }
-        if self.entries.iter().any(|entry| entry.state == "broken") {
+        if self.entries.iter().any(|entry| entry.state == SkillUse::Broken) {
             lines.push(format!("\n{}", says::CHECK_THEM));
         }
         lines.join("\n")
@@ -334,10 +376,12 @@ impl Render for SkillsReport {
 }
 
 /// One skill.
-pub(super) struct SkillReport {
-    entry: SkillEntry,
+#[derive(Debug, Clone)]
+pub struct SkillReport {
+    /// Its line in the list.
+    pub entry: SkillEntry,
     /// Its files, if it is used.
-    live: Option<LiveSkill>,
+    pub live: Option<LiveSkill>,
 }
 
 impl Render for SkillReport {
@@ -350,7 +394,7 @@ impl Render for SkillReport {
         let head = |version| says::skill_head(&name, version, &found.origin, &visible_line(&entry.description));
         let mut parts: Vec<String> = entry.version.map(head).into_iter().collect();
         if !entry.note.is_empty() {
-            parts.push(if entry.state == "live" { says::note(&note) } else { says::not_live(&name, &note) });
+            parts.push(if entry.state == SkillUse::Live { says::note(&note) } else { says::not_live(&name, &note) });
         }
         let files = content.files().map(|(path, bytes)| says::file(&visible_line(path), bytes.len()));
         parts.push(files.collect::<Vec<_>>().join("\n"));

@@ -2,9 +2,10 @@
 //!
 //! A decision names the proposal and at least eight digits of its digest, which is displayed at the
 //! end of the proposal and nowhere else. It counts once, until the proposal expires, and only from
-//! an owner: in a direct chat as a typed command or a button, or on the command line of the home.
-//! The gateway guarantees that it was typed; the owner role is looked up in the journal here. Every
-//! attempt is stored, whether it counted or not.
+//! an owner: in a direct chat as a typed command or a button, on the page of a signed-in browser,
+//! or on the command line of the home. The gateway guarantees that it was typed, the page that its
+//! own form sent it; the owner role is looked up in the journal here. Every attempt is stored,
+//! whether it counted or not.
 
 use std::sync::Arc;
 
@@ -27,6 +28,8 @@ use crate::wording::skill::{self as says, ApplyOutcome};
 pub enum DecisionSource {
     /// A person, in a chat that no one else reads.
     Chat(PersonId),
+    /// A person, in a browser that is signed in.
+    Page(PersonId),
     /// Any user who can open the home.
     CommandLine,
 }
@@ -89,18 +92,22 @@ impl DecisionSource {
     fn as_str(self) -> &'static str {
         match self {
             Self::Chat(_) => "chat",
+            Self::Page(_) => "page",
             Self::CommandLine => "command line",
         }
     }
 
     fn person(self) -> Option<PersonId> {
-        if let Self::Chat(person) = self { Some(person) } else { None }
+        match self {
+            Self::Chat(person) | Self::Page(person) => Some(person),
+            Self::CommandLine => None,
+        }
     }
 
     /// Returns whether the decider is an owner now, according to the journal.
     fn is_owner(self, tx: Tx<'_>) -> anyhow::Result<bool> {
         match self {
-            Self::Chat(id) => tx.people().is_owner(id),
+            Self::Chat(id) | Self::Page(id) => tx.people().is_owner(id),
             Self::CommandLine => Ok(true),
         }
     }
@@ -213,7 +220,8 @@ struct DecisionAttempt {
 
 impl DecisionAttempt {
     /// Decides about the proposal like [`decide_open`](Self::decide_open), and tells the other
-    /// owners. Returns their addresses as well.
+    /// owners. Returns the addresses that have something to deliver as well: what they are told, or
+    /// the decision in place of the buttons.
     fn decide_and_tell(
         self,
         tx: Tx<'_>,
@@ -221,15 +229,21 @@ impl DecisionAttempt {
         decide: impl FnOnce(Tx<'_>, &Proposal) -> anyhow::Result<Decided>,
     ) -> anyhow::Result<(Decided, Vec<AddressId>)> {
         let decided = self.decide_open(tx, id, decide)?;
+        let mut addresses = self.tell_others(tx, id, &decided)?;
+        addresses.extend(tx.outbox().addresses_with_decided_buttons()?);
+        Ok((decided, addresses))
+    }
+
+    fn tell_others(self, tx: Tx<'_>, id: ProposalId, decided: &Decided) -> anyhow::Result<Vec<AddressId>> {
         let state = match decided {
             Decided::Live(_) | Decided::Deleted(_) | Decided::Later => "approved",
             Decided::Rejected => "rejected",
-            Decided::Conflict | Decided::Not(_) => return Ok((decided, Vec::new())),
+            Decided::Conflict | Decided::Not(_) => return Ok(Vec::new()),
         };
         let is_told = tx.proposals().proposal(id)?.is_some_and(|row| row.told);
         let mut others = tx.people().reachable_owners()?;
         if !is_told || others.len() < 2 {
-            return Ok((decided, Vec::new()));
+            return Ok(Vec::new());
         }
         others.retain(|(owner, _)| Some(*owner) != self.by.person());
         let by = self.by.person().map(|id| tx.people().person(id)).transpose()?.flatten();
@@ -238,7 +252,7 @@ impl DecisionAttempt {
             let text = wording::own(words.clone(), Scope::Person(*owner));
             tx.outbox().post(&NewOutbox::about(Cause::proposal(id), *address, &text, self.at))?;
         }
-        Ok((decided, others.into_iter().map(|(_, address)| address).collect()))
+        Ok(others.into_iter().map(|(_, address)| address).collect())
     }
 
     /// Decides about the proposal, if this owner still can.

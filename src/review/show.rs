@@ -63,7 +63,7 @@ fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String
 /// Returns the complete proposal, for a decision on this surface.
 pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
     let row = &proposal.row;
-    let mut parts = vec![head(proposal, surface), fenced_diff(&diff(proposal.base.as_ref(), proposal.result.as_ref()))];
+    let mut parts = vec![head(proposal, surface), fenced_diff(&changes(proposal))];
     parts.extend(advice(proposal));
     let digest = proposal.digest();
     let mut buttons = Vec::new();
@@ -80,8 +80,17 @@ pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
     } else {
         says::TAMPERED.to_owned()
     });
-    let label = proposal.verdicts.iter().fold(row.label.clone(), |label, verdict| label.join_with(&verdict.label));
-    DisplayedText { markdown: parts.join("\n\n"), label, buttons }
+    DisplayedText { markdown: parts.join("\n\n"), label: label(proposal), buttons }
+}
+
+/// Returns the join of the labels of everything that a proposal displays.
+pub fn label(proposal: &Proposal) -> Label {
+    proposal.verdicts.iter().fold(proposal.row.label.clone(), |label, verdict| label.join_with(&verdict.label))
+}
+
+/// Returns the whole diff of a proposal, with hidden characters revealed.
+pub fn changes(proposal: &Proposal) -> String {
+    diff(proposal.base.as_ref(), proposal.result.as_ref())
 }
 
 /// Returns a name that cannot end its code span. A folder name chosen by a person may contain any
@@ -90,9 +99,14 @@ fn in_a_span(name: &str) -> String {
     reveal(name).replace('`', "'")
 }
 
-/// Returns everything before the diff: the change in short, what it newly does, what it does not
-/// touch, where it comes from.
+/// Returns everything before the diff, and the command that tells more of the origin.
 fn head(proposal: &Proposal, surface: Surface) -> String {
+    before_diff(proposal, &says::tells_more(proposal.row.id, surface)).join("\n\n")
+}
+
+/// Returns everything before the diff, as Markdown: the change in short, what it newly does, what
+/// it does not touch, where it comes from. `more` stands at the end of the origin.
+pub fn before_diff(proposal: &Proposal, more: &str) -> Vec<String> {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
     let title = says::title(row.id, row.origin.as_str(), &row.change, &skill, &new_name);
@@ -109,14 +123,14 @@ fn head(proposal: &Proposal, surface: Surface) -> String {
             fenced(&reveal(&format!("{place}: {}", finding.excerpt)))
         ));
     }
-    parts.push(origin(proposal, surface));
+    parts.push(origin(proposal, more));
     if !row.rationale.trim().is_empty() && row.rationale != says::origin(row.origin.as_str()) {
         parts.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }
     if let Some(folder) = proposal.result.as_ref().filter(|_| proposal.third_party) {
         parts.extend(holds(folder));
     }
-    parts.join("\n\n")
+    parts
 }
 
 /// Returns the list of effects, a line for each kind, and the kinds that are not among them.
@@ -135,17 +149,17 @@ pub(super) fn effect_lines(effects: &Effects) -> String {
 }
 
 /// Returns where the proposal comes from, in one line.
-fn origin(proposal: &Proposal, surface: Surface) -> String {
+fn origin(proposal: &Proposal, more: &str) -> String {
     let row = &proposal.row;
     let taint = proposal.verdicts.iter().find(|verdict| verdict.stage == ReviewStage::Taint);
     let note = taint.map_or("", |verdict| &verdict.note);
     let is_edit = row.origin == OriginKind::Folder && row.state == ProposalState::Pending && proposal.base.is_some();
     let from = if is_edit { says::EDIT_IS_HELD.to_owned() } else { says::origin(row.origin.as_str()) };
-    says::where_from(&from, note, row.id, surface)
+    says::where_from(&from, note, more)
 }
 
-/// Returns the advice of the reviewer, without a word that no model can vouch for.
-fn advice(proposal: &Proposal) -> Vec<String> {
+/// Returns the advice of the reviewer as Markdown, without a word that no model can vouch for.
+pub fn advice(proposal: &Proposal) -> Vec<String> {
     let mut parts = Vec::new();
     for verdict in proposal.verdicts.iter().filter(|verdict| verdict.stage == ReviewStage::Reviewer) {
         let is_given = is_spoken(verdict) && !verdict.note.is_empty();

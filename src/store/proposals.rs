@@ -212,6 +212,23 @@ pub struct VerdictRow {
 
 from_row! { VerdictRow from "verdicts" { stage, outcome, note, findings, label } }
 
+/// A decision that counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DecisionRow {
+    /// `approve`, `reject` or `expire`.
+    pub act: String,
+    /// `owner`, `reviewer` or `program`.
+    pub decider: String,
+    /// The owner, unless it was the command line.
+    pub person: Option<PersonId>,
+    /// `chat`, `page` or `command line`; of a policy, its setting.
+    pub way: String,
+    /// Time.
+    pub at: Timestamp,
+}
+
+from_row! { DecisionRow from "decisions" { act, decider, person: "person_id", way, at } }
+
 /// A decision attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewDecision<'a> {
@@ -227,7 +244,7 @@ pub struct NewDecision<'a> {
     pub decider: &'a str,
     /// Deciding person, if any.
     pub person: Option<PersonId>,
-    /// `chat` or `command line`; blank for the program.
+    /// `chat`, `page` or `command line`; blank for the program.
     pub way: &'a str,
     /// Current time.
     pub at: Timestamp,
@@ -286,6 +303,11 @@ impl Proposals<'_> {
              WHERE proposal_id = ?1 AND decider IN ('reviewer', 'program') AND act = 'approve'",
             [id],
         )
+    }
+
+    /// Returns the decision about a proposal that counted.
+    pub fn decision_on(&self, id: ProposalId) -> anyhow::Result<Option<DecisionRow>> {
+        self.db.row("WHERE proposal_id = ?1 AND outcome = 'done' ORDER BY id DESC LIMIT 1", [id])
     }
 
     /// Returns earlier proposals with the same change and content, newest first.

@@ -8,6 +8,7 @@
 use maud::{Markup, html};
 
 use crate::markdown::{self, Block, Body, LinkDisplay, Span};
+use crate::review::reveal::reveal;
 use crate::time::{Timestamp, Zone};
 use crate::trust::Label;
 use crate::wording::Language;
@@ -74,8 +75,34 @@ fn span_markup(span: &Span) -> Markup {
 
 /// Returns the address of the page that shows where a link leads.
 fn away(link: &str) -> String {
-    let escaped = percent_encoding::utf8_percent_encode(link, percent_encoding::NON_ALPHANUMERIC);
-    format!("/away?to={escaped}")
+    format!("/away?to={}", encoded(link))
+}
+
+/// Returns a text as a part of an address.
+pub fn encoded(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+/// Renders a text as it is, with hidden characters revealed.
+pub fn verbatim(text: &str) -> Markup {
+    html! { pre.whole { code { (reveal(text)) } } }
+}
+
+/// Renders a change whose hidden characters are revealed already. The sign of each line stays, so
+/// that colour says nothing alone.
+pub fn diff(changes: &str) -> Markup {
+    html! { pre.diff { @for line in changes.split_inclusive('\n') {
+        span data-line=[diff_line(line)] { (line) }
+    } } }
+}
+
+fn diff_line(line: &str) -> Option<&'static str> {
+    match line.chars().next() {
+        Some('+') => Some("added"),
+        Some('-') => Some("removed"),
+        Some('@' | '=') => Some("place"),
+        _ => None,
+    }
 }
 
 /// Renders a time, with the exact one as its title.

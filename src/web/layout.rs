@@ -10,6 +10,7 @@ use maud::{DOCTYPE, Markup, html};
 use super::assets;
 use super::navigation::{Entry, FIRST, MORE};
 use super::visitor::Visitor;
+use crate::admin::CommandError;
 use crate::wording::page as says;
 
 /// Renders a page. `path` is the entry of the navigation that it belongs to.
@@ -74,6 +75,14 @@ pub fn message(visitor: Option<&Visitor>, status: StatusCode, sentence: &str) ->
 pub fn failure(error: &anyhow::Error) -> Response {
     tracing::error!("A page failed: {error:#}");
     message(None, StatusCode::INTERNAL_SERVER_ERROR, says::FAILED)
+}
+
+/// Renders the end of a typed read: nothing there, or an internal error.
+pub fn refused(visitor: &Visitor, error: CommandError) -> Response {
+    match error {
+        CommandError::Refused(_) => message(Some(visitor), StatusCode::NOT_FOUND, says::NOT_FOUND),
+        CommandError::Failed(error) => failure(&error),
+    }
 }
 
 /// Puts a refusal of an extractor, which is meant for programmers, into a sentence.

@@ -7,7 +7,9 @@ mod conversations; // the list, and one of them
 mod files; // folders, one file, and its bytes
 mod help; // keys and commands
 mod me; // the person's own browsers and settings
+mod proposals; // proposals and decisions about them
 mod report; // the answer of a command, as a page
+mod skills; // skills and their versions
 mod upload; // files for the inbox
 mod today; // the start page
 mod usage; // use and cost of the models
@@ -24,7 +26,6 @@ const MEMBER_REPORTS: &[Report] = &[Report { path: "/memory", title: "Memory", c
 
 /// The same of owners.
 const OWNER_REPORTS: &[Report] = &[
-    Report { path: "/skills", title: "Skills", commands: &["/skills", "/pending"] },
     Report { path: "/reflections", title: "Reflections", commands: &["/reflections"] },
     Report { path: "/people", title: "People", commands: &["/people"] },
     Report { path: "/models", title: "Models", commands: &["/model"] },
@@ -59,7 +60,13 @@ pub fn all() -> Routes {
         .get("/raw/{*path}", files::raw)
         .get("/file-health", files::health)
         .get("/memory/{note}", report::note)
-        .get("/proposals/{id}", report::proposal)
+        .get("/proposals", proposals::list)
+        .get("/proposals/{id}", proposals::proposal)
+        .post("/proposals/{id}/approve", proposals::approve)
+        .post("/proposals/{id}/refuse", proposals::refuse)
+        .get("/skills", skills::list)
+        .get("/skills/{name}", skills::skill)
+        .post("/skills/{name}/restore", skills::restore)
         .get("/search", report::search)
         .post("/act", report::act)
         .get("/away", away::away)

@@ -5,6 +5,8 @@ use crate::admin::Caller;
 use crate::people::{Person, Role};
 use crate::store::WebSession;
 use crate::time::{Timestamp, Zone};
+use crate::wording::review::Surface;
+use crate::wording::{Language, Locale};
 
 /// Permission to use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,16 @@ impl Visitor {
     /// Returns the person as the giver of commands.
     pub fn caller(&self) -> Caller {
         Caller { person: self.person.clone(), group: None }
+    }
+
+    /// Returns language, zone and time in which the page speaks.
+    pub fn locale(&self) -> Locale {
+        Locale { language: Language::ENGLISH, zone: self.zone, now: self.now }
+    }
+
+    /// Returns the surface on which refusals of typed reads are read.
+    pub fn surface(&self) -> Surface {
+        Surface::Chat(Language::ENGLISH)
     }
 
     /// Returns true if the person is an owner.

@@ -1,5 +1,7 @@
 //! Sentences about the page, and on it.
 
+pub mod skills; // skills and proposals
+
 use super::language::{Language, say};
 
 /// Refusal: no gateway serves the page.

@@ -191,7 +191,8 @@ pub fn approve_with(word: &str) -> String {
     format!("Approve: {word}")
 }
 
-fn newly(word: &str) -> &'static str {
+/// Names what a change newly does, as its word says in short.
+pub fn newly(word: &str) -> &'static str {
     match word {
         "sends" => "this newly sends something, or opens a new address",
         "secret" => "this newly asks for a secret, or reads one",
@@ -413,7 +414,8 @@ fn typed(name: &str) -> &str {
     if is_plain && !name.is_empty() { name } else { "NAME" }
 }
 
-fn origin_of(origin: &str) -> &'static str {
+/// Author of a version, in a few words.
+pub fn origin_of(origin: &str) -> &'static str {
     match origin {
         "shipped" => "shipped with the program",
         "proposal" => "from a proposal",

@@ -209,11 +209,16 @@ pub fn untouched(kinds: impl Iterator<Item = &'static str>) -> String {
     if nouns.is_empty() { String::new() } else { format!("Nothing new was found about: {}.", nouns.join(", ")) }
 }
 
-/// Origin of a proposal in one line, with the reason why it waits.
-pub fn where_from(origin: &str, note: &str, id: ProposalId, surface: Surface) -> String {
-    let note = if note.is_empty() { String::new() } else { format!(" {note}") };
+/// Origin of a proposal in one line, with the reason why it waits, and `more`.
+pub fn where_from(origin: &str, note: &str, more: &str) -> String {
+    let rest: String = [note, more].iter().filter(|part| !part.is_empty()).map(|part| format!(" {part}")).collect();
+    format!("Where it comes from: {origin}{rest}")
+}
+
+/// Reference to the command that traces a proposal back to its origin.
+pub fn tells_more(id: ProposalId, surface: Surface) -> String {
     let why = surface.command(&format!("why {id}"), &format!("review why {id}"));
-    format!("Where it comes from: {origin}{note} `{why}` tells more.")
+    format!("`{why}` tells more.")
 }
 
 /// Advice of the AI reviewer.

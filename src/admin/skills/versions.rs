@@ -4,17 +4,20 @@ use serde_json::{Value, json};
 
 use super::{folder_of, present};
 use crate::admin::SkillsAdmin;
-use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, visible_line, with_fields};
+use crate::admin::answer::{
+    Answer, CommandError, Render, RenderContext, ShownLabel, join, plain, visible_line, with_fields,
+};
 use crate::admin::paging::{Page, PageRequest};
 use crate::id::{VersionId, VersionNumber};
 use crate::review::{History, diff};
 use crate::skill::SkillFolder;
 use crate::store::VersionRow;
+use crate::trust::Label;
 use crate::wording::review::{self as says, Surface};
 
 impl SkillsAdmin<'_> {
     /// A skill's versions, newest first.
-    pub(in crate::admin) async fn history(
+    pub async fn history(
         &self,
         name: &str,
         request: PageRequest,
@@ -27,7 +30,7 @@ impl SkillsAdmin<'_> {
     }
 
     /// One version of a skill, compared with what is there now.
-    pub(in crate::admin) async fn skill_version(
+    pub async fn skill_version(
         &self,
         name: &str,
         version: VersionNumber,
@@ -43,7 +46,7 @@ impl SkillsAdmin<'_> {
     }
 
     /// Two versions of a skill, compared.
-    pub(in crate::admin) async fn compare_skill_versions(
+    pub async fn compare_skill_versions(
         &self,
         name: &str,
         [old, new]: [VersionNumber; 2],
@@ -120,11 +123,23 @@ pub struct SkillVersionReport {
 }
 
 impl SkillVersionReport {
-    /// The change that restoring it makes; `None` if there is no present version.
-    fn changes(&self, shown: &mut ShownLabel) -> Option<String> {
+    /// Returns the change that restoring it makes, with the label of both texts; `None` if there is
+    /// no present version.
+    pub fn changes(&self) -> Option<(String, Label)> {
         let (row, files) = self.present.as_ref()?;
-        shown.also(&row.label);
-        Some(diff::diff(Some(files), Some(&self.content)))
+        Some((diff::diff(Some(files), Some(&self.content)), join([&row.label, &self.row.label].into_iter())))
+    }
+
+    /// Returns its files as one text, with hidden characters revealed.
+    pub fn text(&self) -> String {
+        diff::diff(None, Some(&self.content))
+    }
+
+    /// Like [`changes`](Self::changes), shown in an answer.
+    fn shown_changes(&self, shown: &mut ShownLabel) -> Option<String> {
+        let (changes, label) = self.changes()?;
+        shown.also(&label);
+        Some(changes)
     }
 }
 
@@ -132,10 +147,10 @@ impl Render for SkillVersionReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
         shown.also(&self.row.label);
         let head = says::skill_version_head(&plain(&self.folder), &version_line(&self.row, None, context));
-        let whole = diff::diff(None, Some(&self.content));
+        let whole = self.text();
         let mut parts = vec![head];
         parts.extend(fenced_diff(&whole, context));
-        match self.changes(shown) {
+        match self.shown_changes(shown) {
             Some(changes) if changes.is_empty() => parts.push(says::IS_PRESENT.to_owned()),
             Some(changes) => {
                 parts.push(says::RESTORING_CHANGES.to_owned());
@@ -149,8 +164,8 @@ impl Render for SkillVersionReport {
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
         shown.also(&self.row.label);
         let files = self.content.files().map(|(path, bytes)| json!({ "path": path, "bytes": bytes.len() }));
-        let changes = self.changes(shown);
-        let text = diff::diff(None, Some(&self.content));
+        let changes = self.shown_changes(shown);
+        let text = self.text();
         let further = json!({ "files": files.collect::<Value>(), "text": text, "diff": changes });
         with_fields(version_json(&self.row, None), further)
     }
@@ -166,17 +181,23 @@ pub struct SkillComparison {
 }
 
 impl SkillComparison {
-    fn changes(&self, shown: &mut ShownLabel) -> String {
+    /// Returns the change from the first to the second, with the label of both.
+    pub fn changes(&self) -> (String, Label) {
         let [(old, before), (new, after)] = &self.versions;
-        shown.also(&old.label);
-        shown.also(&new.label);
-        diff::diff(Some(before), Some(after))
+        (diff::diff(Some(before), Some(after)), join([&old.label, &new.label].into_iter()))
+    }
+
+    /// Like [`changes`](Self::changes), shown in an answer.
+    fn shown_changes(&self, shown: &mut ShownLabel) -> String {
+        let (changes, label) = self.changes();
+        shown.also(&label);
+        changes
     }
 }
 
 impl Render for SkillComparison {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let changes = self.changes(shown);
+        let changes = self.shown_changes(shown);
         let [(old, _), (new, _)] = &self.versions;
         let head = says::comparison_head(&visible_line(&self.folder), old.number, new.number);
         let mut parts = vec![head];
@@ -189,7 +210,7 @@ impl Render for SkillComparison {
 
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
         let [old, new] = self.versions.each_ref().map(|(row, _)| version_json(row, None));
-        json!({ "from": old, "to": new, "diff": self.changes(shown) })
+        json!({ "from": old, "to": new, "diff": self.shown_changes(shown) })
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::admin::Answer;
 use crate::web::routes::Routes;
-use crate::web::session::{Admitted, Member, Owner};
+use crate::web::session::{Admitted, Member};
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout};
 
@@ -52,11 +52,6 @@ pub fn add<W: Admitted>(routes: Routes, report: &'static Report) -> Routes {
 /// Shows one note.
 pub async fn note(Member(visitor): Member, (State(web), Path(note)): (State<Arc<Web>>, Path<String>)) -> Html<String> {
     one(&web, &visitor, &format!("/memory {note}"), "/memory", &note).await
-}
-
-/// Shows one proposal in full, with what an owner can decide.
-pub async fn proposal(Owner(visitor): Owner, (State(web), Path(id)): (State<Arc<Web>>, Path<u32>)) -> Html<String> {
-    one(&web, &visitor, &format!("/show {id}"), "/skills", &format!("Proposal {id}")).await
 }
 
 async fn one(web: &Web, visitor: &Visitor, command: &str, path: &str, title: &str) -> Html<String> {

@@ -124,8 +124,9 @@ async fn an_approval_needs_the_right_hash_and_counts_once() {
     story.end().await;
 }
 
-/// Promise (gate/own-command): Only your own typed command or button approves a skill: no forward,
-/// quote, caption, voice note, edit, other person or output of the assistant does.
+/// Promise (gate/own-command): Only your own typed command or button, or your own form of the page,
+/// approves a skill: no forward, quote, caption, voice note, edit, other person or output of the
+/// assistant does.
 #[tokio::test]
 async fn only_the_owners_own_typed_word_counts() {
     let story = proposed("").await;
