@@ -50,7 +50,10 @@ pub use chat::ChatEntry;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;
-pub use memory::{Knowledge, RepairMode};
+pub use memory::{
+    FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit, OriginReport,
+    RepairMode, SortedNotes, UnreadFiles, note_address,
+};
 pub use models::{PREFERRED_MODEL, UsageReport};
 pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};

@@ -133,6 +133,8 @@ mod offline;
 mod page_files;
 #[path = "stories/page/page_chat.rs"]
 mod page_chat;
+#[path = "stories/page/page_memory.rs"]
+mod page_memory;
 #[path = "stories/page/page_proposals.rs"]
 mod page_proposals;
 #[path = "stories/page/page_routes.rs"]

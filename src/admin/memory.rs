@@ -16,6 +16,7 @@ mod name;
 mod overview;
 mod history;
 mod origin;
+mod edit;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -37,20 +38,26 @@ use crate::wording::{self, Language, Sentence, memory as says};
 use name::Name;
 use overview::INDEX;
 
+pub use edit::NoteEdit;
+pub use history::{FileComparison, FileHistoryPage, FileVersion};
+pub use name::address as note_address;
 pub(in crate::admin) use name::visible_path;
-pub(in crate::admin) use origin::OriginReport;
+pub use origin::OriginReport;
+pub use overview::{MemoryReport, SortedNotes, UnreadFiles};
 pub(in crate::admin) use promote::{CODE, not_kept, shown_of};
 
 /// Maximum number of notes listed.
 const LISTED: usize = 40;
 
 /// A file of a person's memory.
-pub(super) struct MemoryFile {
+#[derive(Debug, Clone)]
+pub struct MemoryFile {
     /// Path as its owner sees it.
-    path: String,
-    text: Text,
+    pub path: String,
+    /// Its text.
+    pub text: Text,
     /// SHA-256 of the bytes.
-    digest: String,
+    pub digest: String,
 }
 
 impl MemoryFile {
@@ -59,8 +66,18 @@ impl MemoryFile {
         shown.words::<std::sync::Arc<str>>(&self.text)
     }
 
-    /// Size in bytes.
-    fn size(&self) -> u64 {
+    /// Returns the path as its person reads it.
+    pub fn visible_path(&self) -> &str {
+        name::visible_path(&self.path)
+    }
+
+    /// Returns the maximum size of the file, in bytes.
+    pub fn limit(&self) -> u64 {
+        bytes(Workspace::size_limit(&self.path))
+    }
+
+    /// Returns its size in bytes.
+    pub fn size(&self) -> u64 {
         bytes(self.words(&mut ShownLabel::nothing()).len())
     }
 
@@ -72,17 +89,12 @@ impl MemoryFile {
 
 impl MemoryAdmin<'_> {
     /// Returns whether memory is enabled.
-    pub(super) fn reads_memory(&self) -> bool {
+    pub fn reads_memory(&self) -> bool {
         self.engine.memory.enabled
     }
 
     /// One note, verbatim.
-    pub(super) async fn note(
-        &self,
-        person: &Person,
-        typed: &str,
-        surface: Surface,
-    ) -> Result<MemoryFile, CommandError> {
+    pub async fn note(&self, person: &Person, typed: &str, surface: Surface) -> Result<MemoryFile, CommandError> {
         let Some(name) = Name::read(typed) else { return Err(no_such_note(surface).into()) };
         let who = Party::One(person.clone());
         match self.page(&who, &name.paths()).await {

@@ -27,7 +27,7 @@ use super::workspace::Workspace;
 use crate::people::Party;
 use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery};
 use crate::search::vectors::Vectors;
-use crate::store::{Db, Journal, Node, agent_of};
+use crate::store::{Db, EntryRow, Journal, Node, agent_of};
 use crate::time::Clock;
 use crate::trust::Scope;
 use changes::PendingChanges;
@@ -203,6 +203,15 @@ impl Index {
         let mut hits = entries::most_salient(rows, limit, self.0.clock.now());
         hits.iter_mut().for_each(|hit| party.show(hit));
         Ok(hits)
+    }
+
+    /// Returns the trusted facts and notes that were used, the most used first, with their paths as
+    /// the party sees them.
+    pub async fn most_used(&self, party: &Party, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
+        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let mut rows = self.0.journal.read_much(move |db| db.entries().most_used_entries(party.scope, limit)).await?;
+        rows.iter_mut().for_each(|row| party.show_path(&mut row.path));
+        Ok(rows)
     }
 
     /// Records that those entries were given to a turn without untrusted input.

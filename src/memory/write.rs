@@ -64,6 +64,8 @@ pub enum Author {
     Assistant,
     /// A person, by a command.
     Person,
+    /// A person, by hand: in an editor, or in a form of the page.
+    Hand,
 }
 
 impl Author {
@@ -317,7 +319,7 @@ impl FileVersions<'_> {
                         digest: &edit.digest,
                         label: &edit.label,
                         scope,
-                        author: "hand",
+                        author: Author::Hand.as_str(),
                         cause: "hand",
                         content: edit.text.as_deref().map(str::as_bytes),
                         at: now,

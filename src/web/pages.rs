@@ -7,6 +7,8 @@ mod conversations; // the list, and one of them
 mod files; // folders, one file, and its bytes
 mod help; // keys and commands
 mod me; // the person's own browsers and settings
+mod memory; // what is kept about the visitor
+mod note; // one note and its versions
 mod proposals; // proposals and decisions about them
 mod report; // the answer of a command, as a page
 mod skills; // skills and their versions
@@ -21,10 +23,7 @@ use super::session::{Member, Owner};
 use super::{assets, sign_in, state};
 use report::Report;
 
-/// Pages of everyone that show the answers of commands.
-const MEMBER_REPORTS: &[Report] = &[Report { path: "/memory", title: "Memory", commands: &["/memory"] }];
-
-/// The same of owners.
+/// Pages of owners that show the answers of commands.
 const OWNER_REPORTS: &[Report] = &[
     Report { path: "/reflections", title: "Reflections", commands: &["/reflections"] },
     Report { path: "/people", title: "People", commands: &["/people"] },
@@ -34,8 +33,7 @@ const OWNER_REPORTS: &[Report] = &[
 
 /// Returns all routes.
 pub fn all() -> Routes {
-    let routes = MEMBER_REPORTS.iter().fold(Routes::default(), report::add::<Member>);
-    let routes = OWNER_REPORTS.iter().fold(routes, report::add::<Owner>);
+    let routes = OWNER_REPORTS.iter().fold(Routes::default(), report::add::<Owner>);
     routes
         .open("GET", "/health", get(state::health))
         .open("GET", "/metrics", get(state::metrics))
@@ -59,7 +57,9 @@ pub fn all() -> Routes {
         .get("/files/{*path}", files::at)
         .get("/raw/{*path}", files::raw)
         .get("/file-health", files::health)
-        .get("/memory/{note}", report::note)
+        .get("/memory", memory::memory)
+        .get("/memory/{*note}", note::note)
+        .post("/memory/{*note}", note::change)
         .get("/proposals", proposals::list)
         .get("/proposals/{id}", proposals::proposal)
         .post("/proposals/{id}/approve", proposals::approve)

@@ -6,6 +6,9 @@
 use maud::{Markup, html};
 
 use super::html as render;
+use crate::memory::memory_md::{self, Fact};
+use crate::memory::section::{self, MarkdownSection};
+use crate::memory::{note, without_comments};
 use crate::review::diff;
 use crate::review::reveal::reveal;
 use crate::store::TextKind;
@@ -20,6 +23,8 @@ const MAX_EXCERPT: usize = 200;
 const MAX_FILE: usize = 20_000;
 /// Maximum size of indented JSON, in bytes: deep nesting indents most.
 const MAX_INDENTED: usize = 500_000;
+/// Maximum number of characters of an entry in a list.
+const MAX_ENTRY: usize = 160;
 
 /// Renders a text of a message.
 pub fn message_text(kind: TextKind, text: &Text) -> Markup {
@@ -124,6 +129,93 @@ pub fn excerpt(text: &Text) -> Markup {
 pub fn short_line(text: &Text) -> Markup {
     let (words, ..) = text.open();
     html! { bdi { (shorten(&one_line(&reveal(words)), MAX_EXCERPT)) } }
+}
+
+/// Renders a note: trusted text with its sections, any other as it is, with nothing hidden.
+pub fn whole_note(text: &Text) -> Markup {
+    let (words, label, _) = text.open();
+    if !label.is_trusted() {
+        return verbatim(text);
+    }
+    let body = note::read(words).body;
+    let body = without_comments(&body);
+    let parts = section::sections(&body);
+    let headings = || parts.iter().enumerate().filter(|(_, part)| part.level > 0);
+    html! {
+        @if headings().count() > 2 { nav aria-label="Sections" { ul.sections { @for (at, part) in headings() {
+            li { a href={ "#section-" (at) } { (reveal(part.name)) } }
+        } } } }
+        @for (at, part) in parts.iter().enumerate() {
+            @if part.level > 0 { h3 id={ "section-" (at) } { a.anchor href={ "#section-" (at) } { (reveal(part.name)) } } }
+            (render::markdown(&reveal(part.own), label))
+        }
+    }
+}
+
+/// Renders a text as it is, with nothing hidden.
+pub fn verbatim(text: &Text) -> Markup {
+    let (words, label, _) = text.open();
+    boxed(label, render::verbatim(words))
+}
+
+/// Renders what a person wrote into `MEMORY.md` besides the facts and the index.
+pub fn own_words(text: &Text) -> Option<Markup> {
+    let (words, label, _) = text.open();
+    let words = without_comments(words);
+    let is_own = |part: &MarkdownSection<'_>| ![memory_md::RECENT, section::INDEX].contains(&part.name);
+    let parts = section::sections(&words).into_iter().filter(is_own).filter(|part| !part.own.trim().is_empty());
+    let parts: Vec<MarkdownSection<'_>> = parts.collect();
+    (!parts.is_empty()).then(|| {
+        let markup = html! { @for part in &parts {
+            @if part.level > 0 { h3 { (reveal(part.name)) } }
+            (render::markdown(&reveal(part.own), label))
+        } };
+        boxed(label, markup)
+    })
+}
+
+/// Renders the facts of a file by key.
+pub fn facts(text: &Text) -> Option<Markup> {
+    let (words, label, _) = text.open();
+    let facts: Vec<Fact> = words.lines().filter_map(memory_md::parse_fact).collect();
+    (!facts.is_empty()).then(|| {
+        let table = html! { div.scroll tabindex="0" { table {
+            tr { th scope="col" { "Key" } th scope="col" { "Value" } th scope="col" { "Since" } }
+            @for fact in &facts { tr {
+                td { bdi { (reveal(&fact.key)) } } td { bdi { (reveal(&fact.value)) } } td { (fact.day) }
+            } }
+        } } };
+        boxed(label, table)
+    })
+}
+
+/// Renders an entry of the search index in one short line.
+pub fn entry(name: &Text, text: &Text) -> Markup {
+    let name = name.open().0;
+    let words = shorten(&one_line(&reveal(text.open().0)), MAX_ENTRY);
+    boxed(text.label(), html! { @if !name.is_empty() { strong { bdi { (reveal(name)) } } " " } bdi { (words) } })
+}
+
+/// Returns true if a field of a browser gives a text back as it is.
+pub fn fits_a_field(text: &Text) -> bool {
+    !text.open().0.contains('\0')
+}
+
+/// Renders a field with a text. A browser drops one line feed at its beginning.
+pub fn field(name: &str, text: &Text) -> Markup {
+    typed_field(name, text.open().0)
+}
+
+/// Renders a field with what was typed into it.
+pub fn typed_field(name: &str, typed: &str) -> Markup {
+    html! { textarea name=(name) rows="24" spellcheck="true" { "\n" (typed) } }
+}
+
+/// Renders the difference between a text and one that was typed, and the text itself.
+pub fn difference(present: &Text, typed: &str) -> (Markup, Markup) {
+    let (words, label, _) = present.open();
+    let typed = typed.replace("\r\n", "\n");
+    (boxed(label, render::diff(&diff::of_texts(words, &typed))), boxed(label, render::verbatim(words)))
 }
 
 /// Puts markup that grew from outside into a box that names its sources.

@@ -267,7 +267,9 @@ pub fn version_origin(language: Language, author: &str, cause: &str) -> String {
     let known = match cause {
         "" | "hand" => return author,
         "first" | "received" | "given" | "remember" | "save" | "section" | "file" | "edit" | "facts" | "learned"
-        | "promote" | "import" | "forget" | "follow" | "restore" => say!(language, "version-cause", cause = cause),
+        | "promote" | "import" | "forget" | "follow" | "page" | "restore" => {
+            say!(language, "version-cause", cause = cause)
+        }
         other => other.to_owned(),
     };
     format!("{author}, {known}")

@@ -1,5 +1,6 @@
 //! Sentences about the page, and on it.
 
+pub mod memory; // notes
 pub mod skills; // skills and proposals
 
 use super::language::{Language, say};

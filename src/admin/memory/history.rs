@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 use super::name::{self, Name};
 use super::{MemoryFile, no_such_note, promote};
 use crate::admin::MemoryAdmin;
-use crate::admin::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, with_fields};
+use crate::admin::answer::{
+    Answer, CommandError, Render, RenderContext, ShownLabel, join, plain, sources, with_fields,
+};
 use crate::admin::paging::{Page, PageRequest};
 use crate::id::FileId;
 use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
@@ -18,7 +20,7 @@ use crate::people::{Party, Person};
 use crate::review::diff::{self, DiffHunk, fenced, fenced_diff};
 use crate::review::reveal::reveal;
 use crate::store::FileRow;
-use crate::trust::{Labelled, Text};
+use crate::trust::{Label, Labelled, Text};
 use crate::wording::Language;
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
@@ -96,15 +98,27 @@ impl Render for FileHistoryPage {
 }
 
 /// One version of a file, in full and compared with the present content.
-pub(in crate::admin) struct FileVersion {
-    path: String,
-    row: FileRow,
+#[derive(Debug, Clone)]
+pub struct FileVersion {
+    /// Path of the file.
+    pub path: String,
+    /// The version.
+    pub row: FileRow,
     /// The content; `None` if it is no longer kept, or the file was deleted with this version.
-    text: Option<Text>,
+    pub text: Option<Text>,
     present: Option<MemoryFile>,
 }
 
 impl FileVersion {
+    /// Returns the lines that restoring it changes with the label of both texts; `None` if there is
+    /// nothing to restore.
+    pub fn restoring(&self) -> Option<(String, Label)> {
+        let text = self.text.as_ref()?;
+        let present = self.present.as_ref().map(|present| present.text.label());
+        let label = join(present.into_iter().chain([text.label()]));
+        Some((self.changes(&mut ShownLabel::nothing())?, label))
+    }
+
     /// The lines that restoring it changes, as one text; `None` if there is nothing to restore.
     fn changes(&self, shown: &mut ShownLabel) -> Option<String> {
         let old = self.text.as_ref().map(|text| shown.words(text).to_string())?;
@@ -162,13 +176,21 @@ impl Render for FileVersion {
 }
 
 /// Two versions of a file.
-pub(in crate::admin) struct FileComparison {
-    path: String,
+#[derive(Debug, Clone)]
+pub struct FileComparison {
+    /// Path of the file.
+    pub path: String,
     /// Each with its content, blank if the file was deleted with that version.
     versions: [(FileRow, Text); 2],
 }
 
 impl FileComparison {
+    /// Returns the change from the first to the second as one text, with the label of both.
+    pub fn changes(&self) -> (String, Label) {
+        let label = join(self.versions.iter().map(|(_, text)| text.label()));
+        (diff::page(&self.hunks(&mut ShownLabel::nothing())), label)
+    }
+
     /// The change from the first to the second.
     pub(in crate::admin) fn hunks(&self, shown: &mut ShownLabel) -> Vec<DiffHunk> {
         let [(_, old), (_, new)] = &self.versions;
@@ -199,7 +221,7 @@ impl Render for FileComparison {
 
 impl MemoryAdmin<'_> {
     /// Two versions of a note, compared.
-    pub(in crate::admin) async fn compare_versions(
+    pub async fn compare_versions(
         &self,
         person: &Person,
         typed: &str,
@@ -219,7 +241,7 @@ impl MemoryAdmin<'_> {
     }
 
     /// One version of a note, compared with what is there now.
-    pub(in crate::admin) async fn note_version(
+    pub async fn note_version(
         &self,
         person: &Person,
         typed: &str,
@@ -241,7 +263,7 @@ impl MemoryAdmin<'_> {
     }
 
     /// The history of a note.
-    pub(in crate::admin) async fn note_history(
+    pub async fn note_history(
         &self,
         person: &Person,
         typed: &str,

@@ -99,6 +99,16 @@ pub(super) fn short(path: &str) -> String {
     name.strip_prefix("memory/untrusted/").or_else(|| name.strip_prefix("memory/")).unwrap_or(name).to_owned()
 }
 
+/// Returns a name that leads to exactly this file, whatever other files there are: the shortest, if
+/// several do.
+pub fn address(path: &str) -> String {
+    let inner = path.strip_prefix("memory/").unwrap_or(path);
+    let names = [short(path), inner.strip_suffix(".md").unwrap_or(inner).to_owned()];
+    let leads_there =
+        |name: &String| Name::read(name).is_some_and(|name| name.paths().first().is_some_and(|first| first == path));
+    names.into_iter().find(leads_there).unwrap_or_else(|| visible_path(path).to_owned())
+}
+
 /// A path as shown to a person: files next to the workspace look like files in it.
 pub(in crate::admin) fn visible_path(path: &str) -> &str {
     path.trim_start_matches('/')
@@ -208,6 +218,25 @@ mod tests {
         assert_eq!(short("//experience/default.md"), "experience/default");
         assert_eq!(short("memory/untrusted/tea.md"), "tea");
         assert_eq!(short("agents/compline/memory.md"), "agents/compline/memory");
+    }
+
+    #[test]
+    fn an_address_leads_to_its_own_file() {
+        for (path, name) in [
+            ("memory/tea.md", "tea"),
+            ("memory/MEMORY.md", "MEMORY"),
+            ("memory/untrusted/tea.md", "untrusted/tea"),
+            ("memory/user.md", "memory/user.md"),
+            ("USER.md", "USER"),
+            ("memory/v1.2.md", "memory/v1.2.md"),
+            ("memory/tea.md.md", "memory/tea.md.md"),
+            ("agents/compline/memory.md", "agents/compline/memory"),
+            ("//experience/default.md", "experience/default"),
+            ("memory/2026-11-21.md", "2026-11-21"),
+        ] {
+            assert_eq!(address(path), name);
+            assert_eq!(first(name).as_deref(), Some(path), "{name}");
+        }
     }
 
     proptest! {

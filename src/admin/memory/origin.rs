@@ -26,7 +26,8 @@ use crate::wording::review::Surface;
 use crate::wording::why::{self as origin, AnswerParts};
 
 /// The origin of a proposal, a note, a fact or an answer, one line for each step.
-pub(in crate::admin) struct OriginReport {
+#[derive(Debug, Clone)]
+pub struct OriginReport {
     /// Subject of the question, for a program.
     pub of: Value,
     /// Label of it.
@@ -99,7 +100,8 @@ impl MemoryAdmin<'_> {
         self.journal.read_much(read).await.map(Some)
     }
 
-    async fn origin_of_note(
+    /// The origin of the note with that name.
+    pub async fn origin_of_note(
         &self,
         person: &Person,
         typed: &str,

@@ -27,29 +27,34 @@ const OTHER_FILES: [&str; 6] =
     ["USER.md", "AGENTS.md", "SOUL.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"];
 
 /// Unreadable files, each with the reason.
-pub(super) struct UnreadFiles {
-    files: Vec<(String, AccessRefusal)>,
+#[derive(Debug, Clone)]
+pub struct UnreadFiles {
+    /// Paths and reasons.
+    pub files: Vec<(String, AccessRefusal)>,
     /// The label of their names.
-    label: Label,
+    pub label: Label,
 }
 
 /// The overview of a person's memory.
-pub(in crate::admin) struct MemoryReport {
+#[derive(Debug, Clone)]
+pub struct MemoryReport {
     /// True if memory is enabled.
-    is_read: bool,
-    index: Result<MemoryFile, AccessRefusal>,
-    notes: SortedNotes,
+    pub is_read: bool,
+    /// `MEMORY.md`.
+    pub index: Result<MemoryFile, AccessRefusal>,
+    /// The notes by kind.
+    pub notes: SortedNotes,
     /// Folder of the notes, for the command line.
     folder: Option<String>,
     /// Files of extracted facts.
-    fact_files: Vec<MemoryFile>,
+    pub fact_files: Vec<MemoryFile>,
     /// Unreadable files, without the index.
-    unread: UnreadFiles,
+    pub unread: UnreadFiles,
 }
 
 impl MemoryReport {
-    /// Size of everything, in bytes.
-    fn size(&self) -> u64 {
+    /// Returns the size of everything, in bytes.
+    pub fn size(&self) -> u64 {
         self.notes.total().1 + self.index.as_ref().map_or(0, MemoryFile::size)
     }
 }
@@ -97,17 +102,21 @@ impl Render for MemoryReport {
 }
 
 /// The notes of a memory by kind.
-#[derive(Debug, Default)]
-struct SortedNotes {
-    notes: Vec<NoteLine>,
-    today: Option<NoteLine>,
-    days: Vec<NoteLine>,
-    outside: Vec<NoteLine>,
+#[derive(Debug, Clone, Default)]
+pub struct SortedNotes {
+    /// Trusted notes with a title.
+    pub notes: Vec<NoteLine>,
+    /// Note of today.
+    pub today: Option<NoteLine>,
+    /// Notes of other days, oldest first.
+    pub days: Vec<NoteLine>,
+    /// Notes with text from outside.
+    pub outside: Vec<NoteLine>,
 }
 
 impl MemoryAdmin<'_> {
     /// The overview of a person's memory.
-    pub(in crate::admin) async fn overview(&self, person: &Person, surface: Surface) -> anyhow::Result<MemoryReport> {
+    pub async fn overview(&self, person: &Person, surface: Surface) -> anyhow::Result<MemoryReport> {
         let who = Party::One(person.clone());
         let notes = self.workspace.files().list_notes(&who).await?;
         let index = match self.page(&who, &[INDEX.to_owned()]).await {
@@ -288,6 +297,13 @@ fn note_json(note: &NoteLine) -> Value {
 }
 
 impl UnreadFiles {
+    /// Returns each path with its reason in words.
+    pub fn in_words(&self, language: Language) -> impl Iterator<Item = (&str, String)> {
+        self.files
+            .iter()
+            .map(move |(path, why)| (name::visible_path(path), reason(*why).in_language(language).into_string()))
+    }
+
     fn of(notes: Vec<UnreadNote>) -> Self {
         let label = join(notes.iter().map(|note| &note.label));
         Self { files: notes.into_iter().map(|note| (note.path, note.why)).collect(), label }
@@ -315,7 +331,7 @@ fn unread_json(path: &str, why: AccessRefusal) -> Value {
 }
 
 /// The reason in words.
-pub(super) fn reason(why: AccessRefusal) -> Sentence {
+pub fn reason(why: AccessRefusal) -> Sentence {
     match why {
         AccessRefusal::NoText => says::NOT_TEXT,
         AccessRefusal::TooLarge => says::TOO_LARGE,

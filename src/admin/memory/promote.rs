@@ -115,7 +115,7 @@ impl MemoryAdmin<'_> {
     }
 
     /// Shows an untrusted note with the code that promotes it, or promotes it if the code is given.
-    pub(in crate::admin) async fn promote_note(
+    pub async fn promote_note(
         &self,
         person: &Person,
         typed: &str,

@@ -53,8 +53,13 @@ impl SyncScope {
 
     /// Sets the path of a hit to the one that its owner sees.
     pub(super) fn show(&self, hit: &mut EntryHit) {
-        if let Some(own) = self.own(&hit.path) {
-            hit.path = own;
+        self.show_path(&mut hit.path);
+    }
+
+    /// Turns a path into the one that its owner sees.
+    pub(super) fn show_path(&self, path: &mut String) {
+        if let Some(own) = self.own(path) {
+            *path = own;
         }
     }
 

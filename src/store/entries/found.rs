@@ -150,6 +150,17 @@ impl Entries<'_> {
         Ok(found.into_values().collect())
     }
 
+    /// Returns the trusted facts and notes of a scope that were used, the most used first.
+    pub fn most_used_entries(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
+        let trusted = Label::is_trusted_sql("e.label");
+        let sql = format!(
+            "{COLUMNS} FROM entry_uses u CROSS JOIN entries e ON e.key = u.key
+             WHERE e.scope = ?1 AND e.kind IN ('fact', 'note') AND {trusted}
+             ORDER BY u.uses DESC, u.last_at DESC LIMIT ?2"
+        );
+        self.db.all(&sql, params![scope, limit])
+    }
+
     /// Returns the categories that trusted entries of a scope state and that are plain words,
     /// sorted.
     pub fn categories(&self, scope: Scope) -> anyhow::Result<Vec<String>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, Path, Query, State};
+use axum::extract::{Form, Query, State};
 use axum::response::Html;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -47,16 +47,6 @@ pub fn add<W: Admitted>(routes: Routes, report: &'static Report) -> Routes {
         let main = html! { @for section in &sections { section { (section) } } };
         layout::page(Some(&visitor), report.path, report.title, main)
     })
-}
-
-/// Shows one note.
-pub async fn note(Member(visitor): Member, (State(web), Path(note)): (State<Arc<Web>>, Path<String>)) -> Html<String> {
-    one(&web, &visitor, &format!("/memory {note}"), "/memory", &note).await
-}
-
-async fn one(web: &Web, visitor: &Visitor, command: &str, path: &str, title: &str) -> Html<String> {
-    let answer = web.query(visitor, command).await;
-    layout::page(Some(visitor), path, title, html! { section { (answer_markup(&answer)) } })
 }
 
 /// Searches everything of the visitor.

@@ -599,6 +599,7 @@ version-cause = { $cause ->
     [import] ein Import
     [forget] vergessen
     [follow] deine Änderung einer anderen Datei
+    [page] auf der Seite
     [restore] eine frühere Fassung
    *[edit] eine Änderung
 }

@@ -604,6 +604,7 @@ version-cause = { $cause ->
     [import] an import
     [forget] forgotten
     [follow] your edit of another file
+    [page] on the page
     [restore] an earlier version
    *[edit] an edit
 }

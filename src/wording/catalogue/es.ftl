@@ -599,6 +599,7 @@ version-cause = { $cause ->
     [import] una importación
     [forget] olvidado
     [follow] tu cambio en otro archivo
+    [page] en la página
     [restore] una versión anterior
    *[edit] un cambio
 }

@@ -1,0 +1,171 @@
+//! What is kept about the visitor: their own words, facts, notes, days, and what came from outside.
+
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::response::{IntoResponse, Response};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+use crate::admin::{MemoryFile, MemoryReport, note_address};
+use crate::memory::{NoteLine, Workspace};
+use crate::people::Party;
+use crate::review::reveal::reveal;
+use crate::store::EntryRow;
+use crate::web::session::Member;
+use crate::web::visitor::Visitor;
+use crate::web::{Web, html as render, layout, texts};
+use crate::wording::page::memory as says;
+use crate::wording::{Language, memory as words};
+
+/// Number of notes of a page.
+const LISTED: usize = 100;
+/// Number of lines of what was used.
+const USED: u32 = 10;
+
+/// Place in the list of notes.
+#[derive(Deserialize)]
+pub struct ListQuery {
+    after: Option<String>,
+}
+
+/// Returns the address of a file of the memory.
+pub fn address(path: &str) -> String {
+    let name = note_address(path);
+    let parts: Vec<String> = name.split('/').map(render::encoded).collect();
+    format!("/memory/{}", parts.join("/"))
+}
+
+/// Renders how full a file is, as a picture and in words.
+pub fn gauge(size: u64, limit: u64) -> Markup {
+    html! { meter aria-label="How full it is" min="0" max=(limit) value=(size.min(limit)) {} " " (words::gauge(Language::ENGLISH, size, limit)) }
+}
+
+/// Shows the memory of the visitor.
+pub async fn memory(
+    Member(visitor): Member,
+    (State(web), Query(ListQuery { after })): (State<Arc<Web>>, Query<ListQuery>),
+) -> Response {
+    let report = match web.admin.memory_files().overview(&visitor.person, visitor.surface()).await {
+        Ok(report) => report,
+        Err(error) => return layout::failure(&error),
+    };
+    if let Some(after) = after {
+        let main = html! { (notes(&report.notes.notes, Some(&after), &visitor)) };
+        return layout::page(Some(&visitor), "/memory", "Notes", main).into_response();
+    }
+    let used = match web.admin.index.most_used(&Party::One(visitor.person.clone()), USED).await {
+        Ok(used) => used,
+        Err(error) => return layout::failure(&error),
+    };
+    let main = html! {
+        @if !report.is_read { p.problem { (&*words::SWITCHED_OFF.in_language(Language::ENGLISH)) } }
+        (index(&report))
+        (notes(&report.notes.notes, None, &visitor))
+        (days(&report, &visitor))
+        (from_outside(&report, &visitor))
+        (extracted(&report))
+        (most_used(&used, &visitor))
+        (unread(&report))
+    };
+    layout::page(Some(&visitor), "/memory", "Memory", main).into_response()
+}
+
+fn index(report: &MemoryReport) -> Markup {
+    let Ok(file) = &report.index else { return html! { p { (says::NOTHING_YET) } } };
+    let own = texts::own_words(&file.text);
+    let facts = texts::facts(&file.text);
+    html! {
+        section {
+            h2 { a href=(address(&file.path)) { "MEMORY.md" } }
+            p { (gauge(file.size(), file.limit())) }
+            @if own.is_none() && facts.is_none() { p { (says::NOTHING_YET) } }
+        }
+        @if let Some(own) = own { section { h2 { "Your own words" } (own) } }
+        @if let Some(facts) = facts { section { h2 { "Facts" } (facts) } }
+    }
+}
+
+/// The notes after a path, with a link to the rest.
+fn notes(all: &[NoteLine], after: Option<&str>, visitor: &Visitor) -> Markup {
+    let mut rest: Vec<&NoteLine> = all.iter().filter(|note| after.is_none_or(|after| *note.path > *after)).collect();
+    rest.sort_by(|one, other| one.path.cmp(&other.path));
+    let shown = rest.get(..LISTED).unwrap_or(&rest);
+    let next = shown.last().filter(|_| shown.len() < rest.len());
+    html! { @if !all.is_empty() { section {
+        h2 { "Notes" }
+        ol.rows { @for note in shown { li { (line(note, visitor)) } } }
+        @if let Some(last) = next { p { a.button rel="next" href={ "/memory?after=" (render::encoded(&last.path)) } { "More notes" } } }
+    } } }
+}
+
+fn line(note: &NoteLine, visitor: &Visitor) -> Markup {
+    let limit = u64::try_from(Workspace::size_limit(&note.path)).unwrap_or(u64::MAX);
+    // A title of a text from outside is that text's own, so the file's name stands for it.
+    let title = if note.trusted { &note.title } else { &note.path };
+    html! {
+        a.title href=(address(&note.path)) { bdi { (reveal(title)) } }
+        @if note.trusted && !note.hook.is_empty() && note.hook != note.title { p { bdi { (reveal(&note.hook)) } } }
+        p.facts { (gauge(note.size, limit)) " · changed " (render::time(note.at, visitor.zone, visitor.now)) }
+    }
+}
+
+fn days(report: &MemoryReport, visitor: &Visitor) -> Markup {
+    let days = || report.notes.today.iter().chain(report.notes.days.iter().rev());
+    html! { @if days().next().is_some() { section {
+        h2 { "Days" }
+        ol.rows { @for day in days().take(7) { li { (line(day, visitor)) } } }
+        @if days().count() > 7 { details {
+            summary { "Earlier days" }
+            ul.days { @for day in days().skip(7).take(400) { li { a href=(address(&day.path)) { (reveal(&note_address(&day.path))) } } } }
+        } }
+    } } }
+}
+
+fn from_outside(report: &MemoryReport, visitor: &Visitor) -> Markup {
+    let notes = &report.notes.outside;
+    html! { @if !notes.is_empty() { section {
+        h2 { "From outside" }
+        p { (says::WAITS_FOR_YOU) }
+        div.outside { ol.rows { @for note in notes.iter().take(LISTED) { li { (line(note, visitor)) } } } }
+        @if notes.len() > LISTED { p.note { (notes.len() - LISTED) " more." } }
+    } } }
+}
+
+fn extracted(report: &MemoryReport) -> Markup {
+    let file = |file: &MemoryFile| {
+        html! {
+            h3 { a href=(address(&file.path)) { bdi { (reveal(file.visible_path())) } } }
+            p { (gauge(file.size(), file.limit())) }
+            @if let Some(facts) = texts::facts(&file.text) { (facts) }
+        }
+    };
+    html! { @if !report.fact_files.is_empty() { section {
+        h2 { "What the assistant took down" }
+        @for one in &report.fact_files { (file(one)) }
+    } } }
+}
+
+fn most_used(used: &[EntryRow], visitor: &Visitor) -> Markup {
+    html! { @if !used.is_empty() { section {
+        h2 { "Used most" }
+        div.scroll tabindex="0" { table {
+            tr { th scope="col" { "What" } th scope="col" { "Where" } th.number scope="col" { "Times" } th scope="col" { "Last" } }
+            @for entry in used { tr {
+                td { (texts::entry(&entry.name, &entry.text)) }
+                td { a href=(address(&entry.path)) { bdi { (reveal(&note_address(&entry.path))) } } }
+                td.number { (entry.uses) }
+                td { @if let Some(at) = entry.used_at { (render::time(at, visitor.zone, visitor.now)) } }
+            } }
+        } }
+    } } }
+}
+
+fn unread(report: &MemoryReport) -> Markup {
+    html! { @if !report.unread.files.is_empty() { section {
+        h2 { "Not read, not searched" }
+        (texts::boxed(&report.unread.label, html! { ul { @for (path, why) in report.unread.in_words(Language::ENGLISH) {
+            li { bdi { (reveal(path)) } ": " (why) }
+        } } }))
+    } } }
+}

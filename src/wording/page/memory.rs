@@ -1,0 +1,31 @@
+//! Sentences about the memory on the page.
+
+/// An empty memory.
+pub const NOTHING_YET: &str = "Nothing is kept yet. Write \u{201c}remember that \u{2026}\u{201d} to your assistant, and it \
+    stands here.";
+/// Refusal: the file changed while it was edited.
+pub const CHANGED_MEANWHILE: &str = "Nothing was saved: the note was changed after you opened it. Your text is below, as \
+    you typed it; put in what you want to keep of the other, and save again.";
+/// Refusal: the file was deleted while it was edited.
+pub const GONE_MEANWHILE: &str = "Nothing was saved: the note was deleted after you opened it. Your text is below, as you \
+    typed it; saving again makes a new note of it.";
+/// Heading of the difference between both texts.
+pub const DIFFERENCE: &str = "From the note as it is now to your text";
+/// Heading of the present text.
+pub const AS_IT_IS: &str = "The note as it is now";
+/// Remark in front of the field.
+pub const YOUR_HAND: &str = "What you write here counts as written by you, as in an editor. The version before stays in \
+    the list of versions.";
+/// Remark: a part of the text cannot pass through a field.
+pub const NOT_FOR_A_FIELD: &str = "It holds characters that a field of a browser would change, so it can be edited only \
+    with `compline memory edit`.";
+/// Remark about a note with text from outside.
+pub const WAITS_FOR_YOU: &str = "It is not loaded by itself. Reading it through and making it yours changes that.";
+/// Remark about restoring.
+pub const NOTHING_IS_LOST: &str = "Nothing is lost: the text that is there now stays in the list of versions.";
+/// Remark about forgetting.
+pub const FORGET_FIRST_SHOWS: &str = "You are first shown what would be deleted.";
+/// Remark: the content of a version is no longer kept.
+pub const VERSION_WITHOUT_TEXT: &str = "The text of this version is no longer kept.";
+/// Remark: a version that deleted the file.
+pub const VERSION_DELETED: &str = "The note was deleted with this version.";

@@ -1,0 +1,255 @@
+//! Memory on the page: what is kept, an edit that overwrites nothing, versions, and what came from
+//! outside.
+
+use compline::store::CommitPoint::{After, Before};
+use reqwest::StatusCode;
+
+use crate::support::browser::{Browser, Page, SERVED};
+use crate::support::power::{CrashTest, Cut};
+use crate::support::story::{ADA, BEN, StoryOver, canary};
+use crate::support::telegram::FakeTelegram;
+
+type Story = StoryOver<FakeTelegram>;
+
+const PETS: &str = "memory/pets.md";
+
+async fn with_note(text: &str) -> (Story, Browser) {
+    let story = Story::with(SERVED).await;
+    story.writes(PETS, text);
+    story.say(ADA, "Hello").await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    (story, ada)
+}
+
+/// The digest that the form of a page carries.
+fn digest_in(page: &Page) -> String {
+    let form = page.text.split("name=\"digest\" value=\"").nth(1).unwrap_or_else(|| panic!("{}", page.text));
+    form.split('"').next().unwrap().to_owned()
+}
+
+/// The text in the field of a page, as a browser reads it.
+fn field_in(page: &Page) -> String {
+    let field = page.text.split("<textarea").nth(1).and_then(|part| part.split_once('>')).unwrap().1;
+    let text = field.split("</textarea>").next().unwrap();
+    let text = text.strip_prefix('\n').unwrap_or(text);
+    text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&")
+}
+
+/// Saves a note as a browser does, which sends CR LF.
+async fn save(browser: &mut Browser, note: &str, digest: &str, text: &str) -> Page {
+    let sent = text.replace('\n', "\r\n");
+    browser.post(&format!("/memory/{note}"), &[("act", "save"), ("digest", digest), ("text", &sent)]).await
+}
+
+/// Promise (page/memory-edit): What you write into a note on the page counts as written by your own
+/// hand, and changes nothing else: lines that you did not touch stay as they are, and the version
+/// before can be restored.
+#[tokio::test]
+async fn an_edit_on_the_page_is_ones_own_hand() {
+    let before = "\n# Pets\r\n\nCat: Tom & <b>Co</b>\n</textarea><script>alert(1)</script>\n";
+    let (story, mut ada) = with_note(before).await;
+    story.writes("agents/compline/memory.md", "## Insights\n\n- **Cat**: Tom & <b>Co</b> (2026-11-01)\n");
+    story.say(ADA, "Hello again").await;
+    let form = ada.get("/memory/pets?edit=1").await;
+    assert!(!form.text.contains("<script>alert"), "{}", form.text);
+    assert_eq!(field_in(&form), before);
+    let untouched = save(&mut ada, "pets", &digest_in(&form), &before.replace("\r\n", "\n")).await;
+    assert_eq!((untouched.leads_to(), story.reads(PETS).as_str()), ("/memory/pets", before));
+    let versions = "SELECT count(*) FROM files WHERE path LIKE '%memory/pets.md'";
+    assert_eq!(story.count(versions), 1, "nothing changed");
+    let new = before.replace("Tom & <b>Co</b>", "Bruno");
+    let saved = save(&mut ada, "pets", &digest_in(&form), &new.replace("\r\n", "\n")).await;
+    assert_eq!((saved.leads_to(), story.reads(PETS)), ("/memory/pets", new));
+    let row = "SELECT author || ' ' || cause || ' ' || label FROM files WHERE path LIKE '%memory/pets.md' ORDER BY id DESC LIMIT 1";
+    assert_eq!(story.text(row), "hand page trusted");
+    let page = ada.get("/memory/pets").await.text;
+    assert!(page.contains("you, by hand, on the page"), "{page}");
+    // Other places of the value follow, as after an edit with an editor.
+    story.say(ADA, "How are you?").await;
+    assert!(story.reads("agents/compline/memory.md").contains("**Cat**: Bruno"), "{:?}", story.received_by(ADA));
+    // Back to the first version.
+    let first = story.count("SELECT min(id) FROM files WHERE path LIKE '%memory/pets.md'").to_string();
+    let shown = ada.get(&format!("/memory/pets?version={first}")).await.text;
+    assert!(shown.contains("+Cat: Tom &amp; &lt;b&gt;Co") && shown.contains("-Cat: Bruno"), "{shown}");
+    let restored = ada.post("/memory/pets", &[("act", "restore"), ("version", &first)]).await;
+    assert_eq!((restored.leads_to(), story.reads(PETS).as_str()), ("/memory/pets", before));
+    let last = story.count("SELECT max(id) FROM files WHERE path LIKE '%memory/pets.md'");
+    let compared = ada.get(&format!("/memory/pets?from={first}&to={last}")).await.text;
+    assert!(compared.contains("They are the same"), "{compared}");
+    story.end().await;
+}
+
+/// Promise (page/memory-conflict): Saving a note on the page never overwrites what changed
+/// meanwhile, in an editor, in another tab or by the assistant: both texts and their difference are
+/// shown, and yours stays in the form.
+#[tokio::test]
+async fn a_save_overwrites_nothing_that_changed_meanwhile() {
+    let (story, mut ada) = with_note("Cat: Tom\n").await;
+    let old = digest_in(&ada.get("/memory/pets?edit=1").await);
+    story.writes(PETS, "Cat: Tom\nDog: Rex\n");
+    let mine = "Cat: <i>Bruno</i>\n";
+    for _ in 0..2 {
+        let refused = save(&mut ada, "pets", &old, mine).await;
+        assert_eq!((refused.status, story.reads(PETS).as_str()), (StatusCode::CONFLICT, "Cat: Tom\nDog: Rex\n"));
+        assert!(refused.text.contains("Nothing was saved: the note was changed"), "{}", refused.text);
+        assert!(
+            refused.text.contains("-Dog: Rex") && refused.text.contains("+Cat: &lt;i&gt;Bruno"),
+            "{}",
+            refused.text
+        );
+        assert_eq!(field_in(&refused).replace("\r\n", "\n"), mine, "what was typed is kept");
+    }
+    // Both tabs save the same version: the first one counts.
+    let refused = save(&mut ada, "pets", &old, mine).await;
+    let present = digest_in(&refused);
+    let (mut one, mut other) = (ada.clone(), ada.clone());
+    let answers = tokio::join!(
+        save(&mut one, "pets", &present, "Cat: Bruno\nDog: Rex\n"),
+        save(&mut other, "pets", &present, "Cat: Mitzi\nDog: Rex\n")
+    );
+    let mut statuses = [answers.0.status, answers.1.status];
+    statuses.sort();
+    assert_eq!(statuses, [StatusCode::SEE_OTHER, StatusCode::CONFLICT]);
+    let kept = if answers.0.status == StatusCode::SEE_OTHER { "Bruno" } else { "Mitzi" };
+    assert_eq!(story.reads(PETS), format!("Cat: {kept}\nDog: Rex\n"));
+    // The same form once more, after it was saved: a reload says the same again and loses nothing.
+    let again = save(&mut one, "pets", &present, &format!("Cat: {kept}\nDog: Rex\n")).await;
+    assert_eq!(story.reads(PETS), format!("Cat: {kept}\nDog: Rex\n"), "{}", again.text);
+    // Deleted meanwhile.
+    let digest = digest_in(&ada.get("/memory/pets?edit=1").await);
+    std::fs::remove_file(story.path_of(PETS)).unwrap();
+    let gone = save(&mut ada, "pets", &digest, mine).await;
+    assert!(gone.status == StatusCode::CONFLICT && story.file(PETS).is_none(), "{}", gone.text);
+    assert!(gone.text.contains("the note was deleted after you opened it"), "{}", gone.text);
+    assert_eq!(save(&mut ada, "pets", &digest_in(&gone), mine).await.leads_to(), "/memory/pets");
+    assert_eq!(story.reads(PETS), mine);
+    // Too long: the text stays in the form.
+    let digest = digest_in(&ada.get("/memory/pets?edit=1").await);
+    let long = "x".repeat(70_000);
+    let refused = save(&mut ada, "pets", &digest, &long).await;
+    assert_eq!((refused.status, story.reads(PETS).as_str()), (StatusCode::CONFLICT, mine));
+    assert!(refused.text.contains("role=\"alert\"") && field_in(&refused) == long, "{:.2000}", refused.text);
+    story.end().await;
+}
+
+/// Proves: page/memory-conflict
+#[test]
+fn a_power_cut_loses_neither_text() {
+    for side in [Before, After] {
+        for job in ["announce a change of a file", "a changed file stands in its place"] {
+            let mut crash_test = CrashTest::prepared(SERVED);
+            assert!(!crash_test.start(None));
+            crash_test.story.writes(PETS, "Cat: Tom\n");
+            crash_test.story.fake.says(ADA, "Hello");
+            assert!(!crash_test.pass(std::time::Duration::from_secs(5)));
+            crash_test.cut_next(Cut::at(side, job));
+            let story = &crash_test.story;
+            let saving = async {
+                let mut ada = Browser::of(story.app(), "Ada").await;
+                let digest = digest_in(&ada.get("/memory/pets?edit=1").await);
+                save(&mut ada, "pets", &digest, "Cat: Bruno\n").await;
+            };
+            assert!(crash_test.during(saving), "{side:?} {job}");
+            crash_test.revive();
+            let story = &crash_test.story;
+            let is_announced = side == After || job != "announce a change of a file";
+            let wanted = if is_announced { "Cat: Bruno\n" } else { "Cat: Tom\n" };
+            assert_eq!(story.reads(PETS), wanted, "{side:?} {job}");
+            assert_eq!(story.count("SELECT count(*) FROM files WHERE replaces IS NOT NULL"), 0);
+            crash_test.end();
+        }
+    }
+}
+
+/// Promise (page/memory): The page shows what is kept about you, and to nobody else: your own
+/// words, facts by key, notes with how full they are, days, and apart from them what came from
+/// outside, with nothing in it hidden.
+#[tokio::test]
+async fn each_sees_what_is_kept_about_them() {
+    let (story, mut ada) = with_note("# Pets\n\n## Cats\n\nTom.\n\n## Dogs\n\nRex.\n\n## Birds\n\nKiki.\n").await;
+    story.say(ADA, &format!("/remember Tea: black {}", canary(ADA))).await;
+    story.say(BEN, &format!("/remember Tea: green {}", canary(BEN))).await;
+    story.writes(
+        "memory/untrusted/<b>recipe.md",
+        "Ten eggs.\u{202e} <script>alert(1)</script>\n<!-- hidden order -->\n",
+    );
+    story.writes("plans/<i>a b.md", "Later.\n");
+    story.say(ADA, "Hello").await;
+    let page = ada.get("/memory").await.text;
+    for part in ["MEMORY.md", "<meter", "Facts", "Tea", "From outside", "href=\"/memory/pets\"", &canary(ADA)] {
+        assert!(page.contains(part), "{part:?} is missing in {page}");
+    }
+    assert!(!page.contains("<b>recipe") && !page.contains(&canary(BEN)) && !page.contains("Used most"), "{page}");
+    let note = ada.get("/memory/pets").await.text;
+    assert!(
+        note.contains("href=\"#section-") && note.contains("Kiki.") && note.contains("Where it comes from"),
+        "{note}"
+    );
+    let link =
+        page.split("href=\"").find(|part| part.starts_with("/memory/untrusted/")).expect("a link").split('"').next();
+    let outside = ada.get(link.unwrap()).await.text;
+    for part in ["From outside: ", "\u{27e8}U+202E", "&lt;script&gt;alert", "hidden order", "Read it and make it mine"]
+    {
+        assert!(outside.contains(part), "{part:?} is missing in {outside}");
+    }
+    assert!(!outside.contains("<script>alert"), "{outside}");
+    // An edit of it does not make it hers; only the text that she was shown does.
+    let digest = digest_in(&ada.get(&format!("{}?edit=1", link.unwrap())).await);
+    let name = link.unwrap().strip_prefix("/memory/").unwrap();
+    assert_eq!(save(&mut ada, name, &digest, "Twelve eggs.\n").await.status, StatusCode::SEE_OTHER);
+    let label = "SELECT label FROM files WHERE cause = 'promote' AND path = 'memory/b-recipe.md'";
+    assert_ne!(ada.get(link.unwrap()).await.text.find("From outside: "), None);
+    let shown = ada.post(link.unwrap(), &[("act", "promote")]).await;
+    assert!(shown.text.contains("Twelve eggs.") && shown.text.contains("name=\"code\""), "{}", shown.text);
+    let code = shown.text.split("name=\"code\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let wrong = ada.post(link.unwrap(), &[("act", "promote"), ("code", "0123456789")]).await;
+    assert_eq!(wrong.status, StatusCode::CONFLICT, "{}", wrong.text);
+    let done = ada.post(link.unwrap(), &[("act", "promote"), ("code", &code)]).await;
+    assert!(done.text.contains("is yours now"), "{}", done.text);
+    assert_eq!(story.text(label), "trusted");
+    let plan = ada.get("/memory/plans/%3Ci%3Ea%20b").await.text;
+    assert!(plan.contains("Later.") && !plan.contains("<i>a"), "{plan}");
+    // Others have their own, and nothing of hers.
+    let mut ben = Browser::of(story.app(), "Ben").await;
+    assert!(!ben.get("/memory").await.text.contains("Used most"));
+    for (words, uses) in [("black", 2), ("green", 1)] {
+        let key = story.text(&format!("SELECT key FROM entries WHERE text LIKE '%{words}%' AND kind = 'fact' LIMIT 1"));
+        for _ in 0..uses {
+            story.app().index.used(std::slice::from_ref(&key)).await.unwrap();
+        }
+    }
+    let used = ada.get("/memory").await.text;
+    let used = used.split("Used most").nth(1).unwrap_or_default();
+    assert!(used.contains("black") && used.contains("<td class=\"number\">2</td>"), "{used}");
+    let own = ben.get("/memory").await.text;
+    assert!(
+        own.contains("Used most") && own.contains(&canary(BEN)) && !own.contains(&canary(ADA)) && !own.contains("pets"),
+        "{own}"
+    );
+    for path in [
+        "/memory/pets",
+        "/memory/pets?edit=1",
+        "/memory/..%2F..%2FMEMORY%2Fpets",
+        "/memory/people%2F1-ada%2Fmemory%2Fpets",
+    ] {
+        assert_eq!(ben.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    let before = story.reads(PETS);
+    let theirs = save(&mut ben, "pets", "", "Mine.\n").await;
+    assert_eq!((theirs.status, story.reads(PETS)), (StatusCode::SEE_OTHER, before), "a note of his own");
+    story.end().await;
+}
+
+/// Proves: page/memory
+#[tokio::test]
+async fn a_note_is_forgotten_after_it_was_shown_what_goes() {
+    let (story, mut ada) = with_note("Cat: Tom\n").await;
+    let page = ada.get("/memory/pets").await.text;
+    let command = page.split("name=\"command\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let plan = ada.post("/act", &[("command", &command)]).await.text;
+    assert!(story.file(PETS).is_some() && plan.contains("pets"), "{plan}");
+    let confirm = plan.split("name=\"command\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let done = ada.post("/act", &[("command", &confirm)]).await.text;
+    assert!(story.file(PETS).is_none(), "{done}");
+    story.end().await;
+}
