@@ -10,6 +10,7 @@ mod page_chat;
 mod people;
 
 use std::fs::File;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -299,13 +300,7 @@ impl App {
                 return Ok(());
             }
         };
-        let home_id = self.journal.read(|db| db.settings().fact(HOME_ID)).await?.unwrap_or_default();
-        let chat = PageChat {
-            channel: Arc::clone(&self.page_chat),
-            journal: self.journal.clone(),
-            clock: Arc::clone(&self.clock),
-        };
-        let routes = Web::new(Arc::clone(&self.admin), Arc::new(chat), config, &home_id, address).routes();
+        let routes = self.page_at(config, address).await?.routes();
         let server = Server::new("A page", routes, Arc::clone(&self.clock), self.stop.clone());
         self.tasks.spawn(server.serve(listener));
         let (channel, stop) = (Arc::clone(&self.page_chat), self.stop.clone());
@@ -315,6 +310,20 @@ impl App {
         });
         page.served_at(address);
         Ok(())
+    }
+
+    /// Returns the page under that address.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    pub async fn page_at(&self, config: config::Web, address: SocketAddr) -> anyhow::Result<Arc<Web>> {
+        let home_id = self.journal.read(|db| db.settings().fact(HOME_ID)).await?.unwrap_or_default();
+        let chat = PageChat {
+            channel: Arc::clone(&self.page_chat),
+            journal: self.journal.clone(),
+            clock: Arc::clone(&self.clock),
+        };
+        Ok(Web::new(Arc::clone(&self.admin), Arc::new(chat), config, &home_id, address))
     }
 
     /// Returns all access granted from now on.

@@ -137,6 +137,12 @@ mod page_chat;
 mod page_memory;
 #[path = "stories/page/page_proposals.rs"]
 mod page_proposals;
+#[path = "stories/page/hostile_texts.rs"]
+mod hostile_texts;
+#[path = "stories/page/page_commands.rs"]
+mod page_commands;
+#[path = "stories/page/page_power.rs"]
+mod page_power;
 #[path = "stories/page/page_routes.rs"]
 mod page_routes;
 #[path = "stories/page/page_texts.rs"]

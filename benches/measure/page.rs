@@ -31,8 +31,8 @@ struct Browser {
 
 impl Browser {
     async fn of(app: &App, config: compline::config::Web) -> Self {
-        let web = Web::new(app.admin.clone(), config, "bench", ADDRESS.parse().unwrap());
-        let mut browser = Self { router: web.routes(), cookie: String::new() };
+        let router = app.page_at(config, ADDRESS.parse().unwrap()).await.unwrap().routes();
+        let mut browser = Self { router, cookie: String::new() };
         let told = app.admin.command_line(&["web".to_owned()]).await;
         let code = told.json["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
         let request = Request::post("/login").header("sec-fetch-site", "same-origin");

@@ -19,7 +19,7 @@ mod usage; // use and cost of the models
 use axum::routing::{get, post};
 
 use super::routes::Routes;
-use super::session::{Member, Owner};
+use super::session::Owner;
 use super::{assets, sign_in, state};
 use report::Report;
 
