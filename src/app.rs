@@ -147,6 +147,16 @@ pub struct App {
     _home_lock: File,
 }
 
+/// Creates the channels of this computer, and registers those that are used.
+fn local_channels(dispatcher: &Dispatcher, clock: &Arc<dyn Clock>, has_page: bool) -> (Arc<Terminal>, Arc<WebChat>) {
+    let (terminal, page_chat) = (Terminal::new(Arc::clone(clock)), WebChat::new());
+    dispatcher.register(terminal.clone());
+    if has_page {
+        dispatcher.register(page_chat.clone());
+    }
+    (terminal, page_chat)
+}
+
 impl App {
     /// Builds the app without starting anything.
     ///
@@ -177,12 +187,7 @@ impl App {
         let index = Index::new(workspace.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
         let dispatcher =
             Dispatcher::new(journal.clone(), workspace.clone(), Arc::clone(&clock), stop.clone(), scheduler.clone());
-        let terminal = Terminal::new(Arc::clone(&clock));
-        dispatcher.register(terminal.clone());
-        let page_chat = WebChat::new();
-        if page.is_some() {
-            dispatcher.register(page_chat.clone());
-        }
+        let (terminal, page_chat) = local_channels(&dispatcher, &clock, page.is_some());
         let signal = match overrides.terminal_only {
             true => None,
             false => assembly::register_adapters(&config, &clock, &dispatcher, overrides.adapters.as_ref())?,

@@ -18,7 +18,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Sound, Typing, Unreadable};
-use crate::markdown::{is_blank, strip_control};
+use crate::markdown::is_blank;
 use crate::message::{
     Attached, AttachedTextKind, ChannelKind, ChatEvent, ChatKind, Event, FetchFileError, Health, Inbound,
     MessageContent, Outbound, OutgoingFile,
@@ -280,13 +280,9 @@ impl Adapter for WebChat {
         self.settle(&Err(why.to_owned()));
     }
 
-    /// One part: the page renders the journal's text, not this one.
+    /// One part without words: the page shows what stands in the journal.
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
-        let plain = strip_control(outbound.text.open().0);
-        if is_blank(&plain) {
-            return Vec::new();
-        }
-        vec![OutgoingPart { rich: plain.clone(), plain, buttons: outbound.buttons.clone(), ..OutgoingPart::default() }]
+        vec![OutgoingPart { buttons: outbound.buttons.clone(), ..OutgoingPart::default() }]
     }
 
     fn sound(&self) -> Sound {
