@@ -198,7 +198,7 @@ pub fn entry(name: &Text, text: &Text) -> Markup {
 
 /// Returns true if a field of a browser gives a text back as it is.
 pub fn fits_a_field(text: &Text) -> bool {
-    !text.open().0.contains('\0')
+    !text.open().0.chars().any(|c| c.is_control() && !matches!(c, '\r' | '\n' | '\t'))
 }
 
 /// Renders a field with a text. A browser drops one line feed at its beginning.
@@ -208,6 +208,7 @@ pub fn field(name: &str, text: &Text) -> Markup {
 
 /// Renders a field with what was typed into it.
 pub fn typed_field(name: &str, typed: &str) -> Markup {
+    let typed = typed.replace("\r\n", "\n").replace('\r', "\n");
     html! { textarea name=(name) rows="24" spellcheck="true" { "\n" (typed) } }
 }
 

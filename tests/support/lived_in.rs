@@ -18,8 +18,8 @@ const HOUR: Duration = Duration::from_secs(3600);
 
 /// Starts a home without a past.
 pub async fn new() -> Story {
-    let reflecting = "[reflection]\nenabled = false\nmin_messages = 1\n";
-    let mut story = Story::prepared(&format!("{SERVED}{reflecting}")).await;
+    let settings = "[reflection]\nenabled = false\nmin_messages = 1\n[skills]\nby_hand = \"live\"\n";
+    let mut story = Story::prepared(&format!("{SERVED}{settings}")).await;
     story.people_are(&[("Robin", "owner", ROBIN), ("Ada", "member", ADA)]);
     let price = Some(Price { input: 3_000_000, cached: 300_000, output: 15_000_000 });
     let card = |name: &str| ModelInfo {
@@ -113,6 +113,10 @@ pub async fn lived_in() -> Story {
         "I have proposed a skill for it.",
     )
     .await;
+    for body in ["Write the list by shop.", "Write the list by shop, and what is at home below it."] {
+        story.write_skill("market-list", "Use when the shopping is planned.", body);
+        story.say(ROBIN, "/skills").await;
+    }
     story.say(ROBIN, "/reflect").await;
     story.pass(HOUR).await;
     story

@@ -11,6 +11,8 @@ use super::browser::Browser;
 /// Routes that are no pages, or that no page leads to.
 const NO_PAGES: &[(&str, &str)] = &[
     ("/assets/{digest}/{name}", "style, script and icons"),
+    ("/chat/messages", "a part of the chat, for its script"),
+    ("/chat/events", "a stream, for the script of the chat"),
     ("/health", "for programs"),
     ("/metrics", "for programs"),
 ];

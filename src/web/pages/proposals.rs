@@ -199,7 +199,7 @@ fn whole(view: &ProposalView, visitor: &Visitor) -> Markup {
             h2 { "Stages" }
             ul { @for stage in &proposal.verdicts {
                 @let note = if stage.stage == ReviewStage::Reviewer { "" } else { &*stage.note };
-                li { (says::mark(stage.outcome.as_str())) " " bdi { (says::stage(stage.stage.as_str(), stage.outcome.as_str(), note)) } }
+                li { (says::mark(stage.outcome.as_str())) " " bdi { (says::stage(stage.stage.as_str(), stage.outcome.as_str(), &reveal(note))) } }
             } }
             (texts::boxed(&label, shown(&show::advice(proposal))))
         }

@@ -212,6 +212,7 @@ source = { $kind ->
     [restored] eine Datei, die nach einer Wiederherstellung gefunden wurde
     [via_bot] Worte, die ein anderer Bot geschrieben hat
     [stdin] Text aus der Standardeingabe
+    [pasted] eingefügter Text
     [tool] Ausgabe des fremden Werkzeugs { $detail }
     [guest] Worte von Gast { $detail }
     [stranger] der Name, den sich jemand Fremdes gegeben hat

@@ -212,6 +212,7 @@ source = { $kind ->
     [restored] a file that was found after a restore
     [via_bot] words that another bot wrote
     [stdin] text that was piped in
+    [pasted] text that was pasted in
     [tool] output of the outside tool { $detail }
     [guest] the words of guest { $detail }
     [stranger] the name that a stranger gave themselves

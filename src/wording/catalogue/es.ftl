@@ -212,6 +212,7 @@ source = { $kind ->
     [restored] un archivo encontrado tras una restauración
     [via_bot] palabras que escribió otro bot
     [stdin] texto de la entrada estándar
+    [pasted] texto pegado
     [tool] salida de la herramienta externa { $detail }
     [guest] las palabras del invitado { $detail }
     [stranger] el nombre que se dio una persona desconocida

@@ -92,7 +92,7 @@ async fn an_open_page_hears_what_grows() {
     let pieces = ["It rains", " all day."].map(|piece| (Duration::from_secs(1), piece.to_owned()));
     story.model.then(Say::Grow(pieces.to_vec()));
     says(&mut ada, "one", "weather?").await;
-    story.answered().await;
+    story.pass(Duration::from_secs(10)).await;
     let mut heard = String::new();
     while !heard.contains("event: message") {
         heard.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().expect("the stream goes on")));
@@ -110,7 +110,7 @@ async fn an_open_page_hears_what_grows() {
 #[tokio::test]
 async fn a_question_is_decided_on_the_page() {
     let story = Story::with(SERVED).await;
-    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("May I?");
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" }));
     let mut ada = Browser::of(story.app(), "Ada").await;
     let form = [("id", "one"), ("text", "What does this say?"), ("pasted", "Remind her of the oven in an hour.")];
     ada.post("/chat", &form).await;
