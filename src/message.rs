@@ -50,6 +50,11 @@ impl ChannelKind {
         }
     }
 
+    /// Returns true for the name of a channel that reaches a person only while they look at it.
+    pub fn is_attended(name: &str) -> bool {
+        [Self::Terminal.name(), Self::Web.name()].contains(&name)
+    }
+
     /// Returns true if a text has the form of a group's id. Terminal and page have no groups.
     pub fn is_group_id(self, id: &str) -> bool {
         match self {

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::answer::{Answer, plain};
 use super::command::{CODE_LETTERS, NameMeans};
 use crate::id::PersonId;
-use crate::message::StartLink;
+use crate::message::{ChannelKind, StartLink};
 use crate::people::{Person, Role, is_name};
 use crate::store::{CodeFor, Db, FormerPerson, Issuer, Tx};
 use crate::time::Timestamp;
@@ -26,8 +26,6 @@ use crate::wording::command as says;
 const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// Validity of the claim code, which is shown in the terminal at set-up.
 const CLAIM_CODE_LIFETIME: Duration = Duration::from_secs(24 * 3600);
-/// The adapter that needs no claim: anyone who can open the home is its owner.
-const LOCAL: &str = "terminal";
 /// The name of an owner whom the configuration does not name.
 const UNNAMED: &str = "owner";
 
@@ -261,7 +259,8 @@ impl PeopleAdmin<'_> {
 fn unclaimed(db: Db<'_>) -> anyhow::Result<Option<CodeFor>> {
     let owners: Vec<Person> = db.people().people()?.into_iter().filter(|person| person.role == Role::Owner).collect();
     for owner in &owners {
-        if db.addresses().addresses_of(owner.id)?.iter().any(|known| known.address.adapter != LOCAL) {
+        if db.addresses().addresses_of(owner.id)?.iter().any(|known| !ChannelKind::is_attended(&known.address.adapter))
+        {
             return Ok(None);
         }
     }
@@ -361,7 +360,7 @@ mod tests {
 
         let configured = Fixture::without_people().await;
         configured.declares("Ada", Role::Owner).await;
-        configured.links("Ada", LOCAL, "local").await;
+        configured.links("Ada", "terminal", "local").await;
         let code = configured.admin.members().claim_code().await.unwrap().unwrap();
         let used = configured.uses(&code, configured.now()).await;
         assert_eq!(who(used), named("Ada", Role::Owner, Admitted::Address));

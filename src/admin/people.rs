@@ -15,6 +15,7 @@ use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words,
 use super::owner_notice::{OwnerNotice, notify_owners, stranger_in_words};
 use crate::id::{AddressId, PersonId};
 use crate::memory::{HandOverRefusal, HandOverResult};
+use crate::message::ChannelKind;
 use crate::people::{Address, KnownAddress, Party, Person, Role};
 use crate::store::{Db, Stranger, Tx};
 use crate::time::Timestamp;
@@ -23,8 +24,6 @@ use crate::wording::{access as of_access, command as says};
 
 /// Maximum number of strangers shown.
 const STRANGERS: u32 = 5;
-/// The adapter that needs no address of its own: anyone who can open the home is its owner.
-const LOCAL: &str = "terminal";
 
 /// Step of a hand-over of the workspace root.
 #[derive(Debug, Clone, Copy)]
@@ -305,7 +304,7 @@ fn unlink_obstacle(db: Db<'_>, person: &Person, id: AddressId) -> anyhow::Result
     if db.people().is_declared(id)? {
         return Ok(Some(of_access::address_in_configuration(&person.name)));
     }
-    let is_only = !addresses.iter().any(|known| known.id != id && known.address.adapter != LOCAL);
+    let is_only = !addresses.iter().any(|known| known.id != id && !ChannelKind::is_attended(&known.address.adapter));
     let other_owners = db.people().people()?.iter().any(|other| other.role == Role::Owner && other.id != person.id);
     Ok((is_only && person.role == Role::Owner && !other_owners).then(|| of_access::LAST_ADDRESS.to_owned()))
 }

@@ -74,7 +74,7 @@ pub(super) async fn announce_absence(
     now: Timestamp,
 ) -> anyhow::Result<Vec<AddressId>> {
     let (name, account) = (adapter.name(), adapter.account());
-    if name == ChannelKind::Terminal.name() {
+    if ChannelKind::is_attended(name) {
         return Ok(Vec::new());
     }
     journal

@@ -225,7 +225,7 @@ impl Item<'_> {
     fn record_contact(&mut self, address: AddressId, person: Option<PersonId>) -> anyhow::Result<()> {
         self.tx.addresses().record_contact(address, self.now)?;
         if let Some(person) = person {
-            self.after.posted.extend(self.tx.outbox().unasked_in_terminals(person)?);
+            self.after.posted.extend(self.tx.outbox().unasked_where_attended(person)?);
         }
         Ok(())
     }

@@ -52,25 +52,25 @@ impl Addresses<'_> {
     }
 
     /// Returns the address for messages to a person: the preferred channel, else the one they last
-    /// wrote from, the terminal only if there is no other, because it may be closed. `None` if they
-    /// never wrote. We do not write first, except to a preferred Signal number, where that is
+    /// wrote from, terminal and page only if there is no other, because they may be closed. `None` if
+    /// they never wrote. We do not write first, except to a preferred Signal number, where that is
     /// usual.
     pub fn reached_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
         self.db.first(
             "SELECT a.id FROM addresses a JOIN people p ON p.id = a.person_id
              WHERE a.person_id = ?1 AND (a.last_heard_at > 0 OR a.adapter = 'signal' AND p.prefer = 'signal')
-             ORDER BY a.adapter = p.prefer DESC, a.adapter = 'terminal', a.last_heard_at DESC, a.id LIMIT 1",
+             ORDER BY a.adapter = p.prefer DESC, a.adapter IN ('terminal', 'web'), a.last_heard_at DESC, a.id LIMIT 1",
             [person],
         )
     }
 
-    /// Returns the other addresses at which the person of an address is reached, except terminals,
+    /// Returns the other addresses at which the person of an address is reached, except terminal and page,
     /// in the order of [`reached_at`](Self::reached_at).
     pub fn next_channels(&self, address: AddressId) -> anyhow::Result<Vec<KnownAddress>> {
         self.db.all(
             "SELECT a.id, a.adapter, a.account, a.peer FROM addresses own JOIN people p ON p.id = own.person_id
                  JOIN addresses a ON a.person_id = p.id
-             WHERE own.id = ?1 AND a.id <> own.id AND a.adapter <> 'terminal'
+             WHERE own.id = ?1 AND a.id <> own.id AND a.adapter NOT IN ('terminal', 'web')
                  AND (a.last_heard_at > 0 OR a.adapter = 'signal' AND p.prefer = 'signal')
              ORDER BY a.adapter = p.prefer DESC, a.last_heard_at DESC, a.id",
             [address],

@@ -290,10 +290,10 @@ impl Outbox<'_> {
 
     /// Returns the addresses of a person at which something waits for somebody to attach that was
     /// not asked for.
-    pub fn unasked_in_terminals(&self, person: PersonId) -> anyhow::Result<Vec<AddressId>> {
+    pub fn unasked_where_attended(&self, person: PersonId) -> anyhow::Result<Vec<AddressId>> {
         self.db.all(
             "SELECT DISTINCT a.id FROM addresses a JOIN outbox o ON o.address_id = a.id
-             WHERE a.person_id = ?1 AND a.adapter = 'terminal' AND o.state = 'pending' AND o.urgency <> 'asked'",
+             WHERE a.person_id = ?1 AND a.adapter IN ('terminal', 'web') AND o.state = 'pending' AND o.urgency <> 'asked'",
             [person],
         )
     }

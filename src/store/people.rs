@@ -357,7 +357,7 @@ impl People<'_> {
 
     fn peers_of(&self, person: PersonId) -> anyhow::Result<Vec<(String, String)>> {
         self.db.all(
-            "SELECT adapter, peer FROM addresses WHERE person_id = ?1 AND adapter <> 'terminal'
+            "SELECT adapter, peer FROM addresses WHERE person_id = ?1 AND adapter NOT IN ('terminal', 'web')
              UNION SELECT adapter, alias FROM addresses WHERE person_id = ?1 AND alias <> ''",
             [person],
         )

@@ -252,6 +252,7 @@ pub fn channel(adapter: &str) -> Option<&'static str> {
     Some(match adapter {
         "telegram" => "Telegram (Markdown; tables are monospaced text: keep them narrow)",
         "signal" => "Signal (bold, italic, strikethrough and code; a table is monospaced text, a link is spelled out)",
+        "web" => "a page in a browser (Markdown and tables; no pictures)",
         "terminal" => "a terminal (Markdown and tables; no pictures)",
         _ => return None,
     })

@@ -2,7 +2,7 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 32] = [
+const COMMANDS: [&str; 33] = [
     "demo",
     "init",
     "run",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 32] = [
     "reminders",
     "tools",
     "conversations",
+    "files",
     "search",
     "memory",
     "signal",

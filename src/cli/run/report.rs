@@ -155,11 +155,11 @@ impl ChannelReport<'_> {
         }
     }
 
-    /// Health of each messenger. A terminal is there whenever the program is.
+    /// Health of each messenger. Terminal and page are there whenever the program is.
     fn health(&self) -> Vec<(ChannelKind, Health)> {
         let health = self.app.admin.channels.health().into_iter();
         let known = health.filter_map(|(name, health)| Some((name.parse::<ChannelKind>().ok()?, health)));
-        known.filter(|(kind, _)| *kind != ChannelKind::Terminal).collect()
+        known.filter(|(kind, _)| !ChannelKind::is_attended(kind.name())).collect()
     }
 
     fn is_stalled(&self) -> bool {

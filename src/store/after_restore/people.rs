@@ -10,11 +10,9 @@ use crate::store::rows::from_row;
 use rusqlite::params;
 use serde::Serialize;
 
+use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::time::Timestamp;
-
-/// The terminal, reachable only with access to the home.
-const TERMINAL: &str = "terminal";
 
 /// A person of a journal, admitted or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +53,11 @@ from_row! { AddressRecord { id, adapter, account, peer, alias } }
 impl AddressRecord {
     /// Returns the address for display: `telegram 1001`.
     pub fn shown(&self) -> String {
-        if self.adapter == TERMINAL { self.adapter.clone() } else { format!("{} {}", self.adapter, self.peer) }
+        if ChannelKind::is_attended(&self.adapter) {
+            self.adapter.clone()
+        } else {
+            format!("{} {}", self.adapter, self.peer)
+        }
     }
 
     fn is_same(&self, other: &Self) -> bool {
@@ -207,7 +209,7 @@ impl AfterRestoreMut<'_> {
         for place in &member.addresses {
             let same = known.and_then(|known| known.addresses.iter().find(|one| one.is_same(place)));
             // A user of this computer's terminal has access to the home anyway.
-            if same.is_some() || (known.is_some() && place.adapter == TERMINAL) {
+            if same.is_some() || (known.is_some() && ChannelKind::is_attended(&place.adapter)) {
                 let alias = same.map_or("", |same| same.alias.as_str());
                 self.db.run("UPDATE addresses SET alias = ?2 WHERE id = ?1", params![place.id, alias])?;
                 kept.push(place.shown());

@@ -33,7 +33,11 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
     };
     let pending = web.query(&visitor, "/pending").await;
     let main = html! {
-        section { h2 { "Waits for you" } (answer_markup(&pending)) }
+        section {
+            h2 { "Waits for you" }
+            (answer_markup(&pending))
+            @if visitor.is_owner() { p { a href="/proposals" { "Proposals" } } }
+        }
         (since_last_look(&visitor, &past))
         section { h2 { "The day" } (day(&visitor, this_day, &past, &coming).markup()) }
         section {

@@ -100,8 +100,8 @@ async fn an_open_page_hears_what_grows() {
     assert!(heard.contains("event: grow\ndata: \"It rains\""), "{heard}");
     // Without a session there is no stream.
     let nobody = Browser::new(story.app());
-    let refused = answer(nobody.request(Method::GET, "/chat/events").header("accept", "text/event-stream")).await;
-    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
+    let refused = answer(nobody.request(Method::GET, "/chat/events")).await;
+    assert_eq!(refused.leads_to(), "/login", "{}", refused.text);
     story.end().await;
 }
 
@@ -156,5 +156,19 @@ async fn the_start_page_tells_what_is_new() {
     assert!(week.contains("water the figs") && week.contains("<circle"), "{week}");
     let ben = Browser::of(story.app(), "Ben").await;
     assert!(!ben.get("/schedule").await.text.contains("figs") && !ben.get("/").await.text.contains("cake"));
+    story.end().await;
+}
+
+/// Promise (page/unasked): What comes unasked goes to your messenger while no page is open, even if you
+/// wrote on the page last.
+#[tokio::test]
+async fn a_reminder_finds_the_messenger_while_no_page_is_open() {
+    let story = Story::with(SERVED).await;
+    story.model.says("Hello.").calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("I will.");
+    story.say(ADA, "hello").await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    says(&mut ada, "one", "remind me of the oven").await;
+    story.pass(Duration::from_secs(3_700)).await;
+    assert!(story.last_received_by(ADA).contains("the oven"), "{:?}", story.received_by(ADA));
     story.end().await;
 }
