@@ -111,6 +111,7 @@ impl Timeline {
                     svg.chart.timeline viewBox={ "0 0 " (LANE_NAMES + LANE) " " (height + 20) } role="img" aria-label=(self.title) {
                         title { (self.title) }
                         desc { "The table below has the same times." }
+                        (patterns())
                         @for (at, name) in self.parts.iter().enumerate() {
                             line.grid x1=(left(at)) x2=(left(at)) y1="0" y2=(height) {}
                             text.name x=(left(at) + part / 2.0) y=(height + 14) { (name) }

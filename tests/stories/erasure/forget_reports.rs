@@ -13,7 +13,7 @@ use crate::support::story::{ADA, BEN, Story};
 const MINUTE: Duration = Duration::from_secs(60);
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
-const PIN: &str = "/remember Secret pin: 4711 for the safe";
+const PIN: &str = "/remember Secret pin: kumquat7 for the safe";
 const WIFI: &str = "the wifi password is hunter22";
 const PROVED: &str = "A search for it finds nothing any more.";
 
@@ -91,14 +91,14 @@ async fn text_that_remains_only_in_earlier_versions_is_forgotten_too() {
     let story = Story::begin().await;
     story.say(ADA, PIN).await;
     story.say(ADA, "/remember Bread: in the oven").await;
-    takes_out(&story, "memory/MEMORY.md", "4711");
+    takes_out(&story, "memory/MEMORY.md", "kumquat7");
     story.say(ADA, "Hello").await;
     story.forgets(ADA, "bank pin").await;
     assert!(story.last_received_by(ADA).contains("There is no note"), "{}", story.last_received_by(ADA));
     story.forgets(ADA, "secret PIN").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("earlier version") && told.contains("in no current file") && told.contains(PROVED), "{told}");
-    assert!(!journal_contains(&story, "4711"));
+    assert!(!journal_contains(&story, "kumquat7"));
     assert!(story.reads("memory/MEMORY.md").contains("oven"));
     story.end().await;
 }
@@ -108,7 +108,7 @@ async fn text_that_remains_only_in_earlier_versions_is_forgotten_too() {
 async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
     for name in ["safe", "How it opens"] {
         let story = Story::begin().await;
-        story.writes("memory/safe.md", "# How it opens\n\nTurn the wheel to 4711.\n");
+        story.writes("memory/safe.md", "# How it opens\n\nTurn the wheel to kumquat7.\n");
         story.say(ADA, "Hello").await;
         story.say(ADA, "/memory safe").await;
         std::fs::remove_file(story.home.join("workspace/memory/safe.md")).unwrap();
@@ -116,7 +116,7 @@ async fn a_note_that_was_deleted_by_hand_is_forgotten_by_its_name_or_title() {
         story.forgets(ADA, &format!("{name} messages")).await;
         let told = story.last_received_by(ADA);
         assert!(told.contains("1 line") && told.contains("earlier version") && told.contains(PROVED), "{told}");
-        assert!(!journal_contains(&story, "4711") && !story.reads("memory/MEMORY.md").contains("safe"), "{name}");
+        assert!(!journal_contains(&story, "kumquat7") && !story.reads("memory/MEMORY.md").contains("safe"), "{name}");
         story.end().await;
     }
 }
