@@ -306,3 +306,11 @@ pub enum SendError {
     #[error("Refused: {0}")]
     Refused(String),
 }
+
+/// Maximum length of a message id that a client makes.
+const LONGEST_ID: usize = 128;
+
+/// Returns true if a client's own id of a message can be used: 1 to 128 visible ASCII characters.
+fn is_message_id(id: &str) -> bool {
+    (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
+}

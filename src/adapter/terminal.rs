@@ -28,7 +28,9 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Sound, Typing, Unreadable};
+use crate::adapter::{
+    Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Sound, Typing, Unreadable, is_message_id,
+};
 use crate::message::{ChannelKind, FetchFileError, Health, Inbound, Outbound, OutgoingFile};
 use crate::time::Clock;
 use crate::time::task::lock;
@@ -47,7 +49,6 @@ const ACCOUNT: &str = "local";
 const QUEUE_CAPACITY: usize = 16;
 /// Time allowed for a client to take one message.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
-const LONGEST_ID: usize = 128;
 /// Interval at which the typing indicator is renewed.
 const TYPING_INTERVAL: Duration = Duration::from_secs(4);
 
@@ -139,7 +140,7 @@ impl Terminal {
     async fn listen(&self, peer: &str, guard: &ClientGuard, reader: &mut ClientReader) {
         loop {
             let refused = match reader.next().await {
-                Ok(Frame::Message(FromClient::Say { id, text, piped, thread })) if is_usable(&id) => {
+                Ok(Frame::Message(FromClient::Say { id, text, piped, thread })) if is_message_id(&id) => {
                     guard.record_message(&id);
                     let item = TerminalItem { id, peer: peer.to_owned(), piped, thread, text };
                     let Ok(raw) = serde_json::to_string(&item) else { return };
@@ -189,10 +190,6 @@ impl Drop for Departure<'_> {
 
 fn farewell() -> FromGateway {
     FromGateway::Bye { why: words::STOPPING.to_owned() }
-}
-
-fn is_usable(id: &str) -> bool {
-    (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 #[async_trait]

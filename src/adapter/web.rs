@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::adapter::{Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Sound, Typing, Unreadable};
+use crate::adapter::{
+    Adapter, Batch, OutgoingPart, PartFormat, PollError, SendError, Sound, Typing, Unreadable, is_message_id,
+};
 use crate::markdown::is_blank;
 use crate::message::{
     Attached, AttachedTextKind, ChannelKind, ChatEvent, ChatKind, Event, FetchFileError, Health, Inbound,
@@ -36,7 +38,6 @@ const QUEUE_CAPACITY: usize = 16;
 const EVENT_CAPACITY: usize = 256;
 /// Interval at which the typing indicator is renewed.
 const TYPING_INTERVAL: Duration = Duration::from_secs(4);
-const LONGEST_ID: usize = 128;
 
 type OnPresenceChange = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -142,7 +143,7 @@ impl WebChat {
     /// # Errors
     /// If the id cannot be used, nothing can be written, or the gateway stops.
     pub async fn say(&self, message: &WebMessage) -> Result<(), String> {
-        if !is_usable(&message.id) {
+        if !is_message_id(&message.id) {
             return Err(words::BAD_ID.to_owned());
         }
         let raw = serde_json::to_string(message).map_err(|error| error.to_string())?;
@@ -211,10 +212,6 @@ impl WebChat {
             let _ = stored.send(result.clone());
         }
     }
-}
-
-fn is_usable(id: &str) -> bool {
-    (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 #[async_trait]

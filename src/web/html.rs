@@ -105,6 +105,22 @@ fn diff_line(line: &str) -> Option<&'static str> {
     }
 }
 
+/// Renders a form that compares two versions, newest first.
+pub fn comparison(numbers: &[i64], here: &str) -> Markup {
+    let choice = |name: &str, chosen: Option<&i64>| {
+        html! { select name=(name) { @for number in numbers {
+            option value=(number) selected[Some(number) == chosen] { "Version " (number) }
+        } } }
+    };
+    html! {
+        form action=(here) {
+            label { "From" (choice("from", numbers.get(1))) }
+            label { "To" (choice("to", numbers.first())) }
+            button type="submit" { "Compare" }
+        }
+    }
+}
+
 /// Renders a time, with the exact one as its title.
 pub fn time(at: Timestamp, zone: Zone, now: Timestamp) -> Markup {
     html! { time datetime=(at.rfc3339()) title=(zone.show_long(at)) { (Language::ENGLISH.near(zone, at, now)) } }

@@ -11,6 +11,7 @@ use super::assets;
 use super::navigation::{Entry, FIRST, MORE};
 use super::visitor::Visitor;
 use crate::admin::CommandError;
+use crate::review::reveal::reveal;
 use crate::wording::page as says;
 
 /// Renders a page. `path` is the entry of the navigation that it belongs to.
@@ -46,6 +47,20 @@ pub fn page(visitor: Option<&Visitor>, path: &str, title: &str, main: Markup) ->
 fn without_controls(markup: &str) -> String {
     let shown = |char: char| if char.is_control() && char != '\n' && char != '\t' { '\u{fffd}' } else { char };
     markup.replace("\r\n", "\n").chars().map(shown).collect()
+}
+
+/// Renders the page of what has that name, or the refusal to show it.
+pub fn page_or_refusal(
+    visitor: &Visitor,
+    path: &str,
+    name: &str,
+    status: StatusCode,
+    main: Result<Markup, CommandError>,
+) -> Response {
+    match main {
+        Ok(main) => (status, page(Some(visitor), path, &reveal(name), main)).into_response(),
+        Err(error) => refused(visitor, error),
+    }
 }
 
 fn header(visitor: &Visitor, path: &str) -> Markup {

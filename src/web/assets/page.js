@@ -74,7 +74,8 @@ if (say) {
         refresh();
       } else {
         const known = { 401: "You are signed out.", 413: "This is longer than the page takes (1 MB)." }[answer.status];
-        report((known || await answer.text()) + " Your text is still here.");
+        const isSentence = (answer.headers.get("content-type") || "").startsWith("text/plain");
+        report((known || (isSentence ? await answer.text() : "This did not work.")) + " Your text is still here.");
       }
       keep();
     }, () => {

@@ -66,14 +66,7 @@ pub async fn note(
         (None, None) if query.edit.is_some() => web.note_editor(&visitor, &name).await,
         (None, None) => web.whole_note(&visitor, &name, query.before, None).await,
     };
-    page_of(&visitor, &name, StatusCode::OK, main)
-}
-
-fn page_of(visitor: &Visitor, name: &str, status: StatusCode, main: Result<Markup, CommandError>) -> Response {
-    match main {
-        Ok(main) => (status, layout::page(Some(visitor), "/memory", &reveal(name), main)).into_response(),
-        Err(error) => layout::refused(visitor, error),
-    }
+    layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::OK, main)
 }
 
 /// Changes a note.
@@ -87,14 +80,14 @@ pub async fn change(
             Ok(NoteEdit::Saved(file)) => Redirect::to(&address(&file.path)).into_response(),
             Ok(NoteEdit::Conflict(present)) => {
                 let main = conflict(present.as_ref(), &name, &form.text);
-                page_of(&visitor, &name, StatusCode::CONFLICT, Ok(main))
+                layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::CONFLICT, Ok(main))
             }
             Ok(NoteEdit::Refused(why)) => {
                 let main = html! {
                     div.problem role="alert" { (render::markdown(&why.markdown, &why.label)) }
                     (editor(&name, &form.digest, &texts::typed_field("text", &form.text)))
                 };
-                page_of(&visitor, &name, StatusCode::CONFLICT, Ok(main))
+                layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::CONFLICT, Ok(main))
             }
             Err(error) => layout::refused(&visitor, error),
         },
@@ -109,7 +102,9 @@ pub async fn change(
         NoteAct::Promote => {
             match files.promote_note(&visitor.person, &name, form.code.trim(), visitor.surface()).await {
                 Ok(answer) if answer.failed => web.told(&visitor, &name, &answer).await,
-                Ok(answer) => page_of(&visitor, &name, StatusCode::OK, Ok(promotion(&name, &answer))),
+                Ok(answer) => {
+                    layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::OK, Ok(promotion(&name, &answer)))
+                }
                 Err(error) => layout::refused(&visitor, error),
             }
         }
@@ -127,7 +122,7 @@ impl Web {
     async fn told(&self, visitor: &Visitor, name: &str, answer: &Answer) -> Response {
         let notice = render::markdown(&answer.markdown, &answer.label);
         let main = self.whole_note(visitor, name, None, Some(notice)).await;
-        page_of(visitor, name, StatusCode::CONFLICT, main)
+        layout::page_or_refusal(visitor, "/memory", name, StatusCode::CONFLICT, main)
     }
 
     async fn whole_note(
@@ -307,24 +302,8 @@ fn versions(history: &FileHistoryPage, here: &str, visitor: &Visitor) -> Markup 
         ol.rows { @for version in &page.items { (line(version, pairs.next().and_then(|pair| pair.last()).map(|old| old.id))) } }
         @if let Some(trusted) = &history.last_trusted { p { "The last one without text from outside:" } ol.rows { (line(trusted, None)) } }
         @if let Some(next) = page.next { p { a.button rel="next" href={ (here) "?before=" (next) } { "Older" } } }
-        @if page.items.len() > 1 { (comparison(&page.items, here)) }
+        @if page.items.len() > 1 { (render::comparison(&page.items.iter().map(|version| version.id.0).collect::<Vec<_>>(), here)) }
     } }
-}
-
-/// A form that compares two versions.
-fn comparison(versions: &[FileRow], here: &str) -> Markup {
-    let choice = |name: &str, chosen: usize| {
-        html! { select name=(name) { @for (at, version) in versions.iter().enumerate() {
-            option value=(version.id) selected[at == chosen] { "Version " (version.id) }
-        } } }
-    };
-    html! {
-        form action=(here) {
-            label { "From" (choice("from", 1)) }
-            label { "To" (choice("to", 0)) }
-            button type="submit" { "Compare" }
-        }
-    }
 }
 
 fn facts(version: &FileRow, visitor: &Visitor) -> Markup {

@@ -105,14 +105,7 @@ pub async fn skill(
         }
         (None, None) => web.skill_with_versions(&visitor, &name, query.before, None).await,
     };
-    page_of(&visitor, &name, StatusCode::OK, main)
-}
-
-fn page_of(visitor: &Visitor, name: &str, status: StatusCode, main: Result<Markup, CommandError>) -> Response {
-    match main {
-        Ok(main) => (status, layout::page(Some(visitor), "/skills", &reveal(name), main)).into_response(),
-        Err(error) => layout::refused(visitor, error),
-    }
+    layout::page_or_refusal(&visitor, "/skills", &name, StatusCode::OK, main)
 }
 
 /// Restores an earlier version of a skill.
@@ -126,7 +119,7 @@ pub async fn restore(
         Ok(answer) => {
             let notice = render::markdown(&answer.markdown, &answer.label);
             let main = web.skill_with_versions(&visitor, &name, None, Some(notice)).await;
-            page_of(&visitor, &name, StatusCode::CONFLICT, main)
+            layout::page_or_refusal(&visitor, "/skills", &name, StatusCode::CONFLICT, main)
         }
         Err(error) => layout::failure(&error),
     }
@@ -237,24 +230,8 @@ fn versions(history: &SkillHistoryReport, visitor: &Visitor) -> Markup {
             (texts::sources(&version.label))
         } } }
         @if let Some(next) = page.next { p { a.button rel="next" href={ (here) "?before=" (next) } { "Older" } } }
-        @if page.items.len() > 1 { (comparison(page.items.iter().map(|version| version.number.0).collect(), &here)) }
+        @if page.items.len() > 1 { (render::comparison(&page.items.iter().map(|version| version.number.0).collect::<Vec<_>>(), &here)) }
     } }
-}
-
-/// A form that compares two versions.
-fn comparison(numbers: Vec<i64>, here: &str) -> Markup {
-    let choice = |name: &str, chosen: Option<&i64>| {
-        html! { select name=(name) { @for number in &numbers {
-            option value=(number) selected[Some(number) == chosen] { "Version " (number) }
-        } } }
-    };
-    html! {
-        form action=(here) {
-            label { "From" (choice("from", numbers.get(1))) }
-            label { "To" (choice("to", numbers.first())) }
-            button type="submit" { "Compare" }
-        }
-    }
 }
 
 fn facts(version: &VersionRow, visitor: &Visitor) -> Markup {
