@@ -51,8 +51,8 @@ pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport
 pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;
 pub use memory::{
-    FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit, OriginReport,
-    RepairMode, SortedNotes, UnreadFiles, note_address,
+    FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit, NotesListed,
+    OriginReport, RepairMode, SortedNotes, UnreadFiles, note_address,
 };
 pub use models::{PREFERRED_MODEL, UsageReport};
 pub use numbers::Numbers;

@@ -64,7 +64,7 @@ pub use heartbeat_file::{
     without_ticked_items,
 };
 pub use imported::{ImportedNote, ImportedNoteKey};
-pub use index::{Index, IndexHealth, IndexTotals};
+pub use index::{Index, IndexHealth, IndexTotals, NotePaths};
 pub use known::KnownItems;
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file, of_pixels as label_of_pixels};
 pub use layout::{EXPERIENCE, is_instruction, is_owner_only, normal as normal_path, own as path_in_folder};

@@ -43,7 +43,7 @@ pub use history::{FileComparison, FileHistoryPage, FileVersion};
 pub use name::address as note_address;
 pub(in crate::admin) use name::visible_path;
 pub use origin::OriginReport;
-pub use overview::{MemoryReport, SortedNotes, UnreadFiles};
+pub use overview::{MemoryReport, NotesListed, SortedNotes, UnreadFiles};
 pub(in crate::admin) use promote::{CODE, not_kept, shown_of};
 
 /// Maximum number of notes listed.

@@ -9,7 +9,7 @@ use super::answer::{Answer, CommandError, Render, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
 use super::erasure::ForgetRequest;
 use super::people::HandOverStep;
-use super::{Admin, RepairMode, help};
+use super::{Admin, NotesListed, RepairMode, help};
 use crate::id::PersonId;
 use crate::people::{Party, Person, Role};
 use crate::review::DecisionSource;
@@ -175,7 +175,7 @@ impl Admin {
             Query::SkillComparison(name, versions) => {
                 shown(&skills.compare_skill_versions(&name, versions, surface).await?)
             }
-            Query::Memory => shown(&memory_files.overview(origin.person()?, surface).await?),
+            Query::Memory => shown(&memory_files.overview(origin.person()?, NotesListed::All, surface).await?),
             Query::SearchMemory(query) => shown(&self.finder().search_memory(origin.person()?, &query).await?),
             Query::Files(request) => shown(&memory_files.files(origin.person()?, &request, surface).await?),
             Query::Note(note) => shown(&memory_files.note(origin.person()?, &note, surface).await?),

@@ -327,8 +327,23 @@ impl WorkspaceFiles<'_> {
     /// Lists the notes of the memory by path, including daily notes and notes that wait in
     /// `memory/untrusted/`.
     pub async fn list_notes(&self, who: &Party) -> anyhow::Result<NoteList> {
-        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        let folder = self.folder_of(who).await?;
         let found = self.on_disk(move |workspace| Ok(workspace.files().all_notes(&folder))).await?;
+        self.labelled_notes(who.scope(), found).await
+    }
+
+    /// Reads the notes at those paths, as far as they exist.
+    pub async fn read_notes(&self, who: &Party, paths: Vec<String>) -> anyhow::Result<NoteList> {
+        let folder = self.folder_of(who).await?;
+        let read = move |workspace: &Workspace| {
+            let files = workspace.files();
+            Ok(paths.into_iter().filter_map(|path| files.found_note(&folder, path)).collect())
+        };
+        let found = self.on_disk(read).await?;
+        self.labelled_notes(who.scope(), found).await
+    }
+
+    async fn labelled_notes(&self, scope: Scope, found: Vec<FoundNote>) -> anyhow::Result<NoteList> {
         let query = move |db: Db<'_>| {
             let mut notes = NoteList::default();
             for FoundNote { path, location, entry, read } in found {
@@ -383,6 +398,14 @@ impl WorkspaceFiles<'_> {
         let digest = page::digest(&bytes);
         let text = String::from_utf8(bytes).map_err(|_| AccessRefusal::NoText)?;
         Ok(FileContent { requested_path, real_path, text, digest })
+    }
+
+    /// Blocks.
+    fn found_note(&self, folder: &str, path: String) -> Option<FoundNote> {
+        let found = find_in(&self.0.disk, folder, &path).ok()??;
+        let entry = disk::entry_at(&found.folder, &found.name).filter(|entry| !entry.folder)?;
+        let (location, read) = (found.real_path(), self.read_own(folder, &path));
+        Some(FoundNote { path, location, entry, read })
     }
 
     /// Blocks.

@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::layout;
 use super::workspace::Workspace;
 use crate::people::Party;
 use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery};
@@ -35,6 +36,8 @@ use changes::PendingChanges;
 /// Maximum number of changed files that a search reads before it answers; [`Index::refresh`] and
 /// later searches read the rest.
 const READ_BEFORE_SEARCH: usize = 512;
+/// Maximum number of days in a list.
+const MOST_DAYS: u32 = 400;
 /// Maximum number of entries ranked for the start of a conversation.
 const WEIGHED: u32 = 500;
 
@@ -64,6 +67,19 @@ pub struct IndexHealth {
     pub troubled: Vec<(String, String)>,
     /// Number of files with known changes that are not read yet.
     pub waiting: usize,
+}
+
+/// Paths of notes, for a page of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NotePaths {
+    /// Notes of no day, by path.
+    pub notes: Vec<String>,
+    /// The last of them, if more follow.
+    pub next: Option<String>,
+    /// Notes of days, newest first.
+    pub days: Vec<String>,
+    /// Notes that wait in `memory/untrusted/`.
+    pub outside: Vec<String>,
 }
 
 /// Totals over the indexes of all parties.
@@ -212,6 +228,35 @@ impl Index {
         let mut rows = self.0.journal.read_much(move |db| db.entries().most_used_entries(party.scope, limit)).await?;
         rows.iter_mut().for_each(|row| party.show_path(&mut row.path));
         Ok(rows)
+    }
+
+    /// Returns the paths of a party's notes, as the party sees them: at most `limit` of each kind,
+    /// those of no day from the first after `after` on. Days and notes from outside come with the
+    /// first of them only.
+    pub async fn note_paths(&self, party: &Party, after: &str, limit: u32) -> anyhow::Result<NotePaths> {
+        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let (scope, is_first) = (party.scope, after.is_empty());
+        let at = |path: &str| layout::within(&party.folder, path);
+        let (memory, outside) = (at("memory"), at("memory/untrusted"));
+        let after = if is_first { String::new() } else { at(after) };
+        let read = move |db: Db<'_>| {
+            let entries = db.entries();
+            let mut notes = entries.note_paths(scope, &memory, &after, limit.saturating_add(1))?;
+            let is_cut = notes.len() > usize::try_from(limit)?;
+            notes.truncate(usize::try_from(limit)?);
+            let next = notes.last().filter(|_| is_cut).cloned();
+            let (days, outside) = match is_first {
+                true => {
+                    (entries.day_paths(scope, &memory, MOST_DAYS)?, entries.note_paths(scope, &outside, "", limit)?)
+                }
+                false => Default::default(),
+            };
+            Ok(NotePaths { notes, next, days, outside })
+        };
+        let mut paths = self.0.journal.read_much(read).await?;
+        let NotePaths { notes, next, days, outside } = &mut paths;
+        notes.iter_mut().chain(next).chain(days).chain(outside).for_each(|path| party.show_path(path));
+        Ok(paths)
     }
 
     /// Records that those entries were given to a turn without untrusted input.

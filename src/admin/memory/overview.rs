@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use super::{MemoryFile, gauge, listed, name};
 use crate::admin::MemoryAdmin;
 use crate::admin::answer::{Render, RenderContext, ShownLabel, join, plain};
-use crate::memory::{AccessRefusal, NoteLine, UnreadNote, Workspace, unless_refused, without_comments};
+use crate::memory::{
+    AccessRefusal, NoteLine, NoteList, NotePaths, UnreadNote, Workspace, unless_refused, without_comments,
+};
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
@@ -22,6 +24,10 @@ use crate::wording::{Language, Sentence};
 pub(super) const INDEX: &str = "memory/MEMORY.md";
 /// Maximum number of bytes of `MEMORY.md` at the head of the list.
 const BEGINNING: usize = 2_500;
+/// Number of notes of a page.
+const PAGE: u32 = 50;
+/// Number of days of a page that are read.
+const WEEK: usize = 7;
 /// Files that are loaded automatically and appear in no list while they are readable.
 const OTHER_FILES: [&str; 6] =
     ["USER.md", "AGENTS.md", "SOUL.md", "HEARTBEAT.md", "learnings/errors.md", "learnings/corrections.md"];
@@ -44,6 +50,10 @@ pub struct MemoryReport {
     pub index: Result<MemoryFile, AccessRefusal>,
     /// The notes by kind.
     pub notes: SortedNotes,
+    /// Path of the last note, if more follow.
+    pub next: Option<String>,
+    /// Paths of earlier days than those among the notes, newest first.
+    pub earlier: Vec<String>,
     /// Folder of the notes, for the command line.
     folder: Option<String>,
     /// Files of extracted facts.
@@ -101,6 +111,16 @@ impl Render for MemoryReport {
     }
 }
 
+/// The notes that an overview lists.
+#[derive(Debug, Clone, Copy)]
+pub enum NotesListed<'a> {
+    /// All of them.
+    All,
+    /// A page of notes from the first after a path on; with the first page, whose path is blank,
+    /// also days and notes from outside.
+    After(&'a str),
+}
+
 /// The notes of a memory by kind.
 #[derive(Debug, Clone, Default)]
 pub struct SortedNotes {
@@ -116,9 +136,14 @@ pub struct SortedNotes {
 
 impl MemoryAdmin<'_> {
     /// The overview of a person's memory.
-    pub async fn overview(&self, person: &Person, surface: Surface) -> anyhow::Result<MemoryReport> {
+    pub async fn overview(
+        &self,
+        person: &Person,
+        listed: NotesListed<'_>,
+        surface: Surface,
+    ) -> anyhow::Result<MemoryReport> {
         let who = Party::One(person.clone());
-        let notes = self.workspace.files().list_notes(&who).await?;
+        let (notes, next, earlier) = self.notes(&who, listed).await?;
         let index = match self.page(&who, &[INDEX.to_owned()]).await {
             Ok(page) => Ok(page),
             Err(error) => Err(error.refusal()?),
@@ -134,10 +159,29 @@ impl MemoryAdmin<'_> {
             is_read: self.reads_memory(),
             index,
             notes: sort(notes.read, &self.zone.day(self.clock.now())),
+            next,
+            earlier,
             folder: place.and_then(|path| path.parent().map(|folder| folder.display().to_string())),
             fact_files,
             unread,
         })
+    }
+
+    /// Reads notes, and returns the path after which they go on, and the paths of earlier days.
+    async fn notes(
+        &self,
+        who: &Party,
+        listed: NotesListed<'_>,
+    ) -> anyhow::Result<(NoteList, Option<String>, Vec<String>)> {
+        let files = self.workspace.files();
+        let after = match listed {
+            NotesListed::All => return Ok((files.list_notes(who).await?, None, Vec::new())),
+            NotesListed::After(after) => after,
+        };
+        let NotePaths { notes, next, mut days, outside } = self.index.note_paths(who, after, PAGE).await?;
+        let earlier = days.split_off(days.len().min(WEEK));
+        let paths = notes.into_iter().chain(days).chain(outside).collect();
+        Ok((files.read_notes(who, paths).await?, next, earlier))
     }
 
     /// Both layers of extracted facts, as far as they exist.

@@ -480,3 +480,34 @@ async fn a_search_during_a_refresh_misses_nothing() {
     all.unwrap();
     assert_eq!(found.len(), 60);
 }
+
+#[tokio::test]
+async fn notes_are_told_page_by_page_and_by_kind() {
+    let home = home().await;
+    let folder = home.index.0.workspace.folder_of(&home.ben).await.unwrap();
+    let at = |path: &str| layout::within(&folder, path);
+    for number in 0..5 {
+        home.write(&at(&format!("memory/n{number}.md")), "Saxophone");
+        home.write(&at(&format!("memory/2026-11-1{number}.md")), "Saxophone");
+    }
+    for path in [
+        "memory/MEMORY.md",
+        "memory/sub/deep.md",
+        "memory/untrusted/w.md",
+        "memory.md",
+        "memory-2/x.md",
+        "memory/a.txt",
+    ] {
+        home.write(&at(path), "Saxophone");
+    }
+    home.write("memory/n9.md", "Of Ada");
+    let page = async |after: &str| home.index.note_paths(&home.ben, after, 3).await.unwrap();
+    let first = page("").await;
+    assert_eq!(first.notes, ["memory/n0.md", "memory/n1.md", "memory/n2.md"]);
+    assert_eq!(first.next.as_deref(), Some("memory/n2.md"));
+    assert_eq!(first.outside, ["memory/untrusted/w.md"]);
+    let days: Vec<&str> = first.days.iter().map(|path| &path["memory/".len()..]).collect();
+    assert_eq!(days, ["2026-11-14.md", "2026-11-13.md", "2026-11-12.md", "2026-11-11.md", "2026-11-10.md"]);
+    let rest = NotePaths { notes: vec!["memory/n3.md".to_owned(), "memory/n4.md".to_owned()], ..NotePaths::default() };
+    assert_eq!(page("memory/n2.md").await, rest);
+}

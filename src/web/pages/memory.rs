@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{MemoryFile, MemoryReport, note_address};
+use crate::admin::{MemoryFile, MemoryReport, NotesListed, note_address};
 use crate::memory::{NoteLine, Workspace};
 use crate::people::Party;
 use crate::review::reveal::reveal;
@@ -18,15 +18,14 @@ use crate::web::{Web, html as render, layout, texts};
 use crate::wording::page::memory as says;
 use crate::wording::{Language, memory as words};
 
-/// Number of notes of a page.
-const LISTED: usize = 100;
 /// Number of lines of what was used.
 const USED: u32 = 10;
 
 /// Place in the list of notes.
 #[derive(Deserialize)]
 pub struct ListQuery {
-    after: Option<String>,
+    #[serde(default)]
+    after: String,
 }
 
 /// Returns the address of a file of the memory.
@@ -46,12 +45,13 @@ pub async fn memory(
     Member(visitor): Member,
     (State(web), Query(ListQuery { after })): (State<Arc<Web>>, Query<ListQuery>),
 ) -> Response {
-    let report = match web.admin.memory_files().overview(&visitor.person, visitor.surface()).await {
+    let listed = NotesListed::After(&after);
+    let report = match web.admin.memory_files().overview(&visitor.person, listed, visitor.surface()).await {
         Ok(report) => report,
         Err(error) => return layout::failure(&error),
     };
-    if let Some(after) = after {
-        let main = html! { (notes(&report.notes.notes, Some(&after), &visitor)) };
+    if !after.is_empty() {
+        let main = html! { (notes(&report, &visitor)) (from_outside(&report, &visitor)) (unread(&report)) };
         return layout::page(Some(&visitor), "/memory", "Notes", main).into_response();
     }
     let used = match web.admin.index.most_used(&Party::One(visitor.person.clone()), USED).await {
@@ -61,7 +61,7 @@ pub async fn memory(
     let main = html! {
         @if !report.is_read { p.problem { (&*words::SWITCHED_OFF.in_language(Language::ENGLISH)) } }
         (index(&report))
-        (notes(&report.notes.notes, None, &visitor))
+        (notes(&report, &visitor))
         (days(&report, &visitor))
         (from_outside(&report, &visitor))
         (extracted(&report))
@@ -86,16 +86,13 @@ fn index(report: &MemoryReport) -> Markup {
     }
 }
 
-/// The notes after a path, with a link to the rest.
-fn notes(all: &[NoteLine], after: Option<&str>, visitor: &Visitor) -> Markup {
-    let mut rest: Vec<&NoteLine> = all.iter().filter(|note| after.is_none_or(|after| *note.path > *after)).collect();
-    rest.sort_by(|one, other| one.path.cmp(&other.path));
-    let shown = rest.get(..LISTED).unwrap_or(&rest);
-    let next = shown.last().filter(|_| shown.len() < rest.len());
-    html! { @if !all.is_empty() { section {
+/// The notes of the page, with a link to the rest.
+fn notes(report: &MemoryReport, visitor: &Visitor) -> Markup {
+    let (notes, next) = (&report.notes.notes, &report.next);
+    html! { @if !notes.is_empty() || next.is_some() { section {
         h2 { "Notes" }
-        ol.rows { @for note in shown { li { (line(note, visitor)) } } }
-        @if let Some(last) = next { p { a.button rel="next" href={ "/memory?after=" (render::encoded(&last.path)) } { "More notes" } } }
+        ol.rows { @for note in notes { li { (line(note, visitor)) } } }
+        @if let Some(last) = next { p { a.button rel="next" href={ "/memory?after=" (render::encoded(last)) } { "More notes" } } }
     } } }
 }
 
@@ -114,10 +111,10 @@ fn days(report: &MemoryReport, visitor: &Visitor) -> Markup {
     let days = || report.notes.today.iter().chain(report.notes.days.iter().rev());
     html! { @if days().next().is_some() { section {
         h2 { "Days" }
-        ol.rows { @for day in days().take(7) { li { (line(day, visitor)) } } }
-        @if days().count() > 7 { details {
+        ol.rows { @for day in days() { li { (line(day, visitor)) } } }
+        @if !report.earlier.is_empty() { details {
             summary { "Earlier days" }
-            ul.days { @for day in days().skip(7).take(400) { li { a href=(address(&day.path)) { (reveal(&note_address(&day.path))) } } } }
+            ul.days { @for day in &report.earlier { li { a href=(address(day)) { (reveal(&note_address(day))) } } } }
         } }
     } } }
 }
@@ -127,8 +124,8 @@ fn from_outside(report: &MemoryReport, visitor: &Visitor) -> Markup {
     html! { @if !notes.is_empty() { section {
         h2 { "From outside" }
         p { (says::WAITS_FOR_YOU) }
-        div.outside { ol.rows { @for note in notes.iter().take(LISTED) { li { (line(note, visitor)) } } } }
-        @if notes.len() > LISTED { p.note { (notes.len() - LISTED) " more." } }
+        div.outside { ol.rows { @for note in notes { li { (line(note, visitor)) } } } }
+        p { a href="/files/memory/untrusted" { "All that wait, as files" } }
     } } }
 }
 

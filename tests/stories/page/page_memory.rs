@@ -253,3 +253,32 @@ async fn a_note_is_forgotten_after_it_was_shown_what_goes() {
     assert!(story.file(PETS).is_none(), "{done}");
     story.end().await;
 }
+
+#[tokio::test]
+async fn every_note_is_listed_once_page_by_page() {
+    let story = Story::with(SERVED).await;
+    let (notes, days) = (120, 12);
+    for n in 0..notes {
+        story.writes(&format!("memory/n{n:03}.md"), &format!("# Number {n}\n\nWords.\n"));
+    }
+    for day in 1..=days {
+        story.writes(&format!("memory/2026-10-{day:02}.md"), "Rain.\n");
+    }
+    story.say(ADA, "Hello").await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let (mut next, mut pages) = (Some("/memory".to_owned()), Vec::new());
+    while let Some(path) = next {
+        let page = ada.get(&path).await.text;
+        let link = page.split("href=\"/memory?after=").nth(1).and_then(|rest| rest.split('"').next());
+        next = link.map(|after| format!("/memory?after={after}"));
+        pages.push(page);
+    }
+    assert_eq!(pages.len(), 3);
+    let times = |path: String| {
+        pages.iter().map(|page| page.matches(&format!("href=\"/memory/{path}\"")).count()).sum::<usize>()
+    };
+    let not_once: Vec<usize> = (0..notes).filter(|n| times(format!("n{n:03}")) != 1).collect();
+    assert_eq!(not_once, [0_usize; 0]);
+    assert_eq!((1..=days).map(|day| times(format!("2026-10-{day:02}"))).sum::<usize>(), days);
+    assert!(pages[0].contains("Number 0") && pages[0].contains("Earlier days") && !pages[1].contains("Rain"));
+}
