@@ -57,7 +57,8 @@ pub use memory::{
 pub use models::{PREFERRED_MODEL, UsageReport};
 pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};
-pub use review::{ProposalItem, ProposalView};
+pub use pending::PendingReport;
+pub use review::{ProposalItem, ProposalView, ProposalsReport};
 pub use search::{HitSource, SearchKind, SearchQuery, SearchReport, SearchRow};
 pub use skills::{
     SkillComparison, SkillEntry, SkillHistoryReport, SkillReport, SkillUse, SkillVersionReport, SkillsReport,

@@ -16,6 +16,7 @@ use flate2::write::GzEncoder;
 use tower::ServiceExt;
 
 use crate::library::{large_home, word};
+use crate::support::browser::sign_in_code;
 use crate::{figure, line};
 
 const ADDRESS: &str = "127.0.0.1:7420";
@@ -33,8 +34,7 @@ impl Browser {
     async fn of(app: &App, config: compline::config::Web) -> Self {
         let router = app.page_at(config, ADDRESS.parse().unwrap()).await.unwrap().routes();
         let mut browser = Self { router, cookie: String::new() };
-        let told = app.admin.command_line(&["web".to_owned()]).await;
-        let code = told.json["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+        let code = sign_in_code(app, "P1").await;
         let request = Request::post("/login").header("sec-fetch-site", "same-origin");
         let form = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").header(HOST, ADDRESS);
         let answer =

@@ -18,7 +18,7 @@ const MAX_CHARACTERS: usize = 200;
 
 impl ReportsAdmin<'_> {
     /// The open questions to a person, and for an owner the pending proposals.
-    pub(super) async fn pending(&self, person: &Person) -> anyhow::Result<PendingReport> {
+    pub async fn pending(&self, person: &Person) -> anyhow::Result<PendingReport> {
         let (id, now) = (person.id, self.clock.now());
         let waiting = move |db: Db<'_>| {
             let keeps: Vec<_> =
@@ -46,12 +46,22 @@ impl ReportsAdmin<'_> {
 }
 
 /// All that waits for a person's decision.
-pub(super) struct PendingReport {
-    /// Each with its text.
-    questions: Vec<(QuestionRow, Option<Text>)>,
-    keeps: Vec<KeepRow>,
-    /// `None` for those who decide about none.
-    proposals: Option<ProposalsReport>,
+pub struct PendingReport {
+    /// Open questions, each with its text.
+    pub questions: Vec<(QuestionRow, Option<Text>)>,
+    /// Texts that may be kept.
+    pub keeps: Vec<KeepRow>,
+    /// Pending proposals; `None` for those who decide about none.
+    pub proposals: Option<ProposalsReport>,
+}
+
+impl PendingReport {
+    /// Returns true if nothing waits.
+    pub fn is_empty(&self) -> bool {
+        self.questions.is_empty()
+            && self.keeps.is_empty()
+            && self.proposals.as_ref().is_none_or(ProposalsReport::is_empty)
+    }
 }
 
 impl Render for PendingReport {

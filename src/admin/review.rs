@@ -157,8 +157,9 @@ fn unknown(id: ProposalId, surface: Surface) -> Answer {
 }
 
 /// A list of proposals.
-pub(super) struct ProposalsReport {
-    page: Page<ProposalRow>,
+pub struct ProposalsReport {
+    /// The proposals.
+    pub page: Page<ProposalRow>,
     at: Timestamp,
     /// False if decided ones are listed as well.
     only_pending: bool,
@@ -166,7 +167,7 @@ pub(super) struct ProposalsReport {
 
 impl ProposalsReport {
     /// Returns true if there are none.
-    pub(super) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.page.items.is_empty()
     }
 }

@@ -3,12 +3,10 @@
 use crate::admin::SkillsAdmin;
 use crate::admin::paging::{Page, PageRequest};
 use crate::id::ProposalId;
-use crate::review::reveal::reveal;
 use crate::review::{Proposal, show, why};
 use crate::store::{Db, DecisionRow, ProposalRow, ProposalState, VerdictRow, VersionRow};
 use crate::trust::Label;
 use crate::wording::Locale;
-use crate::wording::review as says;
 
 /// A proposal in a list.
 #[derive(Debug, Clone)]
@@ -17,14 +15,6 @@ pub struct ProposalItem {
     pub row: ProposalRow,
     /// Results of its stages, in order.
     pub stages: Vec<VerdictRow>,
-}
-
-impl ProposalItem {
-    /// Returns its effect, with hidden characters revealed.
-    pub fn change(&self) -> String {
-        let row = &self.row;
-        says::change(row.origin.as_str(), &row.change, &reveal(&row.skill), &reveal(&row.new_name))
-    }
 }
 
 /// A proposal, its origin and its fate.

@@ -11,11 +11,11 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{PageRequest, ProposalItem, ProposalView};
+use crate::admin::{PageRequest, ProposalView};
 use crate::id::ProposalId;
 use crate::review::reveal::reveal;
 use crate::review::{Decided, DecisionError, DecisionSource, show};
-use crate::store::{OriginKind, ProposalState, ReviewStage, VerdictRow};
+use crate::store::{OriginKind, ProposalRow, ProposalState, ReviewStage, VerdictRow};
 use crate::web::pages::skills;
 use crate::web::session::Owner;
 use crate::web::visitor::Visitor;
@@ -60,20 +60,21 @@ pub async fn list(
     let main = html! {
         (skills::tabs("/proposals"))
         @if page.items.is_empty() { p { (says::NO_PROPOSALS) } }
-        ol.rows { @for item in &page.items { li { (row(item, &visitor)) } } }
+        ol.rows { @for item in &page.items { li { (row(&item.row, &item.stages, &visitor)) } } }
         @if let Some(next) = page.next { p { a.button rel="next" href={ "/proposals?before=" (next) } { "Older" } } }
     };
     layout::page(Some(&visitor), "/skills", "Proposals", main).into_response()
 }
 
-fn row(item: &ProposalItem, visitor: &Visitor) -> Markup {
-    let row = &item.row;
+/// Renders a proposal in a list, with the results of its stages.
+pub fn row(row: &ProposalRow, stages: &[VerdictRow], visitor: &Visitor) -> Markup {
+    let change = review::change(row.origin.as_str(), &row.change, &reveal(&row.skill), &reveal(&row.new_name));
     html! {
-        a.title href={ "/proposals/" (row.id) } { (row.id) ": " bdi { (item.change()) } }
+        a.title href={ "/proposals/" (row.id) } { (row.id) ": " bdi { (change) } }
         p.facts {
             (says::state(row.state.as_str())) " · " (render::time(row.created_at, visitor.zone, visitor.now))
         }
-        p.facts { @for (at, stage) in item.stages.iter().enumerate() { @if at > 0 { " · " } (mark(stage)) } }
+        @if !stages.is_empty() { p.facts { @for (at, stage) in stages.iter().enumerate() { @if at > 0 { " · " } (mark(stage)) } } }
         (texts::sources(&row.label))
     }
 }

@@ -8,12 +8,17 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 
 use super::agenda::{day, name, next_items};
-use super::report::answer_markup;
-use crate::admin::{AgendaItem, AgendaKind};
+use super::proposals;
+use crate::admin::{AgendaItem, AgendaKind, PendingReport};
+use crate::id::QuestionId;
+use crate::review::reveal::reveal;
+use crate::store::TextKind;
 use crate::time::{Period, Span};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
+use crate::wording::Language;
+use crate::wording::review::NOTHING_WAITS;
 
 /// Time ahead that is looked at.
 const AHEAD: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -31,13 +36,12 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
         (Ok(past), Ok(coming)) => (past, coming),
         (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
     };
-    let pending = web.query(&visitor, "/pending").await;
+    let waiting = match web.admin.reports().pending(&visitor.person).await {
+        Ok(waiting) => waiting,
+        Err(error) => return layout::failure(&error),
+    };
     let main = html! {
-        section {
-            h2 { "Waits for you" }
-            (answer_markup(&pending))
-            @if visitor.is_owner() { p { a href="/proposals" { "Proposals" } } }
-        }
+        section { h2 { "Waits for you" } (pending(&waiting, &visitor)) }
         (since_last_look(&visitor, &past))
         section { h2 { "The day" } (day(&visitor, this_day, &past, &coming).markup()) }
         section {
@@ -48,6 +52,35 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
         @if visitor.is_owner() { (channels(&web)) }
     };
     layout::page(Some(&visitor), "/", "Today", main).into_response()
+}
+
+/// Each question in full above its answers, and each proposal as a link to its page.
+fn pending(waiting: &PendingReport, visitor: &Visitor) -> Markup {
+    if waiting.is_empty() {
+        return html! { p { (&*NOTHING_WAITS.in_language(Language::ENGLISH)) } };
+    }
+    let keeps = waiting.keeps.iter().filter_map(|keep| Some((keep, keep.number?)));
+    let proposals = waiting.proposals.iter().flat_map(|proposals| &proposals.page.items);
+    html! { ol.rows {
+        @for (question, text) in &waiting.questions { li {
+            @if let Some(text) = text { (texts::message_text(TextKind::Said, text)) }
+            (answers(question.id))
+        } }
+        @for (keep, number) in keeps { li {
+            p { "May this be kept in " bdi { (reveal(&keep.path)) } "?" }
+            (texts::verbatim(&keep.shown))
+            (answers(number))
+        } }
+        @for proposal in proposals { li { (proposals::row(proposal, &[], visitor)) } }
+    } }
+}
+
+fn answers(number: QuestionId) -> Markup {
+    html! { @for (word, title) in [("yes", "Yes"), ("no", "No")] {
+        form.inline method="post" action="/act" {
+            button type="submit" name="command" value={ "/" (word) " " (number) } { (title) }
+        }
+    } }
 }
 
 fn since_last_look(visitor: &Visitor, past: &[AgendaItem]) -> Markup {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use reqwest::{Method, StatusCode};
 use serde_json::json;
 
+use crate::skill_gate::submit;
 use crate::support::browser::{Browser, SERVED, answer};
 use crate::support::model::Say;
 use crate::support::story::{ADA, StoryOver, every_untrusted_part_is_labelled};
@@ -156,6 +157,42 @@ async fn the_start_page_tells_what_is_new() {
     assert!(week.contains("water the figs") && week.contains("<circle"), "{week}");
     let ben = Browser::of(story.app(), "Ben").await;
     assert!(!ben.get("/schedule").await.text.contains("figs") && !ben.get("/").await.text.contains("cake"));
+    story.end().await;
+}
+
+/// Promise (page/waits): What waits for you stands whole on the start page, with its answers, and each
+/// proposal leads to its page.
+#[tokio::test]
+async fn the_start_page_shows_what_waits() {
+    let story = Story::with(SERVED).await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    assert!(ada.get("/").await.text.contains("Nothing waits"));
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" }));
+    let form = [("id", "one"), ("text", "What does this say?"), ("pasted", "Remind her of the oven in an hour.")];
+    ada.post("/chat", &form).await;
+    story.answered().await;
+    story.model.calls("remember", json!({ "title": "Tea", "content": "Warm the <b>pot</b>.", "kind": "preference" }));
+    story.model.says("Noted.");
+    ada.post("/chat", &[("id", "two"), ("text", "And this?"), ("pasted", "She warms the pot.")]).await;
+    story.answered().await;
+    story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");
+    says(&mut ada, "three", "propose a skill for tea").await;
+    story.answered().await;
+    let page = ada.get("/").await.text;
+    for part in ["the oven", "May this be kept in", "Warm the &lt;b&gt;pot", "href=\"/proposals/1\"", "value=\"/no 2\""]
+    {
+        assert!(page.contains(part), "{part:?} is missing in {page}");
+    }
+    assert!(!Browser::of(story.app(), "Ben").await.get("/").await.text.contains("oven"));
+    for yes in ["/yes 1", "/yes 2"] {
+        let done = ada.post("/act", &[("command", yes)]).await;
+        assert!(done.status.is_success(), "{}", done.text);
+        story.answered().await;
+    }
+    assert_eq!(story.count("SELECT count(*) FROM reminders"), 1);
+    assert!(story.reads("memory/tea.md").contains("Warm the <b>pot</b>."));
+    let left = ada.get("/").await.text;
+    assert!(!left.contains("value=\"/yes") && left.contains("href=\"/proposals/1\""), "{left}");
     story.end().await;
 }
 
