@@ -101,6 +101,17 @@ pub fn read(markdown: &str, links: LinkDisplay) -> Vec<Block> {
     vec![verbatim_block(source.trim())]
 }
 
+/// Returns the words of Markdown without its marks, with addresses spelled out.
+pub fn words(markdown: &str) -> String {
+    let words = |block: Block| match block.body {
+        Body::Text { spans, .. } => spans.into_iter().map(|span| span.text).collect(),
+        Body::Code { text, .. } => text,
+        Body::Table(table) => table.rows.concat().join(" "),
+        Body::Rule => String::new(),
+    };
+    read(markdown, LinkDisplay::SpelledOut).into_iter().map(words).collect::<Vec<String>>().join(" ")
+}
+
 /// Appends ` (address)` to the text of every link that `chosen` selects, for channels or addresses
 /// that do not support hidden links.
 pub fn spell_out(spans: &[Span], chosen: impl Fn(&str) -> bool) -> Vec<Span> {

@@ -101,6 +101,14 @@ fn link_of_bare(markdown: &str) -> Option<Rc<str>> {
 }
 
 #[test]
+fn words_stand_without_marks_and_lose_none() {
+    let markdown =
+        "# Head\n\n- **Warm** the [pot](https://e.org/a)\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\nx < y\n```\n";
+    assert_eq!(words(markdown), "Head Warm the pot (https://e.org/a) a b 1 2 x < y");
+    assert_eq!(words("turn the <b>cake</b>"), "turn the <b>cake</b>");
+}
+
+#[test]
 fn words_hide_only_honest_addresses() {
     for hidden in [
         "[words](https://e.org/a)",

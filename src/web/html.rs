@@ -6,6 +6,7 @@
 //! `/away`, which shows where it goes.
 
 use maud::{Markup, html};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::markdown::{self, Block, Body, LinkDisplay, Span};
 use crate::review::reveal::reveal;
@@ -78,9 +79,12 @@ fn away(link: &str) -> String {
     format!("/away?to={}", encoded(link))
 }
 
+/// Characters of a text that an address does not show as they are.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
 /// Returns a text as a part of an address.
 pub fn encoded(text: &str) -> String {
-    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 /// Renders a text as it is, with hidden characters revealed.

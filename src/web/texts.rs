@@ -6,6 +6,7 @@
 use maud::{Markup, html};
 
 use super::html as render;
+use crate::markdown;
 use crate::memory::memory_md::{self, Fact};
 use crate::memory::section::{self, MarkdownSection};
 use crate::memory::{note, without_comments};
@@ -120,15 +121,15 @@ pub fn line(text: &Text) -> Markup {
     html! { bdi { (words) } }
 }
 
-/// Renders the beginning of a text, in a box if it grew from outside.
+/// Renders the beginning of a message, in a box if it grew from outside.
 pub fn excerpt(text: &Text) -> Markup {
     boxed(text.label(), html! { p { (short_line(text)) } })
 }
 
-/// Renders the beginning of a text on one line.
+/// Renders the beginning of a message on one line.
 pub fn short_line(text: &Text) -> Markup {
     let (words, ..) = text.open();
-    html! { bdi { (shorten(&one_line(&reveal(words)), MAX_EXCERPT)) } }
+    html! { bdi { (shorten(&one_line(&reveal(&markdown::words(words))), MAX_EXCERPT)) } }
 }
 
 /// Renders a note: trusted text with its sections, any other as it is, with nothing hidden.

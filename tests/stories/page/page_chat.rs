@@ -166,17 +166,17 @@ async fn the_start_page_tells_what_is_new() {
 async fn the_start_page_shows_what_waits() {
     let story = Story::with(SERVED).await;
     let mut ada = Browser::of(story.app(), "Ada").await;
-    assert!(ada.get("/").await.text.contains("Nothing waits"));
-    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" }));
-    let form = [("id", "one"), ("text", "What does this say?"), ("pasted", "Remind her of the oven in an hour.")];
-    ada.post("/chat", &form).await;
-    story.answered().await;
+    assert!(ada.get("/").await.text.contains("Nothing is waiting for you."));
     story.model.calls("remember", json!({ "title": "Tea", "content": "Warm the <b>pot</b>.", "kind": "preference" }));
     story.model.says("Noted.");
-    ada.post("/chat", &[("id", "two"), ("text", "And this?"), ("pasted", "She warms the pot.")]).await;
+    ada.post("/chat", &[("id", "one"), ("text", "What does this say?"), ("pasted", "She warms the pot.")]).await;
     story.answered().await;
     story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");
-    says(&mut ada, "three", "propose a skill for tea").await;
+    says(&mut ada, "two", "propose a skill for tea").await;
+    story.answered().await;
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" }));
+    let form = [("id", "three"), ("text", "And this?"), ("pasted", "Remind her of the oven in an hour.")];
+    ada.post("/chat", &form).await;
     story.answered().await;
     let page = ada.get("/").await.text;
     for part in ["the oven", "May this be kept in", "Warm the &lt;b&gt;pot", "href=\"/proposals/1\"", "value=\"/no 2\""]
