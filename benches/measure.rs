@@ -1,6 +1,6 @@
-//! Measures the performance that a person notices: `cargo bench --profile dist --bench measure`, or only parts of
-//! it with `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`, `-- entries`,
-//! `-- search`, `-- web`, `-- prefix`, `-- scan`.
+//! Measures the performance that a person notices: `cargo bench --profile dist --bench measure`, or
+//! only parts of it with `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`,
+//! `-- entries`, `-- search`, `-- web`, `-- prefix`, `-- scan`.
 //!
 //! Three kinds of figures. The real binary, against a Telegram server and a model on loopback: time
 //! to the first poll, resident memory at rest, time from a message to the first byte of the answer,

@@ -1,5 +1,5 @@
-//! Measures how well past messages are found: `cargo bench --profile dist --bench retrieval -- FILE… [--embed URL
-//! --model NAME] [--ollama]`. Without a file it takes the small sample next to this source;
+//! Measures how well past messages are found:
+//! `cargo bench --profile dist --bench retrieval -- FILE… [--embed URL --model NAME] [--ollama]`. Without a file it takes the small sample next to this source;
 //! `invented` instead of a file generates conversations and a semantic model for them.
 //! `spoken` generates conversations in plain English. Each set is also asked what it cannot answer.
 //! `docs/retrieval.md` describes the file format and the figures.

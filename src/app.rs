@@ -358,8 +358,8 @@ impl App {
 
     fn wake_on_presence_change(&self) {
         let wake = |channel: ChannelKind| {
-            // The dispatcher holds the channel, so a strong reference back would keep the journal open
-            // forever.
+            // The dispatcher holds the channel, so a strong reference back would keep the journal
+            // open forever.
             let dispatcher = Arc::downgrade(&self.dispatcher);
             move |peer: &str| {
                 let Some(dispatcher) = dispatcher.upgrade() else { return };

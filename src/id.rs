@@ -55,7 +55,7 @@ ids! {
     TurnId;
     /// A model call or a tool call within a turn.
     StepId;
-    /// What a person allows for one conversation.
+    /// Permission of a person for one conversation.
     GrantId;
     /// A raw item as received from an adapter.
     InboxId;

@@ -113,9 +113,9 @@ pub enum SkipReason {
     Empty,
     /// A file that cannot be read.
     Unreadable,
-    /// What came with the other program.
+    /// A skill that came with the other program.
     Manual,
-    /// What is no skill, or has a name that no skill here may have.
+    /// A folder that is no skill, or whose name no skill here may have.
     NoSkill,
 }
 
@@ -166,7 +166,7 @@ pub enum ImportError {
     /// A folder has too many entries.
     #[error("{}", says::TOO_MANY)]
     TooMany,
-    /// It grows more than an export does when it is unpacked.
+    /// Grows more than an export does when it is unpacked.
     #[error("{}", says::BOMB)]
     Bomb,
     /// The reader of the items wants no more.

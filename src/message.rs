@@ -312,7 +312,7 @@ pub struct OutgoingFile {
     pub bytes: Arc<[u8]>,
 }
 
-/// What happens in a person's chat while a page shows it.
+/// Event in a person's chat while a page shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChatEvent {
     /// A message was stored or changed.

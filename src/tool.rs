@@ -193,7 +193,7 @@ pub struct Ask {
     pub covers: Covers,
     /// The destination: a host, or a tool and its server. One line.
     pub to: String,
-    /// Its words, with every hidden character written out.
+    /// Words, with every hidden character written out.
     pub text: QuestionText,
 }
 
@@ -226,7 +226,7 @@ pub struct AuthorizableCall<'a> {
     pub typed: &'a [WrittenAddress],
     /// Addresses found in pages of their own host that this turn has read.
     pub linked: &'a [Url],
-    /// What a person's approval covers of this call.
+    /// Part of this call that a person's approval covers.
     pub granted: &'a [Covers],
     /// Join of everything the turn has read so far: the label of the arguments.
     pub label: &'a Label,

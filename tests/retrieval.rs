@@ -1,8 +1,8 @@
 //! Meaning never costs what words alone would have found: over conversations of invented words,
 //! with a good and a middling model of what they mean, no kind of question finds less of its
-//! answers among the first ten by both than by words alone. Questions without an answer find nothing
-//! more often than not by words, and it costs no answers.
-//! `cargo bench --bench retrieval -- invented` prints all the figures.
+//! answers among the first ten by both than by words alone. Questions without an answer find
+//! nothing more often than not by words, and it costs no answers. `cargo bench --bench retrieval --
+//! invented` prints all the figures.
 
 #![allow(
     clippy::unwrap_used,

@@ -52,7 +52,7 @@ pub enum Query {
     Whoami,
     /// The caller's language and time zone.
     Settings,
-    /// What in the caller's open conversation came from outside.
+    /// Text from outside in the caller's open conversation.
     Trust,
     /// The program's status.
     Status,
@@ -80,7 +80,7 @@ pub enum Query {
     Conversation(ConversationId, TranscriptPart),
     /// Full-text search.
     Search(SearchQuery),
-    /// What an archive of another program holds.
+    /// Contents of an archive of another program.
     Archive(ImportRequest),
     /// The imports.
     Imports,
@@ -290,7 +290,7 @@ pub enum Action {
     },
     /// Shows something that the caller sent, or lets it count as theirs in the open conversation.
     Vouch {
-        /// Its number in the list.
+        /// Number in the list.
         number: usize,
         /// The code shown below it; blank if there was none.
         code: String,

@@ -181,8 +181,8 @@ impl HistoryAdmin<'_> {
         self.journal.read_much(list).await
     }
 
-    /// What was sent to the person by itself since they last wrote: it belongs to no conversation
-    /// yet.
+    /// Unasked messages since the person last wrote: they belong to no
+    /// conversation yet.
     async fn sent_messages(&self, person: &Person, shown: &mut ShownLabel) -> anyhow::Result<Vec<Value>> {
         let id = person.id;
         let unshown = move |db: Db<'_>| match db.conversations().stream_of(id)? {

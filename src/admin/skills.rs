@@ -378,9 +378,9 @@ impl Render for SkillsReport {
 /// One skill.
 #[derive(Debug, Clone)]
 pub struct SkillReport {
-    /// Its line in the list.
+    /// Line in the list.
     pub entry: SkillEntry,
-    /// Its files, if it is used.
+    /// Files, if it is used.
     pub live: Option<LiveSkill>,
 }
 

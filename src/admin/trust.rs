@@ -33,12 +33,12 @@ use crate::wording::{Language, Sentence};
 /// Maximum size, in bytes, of a text that a person is shown to vouch for it.
 const IN_CHAT: usize = 12_000;
 
-/// What in a conversation came from outside.
+/// Text from outside in a conversation.
 pub(super) struct ConversationTrust {
     conversation: ConversationId,
     /// Join of everything that it has read.
     label: Label,
-    /// What the person sent, in order.
+    /// The person's own messages, in order.
     items: Vec<SentItem>,
     grants: Vec<GrantRow>,
 }

@@ -18,11 +18,11 @@ use super::config::{CliPaths, SYSTEM_HOME};
 use super::print::{CliError, Printer};
 use crate::wording::cli::service as says;
 
-/// Its user.
+/// User.
 const SYSTEM_USER: &str = "compline";
 /// The unit of the computer's service, as packages install it.
 const SYSTEM_UNIT: &str = include_str!("../../config/compline.service");
-/// Its program there.
+/// Program there.
 const PACKAGED_PROGRAM: &str = "/usr/bin/compline";
 const PACKAGED_UNIT: &str = "/usr/lib/systemd/system/compline.service";
 const USER_UNIT: &str = include_str!("../../config/compline.user.service");

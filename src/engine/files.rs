@@ -263,8 +263,8 @@ async fn read(engine: &Arc<Engine>, turn: &TurnRow, file: &Attachment, bytes: &[
     }
 }
 
-/// Extracts the text of a file that came without a message; `None` if the file holds it verbatim, or
-/// it cannot be read.
+/// Extracts the text of a file that came without a message; `None` if the file holds it verbatim,
+/// or it cannot be read.
 pub async fn extracted_text(engine: &Engine, bytes: &[u8], name: &str) -> Option<String> {
     match DocumentKind::of(bytes, "", name) {
         DocumentKind::Plain(_) | DocumentKind::Unknown => None,

@@ -63,7 +63,7 @@ pub struct Turn<'a> {
     watcher: Box<dyn Watcher>,
     /// Pictures that the tools so far put before the model.
     shown: Vec<ShownPicture>,
-    /// What the person allows in this conversation.
+    /// Permissions of the person in this conversation.
     grants: Vec<GrantRow>,
     /// Notified when something may have come in for the stream.
     arrivals: Arc<Notify>,

@@ -51,7 +51,7 @@ pub struct Fragment<'f, L> {
     start: usize,
     /// The unit.
     pub text: &'f str,
-    /// Its style.
+    /// Style.
     pub style: &'f L,
     /// True if it continues the grapheme of the previous fragment.
     continues_grapheme: bool,

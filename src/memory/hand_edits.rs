@@ -35,7 +35,7 @@ const AT_ONCE: u32 = 100;
 pub struct FollowedEdit {
     /// Path of the edited file as its owner sees it.
     pub path: String,
-    /// What the new value replaced elsewhere.
+    /// Texts that the new value replaced elsewhere.
     pub instead_of: Replaced,
 }
 

@@ -44,9 +44,9 @@ const BY_TOOL: [&str; 3] = [FAILED_CALL, UNREACHABLE, TIMED_OUT];
 /// Learnings for a prompt, each part with its heading; blank if there are none.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Learnings {
-    /// What was put right more than once.
+    /// Corrections made more than once.
     pub rules: String,
-    /// What was put right once, and the tools that failed repeatedly.
+    /// Corrections made once, and tools that failed repeatedly.
     pub lessons: String,
 }
 

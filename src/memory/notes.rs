@@ -86,7 +86,7 @@ pub struct Replaced {
     pub shown: String,
     /// SHA-256 of it.
     pub digest: String,
-    /// Its label.
+    /// Label.
     pub label: Label,
 }
 

@@ -34,9 +34,9 @@ pub fn diff(base: Option<&SkillFolder>, result: Option<&SkillFolder>) -> String 
 /// A changed part of a text, with the lines around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffHunk {
-    /// Its place in both texts: `@@ -1,3 +1,3 @@`.
+    /// Place in both texts: `@@ -1,3 +1,3 @@`.
     pub header: String,
-    /// Its lines.
+    /// Lines.
     pub lines: Vec<DiffLine>,
 }
 

@@ -215,7 +215,7 @@ impl Effect {
     }
 }
 
-/// What makes an effect the same as another: its kind and its whole object, however it is written.
+/// Identity of an effect: its kind and its whole object, however it is written.
 type Identity = (EffectKind, String);
 
 fn identity(kind: EffectKind, object: &str) -> Identity {

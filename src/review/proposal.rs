@@ -150,7 +150,7 @@ pub struct Proposal {
     /// True if it contains a third party's text: from outside, from a third party's skill, or from
     /// the version that it would change.
     pub third_party: bool,
-    /// What it newly does, as it was stored with it.
+    /// New effects, as stored with it.
     pub effects: Effects,
 }
 

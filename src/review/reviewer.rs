@@ -60,7 +60,7 @@ pub struct ReviewSubject<'a> {
     pub findings: &'a [Finding],
     /// New effects of the change.
     pub effects: &'a Effects,
-    /// What the check of its origin decided.
+    /// Decision of the check of its origin.
     pub clearance: Clearance,
 }
 

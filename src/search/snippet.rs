@@ -172,7 +172,7 @@ impl Snippet {
         Self(shown)
     }
 
-    /// Its pieces, in order.
+    /// Pieces, in order.
     pub fn pieces(&self) -> &[SnippetPiece] {
         &self.0
     }

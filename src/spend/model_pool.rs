@@ -80,7 +80,7 @@ type QuestionKey = (Scope, &'static str);
 #[derive(Debug, Clone, Copy)]
 struct UnusableAnswers {
     count: u32,
-    /// What was wrong with the newest.
+    /// Problem of the newest.
     newest: AnswerProblem,
 }
 

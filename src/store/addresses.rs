@@ -52,9 +52,9 @@ impl Addresses<'_> {
     }
 
     /// Returns the address for messages to a person: the preferred channel, else the one they last
-    /// wrote from, terminal and page only if there is no other, because they may be closed. `None` if
-    /// they never wrote. We do not write first, except to a preferred Signal number, where that is
-    /// usual.
+    /// wrote from, terminal and page only if there is no other, because they may be closed. `None`
+    /// if they never wrote. We do not write first, except to a preferred Signal number, where that
+    /// is usual.
     pub fn reached_at(&self, person: PersonId) -> anyhow::Result<Option<AddressId>> {
         self.db.first(
             "SELECT a.id FROM addresses a JOIN people p ON p.id = a.person_id
@@ -64,8 +64,8 @@ impl Addresses<'_> {
         )
     }
 
-    /// Returns the other addresses at which the person of an address is reached, except terminal and page,
-    /// in the order of [`reached_at`](Self::reached_at).
+    /// Returns the other addresses at which the person of an address is reached, except terminal
+    /// and page, in the order of [`reached_at`](Self::reached_at).
     pub fn next_channels(&self, address: AddressId) -> anyhow::Result<Vec<KnownAddress>> {
         self.db.all(
             "SELECT a.id, a.adapter, a.account, a.peer FROM addresses own JOIN people p ON p.id = own.person_id

@@ -23,7 +23,7 @@ pub struct DecidedButtons {
     pub id: OutboxId,
     /// Id of the message with the buttons.
     pub external_id: String,
-    /// What was decided: the key of a sentence, or the title of the pressed button.
+    /// Decision: the key of a sentence, or the title of the pressed button.
     pub decision: String,
     /// When.
     pub decided_at: Timestamp,
@@ -42,7 +42,7 @@ pub struct Delivery {
     pub at: Timestamp,
     /// Buttons: title and data.
     pub buttons: Vec<(String, String)>,
-    /// What was decided, as in [`DecidedButtons`]; blank while the buttons can be used.
+    /// Decision, as in [`DecidedButtons`]; blank while the buttons can be used.
     pub decision: String,
     /// When.
     pub decided_at: Timestamp,

@@ -117,7 +117,7 @@ pub enum ExtractionState {
     Wanted,
     /// The answer is stored.
     Asked,
-    /// Its facts are in the files.
+    /// The facts are in the files.
     Kept,
     /// There were no facts.
     Nothing,

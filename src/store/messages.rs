@@ -254,8 +254,8 @@ impl Messages<'_> {
         self.db.rows("WHERE conversation_id = ?1 AND id >= ?2 ORDER BY id LIMIT ?3", params![id, place, limit])
     }
 
-    /// Returns the newest messages of a stream that its person said or got, in order. Commands count
-    /// only if they came over that channel.
+    /// Returns the newest messages of a stream that its person said or got, in order. Commands
+    /// count only if they came over that channel.
     pub fn newest_of_stream(&self, id: StreamId, adapter: &str, limit: u32) -> anyhow::Result<Vec<StoredMessage>> {
         let mut messages: Vec<StoredMessage> = self.db.rows(
             "WHERE stream_id = ?1 AND (kind IN ('said', 'reply', 'sent')

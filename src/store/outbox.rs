@@ -319,8 +319,8 @@ impl Outbox<'_> {
 }
 
 impl OutboxMut<'_> {
-    /// Blanks the notices and answers to commands that show text of that source. Those still pending
-    /// are not sent.
+    /// Blanks the notices and answers to commands that show text of that source. Those still
+    /// pending are not sent.
     pub fn blank_notices(&self, source: &Source) -> anyhow::Result<()> {
         let source = format!(" {source} ");
         let shown = "SELECT id FROM outbox WHERE message_id IS NULL AND instr(' ' || label || ' ', ?1) > 0";

@@ -64,7 +64,7 @@ pub enum ReviewStage {
     Structure,
     /// Scan for hidden content.
     Scan,
-    /// What the change newly does.
+    /// New effects of the change.
     Effects,
     /// The reviewing model.
     Reviewer,

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 pub enum SseItem {
     /// A complete event that has data.
     Event {
-        /// Its type; blank if the server gives none.
+        /// Type; blank if the server gives none.
         kind: Vec<u8>,
         /// The lines of its data, joined with line feeds.
         data: Vec<u8>,

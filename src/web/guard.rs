@@ -94,7 +94,7 @@ impl SiteNames {
 /// Reason why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// Its name is none of ours.
+    /// A host name that is none of ours.
     WrongHost(String),
     /// Another page sent it.
     OtherSite,

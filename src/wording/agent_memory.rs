@@ -96,7 +96,7 @@ pub fn corrected(number: usize, was: &str, now: &str, count: u64) -> String {
     format!("{number}. {now} (before: {was}; said {})", times(count))
 }
 
-/// What the extraction need not take down again; blank parts are left out.
+/// Known facts that the extraction leaves out; blank parts are skipped.
 pub fn known(facts: &str, notes: &str, today: &str, corrected: &str) -> String {
     let facts = if facts.is_empty() { NOTHING_KNOWN } else { facts };
     let parts = [("known", facts), ("notes", notes), ("today", today), ("corrected", corrected)];

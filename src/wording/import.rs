@@ -117,13 +117,13 @@ fn list(mut parts: Vec<String>) -> String {
     if parts.is_empty() { last } else { format!("{} and {last}", parts.join(", ")) }
 }
 
-/// What an import has brought so far: conversations, messages, notes and skills.
+/// Progress of an import: conversations, messages, notes and skills.
 pub fn so_far(brought: (usize, usize, usize, usize)) -> String {
     let (_, _, notes, skills) = brought;
     format!("{} so far", counts(brought, notes + skills > 0))
 }
 
-/// What an archive holds: conversations, messages, notes and skills.
+/// Contents of an archive: conversations, messages, notes and skills.
 pub fn holds(kind: &str, held: (usize, usize, usize, usize), days: Option<(&str, &str)>) -> String {
     let days = days.map(|(from, to)| format!(", from {from} to {to}")).unwrap_or_default();
     let what = if is_folder(kind) { "folder" } else { "export" };

@@ -87,7 +87,7 @@ pub fn picture_too_large(most_mb: u64) -> String {
     format!("Pictures of more than {most_mb} MB are not shown here, so it can only be downloaded.")
 }
 
-/// What happens to an uploaded file, and the limit.
+/// Effect of an upload, and the limit.
 pub fn about_uploads(most_mib: u64) -> String {
     format!("It goes into your inbox, counts as coming from outside, and may be up to {most_mib} MB.")
 }

@@ -450,7 +450,7 @@ pub struct ProposalWords<'a> {
     pub skill: &'a str,
     /// Kind of change.
     pub change: &'a str,
-    /// What the check of its origin found.
+    /// Result of the check of its origin.
     pub origin: &'static str,
     /// Reason of the proposer.
     pub rationale: &'a str,

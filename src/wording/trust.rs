@@ -86,7 +86,7 @@ pub fn taken_back(language: Language, count: usize) -> String {
     say!(language, "trust-taken-back", count = count)
 }
 
-/// What a conversation has read, for the status.
+/// Sources of a conversation, for the status.
 pub fn status(language: Language, sources: &str) -> String {
     format!("  {}", say!(language, "status-read", sources = shorten(sources, SOURCES)))
 }

@@ -24,8 +24,8 @@ fn a_link_is_made_while_the_page_is_served() {
     gateway.stop();
 }
 
-/// Promise (page/desktop): On a desktop the link opens by itself, through a page that only its user can
-/// read, and no command line holds the code.
+/// Promise (page/desktop): On a desktop the link opens by itself, through a page that only its user
+/// can read, and no command line holds the code.
 #[test]
 fn a_desktop_opens_the_link_from_a_private_file() {
     let home = Home::plain();

@@ -116,7 +116,7 @@ pub struct SkillVersionReport {
     pub folder: String,
     /// The version.
     pub row: VersionRow,
-    /// Its files.
+    /// Files.
     pub content: SkillFolder,
     /// The present version with its files; `None` if none is in use.
     pub present: Option<(VersionRow, SkillFolder)>,

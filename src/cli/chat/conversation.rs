@@ -159,7 +159,7 @@ async fn completed<T>(future: &mut Option<BoxFuture<'static, T>>) -> T {
     }
 }
 
-/// What the prompt tells while nothing is typed.
+/// Text of the prompt while nothing is typed.
 #[derive(Debug, Default)]
 struct StatusLine {
     /// Start of the present activity.
@@ -181,7 +181,7 @@ impl StatusLine {
     }
 }
 
-/// What goes on, as far as known.
+/// Current activity, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Activity {
     /// An answer is awaited.

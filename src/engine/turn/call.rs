@@ -240,7 +240,7 @@ impl Turn<'_> {
     }
 }
 
-/// What a yes to a call covers.
+/// Extent of a yes to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum YesExtent {
     /// The calls that were shown.
@@ -258,7 +258,7 @@ struct PendingQuestion {
     seq: u32,
     /// The call in question and those after it.
     calls: Vec<ToolCall>,
-    /// What is asked about each of them.
+    /// Question about each of them.
     asks: Vec<Option<Ask>>,
     person: PersonId,
     /// Label of the calls' text.

@@ -35,7 +35,7 @@ fn line(key: &str, name: &str) -> String {
     format!("The {key} was brought by {name} last summer.")
 }
 
-/// What is forgotten.
+/// Subject of the deletion.
 #[derive(Debug, Clone, Copy)]
 enum Forgotten {
     Fact(usize),
@@ -63,7 +63,7 @@ impl Forgotten {
         }
     }
 
-    /// Its words: one of these stands in each sentence that says it.
+    /// Words, one of which stands in each sentence that says it.
     fn terms(self, home: &RandomHome) -> Vec<String> {
         let words = |text: &str| ErasureQuery::words_of(text);
         match self {

@@ -19,7 +19,7 @@ pub(super) struct Hit {
     pub(super) object: String,
 }
 
-/// What is already known of a text when its sentences are read, each list in order.
+/// Knowledge of a text before its sentences are read, each list in order.
 pub(super) struct Known<'a> {
     /// Hosts, mail addresses, phone numbers.
     pub(super) addresses: &'a [Range<usize>],
@@ -71,7 +71,7 @@ struct Sentence<'a> {
     words: &'a [PlainWord],
     /// The concepts of this sentence.
     marks: &'a [Mark],
-    /// What is known of this sentence.
+    /// Knowledge of this sentence.
     addresses: &'a [Range<usize>],
     paths: &'a [(Range<usize>, String)],
     sums: &'a [Range<usize>],

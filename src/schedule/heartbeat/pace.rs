@@ -120,7 +120,7 @@ fn frequency(line: &str) -> Option<Duration> {
     unit.checked_mul(count).filter(|every| !every.is_zero())
 }
 
-/// What decides about a run.
+/// Conditions of a run.
 pub(super) struct Pace<'a> {
     pub(super) interval: Duration,
     pub(super) zone: Zone,

@@ -19,8 +19,8 @@ async fn says(browser: &mut Browser, id: &str, text: &str) {
     assert_eq!((page.status, page.leads_to()), (StatusCode::SEE_OTHER, "/chat"), "{}", page.text);
 }
 
-/// Promise (page/chat): A message written on the page is answered there, in the one conversation that
-/// you have on every channel, also over a restart of the gateway.
+/// Promise (page/chat): A message written on the page is answered there, in the one conversation
+/// that you have on every channel, also over a restart of the gateway.
 #[tokio::test]
 async fn a_message_is_answered_on_the_page() {
     let mut story = Story::with(SERVED).await;
@@ -43,8 +43,8 @@ async fn a_message_is_answered_on_the_page() {
     story.end().await;
 }
 
-/// Promise (page/once): A message of the page is stored once, however often it is sent: after a reload,
-/// a double click, or an answer that was lost.
+/// Promise (page/once): A message of the page is stored once, however often it is sent: after a
+/// reload, a double click, or an answer that was lost.
 #[tokio::test]
 async fn a_message_that_is_sent_again_counts_once() {
     let mut story = Story::with(SERVED).await;
@@ -65,8 +65,8 @@ async fn a_message_that_is_sent_again_counts_once() {
     story.end().await;
 }
 
-/// Promise (page/pasted): What you paste into the page's field counts as text from outside, until you
-/// say that these are your words.
+/// Promise (page/pasted): What you paste into the page's field counts as text from outside, until
+/// you say that these are your words.
 #[tokio::test]
 async fn pasted_text_is_from_outside() {
     let story = Story::with(SERVED).await;
@@ -82,8 +82,8 @@ async fn pasted_text_is_from_outside() {
     story.stop_here().await;
 }
 
-/// Promise (page/growth): An open page is told at once of what grows and of what is new, and while one
-/// is open, what comes unasked comes there too.
+/// Promise (page/growth): An open page is told at once of what grows and of what is new, and while
+/// one is open, what comes unasked comes there too.
 #[tokio::test]
 async fn an_open_page_hears_what_grows() {
     let story = Story::with(SERVED).await;
@@ -106,8 +106,8 @@ async fn an_open_page_hears_what_grows() {
     story.end().await;
 }
 
-/// Promise (page/buttons): A question has its buttons on the page, on whichever channel it was asked;
-/// a press counts once, and both show what was decided.
+/// Promise (page/buttons): A question has its buttons on the page, on whichever channel it was
+/// asked; a press counts once, and both show what was decided.
 #[tokio::test]
 async fn a_question_is_decided_on_the_page() {
     let story = Story::with(SERVED).await;
@@ -132,8 +132,8 @@ async fn a_question_is_decided_on_the_page() {
     story.end().await;
 }
 
-/// Promise (page/today): The start page lists what came unasked since you marked it as seen, and draws
-/// the day and the week with the same times as a table.
+/// Promise (page/today): The start page lists what came unasked since you marked it as seen, and
+/// draws the day and the week with the same times as a table.
 #[tokio::test]
 async fn the_start_page_tells_what_is_new() {
     let story = Story::with(SERVED).await;
@@ -160,8 +160,8 @@ async fn the_start_page_tells_what_is_new() {
     story.end().await;
 }
 
-/// Promise (page/waits): What waits for you stands whole on the start page, with its answers, and each
-/// proposal leads to its page.
+/// Promise (page/waits): What waits for you stands whole on the start page, with its answers, and
+/// each proposal leads to its page.
 #[tokio::test]
 async fn the_start_page_shows_what_waits() {
     let story = Story::with(SERVED).await;
@@ -196,8 +196,8 @@ async fn the_start_page_shows_what_waits() {
     story.end().await;
 }
 
-/// Promise (page/unasked): What comes unasked goes to your messenger while no page is open, even if you
-/// wrote on the page last.
+/// Promise (page/unasked): What comes unasked goes to your messenger while no page is open, even if
+/// you wrote on the page last.
 #[tokio::test]
 async fn a_reminder_finds_the_messenger_while_no_page_is_open() {
     let story = Story::with(SERVED).await;

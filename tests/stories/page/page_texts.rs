@@ -8,8 +8,8 @@ use crate::support::telegram::FakeTelegram;
 
 type Story = StoryOver<FakeTelegram>;
 
-/// Promise (page/hostile): A text stands on the page as text, whoever wrote it: no markup, script or
-/// lying link of it takes effect.
+/// Promise (page/hostile): A text stands on the page as text, whoever wrote it: no markup, script
+/// or lying link of it takes effect.
 #[tokio::test]
 async fn hostile_texts_stand_as_text() {
     let story = Story::with(SERVED).await;
@@ -40,8 +40,8 @@ async fn hostile_texts_stand_as_text() {
     story.end().await;
 }
 
-/// Promise (page/away): A link leads to a page that shows its whole address first, and only to web and
-/// mail addresses.
+/// Promise (page/away): A link leads to a page that shows its whole address first, and only to web
+/// and mail addresses.
 #[tokio::test]
 async fn a_link_is_shown_before_it_is_followed() {
     let story = Story::with(SERVED).await;
@@ -79,8 +79,8 @@ async fn an_address_runs_no_command() {
     story.end().await;
 }
 
-/// Promise (page/own): Each person sees their own conversations and use on the page, an owner too; only
-/// use and cost are an owner's to see as a whole.
+/// Promise (page/own): Each person sees their own conversations and use on the page, an owner too;
+/// only use and cost are an owner's to see as a whole.
 #[tokio::test]
 async fn each_sees_their_own() {
     let story = Story::with(SERVED).await;
@@ -101,8 +101,8 @@ async fn each_sees_their_own() {
     story.end().await;
 }
 
-/// Promise (page/refusals): An incomplete form, one that is too long and a wrong address get a sentence,
-/// and change nothing.
+/// Promise (page/refusals): An incomplete form, one that is too long and a wrong address get a
+/// sentence, and change nothing.
 #[tokio::test]
 async fn bad_input_gets_a_sentence() {
     let story = Story::with(SERVED).await;
