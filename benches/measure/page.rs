@@ -32,7 +32,9 @@ struct Browser {
 
 impl Browser {
     async fn of(app: &App, config: compline::config::Web) -> Self {
-        let router = app.page_at(config, ADDRESS.parse().unwrap()).await.unwrap().routes();
+        let address = ADDRESS.parse().unwrap();
+        let router = app.page_at(config, address).await.unwrap().routes();
+        app.admin.page.served_at(address);
         let mut browser = Self { router, cookie: String::new() };
         let code = sign_in_code(app, "P1").await;
         let request = Request::post("/login").header("sec-fetch-site", "same-origin");
