@@ -158,9 +158,10 @@ impl MemoryAdmin<'_> {
         Ok(stored.and_then(|(text, label)| Some(Labelled::new(Arc::from(text?), label, who.scope()))))
     }
 
-    /// The files of a person that they should look at, each with its problem.
-    pub async fn file_problems(&self, person: &Person) -> anyhow::Result<Vec<(String, FileProblem)>> {
-        self.workspace.checks().problems_of(&Party::One(person.clone())).await
+    /// The files of a person that they should look at, each with its problem; of notes without a
+    /// line in `MEMORY.md` at most that many.
+    pub async fn file_problems(&self, person: &Person, unlisted: usize) -> anyhow::Result<Vec<(String, FileProblem)>> {
+        self.workspace.checks().problems_of(&Party::One(person.clone()), unlisted).await
     }
 
     /// Begins to receive a file for a person; `None` while too many arrive.

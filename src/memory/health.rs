@@ -145,13 +145,19 @@ impl WorkspaceChecks<'_> {
         FOLDERS.into_iter().filter(|folder| !self.0.disk.unchecked(folder).is_dir())
     }
 
-    /// Returns the files of a party that a person should look at, by path, each with its problem.
-    pub async fn problems_of(&self, who: &Party) -> anyhow::Result<Vec<(String, FileProblem)>> {
+    /// Returns the files of a party that a person should look at, each with its problem; of notes
+    /// without a line at most that many.
+    pub async fn problems_of(&self, who: &Party, unlisted: usize) -> anyhow::Result<Vec<(String, FileProblem)>> {
         let files = self.folders().files_of(who).await?;
-        self.problems_among(who, &files).await
+        self.problems_among(who, &files, unlisted).await
     }
 
-    async fn problems_among(&self, who: &Party, files: &[OwnPath]) -> anyhow::Result<Vec<(String, FileProblem)>> {
+    async fn problems_among(
+        &self,
+        who: &Party,
+        files: &[OwnPath],
+        unlisted: usize,
+    ) -> anyhow::Result<Vec<(String, FileProblem)>> {
         let mut problems = Vec::new();
         for file in files.iter().filter(|file| layout::is_loaded(&file.path) && file.path.ends_with(".md")) {
             if file.size > most_bytes(&file.path) {
@@ -161,7 +167,7 @@ impl WorkspaceChecks<'_> {
                 problems.push((file.path.clone(), FileProblem::Unreadable));
             }
         }
-        let unlisted = self.unlisted(who, files).await?;
+        let unlisted = self.unlisted(who, files, unlisted).await?;
         problems.extend(unlisted.into_iter().map(|(file, _)| (file.path.clone(), FileProblem::Unlisted)));
         Ok(problems)
     }
@@ -173,7 +179,7 @@ impl WorkspaceChecks<'_> {
         for file in files.iter().filter(|file| file.path == MEMORY) {
             health.fullest = health.fullest.max(file.size.saturating_mul(100) / most_bytes(&file.path).max(1));
         }
-        for (_, problem) in self.problems_among(who, &files).await? {
+        for (_, problem) in self.problems_among(who, &files, usize::MAX).await? {
             let count = match problem {
                 FileProblem::TooLarge => &mut health.overfull,
                 FileProblem::Unreadable => &mut health.unreadable,

@@ -47,7 +47,7 @@ impl Workspace {
     /// person removes later is not put back.
     async fn list_unknown(&self, who: &Party, now: Timestamp) -> anyhow::Result<()> {
         let files = self.folders().files_of(who).await?;
-        let unlisted = self.unlisted(who, &files).await?;
+        let unlisted = self.unlisted(who, &files, usize::MAX).await?;
         let locations: Vec<String> = unlisted.iter().map(|(file, _)| file.location.clone()).collect();
         let read = move |db: Db<'_>| {
             locations
@@ -80,31 +80,33 @@ impl Workspace {
         let mut listed: HashSet<String> = HashSet::new();
         for name in names.iter().filter(|name| holds_lines(&layout::within("memory", name))) {
             let bytes = disk.read(&layout::within(notes, name), layout::MAX_TEXT_FILE).unwrap_or_default();
-            let text = String::from_utf8_lossy(&bytes);
-            let lines = memory_md::index_lines(&text).filter_map(memory_md::parse_index_line);
-            listed.extend(lines.map(|(_, file, _)| file.to_lowercase()));
+            listed.extend(names_listed_in(&String::from_utf8_lossy(&bytes)));
         }
         let is_unlisted =
             |name: &&String| is_listed_note(&layout::within("memory", name)) && !listed.contains(&name.to_lowercase());
         Ok(Some((changed_at, names.iter().filter(is_unlisted).count())))
     }
 
-    /// Returns the notes without a line in `MEMORY.md`, with their content. A line repeats text of
-    /// its note, and `MEMORY.md` is loaded automatically; so notes with untrusted text are left
-    /// out.
+    /// Returns at most that many notes without a line in `MEMORY.md`, with their content. A line
+    /// repeats text of its note, and `MEMORY.md` is loaded automatically; so notes with untrusted
+    /// text are left out.
     pub(super) async fn unlisted<'f>(
         &self,
         who: &Party,
         files: &'f [OwnPath],
+        most: usize,
     ) -> anyhow::Result<Vec<(&'f OwnPath, LabelledFile)>> {
-        let mut indexes = Vec::new();
+        let mut listed: HashSet<String> = HashSet::new();
         for file in files.iter().filter(|file| holds_lines(&file.path)) {
-            indexes.extend(self.folders().words_of(who.scope(), file).await?);
+            let text = self.folders().words_of(who.scope(), file).await?;
+            listed.extend(text.iter().flat_map(|text| names_listed_in(text)));
         }
-        let is_listed =
-            |file: &OwnPath| indexes.iter().any(|text| memory_md::has_index_line(text, name_of(&file.path)));
+        let is_listed = |file: &OwnPath| listed.contains(&name_of(&file.path).to_lowercase());
         let mut unlisted = Vec::new();
         for file in files.iter().filter(|file| is_listed_note(&file.path) && !is_listed(file)) {
+            if unlisted.len() == most {
+                break;
+            }
             let Ok(Some(found)) = self.files().readable(who, &file.path).await else { continue };
             if found.label.is_trusted() {
                 unlisted.push((file, found));
@@ -116,7 +118,7 @@ impl Workspace {
     /// Adds index lines for notes without one, and returns their number.
     pub(super) async fn list_unlisted(&self, who: &Party, now: Timestamp) -> anyhow::Result<usize> {
         let files = self.folders().files_of(who).await?;
-        let unlisted = self.unlisted(who, &files).await?.into_iter().take(AT_ONCE).collect();
+        let unlisted = self.unlisted(who, &files, AT_ONCE).await?;
         self.add_to_index(who, unlisted, now).await
     }
 
@@ -162,6 +164,12 @@ fn is_listed_note(path: &str) -> bool {
 /// Returns the time of the last change of a folder; `None` if there is none.
 fn modified(folder: &Path) -> Option<SystemTime> {
     std::fs::metadata(folder).and_then(|metadata| metadata.modified()).ok()
+}
+
+/// Returns the file names of the index lines of a text, in lower case.
+fn names_listed_in(text: &str) -> impl Iterator<Item = String> {
+    let lines = memory_md::index_lines(text).filter_map(memory_md::parse_index_line);
+    lines.map(|(_, file, _)| file.to_lowercase())
 }
 
 fn name_of(path: &str) -> &str {

@@ -107,6 +107,9 @@ pub const SAME_VERSION: &str = "The file is the same as this version.";
 /// No file needs a look.
 pub const FILES_ARE_FINE: &str = "All files that are read automatically are readable, listed, and within their limits.";
 
+/// More problems than are listed.
+pub const MORE_PROBLEMS: &str = "There may be more: fix these, and look again.";
+
 /// A file above its size limit.
 pub const FILE_OVERFULL: &str =
     "it is over its size limit, so nothing is added to it. Move what is old into notes, or forget it.";

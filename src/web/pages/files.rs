@@ -63,7 +63,7 @@ pub async fn root(
 
 /// Shows which of the visitor's files need a look, and what to do.
 pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
-    let problems = match web.admin.memory_files().file_problems(&visitor.person).await {
+    let problems = match web.admin.memory_files().file_problems(&visitor.person, LISTED).await {
         Ok(problems) => problems,
         Err(error) => return layout::failure(&error),
     };
@@ -74,6 +74,7 @@ pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Res
             @else { a href=(address("/files", path)) { bdi { (reveal(path)) } } }
             ": " (what_to_do(*problem))
         } } } }
+        @if problems.len() >= LISTED { p { (says::MORE_PROBLEMS) } }
         p { a href="/files" { "Back to the files" } }
     };
     layout::page(Some(&visitor), "/files", "Health of your files", main).into_response()
