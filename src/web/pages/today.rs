@@ -77,8 +77,10 @@ fn pending(waiting: &PendingReport, visitor: &Visitor) -> Markup {
 
 fn answers(number: QuestionId) -> Markup {
     html! { @for (word, title) in [("yes", "Yes"), ("no", "No")] {
-        form.inline method="post" action="/act" {
-            button type="submit" name="command" value={ "/" (word) " " (number) } { (title) }
+        form.inline method="post" action="/chat" {
+            // A press counts once, however often it is sent.
+            input type="hidden" name="id" value={ "answer-" (number) "-" (word) };
+            button type="submit" name="button" value={ "/" (word) " " (number) } { (title) }
         }
     } }
 }

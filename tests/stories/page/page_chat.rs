@@ -184,9 +184,11 @@ async fn the_start_page_shows_what_waits() {
         assert!(page.contains(part), "{part:?} is missing in {page}");
     }
     assert!(!Browser::of(story.app(), "Ben").await.get("/").await.text.contains("oven"));
-    for yes in ["/yes 1", "/yes 2"] {
-        let done = ada.post("/act", &[("command", yes)]).await;
-        assert!(done.status.is_success(), "{}", done.text);
+    // An answer to a question lets the turn go on.
+    story.model.says("It is set.");
+    for (id, yes) in [("answer-1-yes", "/yes 1"), ("answer-2-yes", "/yes 2"), ("answer-2-yes", "/yes 2")] {
+        assert!(page.contains(&format!("value=\"{id}\"")), "{page}");
+        assert_eq!(ada.post("/chat", &[("id", id), ("button", yes)]).await.leads_to(), "/chat");
         story.answered().await;
     }
     assert_eq!(story.count("SELECT count(*) FROM reminders"), 1);
