@@ -73,7 +73,7 @@ pub use notes::{NoteDraft, Replaced, Section, StoredNote};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
-pub use uploads::Upload;
+pub use uploads::{StoredUpload, Upload};
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, NewContent, WriteResult};
 

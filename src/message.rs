@@ -9,6 +9,7 @@ pub mod file_type;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::time::Timestamp;
@@ -164,6 +165,8 @@ pub struct MessageContent {
     pub carried: Vec<Attached>,
     /// Photos, voice notes and documents.
     pub files: Vec<RemoteFile>,
+    /// Files that arrived in the inbox before the message.
+    pub arrived: Vec<ArrivedFile>,
     /// Delay between reading and deletion, as wished by the sender; zero for view-once messages.
     pub expires_after: Option<Duration>,
     /// Album id: items with the same id form one message.
@@ -271,6 +274,43 @@ pub struct RemoteFile {
     pub name: String,
     /// Size in bytes, if known.
     pub size: Option<u64>,
+}
+
+/// File that lies in the inbox of its sender before the message that it belongs to is received.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ArrivedFile {
+    /// File name given by the sender.
+    pub name: String,
+    /// MIME type claimed by the sender's client, or empty.
+    pub mime: String,
+    /// Size in bytes.
+    pub size: u64,
+    /// Path relative to the workspace.
+    pub path: String,
+    /// SHA-256 of the bytes.
+    pub digest: String,
+}
+
+impl ArrivedFile {
+    /// Returns it as a file of a message, which needs no adapter.
+    pub fn as_remote(&self) -> RemoteFile {
+        // A browser that knows nothing about a file says so.
+        let is_known = !matches!(file_type::bare(&self.mime).as_str(), "" | file_type::UNKNOWN);
+        let mime = if is_known { &self.mime } else { file_type::of_name(&self.name) };
+        let file = RemoteFile {
+            kind: FileKind::Document,
+            reference: String::new(),
+            mime: mime.to_owned(),
+            name: self.name.clone(),
+            size: Some(self.size),
+        };
+        let kind = match file_type::bare(mime) {
+            sound if sound.starts_with("audio/") => FileKind::Audio,
+            _ if file_type::is_picture(&file) => FileKind::Photo,
+            _ => FileKind::Document,
+        };
+        RemoteFile { kind, ..file }
+    }
 }
 
 /// Kinds of files.

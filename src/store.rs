@@ -59,7 +59,7 @@ pub use after_restore::{
     ACTIVATED_AT, ClosedWork, HOME_ID, PersonRecord, PresentPeople, RESTORED_AT, Readmission, RestoredPerson,
 };
 pub use attachments::{Attachment, AttachmentState, EnclosedFile, Enclosure, Reaction, excerpt};
-pub use buttons::Delivery;
+pub use buttons::{Delivery, SentFile};
 pub use conversations::{BoundaryReason, Conversation, ConversationKind, NewConversation, OpeningState};
 pub use copy::{amend_copy, copy_journal, examine};
 pub use derivations::{Node, Pasted};

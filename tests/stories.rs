@@ -133,6 +133,12 @@ mod offline;
 mod page_files;
 #[path = "stories/page/page_chat.rs"]
 mod page_chat;
+#[path = "stories/page/page_chat_files.rs"]
+mod page_chat_files;
+#[path = "stories/page/page_once.rs"]
+mod page_once;
+#[path = "stories/page/page_size.rs"]
+mod page_size;
 #[path = "stories/page/page_memory.rs"]
 mod page_memory;
 #[path = "stories/page/page_proposals.rs"]

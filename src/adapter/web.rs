@@ -22,7 +22,7 @@ use crate::adapter::{
 };
 use crate::markdown::is_blank;
 use crate::message::{
-    Attached, AttachedTextKind, ChannelKind, ChatEvent, ChatKind, Event, FetchFileError, Health, Inbound,
+    ArrivedFile, Attached, AttachedTextKind, ChannelKind, ChatEvent, ChatKind, Event, FetchFileError, Health, Inbound,
     MessageContent, Outbound, OutgoingFile,
 };
 use crate::time::task::lock;
@@ -31,7 +31,7 @@ use crate::wording::chat as words;
 /// Name of the channel in addresses.
 const NAME: &str = ChannelKind::Web.name();
 /// Our only account: this home.
-const ACCOUNT: &str = "local";
+pub const ACCOUNT: &str = "local";
 /// Number of messages that may wait for the journal.
 const QUEUE_CAPACITY: usize = 16;
 /// Number of events that a slow page may be behind before it has to read the journal again.
@@ -79,6 +79,9 @@ pub struct WebMessage {
     /// What they pasted, each piece.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pasted: Vec<String>,
+    /// Files that they sent with it, which lie in their inbox.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ArrivedFile>,
     /// Data of the pressed button; blank for a message.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub button: String,
@@ -254,7 +257,10 @@ impl Adapter for WebChat {
         let pasted = message.pasted.into_iter().filter(|text| !is_blank(text));
         let carried = pasted.map(|text| Attached { kind: AttachedTextKind::Pasted, text }).collect();
         let event = match message.button.is_empty() {
-            true => Event::Message(MessageContent { text: message.text, carried, ..MessageContent::default() }),
+            true => {
+                let (text, arrived) = (message.text, message.files);
+                Event::Message(MessageContent { text, carried, arrived, ..MessageContent::default() })
+            }
             false => Event::Button { data: message.button, callback: String::new() },
         };
         Ok(Inbound {
@@ -326,7 +332,7 @@ impl Adapter for WebChat {
         TYPING_INTERVAL
     }
 
-    /// A file of a reply is stored with it; the page offers it from there.
+    /// Nothing is sent: the page offers the file from the home.
     async fn send_file(&self, peer: &str, _file: &OutgoingFile) -> Result<String, SendError> {
         self.tell(peer, ChatEvent::Message);
         Ok(format!("{:016x}-{}", self.run, self.sent_count.fetch_add(1, Ordering::Relaxed)))

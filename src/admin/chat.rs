@@ -5,7 +5,7 @@ use super::HistoryAdmin;
 use super::transcript::{TranscriptEntry, entry};
 use crate::id::{MessageId, PersonId};
 use crate::message::ChannelKind;
-use crate::store::{Db, Delivery, MessageKind, StoredMessage};
+use crate::store::{Db, Delivery, MessageKind, SentFile, StoredMessage};
 use crate::time::Timestamp;
 
 /// Number of messages shown.
@@ -20,6 +20,8 @@ pub struct ChatEntry {
     pub message: Option<Box<TranscriptEntry>>,
     /// The delivery of what we said, with its buttons and the text of an answer to a command.
     pub delivery: Option<Delivery>,
+    /// The files of that delivery.
+    pub files: Vec<SentFile>,
 }
 
 impl HistoryAdmin<'_> {
@@ -37,11 +39,10 @@ fn newest(db: Db<'_>, person: PersonId) -> anyhow::Result<Vec<ChatEntry>> {
     let answers = db.outbox().answers_at(person, page, since.map_or(Timestamp(0), |first| first.received_at), SHOWN)?;
     let mut entries: Vec<ChatEntry> =
         messages.into_iter().map(|message| of_message(db, message)).collect::<Result<_, _>>()?;
-    entries.extend(answers.into_iter().map(|answer| ChatEntry {
-        at: answer.at,
-        message: None,
-        delivery: Some(answer),
-    }));
+    for answer in answers.into_iter().rev() {
+        let files = db.outbox().sent_files(answer.id)?;
+        entries.push(ChatEntry { at: answer.at, message: None, delivery: Some(answer), files });
+    }
     entries.sort_by_key(|entry| entry.at);
     Ok(entries)
 }
@@ -50,6 +51,7 @@ fn of_message(db: Db<'_>, message: StoredMessage) -> anyhow::Result<ChatEntry> {
     let (id, at): (MessageId, _) = (message.id, message.received_at);
     let is_ours = matches!(message.kind, MessageKind::Reply | MessageKind::Sent);
     let delivery = if is_ours { db.outbox().delivery_of(id)? } else { None };
+    let files = delivery.as_ref().map_or(Ok(Vec::new()), |delivery| db.outbox().sent_files(delivery.id))?;
     let texts = db.messages().texts_of(id)?;
-    Ok(ChatEntry { at, message: Some(Box::new(entry(db, message, texts)?)), delivery })
+    Ok(ChatEntry { at, message: Some(Box::new(entry(db, message, texts)?)), delivery, files })
 }

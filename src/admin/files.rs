@@ -15,8 +15,10 @@ use super::answer::{
 };
 use crate::engine::files::extracted_text;
 use crate::engine::system_run;
-use crate::id::FileId;
-use crate::memory::{AccessError, AccessRefusal, Browsed, FileProblem, FolderItem, FolderPage, OpenedFile, Upload};
+use crate::id::{FileId, PartId};
+use crate::memory::{
+    AccessError, AccessRefusal, Browsed, FileProblem, FolderItem, FolderPage, OpenedFile, StoredUpload, Upload,
+};
 use crate::people::{Party, Person};
 use crate::store::FileRow;
 use crate::tool::attachments::MAX_FILE;
@@ -173,13 +175,35 @@ impl MemoryAdmin<'_> {
     /// next to it.
     pub async fn finish_upload(&self, person: &Person, upload: Upload, name: &str) -> anyhow::Result<()> {
         let (who, now, files) = (Party::One(person.clone()), self.clock.now(), self.workspace.files());
-        let (path, label) = files.finish_upload(&who, upload, name, now).await?;
+        let StoredUpload { path, label, .. } = files.finish_upload(&who, upload, name, "", now).await?;
         let bytes = files.read_inbox(who.scope(), &path).await?;
         if let Some(words) = extracted_text(&self.engine, &bytes, name).await {
             let text = Labelled::new(Arc::from(words), label, who.scope());
             files.save_text_of(&path, &text, now).await?;
         }
         Ok(())
+    }
+
+    /// Stores a whole file of a message in a person's inbox, under its name and that message's. Its
+    /// text is read with the message.
+    pub async fn finish_file_of(
+        &self,
+        person: &Person,
+        upload: Upload,
+        name: &str,
+        message: &str,
+    ) -> anyhow::Result<StoredUpload> {
+        let (who, now) = (Party::One(person.clone()), self.clock.now());
+        self.workspace.files().finish_upload(&who, upload, name, message, now).await
+    }
+
+    /// The bytes of a file that was sent to that person, with its name; `None` if it was not, or is
+    /// no longer as it was sent.
+    pub async fn sent_file(&self, person: &Person, id: PartId) -> anyhow::Result<Option<(String, Vec<u8>)>> {
+        let who = person.id;
+        let Some(file) = self.journal.read(move |db| db.outbox().sent_file(who, id)).await? else { return Ok(None) };
+        let bytes = self.workspace.files().chosen_file(&file.path, &file.digest, MAX_FILE).await?;
+        Ok(bytes.map(|bytes| (file.name().to_owned(), bytes)))
     }
 
     /// A person's files at a path, for a command.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::adapter::web::{OpenPage, WebChat, WebMessage};
+use crate::adapter::web::{ACCOUNT, OpenPage, WebChat, WebMessage};
 use crate::message::{ChannelKind, ChatEvent};
 use crate::people::{Address, Person};
 use crate::store::Journal;
@@ -20,7 +20,7 @@ pub(super) struct PageChat {
 
 /// Address of a person on the page.
 pub(super) fn address_of(person: &Person) -> Address {
-    Address::new(ChannelKind::Web.name(), "local", &format!("person-{}", person.id))
+    Address::new(ChannelKind::Web.name(), ACCOUNT, &format!("person-{}", person.id))
 }
 
 #[async_trait]
@@ -33,8 +33,13 @@ impl ChatChannel for PageChat {
             None => tx.addresses().link(&address, Some(id), now).map(|_| ()),
         };
         self.journal.write("link a page", link).await?;
-        let ChatMessage { id, text, pasted, button } = message;
-        Ok(self.channel.say(&WebMessage { id, peer, text, pasted, button }).await)
+        let ChatMessage { id, text, pasted, files, button } = message;
+        Ok(self.channel.say(&WebMessage { id, peer, text, pasted, files, button }).await)
+    }
+
+    async fn is_stored(&self, id: &str) -> anyhow::Result<bool> {
+        let id = id.to_owned();
+        self.journal.read(move |db| db.inbox().is_received(ChannelKind::Web.name(), ACCOUNT, &id)).await
     }
 
     fn open(&self, person: &Person) -> Box<dyn ChatEvents> {

@@ -23,6 +23,7 @@ use anyhow::bail;
 
 use super::Engine;
 use super::context::Picture;
+use crate::memory::digest;
 use crate::message::{FetchFileError, FileKind, file_type};
 use crate::model::ModelError;
 use crate::people::Party;
@@ -146,13 +147,18 @@ async fn prepare_one(
     }))
 }
 
-/// Fetches at most `max` bytes of a file.
+/// Fetches at most `max` bytes of a file, or reads them if it arrived before its message.
 ///
 /// # Errors
 /// The reason why it cannot be fetched, in words for the prompt.
 async fn fetch(engine: &Engine, turn: &TurnRow, file: &Attachment, max: u64) -> Result<Vec<u8>, &'static str> {
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return Err(says::TOO_LARGE);
+    }
+    if !file.path.is_empty() {
+        let arrived = engine.workspace.files().read_inbox(file.scope, &file.path).await.map_err(|_| says::GONE)?;
+        let fits = u64::try_from(arrived.len()).is_ok_and(|size| size <= max);
+        return if fits { Ok(arrived) } else { Err(says::TOO_LARGE) };
     }
     let mut attempts = 0;
     loop {
@@ -180,8 +186,10 @@ async fn store_file(
 ) -> anyhow::Result<()> {
     let (workspace, now) = (&engine.workspace, engine.clock.now());
     let name = file_type::full_name(&file.remote, bytes);
-    let (path, digest) =
-        workspace.files().save_inbox(turn.scope, party, file.id, &name, bytes, &file.label, now).await?;
+    let (path, digest) = match file.path.as_str() {
+        "" => workspace.files().save_inbox(turn.scope, party, file.id, &name, bytes, &file.label, now).await?,
+        arrived => (arrived.to_owned(), digest(bytes)),
+    };
     let text_path = match &words.text_file {
         Some(all) => workspace.files().save_text_of(&path, all, now).await?,
         None => String::new(),

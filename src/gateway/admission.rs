@@ -360,7 +360,10 @@ fn outcome_of(event: &Event) -> InboxOutcome {
 /// Returns true for a command. Only typed text can be one: no forward, quote, caption, pipe or
 /// voice.
 fn is_command(content: &MessageContent) -> bool {
-    content.origin == TextOrigin::Typed && content.files.is_empty() && content.text.starts_with('/')
+    content.origin == TextOrigin::Typed
+        && content.files.is_empty()
+        && content.arrived.is_empty()
+        && content.text.starts_with('/')
 }
 
 fn digest(raw: &str) -> String {

@@ -11,6 +11,7 @@ use super::menu;
 use crate::admin::command::{self, Action, Command, SettingChange};
 use crate::admin::{Admin, AnswerFile, Caller};
 use crate::id::AddressId;
+use crate::message::ChannelKind;
 use crate::store::{Journal, MessageState, NewOutbox, NewPart, OutboxKind, StoredMessage, Tx};
 use crate::time::clock::Wakeups;
 use crate::time::task::{Panicked, guarded};
@@ -114,7 +115,11 @@ impl CommandWorker {
         let done = acts && !answer.failed;
         let kind = if answer.failed { OutboxKind::Refusal } else { OutboxKind::Answer };
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
-        let (now, is_private, file) = (self.clock.now(), group.is_none(), answer.file);
+        let is_at_page = self.journal.read(move |db| db.addresses().address(address)).await?;
+        let is_at_page = is_at_page.is_some_and(|address| address.adapter == ChannelKind::Web.name());
+        let (now, is_private) = (self.clock.now(), group.is_none());
+        // The page is where its person reads, and nobody else does.
+        let file = answer.file.map(|file| if is_at_page { AnswerFile { address, ..file } } else { file });
         let elsewhere = file.as_ref().map(|file| file.address);
         self.journal
             .write("answer a command", move |tx| {

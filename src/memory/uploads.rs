@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt;
 use super::path_walk::OpenFolder;
 use super::workspace::{Workspace, WorkspaceFiles};
 use super::write::Author;
-use super::{label, layout, stored_files};
+use super::{label, layout, page, stored_files};
 use crate::people::Party;
 use crate::store::{NewFile, Tx};
 use crate::time::Timestamp;
@@ -24,7 +24,7 @@ use crate::time::task::lock;
 use crate::trust::{Label, Source};
 
 /// Maximum number of files that one inbox receives at once.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 16;
 /// Folder of received files.
 const INBOX: &str = "inbox";
 
@@ -54,6 +54,17 @@ impl Drop for Upload {
     }
 }
 
+/// A file that arrived whole.
+#[derive(Debug, Clone)]
+pub struct StoredUpload {
+    /// Path relative to the workspace.
+    pub path: String,
+    /// SHA-256 of the bytes.
+    pub digest: String,
+    /// Trust label.
+    pub label: Label,
+}
+
 impl WorkspaceFiles<'_> {
     /// Begins to receive a file for that person or group; `None` while too many arrive.
     pub async fn begin_upload(&self, who: &Party) -> anyhow::Result<Option<Upload>> {
@@ -73,22 +84,26 @@ impl WorkspaceFiles<'_> {
     }
 
     /// Stores a whole file in the `inbox/` folder of the person or group, as coming from outside.
-    /// Returns its path as its owner sees it. The same content under the same name is the same
-    /// file.
+    /// The same content under the same name, and of the same message, is the same file.
     pub async fn finish_upload(
         &self,
         who: &Party,
         mut upload: Upload,
         name_hint: &str,
+        message: &str,
         now: Timestamp,
-    ) -> anyhow::Result<(String, Label)> {
+    ) -> anyhow::Result<StoredUpload> {
         upload.file.flush().await?;
         upload.file.sync_all().await?;
         let digest = hex::encode(std::mem::take(&mut upload.digest).finalize());
-        let short = digest.get(..stored_files::GIVEN_DIGITS).unwrap_or_default();
+        // A file that is deleted with its message is no other file.
+        let own =
+            if message.is_empty() { digest.clone() } else { page::digest(format!("{message} {digest}").as_bytes()) };
+        let short = own.get(..stored_files::GIVEN_DIGITS).unwrap_or_default();
         let (name, label) = (layout::file_name(short, name_hint), Label::untrusted(Source::file(format!("up{short}"))));
         let path = layout::within(&upload.folder.real_path, &name);
-        let (announced, scope, stored) = (path.clone(), who.scope(), label.clone());
+        let (announced, scope) = (path.clone(), who.scope());
+        let stored = StoredUpload { path: path.clone(), digest: digest.clone(), label: label.clone() };
         let writing = Arc::clone(&self.0.writing).lock_owned().await;
         let announce = move |tx: Tx<'_>| {
             // Folders may have been moved since the upload began.
@@ -107,18 +122,17 @@ impl WorkspaceFiles<'_> {
             tx.file_versions().file_version_of(&new).map(drop)
         };
         self.0.journal.write("announce a file", announce).await?;
-        let location = path.clone();
         self.on_disk(move |workspace: &Workspace| {
             let _writing = writing;
             rustix::fs::renameat(&upload.folder.fd, &upload.part, &upload.folder.fd, &name).map_err(io::Error::from)?;
             upload.part.clear();
             rustix::fs::fsync(&upload.folder.fd).map_err(io::Error::from)?;
-            workspace.touched(&location);
+            workspace.touched(&path);
             Ok(())
         })
         .await?;
         lock(&self.0.counts).clear();
-        Ok((path, stored))
+        Ok(stored)
     }
 }
 

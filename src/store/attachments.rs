@@ -16,7 +16,7 @@ use strum::{EnumString, IntoStaticStr};
 
 use super::Node;
 use crate::id::{AttachmentId, MessageId, PersonId, StreamId, TurnId};
-use crate::message::{FileKind, RemoteFile};
+use crate::message::{ArrivedFile, FileKind, RemoteFile};
 use crate::store::handles::{Attachments, AttachmentsMut, OutgoingFiles, OutgoingFilesMut, Reactions, ReactionsMut};
 use crate::store::rows::{from_row, insert, stored_word};
 use crate::text::{one_line, shorten};
@@ -51,7 +51,7 @@ pub struct Attachment {
     pub remote: RemoteFile,
     /// State.
     pub state: AttachmentState,
-    /// Path relative to the workspace.
+    /// Path relative to the workspace; blank before the file is there.
     pub path: String,
     /// Path of the extracted text, relative to the workspace; blank if the file itself is text.
     pub text_path: String,
@@ -110,6 +110,21 @@ impl AttachmentsMut<'_> {
             message_id: message, kind: file.kind, reference: file.reference, mime: file.mime, name: file.name, size,
             state: "remote", label, scope,
         })
+    }
+
+    /// Adds a file that lies in the inbox already. It is read when its turn comes, as one that is
+    /// fetched.
+    pub fn add_arrived(
+        &self,
+        message: MessageId,
+        file: &ArrivedFile,
+        label: &Label,
+        scope: Scope,
+    ) -> anyhow::Result<AttachmentId> {
+        let id = self.add_attachment(message, &file.as_remote(), label, scope)?;
+        let sql = "UPDATE attachments SET path = ?2, digest = ?3 WHERE id = ?1";
+        self.db.run(sql, params![id, file.path, file.digest])?;
+        Ok(id)
     }
 
     /// Records that a file was fetched to `path`. If the message was deleted meanwhile, the file is

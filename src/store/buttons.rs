@@ -2,11 +2,11 @@
 
 use rusqlite::params;
 
-use crate::id::{AddressId, MessageId, OutboxId, PersonId};
+use crate::id::{AddressId, MessageId, OutboxId, PartId, PersonId};
 use crate::store::handles::{Outbox, OutboxMut};
 use crate::store::rows::{from_row, text};
 use crate::time::Timestamp;
-use crate::trust::Text;
+use crate::trust::{Scope, Text};
 use crate::wording::{Sentence, gateway};
 
 /// Maximum number of attempts to replace the buttons of one delivery.
@@ -48,6 +48,26 @@ pub struct Delivery {
     pub decided_at: Timestamp,
 }
 
+/// A file that was sent, or stands in line to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentFile {
+    /// Part of the delivery.
+    pub part: PartId,
+    /// Path relative to the workspace.
+    pub path: String,
+    /// SHA-256 of the bytes.
+    pub digest: String,
+}
+
+impl SentFile {
+    /// Returns its name without the folder.
+    pub fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+from_row! { SentFile { part: "id", path: "file", digest } }
+
 from_row! {
     Delivery from "outbox", "text, label, scope, buttons" { id, at: "created_at", decision, decided_at }
     with |row| {
@@ -76,6 +96,24 @@ impl Outbox<'_> {
             "WHERE address_id IN (SELECT id FROM addresses WHERE person_id = ?1 AND adapter = ?2)
              AND message_id IS NULL AND created_at >= ?3 AND kind <> 'reaction' ORDER BY id DESC LIMIT ?4",
             params![person, adapter, since, limit],
+        )
+    }
+
+    /// Returns the files of a delivery that were not deleted since.
+    pub fn sent_files(&self, of: OutboxId) -> anyhow::Result<Vec<SentFile>> {
+        self.db.all(
+            "SELECT id, file, digest FROM parts WHERE outbox_id = ?1 AND digest <> '' AND file <> 'gone' ORDER BY seq",
+            [of],
+        )
+    }
+
+    /// Returns a file that was sent to that person alone.
+    pub fn sent_file(&self, person: PersonId, part: PartId) -> anyhow::Result<Option<SentFile>> {
+        self.db.first(
+            "SELECT p.id, p.file, p.digest FROM parts p JOIN outbox o ON o.id = p.outbox_id
+             JOIN addresses a ON a.id = o.address_id
+             WHERE p.id = ?1 AND a.person_id = ?2 AND o.scope = ?3 AND p.digest <> '' AND p.file <> 'gone'",
+            params![part, person, Scope::Person(person)],
         )
     }
 

@@ -79,6 +79,12 @@ impl InboxMut<'_> {
 }
 
 impl Inbox<'_> {
+    /// Returns true if an item was received under that id.
+    pub fn is_received(&self, adapter: &str, account: &str, external_id: &str) -> anyhow::Result<bool> {
+        let sql = "SELECT 1 FROM inbox WHERE adapter = ?1 AND account = ?2 AND external_id = ?3";
+        self.db.exists(sql, [adapter, account, external_id])
+    }
+
     /// Returns the cursor of an account.
     pub fn cursor(&self, adapter: &str, account: &str) -> anyhow::Result<Option<String>> {
         self.db.first("SELECT cursor FROM cursors WHERE adapter = ?1 AND account = ?2", [adapter, account])

@@ -78,7 +78,7 @@ impl Maintenance<'_> {
     pub fn old_files(&self, before: Timestamp, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
         self.db.all(
             "SELECT a.id, a.path, a.digest, a.text_path FROM attachments a JOIN messages m ON m.id = a.message_id
-             WHERE a.state IN ('here', 'failed') AND a.path <> '' AND a.id > ?2 AND m.received_at < ?1
+             WHERE a.state <> 'gone' AND a.path <> '' AND a.id > ?2 AND m.received_at < ?1
              AND m.state NOT IN ('queued', 'claimed')
              ORDER BY a.id LIMIT ?3",
             params![before, after, limit],

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 
-use crate::message::ChatEvent;
+use crate::message::{ArrivedFile, ChatEvent};
 use crate::people::Person;
 
 /// A message that a person wrote on the page.
@@ -14,6 +14,8 @@ pub struct ChatMessage {
     pub text: String,
     /// What they pasted, each piece.
     pub pasted: Vec<String>,
+    /// Files that they sent with it, which lie in their inbox.
+    pub files: Vec<ArrivedFile>,
     /// Data of the button that they pressed; blank for a message.
     pub button: String,
 }
@@ -27,6 +29,12 @@ pub trait ChatChannel: Send + Sync {
     /// # Errors
     /// If the journal cannot be used.
     async fn say(&self, person: &Person, message: ChatMessage) -> anyhow::Result<Result<(), String>>;
+
+    /// Returns true if a message with that id is in the journal.
+    ///
+    /// # Errors
+    /// If the journal cannot be read.
+    async fn is_stored(&self, id: &str) -> anyhow::Result<bool>;
 
     /// Opens the chat of a person, until the events are dropped.
     fn open(&self, person: &Person) -> Box<dyn ChatEvents>;

@@ -3,6 +3,8 @@
 mod agenda; // the day, the week, and the schedule
 mod away; // where a link leads
 mod chat; // the chat
+mod chat_files; // files of messages
+mod chat_form; // a message as its form sends it
 mod conversations; // the list, and one of them
 mod files; // folders, one file, and its bytes
 mod help; // keys and commands
@@ -48,6 +50,7 @@ pub fn all() -> Routes {
         .get("/chat", chat::chat)
         .post("/chat", chat::say)
         .get("/chat/messages", chat::fragment)
+        .get("/chat/files/{part}", chat_files::file)
         .get("/chat/events", chat::events)
         .get("/conversations", conversations::list)
         .get("/usage", usage::usage)

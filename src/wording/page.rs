@@ -102,6 +102,16 @@ pub const NO_UPLOAD: &str = "No whole file arrived, so nothing was stored. Choos
 /// Too many uploads at once.
 pub const TOO_MANY_UPLOADS: &str = "Other files are still arriving. Send it again when they are done.";
 
+/// A message with too many files.
+pub fn too_many_files(most: usize) -> String {
+    format!("A message takes up to {most} files, so this one was not sent.")
+}
+
+/// A message whose files the browser lost.
+pub const FILES_LOST: &str = "The files were lost when the page was loaded again. Choose them again.";
+/// A sent file that can no longer be had.
+pub const SENT_FILE_GONE: &str = "This file was changed or deleted since it was sent.";
+
 /// A version with the present content.
 pub const SAME_VERSION: &str = "The file is the same as this version.";
 /// No file needs a look.

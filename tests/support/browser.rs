@@ -77,6 +77,16 @@ impl Browser {
         answer(self.request(Method::GET, path)).await
     }
 
+    /// Sends a form with files.
+    pub async fn send(&self, path: &str, form: &[(&str, &str)], files: &[(&str, &[u8])]) -> Page {
+        let request = self
+            .request(Method::POST, path)
+            .header("sec-fetch-site", "same-origin")
+            .header(CONTENT_TYPE, "multipart/form-data; boundary=b")
+            .body(form_with_files(form, files));
+        answer(request).await
+    }
+
     /// Sends a form of the page.
     pub async fn post(&mut self, path: &str, form: &[(&str, &str)]) -> Page {
         let mut body = url::form_urlencoded::Serializer::new(String::new());
@@ -92,6 +102,24 @@ impl Browser {
         }
         page
     }
+}
+
+/// Returns a form with files, as a browser sends it with the boundary `b`.
+pub fn form_with_files(form: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for (name, value) in form {
+        body.extend_from_slice(
+            format!("--b\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{value}\r\n").as_bytes(),
+        );
+    }
+    for (name, bytes) in files {
+        let head = format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n");
+        body.extend_from_slice(format!("{head}Content-Type: application/octet-stream\r\n\r\n").as_bytes());
+        body.extend_from_slice(bytes);
+        body.extend_from_slice(b"\r\n");
+    }
+    body.extend_from_slice(b"--b--\r\n");
+    body
 }
 
 /// Sends a request. Nothing is read of a stream, which has no end.

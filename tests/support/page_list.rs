@@ -13,6 +13,7 @@ const NO_PAGES: &[(&str, &str)] = &[
     ("/assets/{digest}/{name}", "style, script and icons"),
     ("/chat/messages", "a part of the chat, for its script"),
     ("/chat/events", "a stream, for the script of the chat"),
+    ("/chat/files/{part}", "a file of a message"),
     ("/health", "for programs"),
     ("/metrics", "for programs"),
 ];

@@ -195,6 +195,7 @@ fn content_event(message: &ParsedMessage<'_>) -> Option<(Event, bool)> {
         expires_after: timer(message.data),
         album: None,
         thread: None,
+        arrived: Vec::new(),
     };
     let holds = !content.text.trim().is_empty()
         || !content.files.is_empty()

@@ -225,6 +225,7 @@ fn content_with_marks(message: &Value, addressed: &AddressedText, files: Vec<Rem
         expires_after: None,
         album: self::text(message, "media_group_id").map(str::to_owned),
         thread: None,
+        arrived: Vec::new(),
     }
 }
 

@@ -244,6 +244,10 @@ fn add_content(item: &Item<'_>, sender: &Sender<'_>, id: MessageId, content: &Me
     for file in &content.files {
         tx.attachments().add_attachment(id, file, &sender.file_label(origin, file), scope)?;
     }
+    for arrived in &content.arrived {
+        let label = sender.file_label(origin, &arrived.as_remote());
+        tx.attachments().add_arrived(id, arrived, &label, scope)?;
+    }
     vouch_for_photos(item, sender, id, content)
 }
 

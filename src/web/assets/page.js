@@ -25,11 +25,18 @@ if (say) {
   const live = document.getElementById("live");
   const problem = document.getElementById("problem");
   const pasted = document.getElementById("pasted");
-  const field = say.elements.text;
+  const field = say.elements.text, files = say.elements.file;
   const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const pieces = () => [...pasted.querySelectorAll("textarea")].map((shown) => shown.value);
   let sending = false;
-  const keep = () => history.replaceState({ id: say.elements.id.value, text: field.value, pasted: pieces(), sending }, "");
+  // The files themselves cannot be kept over a reload.
+  const keep = () => history.replaceState({ id: say.elements.id.value, text: field.value, pasted: pieces(), files: [...files.files].map((file) => file.name), sending }, "");
+  const choose = (chosen) => {
+    const list = new DataTransfer();
+    chosen.forEach((file) => list.items.add(file));
+    files.files = list.files;
+    keep();
+  };
   const report = (sentence) => { problem.textContent = sentence; problem.hidden = !sentence; };
 
   // Replaces only what changed, so that the focus stays.
@@ -61,19 +68,21 @@ if (say) {
     request.send();
   };
 
-  const send = (tries) => {
-    const [text, count] = [field.value, pasted.children.length];
-    const body = new URLSearchParams(new FormData(say));
+  const send = (tries, lost) => {
+    const [text, count, sent] = [field.value, pasted.children.length, [...files.files]];
+    const body = new FormData(say);
+    if (lost) body.set("lost", "1");
     const attempt = () => fetch("/chat?by=script", { method: "POST", body }).then(async (answer) => {
       sending = false;
       if (answer.ok) {
         report("");
         if (field.value.startsWith(text)) field.value = field.value.slice(text.length).trimStart();
         [...pasted.children].slice(0, count).forEach((box) => box.remove());
+        choose([...files.files].filter((file) => !sent.includes(file)));
         say.elements.id.value = newId();
         refresh();
       } else {
-        const known = { 401: "You are signed out.", 413: "This is longer than the page takes (1 MB)." }[answer.status];
+        const known = { 401: "You are signed out." }[answer.status];
         const isSentence = (answer.headers.get("content-type") || "").startsWith("text/plain");
         report((known || (isSentence ? await answer.text() : "This did not work.")) + " Your text is still here.");
       }
@@ -88,9 +97,16 @@ if (say) {
   };
   say.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!sending && (field.value.trim() || pasted.children.length)) send(0);
+    if (!sending && (field.value.trim() || pasted.children.length || files.files.length)) send(0);
   });
   field.addEventListener("input", keep);
+  files.addEventListener("change", keep);
+  say.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
+  say.addEventListener("drop", (event) => {
+    if (!event.dataTransfer.files.length) return;
+    event.preventDefault();
+    choose([...files.files, ...event.dataTransfer.files]);
+  });
   field.addEventListener("keydown", (event) => {
     const isTouch = matchMedia("(pointer: coarse)").matches;
     if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !isTouch) { event.preventDefault(); say.requestSubmit(); }
@@ -115,6 +131,7 @@ if (say) {
   };
   field.addEventListener("paste", (event) => {
     const text = event.clipboardData && event.clipboardData.getData("text/plain");
+    if (!text && event.clipboardData && event.clipboardData.files.length) choose([...files.files, ...event.clipboardData.files]);
     if (!text || (text.length <= 40 && !/\s/.test(text.trim()))) return;
     event.preventDefault();
     add(text);
@@ -126,8 +143,10 @@ if (say) {
     say.elements.id.value = kept.id;
     field.value = kept.text;
     kept.pasted.forEach(add);
+    const lost = kept.files.length > 0 && files.files.length === 0;
     // Under its id it counts once, whether it had arrived or not.
-    if (kept.sending) say.requestSubmit();
+    if (kept.sending) send(0, lost);
+    else if (lost) report(`Choose ${kept.files.join(", ")} again: a reload drops files.`);
   }
 
   let events = null;

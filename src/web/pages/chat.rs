@@ -7,8 +7,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Bytes;
-use axum::extract::{Query, State};
+use axum::extract::{Query, Request, State};
 use axum::http::StatusCode;
 use axum::response::sse::{Event, Sse};
 use axum::response::{Html, IntoResponse, Redirect, Response};
@@ -16,17 +15,17 @@ use futures::stream::{self, Stream};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use super::conversations;
+use super::{chat_files, conversations};
 use crate::admin::ChatEntry;
 use crate::admin::browsers::random_secret;
 use crate::message::ChatEvent;
 use crate::store::{Delivery, TextKind};
 use crate::time::Clock;
-use crate::web::chat::{ChatEvents, ChatMessage};
+use crate::web::chat::ChatEvents;
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
-use crate::wording::{Language, gateway, page as says};
+use crate::wording::{Language, gateway};
 
 /// Commands that stand below the field.
 const COMMANDS: [(&str, &str); 2] = [("Stop the answer", "/stop"), ("New conversation", "/new")];
@@ -38,7 +37,10 @@ fn messages(web: &Web, visitor: &Visitor, entries: &[ChatEntry]) -> Markup {
 }
 
 fn entry_markup(web: &Web, visitor: &Visitor, entry: &ChatEntry) -> Markup {
-    let below = html! { @if let Some(delivery) = &entry.delivery { (buttons(visitor, delivery)) } };
+    let below = html! {
+        (chat_files::sent(&entry.files))
+        @if let Some(delivery) = &entry.delivery { (buttons(visitor, delivery)) }
+    };
     match (&entry.message, &entry.delivery) {
         (Some(message), _) => {
             let is_own = message.message.person.is_some();
@@ -81,11 +83,12 @@ pub async fn chat(Member(visitor): Member, State(web): State<Arc<Web>>) -> Respo
         @if entries.is_empty() { p { "Write the first message below." } }
         div role="log" aria-label="Messages" { (messages(&web, &visitor, &entries)) }
         div.text #growing {}
-        form #say method="post" action="/chat" {
+        form #say method="post" action="/chat" enctype="multipart/form-data" {
             p.problem #problem role="alert" hidden {}
             input type="hidden" name="id" value=(id);
             label { span.unseen { "Message" } textarea name="text" rows="3" placeholder={ "Write to " (web.admin.agent) } {} }
             div #pasted {}
+            label { "Files " input type="file" name="file" multiple; }
             button type="submit" { "Send" }
             " " span #live role="status" {}
         }
@@ -115,27 +118,19 @@ pub struct SentBy {
 /// Stores a message.
 pub async fn say(
     Member(visitor): Member,
-    (State(web), Query(SentBy { by }), body): (State<Arc<Web>>, Query<SentBy>, Bytes),
+    (State(web), Query(SentBy { by }), request): (State<Arc<Web>>, Query<SentBy>, Request),
 ) -> Response {
-    let mut message = ChatMessage::default();
-    for (name, value) in url::form_urlencoded::parse(&body) {
-        match &*name {
-            "id" => message.id = value.into_owned(),
-            "text" => message.text = value.into_owned(),
-            "pasted" => message.pasted.push(value.into_owned()),
-            "button" => message.button = value.into_owned(),
-            _ => {}
-        }
-    }
-    if message.id.is_empty() {
-        return layout::message(Some(&visitor), StatusCode::BAD_REQUEST, says::BAD_FORM);
-    }
-    let said = web.chat.say(&visitor.person, message).await;
+    let said = match web.read_message(&visitor, request).await {
+        Ok(Ok(form)) => web.say(&visitor, form).await,
+        Ok(Err(refused)) => Ok(Err(refused)),
+        Err(error) => Err(error),
+    };
     match said {
         Ok(Ok(())) if by == "script" => StatusCode::NO_CONTENT.into_response(),
         Ok(Ok(())) => Redirect::to("/chat").into_response(),
-        Ok(Err(why)) if by == "script" => (StatusCode::SERVICE_UNAVAILABLE, why).into_response(),
-        Ok(Err(why)) => layout::message(Some(&visitor), StatusCode::SERVICE_UNAVAILABLE, &why),
+        // A status that leaves the sentence as it is.
+        Ok(Err((_, why))) if by == "script" => (StatusCode::CONFLICT, why).into_response(),
+        Ok(Err((status, why))) => layout::message(Some(&visitor), status, &why),
         Err(error) => layout::failure(&error),
     }
 }
@@ -155,15 +150,20 @@ type Opened = (Box<dyn ChatEvents>, Arc<dyn Clock>);
 async fn next_event((mut open, clock): Opened) -> Option<(Result<Event, Infallible>, Opened)> {
     let event = tokio::select! {
         event = open.next() => match event? {
-            ChatEvent::Message => Event::default().event("message").data(""),
+            ChatEvent::Message => mark("message"),
             // Line breaks would end the data.
             ChatEvent::Grow(delta) => {
                 Event::default().event("grow").data(serde_json::to_string(&delta).unwrap_or_default())
             }
-            ChatEvent::Restart => Event::default().event("restart").data(""),
-            ChatEvent::Typing => Event::default().event("typing").data(""),
+            ChatEvent::Restart => mark("restart"),
+            ChatEvent::Typing => mark("typing"),
         },
         _ = clock.after(KEEP_ALIVE) => Event::default().comment(""),
     };
     Some((Ok(event), (open, clock)))
+}
+
+/// An event that says no more than its name. A browser drops one without data.
+fn mark(name: &str) -> Event {
+    Event::default().event(name).data("1")
 }

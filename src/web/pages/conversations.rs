@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::chat_files;
 use crate::admin::{ConversationItem, PageRequest, TranscriptEntry, TranscriptPart};
 use crate::id::{ConversationId, MessageId};
 use crate::store::ConversationKind;
@@ -121,7 +122,7 @@ pub fn message(entry: &TranscriptEntry, author: &str, visitor: &Visitor, at: Opt
             }
             @if message.gone { p.note { "Deleted by its sender." } }
             @for text in &entry.texts { (texts::message_text(text.kind, &text.text)) }
-            @for file in &entry.files { p.note { "File: " bdi { (file.remote.name) } } }
+            (chat_files::received(&entry.files))
             (below)
         }
     }

@@ -298,7 +298,7 @@ fn counted(totals: FileTotals) -> String {
 }
 
 /// Returns the address of a file on the page.
-fn address(route: &str, path: &str) -> String {
+pub(super) fn address(route: &str, path: &str) -> String {
     let parts = path.split('/').filter(|part| !part.is_empty()).map(escaped);
     parts.fold(route.to_owned(), |address, part| format!("{address}/{part}"))
 }
@@ -315,15 +315,20 @@ fn refusal(visitor: &Visitor, error: AccessError) -> Response {
 }
 
 fn bytes_of(OpenedFile { file, name, size, picture }: OpenedFile) -> Response {
-    let form = if picture.is_some() { "inline" } else { "attachment" };
-    let disposition = format!("{form}; filename*=UTF-8''{}", escaped(&name));
     let chunks = try_unfold((tokio::fs::File::from_std(file), size), |(mut file, left)| async move {
         let mut chunk = Vec::new();
         (&mut file).take(left.min(CHUNK)).read_to_end(&mut chunk).await?;
         let left = left.saturating_sub(u64::try_from(chunk.len()).unwrap_or(u64::MAX));
         Ok::<_, std::io::Error>((!chunk.is_empty()).then(|| (Bytes::from(chunk), (file, left))))
     });
-    let mut response = Body::from_stream(chunks).into_response();
+    sent(Body::from_stream(chunks), &name, size, picture)
+}
+
+/// Sends a file: a picture to be shown, everything else to be downloaded.
+pub(super) fn sent(body: Body, name: &str, size: u64, picture: Option<&'static str>) -> Response {
+    let form = if picture.is_some() { "inline" } else { "attachment" };
+    let disposition = format!("{form}; filename*=UTF-8''{}", escaped(name));
+    let mut response = body.into_response();
     let headers: &mut HeaderMap = response.headers_mut();
     let mut set = |name: HeaderName, value: &str| {
         // Every value is ASCII.

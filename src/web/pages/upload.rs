@@ -21,16 +21,35 @@ use crate::wording::page as says;
 /// Size up to which a request is read to its end, in bytes.
 const MAX_READ: u64 = 4 << 30;
 
-/// What became of one file.
-enum Received {
-    /// It is in the inbox.
-    Stored,
+/// A file that arrived whole, before it is stored.
+pub(super) struct Arrived {
+    pub upload: Upload,
+    /// Name given by the sender.
+    pub name: String,
+    /// MIME type claimed by the browser, or empty.
+    pub mime: String,
+    pub size: u64,
+}
+
+/// Why a file did not arrive.
+pub(super) enum Missing {
     /// It is larger than allowed.
     TooLarge,
     /// It did not arrive whole, or there was none.
     Nothing,
     /// Too many others are arriving.
     Busy,
+}
+
+impl Missing {
+    /// Returns the answer to the browser.
+    pub fn told(&self) -> (StatusCode, String) {
+        match self {
+            Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, says::upload_too_large(MAX_FILE >> 20)),
+            Self::Nothing => (StatusCode::BAD_REQUEST, says::NO_UPLOAD.to_owned()),
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, says::TOO_MANY_UPLOADS.to_owned()),
+        }
+    }
 }
 
 /// Stores the files of a form in the visitor's inbox.
@@ -40,37 +59,47 @@ pub async fn upload(Member(visitor): Member, (State(web), mut request): (State<A
         Ok(form) => form,
         Err(refusal) => return refusal.into_response(),
     };
-    let mut result = Received::Nothing;
+    let mut missing = Some(Missing::Nothing);
     while let Ok(Some(field)) = form.next_field().await {
-        result = match web.receive(&visitor, field).await {
-            Ok(Received::Stored) => Received::Stored,
-            Ok(refused) => {
-                result = refused;
-                break;
+        missing = match web.store(&visitor, field).await {
+            Ok(Ok(())) => None,
+            Ok(Err(missing)) => {
+                let (status, sentence) = missing.told();
+                return layout::message(Some(&visitor), status, &sentence);
             }
             Err(error) => return layout::failure(&error),
         };
     }
-    let (status, sentence) = match result {
-        Received::Stored => return Redirect::to("/files/inbox").into_response(),
-        Received::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, says::upload_too_large(MAX_FILE >> 20)),
-        Received::Nothing => (StatusCode::BAD_REQUEST, says::NO_UPLOAD.to_owned()),
-        Received::Busy => (StatusCode::SERVICE_UNAVAILABLE, says::TOO_MANY_UPLOADS.to_owned()),
-    };
-    layout::message(Some(&visitor), status, &sentence)
+    match missing.map(|missing| missing.told()) {
+        None => Redirect::to("/files/inbox").into_response(),
+        Some((status, sentence)) => layout::message(Some(&visitor), status, &sentence),
+    }
 }
 
 impl Web {
-    async fn receive(&self, visitor: &Visitor, mut field: Field<'_>) -> anyhow::Result<Received> {
+    async fn store(&self, visitor: &Visitor, field: Field<'_>) -> anyhow::Result<Result<(), Missing>> {
+        let Arrived { upload, name, .. } = match self.receive(visitor, field).await? {
+            Ok(arrived) => arrived,
+            Err(missing) => return Ok(Err(missing)),
+        };
+        self.admin.memory_files().finish_upload(&visitor.person, upload, &name).await.map(Ok)
+    }
+
+    /// Receives one file of a form.
+    pub(super) async fn receive(
+        &self,
+        visitor: &Visitor,
+        mut field: Field<'_>,
+    ) -> anyhow::Result<Result<Arrived, Missing>> {
         let name = field.file_name().unwrap_or_default().to_owned();
-        let memory = self.admin.memory_files();
-        let mut upload = memory.begin_upload(&visitor.person).await?;
+        let mime = field.content_type().unwrap_or_default().to_owned();
+        let mut upload = self.admin.memory_files().begin_upload(&visitor.person).await?;
         let (is_busy, mut size) = (upload.is_none(), 0_u64);
         loop {
             let chunk = match field.chunk().await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => break,
-                Err(_) => return Ok(Received::Nothing),
+                Err(_) => return Ok(Err(Missing::Nothing)),
             };
             size = size.saturating_add(u64::try_from(chunk.len())?);
             if size > MAX_READ {
@@ -82,13 +111,10 @@ impl Web {
             }
         }
         Ok(match upload {
-            _ if size > MAX_FILE => Received::TooLarge,
-            None if is_busy => Received::Busy,
-            Some(upload) if size > 0 => {
-                memory.finish_upload(&visitor.person, upload, &name).await?;
-                Received::Stored
-            }
-            _ => Received::Nothing,
+            _ if size > MAX_FILE => Err(Missing::TooLarge),
+            None if is_busy => Err(Missing::Busy),
+            Some(upload) if size > 0 => Ok(Arrived { upload, name, mime, size }),
+            _ => Err(Missing::Nothing),
         })
     }
 }

@@ -1,6 +1,8 @@
 //! Hostile texts in every field that a page shows. Each page is parsed as a browser parses it, and
 //! may hold only the elements and attributes that are listed here.
 
+use std::collections::BTreeSet;
+
 use compline::web::Who;
 use dom_query::{Document, NodeRef};
 use reqwest::header::{HeaderValue, USER_AGENT};
@@ -220,6 +222,70 @@ async fn hostile_texts_in_a_request_stand_as_text() {
     for path in ["/me", "/people"] {
         assert!(examine(&robin, path, &mut found).await.is_success());
     }
+    assert!(found.is_empty(), "{} intruders:\n{}", found.len(), found.join("\n"));
+    story.stop_here().await;
+}
+
+/// Follows the links below these addresses, and examines each page there.
+async fn walk(browser: &Browser, from: &[&str], found: &mut Vec<String>) -> usize {
+    let mut left: Vec<String> = from.iter().map(|path| (*path).to_owned()).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(path) = left.pop() {
+        if !seen.insert(path.clone()) {
+            continue;
+        }
+        let page = browser.get(&path).await;
+        assert!(!page.status.is_server_error(), "{path}: {}", page.text);
+        found.extend(intruders(&path, &page.text).into_iter().map(|intruder| format!("{path}: {intruder}")));
+        let document = Document::from(page.text.as_str());
+        let links =
+            document.select("main a[href]:not([download])").iter().map(|link| link.attr_or("href", "").to_string());
+        let is_below = |link: &String| {
+            from.iter().any(|path| link.starts_with(*path)) && (!link.contains('?') || link.contains("?after="))
+        };
+        left.extend(links.map(|link| link.split('#').next().unwrap_or_default().to_owned()).filter(is_below));
+    }
+    seen.len()
+}
+
+/// Proves: page/hostile
+#[tokio::test]
+async fn hostile_names_stand_as_text() {
+    let mut story = lived_in::new().await;
+    let mut names: Vec<String> = corpus().iter().map(|text| text.replace(['/', '\0'], "|")).collect();
+    names.retain(|name| !name.trim_matches('.').is_empty() && name.len() <= 240);
+    assert!(names.len() > 250, "{}", names.len());
+    for name in &names {
+        story.writes(&format!("plans/{name}.txt"), name);
+    }
+    for name in names.iter().step_by(4) {
+        story.write_skill(name, "Use when tea is made.", name);
+    }
+    // No one can be given such a name; the journal may hold it nevertheless.
+    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    for name in names.iter().step_by(8) {
+        let sql = "INSERT OR IGNORE INTO people (name, role, declared, created_at) VALUES (?1, 'member', 'pairing', 0)";
+        journal.execute(sql, [name]).unwrap();
+    }
+    drop(journal);
+    story.restart().await;
+    story.model.says("See [the recipe](https://recipes.example/tart).");
+    story.say(ROBIN, "hello").await;
+    let robin = Browser::of(story.app(), "Robin").await;
+    let mut found = Vec::new();
+    for path in pages(&robin, Who::Owner).await {
+        examine(&robin, &path, &mut found).await;
+    }
+    // A note whose name holds hidden characters is listed, and cannot be opened.
+    for name in &names {
+        story.writes(&format!("memory/{name}.md"), &format!("# {name}\n"));
+    }
+    story.say(ROBIN, "hello again").await;
+    let walked = walk(&robin, &["/files/plans", "/memory", "/skills"], &mut found).await;
+    assert!(walked > 400, "{walked}");
+    assert!(robin.get("/people").await.text.contains("&lt;"), "the names stand there");
+    found.sort();
+    found.dedup();
     assert!(found.is_empty(), "{} intruders:\n{}", found.len(), found.join("\n"));
     story.stop_here().await;
 }

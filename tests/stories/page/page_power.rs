@@ -84,3 +84,68 @@ fn a_command_of_the_page_is_done_once_across_power_cuts() {
         crash.end();
     }
 }
+
+/// Visible files of Ada's inbox with what they hold, and whether there is an unfinished one.
+fn inbox(crash: &CrashTest) -> (Vec<Vec<u8>>, bool) {
+    let entries = std::fs::read_dir(crash.story.path_of("inbox")).into_iter().flatten().flatten();
+    let (hidden, visible): (Vec<_>, Vec<_>) = entries
+        .map(|entry| entry.path())
+        .partition(|path| path.file_name().unwrap().to_str().unwrap().starts_with('.'));
+    (visible.iter().map(|path| std::fs::read(path).unwrap()).collect(), !hidden.is_empty())
+}
+
+/// Promise (page/file-power): A file, alone or with a message, is there whole or not at all after a
+/// power cut, and a form that is sent again stores both once.
+#[test]
+fn a_message_with_a_file_is_there_once_across_power_cuts() {
+    let (form, files): (_, [(&str, &[u8]); 1]) = ([("id", "one"), ("text", "How much?")], [("bill.txt", b"Ten euros")]);
+    for job in ["link a page", "announce a file", "accept messages", "keep a file"] {
+        for side in [Before, After] {
+            let mut crash = begin();
+            let browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
+            crash.cut_next(Cut::at(side, job));
+            let is_dark = crash.during(async {
+                browser.send("/chat", &form, &files).await;
+                crash.story.answered().await;
+            });
+            assert!(is_dark, "{side:?} {job:?} was not met");
+            crash.revive();
+            let (found, _) = inbox(&crash);
+            assert!(found.iter().all(|bytes| bytes == b"Ten euros"), "{side:?} {job}: {found:?}");
+            let is_stored = crash.story.count("SELECT count(*) FROM messages WHERE external_id = 'one'") == 1;
+            assert!(!is_stored || found.len() == 1, "{side:?} {job}: a message without its file");
+            let browser = browser.at(crash.story.app());
+            let again = lit(&crash, browser.send("/chat", &form, &files));
+            assert_eq!(again.leads_to(), "/chat", "{side:?} {job}: {}", again.text);
+            lit(&crash, crash.story.answered());
+            assert_eq!(inbox(&crash), (vec![b"Ten euros".to_vec()], false), "{side:?} {job}");
+            for table in
+                ["messages WHERE external_id = 'one' AND state = 'answered'", "attachments WHERE state = 'here'"]
+            {
+                assert_eq!(crash.story.count(&format!("SELECT count(*) FROM {table}")), 1, "{side:?} {job}: {table}");
+            }
+            assert!(crash.story.model.last_prompt().contains("Ten euros"), "{side:?} {job}");
+            crash.end();
+        }
+    }
+}
+
+/// Proves: page/file-power
+#[test]
+fn an_upload_is_there_whole_or_not_at_all_across_power_cuts() {
+    let files: [(&str, &[u8]); 1] = [("bill.txt", b"Ten euros")];
+    for side in [Before, After] {
+        let mut crash = begin();
+        let browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
+        crash.cut_next(Cut::at(side, "announce a file"));
+        assert!(crash.during(async { drop(browser.send("/files", &[], &files).await) }));
+        crash.revive();
+        assert_eq!(inbox(&crash).0, [] as [Vec<u8>; 0], "It has no name yet");
+        let browser = browser.at(crash.story.app());
+        for _ in 0..2 {
+            assert_eq!(lit(&crash, browser.send("/files", &[], &files)).leads_to(), "/files/inbox");
+        }
+        assert_eq!(inbox(&crash), (vec![b"Ten euros".to_vec()], false), "{side:?}");
+        crash.end();
+    }
+}
