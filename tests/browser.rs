@@ -15,6 +15,10 @@
     reason = "a test may stop at the first surprise, and its names say what it shows"
 )]
 
+#[path = "browser/chat.rs"]
+mod chat;
+#[path = "browser/deciding.rs"]
+mod deciding;
 #[path = "browser/driver.rs"]
 mod driver;
 #[path = "browser/every_page.rs"]

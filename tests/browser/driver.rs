@@ -16,6 +16,23 @@ const LIMIT: Duration = Duration::from_secs(20);
 const WATCH: &str = "window.violations = []; addEventListener('securitypolicyviolation', \
                      (event) => window.violations.push(`${event.effectiveDirective}: ${event.blockedURI} ${event.sample}`));";
 
+/// How pages are shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Look {
+    /// Width of the window.
+    pub width: u32,
+    pub is_dark: bool,
+    /// With the colours of the system instead of the page's.
+    pub has_forced_colours: bool,
+    pub is_printed: bool,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self { width: 1280, is_dark: false, has_forced_colours: false, is_printed: false }
+    }
+}
+
 /// A browser window, closed with this value.
 pub struct Chromium {
     pub driver: WebDriver,
@@ -106,11 +123,19 @@ impl Chromium {
 
     /// Sets the width of the window, and whether the system is dark.
     pub async fn look(&self, width: u32, is_dark: bool) {
-        let size = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
+        self.show(Look { width, is_dark, ..Look::default() }).await;
+    }
+
+    /// Sets how pages are shown.
+    pub async fn show(&self, look: Look) {
+        let size = json!({ "width": look.width, "height": 800, "deviceScaleFactor": 1, "mobile": false });
         self.control("Emulation.setDeviceMetricsOverride", size).await;
-        let scheme = if is_dark { "dark" } else { "light" };
-        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.control("Emulation.setEmulatedMedia", media).await;
+        let scheme = if look.is_dark { "dark" } else { "light" };
+        let forced = if look.has_forced_colours { "active" } else { "none" };
+        let features =
+            json!([{ "name": "prefers-color-scheme", "value": scheme }, { "name": "forced-colors", "value": forced }]);
+        let media = if look.is_printed { "print" } else { "" };
+        self.control("Emulation.setEmulatedMedia", json!({ "media": media, "features": features })).await;
     }
 
     /// Turns the scripts of pages off.

@@ -1,5 +1,8 @@
 //! Every page, for an owner and for a member, as a browser shows it.
 
+use axum::Router;
+use axum::response::Html;
+use axum::routing::get;
 use compline::web::Who;
 use serde_json::json;
 
@@ -25,7 +28,7 @@ async fn every_page_is_good(name: &str, who: Who) {
 }
 
 /// Promise (page/accessible): Every page is free of faults that axe finds, fits a telephone and a
-/// wide screen, light and dark, and loads nothing from elsewhere.
+/// wide screen, light, dark, in forced colours and on paper, and loads nothing from elsewhere.
 #[tokio::test]
 async fn every_page_of_an_owner_is_good() {
     every_page_is_good("Robin", Who::Owner).await;
@@ -35,6 +38,36 @@ async fn every_page_of_an_owner_is_good() {
 #[tokio::test]
 async fn every_page_of_a_member_is_good() {
     every_page_is_good("Ada", Who::Member).await;
+}
+
+/// A page with everything that is wrong with it, and what is said of that.
+const FAULTY: &str = "<!doctype html><html lang=en><head><title>Faulty</title><meta name=viewport content='width=device-width'>\
+    <style>.pale { color: #eee; background: #fff; forced-color-adjust: none; } @media print { .dark { color: #000; background: #111; } }</style>\
+    </head><body><header class=top><a href=/>Menu</a></header><main><h1>Faulty</h1><img src=/x.png><p class=pale>pale words</p>\
+    <p class=dark>dark words</p><div style='width:2000px'>wide</div></main></body></html>";
+const SAID: &[&str] = &[
+    "axe image-alt",
+    "360 px, dark: axe color-contrast",
+    "320 px: one must scroll sideways",
+    "1280 px, light: one must scroll sideways",
+    "forced colours: nobody sees p pale words",
+    "print, dark: nobody sees p dark words",
+    "print: on paper: header",
+];
+
+/// The examination sees the faults that it looks for.
+#[tokio::test]
+async fn each_fault_of_what_is_shown_is_seen() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let base = format!("http://{}", listener.local_addr().unwrap());
+    let routes = Router::new().route("/", get(|| async { Html(FAULTY) }));
+    tokio::spawn(async move { axum::serve(listener, routes).await });
+    let browser = Chromium::open().await;
+    let found = faults(&browser, &base, "/").await;
+    for said in SAID {
+        assert!(found.iter().any(|fault| fault.contains(said)), "{said}: {}", found.join("\n"));
+    }
+    assert!(!found.iter().any(|fault| fault.contains("nobody sees h1")), "{}", found.join("\n"));
 }
 
 /// What the pages are held to would be seen.
