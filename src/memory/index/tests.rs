@@ -506,7 +506,7 @@ async fn notes_are_told_page_by_page_and_by_kind() {
     assert_eq!(first.notes, ["memory/n0.md", "memory/n1.md", "memory/n2.md"]);
     assert_eq!(first.next.as_deref(), Some("memory/n2.md"));
     assert_eq!(first.outside, ["memory/untrusted/w.md"]);
-    let days: Vec<&str> = first.days.iter().map(|path| &path["memory/".len()..]).collect();
+    let days: Vec<&str> = first.days.iter().map(|path| path.strip_prefix("memory/").unwrap()).collect();
     assert_eq!(days, ["2026-11-14.md", "2026-11-13.md", "2026-11-12.md", "2026-11-11.md", "2026-11-10.md"]);
     let rest = NotePaths { notes: vec!["memory/n3.md".to_owned(), "memory/n4.md".to_owned()], ..NotePaths::default() };
     assert_eq!(page("memory/n2.md").await, rest);
