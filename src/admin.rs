@@ -59,7 +59,7 @@ pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};
 pub use pending::PendingReport;
 pub use review::{ProposalItem, ProposalView, ProposalsReport};
-pub use search::{HitSource, SearchKind, SearchQuery, SearchReport, SearchRow};
+pub use search::{FileExcerpt, FileLine, HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchReport, SearchRow};
 pub use skills::{
     SkillComparison, SkillEntry, SkillHistoryReport, SkillReport, SkillUse, SkillVersionReport, SkillsReport,
 };

@@ -151,6 +151,8 @@ mod page_commands;
 mod page_power;
 #[path = "stories/page/page_routes.rs"]
 mod page_routes;
+#[path = "stories/page/page_search.rs"]
+mod page_search;
 #[path = "stories/page/page_texts.rs"]
 mod page_texts;
 #[path = "stories/page/sign_in.rs"]

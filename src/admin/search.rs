@@ -5,202 +5,36 @@
 //! 1 before they are merged. Untrusted hits are shown and marked: the reader is a person, not a
 //! model. Context lines around a hit come from the file's present content.
 
-mod sources;
+mod query; // words and limits
+mod sources; // what is searched, and lines around a hit
 
-use crate::admin::SearchAdmin;
+pub use query::{SearchKind, SearchQuery};
+pub use sources::{FileExcerpt, FileLine};
+
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::SearchAdmin;
 use super::answer::{Render, RenderContext, ShownLabel, plain, with_fields};
 use super::memory::visible_path;
 use crate::id::{ConversationId, MessageId};
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
 use crate::store::ArchiveKind;
-use crate::time::{TimeRange, Timestamp, Zone};
+use crate::time::Timestamp;
 use crate::trust::{Labelled, Text};
 use crate::wording::command as says;
 use crate::wording::import::imported_from;
 use crate::wording::why::all_in_words;
-use sources::{FileExcerpt, FileLine};
+use sources::RankedHit;
 
-/// A kind of searchable data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SearchKind {
-    /// Single messages.
-    Message,
-    /// Conversations, by their best message and by their summary.
-    Conversation,
-    /// Reflections by the assistant.
-    Reflection,
-    /// Memory: facts, notes, daily notes, and identity files.
-    Note,
-    /// All other files of the workspace.
-    File,
-    /// Live skills.
-    Skill,
-}
-
-impl SearchKind {
-    /// All kinds.
-    pub const ALL: [Self; 6] =
-        [Self::Message, Self::Conversation, Self::Reflection, Self::Note, Self::File, Self::Skill];
-
-    /// Parses a value of `--in`.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| word.strip_suffix('s') == Some(kind.as_str()))
-    }
-
-    fn as_str(self) -> &'static str {
-        match self {
-            Self::Message => "message",
-            Self::Conversation => "conversation",
-            Self::Reflection => "reflection",
-            Self::Note => "note",
-            Self::File => "file",
-            Self::Skill => "skill",
-        }
-    }
-}
-
-/// Maximum number of hits.
-const MOST: usize = 200;
+/// Number of the best hits that can be looked at, page by page. Each page ranks the hits to this
+/// depth, so none is repeated or lost from one to the next.
+pub const SEARCH_DEPTH: usize = 200;
 /// Maximum number of context lines above and below a hit.
 const MOST_AROUND: usize = 20;
-/// Default number of hits.
-const USUAL: usize = 50;
-
-/// A search query.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchQuery {
-    /// The words.
-    pub words: String,
-    /// Maximum number of hits.
-    pub limit: usize,
-    /// Number of hits to pass over: those of the pages before.
-    pub after: usize,
-    /// Kinds to search; empty for all.
-    pub kinds: Vec<SearchKind>,
-    /// Match the exact spelling only.
-    pub case: bool,
-    /// Number of context lines above and below a hit in a file.
-    pub context: usize,
-    /// Search only this agent's memory.
-    pub agent: Option<String>,
-    /// Search only under this heading.
-    pub section: Option<String>,
-    /// Search only in this category.
-    pub category: Option<String>,
-    /// First day or time, as typed.
-    pub since: Option<String>,
-    /// Last day or time, as typed.
-    pub until: Option<String>,
-}
-
-impl SearchQuery {
-    /// A search for the words in all kinds, without options.
-    pub fn of(words: &str) -> Self {
-        Self {
-            words: words.to_owned(),
-            limit: USUAL,
-            after: 0,
-            kinds: Vec::new(),
-            case: false,
-            context: 0,
-            agent: None,
-            section: None,
-            category: None,
-            since: None,
-            until: None,
-        }
-    }
-
-    /// Parses `[--limit N] [--after N] [--in KIND]… [--case] [--context N] [--agent A] [--section
-    /// S] -- WORDS`.
-    pub(super) fn read(mut arguments: &[&str]) -> Option<Self> {
-        let mut query = Self::of("");
-        loop {
-            match arguments {
-                ["--", words @ ..] if !words.is_empty() => return Some(Self { words: words.join(" "), ..query }),
-                ["--case", rest @ ..] => {
-                    query.case = true;
-                    arguments = rest;
-                }
-                [flag, value, rest @ ..] => {
-                    query.set(flag.strip_prefix("--")?, value)?;
-                    arguments = rest;
-                }
-                _ => return None,
-            }
-        }
-    }
-
-    /// Sets the value of a flag; `None` if the flag is unknown or the value is invalid.
-    pub(super) fn set(&mut self, flag: &str, value: &str) -> Option<()> {
-        match flag {
-            "limit" => self.limit = value.parse().ok()?,
-            "after" => self.after = value.parse().ok()?,
-            "context" => self.context = value.parse().ok()?,
-            "agent" => self.agent = Some(value.to_owned()),
-            "section" => self.section = Some(value.to_owned()),
-            "category" => self.category = Some(value.trim().to_lowercase()),
-            "since" | "until" => {
-                Zone::UTC.parse_local(value)?;
-                *(if flag == "since" { &mut self.since } else { &mut self.until }) = Some(value.to_owned());
-            }
-            "in" => self.kinds.push(SearchKind::parse(value)?),
-            _ => return None,
-        }
-        Some(())
-    }
-
-    /// The arguments of the chat command that shows the hits after those.
-    fn typed_after(&self, after: usize) -> String {
-        let mut words: Vec<String> = Vec::new();
-        if !self.kinds.is_empty() {
-            let kinds: Vec<String> = self.kinds.iter().map(|kind| format!("{}s", kind.as_str())).collect();
-            words.push(format!("--in {}", kinds.join(",")));
-        }
-        words.extend(self.case.then(|| "--case".to_owned()));
-        words.extend((self.context > 0).then(|| format!("--context {}", self.context)));
-        let values = [
-            ("agent", &self.agent),
-            ("section", &self.section),
-            ("category", &self.category),
-            ("since", &self.since),
-            ("until", &self.until),
-        ];
-        for (flag, value) in values {
-            words.extend(value.as_ref().map(|value| format!("--{flag} \"{value}\"")));
-        }
-        words.push(format!("--limit {} --after {after} -- {}", self.limit, self.words));
-        words.join(" ")
-    }
-
-    /// Returns the time to search; the day named by `until` is included.
-    fn time(&self, zone: Zone) -> TimeRange {
-        let read = |value: &Option<String>| value.as_deref().and_then(|value| zone.parse_local(value));
-        TimeRange {
-            since: read(&self.since).map_or(TimeRange::ALL.since, |range| range.since),
-            until: read(&self.until).map_or(TimeRange::ALL.until, |range| range.until),
-        }
-    }
-
-    /// Returns whether the flags exclude everything but entries.
-    fn is_for_entries(&self) -> bool {
-        self.agent.is_some() || self.section.is_some() || self.category.is_some()
-    }
-
-    fn wants(&self, kind: SearchKind) -> bool {
-        self.kinds.is_empty() || self.kinds.contains(&kind)
-    }
-
-    /// Returns whether a text has the words in the required spelling.
-    fn fits(&self, text: &str) -> bool {
-        !self.case || self.words.split_whitespace().all(|word| text.contains(word))
-    }
-}
 
 /// One hit of any kind.
 #[derive(Debug, Clone)]
@@ -246,29 +80,19 @@ pub enum HitSource {
 
 impl SearchAdmin<'_> {
     /// Searches a person's own texts, best hits first.
-    pub(super) async fn search(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<SearchReport> {
-        let query =
-            SearchQuery { limit: query.limit.clamp(1, MOST), context: query.context.min(MOST_AROUND), ..query.clone() };
-        // One hit more than the page has tells whether there is a next one.
-        let reach = query.after.saturating_add(query.limit).saturating_add(1).min(MOST);
-        let deep = SearchQuery { limit: reach, ..query.clone() };
-        let mut rows = Vec::new();
-        for source in [
-            self.search_messages(person, &deep).await?,
-            self.search_files(person, &deep).await?,
-            self.search_skills(person, &deep).await?,
-        ] {
-            let best = source.iter().map(|row| row.score).fold(0.0, f64::max);
-            let scale = |row: SearchRow| SearchRow { score: if best > 0.0 { row.score / best } else { 0.0 }, ..row };
-            rows.extend(source.into_iter().map(scale));
-        }
-        rows.sort_by(|one, other| other.score.total_cmp(&one.score));
-        rows.truncate(reach);
-        rows.drain(..query.after.min(rows.len()));
-        let next = (rows.len() > query.limit).then(|| query.after.saturating_add(query.limit));
-        rows.truncate(query.limit);
+    pub async fn search(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<SearchReport> {
+        let query = SearchQuery {
+            limit: query.limit.clamp(1, SEARCH_DEPTH),
+            context: query.context.min(MOST_AROUND),
+            ..query.clone()
+        };
+        let (mut ranked, is_cut) = self.ranked(person, &query).await?;
+        let counts = counts(&ranked);
+        ranked.drain(..query.after.min(ranked.len()));
+        let next = (ranked.len() > query.limit).then(|| query.after.saturating_add(query.limit));
+        ranked.truncate(query.limit);
         let mut hits = Vec::new();
-        for row in rows {
+        for row in self.described(ranked).await? {
             hits.push((self.around(person, &row).await?, row));
         }
         Ok(SearchReport {
@@ -277,8 +101,37 @@ impl SearchAdmin<'_> {
             query,
             command: "/search",
             hits,
+            counts,
             next,
+            is_cut,
         })
+    }
+
+    /// The best hits of all sources, at most [`SEARCH_DEPTH`], whatever the page; true if there are
+    /// more.
+    async fn ranked(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<(Vec<RankedHit>, bool)> {
+        let whole = SearchQuery { limit: SEARCH_DEPTH + 1, after: 0, ..query.clone() };
+        let (mut hits, mut is_cut) = (Vec::new(), false);
+        for source in [
+            self.search_messages(person, &whole).await?,
+            self.search_files(person, &whole).await?,
+            self.search_skills(person, &whole).await?,
+        ] {
+            is_cut |= source.len() > SEARCH_DEPTH;
+            let best = source.iter().map(|hit| hit.row.score).fold(0.0, f64::max);
+            hits.extend(source.into_iter().map(|mut hit| {
+                hit.row.score = if best > 0.0 { hit.row.score / best } else { 0.0 };
+                hit
+            }));
+        }
+        hits.sort_by(|one, other| other.row.score.total_cmp(&one.row.score));
+        // A message has several texts, and a conversation is found by its messages and its summary.
+        let mut known = HashSet::new();
+        let is_single = |kind| matches!(kind, SearchKind::Message | SearchKind::Conversation);
+        hits.retain(|hit| !is_single(hit.row.kind) || known.insert((hit.row.kind, hit.row.id)));
+        is_cut |= hits.len() > SEARCH_DEPTH;
+        hits.truncate(SEARCH_DEPTH);
+        Ok((hits, is_cut))
     }
 
     /// Searches the memory only: that of all agents, or of one.
@@ -298,8 +151,12 @@ pub struct SearchReport {
     pub query: SearchQuery,
     /// The hits, each with its file.
     pub hits: Vec<(Option<FileExcerpt>, SearchRow)>,
+    /// Number of hits of each kind on all pages; kinds without any are missing.
+    pub counts: Vec<(SearchKind, usize)>,
     /// The `after` of the next page, if there is one.
     pub next: Option<usize>,
+    /// True if more was found than can be looked at.
+    pub is_cut: bool,
     words: FoldedWords,
     /// The chat command that searches again.
     command: &'static str,
@@ -316,6 +173,28 @@ impl SearchReport {
         around.map_or(found, |around| around.line(shown, &self.words))
     }
 
+    /// The part of a hit around the search words, in marked pieces, with its label.
+    pub fn passage(&self, row: &SearchRow) -> Labelled<Snippet> {
+        let snippet = self.snippet(row, &mut ShownLabel::nothing());
+        Labelled::new(snippet, row.text.label().clone(), row.text.scope())
+    }
+
+    /// The lines around a hit in a file, with the label of the file; `None` if none are wanted.
+    pub fn lines(&self, around: &FileExcerpt) -> Option<Labelled<Vec<FileLine>>> {
+        let lines = self.lines_around(Some(around), &mut ShownLabel::nothing())?;
+        Some(Labelled::new(lines, around.label().clone(), around.scope()))
+    }
+
+    /// The line of a hit in a file, by the file's present content.
+    pub fn line_of(&self, around: &FileExcerpt) -> usize {
+        around.line(&mut ShownLabel::nothing(), &self.words)
+    }
+
+    /// True if this is the last page, and more was found.
+    pub fn ends_at_depth(&self) -> bool {
+        self.is_cut && self.next.is_none()
+    }
+
     fn lines_around(&self, around: Option<&FileExcerpt>, shown: &mut ShownLabel) -> Option<Vec<FileLine>> {
         let context = self.query.context;
         around.filter(|_| context > 0).map(|around| around.lines(shown, &self.words, context))
@@ -324,7 +203,7 @@ impl SearchReport {
 
 impl Render for SearchReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        if self.hits.is_empty() {
+        if self.hits.is_empty() && !self.ends_at_depth() {
             return says::NOTHING_FOUND.in_language(context.language()).into_string();
         }
         let language = context.language();
@@ -355,6 +234,7 @@ impl Render for SearchReport {
             let next = if context.surface.is_chat() { plain(&command) } else { format!("--after {after}") };
             says::more(context.surface.language(), &next)
         }));
+        lines.extend(self.ends_at_depth().then(|| says::search_ends(language, SEARCH_DEPTH)));
         lines.join("\n\n")
     }
 
@@ -394,9 +274,27 @@ impl Render for SearchReport {
 }
 
 impl SearchRow {
+    /// The title, if there is one.
+    pub fn title_text(&self) -> Option<Text> {
+        let title = self.title.as_ref()?;
+        Some(Labelled::new(Arc::from(&**ShownLabel::nothing().words(title)), title.label().clone(), title.scope()))
+    }
+
+    /// The name of the skill, if it is one.
+    pub fn skill_name(&self) -> Option<String> {
+        let name = self.title.as_ref().filter(|_| self.kind == SearchKind::Skill);
+        name.map(|name| ShownLabel::nothing().words(name).clone())
+    }
+
     fn title(&self, shown: &mut ShownLabel) -> &str {
         self.title.as_ref().map(|title| shown.words(title).as_str()).unwrap_or_default()
     }
+}
+
+/// Counts the hits of each kind.
+fn counts(hits: &[RankedHit]) -> Vec<(SearchKind, usize)> {
+    let count = |kind| hits.iter().filter(|hit| hit.row.kind == kind).count();
+    SearchKind::ALL.into_iter().map(|kind| (kind, count(kind))).filter(|(_, count)| *count > 0).collect()
 }
 
 /// The time of a hit. A file dated by day has no time of day.
@@ -416,6 +314,7 @@ mod tests {
     use super::super::tests::fixture::{Fixture, START, keys};
     use super::*;
     use crate::trust::{Label, Source};
+    use crate::wording::Language;
 
     fn of(query: &str, kinds: &[SearchKind]) -> SearchQuery {
         SearchQuery { kinds: kinds.to_vec(), ..SearchQuery::of(query) }
@@ -504,20 +403,67 @@ mod tests {
         for _ in 0..5 {
             fixture.says("Ada", "red shoes").await;
         }
-        let mut found = Vec::new();
-        let mut command = "/search --in messages --case --limit 2 red shoes".to_owned();
+        let (mut found, mut command) = (Vec::new(), "/search --in messages --case --limit 2 red shoes".to_owned());
         loop {
             let answer = fixture.admin.chat(&fixture.ada(), &command).await;
             assert!(!answer.failed, "{command}");
-            found.extend(answer.json.as_array().unwrap().iter().map(|hit| hit["id"].as_i64().unwrap()));
+            found.extend(answer.json.as_array().unwrap().clone());
             let more = answer.markdown.lines().last().and_then(|line| line.strip_prefix("More: ")).map(str::to_owned);
             let Some(more) = more else { break };
             command = more.replace('\\', "");
             assert!(command.starts_with("/search --in messages --case --limit 2 --after "), "{command}");
         }
-        found.sort_unstable();
-        found.dedup();
-        assert_eq!(found.len(), 5);
+        let whole = fixture.admin.chat(&fixture.ada(), "/search --in messages --limit 200 red shoes").await.json;
+        assert_eq!((json!(found), whole.as_array().unwrap().len()), (whole.clone(), 5));
+    }
+
+    /// Promise (search/exact-pages): Page by page a search shows each of the best 200 hits once,
+    /// whatever the size of its pages, and says so where it ends.
+    #[tokio::test]
+    async fn pages_of_a_search_repeat_nothing_and_lose_nothing() {
+        let fixture = Fixture::new().await;
+        let (ada, finder) = (fixture.ada().person, fixture.admin.finder());
+        for number in 0..30 {
+            let said = format!("red shoes, pair {number}{}", " and laces".repeat(number % 5));
+            fixture.says("Ada", said.leak()).await;
+            fixture.writes(&format!("workspace/memory/note-{number}.md"), &format!("# Shoes\n\nred, {number}\n"));
+            fixture.writes(&format!("workspace/plans/list-{number}.txt"), "red shoes, red shoes and laces\n");
+        }
+        let page = async |limit, after| {
+            let query = SearchQuery { limit, after, ..of("red shoes", &[]) };
+            let report = finder.search(&ada, &query).await.unwrap();
+            let hits = fixture.rendering(&report).json;
+            (hits.as_array().unwrap().clone(), report.next, report.ends_at_depth())
+        };
+        let (whole, next, is_cut) = page(SEARCH_DEPTH, 0).await;
+        assert!(whole.len() > 80 && next.is_none() && !is_cut, "{}", whole.len());
+        for limit in [1, 3, 7, 50] {
+            let (mut found, mut after) = (Vec::new(), Some(0));
+            while let Some(from) = after {
+                let (hits, next, _) = page(limit, from).await;
+                found.extend(hits);
+                after = next;
+                // Time passes while one reads.
+                fixture.clock.set(fixture.now().plus(std::time::Duration::from_secs(1)));
+            }
+            assert_eq!(json!(found), json!(whole), "{limit}");
+        }
+    }
+
+    /// Proves: search/exact-pages
+    #[tokio::test]
+    async fn a_search_says_where_it_ends() {
+        let fixture = Fixture::new().await;
+        for number in 0..=SEARCH_DEPTH {
+            fixture.writes(&format!("workspace/plans/list-{number}.txt"), "red shoes\n");
+        }
+        let told = async |command: &str| fixture.admin.chat(&fixture.ada(), command).await.markdown;
+        let ends = says::search_ends(Language::ENGLISH, SEARCH_DEPTH);
+        let last = told("/search --in files --limit 100 --after 100 shoes").await;
+        assert!(last.ends_with(&ends), "{last}");
+        let first = told("/search --in files --limit 100 shoes").await;
+        assert!(first.contains("More: ") && !first.contains(&ends), "{first}");
+        assert_eq!(told("/search --in files --after 200 shoes").await, ends);
     }
 
     #[test]

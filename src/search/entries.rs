@@ -209,7 +209,9 @@ pub async fn find_entries(
         _ => None,
     };
     let asked = question.clone();
-    journal.read_much(move |db| search_entries(db, &asked, &lookup, &words, near.as_ref(), now)).await
+    // The same hits in the same order all day long, so that one can go through them page by page.
+    let today = Timestamp(now.0 - now.0.rem_euclid(DAY.as_millis().try_into()?));
+    journal.read_much(move |db| search_entries(db, &asked, &lookup, &words, near.as_ref(), today)).await
 }
 
 /// Returns the entries used most often and most recently, best first.

@@ -13,6 +13,7 @@ mod memory; // what is kept about the visitor
 mod note; // one note and its versions
 mod proposals; // proposals and decisions about them
 mod report; // the answer of a command, as a page
+mod search; // the search
 mod skills; // skills and their versions
 mod upload; // files for the inbox
 mod today; // the start page
@@ -70,7 +71,7 @@ pub fn all() -> Routes {
         .get("/skills", skills::list)
         .get("/skills/{name}", skills::skill)
         .post("/skills/{name}/restore", skills::restore)
-        .get("/search", report::search)
+        .get("/search", search::search)
         .post("/act", report::act)
         .get("/away", away::away)
         .get("/help", help::help)

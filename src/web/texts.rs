@@ -6,15 +6,17 @@
 use maud::{Markup, html};
 
 use super::html as render;
+use crate::admin::FileLine;
 use crate::markdown;
 use crate::memory::memory_md::{self, Fact};
 use crate::memory::section::{self, MarkdownSection};
 use crate::memory::{note, without_comments};
 use crate::review::diff;
 use crate::review::reveal::reveal;
+use crate::search::snippet::Snippet;
 use crate::store::TextKind;
 use crate::text::{one_line, shorten};
-use crate::trust::{Label, Text};
+use crate::trust::{Label, Labelled, Text};
 use crate::wording::Language;
 use crate::wording::why::all_in_words;
 
@@ -24,6 +26,8 @@ const MAX_EXCERPT: usize = 200;
 const MAX_FILE: usize = 20_000;
 /// Maximum size of indented JSON, in bytes: deep nesting indents most.
 const MAX_INDENTED: usize = 500_000;
+/// Maximum number of words of a place in a text.
+const MAX_PLACE: usize = 12;
 /// Maximum number of characters of an entry in a list.
 const MAX_ENTRY: usize = 160;
 
@@ -118,7 +122,7 @@ fn rows(words: &str) -> Option<Vec<Vec<String>>> {
 /// Renders one line of a text, such as a title.
 pub fn line(text: &Text) -> Markup {
     let (words, ..) = text.open();
-    html! { bdi { (words) } }
+    html! { @if words.trim().is_empty() { "Without a title" } @else { bdi { (words) } } }
 }
 
 /// Renders the beginning of a message, in a box if it grew from outside.
@@ -130,6 +134,38 @@ pub fn excerpt(text: &Text) -> Markup {
 pub fn short_line(text: &Text) -> Markup {
     let (words, ..) = text.open();
     html! { bdi { (shorten(&one_line(&reveal(&markdown::words(words))), MAX_EXCERPT)) } }
+}
+
+/// Renders the passage of a hit, with the search words marked.
+pub fn passage(passage: &Labelled<Snippet>) -> Markup {
+    let (snippet, label, _) = passage.open();
+    boxed(label, html! { p { (marked(snippet)) } })
+}
+
+/// Renders the numbered lines around a hit, with the search words marked.
+pub fn lines_around(lines: &Labelled<Vec<FileLine>>) -> Markup {
+    let (lines, label, _) = lines.open();
+    boxed(
+        label,
+        html! { ol.lines { @for line in lines.iter().filter(|line| line.is_hit || !line.words.pieces().is_empty()) {
+            li value=(line.number) aria-current=[line.is_hit.then_some("true")] { (marked(&line.words)) }
+        } } },
+    )
+}
+
+fn marked(snippet: &Snippet) -> Markup {
+    html! { bdi { @for piece in snippet.pieces() {
+        @if piece.is_match { mark { (reveal(&piece.text)) } } @else { (reveal(&piece.text)) }
+    } } }
+}
+
+/// Returns the end of an address by which a browser finds the first marked words of a passage on
+/// the page that it opens, and marks them.
+pub fn place_of(passage: &Labelled<Snippet>) -> String {
+    let pieces = passage.open().0.pieces().iter().skip_while(|piece| !piece.is_match).take(MAX_PLACE);
+    let words: String =
+        pieces.take_while(|piece| piece.is_match || piece.text == " ").map(|piece| piece.text.as_str()).collect();
+    if words.is_empty() { String::new() } else { format!("#:~:text={}", render::encoded(words.trim())) }
 }
 
 /// Renders a note: trusted text with its sections, any other as it is, with nothing hidden.

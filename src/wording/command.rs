@@ -313,6 +313,11 @@ pub fn more(language: Language, command: &str) -> String {
     say!(language, "list-more", command = command)
 }
 
+/// Last line of a search that found more than can be looked at.
+pub fn search_ends(language: Language, depth: usize) -> String {
+    say!(language, "search-ends", depth = depth)
+}
+
 /// Command or flag that shows the messages of a conversation around one of them.
 pub fn rest_of_transcript(id: ConversationId, message: MessageId, in_chat: bool) -> String {
     if in_chat { format!("/conversations {id} {message}") } else { format!("--at {message}") }

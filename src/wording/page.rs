@@ -1,6 +1,7 @@
 //! Sentences about the page, and on it.
 
 pub mod memory; // notes
+pub mod search; // search
 pub mod skills; // skills and proposals
 
 use super::language::{Language, say};

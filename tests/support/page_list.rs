@@ -19,7 +19,8 @@ const NO_PAGES: &[(&str, &str)] = &[
 ];
 
 /// Where one begins.
-const STARTS: &[&str] = &["/", "/login"];
+const STARTS: &[&str] =
+    &["/", "/login", "/search?q=week+kitchen+film+market&context=2", "/usage?before=2026-11-22"];
 
 /// Number of pages of the same kind that are looked at.
 const ALIKE: usize = 3;

@@ -9,9 +9,9 @@ use serde_json::{Value, json};
 
 use super::super::answer::ShownLabel;
 use super::super::conversations::title_of;
-use super::{HitSource, MOST, SearchKind, SearchQuery, SearchRow};
+use super::{HitSource, SearchKind, SearchQuery, SearchRow};
 use crate::admin::SearchAdmin;
-use crate::id::ConversationId;
+use crate::id::{ConversationId, ReflectionId};
 use crate::memory::unless_refused;
 use crate::people::{Party, Person, Role};
 use crate::review::LiveSkill;
@@ -22,8 +22,21 @@ use crate::store::{Db, EntryKind, MessageQuery, Node};
 use crate::time::{TimeRange, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
 
+/// A hit before it is described: only hits that are shown are.
+pub(super) struct RankedHit {
+    pub(super) row: SearchRow,
+    /// The entry that it is, if it is one.
+    entry: Option<EntryHit>,
+}
+
+impl From<SearchRow> for RankedHit {
+    fn from(row: SearchRow) -> Self {
+        Self { row, entry: None }
+    }
+}
+
 impl SearchAdmin<'_> {
-    pub(super) async fn search_messages(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+    pub(super) async fn search_messages(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
         if query.is_for_entries() || !(query.wants(SearchKind::Message) || query.wants(SearchKind::Conversation)) {
             return Ok(Vec::new());
         }
@@ -32,15 +45,11 @@ impl SearchAdmin<'_> {
     }
 }
 
-fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
-    // A conversation is found by its messages, so the same number of conversations takes more
-    // messages.
-    let more = query.case || query.wants(SearchKind::Conversation);
-    let limit = if more { MOST } else { query.limit };
+fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone) -> anyhow::Result<Vec<RankedHit>> {
     let message_query = MessageQuery {
         words: &query.words,
         untrusted_too: true,
-        limit,
+        limit: query.limit,
         zone,
         time: query.time(zone),
         ..MessageQuery::of(scope)
@@ -53,31 +62,73 @@ fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone)
         if let Some(conversation) =
             hit.conversation.filter(|id| query.wants(SearchKind::Conversation) && known.insert(*id))
         {
-            rows.push(message_row(db, SearchKind::Conversation, conversation.0, hit.clone())?);
+            rows.push(message_row(SearchKind::Conversation, conversation.0, hit.clone()));
         }
         if query.wants(SearchKind::Message) {
-            rows.push(message_row(db, SearchKind::Message, hit.message.0, hit)?);
+            rows.push(message_row(SearchKind::Message, hit.message.0, hit));
         }
     }
     Ok(rows)
 }
 
-fn message_row(db: Db<'_>, kind: SearchKind, id: i64, hit: MessageHit) -> anyhow::Result<SearchRow> {
-    let message = Some(hit.message);
-    let title = hit.conversation.map(|id| title_of(db, id)).transpose()?.flatten();
-    let by = match (hit.person, db.imports().archive_of(hit.message)?) {
-        (Some(_), _) => HitSource::Person(hit.conversation),
-        (None, Some(kind)) => HitSource::Archive(hit.conversation, kind),
-        (None, None) => HitSource::Assistant(hit.conversation),
+fn message_row(kind: SearchKind, id: i64, hit: MessageHit) -> RankedHit {
+    let by = match hit.person {
+        Some(_) => HitSource::Person(hit.conversation),
+        None => HitSource::Assistant(hit.conversation),
     };
-    Ok(SearchRow { kind, id, at: hit.at, by, message, title, text: hit.text, score: hit.score })
+    let MessageHit { at, text, score, .. } = hit;
+    SearchRow { kind, id, at, by, message: Some(hit.message), title: None, text, score }.into()
+}
+
+impl SearchAdmin<'_> {
+    /// Adds to the hits of a page what is shown of them besides their text.
+    pub(super) async fn described(&self, hits: Vec<RankedHit>) -> anyhow::Result<Vec<SearchRow>> {
+        let mut rows = Vec::new();
+        for RankedHit { mut row, entry } in hits {
+            if let (Some(hit), HitSource::File { .. }) = (entry, &row.by) {
+                let origin = self.index.origins(std::slice::from_ref(&hit)).await?;
+                let version = origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
+                row.id = version.unwrap_or(0);
+            }
+            rows.push(row);
+        }
+        self.journal.read_much(move |db| rows.into_iter().map(|row| describe(db, row)).collect()).await
+    }
+}
+
+/// Adds the title of the conversation, the program that an imported message is from, and the
+/// message with a reflection.
+fn describe(db: Db<'_>, row: SearchRow) -> anyhow::Result<SearchRow> {
+    Ok(match (row.by.clone(), row.message) {
+        (HitSource::Person(conversation), Some(_)) => SearchRow { title: title_in(db, conversation)?, ..row },
+        (HitSource::Assistant(conversation), Some(message)) => {
+            let archive = db.imports().archive_of(message)?;
+            let by = archive.map_or(HitSource::Assistant(conversation), |kind| HitSource::Archive(conversation, kind));
+            SearchRow { by, title: title_in(db, conversation)?, ..row }
+        }
+        (HitSource::Nobody, None) if row.kind == SearchKind::Reflection => {
+            let reflection = db.reflections().reflection(ReflectionId(row.id))?;
+            let message = reflection.map(|reflection| db.messages().message(reflection.message)).transpose()?.flatten();
+            match message {
+                Some(message) => {
+                    SearchRow { by: HitSource::Assistant(message.conversation), message: Some(message.id), ..row }
+                }
+                None => row,
+            }
+        }
+        _ => row,
+    })
+}
+
+fn title_in(db: Db<'_>, conversation: Option<ConversationId>) -> anyhow::Result<Option<Labelled<String>>> {
+    Ok(conversation.map(|id| title_of(db, id)).transpose()?.flatten())
 }
 
 /// The entry kinds that count as notes or files.
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_files(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+    pub(super) async fn search_files(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
         let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| query.wants(shown_kind(*kind))).collect();
         if kinds.is_empty() {
             return Ok(Vec::new());
@@ -95,12 +146,7 @@ impl SearchAdmin<'_> {
             ..EntryQuery::of(&party, Labelled::new(Arc::from(&*query.words), Label::neutral(), party.scope()))
         };
         let found = self.index.search(&question).await?;
-        let mut rows = Vec::new();
-        for hit in found.hits {
-            let origin = self.index.origins(std::slice::from_ref(&hit)).await?;
-            rows.push(entry_row(hit, &origin));
-        }
-        Ok(rows)
+        Ok(found.hits.into_iter().map(entry_row).collect())
     }
 }
 
@@ -115,25 +161,25 @@ fn shown_kind(kind: EntryKind) -> SearchKind {
 
 /// Builds a hit. The path of a conversation's or reflection's entry contains its number; a file is
 /// identified by its known version.
-fn entry_row(hit: EntryHit, origin: &[Node]) -> SearchRow {
+fn entry_row(hit: EntryHit) -> RankedHit {
     let kind = shown_kind(hit.kind);
     let number = hit.path.rsplit_once('/').and_then(|(_, number)| number.parse().ok());
-    let version = origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
     let is_file = matches!(kind, SearchKind::Note | SearchKind::File);
-    SearchRow {
+    let row = SearchRow {
         kind,
-        id: if is_file { version.unwrap_or(0) } else { number.unwrap_or(0) },
+        id: number.unwrap_or(0),
         at: hit.at,
         by: if is_file {
-            HitSource::File { path: hit.path, line: usize::try_from(hit.line).unwrap_or(1) }
+            HitSource::File { path: hit.path.clone(), line: usize::try_from(hit.line).unwrap_or(1) }
         } else {
             HitSource::Nobody
         },
         message: None,
         title: Some(title(&hit.name)),
-        text: hit.text,
+        text: hit.text.clone(),
         score: hit.score,
-    }
+    };
+    RankedHit { row, entry: Some(hit) }
 }
 
 fn title(name: &Text) -> Labelled<String> {
@@ -142,7 +188,7 @@ fn title(name: &Text) -> Labelled<String> {
 }
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_skills(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<SearchRow>> {
+    pub(super) async fn search_skills(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
         let is_limited = query.is_for_entries() || query.time(self.zone) != TimeRange::ALL;
         // Members search what is their own.
         if !query.wants(SearchKind::Skill) || is_limited || person.role != Role::Owner {
@@ -159,7 +205,7 @@ impl SearchAdmin<'_> {
         }
         rows.sort_by(|one, other| other.score.total_cmp(&one.score));
         rows.truncate(query.limit);
-        Ok(rows)
+        Ok(rows.into_iter().map(RankedHit::from).collect())
     }
 
     async fn skill_row(&self, live: &LiveSkill, words: String, score: f64) -> anyhow::Result<SearchRow> {
@@ -195,10 +241,15 @@ pub struct FileExcerpt {
     length: usize,
 }
 
-pub(super) struct FileLine {
-    number: usize,
-    words: Snippet,
-    is_hit: bool,
+/// A line around a hit.
+#[derive(Debug, Clone)]
+pub struct FileLine {
+    /// Number, from 1.
+    pub number: usize,
+    /// The line, in marked pieces.
+    pub words: Snippet,
+    /// True for the line of the hit.
+    pub is_hit: bool,
 }
 
 impl SearchAdmin<'_> {
@@ -212,6 +263,14 @@ impl SearchAdmin<'_> {
 }
 
 impl FileExcerpt {
+    pub(super) fn label(&self) -> &Label {
+        self.text.label()
+    }
+
+    pub(super) fn scope(&self) -> Scope {
+        self.text.scope()
+    }
+
     /// The line of the hit that contains most search words, from 1; the hit's first line if none
     /// does.
     pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {

@@ -1,7 +1,7 @@
 //! Context of candidates: neighbouring messages, and further texts with the rare words of the first
 //! hits.
 
-use std::collections::hash_map::Entry;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rusqlite::params;
@@ -27,12 +27,12 @@ const REACH: usize = 3;
 pub struct Neighbours {
     /// Messages near a message in its conversation, with their distance: negative for earlier ones.
     pub near: HashMap<MessageId, BTreeMap<MessageId, i32>>,
-    /// Number of messages of a conversation.
-    pub lengths: HashMap<ConversationId, f64>,
+    /// Number of messages of a conversation. In order, so that their sum is the same every time.
+    pub lengths: BTreeMap<ConversationId, f64>,
     /// Messages whose neighbours are complete.
     read: HashSet<MessageId>,
     /// Messages of short conversations, in order.
-    short: HashMap<ConversationId, Vec<MessageId>>,
+    short: BTreeMap<ConversationId, Vec<MessageId>>,
 }
 
 impl MessageSearch<'_> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, Query, State};
+use axum::extract::{Form, State};
 use axum::response::Html;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -17,13 +17,6 @@ use crate::web::{Web, html as render, layout};
 #[derive(Deserialize)]
 pub struct CommandForm {
     command: String,
-}
-
-/// Words to search for.
-#[derive(Deserialize)]
-pub struct SearchForm {
-    #[serde(default)]
-    q: String,
 }
 
 /// A page that shows the answers of commands which only read.
@@ -47,25 +40,6 @@ pub fn add<W: Admitted>(routes: Routes, report: &'static Report) -> Routes {
         let main = html! { @for section in &sections { section { (section) } } };
         layout::page(Some(&visitor), report.path, report.title, main)
     })
-}
-
-/// Searches everything of the visitor.
-pub async fn search(
-    Member(visitor): Member,
-    (State(web), Query(SearchForm { q })): (State<Arc<Web>>, Query<SearchForm>),
-) -> Html<String> {
-    let found = match q.trim() {
-        "" => None,
-        words => Some(web.query(&visitor, &format!("/search {words}")).await),
-    };
-    let main = html! {
-        form role="search" action="/search" {
-            label { "Words" input type="search" name="q" value=(q) autofocus[q.is_empty()]; }
-            button type="submit" { "Search" }
-        }
-        @if let Some(found) = &found { section { (answer_markup(found)) } }
-    };
-    layout::page(Some(&visitor), "/search", "Search", main)
 }
 
 /// Runs a command and shows its answer.

@@ -457,6 +457,7 @@ usage-purpose = { $purpose ->
 }
 
 list-more = Mehr: { $command }
+search-ends = Nur die besten { $depth } werden aufgelistet. Weitere Wörter, --in, --since oder --until finden die anderen.
 list-earlier = Früher: { $command }
 list-later = Später: { $command }
 

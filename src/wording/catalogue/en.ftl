@@ -457,6 +457,7 @@ usage-purpose = { $purpose ->
 }
 
 list-more = More: { $command }
+search-ends = Only the best { $depth } are listed. More words, --in, --since or --until find the others.
 list-earlier = Earlier: { $command }
 list-later = Later: { $command }
 

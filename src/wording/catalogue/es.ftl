@@ -457,6 +457,7 @@ usage-purpose = { $purpose ->
 }
 
 list-more = Más: { $command }
+search-ends = Solo se muestran los { $depth } mejores. Más palabras, --in, --since o --until encuentran los demás.
 list-earlier = Antes: { $command }
 list-later = Después: { $command }
 

@@ -1,0 +1,127 @@
+//! Search on the page.
+
+use std::collections::BTreeSet;
+
+use dom_query::Document;
+use reqwest::StatusCode;
+
+use crate::support::browser::{Browser, SERVED};
+use crate::support::channel::Channel;
+use crate::support::story::{ADA, BEN, StoryOver};
+use crate::support::telegram::FakeTelegram;
+
+type Story = StoryOver<FakeTelegram>;
+
+/// Addresses to which the hits of a page lead.
+fn places(page: &str) -> Vec<String> {
+    let document = Document::from(page);
+    document.select("ol.rows a.title").iter().map(|link| link.attr_or("href", "").to_string()).collect()
+}
+
+/// Promise (page/search): The page searches all that is yours, and nothing of others: it counts the
+/// hits of each kind, marks the words, shows the lines around, and each hit leads to its very
+/// place.
+#[tokio::test]
+async fn hits_are_marked_and_lead_to_their_place() {
+    let mut story = Story::prepared(SERVED).await;
+    story.write_skill("sailing", "How to sail", "Hoist the spinnaker slowly.");
+    story.start().await;
+    story.say(ADA, "The spinnaker is <b>torn</b>.").await;
+    story.say(BEN, "My spinnaker is green.").await;
+    story.fake.passes_on(ADA, BEN, "A spinnaker from elsewhere.");
+    story.answered().await;
+    story.writes("memory/boat.md", "one\ntwo\nthe Spinnaker is blue\nfour\nfive\n");
+    story.writes("plans/refit.txt", "new spinnaker\n");
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let page = ada.get("/search?q=spinnaker").await.text;
+    for part in [
+        "The <mark>spinnaker</mark> is &lt;b&gt;torn&lt;/b&gt;.",
+        "<li value=\"2\"><bdi>two</bdi></li>",
+        "the <mark>Spinnaker</mark> is blue",
+        "From outside: ",
+        "Messages 2",
+        "Conversations 1",
+        "Memory 1",
+        "Files 1",
+        "Skills 1",
+    ] {
+        assert!(page.contains(part), "{part} is missing in {page}");
+    }
+    assert!(!page.contains("green"), "{page}");
+    let found = places(&page);
+    for start in ["/conversations/1?at=", "/memory/boat#", "/files/plans/refit%2Etxt#", "/skills/sailing#"] {
+        assert!(found.iter().any(|place| place.starts_with(start)), "{start} is missing in {found:?}");
+    }
+    for place in &found {
+        let there = ada.get(place.split('#').next().unwrap()).await;
+        assert!(there.status.is_success() && there.text.contains("pinnaker"), "{place}: {}", there.text);
+    }
+    let place = found.iter().find(|place| place.starts_with("/conversations/")).unwrap();
+    let anchor = place.split_once('#').unwrap().1;
+    assert!(ada.get(place.split('#').next().unwrap()).await.text.contains(&format!("id=\"{anchor}\"")));
+    // A member finds their own words, and no skills.
+    let page = ben.get("/search?q=spinnaker").await.text;
+    assert!(page.contains("green") && !page.contains("torn") && !page.contains("/skills/"), "{page}");
+    assert!(places(&page).iter().all(|place| place.starts_with("/conversations/2?")), "{page}");
+    story.end().await;
+}
+
+/// Promise (page/search-limits): The page's search takes each limit of the command, and says which
+/// it cannot read.
+#[tokio::test]
+async fn a_search_has_limits() {
+    let story = Story::with(SERVED).await;
+    story.say(ADA, "A word about Leeks.").await;
+    story.writes("memory/leeks.md", "Leeks wilt in summer\n");
+    story.writes("agents/compline/memory.md", "## Insights\n\nLeeks keep\n");
+    story.writes("plans/soup.txt", "leeks\n");
+    let ada = Browser::of(story.app(), "Ada").await;
+    let found = async |limits: &str| places(&ada.get(&format!("/search?q=Leeks{limits}")).await.text);
+    let kinds = |places: &[String]| -> BTreeSet<String> {
+        places.iter().map(|place| place.split('/').nth(1).unwrap().to_owned()).collect()
+    };
+    let all = found("").await;
+    assert_eq!(kinds(&all), ["conversations", "files", "memory"].map(str::to_owned).into(), "{all:?}");
+    for (limits, wanted) in [
+        ("&in=files", "files"),
+        ("&in=notes", "memory"),
+        ("&section=Insights", "memory"),
+        ("&agent=compline", "memory"),
+        ("&in=messages&since=2026-11-20&until=2026-11-20", "conversations"),
+    ] {
+        let found = found(limits).await;
+        assert_eq!(kinds(&found), [wanted.to_owned()].into(), "{limits}: {found:?}");
+    }
+    assert_eq!(found("&in=messages&until=2026-11-19").await, Vec::<String>::new());
+    assert!(!kinds(&found("&case=on").await).contains("files"));
+    let page = ada.get("/search?q=Leeks&in=notes&context=2").await.text;
+    assert!(page.contains("<details open>") && page.contains("value=\"2\""), "{page}");
+    for (limits, name) in [("&since=soon", "since"), ("&in=dreams", "in"), ("&context=x", "context")] {
+        let page = ada.get(&format!("/search?q=Leeks{limits}")).await;
+        assert_eq!(page.status, StatusCode::BAD_REQUEST);
+        assert!(page.text.contains(&format!("The limit “{name}” cannot be read")), "{}", page.text);
+    }
+    assert!(ada.get("/search?q=nowhere").await.text.contains("Nothing was found."));
+    story.end().await;
+}
+
+/// Proves: search/exact-pages
+#[tokio::test]
+async fn more_hits_follow_on_the_next_page() {
+    let story = Story::with(SERVED).await;
+    (0..45).for_each(|number| story.writes(&format!("memory/note-{number}.md"), "An anchor.\n"));
+    let ada = Browser::of(story.app(), "Ada").await;
+    let (mut found, mut sizes, mut address) = (BTreeSet::new(), Vec::new(), "/search?q=anchor&in=notes".to_owned());
+    loop {
+        let page = ada.get(&address).await.text;
+        let here = places(&page);
+        sizes.push(here.len());
+        found.extend(here);
+        match Document::from(page).select("a[rel=next]").attr("href") {
+            Some(next) => address = next.to_string(),
+            None => break,
+        }
+    }
+    assert_eq!((sizes, found.len()), (vec![20, 20, 5], 45));
+    story.end().await;
+}
