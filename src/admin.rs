@@ -10,6 +10,7 @@ mod agenda; // the day and week of a person
 mod answer; // what a command returns: Markdown and JSON
 pub mod backup; // backups and their key
 pub mod browsers; // links that sign a browser in, and the end of sessions
+mod calendar; // conversations by the day
 mod chat; // the chat of the page
 pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
@@ -23,7 +24,7 @@ mod imports; // compline import
 mod jobs; // commands that run for long
 mod keep_confirmed; // "Keep this?" answered with yes
 mod memory; // files, history, /remember, /promote
-mod models; // use of models
+mod models; // /model
 mod numbers; // the state as numbers
 pub mod owner_notice; // notices to all owners
 mod paging; // lists by pages
@@ -43,9 +44,12 @@ mod strangers; // senders without access: let in, ignore
 mod tools; // tools of MCP servers: list, accept
 mod transcript; // /conversations: one of them
 mod trust; // /trust
+mod turn_work; // tools and cost of an answer
+mod usage; // /usage
 
 pub use agenda::{AgendaItem, AgendaKind};
 pub use answer::{Answer, AnswerFile, CommandError};
+pub use calendar::{ConversationCalendar, DayCount};
 pub use chat::ChatEntry;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use files::{FilesReport, FilesRequest};
@@ -54,7 +58,7 @@ pub use memory::{
     FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit, NotesListed,
     OriginReport, RepairMode, SortedNotes, UnreadFiles, note_address,
 };
-pub use models::{PREFERRED_MODEL, UsageReport};
+pub use models::PREFERRED_MODEL;
 pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};
 pub use pending::PendingReport;
@@ -64,6 +68,8 @@ pub use skills::{
     SkillComparison, SkillEntry, SkillHistoryReport, SkillReport, SkillUse, SkillVersionReport, SkillsReport,
 };
 pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
+pub use turn_work::{ToolCallItem, TurnWork};
+pub use usage::{DearConversation, UsagePeriod, UsageReport};
 
 use std::ops::Deref;
 use std::sync::Arc;

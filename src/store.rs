@@ -104,7 +104,7 @@ pub use skills::{
     VersionRow,
 };
 pub use slots::{NewSlot, SlotRow, SlotState};
-pub use spending::{Reservation, SpendLine, Spent};
+pub use spending::{ConversationCost, Reservation, SpendLine, Spent};
 pub use strangers::Stranger;
 pub use summaries::{Compaction, Summary, SummaryContent, SummaryInputs, SummaryState};
 pub use turns::{NewStep, NewTurn, StepKind, StepRow, TurnRow, TurnState};

@@ -7,6 +7,7 @@
 //! may open. What a page shows comes from [`Admin`], which also runs every command of the page.
 
 mod assets; // style, script, icons
+mod calendar; // the year as a calendar
 pub mod chat; // what the page needs of its channel
 mod chart; // pictures of numbers
 mod guard; // names of the page, requests of other pages

@@ -147,6 +147,8 @@ mod page_proposals;
 mod hostile_texts;
 #[path = "stories/page/page_commands.rs"]
 mod page_commands;
+#[path = "stories/page/page_conversations.rs"]
+mod page_conversations;
 #[path = "stories/page/page_power.rs"]
 mod page_power;
 #[path = "stories/page/page_routes.rs"]
@@ -155,6 +157,8 @@ mod page_routes;
 mod page_search;
 #[path = "stories/page/page_texts.rs"]
 mod page_texts;
+#[path = "stories/page/page_usage.rs"]
+mod page_usage;
 #[path = "stories/page/sign_in.rs"]
 mod sign_in;
 

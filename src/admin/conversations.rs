@@ -131,10 +131,16 @@ impl ConversationItem {
         }
     }
 
+    /// The number of messages, and true if only those of the person count, as in chats.
+    pub fn count(&self) -> (i64, bool) {
+        let is_chat = matches!(self.conversation.kind, ConversationKind::Chat | ConversationKind::Piped);
+        (self.conversation.messages, is_chat)
+    }
+
     /// Person, number of messages, end and sources, for a person.
     pub(super) fn facts(&self, language: Language, ended: Option<&str>) -> String {
         let sources = plain(&all_in_words(language, &self.conversation.label));
-        says::conversation_facts(language, &self.person, self.conversation.messages, ended, &sources)
+        says::conversation_facts(language, &self.person, self.count(), ended, &sources)
     }
 }
 
@@ -206,7 +212,7 @@ fn title(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Conversation
 }
 
 /// The name of the conversation's person or group.
-fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
+pub(super) fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<String> {
     if let Some((_, group)) = db.groups().group_of(conversation.stream)? {
         return Ok(says::group(&group));
     }
@@ -250,6 +256,7 @@ mod tests {
     use crate::id::{MessageId, StreamId};
     use crate::people::Role;
     use crate::store::{BoundaryReason, MessageKind, NewConversation, NewMessage, Tx, effort};
+    use crate::time::TimeRange;
     use crate::trust::{Label, Scope, Source, Text};
     use std::sync::Arc;
     use std::time::Duration;
@@ -339,6 +346,24 @@ mod tests {
         let (small, large) = efforts.split_at(4);
         assert_eq!(small, large);
         assert!(small.iter().all(|(_, effort)| *effort > 100), "{small:?}");
+    }
+
+    /// Proves: operation/list-cost
+    #[tokio::test]
+    async fn the_year_costs_by_its_conversations_and_not_by_what_was_said() {
+        let mut efforts = Vec::new();
+        for (others, messages) in [(2, 2), (90, 60)] {
+            let fixture = Fixture::new().await;
+            let (ada, ben) = (fixture.ada().person.id, fixture.ben().person.id);
+            talk(&fixture, ben, ConversationKind::Chat, others, 2).await;
+            talk(&fixture, ada, ConversationKind::Imported, others, 2).await;
+            talk(&fixture, ada, ConversationKind::Chat, 5, messages).await;
+            let read = |db: Db<'_>| db.conversations().openings(ada, ConversationKind::Chat, TimeRange::ALL);
+            let (effort, openings) = effort::of(|| fixture.admin.journal.read_now(read).unwrap());
+            assert_eq!(openings.len(), 5);
+            efforts.push(effort);
+        }
+        assert!(efforts[0] > 10 && efforts[0] == efforts[1], "{efforts:?}");
     }
 
     /// Promise (operation/next-page): A long list ends with the command for its next page. Going on

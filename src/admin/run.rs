@@ -9,6 +9,7 @@ use super::answer::{Answer, CommandError, Render, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
 use super::erasure::ForgetRequest;
 use super::people::HandOverStep;
+use super::usage::UsagePeriod;
 use super::{Admin, NotesListed, RepairMode, help};
 use crate::id::PersonId;
 use crate::people::{Party, Person, Role};
@@ -140,7 +141,7 @@ impl Admin {
             Query::Status => shown(&self.reports().status(origin.person.as_ref(), only).await?),
             Query::Usage => {
                 let days = if surface.is_chat() { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
-                shown(&self.reports().usage(only, days).await?)
+                shown(&self.reports().usage(only, own, UsagePeriod { days, before: None }).await?)
             }
             Query::Models => shown(&self.reports().models()),
             Query::Tools => shown(&self.reports().tools().await?),

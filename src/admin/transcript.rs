@@ -11,6 +11,7 @@ use super::HistoryAdmin;
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, join, plain, sources, with_fields};
 use super::conversation_end::ConversationEnds;
 use super::conversations::{ConversationItem, describe, item_json};
+use super::turn_work::TurnWork;
 use crate::engine::record::speaker;
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
 use crate::store::{
@@ -44,7 +45,7 @@ pub struct FullConversation {
     /// The messages, oldest first.
     pub entries: Vec<TranscriptEntry>,
     /// The ended turns of these messages, oldest first.
-    pub turns: Vec<TurnRow>,
+    pub turns: Vec<TurnWork>,
     /// The last message before the part that is shown.
     pub before: Option<MessageId>,
     /// The first message after it.
@@ -127,7 +128,7 @@ impl Render for FullConversation {
         let further = json!({
             "messages": messages_json(self, context.agent, shown),
             "sources": sources(&self.item.conversation.label),
-            "turns": turns_json(self),
+            "turns": self.turns.iter().map(|turn| turn.json(shown)).collect::<Value>(),
             "before": self.before,
             "after": self.after,
         });
@@ -167,6 +168,7 @@ fn whole(db: Db<'_>, conversation: Conversation, ends: ConversationEnds) -> anyh
         entry(db, message, texts)
     });
     let (entries, turns) = (entries.collect::<anyhow::Result<_>>()?, db.turns().past_turns(id)?);
+    let turns = turns.into_iter().map(|turn| TurnWork::read(db, turn)).collect::<anyhow::Result<_>>()?;
     Ok(FullConversation { item: describe(db, conversation, ends)?, entries, turns, before: None, after: None })
 }
 
@@ -194,7 +196,8 @@ fn around(
     let turns: BTreeSet<TurnId> = entries.iter().filter_map(|entry| entry.message.turn).collect();
     let turns = turns.into_iter().map(|turn| db.turns().turn(turn));
     let turns: Vec<TurnRow> = turns.filter_map(Result::transpose).collect::<anyhow::Result<_>>()?;
-    let turns = turns.into_iter().filter(|turn| !turn.is_open()).collect();
+    let turns = turns.into_iter().filter(|turn| !turn.is_open());
+    let turns = turns.map(|turn| TurnWork::read(db, turn)).collect::<anyhow::Result<_>>()?;
     Ok(FullConversation { item: describe(db, conversation, ends)?, entries, turns, before, after })
 }
 
@@ -221,20 +224,6 @@ pub(super) fn messages_json(whole: &FullConversation, agent: &str, shown: &mut S
         })
     };
     whole.entries.iter().map(one).collect()
-}
-
-/// The finished turns.
-fn turns_json(whole: &FullConversation) -> Value {
-    let one = |turn: &TurnRow| {
-        json!({
-            "id": turn.id,
-            "state": turn.state.as_str(),
-            "began_at": turn.claimed_at.rfc3339(),
-            "tainted": !turn.label.is_trusted(),
-            "sources": sources(&turn.label),
-        })
-    };
-    whole.turns.iter().map(one).collect()
 }
 
 impl TranscriptEntry {

@@ -89,6 +89,11 @@ impl Ledger {
         self.budget.background_daily
     }
 
+    /// Returns the daily limit.
+    pub fn daily_limit(&self) -> Limit {
+        self.budget.daily
+    }
+
     /// Returns the remainder of today's budget.
     pub async fn left(&self) -> anyhow::Result<RemainingBudget> {
         let day = self.zone.day(self.clock.now());

@@ -315,7 +315,7 @@ async fn the_offline_model_is_free_even_without_any_budget() {
     let fixture = fixture(info("offline", None), budget);
     assert!(fixture.chat().await.is_ok() && fixture.call(ADA, Purpose::Summary).await.is_ok());
     assert_eq!(fixture.spent().await, Spent::default());
-    let lines = fixture.journal.read(|db| db.spending().spend_lines(None, 1)).await.unwrap();
+    let lines = fixture.journal.read(|db| db.spending().spend_lines(None, "", "9")).await.unwrap();
     let tokens: Vec<_> = lines.iter().map(|line| (line.model.as_str(), line.input, line.output, line.priced)).collect();
     assert_eq!(tokens, [("offline/small", 20, 5, true); 2]);
 }

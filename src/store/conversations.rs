@@ -12,7 +12,7 @@ use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{ConversationId, MessageId, PersonId, StreamId};
-use crate::time::Timestamp;
+use crate::time::{TimeRange, Timestamp};
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Kind of conversation.
@@ -36,6 +36,18 @@ pub enum ConversationKind {
 impl ConversationKind {
     /// All kinds.
     const ALL: [Self; 6] = [Self::Chat, Self::Piped, Self::Reflection, Self::Heartbeat, Self::Task, Self::Imported];
+
+    /// Returns the kinds that a list of this kind holds: piped questions are listed with the chats.
+    fn listed(self) -> &'static [Self] {
+        match self {
+            Self::Chat => &[Self::Chat, Self::Piped],
+            Self::Piped => &[Self::Piped],
+            Self::Reflection => &[Self::Reflection],
+            Self::Heartbeat => &[Self::Heartbeat],
+            Self::Task => &[Self::Task],
+            Self::Imported => &[Self::Imported],
+        }
+    }
 
     /// Returns true for a task of the program, which no person reads along.
     pub fn is_run(self) -> bool {
@@ -136,6 +148,8 @@ pub struct NewConversation {
 
 const NEWEST_OF_KIND: &str = "SELECT id FROM conversations INDEXED BY conversations_kind
     WHERE kind = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
+const OPENED_IN_STREAM: &str = "FROM conversations INDEXED BY conversations_opened
+    WHERE stream_id = ?1 AND kind = ?2 AND opened_at >= ?3 AND opened_at < ?4";
 const NEWEST_IN_STREAM: &str = "SELECT id FROM conversations INDEXED BY conversations_stream_kind
     WHERE stream_id = ?1 AND kind = ?2 AND id < ?3 ORDER BY id DESC LIMIT ?4";
 
@@ -202,11 +216,7 @@ impl Conversations<'_> {
         before: i64,
         limit: u32,
     ) -> anyhow::Result<Vec<Conversation>> {
-        let kinds = match kind {
-            None => ConversationKind::ALL.to_vec(),
-            Some(ConversationKind::Chat) => vec![ConversationKind::Chat, ConversationKind::Piped],
-            Some(kind) => vec![kind],
-        };
+        let kinds = kind.map_or(&ConversationKind::ALL[..], ConversationKind::listed);
         let streams = person.map(|person| self.streams_of(person)).transpose()?;
         // One walk along an index for each kind and stream reads no more rows than the page has.
         let mut ids: Vec<ConversationId> = Vec::new();
@@ -225,6 +235,49 @@ impl Conversations<'_> {
         ids.truncate(usize::try_from(limit)?);
         let rows = ids.into_iter().map(|id| self.conversation(id));
         rows.filter_map(Result::transpose).collect()
+    }
+
+    /// Returns the conversations of a person and a kind that began in that time and have ids below
+    /// `before`, newest first.
+    pub fn conversations_opened(
+        &self,
+        person: PersonId,
+        kind: ConversationKind,
+        time: TimeRange,
+        before: i64,
+        limit: u32,
+    ) -> anyhow::Result<Vec<Conversation>> {
+        let mut ids: Vec<ConversationId> = Vec::new();
+        for stream in self.streams_of(person)? {
+            for kind in kind.listed() {
+                let sql = format!("SELECT id {OPENED_IN_STREAM} AND id < ?5 ORDER BY id DESC LIMIT ?6");
+                let place = params![stream, kind, time.since, time.until, before, limit];
+                ids.extend(self.db.all::<_, ConversationId>(&sql, place)?);
+            }
+        }
+        ids.sort_unstable_by(|one, other| other.cmp(one));
+        ids.truncate(usize::try_from(limit)?);
+        let rows = ids.into_iter().map(|id| self.conversation(id));
+        rows.filter_map(Result::transpose).collect()
+    }
+
+    /// Returns when the conversations of a person and a kind began in that time, each with its
+    /// number of messages. Reads an index alone.
+    pub fn openings(
+        &self,
+        person: PersonId,
+        kind: ConversationKind,
+        time: TimeRange,
+    ) -> anyhow::Result<Vec<(Timestamp, i64)>> {
+        let mut openings = Vec::new();
+        for stream in self.streams_of(person)? {
+            for kind in kind.listed() {
+                let sql = format!("SELECT opened_at, messages {OPENED_IN_STREAM}");
+                let place = params![stream, kind, time.since, time.until];
+                openings.extend(self.db.all::<_, (Timestamp, i64)>(&sql, place)?);
+            }
+        }
+        Ok(openings)
     }
 
     /// Returns true if a conversation is with a person, or a run for them.

@@ -5,7 +5,7 @@ use crate::store::handles::{Spending, SpendingMut};
 use crate::store::rows::{from_row, insert};
 use rusqlite::params;
 
-use crate::id::{PersonId, SpendId, TurnId};
+use crate::id::{ConversationId, PersonId, SpendId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
@@ -83,6 +83,28 @@ from_row! {
     }
 }
 
+/// Cost of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConversationCost {
+    /// Conversation.
+    pub conversation: ConversationId,
+    /// Number of calls.
+    pub calls: u64,
+    /// Money in micro-units, for calls with a known price.
+    pub micros: u64,
+    /// Tokens of calls without one.
+    pub tokens: u64,
+}
+
+from_row! {
+    ConversationCost { conversation: "conversation_id" }
+    with |row| {
+        calls: unsigned(row.get("calls")?),
+        micros: unsigned(row.get("money")?),
+        tokens: unsigned(row.get("tokens")?),
+    }
+}
+
 fn unsigned(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
@@ -120,19 +142,53 @@ impl Spending<'_> {
     }
 
     /// Returns spending by day, person, purpose and model, newest day first; of one person, or of
-    /// all.
-    pub fn spend_lines(&self, person: Option<PersonId>, days: u32) -> anyhow::Result<Vec<SpendLine>> {
+    /// all. Both days are included.
+    pub fn spend_lines(&self, person: Option<PersonId>, first: &str, last: &str) -> anyhow::Result<Vec<SpendLine>> {
         self.db.all(
             "SELECT s.day, coalesce(p.name, '') AS person, s.purpose, s.model, count(*) AS calls,
              sum(s.input_tokens) AS input,
              sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, min(s.priced)
              AS priced
              FROM spending s LEFT JOIN people p ON p.id = s.person_id
-             WHERE (?1 IS NULL OR s.person_id = ?1)
-             AND s.day IN (SELECT DISTINCT day FROM spending ORDER BY day DESC LIMIT ?2)
+             WHERE (?1 IS NULL OR s.person_id = ?1) AND s.day BETWEEN ?2 AND ?3
              GROUP BY s.day, p.name, s.purpose, s.model ORDER BY s.day DESC, p.name, s.purpose, s.model",
-            params![person, days],
+            params![person, first, last],
         )
+    }
+
+    /// Returns the spending of a turn by model.
+    pub fn spent_in_turn(&self, turn: TurnId) -> anyhow::Result<Vec<SpendLine>> {
+        self.db.all(
+            "SELECT max(day) AS day, '' AS person, purpose, model, count(*) AS calls, sum(input_tokens) AS input,
+             sum(cached_tokens) AS cached, sum(output_tokens) AS output, sum(micros) AS micros, min(priced) AS priced
+             FROM spending WHERE turn_id = ?1 GROUP BY purpose, model ORDER BY min(id)",
+            [turn],
+        )
+    }
+
+    /// Returns the conversations whose turns cost most in that time, by money and then by tokens.
+    /// Both days are included.
+    pub fn dearest_conversations(
+        &self,
+        person: Option<PersonId>,
+        first: &str,
+        last: &str,
+        limit: u32,
+    ) -> anyhow::Result<Vec<ConversationCost>> {
+        self.db.all(
+            "SELECT t.conversation_id, count(*) AS calls, sum(CASE WHEN s.priced THEN s.micros ELSE 0 END) AS money,
+             sum(CASE WHEN s.priced THEN 0 ELSE s.input_tokens + s.output_tokens END) AS tokens
+             FROM spending s JOIN turns t ON t.id = s.turn_id
+             WHERE (?1 IS NULL OR s.person_id = ?1) AND s.day BETWEEN ?2 AND ?3
+             GROUP BY t.conversation_id HAVING money > 0 OR tokens > 0
+             ORDER BY money DESC, tokens DESC, t.conversation_id DESC LIMIT ?4",
+            params![person, first, last, limit],
+        )
+    }
+
+    /// Returns true if anything was spent before that day.
+    pub fn is_spent_before(&self, day: &str) -> anyhow::Result<bool> {
+        self.db.exists("SELECT 1 FROM spending WHERE day < ?1", [day])
     }
 }
 

@@ -212,6 +212,11 @@ impl Turns<'_> {
         self.db.row("WHERE id = ?1", [id])
     }
 
+    /// Returns the time at which a turn ended, if it has.
+    pub fn ended_at(&self, id: TurnId) -> anyhow::Result<Option<Timestamp>> {
+        Ok(self.db.first("SELECT ended_at FROM turns WHERE id = ?1", [id])?.flatten())
+    }
+
     /// Returns the steps of a turn, in order.
     pub fn steps(&self, id: TurnId) -> anyhow::Result<Vec<StepRow>> {
         self.db.rows("WHERE turn_id = ?1 ORDER BY seq", [id])

@@ -6,7 +6,7 @@
 use maud::{Markup, html};
 
 use super::html as render;
-use crate::admin::FileLine;
+use crate::admin::{FileLine, ToolCallItem};
 use crate::markdown;
 use crate::memory::memory_md::{self, Fact};
 use crate::memory::section::{self, MarkdownSection};
@@ -14,7 +14,7 @@ use crate::memory::{note, without_comments};
 use crate::review::diff;
 use crate::review::reveal::reveal;
 use crate::search::snippet::Snippet;
-use crate::store::TextKind;
+use crate::store::{SummaryContent, TextKind};
 use crate::text::{one_line, shorten};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::Language;
@@ -134,6 +134,34 @@ pub fn excerpt(text: &Text) -> Markup {
 pub fn short_line(text: &Text) -> Markup {
     let (words, ..) = text.open();
     html! { bdi { (shorten(&one_line(&reveal(&markdown::words(words))), MAX_EXCERPT)) } }
+}
+
+/// Renders a summary, list by list.
+pub fn summary(summary: &Labelled<SummaryContent>) -> Markup {
+    let (content, label, _) = summary.open();
+    let lists = [
+        ("Topics", &content.topics),
+        ("Decisions", &content.decisions),
+        ("Preferences", &content.preferences),
+        ("Still open", &content.pending),
+    ];
+    boxed(
+        label,
+        html! { @for (name, lines) in lists { @if !lines.is_empty() {
+            p.note { (name) }
+            ul { @for line in lines { li { bdi { (reveal(line)) } } } }
+        } } },
+    )
+}
+
+/// Renders a call of a tool: its name, what it was asked, and the beginning of what it gave.
+pub fn tool_call(call: &ToolCallItem) -> Markup {
+    let (arguments, label, _) = call.arguments.open();
+    html! {
+        p { strong { bdi { (shorten(&one_line(&reveal(&call.tool)), MAX_ENTRY)) } } @if !call.is_made { " · not made" } }
+        @if !arguments.is_empty() { (boxed(label, html! { p { code { (shorten(&reveal(arguments), MAX_EXCERPT)) } } })) }
+        @if !call.result.open().0.is_empty() { (excerpt(&call.result)) }
+    }
 }
 
 /// Renders the passage of a hit, with the search words marked.

@@ -207,9 +207,29 @@ pub fn spent(language: Language, micros: u64, tokens: u64, calls: u64) -> String
     say!(language, "usage-spent", amount = amount, calls = calls)
 }
 
+/// Purpose of a call.
+pub fn purpose(language: Language, purpose: &str) -> String {
+    say!(language, "usage-purpose", purpose = purpose)
+}
+
 /// Purpose and model of a call.
 pub fn purpose_and_model(language: Language, purpose: &str, model: &str) -> String {
-    format!("{}, {model}", say!(language, "usage-purpose", purpose = purpose))
+    format!("{}, {model}", self::purpose(language, purpose))
+}
+
+/// Share of the input that came from caches.
+pub fn usage_cached(language: Language, percent: u64) -> String {
+    say!(language, "usage-cached", percent = percent)
+}
+
+/// A conversation in the usage report.
+pub fn usage_conversation(language: Language, id: ConversationId, person: &str) -> String {
+    format!("{}, {person}", say!(language, "conversation", id = id.to_string()))
+}
+
+/// Conversations that cost most.
+pub fn usage_by_conversation(language: Language, rows: &str) -> String {
+    format!("**{}**\n{rows}", say!(language, "usage-by-conversation"))
 }
 
 /// Person that a call was made for.
@@ -292,11 +312,11 @@ pub fn run_of_task(language: Language, number: &str, words: &str) -> String {
     if words.is_empty() { task } else { format!("{task}: {words}") }
 }
 
-/// Details of a conversation.
+/// Details of a conversation. In a chat only the messages of its person count.
 pub fn conversation_facts(
     language: Language,
     person: &str,
-    messages: i64,
+    (messages, is_chat): (i64, bool),
     ended: Option<&str>,
     sources: &str,
 ) -> String {
@@ -304,7 +324,10 @@ pub fn conversation_facts(
         None => say!(language, "conversation-open"),
         Some(at) => say!(language, "conversation-ended", at = at),
     };
-    let facts = say!(language, "conversation-facts", person = person, messages = messages, ended = ended);
+    let facts = match is_chat {
+        true => say!(language, "conversation-facts-own", person = person, messages = messages, ended = ended),
+        false => say!(language, "conversation-facts", person = person, messages = messages, ended = ended),
+    };
     format!("{facts}{}", untrusted(language, sources))
 }
 

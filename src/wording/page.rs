@@ -69,6 +69,39 @@ pub const TOO_LONG: &str = "This is longer than the page takes (1 MB), so nothin
 /// A form that does not fit the page.
 pub const BAD_FORM: &str = "This form is not complete. Go back, load the page again, and repeat it.";
 
+/// A list of conversations without any.
+pub const NO_CONVERSATIONS: &str = "There are none yet. Write to your assistant, and the conversation stands here.";
+/// A day without conversations of a kind.
+pub const NONE_ON_THAT_DAY: &str = "None of this kind began on that day.";
+/// Remark below the way to go on with a conversation.
+pub const HOW_TO_GO_ON: &str = "It opens the chat with a message that names this conversation. Your assistant reads it \
+    there when you have sent that.";
+
+/// Beginning of a message that goes on with a conversation.
+pub fn go_on_with(conversation: u32) -> String {
+    format!("Read conversation {conversation} again, and let us go on with it: ")
+}
+
+/// Days without any use of a model.
+pub const NO_USAGE: &str = "No model was used in these days. Write to your assistant, and the cost stands here.";
+/// Remark above the conversations that cost most, for those who see all.
+pub const ONLY_OWN_TITLES: &str = "Of others you see the person and the cost only.";
+
+/// Share of the input that came from caches.
+pub fn cached(percent: u64) -> String {
+    format!("{percent} % of the input came from the cache of a provider.")
+}
+
+/// Budget of a day.
+pub fn daily_budget(money: &str, tokens: &str) -> String {
+    format!("The budget of a day is {money}, and {tokens} tokens of models without a price.")
+}
+
+/// What is left of the budget of today.
+pub fn left_today(money: &str, tokens: &str) -> String {
+    format!("Left today: {money}, and {tokens} tokens of models without a price.")
+}
+
 /// A folder without files.
 pub const NO_FILES: &str = "There are no files here. What you send to your assistant lands in the inbox.";
 /// Size of a folder without files.

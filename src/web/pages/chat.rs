@@ -73,8 +73,17 @@ fn buttons(visitor: &Visitor, delivery: &Delivery) -> Markup {
     } }
 }
 
+/// Conversation that a message is to go on with.
+#[derive(Deserialize)]
+pub struct DraftQuery {
+    about: Option<u32>,
+}
+
 /// Shows the chat.
-pub async fn chat(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
+pub async fn chat(
+    Member(visitor): Member,
+    (State(web), Query(DraftQuery { about })): (State<Arc<Web>>, Query<DraftQuery>),
+) -> Response {
     let (entries, id) = match (web.admin.history().chat(visitor.person.id).await, random_secret::<16>()) {
         (Ok(entries), Ok(id)) => (entries, id),
         (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
@@ -86,7 +95,7 @@ pub async fn chat(Member(visitor): Member, State(web): State<Arc<Web>>) -> Respo
         form #say method="post" action="/chat" enctype="multipart/form-data" {
             p.problem #problem role="alert" hidden {}
             input type="hidden" name="id" value=(id);
-            label { span.unseen { "Message" } textarea name="text" rows="3" placeholder={ "Write to " (web.admin.agent) } {} }
+            label { span.unseen { "Message" } textarea name="text" rows="3" placeholder={ "Write to " (web.admin.agent) } { @if let Some(about) = about { (says::go_on_with(about)) } } }
             div #pasted {}
             label { "Files " input type="file" name="file" multiple; }
             button type="submit" { "Send" }

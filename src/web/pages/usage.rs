@@ -1,81 +1,226 @@
-//! Use and cost of the models: per day and purpose as a picture, and by model and person.
+//! Use and cost of the models: per day and purpose as a picture, by purpose, model and person, and
+//! the conversations that cost most.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
+use chrono::{Days, NaiveDate};
 use maud::{Markup, html};
+use serde::Deserialize;
 
-use crate::admin::UsageReport;
+use crate::admin::{UsagePeriod, UsageReport};
 use crate::store::SpendLine;
 use crate::web::chart::StackedBars;
 use crate::web::session::Member;
-use crate::web::{Web, layout};
-use crate::wording::{self, Language};
+use crate::web::visitor::Visitor;
+use crate::web::{Web, layout, texts};
+use crate::wording::page as says;
+use crate::wording::{self, Language, command};
 
-/// Number of days shown, including today.
+/// Number of days shown.
 const DAYS: u32 = 30;
+/// Height of the budget in bars of the dearest day, up to which its line is drawn: above, the bars
+/// would vanish.
+const MOST_ABOVE: u64 = 5;
+
+/// The days to show.
+#[derive(Deserialize)]
+pub struct PeriodQuery {
+    /// Day after the last.
+    #[serde(default)]
+    before: String,
+}
 
 /// Shows use and cost: an owner everyone's, a member their own.
-pub async fn usage(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
+pub async fn usage(
+    Member(visitor): Member,
+    (State(web), Query(PeriodQuery { before })): (State<Arc<Web>>, Query<PeriodQuery>),
+) -> Response {
     let only = (!visitor.is_owner()).then_some(visitor.person.id);
-    let report = match web.admin.reports().usage(only, DAYS).await {
+    let period = UsagePeriod { days: DAYS, before: before.parse().ok() };
+    let report = match web.admin.reports().usage(only, Some(visitor.person.id), period).await {
         Ok(report) => report,
         Err(error) => return layout::failure(&error),
     };
     let main = html! {
-        @if report.lines.is_empty() {
-            p { "No model has been used in the last " (DAYS) " days. Write to your assistant, and its cost stands here." }
-        } @else {
-            @if let Some(left) = &report.left {
-                p { "Left today: " strong { (wording::money(left.all.micros)) } ", and " (left.all.tokens) " tokens of models without a price." }
-            }
+        (periods(&report))
+        @if let (Some(left), Some(daily)) = (&report.left, &report.daily) {
+            p { (says::daily_budget(&wording::money(daily.micros), &number(daily.tokens))) " "
+                (says::left_today(&wording::money(left.all.micros), &number(left.all.tokens))) }
+        }
+        @if report.lines.is_empty() { p { (says::NO_USAGE) } } @else {
             (by_day(&report).markup())
+            @if report.cached_percent() > 0 { p.note { (says::cached(report.cached_percent())) } }
+            (sums(&report, "Purpose", |line| purpose(&line.purpose)))
             (sums(&report, "Model", |line| line.model.clone()))
-            @if visitor.is_owner() { (sums(&report, "Person", |line| wording::command::spender(Language::ENGLISH, &line.person))) }
+            @if visitor.is_owner() { (sums(&report, "Person", |line| command::spender(Language::ENGLISH, &line.person))) }
+            (dearest(&report, &visitor))
         }
     };
     layout::page(Some(&visitor), "/usage", "Usage", main).into_response()
 }
 
-/// Draws money, or tokens if no price is known.
+fn number(number: u64) -> String {
+    Language::ENGLISH.number(number)
+}
+
+fn purpose(name: &str) -> String {
+    command::purpose(Language::ENGLISH, name)
+}
+
+/// Names the days, with links to those before and after.
+fn periods(report: &UsageReport) -> Markup {
+    let day = |text: &str| text.parse::<NaiveDate>().ok();
+    let words = |text: &str| day(text).map(|day| day.format("%-d %B %Y").to_string()).unwrap_or_default();
+    let later = day(&report.last).filter(|_| report.last < report.today);
+    let later = later.and_then(|last| last.checked_add_days(Days::new(u64::from(report.days) + 1)));
+    let is_newest = later.is_some_and(|before| before.to_string() > report.today);
+    html! {
+        p { (words(&report.first)) " to " (words(&report.last)) }
+        p {
+            @if report.has_earlier { a.button rel="prev" href={ "/usage?before=" (report.first) } { "Earlier" } " " }
+            @if let Some(before) = later {
+                @if is_newest { a.button rel="next" href="/usage" { "Later" } }
+                @else { a.button rel="next" href={ "/usage?before=" (before) } { "Later" } }
+            }
+        }
+    }
+}
+
+/// Draws money, or tokens if no price is known, for each day of the period.
 fn by_day(report: &UsageReport) -> StackedBars {
     let is_priced = report.lines.iter().any(|line| line.priced);
     let amount = |line: &SpendLine| if is_priced { line.micros } else { line.input.saturating_add(line.output) };
     let purposes: BTreeSet<&str> = report.lines.iter().map(|line| line.purpose.as_str()).collect();
-    let days: BTreeSet<&str> = report.lines.iter().map(|line| line.day.as_str()).collect();
-    let sum = |day: &str, purpose: &str| {
+    let sum = |day: &str, purpose: &str| -> u64 {
         report.lines.iter().filter(|line| line.day == day && line.purpose == purpose).map(amount).sum()
     };
-    let bars = days.iter().map(|day| {
-        let name = day.rsplit('-').next().unwrap_or(day).to_owned();
-        (name, purposes.iter().map(|purpose| sum(day, purpose)).collect())
-    });
+    let first = report.first.parse::<NaiveDate>().ok();
+    let days = first.into_iter().flat_map(|first| first.iter_days()).map(|day| day.to_string());
+    let days: Vec<String> = days.take_while(|day| *day <= report.last).collect();
+    let bars: Vec<(String, Vec<u64>)> = days
+        .iter()
+        .map(|day| {
+            let name = day.rsplit('-').next().unwrap_or(day).to_owned();
+            (name, purposes.iter().map(|purpose| sum(day, purpose)).collect())
+        })
+        .collect();
+    let most = bars.iter().map(|(_, numbers)| numbers.iter().sum::<u64>()).max().unwrap_or_default();
+    let limit = report.daily.map(|daily| if is_priced { daily.micros } else { daily.tokens });
+    let limit = limit.filter(|limit| *limit > 0 && *limit <= most.saturating_mul(MOST_ABOVE));
     StackedBars {
         title: if is_priced { "Cost per day" } else { "Tokens per day" }.to_owned(),
-        bars: bars.collect(),
-        series: purposes.iter().map(|purpose| (*purpose).to_owned()).collect(),
-        limit: None,
-        words: if is_priced { wording::money } else { |tokens| tokens.to_string() },
+        bars,
+        series: purposes.iter().map(|name| purpose(name)).collect(),
+        limit: limit.map(|limit| (limit, "Budget".to_owned())),
+        words: if is_priced { wording::money } else { number },
     }
 }
 
+/// A sum over lines.
+#[derive(Default)]
+struct Sum {
+    calls: u64,
+    input: u64,
+    cached: u64,
+    output: u64,
+    micros: u64,
+}
+
 fn sums(report: &UsageReport, what: &str, key: impl Fn(&SpendLine) -> String) -> Markup {
-    let mut sums: BTreeMap<String, (u64, u64, u64)> = BTreeMap::new();
+    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for line in &report.lines {
-        let (calls, tokens, micros) = sums.entry(key(line)).or_default();
-        *calls += line.calls;
-        *tokens += line.input + line.output;
-        *micros += line.micros;
+        let sum = sums.entry(key(line)).or_default();
+        sum.calls += line.calls;
+        sum.input += line.input;
+        sum.cached += line.cached;
+        sum.output += line.output;
+        sum.micros += line.micros;
     }
     html! { section {
         h2 { "By " (what.to_lowercase()) }
         div.scroll tabindex="0" { table {
-            tr { th scope="col" { (what) } th.number scope="col" { "Calls" } th.number scope="col" { "Tokens" } th.number scope="col" { "Cost" } }
-            @for (name, (calls, tokens, micros)) in &sums {
-                tr { th scope="row" { (name) } td.number { (calls) } td.number { (tokens) } td.number { (wording::money(*micros)) } }
-            }
+            tr { th scope="col" { (what) } th.number scope="col" { "Calls" } th.number scope="col" { "Read" } th.number scope="col" { "From cache" } th.number scope="col" { "Written" } th.number scope="col" { "Cost" } }
+            @for (name, sum) in &sums { tr {
+                th scope="row" { bdi { (name) } }
+                td.number { (number(sum.calls)) } td.number { (number(sum.input)) }
+                td.number { (sum.cached.saturating_mul(100).checked_div(sum.input).unwrap_or_default()) " %" }
+                td.number { (number(sum.output)) } td.number { (wording::money(sum.micros)) }
+            } }
         } }
     } }
+}
+
+fn dearest(report: &UsageReport, visitor: &Visitor) -> Markup {
+    html! { @if !report.dearest.is_empty() { section {
+        h2 { "Most expensive conversations" }
+        @if visitor.is_owner() { p.note { (says::ONLY_OWN_TITLES) } }
+        div.scroll tabindex="0" { table {
+            tr { th scope="col" { "Conversation" } th.number scope="col" { "Calls" } th.number scope="col" { "Tokens without a price" } th.number scope="col" { "Cost" } }
+            @for one in &report.dearest { tr {
+                th.name scope="row" { @match &one.item {
+                    Some(item) => a href={ "/conversations/" (item.conversation.id) } { (texts::line(&item.title_text(visitor.zone, visitor.now))) },
+                    None => bdi { (one.person) },
+                } }
+                td.number { (number(one.cost.calls)) } td.number { (number(one.cost.tokens)) } td.number { (wording::money(one.cost.micros)) }
+            } }
+        } }
+    } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Limit;
+
+    fn line(day: &str, purpose: &str, micros: u64) -> SpendLine {
+        SpendLine {
+            day: day.to_owned(),
+            person: "Ada".to_owned(),
+            purpose: purpose.to_owned(),
+            model: "scripted/large".to_owned(),
+            calls: 1,
+            input: 100,
+            cached: 25,
+            output: 10,
+            micros,
+            priced: true,
+        }
+    }
+
+    fn report(daily: u64) -> UsageReport {
+        UsageReport {
+            today: "2026-11-26".to_owned(),
+            first: "2026-10-28".to_owned(),
+            last: "2026-11-26".to_owned(),
+            days: DAYS,
+            lines: vec![
+                line("2026-11-20", "chat", 300),
+                line("2026-11-20", "summary", 100),
+                line("2026-11-26", "chat", 50),
+            ],
+            dearest: Vec::new(),
+            has_earlier: false,
+            left: None,
+            daily: Some(Limit { micros: daily, tokens: 7 }),
+        }
+    }
+
+    #[test]
+    fn every_day_of_the_period_has_its_bar() {
+        let chart = by_day(&report(4_000));
+        assert_eq!((chart.bars.len(), &*chart.bars[0].0, &*chart.bars[29].0), (30, "28", "26"));
+        assert_eq!((&chart.bars[23].1, &chart.bars[29].1), (&vec![300, 100], &vec![50, 0]));
+        assert_eq!(report(1).cached_percent(), 25);
+    }
+
+    /// Promise (page/budget-line): The picture of cost has the daily budget as a line, unless all
+    /// bars would vanish below it.
+    #[test]
+    fn the_budget_is_a_line_where_it_is_near() {
+        assert!(by_day(&report(2_000)).markup().into_string().contains("class=\"limit\""));
+        assert!(!by_day(&report(2_001)).markup().into_string().contains("class=\"limit\""));
+    }
 }

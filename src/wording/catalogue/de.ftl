@@ -434,6 +434,8 @@ usage-today = Heute
 usage-days = Letzte { $days } Tage
 usage-by-day = Nach Tagen
 usage-by-person = Nach Personen
+usage-by-conversation = Teuerste Gespräche
+usage-cached = { $percent } % der Eingabe kamen aus dem Zwischenspeicher eines Anbieters.
 usage-nothing = noch nichts
 usage-nobody = keine Person
 usage-total = zusammen
@@ -469,6 +471,10 @@ conversation = Gespräch { $id }
 conversation-untitled = ohne Titel
 conversation-task = Aufgabe { $number }
 conversation-facts = { $person }, { $messages ->
+    [one] 1 Nachricht
+   *[other] { $messages } Nachrichten
+}, { $ended }
+conversation-facts-own = { $person } schrieb { $messages ->
     [one] 1 Nachricht
    *[other] { $messages } Nachrichten
 }, { $ended }

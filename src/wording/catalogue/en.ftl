@@ -434,6 +434,8 @@ usage-today = Today
 usage-days = Last { $days } days
 usage-by-day = By day
 usage-by-person = By person
+usage-by-conversation = Most expensive conversations
+usage-cached = { $percent } % of the input came from the cache of a provider.
 usage-nothing = nothing yet
 usage-nobody = no person
 usage-total = total
@@ -469,6 +471,10 @@ conversation = Conversation { $id }
 conversation-untitled = without a title
 conversation-task = Task { $number }
 conversation-facts = { $person }, { $messages ->
+    [one] 1 message
+   *[other] { $messages } messages
+}, { $ended }
+conversation-facts-own = { $person } wrote { $messages ->
     [one] 1 message
    *[other] { $messages } messages
 }, { $ended }

@@ -434,6 +434,8 @@ usage-today = Hoy
 usage-days = Últimos { $days } días
 usage-by-day = Por días
 usage-by-person = Por personas
+usage-by-conversation = Conversaciones más caras
+usage-cached = El { $percent } % de la entrada vino de la caché de un proveedor.
 usage-nothing = todavía nada
 usage-nobody = nadie
 usage-total = en total
@@ -469,6 +471,10 @@ conversation = Conversación { $id }
 conversation-untitled = sin título
 conversation-task = Tarea { $number }
 conversation-facts = { $person }, { $messages ->
+    [one] 1 mensaje
+   *[other] { $messages } mensajes
+}, { $ended }
+conversation-facts-own = { $person } escribió { $messages ->
     [one] 1 mensaje
    *[other] { $messages } mensajes
 }, { $ended }

@@ -92,7 +92,7 @@ async fn a_member_who_chose_german_meets_no_english_sentence() {
     assert_eq!(story.last_received_by(BEN), "Erinnerung 1 ist gestrichen: die Blumen, morgen 18:00.");
     story.say(BEN, "/conversations").await;
     let list = story.last_received_by(BEN);
-    assert!(list.contains("(12:00)") && list.contains("Ben, 1 Nachricht, beendet 12:00"), "{list}");
+    assert!(list.contains("(12:00)") && list.contains("Ben schrieb 1 Nachricht, beendet 12:00"), "{list}");
     story.end().await;
 }
 

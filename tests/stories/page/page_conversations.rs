@@ -1,0 +1,94 @@
+//! Conversations on the page: the year, a day, and the work behind an answer.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::json;
+
+use crate::support::browser::{Browser, SERVED};
+use crate::support::story::{ADA, BEN, StoryOver};
+use crate::support::telegram::FakeTelegram;
+
+type Story = StoryOver<FakeTelegram>;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const SUMMARY: &str = r#"{"title": "Leeks", "topics": ["Leeks in winter"], "decisions": ["Plant them in May"], "preferences": [], "pending": []}"#;
+
+/// Promise (page/calendar): The list of your conversations begins with the last year as a picture
+/// and as a table, counts what you wrote, and each day leads to its conversations.
+#[tokio::test]
+async fn each_day_of_the_year_leads_to_its_conversations() {
+    let story = Story::with(SERVED).await;
+    story.say(ADA, "Leeks or cabbage?").await;
+    story.say(ADA, "And with cream?").await;
+    story.say(BEN, "Ben's own words").await;
+    story.pass(DAY).await;
+    story.say(ADA, "A word of the day after").await;
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let page = ada.get("/conversations").await.text;
+    let link = "/conversations?kind=chat&amp;day=2026-11-20";
+    assert_eq!(page.matches(link).count(), 2, "in the picture and in the table: {page}");
+    assert!(page.contains("20 November 2026: 2 messages of yours in 1 conversation"), "{page}");
+    assert!(page.contains("2 messages of yours") && page.contains("1 message of yours"), "{page}");
+    let day = ada.get("/conversations?kind=chat&day=2026-11-20").await.text;
+    assert!(day.contains("href=\"/conversations/1\"") && day.matches("<a class=\"title\"").count() == 1, "{day}");
+    let quiet = ada.get("/conversations?kind=chat&day=2026-11-01").await.text;
+    assert!(quiet.contains("None of this kind began on that day."), "{quiet}");
+    let bens = ben.get("/conversations").await.text;
+    assert!(bens.contains("2026-11-20: ") || bens.contains("20 November 2026: 1 message"), "{bens}");
+    assert!(!bens.contains("2026-11-21"), "{bens}");
+    story.end().await;
+}
+
+/// Promise (page/transcript): A conversation begins with its summary, and below each answer stand
+/// the tools with what they were asked and gave, the model, its tokens, the cost and the time.
+#[tokio::test]
+async fn the_work_behind_an_answer_is_shown() {
+    let story = Story::with(SERVED).await;
+    story.writes("plans/garden.md", "Leeks, **savoy** and quinces\n");
+    story.model.calls("read_file", json!({ "path": "plans/garden.md" })).says("It lists three things.");
+    story.say(ADA, "What is in the plan?").await;
+    story.background.says(SUMMARY);
+    story.pass(DAY).await;
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let page = ada.get("/conversations/1").await.text;
+    for part in
+        ["In short", "Plant them in May", "How it was answered · 1 tool", "read_file", "plans/garden.md", "savoy"]
+    {
+        assert!(page.contains(part), "{part} is missing in {page}");
+    }
+    let model = story.text("SELECT model FROM spending WHERE turn_id = 1 LIMIT 1");
+    let read = story.count("SELECT sum(input_tokens) FROM spending WHERE turn_id = 1");
+    assert!(page.contains(&model) && page.contains(&format!("<td class=\"number\">{read}</td>")), "{page}");
+    assert!(page.find("Plant them in May") < page.find("What is in the plan?"), "the summary comes first");
+    let shown = story.command_line(&["conversations", "show", "1"]).await.json;
+    assert_eq!(shown["turns"][0]["tools"][0]["tool"], json!("read_file"));
+    assert_eq!(shown["turns"][0]["models"][0]["input_tokens"], json!(read));
+    assert_eq!(ben.get("/conversations/1").await.status, StatusCode::NOT_FOUND);
+    story.end().await;
+}
+
+/// Promise (page/continue): An old conversation can be continued: the chat opens with a message
+/// that names it, and the assistant reads it again.
+#[tokio::test]
+async fn an_old_conversation_goes_on_in_the_chat() {
+    let story = Story::with(SERVED).await;
+    story.say(ADA, "The shed gets a green roof.").await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let open = ada.get("/conversations/1").await.text;
+    assert!(open.contains("Go on in the chat") && !open.contains("Continue here"), "{open}");
+    story.pass(DAY).await;
+    let ended = ada.get("/conversations/1").await.text;
+    assert!(ended.contains("href=\"/chat?about=1\"") && ended.contains("when you have sent that"), "{ended}");
+    let draft = "Read conversation 1 again, and let us go on with it: ";
+    assert!(ada.get("/chat?about=1").await.text.contains(draft));
+    assert!(!ada.get("/chat").await.text.contains(draft));
+    story.model.calls("read_conversation", json!({ "id": "1" })).says("A green roof, you said.");
+    ada.post("/chat", &[("id", "one"), ("text", &format!("{draft}which colour?"))]).await;
+    story.answered().await;
+    assert_eq!(
+        story.count("SELECT count(*) FROM steps WHERE tool = 'read_conversation' AND text LIKE '%green roof%'"),
+        1
+    );
+    story.end().await;
+}
