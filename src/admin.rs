@@ -16,13 +16,16 @@ pub mod command; // commands as data: table, parsers
 pub mod export; // export of a person
 mod conversation_end; // whether a conversation goes on
 mod conversations; // /conversations: the list
+pub mod doctor; // what has to be fixed
 mod erasure; // /forget
 mod erasure_plan; // what /forget shows before it deletes
 mod files; // /files, /file
+pub mod health; // health over time
 mod heartbeat; // /heartbeat
 mod imports; // compline import
 mod jobs; // commands that run for long
 mod keep_confirmed; // "Keep this?" answered with yes
+pub mod log; // entries of the log
 mod memory; // files, history, /remember, /promote
 mod models; // /model
 mod numbers; // the state as numbers
@@ -46,6 +49,7 @@ mod transcript; // /conversations: one of them
 mod trust; // /trust
 mod turn_work; // tools and cost of an answer
 mod usage; // /usage
+mod upkeep; // the last upkeep
 
 pub use agenda::{AgendaItem, AgendaKind};
 pub use answer::{Answer, AnswerFile, CommandError};
@@ -67,6 +71,7 @@ pub use search::{FileExcerpt, FileLine, HitSource, SEARCH_DEPTH, SearchKind, Sea
 pub use skills::{
     SkillComparison, SkillEntry, SkillHistoryReport, SkillReport, SkillUse, SkillVersionReport, SkillsReport,
 };
+pub use status::{ProgramStatus, StatusReport};
 pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
 pub use turn_work::{ToolCallItem, TurnWork};
 pub use usage::{DearConversation, UsagePeriod, UsageReport};
@@ -76,6 +81,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use crate::config::Config;
 use crate::engine::{Engine, JustSent};
 use crate::id::{PersonId, StreamId};
 use crate::memory::{Index, Workspace};
@@ -119,6 +125,8 @@ pub trait Channels: Send + Sync {
 
 /// Runs commands.
 pub struct Admin {
+    /// The configuration.
+    pub config: Arc<Config>,
     /// The journal.
     pub journal: Journal,
     /// The clock.

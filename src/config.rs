@@ -147,6 +147,11 @@ impl Home {
         self.0.join("backup.key")
     }
 
+    /// List of the backups that were made.
+    pub fn backup_list(&self) -> PathBuf {
+        self.0.join("backups.json")
+    }
+
     /// Experience of the profiles: layer A, outside the workspace.
     pub fn experience(&self) -> PathBuf {
         self.0.join("experience")
@@ -373,6 +378,12 @@ impl Config {
     pub fn channels(&self) -> Vec<ChannelKind> {
         let telegram = self.telegram.is_some().then_some(ChannelKind::Telegram);
         telegram.into_iter().chain(self.signal.is_some().then_some(ChannelKind::Signal)).collect()
+    }
+
+    /// Returns `true` if it contains an owner's address on this channel.
+    pub fn names_owner(&self, channel: ChannelKind) -> bool {
+        let owners = self.people.iter().filter(|person| person.role == Role::Owner);
+        owners.flat_map(|person| person.addresses()).any(|(on, _)| on == channel)
     }
 
     /// Returns `[model.reviewer]` if it is none of the models that write proposals: it has another

@@ -257,6 +257,11 @@ impl Engine {
         self.journal.read(move |db| db.people().language_in(scope)).await
     }
 
+    /// Returns the start of this run of the program.
+    pub fn began(&self) -> Timestamp {
+        self.runtime.began
+    }
+
     /// Returns since when the models of chats do not answer, and why.
     pub fn outage(&self) -> Option<(Timestamp, Sentence)> {
         self.chat.outage().map(|outage| (outage.since, turn::reply::why_away(&outage.error)))

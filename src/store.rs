@@ -27,6 +27,7 @@ mod file_versions; // files of the workspace: versions, labels, open writes
 mod folders; // folders of people and their moves
 mod grants; // what a person allows for one conversation
 mod handles; // one handle per table family
+mod health; // health over time
 mod heartbeats; // checks of HEARTBEAT.md and ticked items
 mod imports; // archives of other programs
 mod inbox; // raw items, each once; cursors
@@ -80,6 +81,7 @@ pub use grants::{GrantKind, GrantRow, GrantUse, NewGrant, vouched};
 #[cfg(test)]
 pub(crate) use handles::effort;
 pub use handles::{Db, Tx};
+pub use health::{HealthChange, HealthState};
 pub use heartbeats::{HeartbeatRow, HeartbeatTick};
 pub use imports::{ArchiveKind, ImportRow, ImportState, NewImport, NewImported};
 pub use inbox::{InboxItem, InboxOutcome};

@@ -10,6 +10,7 @@ pub mod channel; // Telegram, Signal, terminal
 pub mod chat; // the interactive chat
 pub mod cli; // the command line
 pub mod command; // /help, lists, errors of commands
+pub mod doctor; // what has to be fixed, and how
 pub mod erasure_plan; // what /forget would delete
 pub mod files; // /files, /file
 pub mod gateway; // admission and delivery: strangers, limits, waits

@@ -143,6 +143,8 @@ mod page_size;
 mod page_memory;
 #[path = "stories/page/page_proposals.rs"]
 mod page_proposals;
+#[path = "stories/page/page_status.rs"]
+mod page_status;
 #[path = "stories/page/hostile_texts.rs"]
 mod hostile_texts;
 #[path = "stories/page/page_commands.rs"]

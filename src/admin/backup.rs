@@ -18,6 +18,7 @@
 //! somewhere else after a restore, so it is left out and reported.
 
 pub mod key;
+pub mod list;
 pub mod manifest;
 pub mod pack;
 pub mod read;
@@ -38,6 +39,7 @@ use crate::time::Timestamp;
 use crate::trust::Scope;
 use crate::wording::upkeep::{self as says, LeftOut};
 use key::BackupKey;
+use list::BackupRow;
 use manifest::{BackupEntry, BackupEntryKind, Manifest};
 use pack::Packer;
 
@@ -116,9 +118,14 @@ pub fn make(
     }
     let manifest = made?;
     let files: Vec<_> = manifest.entries.iter().filter(|entry| entry.kind == BackupEntryKind::File).collect();
+    let size = std::fs::metadata(&to)?.len();
+    let count = files.iter().filter(|entry| entry.path != JOURNAL).count();
+    let has_config = sources.config.is_some();
+    // The backup is good without its line in the list.
+    let _ = list::add(&sources.home, BackupRow { made_at: now, file: to, size, files: count, has_config });
     Ok(FinishedBackup {
-        size: std::fs::metadata(&to)?.len(),
-        files: files.iter().filter(|entry| entry.path != JOURNAL).count(),
+        size,
+        files: count,
         secrets: files.iter().filter_map(|entry| secret_path(&entry.path).map(str::to_owned)).collect(),
         left_out: manifest.left_out,
         new_key: is_new.then_some(key),

@@ -174,7 +174,7 @@ impl MemoryAdmin<'_> {
 impl Render for Knowledge {
     fn markdown(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> String {
         let WorkspaceHealth { files, bytes, fullest, .. } = self.files;
-        wording::cli::doctor::knowledge(files, bytes, fullest)
+        wording::doctor::knowledge(files, bytes, fullest)
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {

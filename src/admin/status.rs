@@ -12,13 +12,14 @@ use super::heartbeat::heartbeat_json;
 use super::people::address_json;
 use super::tools::{server_lines, servers_json};
 use super::trust::ConversationTrust;
+use super::upkeep::Upkeep;
 use crate::id::{OutboxId, PersonId};
 use crate::message::Health;
 use crate::people::{Address, Person};
-use crate::schedule::{Checked, HeartbeatStatus, UpcomingReflection};
+use crate::schedule::{HeartbeatStatus, UpcomingReflection};
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::spend::RemainingBudget;
-use crate::store::{ACTIVATED_AT, ClosedWork, Conversation, Db, RESTORED_AT, SlotState, Tx};
+use crate::store::{Conversation, Db, Tx};
 use crate::time::Timestamp;
 use crate::tool::mcp::Condition;
 use crate::tool::skill_policy::SkillPolicy;
@@ -27,7 +28,7 @@ use crate::wording::turn::budget;
 use crate::wording::why::all_in_words;
 use crate::wording::{
     Language, Sentence, command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search,
-    trust as says_of_trust, upkeep as of_upkeep,
+    trust as says_of_trust,
 };
 
 /// Number of upcoming slots shown.
@@ -36,23 +37,26 @@ const SLOTS: usize = 3;
 const MAX_NAMES: usize = 8;
 
 /// The status, as far as its reader may see it.
-pub(super) struct StatusReport {
-    at: Timestamp,
-    version: String,
+pub struct StatusReport {
+    /// Time of the report.
+    pub at: Timestamp,
+    /// Version of the program.
+    pub version: String,
     /// Number of messages that wait for an answer.
-    inbox: i64,
+    pub inbox: i64,
     /// Failed deliveries.
-    set_aside: Vec<OutboxId>,
+    pub set_aside: Vec<OutboxId>,
     streams: Vec<StreamStatus>,
-    model: Option<String>,
+    /// The model that is asked first.
+    pub model: Option<String>,
     /// Since when the model does not answer, and why.
-    outage: Option<(Timestamp, Sentence)>,
+    pub outage: Option<(Timestamp, Sentence)>,
     /// The budget that leaves no room for an answer to the reader.
     used_up: Option<String>,
     /// Sources and skills that the reader's own open conversation has read and loaded.
     marks: Option<ReaderMarks>,
     /// `None` if the reader is a member.
-    program: Option<ProgramStatus>,
+    pub program: Option<ProgramStatus>,
 }
 
 /// Sources and skills that a person's open conversation has read and loaded.
@@ -81,19 +85,29 @@ impl ReaderMarks {
 }
 
 /// The part of the status that only owners see.
-struct ProgramStatus {
-    adapters: Vec<(String, Health)>,
-    servers: BTreeMap<String, Condition>,
+pub struct ProgramStatus {
+    /// Start of the program.
+    pub started_at: Timestamp,
+    /// Channels.
+    pub adapters: Vec<(String, Health)>,
+    /// Servers of outside tools.
+    pub servers: BTreeMap<String, Condition>,
     /// Number of messages to be delivered.
-    outbox: i64,
+    pub outbox: i64,
     /// Number of proposals that wait for a decision.
-    pending: usize,
-    upkeep: Upkeep,
+    pub pending: usize,
+    /// Last upkeep, check and restore.
+    pub upkeep: Upkeep,
     /// `None` if no vectors are computed.
     embedding: Option<VectorHealth>,
     upcoming: Vec<UpcomingReflection>,
     heartbeats: Vec<HeartbeatStatus>,
-    budget: RemainingBudget,
+    /// Remaining budget.
+    pub budget: RemainingBudget,
+    /// Size of the journal with its log in bytes.
+    pub journal_bytes: u64,
+    /// Free space on its disk in bytes, if known.
+    pub free_bytes: Option<u64>,
 }
 
 /// The state of a stream.
@@ -122,7 +136,7 @@ pub(super) struct AccountReport {
 
 impl ReportsAdmin<'_> {
     /// The status for a reader; with `only`, as far as it concerns that person.
-    pub(super) async fn status(&self, reader: Option<&Person>, only: Option<PersonId>) -> anyhow::Result<StatusReport> {
+    pub async fn status(&self, reader: Option<&Person>, only: Option<PersonId>) -> anyhow::Result<StatusReport> {
         let used_up = match reader {
             Some(reader) => self.engine.chat.used_up(Scope::Person(reader.id)).await?,
             None => None,
@@ -161,7 +175,12 @@ impl ReportsAdmin<'_> {
         };
         let mut upcoming = self.schedule.coming().await?;
         upcoming.truncate(SLOTS);
+        let journal = self.config.home.journal();
+        let size = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |file| file.len());
         Ok(ProgramStatus {
+            started_at: self.engine.began(),
+            journal_bytes: size(&journal) + size(&journal.with_extension("db-wal")),
+            free_bytes: (self.schedule.free_space)(),
             adapters: self.channels.health(),
             servers: self.mcp.conditions().into_iter().collect(),
             outbox,
@@ -277,6 +296,9 @@ impl Render for StatusReport {
         json!({
             "version": self.version,
             "zone": context.zone.name(),
+            "started_at": program.map(|program| program.started_at.rfc3339()),
+            "journal_bytes": program.map(|program| program.journal_bytes),
+            "free_bytes": program.and_then(|program| program.free_bytes),
             "adapters": list(|program| program.adapters.iter().map(adapter_json).collect()),
             "servers": list(|program| servers_json(&program.servers)),
             "queues": {
@@ -376,52 +398,6 @@ fn budget_json(left: &RemainingBudget) -> Value {
     })
 }
 
-#[derive(Debug)]
-pub(super) struct Upkeep {
-    last: Option<Timestamp>,
-    checked: Option<Checked>,
-    restored: Option<(Timestamp, ClosedWork)>,
-    activated_at: Option<Timestamp>,
-}
-
-impl Upkeep {
-    pub(super) fn read(db: Db<'_>) -> anyhow::Result<Self> {
-        let last = db.slots().last_slot(Scope::Shared, "upkeep")?.filter(|slot| slot.state == SlotState::Done);
-        let at = |key| anyhow::Ok(db.settings().fact(key)?.and_then(|at| at.parse().ok()).map(Timestamp));
-        let restored_at = at(RESTORED_AT)?;
-        Ok(Self {
-            last: last.and_then(|slot| slot.ended_at),
-            checked: Checked::last(db)?,
-            restored: restored_at.zip(db.after_restore().parked()?),
-            activated_at: at(ACTIVATED_AT)?,
-        })
-    }
-
-    fn lines(&self, context: &RenderContext<'_>) -> Vec<String> {
-        let kept_up = self.last.map(|at| of_upkeep::kept_up(&context.near(at), self.is_sound()));
-        let restored = self.restored.as_ref();
-        let restored = restored
-            .map(|(at, parked)| of_upkeep::came_from_a_backup(&context.near(*at), parked.outbox, parked.messages));
-        let activated = self.activated_at.map(|at| of_upkeep::came_from_a_replica(&context.near(at)));
-        kept_up.into_iter().chain(restored).chain(activated).collect()
-    }
-
-    pub(super) fn json(&self) -> Value {
-        json!({
-            "last_at": self.last.map(Timestamp::rfc3339),
-            "checked_at": self.checked.as_ref().map(|checked| checked.at.rfc3339()),
-            "sound": self.is_sound(),
-            "restored_at": self.restored.as_ref().map(|(at, _)| at.rfc3339()),
-            "activated_at": self.activated_at.map(Timestamp::rfc3339),
-            "parked": self.restored.as_ref().map(|(_, parked)| parked),
-        })
-    }
-
-    fn is_sound(&self) -> bool {
-        self.checked.as_ref().is_none_or(|checked| checked.found.is_empty())
-    }
-}
-
 /// State of the semantic search, for people.
 fn embedding_line(health: &VectorHealth, context: &RenderContext<'_>) -> String {
     let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
@@ -475,6 +451,9 @@ mod tests {
             [
                 "version",
                 "zone",
+                "started_at",
+                "journal_bytes",
+                "free_bytes",
                 "adapters",
                 "servers",
                 "queues",

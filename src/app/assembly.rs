@@ -214,6 +214,7 @@ impl Components {
     /// Builds the implementation of all commands.
     pub(super) fn admin(&self, engine: &Arc<Engine>, schedule: &Arc<Schedule>, mcp: &Arc<Servers>) -> Arc<Admin> {
         Arc::new(Admin {
+            config: Arc::new(self.config.clone()),
             journal: self.journal.clone(),
             clock: Arc::clone(&self.clock),
             zone: self.config.zone,

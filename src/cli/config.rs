@@ -13,8 +13,6 @@ use serde_json::json;
 use super::Exit;
 use super::print::{CliError, Printer};
 use crate::config::{self, Config, ConfigError, Home, LoadedConfig};
-use crate::message::ChannelKind;
-use crate::people::Role;
 use crate::wording::cli as says;
 
 /// `compline config …`
@@ -156,19 +154,13 @@ pub fn shell(path: &Path) -> String {
     if path.chars().all(plain) { path.into_owned() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
-/// Returns `true` if the configuration contains an owner's address on this channel.
-pub fn names_owner(config: &Config, channel: ChannelKind) -> bool {
-    let owners = config.people.iter().filter(|person| person.role == Role::Owner);
-    owners.flat_map(|person| person.addresses()).any(|(on, _)| on == channel)
-}
-
 /// Returns `true` if the first owner still has to claim the assistant, according to the
 /// configuration: it contains no owner's address on any configured channel.
 ///
 /// The terminal does not count: anyone who can open it is the owner.
 pub fn awaits_claim(config: &Config) -> bool {
     let channels = config.channels();
-    !channels.is_empty() && !channels.iter().any(|channel| names_owner(config, *channel))
+    !channels.is_empty() && !channels.iter().any(|channel| config.names_owner(*channel))
 }
 
 #[cfg(test)]

@@ -8,23 +8,23 @@
 mod home;
 mod journal;
 mod services;
-mod standby;
 mod signal;
 
 use std::fmt;
 use std::time::Duration;
 
 use clap::Args;
-use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::config::CliPaths;
 use super::print::{CliError, Printer};
 use super::{Exit, block_on, client};
+use crate::admin::doctor::home::free_space;
+use crate::admin::doctor::{Finding, FindingState, services as seen_inside, standby, zone};
 use crate::config::{Config, LoadedConfig, Provider};
-use crate::time::{Clock, SystemClock, Zone};
-use crate::wording::cli::doctor as says;
+use crate::time::{Clock, SystemClock};
 use crate::wording::cli::split_fix;
+use crate::wording::doctor as says;
 
 /// Time within which a healthy gateway answers.
 const GATEWAY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -68,7 +68,7 @@ async fn check_all(options: &DoctorArgs, paths: &CliPaths) -> Vec<Finding> {
     findings.extend(configuration(paths, &loaded, options.fix));
     let config = &loaded.config;
     findings.push(zone(config));
-    findings.push(home::free_space(&config.home));
+    findings.push(free_space(&config.home));
     let gateway = Gateway::ask(paths).await;
     findings.extend(journal::check(config, &gateway, options.fix).await);
     findings.extend(home::check_skills(config));
@@ -90,14 +90,6 @@ fn configuration(paths: &CliPaths, loaded: &LoadedConfig, fix: bool) -> Vec<Find
     findings
 }
 
-fn zone(config: &Config) -> Finding {
-    let configured = config.zone.name();
-    match Zone::of_this_computer() {
-        Some(here) if here != config.zone => Finding::ok(says::ZONE, &says::other_zone(configured, here.name())),
-        _ => Finding::ok(says::ZONE, configured),
-    }
-}
-
 /// Returns the model's name for people.
 fn model_name(config: &Config) -> String {
     match config.model.provider {
@@ -111,53 +103,6 @@ fn report(findings: &[Finding]) -> String {
     let wrong = findings.iter().filter(|finding| finding.state == FindingState::Wrong).count();
     let lines: Vec<String> = findings.iter().map(ToString::to_string).collect();
     format!("{head}\n\n{}\n\n{}", lines.join("\n"), says::verdict(wrong))
-}
-
-/// State of a finding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum FindingState {
-    /// Passed.
-    Ok,
-    /// Informational.
-    Note,
-    /// Fixed during this run. Serialised as `mended`: scripts of users read this word.
-    #[serde(rename = "mended")]
-    Fixed,
-    /// Needs fixing.
-    Wrong,
-}
-
-/// A check, its state and its fix.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Finding {
-    pub(super) check: &'static str,
-    pub(super) state: FindingState,
-    pub(super) what: String,
-    /// Empty if there is nothing to do.
-    pub(super) fix: String,
-}
-
-impl Finding {
-    pub(super) fn ok(check: &'static str, what: &str) -> Self {
-        Self::of(check, FindingState::Ok, what, "")
-    }
-
-    pub(super) fn note(check: &'static str, what: &str, fix: &str) -> Self {
-        Self::of(check, FindingState::Note, what, fix)
-    }
-
-    pub(super) fn fixed(check: &'static str, what: &str) -> Self {
-        Self::of(check, FindingState::Fixed, what, "")
-    }
-
-    pub(super) fn wrong(check: &'static str, what: &str, fix: &str) -> Self {
-        Self::of(check, FindingState::Wrong, what, fix)
-    }
-
-    fn of(check: &'static str, state: FindingState, what: &str, fix: &str) -> Self {
-        Self { check, state, what: what.to_owned(), fix: fix.to_owned() }
-    }
 }
 
 impl fmt::Display for Finding {
@@ -218,14 +163,11 @@ impl Gateway {
         };
         let parts = ["adapters", "servers"].into_iter().filter_map(|part| status.get(part).and_then(Value::as_array));
         let problems: Vec<String> = parts.flatten().filter_map(problem).collect();
-        match problems.as_slice() {
-            [] => Finding::ok(says::GATEWAY, says::RUNNING),
-            problems => Finding::wrong(says::GATEWAY, &problems.join("\n"), ""),
-        }
+        seen_inside::gateway(&problems)
     }
 }
 
 fn problem(part: &Value) -> Option<String> {
     let text = |key: &str| part.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-    Some(format!("{}: {}", text("name").unwrap_or_default(), text("trouble").or_else(|| text("remark"))?))
+    Some(seen_inside::problem(text("name").unwrap_or_default(), text("trouble").or_else(|| text("remark"))?))
 }

@@ -16,6 +16,7 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 
+use crate::admin::log;
 use crate::config::Config;
 use crate::time::task::lock;
 use crate::time::{Clock, SystemClock, Timestamp, Zone};
@@ -109,7 +110,7 @@ impl Today {
 }
 
 fn file_name(now: Timestamp) -> String {
-    format!("compline-{}.log", Zone::UTC.day(now))
+    log::file_name(&Zone::UTC.day(now))
 }
 
 fn open(logs: &Path, name: &str) -> io::Result<File> {

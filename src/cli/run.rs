@@ -17,8 +17,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use super::config::CliPaths;
 use super::print::CliError;
 use super::print::{self, Printer};
-use super::standby::since;
 use super::{Exit, block_on, ephemeral, log};
+use crate::admin::health::record_stop;
 use crate::admin::standby::claim::{CLAIM, Claim, Held, hold};
 use crate::app::{App, Overrides, lock_holder};
 use crate::config::{Config, Home};
@@ -99,7 +99,7 @@ async fn serve(config: Config, reloaded: Option<&CliPaths>, printer: Printer) ->
         match serve_once(&config, reloaded, &mut signals, printer).await {
             Ok(Ended::Stopped) => return Ok(Exit::Done),
             Ok(Ended::TakenOver(claim)) => {
-                let since = since(&claim, &config.zone);
+                let since = claim.taken_over_at(&config.zone);
                 let path = config.replica.unwrap_or_default().join(CLAIM);
                 return Err(CliError::Wrong(taken_over(&claim.computer, since.as_deref(), &path)));
             }
@@ -150,6 +150,9 @@ async fn serve_once(
     };
     let _ = sd_notify::notify(&[state]);
     printer.note(line);
+    if let Err(error) = record_stop(&app.admin).await {
+        tracing::warn!("The stop cannot be recorded: {error:#}");
+    }
     tokio::select! {
         () = app.stop() => {
             tracing::info!("Compline has stopped");

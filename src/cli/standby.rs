@@ -120,7 +120,9 @@ fn report_lines(prepared: &PreparedTakeover, config: &Config, zone: &Zone, now: 
     lines.push(says::journal(report.version, store::newest_version()));
     lines.push(says::files(report.matching, report.unknown, report.behind));
     lines.extend(config.replica.as_deref().filter(|_| report.is_exposed).map(says::exposed));
-    lines.extend(report.claim.as_ref().map(|claim| says::served_by(&claim.computer, since(claim, zone).as_deref())));
+    lines.extend(
+        report.claim.as_ref().map(|claim| says::served_by(&claim.computer, claim.taken_over_at(zone).as_deref())),
+    );
     lines.extend(prepared.difference.rights());
     lines
 }
@@ -128,9 +130,4 @@ fn report_lines(prepared: &PreparedTakeover, config: &Config, zone: &Zone, now: 
 fn served_by(claim: &Claim) -> Value {
     let since = (claim.since > Timestamp(0)).then(|| claim.since.rfc3339());
     json!({ "home": claim.home, "computer": claim.computer, "since": since })
-}
-
-/// Time of the takeover, if it was one.
-pub(super) fn since(claim: &Claim, zone: &Zone) -> Option<String> {
-    (claim.since > Timestamp(0)).then(|| zone.show(claim.since))
 }

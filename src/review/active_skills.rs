@@ -109,6 +109,12 @@ impl Review {
         self.scan_locked().await
     }
 
+    /// Returns the skills folder as it is: every skill, and the folders that do not load.
+    pub async fn catalogue(&self) -> anyhow::Result<Arc<Catalogue>> {
+        self.live().await?;
+        Ok(self.snapshot().catalogue.clone().unwrap_or_default())
+    }
+
     /// Like [`Review::live`], for callers that already hold the lock.
     pub(super) async fn scan_locked(&self) -> anyhow::Result<Arc<ActiveSkills>> {
         if self.0.unfinished.load(Ordering::Relaxed)

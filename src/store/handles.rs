@@ -261,6 +261,8 @@ handles! {
     grants: Grants, GrantsMut;
     "Groups and their admission."
     groups: Groups, GroupsMut;
+    "Health of the parts of the program over time."
+    health_changes: HealthChanges, HealthChangesMut;
     "Checks of HEARTBEAT.md, and its ticked items."
     heartbeats: Heartbeats, HeartbeatsMut;
     "Imported archives of other programs."

@@ -220,6 +220,7 @@ mod tests {
         words::<ExtractionCause>("ExtractionCause", "turns pressure compaction boundary");
         words::<ExtractionState>("ExtractionState", "wanted asked kept nothing given_up");
         words::<GrantKind>("GrantKind", "source tool destination");
+        words::<HealthState>("HealthState", "well off ill");
         words::<InboxOutcome>("InboxOutcome", "admitted command edit button unsupported stranger nothing unreadable");
         words::<FileKind>("FileKind", "photo voice sound document");
         words::<ErasureKind>("ErasureKind", "note fact said person");

@@ -151,6 +151,64 @@ fn place(share: f64) -> f64 {
     f64::from(LANE_NAMES) + (share.clamp(0.0, 1.0) * f64::from(LANE) * 10.0).round() / 10.0
 }
 
+/// Days of a bar of health.
+const DAY_STEP: usize = 5;
+/// Width of a day of a bar of health.
+const DAY_WIDTH: usize = 4;
+/// Height of a bar of health.
+const DAY_HEIGHT: usize = 24;
+
+/// Mark of a day on a bar of health, told by height as well as by colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DayMark {
+    /// All of it worked.
+    Well,
+    /// It had a problem.
+    Ill,
+    /// It was off.
+    Off,
+    /// Nothing was recorded.
+    Unknown,
+}
+
+/// One bar of days.
+pub struct DayBar {
+    /// Title, which says the sum in words.
+    pub title: String,
+    /// Days, oldest first, with their words.
+    pub days: Vec<(DayMark, String)>,
+}
+
+impl DayBar {
+    /// Draws the bar. Its numbers stand in a table of the page.
+    pub fn markup(&self) -> Markup {
+        let width = self.days.len().max(1) * DAY_STEP;
+        let days = || self.days.iter().enumerate();
+        let well = days().filter(|(_, (mark, _))| *mark == DayMark::Well);
+        let column = |at: usize| format!("M{} 0h{DAY_WIDTH}v{DAY_HEIGHT}h-{DAY_WIDTH}z", at * DAY_STEP);
+        html! {
+            svg.chart.daybar viewBox={ "0 0 " (width) " " (DAY_HEIGHT) } role="img" aria-label=(self.title) {
+                title { (self.title) }
+                line.grid x1="0" x2=(width) y1=(DAY_HEIGHT) y2=(DAY_HEIGHT) {}
+                path.well d=(well.map(|(at, _)| column(at)).collect::<String>()) {}
+                @for (at, (mark, words)) in days() { (day(at, *mark, words)) }
+            }
+        }
+    }
+}
+
+/// Draws a day on which not all of it worked.
+fn day(at: usize, mark: DayMark, words: &str) -> Markup {
+    let (height, class) = match mark {
+        DayMark::Ill => (DAY_HEIGHT / 2, "ill"),
+        DayMark::Off => (DAY_HEIGHT / 6, "off"),
+        DayMark::Well | DayMark::Unknown => return html! {},
+    };
+    html! {
+        rect class=(class) x=(at * DAY_STEP) y=(DAY_HEIGHT - height) width=(DAY_WIDTH) height=(height) { title { (words) } }
+    }
+}
+
 fn bar(at: usize, name: &str, numbers: &[u64], top: u64) -> Markup {
     let x = at * STEP + (STEP - BAR) / 2;
     let mut floor = HEIGHT;
@@ -194,6 +252,18 @@ mod tests {
         assert_eq!([0, 1, 50, 100].map(|number| scaled(number, 100)), [0, 1, 80, 160]);
         assert_eq!(scaled(1, 1_000_000), 1);
         assert_eq!(scaled(u64::MAX, u64::MAX), HEIGHT);
+    }
+
+    #[test]
+    fn a_day_of_health_is_told_by_height_and_words() {
+        let marks = [DayMark::Well, DayMark::Ill, DayMark::Off, DayMark::Unknown];
+        let days = marks.map(|mark| (mark, format!("<{mark:?}>"))).into();
+        let markup = DayBar { title: "Health".to_owned(), days }.markup().into_string();
+        let heights: Vec<&str> =
+            markup.split("width=\"4\" height=\"").skip(1).filter_map(|part| part.split('"').next()).collect();
+        assert_eq!(heights, ["12", "4"], "{markup}");
+        assert!(markup.contains("class=\"well\" d=\"M0 0h4v24h-4z\""), "{markup}");
+        assert!(markup.contains("&lt;Ill&gt;") && !markup.contains("<Ill>"), "{markup}");
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod proposals; // proposals and decisions about them
 mod report; // the answer of a command, as a page
 mod search; // the search
 mod skills; // skills and their versions
+mod status; // findings, numbers, health, backups, log
 mod upload; // files for the inbox
 mod today; // the start page
 mod usage; // use and cost of the models
@@ -31,7 +32,6 @@ const OWNER_REPORTS: &[Report] = &[
     Report { path: "/reflections", title: "Reflections", commands: &["/reflections"] },
     Report { path: "/people", title: "People", commands: &["/people"] },
     Report { path: "/models", title: "Models", commands: &["/model"] },
-    Report { path: "/status", title: "Status", commands: &["/status"] },
 ];
 
 /// Returns all routes.
@@ -72,6 +72,9 @@ pub fn all() -> Routes {
         .get("/skills/{name}", skills::skill)
         .post("/skills/{name}/restore", skills::restore)
         .get("/search", search::search)
+        .get("/status", status::status)
+        .get("/status/check", status::check)
+        .get("/status/log", status::log)
         .post("/act", report::act)
         .get("/away", away::away)
         .get("/help", help::help)

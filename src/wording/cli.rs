@@ -2,7 +2,6 @@
 //! that begins with `fix:` suggests a fix.
 
 pub mod demo;
-pub mod doctor;
 pub mod init;
 pub mod secret;
 pub mod service;

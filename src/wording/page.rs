@@ -3,6 +3,7 @@
 pub mod memory; // notes
 pub mod search; // search
 pub mod skills; // skills and proposals
+pub mod status; // state, models and tools, reflections
 
 use super::language::{Language, say};
 

@@ -60,6 +60,7 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("grants", [Here, Here, Here]),
     ("groups", [No(NOBODY), No("it follows the configuration"), No(NOBODY)]),
     ("guests", [Here, No(HISTORY), No("a guest is no person")]),
+    ("health_changes", [No(NOBODY), No(HISTORY), No(NOBODY)]),
     ("heartbeat_ticks", [Here, No(HISTORY), Here]),
     ("heartbeats", [Here, No("the next check follows the clock"), No(EACH_OWN)]),
     ("imports", [Here, No(HISTORY), Here]),

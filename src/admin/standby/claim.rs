@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Home, write_private};
 use crate::store::{ACTIVATED_AT, HOME_ID, Journal};
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Zone};
 
 /// Name of the claim in the folder of a replica.
 pub const CLAIM: &str = "claim";
@@ -46,6 +46,11 @@ pub enum Held {
 }
 
 impl Claim {
+    /// Returns the time of the takeover, if it was one.
+    pub fn taken_over_at(&self, zone: &Zone) -> Option<String> {
+        (self.since > Timestamp(0)).then(|| zone.show(self.since))
+    }
+
     /// Claim of a home that took over then.
     ///
     /// # Errors

@@ -381,6 +381,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
     let schedule = schedule(&config, &engine, workspace());
     let index = crate::memory::Index::new(workspace(), journal.clone(), Arc::clone(&dyn_clock));
     Admin {
+        config: Arc::new(config),
         journal: journal.clone(),
         schedule,
         mcp,

@@ -7,18 +7,18 @@
 use std::io;
 
 use serde_json::Value;
-use strum::VariantArray;
 
-use super::{Finding, Gateway, model_name, signal};
+use super::{Gateway, model_name, signal};
 use crate::adapter::telegram::{BotInfo, WebhookStatus};
+use crate::admin::doctor::Finding;
+use crate::admin::doctor::services::{groups, meaning};
 use crate::cli::probe;
 use crate::config::{self, Config, Provider, TelegramDelivery, Webhook};
-use crate::message::ChannelKind;
 use crate::model::embed;
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::store;
 use crate::time::{Timestamp, Zone};
-use crate::wording::cli::doctor as says;
+use crate::wording::doctor as says;
 use crate::wording::search;
 
 /// Tests each of them. A running gateway is also asked for its channels: only the gateway knows if
@@ -61,18 +61,6 @@ async fn model(check: &'static str, config: &config::Model, name: &str, offline:
     }
 }
 
-/// Finds groups that are allowed on a channel that is not configured.
-fn groups(config: &Config) -> Vec<Finding> {
-    let configured = config.channels();
-    let absent = ChannelKind::VARIANTS.iter().filter(|channel| !configured.contains(channel)).map(|kind| kind.name());
-    let finding = |channel: &str| {
-        let count = config.groups.allowed.iter().filter(|group| group.split(':').next() == Some(channel)).count();
-        let fix = says::fix_unheard_groups(channel);
-        (count > 0).then(|| Finding::wrong(says::GROUPS, &says::unheard_groups(channel, count), &fix))
-    };
-    absent.filter_map(finding).collect()
-}
-
 /// Returns the finding.
 async fn embedding_finding(config: &Config, gateway: &Gateway, offline: bool) -> Finding {
     let Some(embedding) = &config.embedding else { return Finding::ok(says::MEANING, search::BY_WORDS) };
@@ -99,13 +87,11 @@ fn reported_state(state: &Value, zone: Zone) -> Finding {
     let dimensions = count("dimensions").and_then(|length| usize::try_from(length).ok());
     let (kept, lacking) = (count("with_vector").unwrap_or_default(), count("without_vector").unwrap_or_default());
     let what = search::embedding_model(text("source"), text("model"), dimensions, kept, lacking, VECTORS_COUNTED_UP_TO);
-    match text("trouble") {
-        "" => Finding::ok(says::MEANING, &what),
-        why => {
-            let away = search::embedding_unreachable(&what, why, &shown("since"), &shown("next_at"));
-            Finding::wrong(says::MEANING, &away, search::FIX_AWAY)
-        }
-    }
+    let away = match text("trouble") {
+        "" => None,
+        why => Some((why, shown("since"), shown("next_at"))),
+    };
+    meaning(&what, away)
 }
 
 /// Formats the state from the journal; only the name of the model, if no journal is readable.
@@ -177,8 +163,8 @@ fn listening(webhook: &Webhook, gateway: &Gateway) -> Option<Finding> {
 mod tests {
     use serde_json::json;
 
-    use super::super::FindingState;
     use super::*;
+    use crate::admin::doctor::FindingState;
 
     #[test]
     fn the_state_of_a_running_gateway_is_reported_with_the_fix() {

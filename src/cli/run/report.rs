@@ -10,6 +10,7 @@ use std::time::Duration;
 use sd_notify::NotifyState;
 use tokio::sync::{broadcast, watch};
 
+use crate::admin::health::HealthRecorder;
 use crate::app::App;
 use crate::cli::config::awaits_claim;
 use crate::cli::print::{self, CliError, Printer, Screen};
@@ -48,6 +49,29 @@ pub async fn report<T>(app: &App, config: &Config, printer: Printer) -> Result<T
         done = shown => done,
         never = report_newcomers(app, config.zone, printer, newcomers) => never,
         never = report_disk_space(app.journal.disk_space()) => never,
+        never = record_health(app) => never,
+    }
+}
+
+/// Records changes of health for the page. The program works without.
+async fn record_health<T>(app: &App) -> T {
+    let mut recorder = match HealthRecorder::begin(&app.admin).await {
+        Ok(recorder) => recorder,
+        Err(error) => {
+            tracing::warn!("Health is not recorded: {error:#}");
+            return std::future::pending().await;
+        }
+    };
+    let mut has_failed = false;
+    loop {
+        let looked = recorder.look(&app.admin).await;
+        if let Err(error) = &looked
+            && !has_failed
+        {
+            tracing::warn!("Health cannot be recorded: {error:#}");
+        }
+        has_failed = looked.is_err();
+        real_sleep(LOOK_EVERY).await;
     }
 }
 

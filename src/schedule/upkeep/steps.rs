@@ -53,7 +53,8 @@ impl Upkeep<'_> {
         let (month, quarter, year) = (days(30), days(90), days(365));
         let sweep = move |tx: Tx<'_>| {
             let names = tx.addresses().forget_names(days(7))?;
-            Ok(names + tx.maintenance().sweep(month, quarter, year, ROWS)?)
+            let changes = tx.health_changes().sweep(quarter, ROWS)?;
+            Ok(names + changes + tx.maintenance().sweep(month, quarter, year, ROWS)?)
         };
         let swept = self.journal.write("sweep rows", sweep).await?;
         Ok(MaintenanceStep::Rows.while_some(swept))

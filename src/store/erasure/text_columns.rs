@@ -222,6 +222,7 @@ mod tests {
         "forgettings.counts",
         "forgettings.needles",
         "forgettings.target",
+        "health_changes.part",
         "groups.account",
         "groups.adapter",
         "groups.allowed_as",

@@ -34,7 +34,7 @@ const WITH_TEXT: [(&str, &str, &str); 22] = [
 /// (`parts` of the outbox, the raw originals of the `inbox`, earlier contents of `files`, the
 /// index, fingerprints); or with text that is trusted by construction (the start of a
 /// conversation).
-const WITHOUT: [&str; 38] = [
+const WITHOUT: [&str; 39] = [
     "slots",
     "imports",
     "people",
@@ -73,6 +73,7 @@ const WITHOUT: [&str; 38] = [
     "heartbeat_ticks",
     "web_codes",
     "web_sessions",
+    "health_changes",
 ];
 
 fn columns(db: &rusqlite::Connection, table: &str) -> Vec<(String, bool, bool)> {

@@ -1,5 +1,6 @@
 //! Power cuts at the commits of forms.
 
+use compline::admin::health::HealthRecorder;
 use compline::store::CommitPoint::{After, Before};
 use reqwest::StatusCode;
 
@@ -146,6 +147,33 @@ fn an_upload_is_there_whole_or_not_at_all_across_power_cuts() {
             assert_eq!(lit(&crash, browser.send("/files", &[], &files)).leads_to(), "/files/inbox");
         }
         assert_eq!(inbox(&crash), (vec![b"Ten euros".to_vec()], false), "{side:?}");
+        crash.end();
+    }
+}
+
+/// Proves: page/health-over-time
+#[test]
+fn a_change_of_health_is_recorded_once_across_power_cuts() {
+    for (side, job) in [Before, After].into_iter().flat_map(|side| [(side, "record a start"), (side, "record health")])
+    {
+        let mut crash = begin();
+        let look = async |crash: &CrashTest| {
+            let admin = &crash.story.app().admin;
+            let mut recorder = HealthRecorder::begin(admin).await.unwrap();
+            recorder.look(admin).await.unwrap();
+        };
+        crash.cut_next(Cut::at(side, job));
+        assert!(crash.during(look(&crash)), "{side:?} {job}");
+        crash.revive();
+        lit(&crash, look(&crash));
+        for part in ["model", "telegram"] {
+            let changes = crash.story.count(&format!("SELECT count(*) FROM health_changes WHERE part = '{part}'"));
+            assert_eq!(changes, 1, "{side:?} {job} {part}");
+        }
+        let starts = crash.story.count("SELECT count(*) FROM health_changes WHERE part = 'program' AND state = 'well'");
+        let has_begun = side == After || job == "record health";
+        assert_eq!(starts, 1 + i64::from(has_begun), "{side:?} {job}");
+        assert_eq!(crash.story.count("SELECT count(*) FROM health_changes WHERE state = 'off'"), i64::from(has_begun));
         crash.end();
     }
 }

@@ -1,4 +1,4 @@
-//! Output of `compline doctor`: findings and how to fix them.
+//! What a person may have to fix, and how: findings of `compline doctor` and of the page.
 
 use std::path::Path;
 
@@ -240,6 +240,11 @@ pub fn missing_files<S: AsRef<str>>(files: &[S]) -> String {
 /// Note that a check was skipped.
 pub fn not_tried(what: &str) -> String {
     format!("{what} was not checked")
+}
+
+/// Finding: the model does not answer.
+pub fn away(name: &str, since: &str, why: &str) -> String {
+    format!("{name} has not answered since {since}: {why}")
 }
 
 /// The checked service answers.
