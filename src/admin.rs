@@ -62,7 +62,7 @@ pub use memory::{
     FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit, NotesListed,
     OriginReport, RepairMode, SortedNotes, UnreadFiles, note_address,
 };
-pub use models::PREFERRED_MODEL;
+pub use models::{ModelEntry, ModelsReport, PREFERRED_MODEL};
 pub use numbers::Numbers;
 pub use paging::{Page, PageRequest};
 pub use pending::PendingReport;
@@ -72,6 +72,7 @@ pub use skills::{
     SkillComparison, SkillEntry, SkillHistoryReport, SkillReport, SkillUse, SkillVersionReport, SkillsReport,
 };
 pub use status::{ProgramStatus, StatusReport};
+pub use tools::{ToolAcceptance, ToolEntry, ToolState, ToolsReport};
 pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
 pub use turn_work::{ToolCallItem, TurnWork};
 pub use usage::{DearConversation, UsagePeriod, UsageReport};

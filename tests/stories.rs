@@ -145,6 +145,8 @@ mod page_memory;
 mod page_proposals;
 #[path = "stories/page/page_status.rs"]
 mod page_status;
+#[path = "stories/page/page_tools.rs"]
+mod page_tools;
 #[path = "stories/page/hostile_texts.rs"]
 mod hostile_texts;
 #[path = "stories/page/page_commands.rs"]

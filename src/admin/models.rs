@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::ReportsAdmin;
 use super::answer::{Answer, Render, RenderContext, ShownLabel, plain};
+use crate::config::Price;
 use crate::wording::command as says;
 
 /// The setting that holds the preference, which is applied again after a restart.
@@ -11,8 +12,19 @@ pub const PREFERRED_MODEL: &str = "model";
 
 impl ReportsAdmin<'_> {
     /// Lists the models in the order in which they are asked.
-    pub(super) fn models(&self) -> ModelsReport {
-        ModelsReport { names: self.model_names() }
+    pub fn models(&self) -> ModelsReport {
+        let pool = &self.engine.chat;
+        let entry = |place| {
+            let info = pool.info(place)?;
+            let name = format!("{}/{}", info.provider, info.name);
+            Some(ModelEntry {
+                name,
+                is_resting: pool.is_resting(place),
+                price: info.price,
+                context: info.context_window,
+            })
+        };
+        ModelsReport { models: pool.order().into_iter().filter_map(entry).collect() }
     }
 
     /// Prefers a model, from now on and after a restart. An unknown name changes nothing, and the
@@ -30,31 +42,41 @@ impl ReportsAdmin<'_> {
 
     /// The model that is asked first.
     pub fn model_in_use(&self) -> Option<String> {
-        self.model_names().into_iter().next()
-    }
-
-    fn model_names(&self) -> Vec<String> {
-        let pool = &self.engine.chat;
-        let infos = pool.order().into_iter().filter_map(|place| pool.info(place));
-        infos.map(|info| format!("{}/{}", info.provider, info.name)).collect()
+        self.models().models.into_iter().next().map(|model| model.name)
     }
 }
 
 /// The models in the order in which they are asked.
-pub(super) struct ModelsReport {
-    names: Vec<String>,
+pub struct ModelsReport {
+    /// The models.
+    pub models: Vec<ModelEntry>,
+}
+
+/// A model that answers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelEntry {
+    /// Provider and name.
+    pub name: String,
+    /// True if it failed several times, so that others are asked first for a while.
+    pub is_resting: bool,
+    /// Price, if known.
+    pub price: Option<Price>,
+    /// Context window in tokens.
+    pub context: u64,
 }
 
 impl ModelsReport {
     fn in_words(&self) -> String {
-        let lines: Vec<String> =
-            self.names.iter().enumerate().map(|(place, name)| says::model(&plain(name), place == 0)).collect();
+        let lines: Vec<String> = self.names().map(|(place, name)| says::model(&plain(name), place == 0)).collect();
         says::models(&lines.join("\n"))
     }
 
     fn data(&self) -> Value {
-        let names = self.names.iter().enumerate();
-        names.map(|(place, name)| json!({ "name": name, "preferred": place == 0 })).collect()
+        self.names().map(|(place, name)| json!({ "name": name, "preferred": place == 0 })).collect()
+    }
+
+    fn names(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.models.iter().map(|model| &*model.name).enumerate()
     }
 }
 

@@ -1,8 +1,7 @@
-//! `compline tools`: MCP tools, and the owner's acceptance of each.
+//! `compline tools` and the page of tools: MCP tools, and the owner's acceptance of each.
 //!
-//! A tool to be accepted is shown in full, in a fence and with hidden characters made visible,
-//! above the digest that accepts exactly that. On the command line only: there is no button for it,
-//! and no model may be involved.
+//! A tool to be accepted is shown in full, with hidden characters made visible, above the digest
+//! that accepts exactly that. Not in a chat: there is no button for it, and no model may be involved.
 
 use crate::admin::ReportsAdmin;
 use std::collections::BTreeMap;
@@ -25,7 +24,7 @@ const DIGITS: (usize, usize) = (16, 8);
 /// The state of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
-enum ToolState {
+pub enum ToolState {
     /// Never accepted so far.
     New,
     /// Different from the accepted version.
@@ -51,50 +50,120 @@ impl ToolState {
         }
     }
 
-    fn as_str(self) -> &'static str {
+    /// Returns its name.
+    pub fn as_str(self) -> &'static str {
         self.into()
     }
 
-    fn waits(self) -> bool {
+    /// Returns true if it waits for an owner.
+    pub fn waits(self) -> bool {
         matches!(self, Self::New | Self::Changed)
+    }
+}
+
+/// Outcome of an acceptance.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolAcceptance {
+    /// The tool is offered from the next conversation on.
+    Accepted,
+    /// No server has such a tool.
+    Unknown,
+    /// The word that names its gravest act is missing.
+    WordMissing(&'static str),
+    /// The digest is not that of the tool as it is now.
+    OtherDigest,
+}
+
+/// A tool of a server.
+pub struct ToolEntry {
+    /// Its state.
+    pub state: ToolState,
+    /// As it was last seen.
+    pub row: OutsideToolRow,
+}
+
+impl ToolEntry {
+    /// Returns the name under which it is offered.
+    pub fn name(&self) -> String {
+        offered_name(&self.row.server, &self.row.seen.name)
+    }
+
+    /// Returns the effects that it declares, all of them new to the assistant.
+    pub fn effects(&self) -> Effects {
+        effects(&self.row)
+    }
+
+    /// Returns all that a model would read of it.
+    pub fn words(&self) -> String {
+        says::described(&self.row.seen.description, &readable(&self.row.seen.schema))
+    }
+
+    fn hash(&self) -> &str {
+        hash(&self.row)
     }
 }
 
 impl ReportsAdmin<'_> {
     /// Every tool of every server.
-    pub(super) async fn tools(&self) -> anyhow::Result<ToolsReport> {
+    pub async fn tools(&self) -> anyhow::Result<ToolsReport> {
         let rows = self.mcp.seen().await?;
         let servers: BTreeMap<String, Condition> = self.mcp.conditions().into_iter().collect();
-        let state = |row: &OutsideToolRow| ToolState::of(row, servers.get(&row.server));
-        let tools = rows.into_iter().map(|row| (state(&row), row)).collect();
+        let entry = |row: OutsideToolRow| ToolEntry { state: ToolState::of(&row, servers.get(&row.server)), row };
+        let tools = rows.into_iter().map(entry).collect();
         Ok(ToolsReport { tools, servers })
     }
 
     /// Accepts a tool in the version whose digest begins with these digits, if `word` names its
     /// gravest act.
     pub async fn accept_tool(&self, name: &str, digits: &str, word: &str) -> anyhow::Result<Answer> {
+        let too_few = digits.len() < DIGITS.1;
+        let (outcome, row) = self
+            .decide_on_tool(name, word, |digest| !too_few && digest.starts_with(&digits.to_ascii_lowercase()))
+            .await?;
+        let hash = row.as_ref().map_or("", hash);
+        Ok(match outcome {
+            ToolAcceptance::Unknown => Answer::refusal(says::no_such_tool(&plain(&crate::text::shorten(name, 80)))),
+            _ if too_few => Answer::refusal(says::too_few_digits(DIGITS.1)),
+            ToolAcceptance::WordMissing(wanted) => Answer::refusal(says::tool_word_missing(name, hash, wanted)),
+            ToolAcceptance::OtherDigest => Answer::refusal(says::other_digest(name)),
+            ToolAcceptance::Accepted => {
+                Answer::ours(says::tool_accepted(name), json!({ "accepted": name, "hash": hash }))
+            }
+        })
+    }
+
+    /// Accepts a tool in the version with exactly this digest, if `word` names its gravest act.
+    pub async fn accept_shown_tool(&self, name: &str, digest: &str, word: &str) -> anyhow::Result<ToolAcceptance> {
+        Ok(self.decide_on_tool(name, word, |seen| seen == digest).await?.0)
+    }
+
+    async fn decide_on_tool(
+        &self,
+        name: &str,
+        word: &str,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> anyhow::Result<(ToolAcceptance, Option<OutsideToolRow>)> {
         let rows = self.mcp.seen().await?;
-        let Some(row) = rows.iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
-            return Ok(Answer::refusal(says::no_such_tool(&plain(&crate::text::shorten(name, 80)))));
+        let Some(row) = rows.into_iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
+            return Ok((ToolAcceptance::Unknown, None));
         };
-        if digits.len() < DIGITS.1 {
-            return Ok(Answer::refusal(says::too_few_digits(DIGITS.1)));
-        }
-        let is_meant = row.seen.digest.starts_with(&digits.to_ascii_lowercase());
-        if let Some(wanted) = effects(row).word().filter(|wanted| is_meant && !word.eq_ignore_ascii_case(wanted)) {
-            return Ok(Answer::refusal(says::tool_word_missing(name, hash(row), wanted)));
-        }
-        if !is_meant || !self.mcp.accept(row, None).await? {
-            return Ok(Answer::refusal(says::other_digest(name)));
-        }
-        Ok(Answer::ours(says::tool_accepted(name), json!({ "accepted": name, "hash": hash(row) })))
+        let is_meant = is_meant(&row.seen.digest);
+        let missing = effects(&row).word().filter(|wanted| is_meant && !word.eq_ignore_ascii_case(wanted));
+        let outcome = match missing {
+            Some(wanted) => ToolAcceptance::WordMissing(wanted),
+            None if is_meant && self.mcp.accept(&row, None).await? => ToolAcceptance::Accepted,
+            None => ToolAcceptance::OtherDigest,
+        };
+        Ok((outcome, Some(row)))
     }
 }
 
 /// The tools of MCP servers. Those to be accepted are rendered in full.
-pub(super) struct ToolsReport {
-    servers: BTreeMap<String, Condition>,
-    tools: Vec<(ToolState, OutsideToolRow)>,
+pub struct ToolsReport {
+    /// State of each server.
+    pub servers: BTreeMap<String, Condition>,
+    /// The tools, by server and name.
+    pub tools: Vec<ToolEntry>,
 }
 
 impl Render for ToolsReport {
@@ -103,15 +172,15 @@ impl Render for ToolsReport {
             return says::NO_SERVERS.to_owned();
         }
         let mut parts = vec![server_lines(&self.servers, context.zone)];
-        for (state, row) in &self.tools {
-            shown.also(&row.seen.label);
-            parts.push(page(row, *state));
+        for tool in &self.tools {
+            shown.also(&tool.row.seen.label);
+            parts.push(page(tool));
         }
         parts.join("\n\n")
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
-        self.tools.iter().map(|(state, row)| row_json(row, *state)).collect()
+        self.tools.iter().map(tool_json).collect()
     }
 }
 
@@ -139,20 +208,17 @@ pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
     conditions.iter().map(server).collect()
 }
 
-fn page(row: &OutsideToolRow, state: ToolState) -> String {
-    let name = offered_name(&row.server, &row.seen.name);
-    let line = says::mcp_tool(&name, state.as_str(), hash(row));
-    if !state.waits() {
+fn page(tool: &ToolEntry) -> String {
+    let name = tool.name();
+    let line = says::mcp_tool(&name, tool.state.as_str(), tool.hash());
+    if !tool.state.waits() {
         return line;
     }
-    let (description, schema) = (&row.seen.description, readable(&row.seen.schema));
-    let effects = effects(row);
-    let words = says::described(&reveal(description), &reveal(&schema));
-    let how = says::how_to_accept(&name, hash(row), effects.word());
-    format!("{line}\n\n{}\n\n{}\n\n{how}", show::effects(&effects), fenced(&words))
+    let effects = tool.effects();
+    let how = says::how_to_accept(&name, tool.hash(), effects.word());
+    format!("{line}\n\n{}\n\n{}\n\n{how}", show::effects(&effects), fenced(&reveal(&tool.words())))
 }
 
-/// Returns the effects that a tool declares, all of them new to the assistant.
 fn effects(row: &OutsideToolRow) -> Effects {
     Effects::of_text("", &format!("{}\n\n{}", row.seen.description, readable(&row.seen.schema)))
 }
@@ -167,13 +233,14 @@ fn hash(row: &OutsideToolRow) -> &str {
     crate::text::cut_bytes(&row.seen.digest, DIGITS.0)
 }
 
-fn row_json(row: &OutsideToolRow, state: ToolState) -> Value {
+fn tool_json(tool: &ToolEntry) -> Value {
+    let row = &tool.row;
     json!({
-        "name": offered_name(&row.server, &row.seen.name),
+        "name": tool.name(),
         "server": row.server,
-        "state": state.as_str(),
-        "hash": hash(row),
-        "word": effects(row).word(),
+        "state": tool.state.as_str(),
+        "hash": tool.hash(),
+        "word": tool.effects().word(),
         "accepted": row.is_accepted(),
         "description": row.seen.description,
         "schema": serde_json::from_str::<Value>(&row.seen.schema).unwrap_or_default(),
@@ -227,13 +294,14 @@ mod tests {
 
     #[test]
     fn a_tool_to_be_accepted_is_shown_in_full_and_harmlessly() {
-        let page = page(&row("0123456789abcdef0123", ""), ToolState::New);
+        let tool = |accepted, state| ToolEntry { state, row: row("0123456789abcdef0123", accepted) };
+        let page = page(&tool("", ToolState::New));
         assert!(page.contains("````\nLooks.⟨U+202E"), "{page}");
         assert!(
             page.contains("\"type\": \"object\"") && page.contains("tools accept s__t 0123456789abcdef`"),
             "{page}"
         );
-        assert_eq!(super::page(&row("0123456789abcdef0123", "x"), ToolState::Accepted).lines().count(), 1);
+        assert_eq!(super::page(&tool("x", ToolState::Accepted)).lines().count(), 1);
     }
 
     #[tokio::test]

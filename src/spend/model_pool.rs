@@ -170,6 +170,12 @@ impl ModelPool {
         self.models.get(index).map(|model| model.info())
     }
 
+    /// Returns true if that model failed several times, so that others are asked first.
+    pub fn is_resting(&self, index: usize) -> bool {
+        let now = self.ledger.clock().now();
+        lock(&self.circuits).get(index).is_some_and(|circuit| circuit.is_open(now))
+    }
+
     /// Returns the provider's count for one of our estimated tokens, for the model at that index;
     /// one until the provider has counted.
     pub fn token_ratio(&self, index: usize) -> f64 {

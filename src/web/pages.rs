@@ -10,6 +10,7 @@ mod files; // folders, one file, and its bytes
 mod help; // keys and commands
 mod me; // the person's own browsers and settings
 mod memory; // what is kept about the visitor
+mod models; // models and outside tools
 mod note; // one note and its versions
 mod proposals; // proposals and decisions about them
 mod report; // the answer of a command, as a page
@@ -31,7 +32,6 @@ use report::Report;
 const OWNER_REPORTS: &[Report] = &[
     Report { path: "/reflections", title: "Reflections", commands: &["/reflections"] },
     Report { path: "/people", title: "People", commands: &["/people"] },
-    Report { path: "/models", title: "Models", commands: &["/model"] },
 ];
 
 /// Returns all routes.
@@ -72,6 +72,9 @@ pub fn all() -> Routes {
         .get("/skills/{name}", skills::skill)
         .post("/skills/{name}/restore", skills::restore)
         .get("/search", search::search)
+        .get("/models", models::models)
+        .post("/models/prefer", models::prefer)
+        .post("/models/accept", models::accept)
         .get("/status", status::status)
         .get("/status/check", status::check)
         .get("/status/log", status::log)
