@@ -58,6 +58,7 @@ pub use chat::ChatEntry;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;
+pub use jobs::{ReflectionItem, ReflectionReport, ReflectionsReport};
 pub use memory::{
     FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit, NotesListed,
     OriginReport, RepairMode, SortedNotes, UnreadFiles, note_address,

@@ -143,6 +143,8 @@ mod page_size;
 mod page_memory;
 #[path = "stories/page/page_proposals.rs"]
 mod page_proposals;
+#[path = "stories/page/page_reflections.rs"]
+mod page_reflections;
 #[path = "stories/page/page_status.rs"]
 mod page_status;
 #[path = "stories/page/page_tools.rs"]

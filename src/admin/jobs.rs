@@ -11,11 +11,11 @@ use super::answer::{
 };
 use super::command::ReflectionRequest;
 use super::paging::{Page, PageRequest};
-use crate::id::{PersonId, ReflectionId, ReminderId, SlotId};
+use crate::id::{ConversationId, PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
 use crate::reflection::render;
 use crate::schedule::{OnDemandResult, SO_FAR};
-use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState};
+use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState, Spent};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::review::Surface;
@@ -60,11 +60,7 @@ impl JobsAdmin<'_> {
     }
 
     /// The latest reflections, newest first: all people's, or only those of `only`.
-    pub(super) async fn reflections(
-        &self,
-        only: Option<PersonId>,
-        request: PageRequest,
-    ) -> anyhow::Result<ReflectionsReport> {
+    pub async fn reflections(&self, only: Option<PersonId>, request: PageRequest) -> anyhow::Result<ReflectionsReport> {
         let list = move |db: Db<'_>| {
             let read = |before, limit| db.reflections().reflections(only.map(Scope::Person), before, limit);
             request.read(|row: &ReflectionRow| row.id.0, read)?.try_map(|row| describe(db, row))
@@ -74,11 +70,7 @@ impl JobsAdmin<'_> {
 
     /// One reflection, by its number or by the name of its period. With `only`, it has to be that
     /// person's.
-    pub(super) async fn reflection(
-        &self,
-        only: Option<PersonId>,
-        wanted: &str,
-    ) -> Result<ReflectionReport, CommandError> {
+    pub async fn reflection(&self, only: Option<PersonId>, wanted: &str) -> Result<ReflectionReport, CommandError> {
         let named = wanted.to_uppercase();
         let find = move |db: Db<'_>| {
             let row = match named.parse() {
@@ -87,8 +79,7 @@ impl JobsAdmin<'_> {
             };
             let row =
                 row.filter(|row| only.is_none_or(|only| matches!(row.scope, Scope::Person(person) if person == only)));
-            row.map(|row| Ok(ReflectionReport { item: describe(db, row.clone())?, page: render::page(db, &row)? }))
-                .transpose()
+            row.map(|row| ReflectionReport::read(db, row)).transpose()
         };
         let found = self.journal.read_much(find).await?;
         let surface = if only.is_some() { Surface::Chat(Language::ENGLISH) } else { Surface::CommandLine };
@@ -177,8 +168,9 @@ impl Render for RemindersReport {
 }
 
 /// The latest reflections.
-pub(super) struct ReflectionsReport {
-    page: Page<ReflectionItem>,
+pub struct ReflectionsReport {
+    /// The reflections, newest first.
+    pub page: Page<ReflectionItem>,
 }
 
 impl Render for ReflectionsReport {
@@ -202,9 +194,29 @@ impl Render for ReflectionsReport {
 }
 
 /// One reflection in full.
-pub(super) struct ReflectionReport {
-    item: ReflectionItem,
+pub struct ReflectionReport {
+    /// The reflection.
+    pub item: ReflectionItem,
+    /// Its words, without what became of its actions.
+    pub words: Vec<Text>,
     page: Text,
+    /// The conversation of its transcript.
+    pub conversation: Option<ConversationId>,
+    /// Cost.
+    pub cost: Spent,
+}
+
+impl ReflectionReport {
+    fn read(db: Db<'_>, row: ReflectionRow) -> anyhow::Result<Self> {
+        let message = db.messages().message(row.message)?;
+        Ok(Self {
+            words: db.messages().texts_of(row.message)?.into_iter().map(|text| text.text).collect(),
+            page: render::page(db, &row)?,
+            conversation: message.and_then(|message| message.conversation),
+            cost: db.spending().spent_on(row.turn)?,
+            item: describe(db, row)?,
+        })
+    }
 }
 
 impl Render for ReflectionReport {
@@ -218,11 +230,12 @@ impl Render for ReflectionReport {
 }
 
 /// A reflection, as listed.
-struct ReflectionItem {
-    row: ReflectionRow,
+pub struct ReflectionItem {
+    /// The reflection.
+    pub row: ReflectionRow,
     person: String,
     /// Actions with their outcomes.
-    actions: Vec<(ActionRow, String)>,
+    pub actions: Vec<(ActionRow, String)>,
 }
 
 /// The newest reflection of that period, of the first person who has one: owners come first,

@@ -141,6 +141,17 @@ impl Spending<'_> {
         Ok(Spent { micros: unsigned(micros), tokens: unsigned(tokens) })
     }
 
+    /// Returns the spending on a turn.
+    pub fn spent_on(&self, turn: TurnId) -> anyhow::Result<Spent> {
+        let (micros, tokens) = self.db.one(
+            "SELECT coalesce(sum(CASE WHEN priced THEN micros ELSE 0 END), 0),
+             coalesce(sum(CASE WHEN priced THEN 0 ELSE input_tokens + output_tokens END), 0)
+             FROM spending WHERE turn_id = ?1",
+            [turn],
+        )?;
+        Ok(Spent { micros: unsigned(micros), tokens: unsigned(tokens) })
+    }
+
     /// Returns spending by day, person, purpose and model, newest day first; of one person, or of
     /// all. Both days are included.
     pub fn spend_lines(&self, person: Option<PersonId>, first: &str, last: &str) -> anyhow::Result<Vec<SpendLine>> {

@@ -13,6 +13,7 @@ mod memory; // what is kept about the visitor
 mod models; // models and outside tools
 mod note; // one note and its versions
 mod proposals; // proposals and decisions about them
+mod reflections; // reflections and their outcomes
 mod report; // the answer of a command, as a page
 mod search; // the search
 mod skills; // skills and their versions
@@ -29,10 +30,7 @@ use super::{assets, sign_in, state};
 use report::Report;
 
 /// Pages of owners that show the answers of commands.
-const OWNER_REPORTS: &[Report] = &[
-    Report { path: "/reflections", title: "Reflections", commands: &["/reflections"] },
-    Report { path: "/people", title: "People", commands: &["/people"] },
-];
+const OWNER_REPORTS: &[Report] = &[Report { path: "/people", title: "People", commands: &["/people"] }];
 
 /// Returns all routes.
 pub fn all() -> Routes {
@@ -72,6 +70,8 @@ pub fn all() -> Routes {
         .get("/skills/{name}", skills::skill)
         .post("/skills/{name}/restore", skills::restore)
         .get("/search", search::search)
+        .get("/reflections", reflections::list)
+        .get("/reflections/{id}", reflections::reflection)
         .get("/models", models::models)
         .post("/models/prefer", models::prefer)
         .post("/models/accept", models::accept)

@@ -52,6 +52,12 @@ pub fn message_text(kind: TextKind, text: &Text) -> Markup {
     )
 }
 
+/// Renders Markdown of the assistant.
+pub fn message(text: &Text) -> Markup {
+    let (words, label, _) = text.open();
+    boxed(label, render::markdown(words, label))
+}
+
 /// Form in which the text of a file is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileView {

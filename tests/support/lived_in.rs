@@ -3,11 +3,16 @@
 use std::time::Duration;
 
 use compline::config::Price;
-use compline::model::ModelInfo;
+use compline::id::PersonId;
+use compline::model::{ModelInfo, Purpose};
+use compline::reflection::SlotProgress;
+use compline::store::{NewSlot, SlotState, Tx};
+use compline::time::{Clock, Period, Span, Zone};
+use compline::trust::Scope;
 use serde_json::{Value, json};
 
 use super::browser::SERVED;
-use super::model::Scripted;
+use super::model::{Say, Scripted, usual};
 use super::story::{ADA as ROBIN, BEN as ADA, StoryOver, skill};
 use super::telegram::FakeTelegram;
 
@@ -117,9 +122,53 @@ pub async fn lived_in() -> Story {
         story.write_skill("market-list", "Use when the shopping is planned.", body);
         story.say(ROBIN, "/skills").await;
     }
-    story.say(ROBIN, "/reflect").await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Reflection => Say::Text(reflection()),
+        _ => usual(request),
+    });
+    reflect(&story).await;
     story.pass(HOUR).await;
     story
+}
+
+/// Looks back on Robin's first day.
+async fn reflect(story: &Story) {
+    let at = story.clock.now();
+    let day = Period::named(Span::Day, "2026-11-20").unwrap();
+    let (from, to) = (day.begins(Zone::UTC), day.ends(Zone::UTC));
+    let claim = move |tx: Tx<'_>| {
+        tx.slots().claim_slot(&NewSlot {
+            job: "daily",
+            scope: Scope::Person(PersonId(1)),
+            period: "2026-11-20",
+            from,
+            to,
+            due_at: to,
+            state: SlotState::Claimed,
+            reason: "",
+            again: true,
+            at,
+        })
+    };
+    let id = story.app().journal.write("claim a slot", claim).await.unwrap().unwrap();
+    let slot = async || story.app().journal.read(move |db| db.slots().slot(id)).await.unwrap().unwrap();
+    let reflector = story.app().schedule.reflector();
+    while reflector.take_up(&slot().await).await.unwrap() != SlotProgress::Over {
+        story.answered().await;
+    }
+    reflector.act().await.unwrap();
+    story.answered().await;
+}
+
+fn reflection() -> String {
+    let actions = json!([
+        { "kind": "memory", "title": "Guests first", "why": "It was said while planning.",
+          "text": "Robin wants to be asked for the guests before a week is planned." },
+        { "kind": "other", "title": "Ask for the piano", "why": "It may be out of tune.", "text": "Ask when it was tuned." },
+    ]);
+    json!({ "title": "Planning the week", "observations": ["The week is planned by guests and shops."],
+        "patterns": ["Lists are wanted by shop."], "proposed_actions": actions })
+    .to_string()
 }
 
 async fn called(story: &Story, person: i64, question: &str, tool: &str, arguments: Value, answer: &str) {

@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use compline::store::SeenTool;
+use compline::time::Clock;
+use compline::trust::{Label, Source};
 use compline::web::Who;
 use dom_query::{Document, NodeRef};
 use reqwest::header::{HeaderValue, USER_AGENT};
@@ -167,6 +170,16 @@ async fn hostile_texts_in_every_field_stand_as_text() {
     story.fake.sends_file(ROBIN, "list.txt", "milk");
     story.fake.passes_on(ROBIN, ADA, "look at this");
     story.answered().await;
+    let tool = SeenTool {
+        name: "look".to_owned(),
+        description: String::new(),
+        schema: "{}".to_owned(),
+        digest: "1".to_owned(),
+        label: Label::untrusted(Source::new("tool", "fake/look")),
+    };
+    let now = story.clock.now();
+    let seen = story.app().journal.write("plant", move |tx| tx.mcp_tools().saw_tools("fake", &[tool], now));
+    seen.await.unwrap();
     let (robin, ada) = (Browser::of(story.app(), "Robin").await, Browser::of(story.app(), "Ada").await);
     let addresses = [(robin.clone(), pages(&robin, Who::Owner).await), (ada.clone(), pages(&ada, Who::Member).await)];
     let texts = corpus();
@@ -200,6 +213,7 @@ async fn hostile_texts_in_a_request_stand_as_text() {
         for path in [
             format!("/search?q={escaped}"),
             format!("/away?to={escaped}"),
+            format!("/status/log?words={escaped}&level={escaped}&before={escaped}"),
             format!("/memory/{escaped}"),
             format!("/{escaped}"),
         ] {
