@@ -399,6 +399,14 @@ pub enum StartLink {
     Chat(String),
 }
 
+impl StartLink {
+    /// Returns the address of the link.
+    pub fn into_address(self) -> String {
+        let (Self::WithCode(address) | Self::Chat(address)) = self;
+        address
+    }
+}
+
 /// State of a channel, for `status` and the health page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Health {

@@ -15,6 +15,7 @@ mod html; // Markdown and other text as markup
 mod layout; // the frame of every page
 mod navigation; // the list of pages
 mod pages; // one file for each page
+mod qr_svg; // QR codes
 mod routes; // the table of routes, and who may use each
 mod session; // signed-in browsers
 mod sign_in; // /login, /sign-out

@@ -139,6 +139,8 @@ mod page_chat_files;
 mod page_once;
 #[path = "stories/page/page_size.rs"]
 mod page_size;
+#[path = "stories/page/page_me.rs"]
+mod page_me;
 #[path = "stories/page/page_memory.rs"]
 mod page_memory;
 #[path = "stories/page/page_proposals.rs"]

@@ -85,7 +85,7 @@ pub enum Query {
     /// The imports.
     Imports,
     /// The people with access.
-    People,
+    People(PageRequest),
     /// The removed people whom a name could mean.
     FormerPeople(String),
     /// Consequences of handing the workspace root over to that person.

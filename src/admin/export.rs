@@ -5,7 +5,8 @@
 //! person's files. Data is selected by scope and by folder, as for prompts, so it contains nothing
 //! of other people: from a group only the person's own messages. In chat the file is sent as a
 //! document, stays in the person's folder under `exports/` until it is a week old, and fits the
-//! limit of every channel; on the command line it is written to a path of the owner's choice.
+//! limit of every channel; on the command line it is written to a path of the owner's choice, and
+//! the page hands it to the browser.
 
 use std::fs::OpenOptions;
 use std::io::{Cursor, Seek, Write};
@@ -21,12 +22,13 @@ use super::transcript::{self, TranscriptPart};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
 use crate::people::{Party, Person};
+use crate::memory::OpenedFile;
 use crate::store::{Db, SummaryContent, SummaryInputs};
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Label, Labelled, Scope};
 use crate::wording::review::Surface;
-use crate::wording::{command, personal_data as says};
+use crate::wording::{Language, command, personal_data as says};
 
 /// Maximum size, in bytes, of one of the person's files; no channel delivers larger ones.
 const MAX_FILE_SIZE: u64 = 256 << 20;
@@ -59,6 +61,17 @@ impl HistoryAdmin<'_> {
     }
 
     /// Writes all data of a person to a new file.
+    /// Packs all data of a person into a file without a name, which is gone once it is closed.
+    pub async fn export_to_page(&self, person: &Person) -> anyhow::Result<OpenedFile> {
+        let out = self.workspace.files().unnamed_file().await?;
+        let out = std::io::BufWriter::new(out);
+        let (out, _) = self.pack(person, out, u64::MAX, Surface::Chat(Language::ENGLISH)).await?;
+        let mut file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        let size = file.stream_position()?;
+        file.rewind()?;
+        Ok(OpenedFile { file, name: file_name(self.clock.now()), size, picture: None })
+    }
+
     pub async fn export_to(&self, name: &str, file: &str) -> anyhow::Result<Answer> {
         let Some(person) = self.person_named(name).await? else {
             return Ok(Answer::refusal(command::no_such_person(&plain(name))));

@@ -1,5 +1,10 @@
-//! Lists by pages: newest first, each page begins after a place in the list.
+//! Lists by pages, most of them newest first: each page begins after a place in the list.
 
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
+
+use crate::id::ReminderId;
+use crate::time::Timestamp;
 use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
@@ -38,8 +43,14 @@ impl PageRequest {
 
     /// Cuts the page out of a list, newest first.
     pub(super) fn cut<T>(self, mut items: Vec<T>, number: impl Fn(&T) -> i64) -> Page<T> {
-        let (before, limit) = (self.bounds().0, usize::try_from(self.limit).unwrap_or(usize::MAX));
+        let before = self.bounds().0;
         items.retain(|item| number(item) < before);
+        self.first(items, number)
+    }
+
+    /// Cuts the page out of a list that begins with it, in any order.
+    pub(super) fn first<T>(self, mut items: Vec<T>, number: impl Fn(&T) -> i64) -> Page<T> {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let has_more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().map(number).filter(|_| has_more);
@@ -50,7 +61,7 @@ impl PageRequest {
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page<T> {
-    /// The items, newest first.
+    /// The items, in the order of the list.
     pub items: Vec<T>,
     /// The `before` of the next page, if there is one.
     pub next: Option<i64>,

@@ -41,6 +41,45 @@ enum CodeRequest {
     NoSuchFormer(PersonId),
 }
 
+/// A code that was just made, which is shown once.
+#[derive(Debug, Clone)]
+pub struct PairingCode {
+    /// Name of the person after its use.
+    pub name: String,
+    /// Role of the person after its use.
+    pub role: Role,
+    /// The code.
+    pub code: String,
+    /// Effect and use of the code.
+    pub words: String,
+    /// Link that opens a chat with us; sends the code if it can.
+    pub link: Option<StartLink>,
+    /// End of its validity.
+    pub expires_at: Timestamp,
+}
+
+/// Result of a request for a pairing code.
+#[derive(Debug, Clone)]
+pub enum Pairing {
+    /// The code.
+    Code(PairingCode),
+    /// No code yet: one of these removed people of that name may be meant.
+    SameOrNew(Vec<FormerPerson>),
+    /// No code.
+    Refused(Answer),
+}
+
+impl PairingCode {
+    /// Returns the answer that shows the code.
+    pub fn answer(&self) -> Answer {
+        let Self { name, role, code, words, link, expires_at } = self;
+        let link = link.clone().map(StartLink::into_address);
+        let json =
+            json!({ "name": name, "role": role, "code": code, "link": link, "expires_at": expires_at.rfc3339() });
+        Answer::ours(words.as_str(), json)
+    }
+}
+
 impl PeopleAdmin<'_> {
     /// Creates a code that grants `name` access, or links an address to an existing person. If a
     /// removed person bore the name, the caller has to state whether it means that person or a new
@@ -48,13 +87,13 @@ impl PeopleAdmin<'_> {
     ///
     /// # Errors
     /// If the system cannot provide random bytes.
-    pub(super) async fn pair(
+    pub async fn pairing(
         &self,
         issuer: Issuer,
         name: &str,
         role: Role,
         means: Option<NameMeans>,
-    ) -> anyhow::Result<Answer> {
+    ) -> anyhow::Result<Pairing> {
         let (code, wanted) = (new_code()?, name.to_owned());
         let (secret, now) = (code.clone(), self.clock.now());
         let job = move |tx: Tx<'_>| {
@@ -69,9 +108,11 @@ impl PeopleAdmin<'_> {
         };
         let (code_request, known, configured) = self.journal.write("keep a pairing code", job).await?;
         let (recipient, name, role) = match code_request {
-            CodeRequest::Ask(former) => return Ok(self.same_or_new(issuer, role, &former)),
-            CodeRequest::NoName => return Ok(Answer::refusal(says::not_a_name(&plain(name)))),
-            CodeRequest::NoSuchFormer(id) => return Ok(Answer::refusal(of_access::no_such_former(id))),
+            CodeRequest::Ask(former) => return Ok(Pairing::SameOrNew(former)),
+            CodeRequest::NoName => return Ok(Pairing::Refused(Answer::refusal(says::not_a_name(&plain(name))))),
+            CodeRequest::NoSuchFormer(id) => {
+                return Ok(Pairing::Refused(Answer::refusal(of_access::no_such_former(id))));
+            }
             CodeRequest::Code(recipient, name, role) => (recipient, name, role),
         };
         let effect = match (&recipient, known) {
@@ -81,7 +122,22 @@ impl PeopleAdmin<'_> {
             (CodeFor::Person(..), None) => of_access::comes_back(&name, role.as_str()),
             (_, known) => says::pairing(&name, role.as_str(), known.is_some()),
         };
-        Ok(self.code_answer(Language::ENGLISH, &effect, (&name, role), &code, now))
+        Ok(Pairing::Code(self.made_code(Language::ENGLISH, &effect, (&name, role), code, now)))
+    }
+
+    /// The same, for a command.
+    pub(super) async fn pair(
+        &self,
+        issuer: Issuer,
+        name: &str,
+        role: Role,
+        means: Option<NameMeans>,
+    ) -> anyhow::Result<Answer> {
+        Ok(match self.pairing(issuer, name, role, means).await? {
+            Pairing::Code(code) => code.answer(),
+            Pairing::SameOrNew(former) => self.same_or_new(issuer, role, &former),
+            Pairing::Refused(answer) => answer,
+        })
     }
 
     /// Creates a code after the question about a removed person of the same name was answered.
@@ -106,7 +162,7 @@ impl PeopleAdmin<'_> {
     ///
     /// # Errors
     /// If the system cannot provide random bytes.
-    pub(super) async fn link_code(&self, person: &Person, language: Language) -> anyhow::Result<Answer> {
+    pub async fn linking(&self, person: &Person, language: Language) -> anyhow::Result<PairingCode> {
         let (code, now, id) = (new_code()?, self.clock.now(), person.id);
         let secret = code.clone();
         let keep = move |tx: Tx<'_>| {
@@ -114,31 +170,34 @@ impl PeopleAdmin<'_> {
         };
         self.journal.write("keep a pairing code", keep).await?;
         let effect = of_access::links_you(language, &person.name);
-        Ok(self.code_answer(language, &effect, (&person.name, person.role), &code, now))
+        Ok(self.made_code(language, &effect, (&person.name, person.role), code, now))
     }
 
-    fn code_answer(
+    /// The same, for a command.
+    pub(super) async fn link_code(&self, person: &Person, language: Language) -> anyhow::Result<Answer> {
+        Ok(self.linking(person, language).await?.answer())
+    }
+
+    fn made_code(
         &self,
         language: Language,
         effect: &str,
         (name, role): (&str, Role),
-        code: &str,
+        code: String,
         now: Timestamp,
-    ) -> Answer {
-        let (how, link) = self.how_to_use(language, code, CODE_LIFETIME);
-        let expires_at = now.plus(CODE_LIFETIME).rfc3339();
-        let json = json!({ "name": name, "role": role, "code": code, "link": link, "expires_at": expires_at });
-        Answer::ours(format!("{effect} {how}"), json)
+    ) -> PairingCode {
+        let (how, link) = self.how_to_use(language, &code, CODE_LIFETIME);
+        let (words, expires_at) = (format!("{effect} {how}"), now.plus(CODE_LIFETIME));
+        PairingCode { name: name.to_owned(), role, code, words, link, expires_at }
     }
 
     /// Returns how a code is used, and the first link, of one that sends the code if there is any.
-    fn how_to_use(&self, language: Language, code: &str, lifetime: Duration) -> (String, Option<String>) {
+    fn how_to_use(&self, language: Language, code: &str, lifetime: Duration) -> (String, Option<StartLink>) {
         let ways = self.channels.start_ways(code);
         let how = of_access::how_to_use(language, code, lifetime, &ways);
         let mut links: Vec<StartLink> = ways.into_iter().filter_map(|way| way.link).collect();
         links.sort();
-        let link = links.into_iter().next().map(|(StartLink::WithCode(link) | StartLink::Chat(link))| link);
-        (how, link)
+        (how, links.into_iter().next())
     }
 
     fn same_or_new(&self, issuer: Issuer, role: Role, former: &[FormerPerson]) -> Answer {
@@ -248,6 +307,7 @@ impl PeopleAdmin<'_> {
         Ok(match self.claim_code().await? {
             Some(code) => {
                 let (how, link) = self.how_to_use(Language::ENGLISH, &code, CLAIM_CODE_LIFETIME);
+                let link = link.map(StartLink::into_address);
                 Answer::ours(format!("{} {how}", says::CLAIM), json!({ "code": code, "link": link }))
             }
             None => Answer::ours(says::CLAIMED, json!({ "code": null, "link": null })),

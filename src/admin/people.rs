@@ -6,96 +6,37 @@
 //! or after. The command first explains the consequences, and acts only on a second, explicit
 //! confirmation.
 
-use std::sync::Arc;
+mod roster;
 
 use serde_json::{Value, json};
 
 use super::PeopleAdmin;
-use super::answer::{Answer, Render, RenderContext, ShownLabel, address_in_words, plain};
-use super::owner_notice::{OwnerNotice, notify_owners, stranger_in_words};
+use super::answer::{Answer, address_in_words, plain};
+use super::owner_notice::{OwnerNotice, notify_owners};
 use crate::id::{AddressId, PersonId};
 use crate::memory::{HandOverRefusal, HandOverResult};
 use crate::message::ChannelKind;
-use crate::people::{Address, KnownAddress, Party, Person, Role};
-use crate::store::{Db, Stranger, Tx};
+use crate::people::{Address, Party, Person, Role};
+use crate::store::{Db, Tx};
 use crate::time::Timestamp;
 use crate::wording::review::Surface;
 use crate::wording::{access as of_access, command as says};
 
-/// Maximum number of strangers shown.
-const STRANGERS: u32 = 5;
+pub use roster::{ListedPerson, PeopleReport, PersonReport};
 
 /// Step of a hand-over of the workspace root.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum HandOverStep {
+pub enum HandOverStep {
     /// The consequences are explained.
     Plan(Surface),
-    /// The root is handed over. All owners are notified except `by`, who did it in a chat.
-    Execute { by: Option<PersonId> },
-}
-
-/// A person with access, and their addresses.
-struct ListedPerson {
-    person: Person,
-    paired: bool,
-    addresses: Vec<KnownAddress>,
-}
-
-/// The people with access, and the latest strangers.
-pub(super) struct PeopleReport {
-    known: Vec<ListedPerson>,
-    /// People who may be the same as an earlier person of that name.
-    namesakes: Vec<Person>,
-    strangers: Vec<Stranger>,
-}
-
-impl Render for PeopleReport {
-    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let mut parts = vec![self.known.iter().map(known_line).collect::<Vec<_>>().join("\n")];
-        if self.known.is_empty() {
-            parts = vec![says::NOBODY.to_owned()];
-        }
-        parts.extend(
-            self.namesakes.iter().map(|person| of_access::open_namesake(&person.name, person.id, context.surface)),
-        );
-        if !self.strangers.is_empty() {
-            let line = |stranger: &Stranger| {
-                let who = stranger_in_words(stranger, shown);
-                says::stranger(
-                    stranger.id,
-                    &who,
-                    &context.zone.show_short(stranger.last_at),
-                    stranger.count,
-                    context.surface,
-                )
-            };
-            let lines: Vec<String> = self.strangers.iter().map(line).collect();
-            parts.push(says::strangers(&lines.join("\n")));
-        }
-        parts.join("\n\n")
-    }
-
-    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
-        let strangers = self.strangers.iter().map(|stranger| stranger_json(stranger, shown));
-        self.known.iter().map(known_json).chain(strangers).collect()
-    }
+    /// The root is handed over. All owners are notified except one.
+    Execute {
+        /// The owner who did it in a chat or on the page.
+        by: Option<PersonId>,
+    },
 }
 
 impl PeopleAdmin<'_> {
-    /// The people with access, and the latest strangers.
-    pub(super) async fn people(&self) -> anyhow::Result<PeopleReport> {
-        let list = |db: Db<'_>| {
-            let mut known = Vec::new();
-            for person in db.people().people()? {
-                let (paired, addresses) = (db.people().was_paired(person.id)?, db.addresses().addresses_of(person.id)?);
-                known.push(ListedPerson { person, paired, addresses });
-            }
-            let namesakes = db.people().open_namesakes()?.into_iter().map(|(person, _)| person).collect();
-            Ok(PeopleReport { known, namesakes, strangers: db.addresses().strangers(STRANGERS)? })
-        };
-        self.journal.read(list).await
-    }
-
     /// Revokes the access of a person who was paired, and voids everything they could still use. A
     /// person in the configuration has to be removed there, because the configuration takes
     /// precedence.
@@ -125,7 +66,7 @@ impl PeopleAdmin<'_> {
     }
 
     /// The same for the person with that number.
-    pub(super) async fn remove_by_id(&self, id: PersonId) -> anyhow::Result<Answer> {
+    pub async fn remove_by_id(&self, id: PersonId) -> anyhow::Result<Answer> {
         match self.journal.read(move |db| db.people().person(id)).await? {
             Some(person) => self.remove_person(person).await,
             None => Ok(Answer::refusal(says::NOBODY_THERE)),
@@ -133,7 +74,7 @@ impl PeopleAdmin<'_> {
     }
 
     /// Unlinks an address from its person, and revokes that person's codes and open questions.
-    pub(super) async fn unlink(&self, id: AddressId) -> anyhow::Result<Answer> {
+    pub async fn unlink(&self, id: AddressId) -> anyhow::Result<Answer> {
         let found = self.journal.read(move |db| linked_to(db, id)).await?;
         let Some((person, address)) = found else { return Ok(Answer::refusal(of_access::no_such_address(id))) };
         let (of, now) = (person.clone(), self.clock.now());
@@ -155,7 +96,7 @@ impl PeopleAdmin<'_> {
 
     /// Merges a person whom the configuration names, or who claimed the bot, with an earlier person
     /// of the same name: the earlier person's data becomes theirs.
-    pub(super) async fn join_namesake(&self, id: PersonId) -> anyhow::Result<Answer> {
+    pub async fn join_namesake(&self, id: PersonId) -> anyhow::Result<Answer> {
         let Some((person, earlier)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(of_access::nothing_to_join(id)));
         };
@@ -185,7 +126,7 @@ impl PeopleAdmin<'_> {
     }
 
     /// Records that a person is not the earlier one of the same name.
-    pub(super) async fn mark_distinct(&self, id: PersonId) -> anyhow::Result<Answer> {
+    pub async fn mark_distinct(&self, id: PersonId) -> anyhow::Result<Answer> {
         let Some((person, _)) = self.namesake(id).await? else {
             return Ok(Answer::refusal(of_access::nothing_to_join(id)));
         };
@@ -200,7 +141,7 @@ impl PeopleAdmin<'_> {
 
     /// Hands the root of the workspace over to the owner of that name, or explains the
     /// consequences.
-    pub(super) async fn hand_over(&self, name: &str, step: HandOverStep) -> anyhow::Result<Answer> {
+    pub async fn hand_over(&self, name: &str, step: HandOverStep) -> anyhow::Result<Answer> {
         let Some(new_owner) = self.person_named(name).await? else {
             return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
         };
@@ -244,14 +185,6 @@ impl PeopleAdmin<'_> {
     }
 }
 
-fn stranger_json(stranger: &Stranger, shown: &mut ShownLabel) -> Value {
-    let name: &Arc<str> = shown.words(&stranger.name);
-    json!({
-        "id": null, "name": **name, "role": "stranger", "number": stranger.id, "last_at": stranger.last_at.rfc3339(),
-        "count": stranger.count, "addresses": [{ "adapter": stranger.address.adapter, "peer": stranger.address.peer }],
-    })
-}
-
 /// The reason why a person cannot be removed here.
 fn removal_obstacle(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> {
     let people = db.people().people()?;
@@ -261,30 +194,6 @@ fn removal_obstacle(db: Db<'_>, id: PersonId) -> anyhow::Result<Option<String>> 
     }
     let owners = people.iter().filter(|person| person.role == Role::Owner).count();
     Ok((person.role == Role::Owner && owners < 2).then(|| says::LAST_OWNER.to_owned()))
-}
-
-fn known_line(known: &ListedPerson) -> String {
-    let addresses: Vec<String> =
-        known.addresses.iter().map(|known| says::numbered(&address_in_words(&known.address), known.id)).collect();
-    says::person(&known.person.name, known.person.role.as_str(), admitted_by(known), &addresses)
-}
-
-fn admitted_by(known: &ListedPerson) -> &'static str {
-    if known.paired { "pairing" } else { "config" }
-}
-
-fn known_json(known: &ListedPerson) -> Value {
-    let address_json = |known: &KnownAddress| {
-        let Address { adapter, account, peer } = &known.address;
-        json!({ "adapter": adapter, "account": account, "peer": peer, "number": known.id })
-    };
-    json!({
-        "id": known.person.id,
-        "name": known.person.name,
-        "role": known.person.role,
-        "from": admitted_by(known),
-        "addresses": known.addresses.iter().map(address_json).collect::<Value>(),
-    })
 }
 
 pub(super) fn address_json(address: &Address) -> Value {
@@ -335,6 +244,7 @@ fn not_done(why: &HandOverRefusal, new_owner: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::paging::PageRequest;
     use super::super::tests::fixture::{Fixture, START};
     use super::*;
 
@@ -366,7 +276,9 @@ mod tests {
         assert!(fixture.admin.chat(&fixture.ada(), "/remove Zoe").await.failed);
         let removed = fixture.admin.chat(&fixture.ada(), "/remove BEN").await;
         assert_eq!((removed.failed, &removed.json), (false, &json!({ "removed": "Ben" })));
-        let left = fixture.rendering(&fixture.admin.members().people().await.unwrap()).json;
+        let left = fixture
+            .rendering(&fixture.admin.members().people(PageRequest::newest(9), PageRequest::newest(9)).await.unwrap())
+            .json;
         assert_eq!(left.as_array().unwrap().len(), 1);
         assert!(
             fixture.admin.chat(&fixture.ada(), "/remove Ben").await.failed,

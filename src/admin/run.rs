@@ -8,6 +8,7 @@ use serde_json::json;
 use super::answer::{Answer, CommandError, Render, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
 use super::erasure::ForgetRequest;
+use super::paging::PageRequest;
 use super::people::HandOverStep;
 use super::usage::UsagePeriod;
 use super::{Admin, NotesListed, RepairMode, help};
@@ -20,6 +21,8 @@ use crate::wording::command as says;
 use crate::wording::review::Surface;
 use crate::wording::{gateway, memory};
 
+/// The strangers below a list of people.
+const NEWEST_STRANGERS: PageRequest = PageRequest { before: None, limit: 5 };
 /// Number of days of `/usage`, including today.
 const DAYS_IN_CHAT: u32 = 7;
 /// Number of days of `compline usage`, including today.
@@ -156,7 +159,7 @@ impl Admin {
             Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
             Query::Archive(request) => shown(&self.imports().survey(origin.person()?, &request).await?),
             Query::Imports => shown(&self.imports().list().await?),
-            Query::People => shown(&self.members().people().await?),
+            Query::People(page) => shown(&self.members().people(page, NEWEST_STRANGERS).await?),
             Query::Pending => shown(&self.reports().pending(origin.person()?).await?),
             Query::PendingProposals => shown(&skills.pending().await?),
             Query::Proposals(page) => shown(&skills.proposals(page).await?),

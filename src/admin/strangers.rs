@@ -16,7 +16,7 @@ use crate::wording::{self, access as says, command as of_command, gateway};
 
 impl PeopleAdmin<'_> {
     /// Gives a stranger access as a new person of that name; without a name, asks for it.
-    pub(super) async fn admit_stranger(
+    pub async fn admit_stranger(
         &self,
         issuer: Issuer,
         id: StrangerId,
@@ -66,7 +66,7 @@ impl PeopleAdmin<'_> {
     }
 
     /// Ignores a stranger, whose name is deleted.
-    pub(super) async fn ignore_stranger(&self, id: StrangerId) -> anyhow::Result<Answer> {
+    pub async fn ignore_stranger(&self, id: StrangerId) -> anyhow::Result<Answer> {
         let now = self.clock.now();
         let ignore = move |tx: Tx<'_>| {
             let found = tx.addresses().stranger(id)?;

@@ -10,7 +10,7 @@ use crate::admin::command::help;
 #[derive(Debug, Subcommand)]
 pub enum People {
     /// List people with access and their addresses
-    List,
+    List(ListedPage),
     /// Make the code that claims the assistant for its first owner
     Claim,
     #[command(about = help("pair"))]
@@ -327,7 +327,7 @@ impl People {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
-            Self::List => words(&["people", "list"]),
+            Self::List(page) => words(&["people", "list"]).into_iter().chain(page.flags()).collect(),
             Self::Claim => words(&["people", "claim"]),
             Self::Pair { name, role, same_as, new } => {
                 let mut line = words(&["people", "pair", name, &value(role)]);

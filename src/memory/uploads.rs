@@ -25,6 +25,8 @@ use crate::trust::{Label, Source};
 
 /// Maximum number of files that one inbox receives at once.
 const AT_ONCE: usize = 16;
+/// Name that a file has for a moment before it has none.
+const UNNAMED: &str = ".unnamed.part";
 /// Folder of received files.
 const INBOX: &str = "inbox";
 
@@ -81,6 +83,24 @@ impl WorkspaceFiles<'_> {
             Ok(None)
         })
         .await
+    }
+
+    /// Creates a file that loses its name at once, so it is gone when it is closed, also by a
+    /// crash.
+    pub async fn unnamed_file(&self) -> anyhow::Result<File> {
+        let create = |workspace: &Workspace| {
+            let root = workspace.0.disk.folder("")?;
+            let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let unlink = || rustix::fs::unlinkat(&root.fd, UNNAMED, AtFlags::empty());
+            // A crash may have left the name, and whoever has it open needs it no more.
+            let _ = unlink();
+            let file =
+                rustix::fs::openat(&root.fd, UNNAMED, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from)?;
+            let _ = unlink();
+            Ok(File::from(file))
+        };
+        let _writing = self.0.writing.lock().await;
+        self.on_disk(create).await
     }
 
     /// Stores a whole file in the `inbox/` folder of the person or group, as coming from outside.

@@ -77,6 +77,13 @@ impl Addresses<'_> {
         )
     }
 
+    /// Returns when the person last wrote from any of their addresses; `None` if they never did.
+    pub fn last_heard(&self, person: PersonId) -> anyhow::Result<Option<Timestamp>> {
+        let sql = "SELECT last_heard_at FROM addresses WHERE person_id = ?1 AND last_heard_at > 0
+             ORDER BY last_heard_at DESC LIMIT 1";
+        self.db.first(sql, [person])
+    }
+
     /// Returns true if the person ever wrote from that address.
     pub fn has_written_from(&self, id: AddressId) -> anyhow::Result<bool> {
         Ok(self.db.first("SELECT last_heard_at > 0 FROM addresses WHERE id = ?1", [id])?.unwrap_or(false))
@@ -192,6 +199,17 @@ impl Groups<'_> {
             [stream],
         )?;
         Ok(known.map(|known| (known.id, known.address)))
+    }
+
+    /// Returns the addresses of the groups among whose newest messages one is of that person.
+    pub fn groups_of(&self, person: PersonId) -> anyhow::Result<Vec<Address>> {
+        let known: Vec<KnownAddress> = self.db.all(
+            "SELECT a.id, a.adapter, a.account, a.peer FROM streams s JOIN addresses a ON a.id = s.address_id
+             WHERE EXISTS (SELECT 1 FROM (SELECT person_id FROM messages WHERE stream_id = s.id ORDER BY id DESC
+             LIMIT 1000) WHERE person_id = ?1) ORDER BY s.id",
+            [person],
+        )?;
+        Ok(known.into_iter().map(|known| known.address).collect())
     }
 
     /// Returns true for a group's address.

@@ -51,6 +51,16 @@ impl People<'_> {
         self.db.rows("WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id", [])
     }
 
+    /// Returns at most `limit` admitted people, owners first; those behind `last` if it is given.
+    pub fn people_after(&self, last: Option<PersonId>, limit: u32) -> anyhow::Result<Vec<Person>> {
+        self.db.rows(
+            "WHERE removed_at IS NULL AND (?1 IS NULL OR (role = 'owner', -id) <
+             (SELECT p.role = 'owner', -p.id FROM people p WHERE p.id = ?1))
+             ORDER BY role = 'owner' DESC, id LIMIT ?2",
+            params![last, limit],
+        )
+    }
+
     /// Returns the first admitted owner.
     pub fn first_owner(&self) -> anyhow::Result<Option<Person>> {
         self.db.row("WHERE removed_at IS NULL AND role = 'owner' ORDER BY id LIMIT 1", [])

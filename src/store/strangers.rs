@@ -52,9 +52,12 @@ const STRANGER: &str = "SELECT s.id, s.adapter, s.account, s.sender, s.name, s.l
          WHERE a.adapter = s.adapter AND a.account = s.account AND (a.peer = s.sender OR a.alias = s.sender))";
 
 impl Addresses<'_> {
-    /// Returns the senders without access, except groups and ignored ones, newest first.
-    pub fn strangers(&self, limit: u32) -> anyhow::Result<Vec<Stranger>> {
-        self.db.all(&format!("{STRANGER} ORDER BY s.last_at DESC LIMIT ?1"), [limit])
+    /// Returns the senders without access, except groups and ignored ones, newest first; those
+    /// behind `last` if it is given.
+    pub fn strangers(&self, last: Option<StrangerId>, limit: u32) -> anyhow::Result<Vec<Stranger>> {
+        let behind = "?1 IS NULL OR (s.last_at, s.id) < (SELECT l.last_at, l.id FROM strangers l WHERE l.id = ?1)";
+        let sql = format!("{STRANGER} AND ({behind}) ORDER BY s.last_at DESC, s.id DESC LIMIT ?2");
+        self.db.all(&sql, params![last, limit])
     }
 
     /// Returns a sender who still has no access and is not ignored.

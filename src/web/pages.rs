@@ -13,8 +13,9 @@ mod memory; // what is kept about the visitor
 mod models; // models and outside tools
 mod note; // one note and its versions
 mod proposals; // proposals and decisions about them
+mod people; // who has access
 mod reflections; // reflections and their outcomes
-mod report; // the answer of a command, as a page
+mod report; // the answer of a command
 mod search; // the search
 mod skills; // skills and their versions
 mod status; // findings, numbers, health, backups, log
@@ -25,17 +26,11 @@ mod usage; // use and cost of the models
 use axum::routing::{get, post};
 
 use super::routes::Routes;
-use super::session::Owner;
 use super::{assets, sign_in, state};
-use report::Report;
-
-/// Pages of owners that show the answers of commands.
-const OWNER_REPORTS: &[Report] = &[Report { path: "/people", title: "People", commands: &["/people"] }];
 
 /// Returns all routes.
 pub fn all() -> Routes {
-    let routes = OWNER_REPORTS.iter().fold(Routes::default(), report::add::<Owner>);
-    routes
+    Routes::default()
         .open("GET", "/health", get(state::health))
         .open("GET", "/metrics", get(state::metrics))
         .open("GET", "/assets/{digest}/{name}", get(assets::asset))
@@ -81,8 +76,15 @@ pub fn all() -> Routes {
         .post("/act", report::act)
         .get("/away", away::away)
         .get("/help", help::help)
+        .get("/people", people::list)
+        .post("/people", people::change)
+        .get("/people/{id}", people::person)
+        .post("/people/{id}", people::change_person)
         .get("/me", me::me)
         .post("/me/display", me::set_display)
         .post("/me/browsers/end", me::end_browser)
         .post("/me/browsers/end-all", me::end_all)
 }
+        .post("/me/link", me::link)
+        .post("/me/settings", me::set)
+        .post("/me/export", me::export)

@@ -2,6 +2,7 @@
 
 pub mod memory; // notes
 pub mod search; // search
+pub mod people; // people and one's own account
 pub mod skills; // skills and proposals
 pub mod status; // state, models and tools, reflections
 

@@ -136,7 +136,7 @@ pub(super) fn forget(rest: &str) -> Option<Action> {
 }
 
 /// Parses `handover` and a name, with an optional last word `yes` as confirmation; a verb and the
-/// number of a person or address; anything else lists the people.
+/// number of a person or address; anything else lists the people, who may go on `before` a number.
 pub(super) fn people(rest: &str) -> Option<Command> {
     let (verb, of) = first_word(rest);
     let action = match verb.to_lowercase().as_str() {
@@ -161,7 +161,7 @@ pub(super) fn people(rest: &str) -> Option<Command> {
         "ignore" => Action::IgnoreStranger(StrangerId(of.parse().ok()?)),
         "join" => Action::Join(PersonId(of.parse().ok()?)),
         "apart" => Action::Apart(PersonId(of.parse().ok()?)),
-        _ => return Some(Command::Read(Query::People)),
+        _ => return Some(Command::Read(Query::People(PageRequest { limit: 5 * IN_CHAT, ..page(rest).1 }))),
     };
     Some(Command::Act(action))
 }

@@ -48,7 +48,7 @@ fn query(words: &[&str]) -> Option<Query> {
         ["search", query @ ..] => Query::Search(SearchQuery::read(query)?),
         ["import", "list"] => Query::Imports,
         ["import", "survey", path, flags @ ..] => Query::Archive(archive(path, flags)?),
-        ["people", "list"] => Query::People,
+        ["people", "list", page @ ..] => Query::People(page_of(page)?),
         ["people", "former", name] => Query::FormerPeople(text(name)),
         ["people", "hand-over", name] => Query::HandOverPlan(text(name)),
         ["review", "list"] => Query::PendingProposals,

@@ -43,7 +43,7 @@ impl JournalReport {
             high_water: db.conversations().high_water()?,
             owners: owners.len(),
             owner_channels,
-            strangers: db.addresses().strangers(1)?,
+            strangers: db.addresses().strangers(None, 1)?,
             upkeep: Checked::last(db)?,
             unreadable: db.erasure().unreadable()?,
         })

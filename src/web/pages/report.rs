@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::{Form, State};
-use axum::response::Html;
+use axum::response::{Html, IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::admin::Answer;
+use crate::admin::command::{self, Action, Command};
 use crate::web::routes::Routes;
 use crate::web::session::{Admitted, Member};
 use crate::web::visitor::Visitor;
@@ -19,36 +20,18 @@ pub struct CommandForm {
     command: String,
 }
 
-/// A page that shows the answers of commands which only read.
-pub struct Report {
-    /// Address.
-    pub path: &'static str,
-    /// Title.
-    pub title: &'static str,
-    /// Commands, as in the chat.
-    pub commands: &'static [&'static str],
-}
-
-/// Adds the route of a report.
-pub fn add<W: Admitted>(routes: Routes, report: &'static Report) -> Routes {
-    routes.get(report.path, move |who: W, State(web): State<Arc<Web>>| async move {
-        let visitor: Visitor = who.into();
-        let mut sections = Vec::new();
-        for command in report.commands {
-            sections.push(answer_markup(&web.query(&visitor, command).await));
-        }
-        let main = html! { @for section in &sections { section { (section) } } };
-        layout::page(Some(&visitor), report.path, report.title, main)
-    })
-}
-
-/// Runs a command and shows its answer.
+/// Runs a command and shows its answer. A file that a chat would be sent is downloaded.
 pub async fn act(
     Member(visitor): Member,
     (State(web), Form(CommandForm { command })): (State<Arc<Web>>, Form<CommandForm>),
-) -> Html<String> {
+) -> Response {
+    match command::parse(&command) {
+        Some(Command::Act(Action::Export)) => return web.export(&visitor).await,
+        Some(Command::Act(Action::SendFile(path))) => return web.download(&visitor, &path).await,
+        _ => {}
+    }
     let answer = web.admin.chat(&visitor.caller(), &command).await;
-    layout::page(Some(&visitor), "", "Done", html! { section { (answer_markup(&answer)) } })
+    layout::page(Some(&visitor), "", "Done", html! { section { (answer_markup(&answer)) } }).into_response()
 }
 
 /// Renders the answer of a command, with its buttons as forms.

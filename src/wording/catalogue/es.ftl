@@ -970,3 +970,5 @@ file-too-large = Ocupa más de { $most } MB, y ningún chat admite tanto.
 file-no-chat = No hay ningún chat al que enviar un archivo.
 file-attached = Aquí está el archivo ({ $kib } KiB).
 file-in-direct-chat = El archivo llegará a tu chat directo.
+file-offered = Está listo.
+file-download = Descargar

@@ -32,11 +32,11 @@ const PLACES: &[(&str, Place)] = &[
     ("forget", At("/memory/{*note}")),
     ("why", At("/conversations/{id}")),
     ("conversations", At("/conversations")),
-    ("export", None("is sent to a chat, where only its person receives it")),
+    ("export", At("/me/export")),
     ("whoami", At("/me")),
-    ("settings", At("/me")),
+    ("settings", At("/me/settings")),
     ("web", At("/login")),
-    ("link", None("makes a code that is typed under the other address")),
+    ("link", At("/me/link")),
     ("files", At("/files")),
     ("file", At("/raw/{*path}")),
     ("heartbeat", None("is a file of the workspace, edited in words")),
@@ -53,7 +53,7 @@ const PLACES: &[(&str, Place)] = &[
     ("model", At("/models")),
     ("people", At("/people")),
     ("pair", At("/people")),
-    ("remove", At("/people")),
+    ("remove", At("/people/{id}")),
 ];
 
 #[test]

@@ -6,6 +6,7 @@ use reqwest::StatusCode;
 
 use crate::support::browser::{Browser, Page, SERVED, sign_in_code};
 use crate::support::power::{CrashTest, Cut};
+use crate::support::story::EVE;
 
 /// A program whose page is served.
 fn begin() -> CrashTest {
@@ -174,6 +175,29 @@ fn a_change_of_health_is_recorded_once_across_power_cuts() {
         let has_begun = side == After || job == "record health";
         assert_eq!(starts, 1 + i64::from(has_begun), "{side:?} {job}");
         assert_eq!(crash.story.count("SELECT count(*) FROM health_changes WHERE state = 'off'"), i64::from(has_begun));
+        crash.end();
+    }
+}
+
+/// Proves: page/power
+#[test]
+fn a_removal_is_done_or_not_across_power_cuts() {
+    for side in [Before, After] {
+        let mut crash = begin();
+        let mut browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
+        let page = lit(&crash, browser.post("/people", &[("act", "pair"), ("name", "Carl"), ("role", "member")]));
+        let code = page.text.split("/start ").nth(1).unwrap().get(..9).unwrap().to_owned();
+        crash.story.fake.says(EVE, &code);
+        assert!(!crash.pass(std::time::Duration::from_secs(5)));
+        let carl = crash.story.count("SELECT id FROM people WHERE name = 'Carl'");
+        let theirs = lit(&crash, Browser::of(crash.story.app(), "Carl"));
+        let path = format!("/people/{carl}");
+        cut_at(&mut crash, &browser, Cut::at(side, "remove a person"), &path, &[("act", "remove")]);
+        let theirs = theirs.at(crash.story.app());
+        assert_eq!(lit(&crash, theirs.get("/")).status.is_success(), side == Before);
+        let again = posted(&crash, browser, &path, &[("act", "remove")]).status;
+        assert_eq!(again, if side == Before { StatusCode::OK } else { StatusCode::CONFLICT });
+        assert_eq!(crash.story.count(&format!("SELECT removed_at IS NULL FROM people WHERE id = {carl}")), 0);
         crash.end();
     }
 }
