@@ -60,8 +60,8 @@ pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;
 pub use jobs::{ReflectionItem, ReflectionReport, ReflectionsReport};
 pub use memory::{
-    FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit, NotesListed,
-    OriginReport, RepairMode, SortedNotes, UnreadFiles, note_address,
+    AgentMemories, FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit,
+    NoteSection, NotesListed, OriginReport, RepairMode, SortedNotes, UnreadFiles, note_address,
 };
 pub use models::{ModelEntry, ModelsReport, PREFERRED_MODEL};
 pub use numbers::Numbers;

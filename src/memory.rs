@@ -41,6 +41,7 @@ pub mod note; // front matter of a note
 mod notes; // notes with their index lines, and daily notes
 mod owned_files; // all files of a party
 mod page; // a file as prompts show it
+mod other_agents; // memory of other agents and profiles, on or off
 mod path_walk; // paths that follow no link
 pub mod section; // sections of Markdown
 mod stored_files; // files that the program writes whole
@@ -73,6 +74,7 @@ pub use notes::{NoteDraft, Replaced, Section, StoredNote};
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
+pub use other_agents::AgentMemory;
 pub use uploads::{StoredUpload, Upload};
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, NewContent, WriteResult};

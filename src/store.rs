@@ -34,6 +34,7 @@ mod inbox; // raw items, each once; cursors
 mod keep_requests; // "Keep this?": untrusted notes that wait for a yes
 mod maintenance; // retention, settings of the journal, checks
 mod merge_people; // two people become one
+mod memory_switches; // other agents and profiles, on or off
 mod message_search; // index of messages
 mod messages; // messages and their texts
 mod open;
@@ -87,6 +88,7 @@ pub use imports::{ArchiveKind, ImportRow, ImportState, NewImport, NewImported};
 pub use inbox::{InboxItem, InboxOutcome};
 pub use keep_requests::{KEEP_WAITS, KeepRow, KeepState, NewKeep};
 pub use maintenance::{IndexMismatch, OldFile};
+pub use memory_switches::MemorySwitches;
 pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
 pub use open::{Journal, newest_version};

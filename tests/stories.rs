@@ -143,6 +143,10 @@ mod page_size;
 mod page_me;
 #[path = "stories/page/page_memory.rs"]
 mod page_memory;
+#[path = "stories/page/page_notes.rs"]
+mod page_notes;
+#[path = "stories/page/page_people.rs"]
+mod page_people;
 #[path = "stories/page/page_proposals.rs"]
 mod page_proposals;
 #[path = "stories/page/page_reflections.rs"]

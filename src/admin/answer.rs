@@ -185,6 +185,10 @@ impl ShownLabel {
         Self(Label::neutral())
     }
 
+    pub(super) fn of(label: &Label) -> Self {
+        Self(label.clone())
+    }
+
     /// Returns the bare value to show, and adds its label to the answer's.
     pub(super) fn words<'a, T>(&mut self, text: &'a Labelled<T>) -> &'a T {
         let (value, label, _) = text.open();

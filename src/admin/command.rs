@@ -118,6 +118,8 @@ pub enum Query {
     SkillComparison(String, [VersionNumber; 2]),
     /// Overview of the caller's memory.
     Memory,
+    /// What agents and profiles have learned about the caller.
+    AgentMemories,
     /// Full-text search in the caller's memory.
     SearchMemory(SearchQuery),
     /// The caller's files at a path.
@@ -297,6 +299,13 @@ pub enum Action {
     },
     /// Takes back everything that the caller allowed in the open conversation.
     TakeBack,
+    /// Switches on or off whether what another agent or profile has learned comes to mind.
+    SwitchMemory {
+        /// Name of the agent or profile.
+        name: String,
+        /// True for on, false for off.
+        on: bool,
+    },
     /// Restores an earlier version of a note.
     RestoreNote {
         /// The note.

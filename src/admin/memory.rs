@@ -11,6 +11,7 @@
 //! runs, that gateway at the doctor's request. Both use this code, so their reports agree. Reports
 //! contain only counts, never a name or any text.
 
+mod agents;
 mod promote;
 mod name;
 mod overview;
@@ -38,7 +39,8 @@ use crate::wording::{self, Language, Sentence, memory as says};
 use name::Name;
 use overview::INDEX;
 
-pub use edit::NoteEdit;
+pub use agents::AgentMemories;
+pub use edit::{NoteEdit, NoteSection};
 pub use history::{FileComparison, FileHistoryPage, FileVersion};
 pub use name::address as note_address;
 pub(in crate::admin) use name::visible_path;

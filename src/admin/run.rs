@@ -185,6 +185,7 @@ impl Admin {
             Query::Note(note) => shown(&memory_files.note(origin.person()?, &note, surface).await?),
             Query::NoteHistory(note, page) => {
                 shown(&memory_files.note_history(origin.person()?, &note, page, surface).await?)
+            Query::AgentMemories => shown(&memory_files.agent_memories(origin.person()?).await?),
             }
             Query::NoteComparison(note, versions) => {
                 shown(&memory_files.compare_versions(origin.person()?, &note, versions, surface).await?)
@@ -263,6 +264,7 @@ impl Admin {
             }
             Action::NoteEdited { person, path, digest } => {
                 memory_files.note_edited(&self.owner_of_note(origin, &person).await?, &path, &digest).await
+            Action::SwitchMemory { name, on } => memory_files.switch_agent(origin.person()?, &name, on, surface).await,
             }
             Action::Forget { name, messages, step } => {
                 let person = origin.person()?;

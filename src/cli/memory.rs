@@ -8,7 +8,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 use tokio::process::Command;
 
@@ -73,6 +73,16 @@ enum MemoryAction {
         /// Number of the version, from `history`
         version: u64,
     },
+    /// List what agents and profiles have learned
+    Profiles,
+    /// Switch what another agent or profile has learned
+    Profile {
+        /// Name from `profiles`
+        name: String,
+        /// Whether it comes to mind by itself
+        #[arg(value_enum)]
+        state: SwitchState,
+    },
     #[command(about = help("promote"))]
     Promote {
         /// The note
@@ -91,6 +101,15 @@ enum MemoryAction {
         #[arg(long)]
         yes: bool,
     },
+}
+
+/// State of a switch.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum SwitchState {
+    /// It comes to mind
+    On,
+    /// It is only stored and found
+    Off,
 }
 
 /// `compline memory search …`
@@ -150,6 +169,11 @@ pub fn run(memory: &Memory, paths: &CliPaths, printer: Printer) -> Result<Exit, 
             words(&["memory", "history", note, &version.to_string()])
         }
         Some(MemoryAction::Restore { note, version }) => words(&["memory", "restore", note, &version.to_string()]),
+        Some(MemoryAction::Profiles) => words(&["memory", "profiles"]),
+        Some(MemoryAction::Profile { name, state }) => {
+            let state = if matches!(state, SwitchState::On) { "on" } else { "off" };
+            words(&["memory", "profile", name, state])
+        }
         Some(MemoryAction::Promote { note, code: None }) => words(&["memory", "promote", note]),
         Some(MemoryAction::Promote { note, code: Some(code) }) => words(&["memory", "promote", note, code]),
         Some(MemoryAction::Forget { note, messages, yes }) => {

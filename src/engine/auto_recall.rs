@@ -87,8 +87,8 @@ async fn search_hits(
     if let Some(words) = trusted_query(words, party) {
         // Files about identity and working style are loaded anyway.
         let kinds = vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day];
-        let (limit, own_agents) = (RELATED + MORE_RECALLED, index.unasked_memories());
-        let question = EntryQuery { kinds, limit, own_agents, ..EntryQuery::of(party, words) };
+        let (limit, unasked) = (RELATED + MORE_RECALLED, index.unasked_memories(party).await?);
+        let question = EntryQuery { kinds, limit, unasked, ..EntryQuery::of(party, words) };
         related = index.search(&question).await?.hits;
     }
     Ok(vec![(RELATED, related), (SALIENT, salient)])

@@ -26,9 +26,9 @@ use serde::{Deserialize, Serialize};
 use super::layout;
 use super::workspace::Workspace;
 use crate::people::Party;
-use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery};
+use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery, UnaskedMemories};
 use crate::search::vectors::Vectors;
-use crate::store::{Db, EntryRow, Journal, Node, agent_of};
+use crate::store::{Db, EntryRow, Journal, Node};
 use crate::time::Clock;
 use crate::trust::Scope;
 use changes::PendingChanges;
@@ -179,7 +179,7 @@ impl Index {
     /// Adds the profile of the agent in use to a query for the memory of that agent.
     fn with_profile(&self, question: &EntryQuery) -> EntryQuery {
         let mut question = question.clone();
-        if let [agent, profile] = self.own_memories().as_slice()
+        if let [agent, profile] = self.0.workspace.own_memories().as_slice()
             && question.agents.iter().any(|asked| asked.trim().eq_ignore_ascii_case(agent))
         {
             question.agents.push(profile.clone());
@@ -187,20 +187,17 @@ impl Index {
         question
     }
 
-    /// Returns the agent in use and its profile, if it has one, as [`agent_of`] names them.
-    fn own_memories(&self) -> Vec<String> {
-        let layout = &self.0.workspace.1;
-        [Some(layout.workspace_file()), layout.profile_file()]
-            .iter()
-            .flatten()
-            .filter_map(|path| agent_of(path))
-            .collect()
-    }
-
-    /// Returns the agents and profiles whose memory comes without being asked for; `None` if that
-    /// of all does.
-    pub fn unasked_memories(&self) -> Option<Vec<String>> {
-        (!self.0.workspace.1.memory.experience_for_all).then(|| self.own_memories())
+    /// Returns the agents and profiles whose memory comes to a party without being asked for.
+    pub async fn unasked_memories(&self, party: &Party) -> anyhow::Result<UnaskedMemories> {
+        let (scope, is_usual) = (party.scope(), self.0.workspace.1.memory.experience_for_all);
+        let switches = self.0.journal.read(move |db| db.settings().memory_switches(scope)).await?;
+        let own = self.0.workspace.own_memories();
+        let switched = switches.into_iter().filter(|(name, is_on)| *is_on != is_usual && !own.contains(name));
+        let switched: Vec<String> = switched.map(|(name, _)| name).collect();
+        Ok(match is_usual {
+            true => UnaskedMemories::AllBut(switched),
+            false => UnaskedMemories::Only([own, switched].concat()),
+        })
     }
 
     /// Returns what the prompt of a turn for that party says anyway, as
@@ -212,10 +209,10 @@ impl Index {
 
     /// Returns the trusted facts and notes used most often and most recently.
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
+        let unasked = self.unasked_memories(party).await?;
         let party = self.sync(party, READ_BEFORE_SEARCH).await?;
         let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(party.scope, WEIGHED)).await?;
-        let unasked = self.unasked_memories();
-        let rows = rows.into_iter().filter(|row| entries::is_of_agents(&row.path, unasked.as_deref())).collect();
+        let rows = rows.into_iter().filter(|row| unasked.has(&row.path)).collect();
         let mut hits = entries::most_salient(rows, limit, self.0.clock.now());
         hits.iter_mut().for_each(|hit| party.show(hit));
         Ok(hits)

@@ -15,14 +15,14 @@ use super::page::{CachedPage, DefaultFile, FileVersion, PageKey};
 use super::workspace::{Closed, Workspace};
 use super::{TurnFiles, disk, label, layout};
 use crate::people::Party;
-use crate::store::Db;
+use crate::store::{Db, MemorySwitches, agent_of};
 use crate::time::Timestamp;
 use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 
 /// Size limit in bytes. A larger file is not read: no person keeps such a text by hand.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
-/// Maximum number of profiles.
+/// Maximum number of other profiles that are loaded.
 const MOST_PROFILES: usize = 20;
 
 impl Workspace {
@@ -70,7 +70,8 @@ impl Workspace {
         {
             notes.push(format!("Notes that were added by hand are not in the index: {error:#}"));
         }
-        let mut found = self.look_up_files(folder.as_deref(), day).await?;
+        let switches = Arc::new(self.0.journal.read(move |db| db.settings().memory_switches(scope)).await?);
+        let mut found = self.look_up_files(folder.as_deref(), day, &switches).await?;
         if let Some(folder) = &folder {
             let date = self.0.zone.show_day(now);
             let missing = found.iter().filter(|file| matches!(file.page, Ok(None)));
@@ -86,7 +87,7 @@ impl Workspace {
                 }
             }
             if is_any_created {
-                found = self.look_up_files(Some(folder), day).await?;
+                found = self.look_up_files(Some(folder), day, &switches).await?;
             }
         }
         let load = move |db: Db<'_>| LoadedPages::of(db, found, scope, notes);
@@ -108,13 +109,18 @@ impl Workspace {
     }
 
     /// Like [`Self::look_up_all`], without blocking.
-    async fn look_up_files(&self, folder: Option<&str>, day: &str) -> anyhow::Result<Vec<FileLookup>> {
-        let (folder, day) = (folder.map(str::to_owned), day.to_owned());
-        self.on_disk(move |workspace| Ok(workspace.look_up_all(folder.as_deref(), &day))).await
+    async fn look_up_files(
+        &self,
+        folder: Option<&str>,
+        day: &str,
+        switches: &Arc<MemorySwitches>,
+    ) -> anyhow::Result<Vec<FileLookup>> {
+        let (folder, day, switches) = (folder.map(str::to_owned), day.to_owned(), Arc::clone(switches));
+        self.on_disk(move |workspace| Ok(workspace.look_up_all(folder.as_deref(), &day, &switches))).await
     }
 
     /// Looks up the files of a turn; without a folder only the shared ones. Blocks.
-    fn look_up_all(&self, folder: Option<&str>, day: &str) -> Vec<FileLookup> {
+    fn look_up_all(&self, folder: Option<&str>, day: &str, switches: &MemorySwitches) -> Vec<FileLookup> {
         let (agent, owner_folder) = (&self.1, folder.unwrap_or_default());
         let file = |kind: DefaultFile| {
             let (name, requested_path) = (kind.name(day), kind.path(owner_folder, day));
@@ -138,24 +144,25 @@ impl Workspace {
         if let Some(profile) = profile.clone() {
             add(LoadPurpose::Profile, profile);
         }
-        if agent.memory.experience_for_all {
-            for file in self.profiles(owner_folder) {
-                let name = format!("{}{file}", layout::EXPERIENCE);
-                if profile.as_ref() != Some(&name) {
-                    add(LoadPurpose::OtherProfile(file.trim_end_matches(".md").to_owned()), name);
-                }
-            }
+        let is_usual = agent.memory.experience_for_all;
+        let others = self.profiles(owner_folder).into_iter().map(|file| format!("{}{file}", layout::EXPERIENCE));
+        let is_on = |path: &String| {
+            profile.as_ref() != Some(path)
+                && agent_of(path).is_some_and(|name| *switches.get(&name).unwrap_or(&is_usual))
+        };
+        for path in others.filter(is_on).take(MOST_PROFILES) {
+            let name = path.trim_start_matches(layout::EXPERIENCE).trim_end_matches(".md").to_owned();
+            add(LoadPurpose::OtherProfile(name), path);
         }
         found
     }
 
     /// Returns the profile files with experience about the person of that folder, sorted. Blocks.
-    fn profiles(&self, folder: &str) -> Vec<String> {
+    pub(super) fn profiles(&self, folder: &str) -> Vec<String> {
         let found = fs::read_dir(self.0.experience.unchecked(folder)).into_iter().flatten();
         let names = found.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let mut profiles: Vec<String> = names.filter(|file| file.ends_with(".md") && !file.starts_with('.')).collect();
         profiles.sort();
-        profiles.truncate(MOST_PROFILES);
         profiles
     }
 

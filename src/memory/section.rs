@@ -61,6 +61,15 @@ pub fn sections(text: &str) -> Vec<MarkdownSection<'_>> {
     parts
 }
 
+/// Cuts a text into what stands above the first heading, if anything does, and each heading with
+/// its own content. Together they are the text.
+pub fn whole(text: &str) -> Vec<&str> {
+    let starts = headings(text).into_iter().map(|heading| heading.from);
+    let mut cuts: Vec<usize> = std::iter::once(0).chain(starts).chain([text.len()]).collect();
+    cuts.dedup();
+    cuts.windows(2).filter_map(|cut| text.get(*cut.first()?..*cut.last()?)).collect()
+}
+
 /// Returns the content of the section with that name, including subsections; `None` if there is no
 /// such heading.
 pub fn read<'t>(text: &'t str, name: &str) -> Option<&'t str> {

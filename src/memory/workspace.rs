@@ -16,7 +16,7 @@ use super::page::PageCache;
 use crate::config;
 use crate::id::PersonId;
 use crate::people::Party;
-use crate::store::{FolderState, Journal, Tx};
+use crate::store::{FolderState, Journal, Tx, agent_of};
 use crate::time::task::lock;
 use crate::time::{Timestamp, Zone};
 
@@ -195,6 +195,12 @@ impl Workspace {
     /// agent's profile, if it has one, and the agent's memory of the workspace.
     pub fn fact_files(&self) -> Vec<String> {
         self.1.profile_file().into_iter().chain([self.1.workspace_file()]).collect()
+    }
+
+    /// Returns the agent in use and its profile, if it has one, as [`agent_of`] names them.
+    pub(super) fn own_memories(&self) -> Vec<String> {
+        let files = [Some(self.1.workspace_file()), self.1.profile_file()];
+        files.iter().flatten().filter_map(|path| agent_of(path)).collect()
     }
 
     /// Returns the folder of that person or group, relative to the root.

@@ -75,8 +75,8 @@ pub struct EntryQuery {
     pub section: Option<String>,
     /// Only the memory of these agents and profiles, the latter as `experience/NAME`; all if empty.
     pub agents: Vec<String>,
-    /// Leaves out the memory of other agents and profiles than these.
-    pub own_agents: Option<Vec<String>>,
+    /// Agents and profiles whose memory is searched unasked.
+    pub unasked: UnaskedMemories,
     /// Case-sensitive match.
     pub case: bool,
     /// Include untrusted entries.
@@ -101,7 +101,7 @@ impl EntryQuery {
             category: None,
             section: None,
             agents: Vec::new(),
-            own_agents: None,
+            unasked: UnaskedMemories::default(),
             case: false,
             untrusted_too: false,
             time: TimeRange::ALL,
@@ -128,6 +128,33 @@ impl EntryQuery {
         match self.is_of_plain_facts() && is_any {
             true => (vec![EntryKind::Fact], None),
             false => (self.kinds.clone(), self.category.clone()),
+        }
+    }
+}
+
+/// Agents and profiles whose memory comes without being asked for, as [`agent_of`] names them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UnaskedMemories {
+    /// All except these.
+    AllBut(Vec<String>),
+    /// Only these.
+    Only(Vec<String>),
+}
+
+impl Default for UnaskedMemories {
+    fn default() -> Self {
+        Self::AllBut(Vec::new())
+    }
+}
+
+impl UnaskedMemories {
+    /// Returns false for the memory of an agent or profile that does not come unasked.
+    pub fn has(&self, path: &str) -> bool {
+        let Some(agent) = agent_of(path) else { return true };
+        let is_named = |names: &[String]| names.iter().any(|name| name.eq_ignore_ascii_case(&agent));
+        match self {
+            Self::AllBut(names) => !is_named(names),
+            Self::Only(names) => is_named(names),
         }
     }
 }
@@ -228,12 +255,6 @@ pub fn most_salient(rows: Vec<EntryRow>, limit: usize, now: Timestamp) -> Vec<En
     hits
 }
 
-/// Returns true unless the path is the memory of an agent or profile other than these.
-pub fn is_of_agents(path: &str, own: Option<&[String]>) -> bool {
-    let Some(own) = own else { return true };
-    agent_of(path).is_none_or(|agent| own.iter().any(|own| own.eq_ignore_ascii_case(&agent)))
-}
-
 fn lookup(question: &EntryQuery) -> Lookup {
     let (kinds, category) = question.limits();
     Lookup {
@@ -252,7 +273,7 @@ fn candidate_count(question: &EntryQuery) -> usize {
     let usual = question.limit.saturating_mul(4).max(CANDIDATES);
     let is_picked_later = question.case
         || !question.known_texts.is_empty()
-        || question.own_agents.is_some()
+        || question.unasked != UnaskedMemories::default()
         || question.time != TimeRange::ALL
         || question.is_of_plain_facts();
     if is_picked_later { usual.max(MANY) } else { usual }
@@ -408,10 +429,7 @@ fn candidates(
 fn fits(candidate: &HitCandidate, question: &EntryQuery) -> bool {
     let row = &candidate.row;
     let is_other = question.is_of_plain_facts() && category_of(row) != PLAIN;
-    if is_other
-        || question.without.is_some_and(|without| without(&row.path))
-        || !is_of_agents(&row.path, question.own_agents.as_deref())
-    {
+    if is_other || question.without.is_some_and(|without| without(&row.path)) || !question.unasked.has(&row.path) {
         return false;
     }
     let text = one_line(row.text.open().0);

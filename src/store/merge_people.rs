@@ -80,6 +80,7 @@ impl PeopleMut<'_> {
             self.db
                 .run(&format!("UPDATE OR IGNORE {table} SET {column} = ?2 WHERE {column} = ?1"), params![from, into])?;
         }
+        self.tx().settings().move_memory_switches(Scope::Person(from), Scope::Person(into))?;
         // The indexes store the scope of each text.
         self.tx().message_search().rebuild_index()?;
         self.tx().erasure().drop_entries_of(Scope::Person(from))?;

@@ -21,6 +21,7 @@ use super::conversation::{address_of, points, speaker};
 use super::{AuthorizableCall, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::ConversationId;
 use crate::memory::{EXPERIENCE, Index, is_instruction};
+use crate::search::entries::UnaskedMemories;
 use crate::search::snippet::{FoldedWords, passage};
 use crate::search::{ConversationQuery, ConversationSearch, EntryHit, EntryMatches, EntryQuery, MessageHit};
 use crate::store::{Db, EntryKind, Journal, Node, Summary, SummaryInputs};
@@ -336,14 +337,17 @@ impl SearchSources {
         // What the prompt contains is no hit, unless a limit asks which of it belongs together.
         let known_texts = if query.is_for_entries() { Arc::default() } else { index.prompt_lines(&party).await? };
         // The memory of another agent is found by its name only.
-        let own_agents = index.unasked_memories().filter(|_| query.agent.is_none());
+        let unasked = match query.agent {
+            None => index.unasked_memories(&party).await?,
+            Some(_) => UnaskedMemories::default(),
+        };
         for kinds in sorts {
             let question = EntryQuery {
                 kinds: kinds.clone(),
                 category: query.category.clone(),
                 agents: query.agent.iter().cloned().collect(),
                 section: query.section.clone(),
-                own_agents: own_agents.clone(),
+                unasked: unasked.clone(),
                 known_texts: Arc::clone(&known_texts),
                 untrusted_too: query.untrusted_too,
                 time: query.time,

@@ -11,6 +11,7 @@ mod help; // keys and commands
 mod me; // the person's own browsers and settings
 mod memory; // what is kept about the visitor
 mod models; // models and outside tools
+mod new_note; // a note that is written on the page
 mod note; // one note and its versions
 mod proposals; // proposals and decisions about them
 mod people; // who has access
@@ -55,6 +56,9 @@ pub fn all() -> Routes {
         .get("/raw/{*path}", files::raw)
         .get("/file-health", files::health)
         .get("/memory", memory::memory)
+        .post("/memory", memory::switch)
+        .get("/new-note", new_note::form)
+        .post("/new-note", new_note::add)
         .get("/memory/{*note}", note::note)
         .post("/memory/{*note}", note::change)
         .get("/proposals", proposals::list)
@@ -84,7 +88,7 @@ pub fn all() -> Routes {
         .post("/me/display", me::set_display)
         .post("/me/browsers/end", me::end_browser)
         .post("/me/browsers/end-all", me::end_all)
-}
         .post("/me/link", me::link)
         .post("/me/settings", me::set)
         .post("/me/export", me::export)
+}

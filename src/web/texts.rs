@@ -131,6 +131,12 @@ pub fn line(text: &Text) -> Markup {
     html! { @if words.trim().is_empty() { "Without a title" } @else { bdi { (words) } } }
 }
 
+/// Renders a name that someone chose, in a box if it comes from outside; nothing of an empty one.
+pub fn name(text: &Text) -> Markup {
+    let (words, label, _) = text.open();
+    html! { @if !words.is_empty() { (boxed(label, html! { p { bdi { (shorten(&one_line(&reveal(words)), MAX_EXCERPT)) } } })) } }
+}
+
 /// Renders the beginning of a message, in a box if it grew from outside.
 pub fn excerpt(text: &Text) -> Markup {
     boxed(text.label(), html! { p { (short_line(text)) } })
@@ -202,8 +208,9 @@ pub fn place_of(passage: &Labelled<Snippet>) -> String {
     if words.is_empty() { String::new() } else { format!("#:~:text={}", render::encoded(words.trim())) }
 }
 
-/// Renders a note: trusted text with its sections, any other as it is, with nothing hidden.
-pub fn whole_note(text: &Text) -> Markup {
+/// Renders the note at an address: trusted text with its sections, each with a link that edits it,
+/// any other as it is, with nothing hidden.
+pub fn whole_note(text: &Text, here: &str) -> Markup {
     let (words, label, _) = text.open();
     if !label.is_trusted() {
         return verbatim(text);
@@ -212,6 +219,13 @@ pub fn whole_note(text: &Text) -> Markup {
     let body = without_comments(&body);
     let parts = section::sections(&body);
     let headings = || parts.iter().enumerate().filter(|(_, part)| part.level > 0);
+    // The text is edited with its front matter and comments, which have no headings of their own.
+    let whole = section::whole(words).len();
+    let is_same = section::sections(words).iter().filter(|part| part.level > 0).count() == headings().count();
+    let number = |at: usize| {
+        let earlier = headings().filter(|(other, _)| *other < at).count();
+        Some(whole + earlier - headings().count()).filter(|_| is_same && fits_a_field(text))
+    };
     html! {
         @if headings().count() > 2 { nav aria-label="Sections" { ul.sections { @for (at, part) in headings() {
             li { a href={ "#section-" (at) } { (reveal(part.name)) } }
@@ -219,6 +233,9 @@ pub fn whole_note(text: &Text) -> Markup {
         @for (at, part) in parts.iter().enumerate() {
             @if part.level > 0 { h3 id={ "section-" (at) } { a.anchor href={ "#section-" (at) } { (reveal(part.name)) } } }
             (render::markdown(&reveal(part.own), label))
+            @if let Some(number) = number(at).filter(|_| part.level > 0) {
+                p.facts { a href={ (here) "?edit=1&section=" (number) } aria-label={ "Edit the section " (reveal(part.name)) } { "Edit" } }
+            }
         }
     }
 }

@@ -427,6 +427,38 @@ pub fn keep_stuck(language: Language, path: &str) -> String {
 /// Reply to a yes when the quarantined text has changed.
 pub const KEEP_CHANGED: Sentence = Sentence("keep-changed");
 
+/// Heading of what agents and profiles have learned.
+pub const AGENT_MEMORIES: Sentence = Sentence("agent-memories");
+/// The same without any but that in use.
+pub const NO_OTHER_MEMORIES: Sentence = Sentence("agent-memories-none");
+
+/// Memory of an agent or profile; `state` is `own`, `on` or `off`.
+pub fn agent_memory(language: Language, name: &str, bytes: u64, state: &str) -> String {
+    say!(language, "agent-memory", name = name, size = size(language, bytes), state = state)
+}
+
+/// Instructions below the list.
+pub fn how_to_switch(surface: Surface) -> String {
+    let command = surface.command("memory profile NAME on|off", "memory profile NAME on");
+    say!(surface.language(), "agent-memory-how", command = command)
+}
+
+/// Error: no such agent or profile.
+pub fn no_such_memory(surface: Surface, name: &str) -> String {
+    let list = surface.command("memory profiles", "memory profiles");
+    say!(surface.language(), "agent-memory-unknown", name = name, list = list)
+}
+
+/// Error: the memory of the agent in use, or of its profile, cannot be switched.
+pub fn own_memory(language: Language, name: &str) -> String {
+    say!(language, "agent-memory-own", name = name)
+}
+
+/// Reply: it was switched.
+pub fn memory_switched(language: Language, name: &str, is_on: bool) -> String {
+    say!(language, "agent-memory-switched", name = name, on = if is_on { "yes" } else { "no" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -283,6 +283,11 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
         "search" => Query::SearchMemory(search_flags::read(more)?),
         "edit" => Query::WhereToEdit,
         "show" => match version_of(more) {
+        "profiles" if more.is_empty() => Query::AgentMemories,
+        "profile" => match switch(more) {
+            None => Query::Note(rest.to_owned()),
+            switched => return switched,
+        },
             Some((note, version)) => {
                 let named = Some(Box::new(Query::Note(more.to_owned())));
                 Query::NoteVersion { note, version: FileId(version), named }
@@ -314,6 +319,13 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
 }
 
 /// Parses a note and an optional code.
+/// Parses a name, which may contain spaces, and `on` or `off`.
+fn switch(rest: &str) -> Option<Command> {
+    let (name, state) = rest.rsplit_once(char::is_whitespace)?;
+    let on = ["off", "on"].iter().position(|word| state.eq_ignore_ascii_case(word))? == 1;
+    Some(Command::Act(Action::SwitchMemory { name: named(name.trim_matches('`'))?, on }))
+}
+
 pub(super) fn promote(rest: &str) -> Option<Action> {
     let (note, code) = first_word(rest);
     Some(Action::Promote { note: named(note)?, code: code.trim_matches('`').to_owned() })

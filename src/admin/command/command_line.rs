@@ -65,6 +65,7 @@ fn query(words: &[&str]) -> Option<Query> {
         ["memory"] => Query::Memory,
         ["memory", "show", note] => Query::Note(text(note)),
         ["memory", "search", query @ ..] => Query::SearchMemory(SearchQuery::read(query)?),
+        ["memory", "profiles"] => Query::AgentMemories,
         ["memory", "show" | "history", note, version] if number(version).is_some() => {
             Query::NoteVersion { note: text(note), version: FileId(number(version)?), named: None }
         }
@@ -132,6 +133,9 @@ fn action(words: &[&str]) -> Option<Action> {
         ["memory", "promote", note, code] => Action::Promote { note: text(note), code: text(code) },
         ["memory", "restore", note, id] => Action::RestoreNote { note: text(note), version: FileId(number(id)?) },
         ["memory", "edited", person, path, digest] => {
+        ["memory", "profile", name, state @ ("on" | "off")] => {
+            Action::SwitchMemory { name: text(name), on: *state == "on" }
+        }
             Action::NoteEdited { person: text(person), path: text(path), digest: text(digest) }
         }
         ["memory", "forget", note, flags @ ..] if flags.iter().all(|flag| ["--messages", "--yes"].contains(flag)) => {

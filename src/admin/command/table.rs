@@ -92,7 +92,8 @@ pub const COMMANDS: &[CommandRow] = &[
     .command_line("memory")
     .hint(
         "search also takes --agent NAME, --section HEADING, --category WORD, --since and --until DAY, --case and \
-         --context LINES; show NOTE VERSION shows a version, and diff NOTE VERSION VERSION what changed between two",
+         --context LINES; show NOTE VERSION shows a version, and diff NOTE VERSION VERSION what changed between two; \
+         profiles lists what other agents and profiles have learned, and profile NAME on|off switches it",
     )
     .in_menu(),
     member("remember", "TEXT", "Remember a text verbatim", Act(|rest| named(rest).map(Action::Remember))).in_menu(),

@@ -11,6 +11,10 @@ fn again(person: i64, role: Role, is_same: bool) -> Command {
     Command::Act(Action::PairNamesake { former: PersonId(person), role, is_same })
 }
 
+fn switch(name: &str, on: bool) -> Action {
+    Action::SwitchMemory { name: name.to_owned(), on }
+}
+
 fn pairing(name: &str, role: Role) -> Command {
     Command::Act(Action::Pair { name: name.to_owned(), role, means: None })
 }

@@ -7,14 +7,48 @@
 //!
 //! A browser sends every end of a line as CR LF. Lines that were not touched keep their own end.
 
+use std::sync::Arc;
+
 use similar::{ChangeTag, TextDiff};
 
 use super::{MemoryFile, promote};
 use crate::admin::MemoryAdmin;
-use crate::admin::answer::{Answer, CommandError};
-use crate::memory::{Author, ChangeOrigin, NewContent, digest, unless_refused};
+use crate::admin::answer::{Answer, CommandError, ShownLabel};
+use crate::memory::{Author, ChangeOrigin, NewContent, digest, section, unless_refused};
 use crate::people::Person;
+use crate::trust::{Labelled, Text};
 use crate::wording::Language;
+
+/// A section of a note, from its heading to the next.
+#[derive(Debug, Clone)]
+pub struct NoteSection {
+    /// Number of the section in its note, from 0.
+    pub number: usize,
+    /// Its text.
+    pub text: Text,
+    /// SHA-256 of the bytes.
+    pub digest: String,
+}
+
+impl MemoryFile {
+    /// Returns the section of that number.
+    pub fn section(&self, number: usize) -> Option<NoteSection> {
+        let words = self.words(&mut ShownLabel::nothing());
+        let section = *section::whole(words).get(number)?;
+        let (label, scope) = (self.text.label().clone(), self.text.scope());
+        let text = Labelled::new(Arc::from(section), label, scope);
+        Some(NoteSection { number, text, digest: digest(section.as_bytes()) })
+    }
+
+    /// Returns the only section that begins with the same line as a typed one.
+    pub fn section_like(&self, typed: &str) -> Option<NoteSection> {
+        let first_line = |text: &str| text.lines().next().unwrap_or_default().trim_end().to_owned();
+        let (words, wanted) = (self.words(&mut ShownLabel::nothing()), first_line(typed));
+        let mut like = section::whole(words).into_iter().enumerate().filter(|(_, text)| first_line(text) == wanted);
+        let only = like.next().filter(|_| like.next().is_none());
+        only.and_then(|(number, _)| self.section(number))
+    }
+}
 
 /// Result of an edit.
 #[derive(Debug)]
@@ -28,12 +62,14 @@ pub enum NoteEdit {
 }
 
 impl MemoryAdmin<'_> {
-    /// Replaces the text of a note, if it still has that digest; a blank one means that there is no
-    /// file yet.
+    /// Replaces the text of a note, or of one of its sections, if it still has that digest; a blank
+    /// one means that there is no file yet. Sections are counted from 0, as [`section::whole`]
+    /// does.
     pub async fn save_note(
         &self,
         person: &Person,
         note: &str,
+        part: Option<usize>,
         shown: &str,
         typed: &str,
     ) -> Result<NoteEdit, CommandError> {
@@ -41,9 +77,13 @@ impl MemoryAdmin<'_> {
         let (path, _) = self.path_and_digest(&origin.who, note).await?;
         let (base, text) = (shown.to_owned(), typed.to_owned());
         let make = move |old: Option<&str>| {
-            let present = old.map(|old| digest(old.as_bytes())).unwrap_or_default();
-            let new = || NewContent::Text(with_line_ends(old.unwrap_or_default(), &text));
-            Ok(if present == base { new() } else { NewContent::Unchanged })
+            let whole = old.unwrap_or_default();
+            let Some(part) = part else {
+                let present = old.map(|old| digest(old.as_bytes())).unwrap_or_default();
+                let new = || NewContent::Text(with_line_ends(whole, &text));
+                return Ok(if present == base { new() } else { NewContent::Unchanged });
+            };
+            Ok(with_section(whole, part, &base, &text).map_or(NewContent::Unchanged, NewContent::Text))
         };
         let written = match self.workspace.versions().change(&origin, &path, make).await {
             Ok(written) => written,
@@ -54,10 +94,46 @@ impl MemoryAdmin<'_> {
         };
         let present = unless_refused(self.page(&origin.who, &[path]).await)?;
         Ok(match present {
-            Some(file) if written.version.is_some() || written.digest == shown => NoteEdit::Saved(file),
+            Some(file) if written.version.is_some() || is_as_typed(&file, part, shown, typed) => NoteEdit::Saved(file),
             present => NoteEdit::Conflict(present),
         })
     }
+}
+
+/// Returns true if a file that was not written again holds what was typed over that digest.
+fn is_as_typed(file: &MemoryFile, part: Option<usize>, shown: &str, typed: &str) -> bool {
+    let Some(part) = part else { return file.digest == shown };
+    let words = file.words(&mut ShownLabel::nothing());
+    section::whole(words)
+        .get(part)
+        .is_some_and(|present| digest(present.as_bytes()) == shown && with_end(present, typed, false) == *present)
+}
+
+/// Replaces the section with that digest: the one of that number, or else the only one. `None` if
+/// there is none.
+fn with_section(text: &str, part: usize, shown: &str, typed: &str) -> Option<String> {
+    let sections = section::whole(text);
+    let is_it = |at: &usize| sections.get(*at).is_some_and(|section| digest(section.as_bytes()) == shown);
+    let mut others = (0..sections.len()).filter(is_it);
+    let at = match (is_it(&part), others.next(), others.next()) {
+        (true, ..) => part,
+        (false, Some(only), None) => only,
+        _ => return None,
+    };
+    let is_last = at + 1 == sections.len();
+    let new = |(number, section): (usize, &&str)| match number == at {
+        true => with_end(section, typed, !is_last),
+        false => (*section).to_owned(),
+    };
+    Some(sections.iter().enumerate().map(new).collect())
+}
+
+/// Gives a typed section the ends of lines of the old one. What `is_followed` begins on a line of
+/// its own.
+fn with_end(old: &str, typed: &str, is_followed: bool) -> String {
+    let new = with_line_ends(old, typed);
+    let is_open = is_followed && !new.is_empty() && !new.ends_with(['\n', '\r']);
+    if is_open { new + if old.contains("\r\n") { "\r\n" } else { "\n" } } else { new }
 }
 
 /// Gives each line of a typed text the end that it has in the old one; a new line gets the end that
@@ -125,7 +201,33 @@ mod tests {
         }
     }
 
+    #[test]
+    fn only_that_section_changes() {
+        let text = "Above\n# A\r\none\r\n\r\n## B\ntwo\n# A\r\none\r\n\r\n";
+        let sections = section::whole(text);
+        assert_eq!(sections, ["Above\n", "# A\r\none\r\n\r\n", "## B\ntwo\n", "# A\r\none\r\n\r\n"]);
+        let of = |at: usize| digest(sections[at].as_bytes());
+        for (part, shown, typed, new) in [
+            (2, of(2), "## B\r\n2\r\n", Some("Above\n# A\r\none\r\n\r\n## B\n2\n# A\r\none\r\n\r\n")),
+            (2, of(2), "## B\r\n2", Some("Above\n# A\r\none\r\n\r\n## B\n2\n# A\r\none\r\n\r\n")),
+            (3, of(3), "# A\r\n1", Some("Above\n# A\r\none\r\n\r\n## B\ntwo\n# A\r\n1")),
+            // It stands elsewhere by now.
+            (0, of(2), "", Some("Above\n# A\r\none\r\n\r\n# A\r\none\r\n\r\n")),
+            // It may be either of two, or is gone.
+            (2, of(3), "x", None),
+            (2, digest(b"## B\n"), "x", None),
+            (9, of(9 % 3), "Below", Some("Below\n# A\r\none\r\n\r\n## B\ntwo\n# A\r\none\r\n\r\n")),
+        ] {
+            assert_eq!(with_section(text, part, &shown, typed).as_deref(), new, "{part} {typed:?}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn sections_are_the_whole_text(text in "(# [a-z]|[a-z ]|\r\n|\n|```|<!--|-->|- ){0,24}") {
+            prop_assert_eq!(section::whole(&text).concat(), text);
+        }
+
         #[test]
         fn a_form_that_was_not_touched_changes_nothing(old in "[ab\r\n]{0,24}") {
             // As a browser sends it.

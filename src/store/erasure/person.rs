@@ -221,6 +221,7 @@ impl ErasureMut<'_> {
         ] {
             self.db.run(&sql, [person])?;
         }
+        self.tx().settings().drop_memory_switches(Scope::Person(person))?;
         self.tx().people().disallow(person, now)?;
         let sql = "UPDATE people SET name = 'forgotten ' || id, folder = '', prefer = '', zone = '', quiet_hours = '',
                 language = '', channel_language = '', own_language = '', own_zone = '',

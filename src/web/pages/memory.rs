@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Query, State};
-use axum::response::{IntoResponse, Response};
+use axum::extract::{Form, Query, State};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{MemoryFile, MemoryReport, NotesListed, note_address};
-use crate::memory::{NoteLine, Workspace};
+use crate::admin::{AgentMemories, MemoryFile, MemoryReport, NotesListed, note_address};
+use crate::memory::{AgentMemory, NoteLine, Workspace};
 use crate::people::Party;
 use crate::review::reveal::reveal;
 use crate::store::EntryRow;
@@ -26,6 +27,21 @@ const USED: u32 = 10;
 pub struct ListQuery {
     #[serde(default)]
     after: String,
+}
+
+/// A switch for what an agent or profile has learned.
+#[derive(Deserialize)]
+pub struct SwitchForm {
+    name: String,
+    state: SwitchState,
+}
+
+/// State of a switch.
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SwitchState {
+    On,
+    Off,
 }
 
 /// Returns the address of a file of the memory.
@@ -58,17 +74,68 @@ pub async fn memory(
         Ok(used) => used,
         Err(error) => return layout::failure(&error),
     };
+    let memories = match web.admin.memory_files().agent_memories(&visitor.person).await {
+        Ok(memories) => memories,
+        Err(error) => return layout::failure(&error),
+    };
     let main = html! {
+        p { a.button href="/new-note" { "New note" } }
         @if !report.is_read { p.problem { (&*words::SWITCHED_OFF.in_language(Language::ENGLISH)) } }
         (index(&report))
         (notes(&report, &visitor))
         (days(&report, &visitor))
         (from_outside(&report, &visitor))
         (extracted(&report))
+        (agents(&memories))
         (most_used(&used, &visitor))
         (unread(&report))
     };
     layout::page(Some(&visitor), "/memory", "Memory", main).into_response()
+}
+
+/// Switches what another agent or profile has learned on or off.
+pub async fn switch(
+    Member(visitor): Member,
+    (State(web), Form(SwitchForm { name, state })): (State<Arc<Web>>, Form<SwitchForm>),
+) -> Response {
+    let is_on = state == SwitchState::On;
+    match web.admin.memory_files().switch_agent(&visitor.person, &name, is_on, visitor.surface()).await {
+        Ok(answer) if !answer.failed => Redirect::to("/memory#profiles").into_response(),
+        Ok(answer) => {
+            let main = html! {
+                div.problem role="alert" { (render::markdown(&answer.markdown, &answer.label)) }
+                p { a href="/memory" { "All of the memory" } }
+            };
+            (StatusCode::CONFLICT, layout::page(Some(&visitor), "/memory", "Memory", main)).into_response()
+        }
+        Err(error) => layout::failure(&error),
+    }
+}
+
+/// What agents and profiles have learned, with a switch for each but the one in use.
+fn agents(AgentMemories(memories): &AgentMemories) -> Markup {
+    let row = |memory: &AgentMemory| {
+        let (state, change) = if memory.is_on { ("on", "off") } else { ("off", "on") };
+        html! { tr {
+            th.name scope="row" { a href=(address(&memory.path)) { bdi { (reveal(&memory.name)) } } (texts::sources(&memory.label)) }
+            td.number { (words::size(Language::ENGLISH, memory.size)) }
+            @if memory.is_own { td { "in use" } td {} } @else {
+                td { (state) }
+                td { form.inline method="post" action="/memory" {
+                    input type="hidden" name="name" value=(memory.name);
+                    button type="submit" name="state" value=(change) aria-label={ "Switch " (reveal(&memory.name)) " " (change) } { "Switch " (change) }
+                } }
+            }
+        } }
+    };
+    html! { @if memories.iter().any(|memory| !memory.is_own) { section #profiles {
+        h2 { "Agents and profiles" }
+        p { (says::ABOUT_PROFILES) }
+        div.scroll tabindex="0" { table {
+            tr { th scope="col" { "Name" } th.number scope="col" { "Size" } th scope="col" { "State" } th scope="col" { span.unseen { "Switch" } } }
+            @for memory in memories { (row(memory)) }
+        } }
+    } } }
 }
 
 fn index(report: &MemoryReport) -> Markup {

@@ -30,6 +30,7 @@ pub struct NoteQuery {
     from: Option<i64>,
     to: Option<i64>,
     edit: Option<String>,
+    section: Option<usize>,
 }
 
 /// A change of a note.
@@ -41,6 +42,8 @@ pub struct NoteForm {
     digest: String,
     #[serde(default)]
     text: String,
+    /// Number of the section that is meant; none for the whole note.
+    section: Option<usize>,
     version: Option<i64>,
     #[serde(default)]
     code: String,
@@ -63,7 +66,7 @@ pub async fn note(
     let main = match (query.version, query.from.zip(query.to)) {
         (Some(version), _) => web.note_version(&visitor, &name, FileId(version)).await,
         (None, Some((old, new))) => web.note_comparison(&visitor, &name, [FileId(old), FileId(new)]).await,
-        (None, None) if query.edit.is_some() => web.note_editor(&visitor, &name).await,
+        (None, None) if query.edit.is_some() => web.note_editor(&visitor, &name, query.section).await,
         (None, None) => web.whole_note(&visitor, &name, query.before, None).await,
     };
     layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::OK, main)
@@ -76,16 +79,19 @@ pub async fn change(
 ) -> Response {
     let files = web.admin.memory_files();
     match form.act {
-        NoteAct::Save => match files.save_note(&visitor.person, &name, &form.digest, &form.text).await {
+        NoteAct::Save => match files.save_note(&visitor.person, &name, form.section, &form.digest, &form.text).await {
             Ok(NoteEdit::Saved(file)) => Redirect::to(&address(&file.path)).into_response(),
             Ok(NoteEdit::Conflict(present)) => {
-                let main = conflict(present.as_ref(), &name, &form.text);
+                let main = match form.section {
+                    Some(_) => section_conflict(present.as_ref(), &name, &form.text),
+                    None => conflict(present.as_ref(), &name, &form.text),
+                };
                 layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::CONFLICT, Ok(main))
             }
             Ok(NoteEdit::Refused(why)) => {
                 let main = html! {
                     div.problem role="alert" { (render::markdown(&why.markdown, &why.label)) }
-                    (editor(&name, &form.digest, &texts::typed_field("text", &form.text)))
+                    (editor(&name, form.section, &form.digest, &texts::typed_field("text", &form.text)))
                 };
                 layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::CONFLICT, Ok(main))
             }
@@ -152,12 +158,14 @@ impl Web {
         })
     }
 
-    async fn note_editor(&self, visitor: &Visitor, name: &str) -> Result<Markup, CommandError> {
+    async fn note_editor(&self, visitor: &Visitor, name: &str, section: Option<usize>) -> Result<Markup, CommandError> {
         let file = self.admin.memory_files().note(&visitor.person, name, visitor.surface()).await?;
-        Ok(if texts::fits_a_field(&file.text) {
+        let part = section.and_then(|section| file.section(section));
+        let (text, digest) = part.as_ref().map_or((&file.text, &file.digest), |part| (&part.text, &part.digest));
+        Ok(if texts::fits_a_field(text) {
             html! {
-                (texts::sources(file.text.label()))
-                (editor(name, &file.digest, &texts::field("text", &file.text)))
+                (texts::sources(text.label()))
+                (editor(name, part.as_ref().map(|part| part.number), digest, &texts::field("text", text)))
             }
         } else {
             html! { p { (says::NOT_FOR_A_FIELD) } }
@@ -221,7 +229,7 @@ fn present(file: &MemoryFile, origin: Option<&OriginReport>) -> Markup {
     html! {
         p.facts { bdi { (reveal(file.visible_path())) } " · " (gauge(file.size(), file.limit())) }
         p { a.button href={ (here) "?edit=1" } { "Edit" } }
-        section { h2.unseen { "Text" } (texts::whole_note(&file.text)) }
+        section { h2.unseen { "Text" } (texts::whole_note(&file.text, &here)) }
         @if !is_trusted {
             form method="post" action=(here) {
                 p { (says::WAITS_FOR_YOU) }
@@ -242,13 +250,14 @@ fn present(file: &MemoryFile, origin: Option<&OriginReport>) -> Markup {
     }
 }
 
-/// The form with a text; `digest` is that of the text that it was made from.
-fn editor(name: &str, digest: &str, field: &Markup) -> Markup {
+/// The form with a text, or with one section of it; `digest` is that of what it was made from.
+fn editor(name: &str, section: Option<usize>, digest: &str, field: &Markup) -> Markup {
     html! {
         form.wide method="post" action=(address_of(name)) {
             p { (says::YOUR_HAND) }
             input type="hidden" name="digest" value=(digest);
-            label { "Text" (field) }
+            @if let Some(section) = section { input type="hidden" name="section" value=(section); }
+            label { (if section.is_some() { "This section" } else { "Text" }) (field) }
             button type="submit" name="act" value="save" { "Save" } " "
             a.button href=(address_of(name)) { "Cancel" }
         }
@@ -262,8 +271,30 @@ fn conflict(present: Option<&MemoryFile>, name: &str, typed: &str) -> Markup {
     html! {
         p.problem role="alert" { (if present.is_some() { says::CHANGED_MEANWHILE } else { says::GONE_MEANWHILE }) }
         @if let Some((difference, _)) = &both { section { h2 { (says::DIFFERENCE) } (difference) } }
-        section { h2 { "Your text" } (editor(name, digest, &texts::typed_field("text", typed))) }
+        section { h2 { "Your text" } (editor(name, None, digest, &texts::typed_field("text", typed))) }
         @if let Some((_, as_it_is)) = &both { section { h2 { (says::AS_IT_IS) } (as_it_is) } }
+    }
+}
+
+/// The same for a section: it is compared with the one of the same heading. Without that, the text
+/// stays in a field, and the note can be edited as a whole.
+fn section_conflict(present: Option<&MemoryFile>, name: &str, typed: &str) -> Markup {
+    let Some(file) = present else { return conflict(None, name, typed) };
+    let Some(section) = file.section_like(typed) else {
+        let (_, as_it_is) = texts::difference(&file.text, typed);
+        return html! {
+            p.problem role="alert" { (says::SECTION_GONE) }
+            section { h2 { "Your text" } form.wide { label { "This section" (texts::typed_field("text", typed)) } } }
+            p { a.button href={ (address_of(name)) "?edit=1" } { "Edit the whole note" } }
+            section { h2 { (says::AS_IT_IS) } (as_it_is) }
+        };
+    };
+    let (difference, as_it_is) = texts::difference(&section.text, typed);
+    html! {
+        p.problem role="alert" { (says::SECTION_CHANGED) }
+        section { h2 { (says::SECTION_DIFFERENCE) } (difference) }
+        section { h2 { "Your text" } (editor(name, Some(section.number), &section.digest, &texts::typed_field("text", typed))) }
+        section { h2 { (says::SECTION_AS_IT_IS) } (as_it_is) }
     }
 }
 

@@ -329,7 +329,7 @@ fn namesakes(report: &PeopleReport) -> Markup {
 fn strangers_markup(report: &PeopleReport, visitor: &Visitor) -> Markup {
     let stranger = |stranger: &Stranger| {
         html! {
-            (texts::excerpt(&stranger.name))
+            (texts::name(&stranger.name))
             p.facts {
                 (address_markup(&stranger.address)) " · " (says::times(stranger.count)) " · last "
                 (render::time(stranger.last_at, visitor.zone, visitor.now))

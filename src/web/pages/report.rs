@@ -9,8 +9,7 @@ use serde::Deserialize;
 
 use crate::admin::Answer;
 use crate::admin::command::{self, Action, Command};
-use crate::web::routes::Routes;
-use crate::web::session::{Admitted, Member};
+use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout};
 

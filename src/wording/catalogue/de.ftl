@@ -243,6 +243,20 @@ keep-later = - `{ $path }`: `/promote { $name }` zeigt es
 keep-waits = { $path } gehört noch nicht dir: Die Dateien des Gedächtnisses lassen sich gerade nicht schreiben. Sobald es geht, gehört es dir; du musst nichts tun. `compline doctor` sagt, was nicht stimmt.
 keep-stuck = Ich konnte { $path } nicht zu deinem machen: Die Dateien des Gedächtnisses lassen sich gerade nicht schreiben. `compline doctor` sagt, was nicht stimmt; /memory zeigt, was da ist, und /promote versucht es noch einmal.
 keep-changed = Nichts wurde gemerkt: Was jetzt dort steht, ist nicht, was dir gezeigt wurde. /memory listet auf, was von außen kam, und /promote zeigt es.
+agent-memories = Was Agenten und Profile über dich gelernt haben. Was eingeschaltet ist, fällt von selbst ein; was ausgeschaltet ist, bleibt gespeichert, und deine Suche findet es.
+agent-memories-none = Kein anderer Agent und kein anderes Profil hat etwas über dich gelernt.
+agent-memory = { $state ->
+    [own] - **{ $name }**, { $size }: in Gebrauch
+    [on] - **{ $name }**, { $size }: eingeschaltet
+   *[off] - **{ $name }**, { $size }: ausgeschaltet
+}
+agent-memory-how = `{ $command }` schaltet eines um.
+agent-memory-unknown = Kein anderer Agent und kein anderes Profil heißt { $name }. `{ $list }` zeigt sie.
+agent-memory-own = { $name } ist in Gebrauch, darum fällt immer ein, was dort gelernt wurde.
+agent-memory-switched = { $on ->
+    [yes] Was { $name } gelernt hat, fällt von jetzt an ein.
+   *[no] Was { $name } gelernt hat, fällt nicht mehr ein. Es bleibt gespeichert, und deine Suche findet es.
+}
 promoted = Erledigt: { $path } gehört jetzt dir. { $then }
 promoted-instead = Erledigt: { $path } gehört jetzt dir, anstelle von „{ $old }“. { $then }
 memory-read = Ab der nächsten Nachricht weiß ich es.
@@ -937,7 +951,7 @@ does-remove = Zugang entziehen
 hint-new = schick deine Nachricht danach extra
 hint-yes = mit der Nummer der Frage; 10 oder new erlaubt auch weitere Aufrufe eines fremden Werkzeugs
 hint-no = mit der Nummer der Frage
-hint-memory = search nimmt auch --agent NAME, --section ÜBERSCHRIFT, --category WORT, --since und --until TAG, --case und --context ZEILEN; show NOTE VERSION zeigt eine Fassung, diff NOTE VERSION VERSION, was sich zwischen zweien geändert hat
+hint-memory = search nimmt auch --agent NAME, --section ÜBERSCHRIFT, --category WORT, --since und --until TAG, --case und --context ZEILEN; show NOTE VERSION zeigt eine Fassung, diff NOTE VERSION VERSION, was sich zwischen zweien geändert hat; profiles zeigt, was andere Agenten und Profile gelernt haben, profile NAME on|off schaltet es
 hint-trust = NUMBER ist die Nummer aus der Liste; off nimmt alles zurück
 hint-reminders = um eine zu stellen, bitte mich in deinen eigenen Worten darum, ohne Befehl; later stellt eine, die schon kam, in einer Stunde noch einmal
 hint-forget = NOTE ist ein Name, der Schlüssel einer Tatsache oder der ganze Wortlaut einer Zeile; die Antwort zeigt, was gelöscht wird, und den Code dafür; "messages" löscht auch die Nachrichten, aus denen es stammt; /forget WORTE messages löscht, was nur in Nachrichten steht

@@ -243,6 +243,20 @@ keep-later = - `{ $path }`: `/promote { $name }` shows it
 keep-waits = { $path } is not yours yet: the files of the memory cannot be written just now. It becomes yours as soon as they can; you need do nothing. `compline doctor` says what is wrong.
 keep-stuck = I could not make { $path } yours: the files of the memory cannot be written just now. `compline doctor` says what is wrong; /memory shows what is there, and /promote tries again.
 keep-changed = Nothing was kept: what lies there now is not what you were shown. /memory lists what came from outside, and /promote shows it.
+agent-memories = What agents and profiles have learned about you. What is on comes to mind by itself; what is off stays stored, and your search finds it.
+agent-memories-none = No other agent or profile has learned anything about you.
+agent-memory = { $state ->
+    [own] - **{ $name }**, { $size }: in use
+    [on] - **{ $name }**, { $size }: on
+   *[off] - **{ $name }**, { $size }: off
+}
+agent-memory-how = `{ $command }` switches one.
+agent-memory-unknown = No other agent or profile is named { $name }. `{ $list }` lists them.
+agent-memory-own = { $name } is in use, so what it has learned always comes to mind.
+agent-memory-switched = { $on ->
+    [yes] What { $name } has learned comes to mind from now on.
+   *[no] What { $name } has learned no longer comes to mind. It stays stored, and your search finds it.
+}
 promoted = Done: { $path } is yours now. { $then }
 promoted-instead = Done: { $path } is yours now, instead of “{ $old }”. { $then }
 memory-read = I know it from the next message on.

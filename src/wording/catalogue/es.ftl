@@ -243,6 +243,20 @@ keep-later = - `{ $path }`: `/promote { $name }` lo muestra
 keep-waits = { $path } todavía no es tuyo: los archivos de la memoria no se pueden escribir ahora mismo. Lo será en cuanto se pueda; no tienes que hacer nada. `compline doctor` dice qué falla.
 keep-stuck = No he podido hacer tuyo { $path }: los archivos de la memoria no se pueden escribir ahora mismo. `compline doctor` dice qué falla; /memory muestra lo que hay, y /promote lo intenta de nuevo.
 keep-changed = No se ha recordado nada: lo que hay allí ahora no es lo que se te mostró. /memory enumera lo que vino de fuera, y /promote lo muestra.
+agent-memories = Lo que agentes y perfiles han aprendido de ti. Lo activado se recuerda solo; lo desactivado sigue guardado, y tu búsqueda lo encuentra.
+agent-memories-none = Ningún otro agente o perfil ha aprendido nada de ti.
+agent-memory = { $state ->
+    [own] - **{ $name }**, { $size }: en uso
+    [on] - **{ $name }**, { $size }: activado
+   *[off] - **{ $name }**, { $size }: desactivado
+}
+agent-memory-how = `{ $command }` cambia uno.
+agent-memory-unknown = Ningún otro agente o perfil se llama { $name }. `{ $list }` los muestra.
+agent-memory-own = { $name } está en uso, así que lo que ha aprendido siempre se recuerda.
+agent-memory-switched = { $on ->
+    [yes] Lo que ha aprendido { $name } se recuerda desde ahora.
+   *[no] Lo que ha aprendido { $name } ya no se recuerda. Sigue guardado, y tu búsqueda lo encuentra.
+}
 promoted = Hecho: { $path } ya es tuyo. { $then }
 promoted-instead = Hecho: { $path } ya es tuyo, en lugar de «{ $old }». { $then }
 memory-read = Lo sé desde el próximo mensaje.
@@ -937,7 +951,7 @@ does-remove = Quitar el acceso a una persona
 hint-new = después envía tu mensaje aparte
 hint-yes = con el número de la pregunta; 10 o new permite también más llamadas a una herramienta externa
 hint-no = con el número de la pregunta
-hint-memory = search admite también --agent NOMBRE, --section TÍTULO, --category PALABRA, --since y --until DÍA, --case y --context LÍNEAS; show NOTE VERSION muestra una versión, y diff NOTE VERSION VERSION qué cambió entre dos
+hint-memory = search admite también --agent NOMBRE, --section TÍTULO, --category PALABRA, --since y --until DÍA, --case y --context LÍNEAS; show NOTE VERSION muestra una versión, y diff NOTE VERSION VERSION qué cambió entre dos; profiles muestra lo que han aprendido otros agentes y perfiles, y profile NAME on|off lo activa o desactiva
 hint-trust = NUMBER es el número de la lista; off lo retira todo
 hint-reminders = para poner uno, pídemelo con tus palabras, sin comando; later vuelve a poner dentro de una hora uno que ya ha llegado
 hint-forget = NOTE es un nombre, la clave de un dato o todas las palabras de una línea; la respuesta muestra lo que se borra y el código para ello; "messages" borra también los mensajes de los que procede; /forget PALABRAS messages borra lo que solo está en mensajes

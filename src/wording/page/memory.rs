@@ -9,6 +9,25 @@ pub const CHANGED_MEANWHILE: &str = "Nothing was saved: the note was changed aft
 /// Refusal: the file was deleted while it was edited.
 pub const GONE_MEANWHILE: &str = "Nothing was saved: the note was deleted after you opened it. Your text is below, as you \
     typed it; saving again makes a new note of it.";
+/// Refusal: the section changed while it was edited.
+pub const SECTION_CHANGED: &str = "Nothing was saved: the section was changed after you opened it. Your text is below, \
+    as you typed it; put in what you want to keep of the other, and save again.";
+/// Refusal: no section of the note has that heading any more.
+pub const SECTION_GONE: &str = "Nothing was saved: the note was changed after you opened it, and no single section begins \
+    as yours. Your text is below, as you typed it; copy it into the whole note.";
+/// Heading of the difference between both sections.
+pub const SECTION_DIFFERENCE: &str = "From the section as it is now to your text";
+/// Heading of the present section.
+pub const SECTION_AS_IT_IS: &str = "The section as it is now";
+/// Remark above the form for a new note.
+pub const ABOUT_NEW_NOTES: &str = "A note is one file about one subject. Its first line is what the list shows.";
+/// Refusal: a note without text.
+pub const NOTE_WITHOUT_TEXT: &str = "Nothing was saved: a note needs some text.";
+/// Refusal: a note has that name.
+pub const NAME_IS_TAKEN: &str = "Nothing was saved: there is a note of that name already. Your text is below, as you typed \
+    it; choose another name, or put it into that note:";
+/// Remark about what agents and profiles have learned.
+pub const ABOUT_PROFILES: &str = "What is on comes to mind by itself; what is off stays stored, and a search finds it.";
 /// Heading of the difference between both texts.
 pub const DIFFERENCE: &str = "From the note as it is now to your text";
 /// Heading of the present text.

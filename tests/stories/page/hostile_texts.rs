@@ -224,6 +224,12 @@ async fn hostile_texts_in_a_request_stand_as_text() {
         let page = robin.post("/act", &[("command", &format!("/pair {text}"))]).await;
         found.extend(intruders("/act", &page.text));
         let page = robin.post("/login", &[("code", &text)]).await;
+        let page = robin.post("/people", &[("act", "pair"), ("name", &text), ("role", "owner")]).await;
+        found.extend(intruders("/people", &page.text));
+        let page = robin.post("/new-note", &[("name", &text), ("text", "")]).await;
+        found.extend(intruders("/new-note", &page.text));
+        let page = robin.post("/memory", &[("name", &text), ("state", "on")]).await;
+        found.extend(intruders("/memory", &page.text));
         found.extend(intruders("/login", &page.text));
         // The browser's own words for itself stand in the list of browsers.
         let Ok(agent) = HeaderValue::from_bytes(text.as_bytes()) else { continue };
