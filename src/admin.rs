@@ -51,22 +51,24 @@ mod turn_work; // tools and cost of an answer
 mod usage; // /usage
 mod upkeep; // the last upkeep
 
-pub use agenda::{AgendaItem, AgendaKind};
+pub use agenda::{AgendaItem, AgendaKind, MissedItem};
 pub use answer::{Answer, AnswerFile, CommandError};
 pub use calendar::{ConversationCalendar, DayCount};
 pub use chat::ChatEntry;
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;
-pub use jobs::{ReflectionItem, ReflectionReport, ReflectionsReport};
+pub use jobs::{ReflectionItem, ReflectionReport, ReflectionsReport, RemindersReport};
 pub use memory::{
     AgentMemories, FileComparison, FileHistoryPage, FileVersion, Knowledge, MemoryFile, MemoryReport, NoteEdit,
     NoteSection, NotesListed, OriginReport, RepairMode, SortedNotes, UnreadFiles, note_address,
 };
 pub use models::{ModelEntry, ModelsReport, PREFERRED_MODEL};
 pub use numbers::Numbers;
-pub use paging::{Page, PageRequest};
+pub use paging::{Page, PageRequest, ReminderPlace, RemindersPart};
+pub use pairing::{Pairing, PairingCode};
 pub use pending::PendingReport;
+pub use people::{HandOverStep, ListedPerson, PeopleReport, PersonReport};
 pub use review::{ProposalItem, ProposalView, ProposalsReport};
 pub use search::{FileExcerpt, FileLine, HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchReport, SearchRow};
 pub use skills::{

@@ -12,9 +12,10 @@
 //! comes from ([`label`]), and a crash leaves either the old file or the new one. Only trusted text
 //! is loaded automatically ([`load`]); other text is read on request and carries its label.
 //!
-//! [`Workspace`] gives access by purpose: reading (`files`, `browse`, `stored_files`,
-//! `uploads`), changes (`write`, `versions`, `approved_text`), notes and facts (`notes`, `facts`, `learn`), folders (`folders`,
-//! `owned_files`), checks (`health`). [`Index`] keeps the entries that are searched.
+//! [`Workspace`] gives access by purpose: reading (`files`, `browse`, `stored_files`, `uploads`),
+//! changes (`write`, `versions`, `approved_text`), notes and facts (`notes`, `facts`, `learn`),
+//! folders (`folders`, `owned_files`), checks (`health`). [`Index`] keeps the entries that are
+//! searched.
 
 mod agent; // the agent's own memory
 mod approved_text; // text from outside that its person approves: what it becomes
@@ -23,6 +24,7 @@ mod disk; // reading and writing below the root
 mod fact_origin; // since when a fact has its value
 mod facts; // lists of facts, one value per key
 mod files; // reading for a party
+mod folder_tree; // folders as a tree
 mod folders; // whose folder is where
 mod hand_edits; // values changed by hand
 mod health; // figures and fixes for `doctor`
@@ -39,9 +41,9 @@ mod load; // files that a turn begins with
 pub mod memory_md; // managed regions of MEMORY.md
 pub mod note; // front matter of a note
 mod notes; // notes with their index lines, and daily notes
+mod other_agents; // memory of other agents and profiles, on or off
 mod owned_files; // all files of a party
 mod page; // a file as prompts show it
-mod other_agents; // memory of other agents and profiles, on or off
 mod path_walk; // paths that follow no link
 pub mod section; // sections of Markdown
 mod stored_files; // files that the program writes whole
@@ -53,10 +55,11 @@ mod write; // the single writer
 #[cfg(test)]
 mod tests;
 
-pub use browse::{Browsed, FileTotals, FolderItem, FolderPage, OpenedFile};
+pub use browse::{Browsed, FileOrder, FolderItem, FolderPage, FolderPart, OpenedFile};
 pub use disk::RemoveOutcome;
 pub use fact_origin::FactOrigin;
 pub use files::{AccessError, AccessRefusal, HEARTBEAT, Listed, NoteLine, NoteList, OwnFile, UnreadNote};
+pub use folder_tree::{FileTotals, FolderNode, FolderTree};
 pub use folders::{HandOverError, HandOverRefusal, HandOverResult};
 pub use hand_edits::FollowedEdit;
 pub use health::{FileProblem, Misplaced, WorkspaceFixes, WorkspaceHealth};
@@ -71,6 +74,7 @@ pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_
 pub use layout::{EXPERIENCE, is_instruction, is_owner_only, normal as normal_path, own as path_in_folder};
 pub use learn::{FAILED_CALL, Learnings, TIMED_OUT, UNREACHABLE};
 pub use notes::{NoteDraft, Replaced, Section, StoredNote};
+pub use other_agents::AgentMemory;
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;

@@ -167,6 +167,8 @@ mod page_power;
 mod page_routes;
 #[path = "stories/page/page_search.rs"]
 mod page_search;
+#[path = "stories/page/page_schedule.rs"]
+mod page_schedule;
 #[path = "stories/page/page_texts.rs"]
 mod page_texts;
 #[path = "stories/page/page_usage.rs"]

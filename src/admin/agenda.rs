@@ -1,5 +1,5 @@
-//! A person's day and week, as the page draws them: what was said, what they got without asking, and
-//! what comes.
+//! A person's day and week, as the page draws them: what was said, what they got without asking,
+//! and what comes.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,14 @@ use super::JobsAdmin;
 use crate::id::{AddressId, MessageId, PersonId};
 use crate::message::ChannelKind;
 use crate::people::Person;
-use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind};
+use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind, SlotRow};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 
 /// Maximum number of messages that are looked through.
 const MAX_MESSAGES: u32 = 1_000;
+/// Maximum number of missed items shown.
+const MAX_MISSED: u32 = 10;
 /// Maximum number of times of one recurring item.
 const MAX_TIMES: usize = 100;
 
@@ -46,7 +48,35 @@ pub struct AgendaItem {
     pub text: Option<Text>,
 }
 
+/// A scheduled item that did not happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissedItem {
+    /// Time at which it was due.
+    pub at: Timestamp,
+    /// What it was.
+    pub kind: AgendaKind,
+    /// Why, in the program's own words.
+    pub reason: String,
+}
+
 impl JobsAdmin<'_> {
+    /// The newest items of a person, due since then, that did not happen.
+    pub async fn missed(&self, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<MissedItem>> {
+        let scope = Scope::Person(person);
+        let slots = self.journal.read(move |db| db.slots().missed_slots(scope, since, MAX_MISSED)).await?;
+        let item = |slot: SlotRow| MissedItem {
+            at: slot.due_at,
+            kind: match slot.job.split(':').next().unwrap_or_default() {
+                "reminder" => AgendaKind::Reminder,
+                "task" => AgendaKind::Task,
+                "heartbeat" => AgendaKind::Heartbeat,
+                _ => AgendaKind::Reflection,
+            },
+            reason: slot.reason,
+        };
+        Ok(slots.into_iter().map(item).collect())
+    }
+
     /// What a person said and got without asking since then, oldest first.
     pub async fn past(&self, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
         self.journal.read_much(move |db| past(db, person, since)).await

@@ -19,7 +19,7 @@ pub use table::{COMMANDS, CommandRow, InGroup, help};
 
 use super::files::FilesRequest;
 use super::imports::ImportRequest;
-use super::paging::PageRequest;
+use super::paging::{PageRequest, RemindersPart};
 use super::search::SearchQuery;
 use super::transcript::TranscriptPart;
 use crate::engine::turn::call::YesExtent;
@@ -65,7 +65,7 @@ pub enum Query {
     /// State of the workspace and its index.
     Knowledge,
     /// The caller's reminders.
-    Reminders,
+    Reminders(RemindersPart),
     /// Items of the caller's `HEARTBEAT.md`.
     Heartbeat,
     /// Ticked items of the caller's `HEARTBEAT.md`, which a command can take out.

@@ -17,12 +17,13 @@ use serde_json::{Value, json};
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::HistoryAdmin;
+use super::RemindersPart;
 use super::answer::{Answer, AnswerFile, Render, RenderContext, ShownLabel, plain, sources, with_fields};
 use super::transcript::{self, TranscriptPart};
 use crate::engine::system_run;
 use crate::id::{ConversationId, PersonId};
-use crate::people::{Party, Person};
 use crate::memory::OpenedFile;
+use crate::people::{Party, Person};
 use crate::store::{Db, SummaryContent, SummaryInputs};
 use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
@@ -60,7 +61,6 @@ impl HistoryAdmin<'_> {
         Ok(Answer { file: Some(file), ..Answer::ours(says::EXPORT_IN_DIRECT_CHAT.in_language(language), json) })
     }
 
-    /// Writes all data of a person to a new file.
     /// Packs all data of a person into a file without a name, which is gone once it is closed.
     pub async fn export_to_page(&self, person: &Person) -> anyhow::Result<OpenedFile> {
         let out = self.workspace.files().unnamed_file().await?;
@@ -72,6 +72,7 @@ impl HistoryAdmin<'_> {
         Ok(OpenedFile { file, name: file_name(self.clock.now()), size, picture: None })
     }
 
+    /// Writes all data of a person to a new file.
     pub async fn export_to(&self, name: &str, file: &str) -> anyhow::Result<Answer> {
         let Some(person) = self.person_named(name).await? else {
             return Ok(Answer::refusal(command::no_such_person(&plain(name))));
@@ -173,7 +174,7 @@ impl HistoryAdmin<'_> {
         archive.put("messages.jsonl", lines(&messages).as_bytes())?;
         archive.put("summaries.jsonl", lines(&summaries).as_bytes())?;
         self.thoughts(person, archive, shown).await?;
-        let reminders = self.jobs().reminders(person).await?.json(context, shown);
+        let reminders = self.jobs().reminders(person, RemindersPart::ALL).await?.json(context, shown);
         let reminders: Vec<Value> = reminders.as_array().cloned().unwrap_or_default();
         archive.put("reminders.jsonl", lines(&reminders).as_bytes())?;
         let settings = self.members().settings(person).await?.json(context, shown);

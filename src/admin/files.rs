@@ -17,7 +17,8 @@ use crate::engine::files::extracted_text;
 use crate::engine::system_run;
 use crate::id::{FileId, PartId};
 use crate::memory::{
-    AccessError, AccessRefusal, Browsed, FileProblem, FolderItem, FolderPage, OpenedFile, StoredUpload, Upload,
+    AccessError, AccessRefusal, Browsed, FileOrder, FileProblem, FolderItem, FolderPage, FolderPart, OpenedFile,
+    StoredUpload, Upload,
 };
 use crate::people::{Party, Person};
 use crate::store::FileRow;
@@ -35,10 +36,8 @@ const IN_CHAT: usize = 20;
 pub struct FilesRequest {
     /// Path of the folder as its owner sees it; blank for all of theirs.
     pub path: String,
-    /// Name after which the list begins; blank for the first.
-    pub after: String,
-    /// Maximum number of items.
-    pub limit: usize,
+    /// The part of it.
+    pub part: FolderPart,
 }
 
 impl FilesRequest {
@@ -50,7 +49,7 @@ impl FilesRequest {
             None => rest.rsplit_once(" after ").unwrap_or((rest, "")),
         };
         let [path, after] = [folder, after].map(|word| word.trim().trim_matches('`').to_owned());
-        Self { path, after, limit: IN_CHAT }
+        Self { path, part: FolderPart { order: FileOrder::Name, after, limit: IN_CHAT } }
     }
 }
 
@@ -131,8 +130,8 @@ impl MemoryAdmin<'_> {
     /// A person's files at a path.
     pub async fn browse(&self, person: &Person, request: &FilesRequest) -> Result<FilesReport, AccessError> {
         let (who, now) = (Party::One(person.clone()), self.clock.now());
-        let FilesRequest { path, after, limit } = request;
-        Ok(FilesReport(self.workspace.files().browse(&who, path, after, *limit, now).await?))
+        let FilesRequest { path, part } = request;
+        Ok(FilesReport(self.workspace.files().browse(&who, path, part.clone(), now).await?))
     }
 
     /// The text of one of a person's files, with its digest.
@@ -251,7 +250,8 @@ mod tests {
     use super::*;
 
     fn request(path: &str, after: &str, limit: usize) -> FilesRequest {
-        FilesRequest { path: path.to_owned(), after: after.to_owned(), limit }
+        let part = FolderPart { order: FileOrder::Name, after: after.to_owned(), limit };
+        FilesRequest { path: path.to_owned(), part }
     }
 
     async fn folder(fixture: &Fixture, person: &Person, path: &str) -> Option<FolderPage> {

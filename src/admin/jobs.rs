@@ -10,7 +10,7 @@ use super::answer::{
     Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words, with_fields,
 };
 use super::command::ReflectionRequest;
-use super::paging::{Page, PageRequest};
+use super::paging::{Page, PageRequest, ReminderPlace, RemindersPart};
 use crate::id::{ConversationId, PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
 use crate::reflection::render;
@@ -30,12 +30,19 @@ const TIMES: usize = 3;
 const MAX_WAIT: Duration = Duration::from_secs(600);
 
 impl JobsAdmin<'_> {
-    /// A person's waiting reminders and tasks.
-    pub(super) async fn reminders(&self, person: &Person) -> anyhow::Result<RemindersReport> {
-        let id = person.id;
-        let rows = self.journal.read(move |db| db.reminders().reminders_of(id)).await?;
+    /// A person's waiting reminders and tasks, soonest first.
+    pub async fn reminders(&self, person: &Person, part: RemindersPart) -> anyhow::Result<RemindersReport> {
+        let (id, RemindersPart { after, limit }) = (person.id, part);
+        let read = move |db: Db<'_>| {
+            db.reminders().reminders_after(id, after.map(|place| (place.at, place.id)), limit.saturating_add(1))
+        };
+        let mut rows = self.journal.read(read).await?;
+        let has_more = rows.len() > usize::try_from(limit)?;
+        rows.truncate(usize::try_from(limit)?);
+        let place = |row: &ReminderRow| row.next_at.map(|at| ReminderPlace { at, id: row.id });
+        let next = rows.last().filter(|_| has_more).and_then(place);
         let zone = self.engine.zone_of(Scope::Person(id)).await?;
-        Ok(RemindersReport { rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect() })
+        Ok(RemindersReport { rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect(), next })
     }
 
     /// Cancels one of a person's reminders.
@@ -127,9 +134,11 @@ fn times(row: &ReminderRow, zone: Zone) -> Vec<Timestamp> {
 }
 
 /// Waiting reminders and tasks.
-pub(super) struct RemindersReport {
+pub struct RemindersReport {
     /// Each with its next times.
-    rows: Vec<(Vec<Timestamp>, ReminderRow)>,
+    pub rows: Vec<(Vec<Timestamp>, ReminderRow)>,
+    /// Place after which the list goes on, if it does.
+    pub next: Option<ReminderPlace>,
 }
 
 impl Render for RemindersReport {
@@ -148,7 +157,15 @@ impl Render for RemindersReport {
             reminder::reminder(language, row.id, row.kind.as_str(), &when, &words, &plain(&sources))
         };
         let lines: Vec<String> = self.rows.iter().map(line).collect();
-        reminder::reminders(&lines.join("\n"), context.zone.name(), context.surface)
+        let mut text = reminder::reminders(&lines.join("\n"), context.zone.name(), context.surface);
+        if let Some(next) = &self.next {
+            let more = match context.surface {
+                Surface::Chat(language) => command::more(language, &format!("/reminders after {next}")),
+                Surface::CommandLine => command::more(Language::ENGLISH, &format!("--after {next}")),
+            };
+            text = format!("{text}\n\n{more}");
+        }
+        text
     }
 
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
@@ -336,6 +353,29 @@ mod tests {
         }
         assert!(!fixture.admin.chat(&fixture.ada(), "/reminders").await.markdown.contains("mum"));
         assert!(fixture.admin.chat(&fixture.ben(), "/reminders").await.markdown.contains("boat"));
+    }
+
+    /// Proves: operation/next-page
+    #[tokio::test]
+    async fn reminders_are_listed_page_by_page() {
+        let fixture = Fixture::new().await;
+        for number in 0..65 {
+            fixture.reminds("Ada", "water the plants", "", 3_600 + 60 * (number / 3)).await;
+        }
+        let (mut shown, mut command) = (Vec::new(), "/reminders".to_owned());
+        loop {
+            let answer = fixture.admin.chat(&fixture.ada(), &command).await;
+            shown.extend(answer.json.as_array().unwrap().iter().map(|one| one["id"].as_i64().unwrap()));
+            let first = shown.first().copied().unwrap_or_default();
+            // One that was shown ends meanwhile.
+            fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {first}")).await;
+            match answer.markdown.lines().find_map(|line| line.strip_prefix("More: ")) {
+                Some(next) => command = next.to_owned(),
+                None => break,
+            }
+        }
+        assert_eq!(shown, (1..=65).collect::<Vec<i64>>());
+        assert!(fixture.admin.chat(&fixture.ada(), "/reminders after nothing").await.failed);
     }
 
     #[tokio::test]

@@ -84,6 +84,50 @@ impl<T> Page<T> {
     }
 }
 
+/// A part of a person's reminders that is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemindersPart {
+    /// Place after which it begins; `None` for the first.
+    pub after: Option<ReminderPlace>,
+    /// Maximum number.
+    pub limit: u32,
+}
+
+impl RemindersPart {
+    /// All of them.
+    pub const ALL: Self = Self { after: None, limit: u32::MAX - 1 };
+
+    /// The page of a command that begins after a place.
+    pub(super) fn page(after: Option<ReminderPlace>) -> Self {
+        Self { after, limit: 30 }
+    }
+}
+
+/// Place in a list of reminders, which stays the same while others come and go: `TIME-NUMBER`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReminderPlace {
+    /// Next time of the reminder there.
+    pub at: Timestamp,
+    /// Its number.
+    pub id: ReminderId,
+}
+
+impl Display for ReminderPlace {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.at.0, self.id)
+    }
+}
+
+impl FromStr for ReminderPlace {
+    type Err = ();
+
+    fn from_str(typed: &str) -> Result<Self, ()> {
+        let (at, id) = typed.split_once('-').ok_or(())?;
+        let number = |word: &str| word.parse::<i64>().map_err(|_| ());
+        Ok(Self { at: Timestamp(number(at)?), id: ReminderId(number(id)?) })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -61,6 +61,12 @@ impl Origin {
         self.person.as_ref().filter(|_| self.surface.is_chat())
     }
 
+    /// Returns the only person whose words the caller sees: in a chat nobody is shown what others
+    /// said, not even an owner.
+    fn own(&self) -> Option<PersonId> {
+        self.chat_person().map(|person| person.id)
+    }
+
     /// Returns the only person whose data the caller sees; `None` for owners, who see all.
     fn only(&self) -> Option<PersonId> {
         self.chat_person().filter(|person| person.role != Role::Owner).map(|person| person.id)
@@ -120,9 +126,8 @@ impl Admin {
     }
 
     async fn read(&self, origin: &Origin, query: Query) -> Result<Answer, CommandError> {
-        let (only, surface, language) = (origin.only(), origin.surface, origin.surface.language());
-        // In a chat nobody is shown what others said, not even an owner.
-        let own = origin.chat_person().map(|person| person.id);
+        let (only, own) = (origin.only(), origin.own());
+        let (surface, language) = (origin.surface, origin.surface.language());
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
         let context = &self.context_of(origin).await?;
         let shown = |result: &dyn Render| Ok(Answer::rendering(result, context));
@@ -149,7 +154,7 @@ impl Admin {
             Query::Models => shown(&self.reports().models()),
             Query::Tools => shown(&self.reports().tools().await?),
             Query::Knowledge => shown(&memory_files.knowledge(RepairMode::Check).await?),
-            Query::Reminders => shown(&self.jobs().reminders(origin.person()?).await?),
+            Query::Reminders(part) => shown(&self.jobs().reminders(origin.person()?, part).await?),
             Query::Heartbeat => shown(&self.jobs().heartbeat(origin.person()?).await?),
             Query::TickedItems => shown(&self.jobs().ticked_items(origin.person()?).await?),
             Query::Reflections(page) => shown(&self.jobs().reflections(own, page).await?),
@@ -180,12 +185,12 @@ impl Admin {
                 shown(&skills.compare_skill_versions(&name, versions, surface).await?)
             }
             Query::Memory => shown(&memory_files.overview(origin.person()?, NotesListed::All, surface).await?),
+            Query::AgentMemories => shown(&memory_files.agent_memories(origin.person()?).await?),
             Query::SearchMemory(query) => shown(&self.finder().search_memory(origin.person()?, &query).await?),
             Query::Files(request) => shown(&memory_files.files(origin.person()?, &request, surface).await?),
             Query::Note(note) => shown(&memory_files.note(origin.person()?, &note, surface).await?),
             Query::NoteHistory(note, page) => {
                 shown(&memory_files.note_history(origin.person()?, &note, page, surface).await?)
-            Query::AgentMemories => shown(&memory_files.agent_memories(origin.person()?).await?),
             }
             Query::NoteComparison(note, versions) => {
                 shown(&memory_files.compare_versions(origin.person()?, &note, versions, surface).await?)
@@ -203,7 +208,7 @@ impl Admin {
 
     async fn act(&self, origin: &Origin, action: Action) -> Result<Answer, CommandError> {
         let (surface, language) = (origin.surface, origin.surface.language());
-        let chat_person = origin.chat_person().map(|person| person.id);
+        let chat_person = origin.own();
         let issuer = chat_person.map_or(Issuer::CommandLine, Issuer::Person);
         let by = chat_person.map_or(DecisionSource::CommandLine, DecisionSource::Chat);
         let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
@@ -259,12 +264,12 @@ impl Admin {
                 return memory_files.vouch(origin.person()?, number, &code, &self.context_of(origin).await?).await;
             }
             Action::TakeBack => return memory_files.take_back(origin.person()?, language).await,
+            Action::SwitchMemory { name, on } => memory_files.switch_agent(origin.person()?, &name, on, surface).await,
             Action::RestoreNote { note, version } => {
                 memory_files.restore_note(origin.person()?, &note, version, surface).await
             }
             Action::NoteEdited { person, path, digest } => {
                 memory_files.note_edited(&self.owner_of_note(origin, &person).await?, &path, &digest).await
-            Action::SwitchMemory { name, on } => memory_files.switch_agent(origin.person()?, &name, on, surface).await,
             }
             Action::Forget { name, messages, step } => {
                 let person = origin.person()?;

@@ -85,7 +85,11 @@ pub enum ActAs {
 #[derive(Debug, Subcommand)]
 pub enum Reminders {
     /// List the owner's reminders and tasks with their times
-    List,
+    List {
+        /// Only what comes after the place that the page before gave
+        #[arg(long, value_name = "PLACE")]
+        after: Option<String>,
+    },
     /// Cancel a reminder or task
     Cancel {
         /// Number of the reminder or task
@@ -162,9 +166,23 @@ pub struct Files {
     /// Maximum number
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
-    /// Only what comes after that name
+    /// Order
+    #[arg(long, value_enum, default_value_t = ListedOrder::Name)]
+    sort: ListedOrder,
+    /// Only what comes after that name, or after the place that the page before gave
     #[arg(long, value_name = "NAME")]
     after: Option<String>,
+}
+
+/// Order of files.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum ListedOrder {
+    /// By name
+    Name,
+    /// Largest first
+    Size,
+    /// Last changed first
+    Time,
 }
 
 /// `compline search …`
@@ -354,7 +372,9 @@ impl Reminders {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         match self {
-            Self::List => words(&["reminders", "list"]),
+            Self::List { after } => {
+                words(&["reminders", "list"]).into_iter().chain(flags(&[("--after", after)])).collect()
+            }
             Self::Cancel { id } => words(&["reminders", "cancel", &id.to_string()]),
         }
     }
@@ -386,6 +406,7 @@ impl Files {
     /// Returns the command in the gateway's syntax.
     pub fn line(&self) -> Vec<String> {
         let mut line = words(&["files", "--limit", &self.limit.to_string()]);
+        line.extend(words(&["--sort", &value(&self.sort)]));
         line.extend(flags(&[("--after", &self.after)]));
         line.extend(words(&["--", self.folder.as_deref().unwrap_or_default()]));
         line

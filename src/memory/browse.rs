@@ -4,13 +4,18 @@
 //! A file belongs to the hand that wrote what is there now. For a small file its bytes decide; a
 //! larger one counts as its newest version, because a list reads no large files.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::sync::Arc;
 use std::time::Duration;
 
+use strum::{EnumString, IntoStaticStr};
+
 use super::disk::FolderEntry;
 use super::files::{AccessError, AccessRefusal, find_in};
+use super::folder_tree::{FileTotals, FolderTree};
 use super::path_walk::PathType;
 use super::workspace::{FileSizes, Workspace, WorkspaceFiles};
 use super::{disk, label, layout, page};
@@ -29,13 +34,18 @@ const COUNT_HOLDS: Duration = Duration::from_secs(10);
 /// Number of bytes that tell what kind of picture a file is.
 const HEAD: u64 = 16;
 
-/// Number and size of files.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct FileTotals {
-    /// Number of files.
-    pub files: usize,
-    /// Size in bytes.
-    pub bytes: u64,
+/// Totals by name.
+type Totals = HashMap<String, FileTotals>;
+
+/// A part of a folder that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FolderPart {
+    /// Order.
+    pub order: FileOrder,
+    /// Place after which it begins, as [`FolderPage::next`]; blank for the first.
+    pub after: String,
+    /// Maximum number of items.
+    pub limit: usize,
 }
 
 /// A file or a subfolder.
@@ -59,19 +69,37 @@ pub struct FolderItem {
     pub label: Label,
 }
 
-/// A part of a folder, by name.
+/// Order of a folder.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum FileOrder {
+    /// By name.
+    #[default]
+    Name,
+    /// Largest first.
+    Size,
+    /// Last changed first.
+    Time,
+}
+
+/// A part of a folder, in its order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderPage {
     /// Path of the folder as its owner sees it; blank for all of theirs.
     pub path: String,
     /// The items.
     pub items: Vec<FolderItem>,
-    /// Name after which the next page begins, if there is one.
+    /// Place after which the next page begins, if there is one: a name, after the size or time that
+    /// decides the order and a slash.
     pub next: Option<String>,
     /// All files below the folder.
     pub below: FileTotals,
     /// All files of the party.
     pub all: FileTotals,
+    /// Time at which they were counted.
+    pub counted_at: Timestamp,
+    /// The folders of the party.
+    pub tree: FolderTree,
 }
 
 /// A folder or a file at a path.
@@ -107,20 +135,21 @@ struct Look {
 }
 
 impl WorkspaceFiles<'_> {
-    /// Returns the file at that path of the party's folder, or at most `limit` items of the folder
-    /// there, from the first name after `after` on. A blank path is the party's own folder.
+    /// Returns the file at that path of the party's folder, or a part of the folder there. A blank
+    /// path is the party's own folder.
     pub async fn browse(
         &self,
         who: &Party,
         path: &str,
-        after: &str,
-        limit: usize,
+        part: FolderPart,
         now: Timestamp,
     ) -> Result<Browsed, AccessError> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         let path = layout::normal(path.trim().trim_end_matches('/')).ok_or(AccessRefusal::BadPath)?;
-        let (requested, after) = (path.clone(), after.to_owned());
-        let look = move |workspace: &Workspace| workspace.files().look(&folder, &requested, &after, limit);
+        let (counted_at, all) = self.count(who, now).await?;
+        let inside = Arc::new(totals_in(&all, &path));
+        let (requested, totals) = (path.clone(), Arc::clone(&inside));
+        let look = move |workspace: &Workspace| workspace.files().look(&folder, &requested, &part, &totals);
         let Look { real, entries, next, is_file } = self.on_disk_unless_refused(look).await?;
         let query = move |db: Db<'_>| {
             let items = entries.into_iter().map(|(entry, digest)| item(db, scope, &real, entry, digest));
@@ -131,14 +160,15 @@ impl WorkspaceFiles<'_> {
             let file = items.pop().ok_or(AccessRefusal::Elsewhere)?;
             return Ok(Browsed::File(FolderItem { path, ..file }));
         }
-        let all = self.count(who, now).await?;
         for item in &mut items {
             item.path = layout::within(&path, &item.name);
             if item.is_folder {
-                item.totals = below(&all, &item.path);
+                item.totals = inside.get(&item.name).copied().unwrap_or_default();
             }
         }
-        Ok(Browsed::Folder(FolderPage { below: below(&all, &path), all: below(&all, ""), path, items, next }))
+        let (below, tree) = (sum(inside.values()), FolderTree::of(&all, &path));
+        let all = sum(totals_in(&all, "").values());
+        Ok(Browsed::Folder(FolderPage { path, items, next, below, all, counted_at, tree }))
     }
 
     /// Opens the file at that path of the party's folder, of any size.
@@ -161,7 +191,7 @@ impl WorkspaceFiles<'_> {
     }
 
     /// Blocks.
-    fn look(&self, folder: &str, path: &str, after: &str, limit: usize) -> Result<Look, AccessError> {
+    fn look(&self, folder: &str, path: &str, part: &FolderPart, totals: &Totals) -> Result<Look, AccessError> {
         let disk = &self.0.disk;
         let found = match find_in(disk, folder, path) {
             // Nothing was written for the party yet.
@@ -178,7 +208,10 @@ impl WorkspaceFiles<'_> {
             found => {
                 let real = found.map(|found| found.real_path()).unwrap_or_default();
                 let is_own = |name: &str| layout::own(folder, &layout::within(&real, name)).is_some();
-                let (entries, next) = disk.list_after(&real, after, limit, is_own)?;
+                let (entries, next) = match part.order {
+                    FileOrder::Name => disk.list_after(&real, &part.after, part.limit, is_own)?,
+                    _ => part.cut(disk.list_after(&real, "", usize::MAX, is_own)?.0, totals),
+                };
                 (real, entries, next, false)
             }
         };
@@ -191,30 +224,74 @@ impl WorkspaceFiles<'_> {
         Ok(Look { real, entries, next, is_file })
     }
 
-    /// Returns all files of a party; those of the last seconds unless the program changed one.
-    async fn count(&self, who: &Party, now: Timestamp) -> anyhow::Result<FileSizes> {
+    /// Returns all files of a party, and when they were counted: within the last seconds, unless
+    /// the program changed one.
+    async fn count(&self, who: &Party, now: Timestamp) -> anyhow::Result<(Timestamp, FileSizes)> {
         let scope = who.scope().encode();
         let counted = lock(&self.0.counts).get(&scope).filter(|(at, _)| now.since(*at) < COUNT_HOLDS).cloned();
-        if let Some((_, files)) = counted {
-            return Ok(files);
+        if let Some(counted) = counted {
+            return Ok(counted);
         }
         let files = self.folders().files_of(who).await?;
         // Files next to the workspace are in no folder of it.
         let inside = files.into_iter().filter(|file| !file.path.starts_with(layout::EXPERIENCE));
         let files: FileSizes = inside.map(|file| (file.path, file.size)).collect();
         lock(&self.0.counts).insert(scope, (now, Arc::clone(&files)));
-        Ok(files)
+        Ok((now, files))
     }
 }
 
-/// Sums the files below a folder.
-fn below(files: &[(String, u64)], folder: &str) -> FileTotals {
-    let is_below =
-        |path: &str| folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-    let inside = files.iter().filter(|(path, _)| is_below(path));
-    inside.fold(FileTotals::default(), |sum, (_, size)| FileTotals {
-        files: sum.files.saturating_add(1),
-        bytes: sum.bytes.saturating_add(*size),
+impl FolderPart {
+    /// Cuts the part out of all entries of a folder. Also returns the place of the last one if
+    /// there are more.
+    fn cut(&self, mut entries: Vec<FolderEntry>, totals: &Totals) -> (Vec<FolderEntry>, Option<String>) {
+        let key = |entry: &FolderEntry| match self.order {
+            FileOrder::Name => 0,
+            FileOrder::Size if entry.folder => signed(totals.get(&entry.name).map_or(0, |totals| totals.bytes)),
+            FileOrder::Size => signed(entry.size),
+            FileOrder::Time => entry.at.0,
+        };
+        entries.sort_by_cached_key(|entry| (Reverse(key(entry)), entry.name.clone()));
+        if let Some((last, name)) = self.after.split_once('/')
+            && let Ok(last) = last.parse::<i64>()
+        {
+            entries.retain(|entry| (Reverse(key(entry)), entry.name.as_str()) > (Reverse(last), name));
+        }
+        let has_more = entries.len() > self.limit;
+        entries.truncate(self.limit);
+        let next = entries.last().filter(|_| has_more).map(|last| format!("{}/{}", key(last), last.name));
+        (entries, next)
+    }
+}
+
+fn signed(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// Returns the totals of each file and folder in a folder, by name.
+fn totals_in(files: &[(String, u64)], folder: &str) -> Totals {
+    let mut totals = Totals::new();
+    for (path, size) in files {
+        let inside = if folder.is_empty() {
+            Some(&**path)
+        } else {
+            path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/'))
+        };
+        let Some(inside) = inside else { continue };
+        let name = inside.split('/').next().unwrap_or(inside);
+        let of = match totals.get_mut(name) {
+            Some(of) => of,
+            None => totals.entry(name.to_owned()).or_default(),
+        };
+        of.add(*size);
+    }
+    totals
+}
+
+fn sum<'a>(totals: impl Iterator<Item = &'a FileTotals>) -> FileTotals {
+    totals.fold(FileTotals::default(), |sum, one| FileTotals {
+        files: sum.files.saturating_add(one.files),
+        bytes: sum.bytes.saturating_add(one.bytes),
     })
 }
 

@@ -145,6 +145,21 @@ impl Reminders<'_> {
         self.db.rows("WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id", [person])
     }
 
+    /// Returns at most `limit` of them; those behind that place if it is given.
+    pub fn reminders_after(
+        &self,
+        person: PersonId,
+        place: Option<(Timestamp, ReminderId)>,
+        limit: u32,
+    ) -> anyhow::Result<Vec<ReminderRow>> {
+        let (at, id) = place.unzip();
+        self.db.rows(
+            "WHERE person_id = ?1 AND state = 'waiting' AND (?2 IS NULL OR (next_at, id) > (?2, ?3))
+             ORDER BY next_at, id LIMIT ?4",
+            params![person, at, id, limit],
+        )
+    }
+
     /// Returns the waiting reminders of admitted people, next due first.
     pub fn waiting_reminders(&self) -> anyhow::Result<Vec<ReminderRow>> {
         self.db.rows(

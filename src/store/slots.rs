@@ -157,6 +157,18 @@ impl Slots<'_> {
         )
     }
 
+    /// Returns the newest slots of a scope, due since then, that were missed or failed and not run
+    /// again.
+    pub fn missed_slots(&self, scope: Scope, since: Timestamp, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
+        self.db.rows(
+            "WHERE scope = ?1 AND due_at >= ?2 AND state IN ('missed', 'failed')
+             AND NOT EXISTS (SELECT 1 FROM slots l WHERE l.job = slots.job AND l.scope = slots.scope
+             AND l.period = slots.period AND l.run > slots.run)
+             ORDER BY due_at DESC, id DESC LIMIT ?3",
+            params![scope, since, limit],
+        )
+    }
+
     /// Returns the newest slots of all jobs, newest first.
     pub fn newest_slots(&self, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
         self.db.rows("ORDER BY id DESC LIMIT ?1", [limit])

@@ -13,8 +13,8 @@ mod memory; // what is kept about the visitor
 mod models; // models and outside tools
 mod new_note; // a note that is written on the page
 mod note; // one note and its versions
-mod proposals; // proposals and decisions about them
 mod people; // who has access
+mod proposals; // proposals and decisions about them
 mod reflections; // reflections and their outcomes
 mod report; // the answer of a command
 mod search; // the search
@@ -77,13 +77,13 @@ pub fn all() -> Routes {
         .get("/status", status::status)
         .get("/status/check", status::check)
         .get("/status/log", status::log)
-        .post("/act", report::act)
-        .get("/away", away::away)
-        .get("/help", help::help)
         .get("/people", people::list)
         .post("/people", people::change)
         .get("/people/{id}", people::person)
         .post("/people/{id}", people::change_person)
+        .post("/act", report::act)
+        .get("/away", away::away)
+        .get("/help", help::help)
         .get("/me", me::me)
         .post("/me/display", me::set_display)
         .post("/me/browsers/end", me::end_browser)

@@ -103,11 +103,23 @@ pub fn daily_budget(money: &str, tokens: &str) -> String {
 pub fn left_today(money: &str, tokens: &str) -> String {
     format!("Left today: {money}, and {tokens} tokens of models without a price.")
 }
+/// An empty list of reminders.
+pub const NO_REMINDERS: &str = "No reminder and no task waits. To set one, ask your assistant in your own words.";
 
 /// A folder without files.
 pub const NO_FILES: &str = "There are no files here. What you send to your assistant lands in the inbox.";
 /// Size of a folder without files.
 pub const EMPTY_FOLDER: &str = "empty";
+/// Number of folders.
+pub fn folders(count: usize) -> String {
+    if count == 1 { "1 folder".to_owned() } else { format!("{count} folders") }
+}
+
+/// Link to folders that are not shown.
+pub fn more_folders(count: usize) -> String {
+    format!("{count} more")
+}
+
 /// A path without a file or folder of the visitor.
 pub const NO_SUCH_FILE: &str = "There is no such file or folder.";
 /// A file that is neither a text nor a picture.

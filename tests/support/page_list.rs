@@ -19,7 +19,13 @@ const NO_PAGES: &[(&str, &str)] = &[
 ];
 
 /// Where one begins.
-const STARTS: &[&str] = &["/", "/login", "/search?q=week+kitchen+film+market&context=2", "/usage?before=2026-11-22"];
+const STARTS: &[&str] = &[
+    "/",
+    "/login",
+    "/search?q=week+kitchen+film+market&context=2",
+    "/usage?before=2026-11-22",
+    "/files/memory/MEMORY.md",
+];
 
 /// Number of pages of the same kind that are looked at.
 const ALIKE: usize = 3;

@@ -3,7 +3,7 @@
 //! People and addresses are identified by number, because buttons carry them.
 
 use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SettingChange, SourceMessages, search_flags};
-use crate::admin::paging::PageRequest;
+use crate::admin::paging::{PageRequest, RemindersPart};
 use crate::admin::transcript::TranscriptPart;
 use crate::engine::turn::call::YesExtent;
 use crate::id::{
@@ -42,12 +42,13 @@ pub(super) fn resend(rest: &str) -> Option<Action> {
     Some(Action::Resend(id))
 }
 
-/// Parses an empty argument, or `cancel` and a number.
+/// Parses an empty argument, `after` and a place in the list, or a verb and a number.
 pub(super) fn reminders(rest: &str) -> Option<Command> {
     let (verb, number) = first_word(rest);
     let act = |make: fn(ReminderId) -> Action| Some(Command::Act(make(ReminderId(number.parse().ok()?))));
     match verb.to_lowercase().as_str() {
-        "" => Some(Command::Read(Query::Reminders)),
+        "" => Some(Command::Read(Query::Reminders(RemindersPart::page(None)))),
+        "after" => Some(Command::Read(Query::Reminders(RemindersPart::page(Some(number.parse().ok()?))))),
         "cancel" => act(Action::CancelReminder),
         "done" => act(Action::FinishReminder),
         "later" => act(Action::SnoozeReminder),
@@ -282,12 +283,12 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
         "" => Query::Memory,
         "search" => Query::SearchMemory(search_flags::read(more)?),
         "edit" => Query::WhereToEdit,
-        "show" => match version_of(more) {
         "profiles" if more.is_empty() => Query::AgentMemories,
         "profile" => match switch(more) {
             None => Query::Note(rest.to_owned()),
             switched => return switched,
         },
+        "show" => match version_of(more) {
             Some((note, version)) => {
                 let named = Some(Box::new(Query::Note(more.to_owned())));
                 Query::NoteVersion { note, version: FileId(version), named }
@@ -318,7 +319,6 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
     }))
 }
 
-/// Parses a note and an optional code.
 /// Parses a name, which may contain spaces, and `on` or `off`.
 fn switch(rest: &str) -> Option<Command> {
     let (name, state) = rest.rsplit_once(char::is_whitespace)?;
@@ -326,6 +326,7 @@ fn switch(rest: &str) -> Option<Command> {
     Some(Command::Act(Action::SwitchMemory { name: named(name.trim_matches('`'))?, on }))
 }
 
+/// Parses a note and an optional code.
 pub(super) fn promote(rest: &str) -> Option<Action> {
     let (note, code) = first_word(rest);
     Some(Action::Promote { note: named(note)?, code: code.trim_matches('`').to_owned() })

@@ -9,13 +9,14 @@ use super::arguments::{self, kind_of};
 use super::{Action, BrowserChange, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
 use crate::admin::files::FilesRequest;
 use crate::admin::imports::ImportRequest;
-use crate::admin::paging::PageRequest;
+use crate::admin::paging::{PageRequest, RemindersPart};
 use crate::admin::search::SearchQuery;
 use crate::admin::transcript::TranscriptPart;
 use crate::id::{
     AddressId, ConversationId, FileId, ImportId, MessageId, OutboxId, PersonId, ProposalId, ReminderId, StrangerId,
     VersionNumber,
 };
+use crate::memory::{FileOrder, FolderPart};
 use crate::people::Role;
 use crate::store::ConversationKind;
 
@@ -35,7 +36,8 @@ fn query(words: &[&str]) -> Option<Query> {
         ["usage"] => Query::Usage,
         ["tools", "list"] => Query::Tools,
         ["knowledge"] => Query::Knowledge,
-        ["reminders", "list"] => Query::Reminders,
+        ["reminders", "list"] => Query::Reminders(RemindersPart::page(None)),
+        ["reminders", "list", "--after", place] => Query::Reminders(RemindersPart::page(Some(place.parse().ok()?))),
         ["reflections", "list", page @ ..] => Query::Reflections(page_of(page)?),
         ["reflections", "show", wanted] => Query::Reflection(text(wanted)),
         ["conversations", "list", "--kind", kind, page @ ..] => Query::Conversations(kind_of(kind)?, page_of(page)?),
@@ -63,9 +65,9 @@ fn query(words: &[&str]) -> Option<Query> {
         }
         ["skills", "history", name, page @ ..] => Query::SkillHistory(text(name), page_of(page)?),
         ["memory"] => Query::Memory,
+        ["memory", "profiles"] => Query::AgentMemories,
         ["memory", "show", note] => Query::Note(text(note)),
         ["memory", "search", query @ ..] => Query::SearchMemory(SearchQuery::read(query)?),
-        ["memory", "profiles"] => Query::AgentMemories,
         ["memory", "show" | "history", note, version] if number(version).is_some() => {
             Query::NoteVersion { note: text(note), version: FileId(number(version)?), named: None }
         }
@@ -131,11 +133,11 @@ fn action(words: &[&str]) -> Option<Action> {
         ["skills", "promote", note, name] => Action::SkillFromNote { note: text(note), name: Some(text(name)) },
         ["memory", "promote", note] => Action::Promote { note: text(note), code: String::new() },
         ["memory", "promote", note, code] => Action::Promote { note: text(note), code: text(code) },
-        ["memory", "restore", note, id] => Action::RestoreNote { note: text(note), version: FileId(number(id)?) },
-        ["memory", "edited", person, path, digest] => {
         ["memory", "profile", name, state @ ("on" | "off")] => {
             Action::SwitchMemory { name: text(name), on: *state == "on" }
         }
+        ["memory", "restore", note, id] => Action::RestoreNote { note: text(note), version: FileId(number(id)?) },
+        ["memory", "edited", person, path, digest] => {
             Action::NoteEdited { person: text(person), path: text(path), digest: text(digest) }
         }
         ["memory", "forget", note, flags @ ..] if flags.iter().all(|flag| ["--messages", "--yes"].contains(flag)) => {
@@ -184,19 +186,23 @@ fn number(word: &str) -> Option<i64> {
     word.parse().ok()
 }
 
-/// Parses `[--limit N] [--after NAME] [-- FOLDER]`.
+/// Parses `[--limit N] [--sort ORDER] [--after PLACE] [-- FOLDER]`.
 fn files(mut words: &[&str]) -> Option<FilesRequest> {
-    let mut request = FilesRequest { path: String::new(), after: String::new(), limit: FILES };
+    let mut part = FolderPart { order: FileOrder::Name, after: String::new(), limit: FILES };
     loop {
         words = match words {
-            [] => return Some(request),
-            ["--", path] => return Some(FilesRequest { path: text(path), ..request }),
+            [] => return Some(FilesRequest { path: String::new(), part }),
+            ["--", path] => return Some(FilesRequest { path: text(path), part }),
             ["--limit", limit, rest @ ..] => {
-                request.limit = limit.parse().ok()?;
+                part.limit = limit.parse().ok()?;
                 rest
             }
-            ["--after", name, rest @ ..] => {
-                request.after = text(name);
+            ["--sort", order, rest @ ..] => {
+                part.order = order.parse().ok()?;
+                rest
+            }
+            ["--after", place, rest @ ..] => {
+                part.after = text(place);
                 rest
             }
             _ => return None,

@@ -2,20 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
+use serde::Deserialize;
 
-use super::report::answer_markup;
-use crate::admin::{AgendaItem, AgendaKind};
+use crate::admin::{AgendaItem, AgendaKind, MissedItem, ReminderPlace, RemindersPart, RemindersReport};
+use crate::store::{ReminderKind, ReminderRow};
 use crate::time::{Period, Span, Timestamp};
 use crate::web::chart::{Moment, Timeline};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
-use crate::web::{Web, layout, texts};
-use crate::wording::Language;
+use crate::web::{Web, html as render, layout, texts};
+use crate::wording::{Language, page as says};
 
+/// Number of reminders of a page.
+const LISTED: u32 = 20;
+/// Time for which what was missed is shown.
+const MISSED_SINCE: Duration = Duration::from_hours(30 * 24);
 /// Number of days of the schedule.
 const DAYS: usize = 7;
 
@@ -76,8 +82,28 @@ pub fn next_items<'a>(visitor: &Visitor, items: impl Iterator<Item = &'a AgendaI
     } } } }
 }
 
+/// Place in the list of reminders.
+#[derive(Deserialize)]
+pub struct PlaceQuery {
+    #[serde(default)]
+    after: String,
+}
+
 /// Shows the next seven days, and the reminders.
-pub async fn schedule(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
+pub async fn schedule(
+    Member(visitor): Member,
+    (State(web), Query(PlaceQuery { after })): (State<Arc<Web>>, Query<PlaceQuery>),
+) -> Response {
+    let after: Option<ReminderPlace> = after.parse().ok();
+    let reminders = match web.admin.jobs().reminders(&visitor.person, RemindersPart { after, limit: LISTED }).await {
+        Ok(reminders) => reminders,
+        Err(error) => return layout::failure(&error),
+    };
+    if after.is_some() {
+        let main =
+            html! { (reminders_markup(&reminders, &visitor)) p { a href="/schedule" { "Back to the schedule" } } };
+        return layout::page(Some(&visitor), "/schedule", "Reminders and tasks", main).into_response();
+    }
     let today = Period::containing(Span::Day, visitor.now, visitor.zone);
     let days: Vec<Period> = std::iter::successors(Some(today), |day| Some(day.next())).take(DAYS).collect();
     let (begin, end) = (today.begins(visitor.zone), days.last().unwrap_or(&today).ends(visitor.zone));
@@ -85,8 +111,11 @@ pub async fn schedule(Member(visitor): Member, State(web): State<Arc<Web>>) -> R
         Ok(coming) => coming,
         Err(error) => return layout::failure(&error),
     };
+    let missed = match web.admin.jobs().missed(visitor.person.id, visitor.now.minus(MISSED_SINCE)).await {
+        Ok(missed) => missed,
+        Err(error) => return layout::failure(&error),
+    };
     let parts = days.iter().map(|day| day.first_day().format("%a %-d").to_string()).collect();
-    let reminders = web.query(&visitor, "/reminders").await;
     let main = html! {
         @if coming.is_empty() {
             p { "Nothing is planned for the next seven days. Say “remind me tomorrow at nine to …”." }
@@ -94,7 +123,46 @@ pub async fn schedule(Member(visitor): Member, State(web): State<Arc<Web>>) -> R
             (timeline("The next seven days", &visitor, (begin, end), parts, coming.iter()).markup())
             (next_items(&visitor, coming.iter()))
         }
-        section { h2 { "Reminders and tasks" } (answer_markup(&reminders)) }
+        section { h2 { "Reminders and tasks" } (reminders_markup(&reminders, &visitor)) }
+        (missed_markup(&missed, &visitor))
     };
     layout::page(Some(&visitor), "/schedule", "Schedule", main).into_response()
+}
+
+/// Lists reminders and tasks, each with a button that cancels it.
+fn reminders_markup(report: &RemindersReport, visitor: &Visitor) -> Markup {
+    let time = |at: &Timestamp| {
+        html! { time datetime=(at.rfc3339()) title=(visitor.zone.show_long(*at)) { (Language::ENGLISH.to_come(visitor.zone, *at, visitor.now)) } }
+    };
+    let row = |(times, row): &(Vec<Timestamp>, ReminderRow)| {
+        let kind = if row.kind == ReminderKind::Task { AgendaKind::Task } else { AgendaKind::Reminder };
+        html! { li {
+            p.facts {
+                (name(kind)) " " (row.id) " · "
+                @for (number, at) in times.iter().enumerate() { @if number > 0 { ", " } (time(at)) }
+                @if row.cron.is_some() { " · comes back" }
+                @if let Some(until) = &row.until { " · until " (time(until)) }
+            }
+            (texts::excerpt(&row.text))
+            form.inline method="post" action="/act" {
+                button type="submit" name="command" value={ "/reminders cancel " (row.id) } aria-label={ "Cancel " (row.kind.as_str()) " " (row.id) } { "Cancel" }
+            }
+        } }
+    };
+    html! {
+        @if report.rows.is_empty() { p { (says::NO_REMINDERS) } }
+        ol.rows { @for one in &report.rows { (row(one)) } }
+        @if let Some(next) = report.next { p { a.button rel="next" href={ "/schedule?after=" (next) } { "Later" } } }
+    }
+}
+
+/// Lists what did not happen in the last thirty days.
+fn missed_markup(missed: &[MissedItem], visitor: &Visitor) -> Markup {
+    html! { @if !missed.is_empty() { section {
+        h2 { "Missed" }
+        ol.rows { @for item in missed { li {
+            p.facts { (name(item.kind)) " · " (render::time(item.at, visitor.zone, visitor.now)) }
+            p { (item.reason) }
+        } } }
+    } } }
 }

@@ -23,7 +23,10 @@ use tokio::io::AsyncReadExt;
 use crate::admin::{FilesReport, FilesRequest};
 use crate::engine::files::MAX_FILE;
 use crate::id::FileId;
-use crate::memory::{AccessError, AccessRefusal, Browsed, FileProblem, FileTotals, FolderItem, FolderPage, OpenedFile};
+use crate::memory::{
+    AccessError, AccessRefusal, Browsed, FileOrder, FileProblem, FileTotals, FolderItem, FolderNode, FolderPage,
+    FolderPart, FolderTree, OpenedFile,
+};
 use crate::message::file_type;
 use crate::review::reveal::reveal;
 use crate::web::session::Member;
@@ -48,6 +51,8 @@ const CHUNK: u64 = 64 << 10;
 pub struct FilesQuery {
     #[serde(default)]
     after: String,
+    #[serde(default)]
+    sort: String,
     #[serde(default)]
     view: String,
     version: Option<i64>,
@@ -90,22 +95,28 @@ pub async fn at(
 
 /// Serves the bytes of a file: a picture to be shown, anything else to be stored.
 pub async fn raw(Member(visitor): Member, (State(web), Path(path)): (State<Arc<Web>>, Path<String>)) -> Response {
-    match web.admin.memory_files().open_file(&visitor.person, &path).await {
-        Ok(file) => bytes_of(file),
-        Err(error) => refusal(&visitor, error),
-    }
+    web.download(&visitor, &path).await
 }
 
 impl Web {
+    /// Serves the bytes of one of the visitor's files.
+    pub(super) async fn download(&self, visitor: &Visitor, path: &str) -> Response {
+        match self.admin.memory_files().open_file(&visitor.person, path).await {
+            Ok(file) => bytes_of(file),
+            Err(error) => refusal(visitor, error),
+        }
+    }
+
     async fn files(&self, visitor: &Visitor, path: String, query: FilesQuery) -> Response {
-        let FilesQuery { after, view, version } = query;
-        let request = FilesRequest { path, after, limit: LISTED };
+        let FilesQuery { after, sort, view, version } = query;
+        let order = sort.parse().unwrap_or_default();
+        let request = FilesRequest { path, part: FolderPart { order, after, limit: LISTED } };
         let found = match self.admin.memory_files().browse(&visitor.person, &request).await {
             Ok(FilesReport(found)) => found,
             Err(error) => return refusal(visitor, error),
         };
         let (path, main) = match &found {
-            Browsed::Folder(folder) => (&folder.path, Ok(folder_markup(folder, visitor))),
+            Browsed::Folder(folder) => (&folder.path, Ok(folder_markup(folder, order, visitor))),
             Browsed::File(file) => (&file.path, self.file(visitor, file, &view, version.map(FileId)).await),
         };
         let main = match main {
@@ -209,25 +220,70 @@ impl Web {
     }
 }
 
-fn folder_markup(folder: &FolderPage, visitor: &Visitor) -> Markup {
+fn folder_markup(folder: &FolderPage, order: FileOrder, visitor: &Visitor) -> Markup {
     html! {
         (path_markup(&folder.path))
         p.facts {
             (counted(folder.below))
             @if folder.path.is_empty() { " · " a href="/file-health" { "Check them" } }
             @else { " · " (counted(folder.all)) " in all" }
+            @if folder.counted_at < visitor.now { " · counted " (render::time(folder.counted_at, visitor.zone, visitor.now)) }
         }
+        (tree_markup(folder))
         @if folder.items.is_empty() { p { (says::NO_FILES) } } @else {
             div.scroll tabindex="0" { table {
-                tr { th scope="col" { "Name" } th.number scope="col" { "Size" } th scope="col" { "Changed" } th scope="col" { "By" } }
+                tr { (column("Name", FileOrder::Name, order, folder)) (column("Size", FileOrder::Size, order, folder)) (column("Changed", FileOrder::Time, order, folder)) th scope="col" { "By" } }
                 @for item in &folder.items { (row(item, visitor)) }
             } }
         }
         @if folder.path.is_empty() || folder.path == "inbox" { (upload_form()) }
         @if let Some(next) = &folder.next {
-            p { a.button rel="next" href={ (address("/files", &folder.path)) "?after=" (escaped(next)) } { "More" } }
+            p { a.button rel="next" href={ (address("/files", &folder.path)) "?" @if order != FileOrder::Name { "sort=" (word(order)) "&" } "after=" (escaped(next)) } { "More" } }
         }
     }
+}
+
+/// The word for an order in an address.
+fn word(order: FileOrder) -> &'static str {
+    order.into()
+}
+
+/// The heading of a column, which sorts by it.
+fn column(title: &str, by: FileOrder, order: FileOrder, folder: &FolderPage) -> Markup {
+    let sorted = (by == order).then_some(if by == FileOrder::Name { "ascending" } else { "descending" });
+    html! { th.number[by == FileOrder::Size] scope="col" aria-sort=[sorted] {
+        a href={ (address("/files", &folder.path)) "?sort=" (word(by)) } { (title) }
+        @if sorted.is_some() { span aria-hidden="true" { (if by == FileOrder::Name { " ▲" } else { " ▼" }) } }
+    } }
+}
+
+/// The folders as a tree, unfolded down to the one that is shown.
+fn tree_markup(folder: &FolderPage) -> Markup {
+    html! { @if !folder.tree.folders.is_empty() { nav.tree aria-label="All folders" {
+        details open[!folder.path.is_empty()] {
+            summary { "Folders" }
+            (branch(&folder.tree, "", &folder.path))
+        }
+    } } }
+}
+
+fn branch(tree: &FolderTree, above: &str, present: &str) -> Markup {
+    let node = |node: &FolderNode| {
+        let name = node.path.rsplit('/').next().unwrap_or_default();
+        let inside = node.inside.folders.len() + node.inside.left_out;
+        html! { li {
+            a href=(address("/files", &node.path)) aria-current=[(node.path == present).then_some("page")] { bdi { (reveal(name)) } "/" }
+            " " span.note { (counted(node.totals)) }
+            @if !node.inside.folders.is_empty() { details open[node.is_open] {
+                summary { (says::folders(inside)) }
+                (branch(&node.inside, &node.path, present))
+            } } @else if inside > 0 { " " span.note { "· " (says::folders(inside)) } }
+        } }
+    };
+    html! { ul {
+        @for folder in &tree.folders { (node(folder)) }
+        @if tree.left_out > 0 { li { a href=(address("/files", above)) { (says::more_folders(tree.left_out)) } } }
+    } }
 }
 
 fn upload_form() -> Markup {
@@ -314,7 +370,8 @@ fn refusal(visitor: &Visitor, error: AccessError) -> Response {
     }
 }
 
-fn bytes_of(OpenedFile { file, name, size, picture }: OpenedFile) -> Response {
+/// Serves the bytes of an open file.
+pub fn bytes_of(OpenedFile { file, name, size, picture }: OpenedFile) -> Response {
     let chunks = try_unfold((tokio::fs::File::from_std(file), size), |(mut file, left)| async move {
         let mut chunk = Vec::new();
         (&mut file).take(left.min(CHUNK)).read_to_end(&mut chunk).await?;

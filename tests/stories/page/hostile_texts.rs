@@ -15,7 +15,7 @@ use crate::support::browser::{Browser, answer, sign_in_code};
 use crate::support::channel::Channel;
 use crate::support::lived_in::{self, Story};
 use crate::support::page_list::pages;
-use crate::support::story::{ADA as ROBIN, BEN as ADA};
+use crate::support::story::{ADA as ROBIN, BEN as ADA, EVE};
 
 const CORPUS: &str = include_str!("../../corpus/web/hostile.json");
 
@@ -169,6 +169,8 @@ async fn hostile_texts_in_every_field_stand_as_text() {
     let mut story = lived_in::lived_in().await;
     story.fake.sends_file(ROBIN, "list.txt", "milk");
     story.fake.passes_on(ROBIN, ADA, "look at this");
+    story.say(EVE, "May I come in?").await;
+    story.writes("agents/<img src=x onerror=alert(1)>/memory.md", "- **<b>**: <script>\n");
     story.answered().await;
     let tool = SeenTool {
         name: "look".to_owned(),
@@ -223,13 +225,13 @@ async fn hostile_texts_in_a_request_stand_as_text() {
         found.extend(intruders("/act", &page.text));
         let page = robin.post("/act", &[("command", &format!("/pair {text}"))]).await;
         found.extend(intruders("/act", &page.text));
-        let page = robin.post("/login", &[("code", &text)]).await;
         let page = robin.post("/people", &[("act", "pair"), ("name", &text), ("role", "owner")]).await;
         found.extend(intruders("/people", &page.text));
         let page = robin.post("/new-note", &[("name", &text), ("text", "")]).await;
         found.extend(intruders("/new-note", &page.text));
         let page = robin.post("/memory", &[("name", &text), ("state", "on")]).await;
         found.extend(intruders("/memory", &page.text));
+        let page = robin.post("/login", &[("code", &text)]).await;
         found.extend(intruders("/login", &page.text));
         // The browser's own words for itself stand in the list of browsers.
         let Ok(agent) = HeaderValue::from_bytes(text.as_bytes()) else { continue };

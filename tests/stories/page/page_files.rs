@@ -261,3 +261,90 @@ async fn files_that_need_a_look_are_named() {
     assert!(!ben.get("/file-health").await.text.contains("tea.md"));
     story.end().await;
 }
+
+/// The names of the files that a page lists, in order.
+fn listed(page: &str) -> Vec<&str> {
+    let rows = page.split("<th class=\"name\" scope=\"row\">").skip(1);
+    rows.map(|row| row.split("<bdi>").nth(1).unwrap().split("</bdi>").next().unwrap()).collect()
+}
+
+/// Promise (page/file-order): A folder is sorted by name, size or time of change, also over several
+/// pages, and the folders stand above it as a tree with counts, unfolded down to the one that is
+/// open.
+#[tokio::test]
+async fn a_folder_is_sorted_and_the_tree_unfolds() {
+    let story = Story::with(SERVED).await;
+    for (number, (name, size)) in [("b.md", 3), ("a.md", 1), ("d.md", 2), ("c.md", 2)].into_iter().enumerate() {
+        let path = format!("plans/{name}");
+        writes(&story, &path, &vec![b'x'; size]);
+        let at = std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_000 + number as u64);
+        std::fs::File::options().write(true).open(story.path_of(&path)).unwrap().set_modified(at).unwrap();
+    }
+    writes(&story, "plans/deep/er/e.md", b"0123456789");
+    writes(&story, "other/f.md", b"");
+    let ada = Browser::of(story.app(), "Ada").await;
+    for (sort, names, heading) in [
+        (
+            "",
+            ["a.md", "b.md", "c.md", "d.md", "deep/"],
+            "aria-sort=\"ascending\"><a href=\"/files/plans?sort=name\">Name",
+        ),
+        (
+            "?sort=size",
+            ["deep/", "b.md", "c.md", "d.md", "a.md"],
+            "aria-sort=\"descending\"><a href=\"/files/plans?sort=size\">Size",
+        ),
+        (
+            "?sort=time",
+            ["deep/", "c.md", "d.md", "a.md", "b.md"],
+            "aria-sort=\"descending\"><a href=\"/files/plans?sort=time\">Changed",
+        ),
+    ] {
+        let page = ada.get(&format!("/files/plans{sort}")).await.text;
+        assert_eq!(listed(&page), names, "{sort}");
+        assert!(page.contains(heading), "{page}");
+    }
+    let sizes = story.command_line(&["files", "--sort", "size", "--limit", "2", "--", "plans"]).await;
+    assert!(sizes.markdown.contains("--after 3/b.md"), "{}", sizes.markdown);
+    // Over several pages each is shown once.
+    (0..120).for_each(|number| writes(&story, &format!("many/{number:03}.md"), &vec![b'x'; number % 7]));
+    let (mut seen, mut path) = (Vec::new(), "/files/many?sort=size".to_owned());
+    loop {
+        let page = ada.get(&path).await.text;
+        assert!(page.len() < 50_000, "{} bytes", page.len());
+        seen.extend(listed(&page).iter().map(|name| (*name).to_owned()));
+        match page.split("rel=\"next\" href=\"").nth(1) {
+            Some(rest) => path = rest.split('"').next().unwrap().replace("&amp;", "&"),
+            None => break,
+        }
+    }
+    let mut all: Vec<String> = (0..120).map(|number| format!("{number:03}.md")).collect();
+    all.sort_by_key(|name| (std::cmp::Reverse(name[..3].parse::<usize>().unwrap() % 7), name.clone()));
+    assert_eq!(seen, all);
+    let tree = ada.get("/files/plans/deep/er").await.text;
+    let tree = tree.split("aria-label=\"All folders\"").nth(1).unwrap().split("</nav>").next().unwrap();
+    assert_eq!(tree.matches("<details open>").count(), 3, "the tree, plans, deep: {tree}");
+    assert!(tree.contains("href=\"/files/plans/deep/er\" aria-current=\"page\""), "{tree}");
+    assert!(tree.contains("href=\"/files/other\"") && tree.contains("5 files, "), "{tree}");
+    let root = ada.get("/files").await.text;
+    assert!(root.contains("aria-label=\"All folders\"><details><summary>Folders"), "{root}");
+    story.end().await;
+}
+
+/// Promise (page/count-age): Totals of files that were counted a moment ago say when.
+#[tokio::test]
+async fn totals_say_when_they_were_counted() {
+    let story = Story::with(SERVED).await;
+    writes(&story, "plans/a.md", b"a");
+    let ada = Browser::of(story.app(), "Ada").await;
+    let fresh = ada.get("/files/plans").await.text;
+    assert!(!fresh.contains(" · counted "), "{fresh}");
+    writes(&story, "plans/b.md", b"b");
+    story.pass(std::time::Duration::from_secs(3)).await;
+    let held = ada.get("/files/plans").await.text;
+    assert!(held.contains("1 file, ") && held.contains(" · counted <time"), "{held}");
+    story.pass(std::time::Duration::from_secs(10)).await;
+    let fresh = ada.get("/files/plans").await.text;
+    assert!(fresh.contains("2 files, ") && !fresh.contains(" · counted "), "{fresh}");
+    story.end().await;
+}
