@@ -78,7 +78,6 @@ pub use other_agents::AgentMemory;
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
-pub use other_agents::AgentMemory;
 pub use uploads::{StoredUpload, Upload};
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, NewContent, WriteResult};

@@ -25,7 +25,7 @@ use crate::web::chat::ChatEvents;
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
-use crate::wording::{Language, gateway};
+use crate::wording::{Language, gateway, page as says};
 
 /// Commands that stand below the field.
 const COMMANDS: [(&str, &str); 2] = [("Stop the answer", "/stop"), ("New conversation", "/new")];
