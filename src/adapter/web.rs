@@ -70,7 +70,7 @@ impl Default for Conversation {
 /// A message that a person wrote on the page.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebMessage {
-    /// The page's own id: 1 to 128 visible ASCII characters, unique among all messages.
+    /// The page's own id: 1 to 128 visible ASCII characters, unique among the messages of its peer.
     pub id: String,
     /// The sender, and the address of the answer.
     pub peer: String,
@@ -85,6 +85,12 @@ pub struct WebMessage {
     /// Data of the pressed button; blank for a message.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub button: String,
+}
+
+/// Returns the id of a message among those of all people, so that none can take the id that
+/// another's page will send.
+pub fn external_id(peer: &str, id: &str) -> String {
+    format!("{peer}:{id}")
 }
 
 struct PendingMessage {
@@ -264,7 +270,7 @@ impl Adapter for WebChat {
             false => Event::Button { data: message.button, callback: String::new() },
         };
         Ok(Inbound {
-            external_id: message.id,
+            external_id: external_id(&message.peer, &message.id),
             sender: message.peer.clone(),
             alias: None,
             language: String::new(),

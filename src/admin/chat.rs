@@ -1,18 +1,12 @@
 //! The chat of a person as the page shows it: what they said and got, on every channel, and the
 //! answers to commands that they gave on the page.
 
-use serde_json::json;
-
-use super::answer::Answer;
-use super::command::{self, Action, Command};
+use super::HistoryAdmin;
 use super::transcript::{TranscriptEntry, entry};
-use super::{Admin, Caller, HistoryAdmin};
 use crate::id::{MessageId, PersonId};
 use crate::message::ChannelKind;
 use crate::store::{Db, Delivery, MessageKind, SentFile, StoredMessage};
 use crate::time::Timestamp;
-use crate::wording::files as says;
-use crate::wording::review::Surface;
 
 /// Number of messages shown.
 const SHOWN: u32 = 50;
@@ -28,35 +22,6 @@ pub struct ChatEntry {
     pub delivery: Option<Delivery>,
     /// The files of that delivery.
     pub files: Vec<SentFile>,
-}
-
-impl Admin {
-    /// Answers a line of the page's chat that begins with a slash: as [`Admin::chat`], but a file
-    /// is offered for download there instead of being sent to a chat. The button gives the same
-    /// command.
-    pub async fn page_chat(&self, caller: &Caller, text: &str) -> Answer {
-        let path = match command::parse(text) {
-            Some(Command::Act(Action::Export)) => None,
-            Some(Command::Act(Action::SendFile(path))) => Some(path),
-            _ => return self.chat(caller, text).await,
-        };
-        let language = self.language_for(caller).await;
-        if let Some(path) = path
-            && let Err(error) = self.memory_files().open_file(&caller.person, &path).await
-        {
-            return match error.refusal() {
-                Ok(_) => Answer::refusal(says::none_such(Surface::Chat(language))),
-                Err(error) => Answer::failure(language, &error),
-            };
-        }
-        let button = (says::DOWNLOAD.in_language(language).into_string(), text.trim().to_owned());
-        Answer::ours(says::OFFERED.in_language(language), json!({})).with_buttons(vec![button])
-    }
-
-    /// Returns true for a command whose answer on the page is a file.
-    pub fn is_download(command: &str) -> bool {
-        matches!(command::parse(command), Some(Command::Act(Action::Export | Action::SendFile(_))))
-    }
 }
 
 impl HistoryAdmin<'_> {

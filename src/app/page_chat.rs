@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::adapter::web::{ACCOUNT, OpenPage, WebChat, WebMessage};
+use crate::adapter::web::{ACCOUNT, OpenPage, WebChat, WebMessage, external_id};
 use crate::message::{ChannelKind, ChatEvent};
 use crate::people::{Address, Person};
 use crate::store::Journal;
@@ -37,8 +37,8 @@ impl ChatChannel for PageChat {
         Ok(self.channel.say(&WebMessage { id, peer, text, pasted, files, button }).await)
     }
 
-    async fn is_stored(&self, id: &str) -> anyhow::Result<bool> {
-        let id = id.to_owned();
+    async fn is_stored(&self, person: &Person, id: &str) -> anyhow::Result<bool> {
+        let id = external_id(&address_of(person).peer, id);
         self.journal.read(move |db| db.inbox().is_received(ChannelKind::Web.name(), ACCOUNT, &id)).await
     }
 

@@ -108,16 +108,10 @@ impl CommandWorker {
         let parsed = command::parse(&words);
         let stops = parsed == Some(Command::Act(Action::Stop));
         let is_language = matches!(&parsed, Some(Command::Act(Action::ChangeSetting(SettingChange::Language(_)))));
-        let place = self.journal.read(move |db| db.addresses().address(address)).await?;
-        let is_page = place.is_some_and(|place| place.adapter == ChannelKind::Web.name());
-        // A yes is decided where it takes effect, and a download of the page can be repeated.
-        let acts = matches!(&parsed, Some(Command::Act(action)) if !matches!(action, Action::Yes(..)))
-            && !(is_page && Admin::is_download(&words));
+        // A yes is decided where it takes effect.
+        let acts = matches!(&parsed, Some(Command::Act(action)) if !matches!(action, Action::Yes(..)));
         let by = caller.person.id;
-        let answer = match is_page {
-            true => self.admin.page_chat(&caller, &words).await,
-            false => self.admin.chat(&caller, &words).await,
-        };
+        let answer = self.admin.chat(&caller, &words).await;
         let done = acts && !answer.failed;
         let kind = if answer.failed { OutboxKind::Refusal } else { OutboxKind::Answer };
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);

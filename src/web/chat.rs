@@ -34,7 +34,7 @@ pub trait ChatChannel: Send + Sync {
     ///
     /// # Errors
     /// If the journal cannot be read.
-    async fn is_stored(&self, id: &str) -> anyhow::Result<bool>;
+    async fn is_stored(&self, person: &Person, id: &str) -> anyhow::Result<bool>;
 
     /// Opens the chat of a person, until the events are dropped.
     fn open(&self, person: &Person) -> Box<dyn ChatEvents>;

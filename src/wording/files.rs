@@ -55,10 +55,5 @@ pub fn attached(language: Language, kib: u64) -> ProgramText {
     ProgramText::message(say!(language, "file-attached", kib = language.number(kib)))
 }
 
-/// Reply to the command on the page, above the button.
-pub const OFFERED: Sentence = Sentence("file-offered");
-/// Title of the button that downloads the file.
-pub const DOWNLOAD: Sentence = Sentence("file-download");
-
 /// Reply to the command where the file does not arrive.
 pub const IN_DIRECT_CHAT: Sentence = Sentence("file-in-direct-chat");

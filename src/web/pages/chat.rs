@@ -16,8 +16,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{chat_files, conversations};
+use crate::admin::ChatEntry;
 use crate::admin::browsers::random_secret;
-use crate::admin::{Admin, ChatEntry};
 use crate::message::ChatEvent;
 use crate::store::{Delivery, TextKind};
 use crate::time::Clock;
@@ -64,15 +64,13 @@ fn buttons(visitor: &Visitor, delivery: &Delivery) -> Markup {
         let at = Language::ENGLISH.near(visitor.zone, delivery.decided_at, visitor.now);
         return html! { p.note { (gateway::decided(Language::ENGLISH, &delivery.decision, &at)) } };
     }
-    html! { @for (at, (title, data)) in delivery.buttons.iter().enumerate() { @if Admin::is_download(data) {
-        form.inline method="post" action="/act" { button type="submit" name="command" value=(data) { (title) } }
-    } @else {
+    html! { @for (at, (title, data)) in delivery.buttons.iter().enumerate() {
         form.inline method="post" action="/chat" {
             // A press counts once, however often it is sent.
             input type="hidden" name="id" value={ "button-" (delivery.id) "-" (at) };
             button type="submit" name="button" value=(data) { (title) }
         }
-    } } }
+    } }
 }
 
 /// Conversation that a message is to go on with.

@@ -115,7 +115,7 @@ impl Web {
     /// Stores a message with its files, once.
     pub(super) async fn say(&self, visitor: &Visitor, form: MessageForm) -> anyhow::Result<Result<(), Refused>> {
         let MessageForm { mut message, files, has_lost_files, .. } = form;
-        if self.chat.is_stored(&message.id).await? {
+        if self.chat.is_stored(&visitor.person, &message.id).await? {
             return Ok(Ok(()));
         }
         if has_lost_files {

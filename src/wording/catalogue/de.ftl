@@ -983,6 +983,4 @@ files-none-such = Diese Datei oder diesen Ordner gibt es nicht. `{ $list }` zeig
 file-too-large = Sie ist größer als { $most } MB, und mehr nimmt kein Chat an.
 file-no-chat = Es gibt keinen Chat, in den ich eine Datei senden kann.
 file-attached = Hier ist die Datei ({ $kib } KiB).
-file-offered = Es liegt bereit.
-file-download = Herunterladen
 file-in-direct-chat = Die Datei kommt in deinen direkten Chat.

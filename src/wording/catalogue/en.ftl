@@ -918,6 +918,4 @@ files-none-such = There is no such file or folder. `{ $list }` lists them.
 file-too-large = It is larger than { $most } MB, which is more than a chat takes.
 file-no-chat = There is no chat to send a file to.
 file-attached = Here is the file ({ $kib } KiB).
-file-offered = It is ready.
-file-download = Download
 file-in-direct-chat = The file will arrive in your direct chat.

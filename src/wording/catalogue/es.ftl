@@ -983,6 +983,4 @@ files-none-such = No existe ese archivo ni esa carpeta. `{ $list }` muestra los 
 file-too-large = Ocupa más de { $most } MB, y ningún chat admite tanto.
 file-no-chat = No hay ningún chat al que enviar un archivo.
 file-attached = Aquí está el archivo ({ $kib } KiB).
-file-offered = Está listo.
-file-download = Descargar
 file-in-direct-chat = El archivo llegará a tu chat directo.

@@ -53,7 +53,7 @@ async fn files_come_with_the_message() {
     let ada = ada.at(story.app());
     assert_eq!(ada.send("/chat", &form, &files).await.leads_to(), "/chat");
     story.answered().await;
-    assert_eq!(story.count("SELECT count(*) FROM messages WHERE external_id = 'one'"), 1);
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE external_id LIKE '%:one'"), 1);
     assert_eq!(story.count("SELECT count(*) FROM attachments WHERE state = 'here'"), 3);
     // The text of a document stands next to it.
     let names = inbox(&story);
@@ -66,7 +66,7 @@ async fn files_come_with_the_message() {
     story.model.says("Thank you.");
     assert_eq!(ada.send("/chat", &[("id", "two"), ("text", "/stop")], &files[..1]).await.leads_to(), "/chat");
     story.answered().await;
-    assert_eq!(story.count("SELECT count(*) FROM inbox WHERE external_id = 'two' AND fate = 'admitted'"), 1);
+    assert_eq!(story.count("SELECT count(*) FROM inbox WHERE external_id LIKE '%:two' AND fate = 'admitted'"), 1);
     story.end().await;
 }
 

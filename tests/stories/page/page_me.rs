@@ -44,7 +44,7 @@ fn words_in(bytes: Vec<u8>) -> String {
 }
 
 /// Promise (page/export): Everyone downloads everything that is kept about them from the page, and
-/// nothing of others; what is typed there to get a file offers it there.
+/// nothing of others.
 #[tokio::test]
 async fn an_export_holds_ones_own_and_nothing_else() {
     let story = Story::with(SERVED).await;
@@ -67,19 +67,6 @@ async fn an_export_holds_ones_own_and_nothing_else() {
         let refused = ben.post("/act", &[("command", &format!("/file {path}"))]).await;
         assert_eq!(refused.status, StatusCode::NOT_FOUND, "{path}: {}", refused.text);
     }
-    // Typed in the chat of the page.
-    for (id, command) in [("e", "/export"), ("f", "/file tea.md")] {
-        assert_eq!(ben.post("/chat", &[("id", id), ("text", command)]).await.leads_to(), "/chat");
-        story.answered().await;
-        let chat = ben.get("/chat").await.text;
-        let button =
-            format!("action=\"/act\"><button type=\"submit\" name=\"command\" value=\"{command}\">Download</button>");
-        assert!(chat.contains("It is ready.") && chat.contains(&button), "{chat}");
-    }
-    assert_eq!(ben.post("/chat", &[("id", "g"), ("text", "/file nothing")]).await.leads_to(), "/chat");
-    story.answered().await;
-    let chat = ben.get("/chat").await.text;
-    assert!(chat.contains("There is no such file or folder.") && chat.matches("Download<").count() == 2, "{chat}");
     assert!(story.fake.files(BEN).is_empty() && story.file("people/2-ben/exports").is_none());
     let left = std::fs::read_dir(story.path_of("")).unwrap().flatten();
     assert!(!left.map(|entry| entry.file_name()).any(|name| name.to_str().unwrap().starts_with(".unnamed")));

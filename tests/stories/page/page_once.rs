@@ -76,7 +76,7 @@ async fn story_of(acts: &[Act]) {
     }
     story.answered().await;
     for (message, had_file) in &sent {
-        let stored = format!("FROM messages WHERE external_id = 'message-{message}'");
+        let stored = format!("FROM messages WHERE external_id LIKE '%:message-{message}'");
         assert_eq!(story.count(&format!("SELECT count(*) {stored}")), 1, "{acts:?}");
         let files = format!("SELECT count(*) FROM attachments WHERE message_id = (SELECT id {stored})");
         assert_eq!(story.count(&files), i64::from(*had_file == Some(true)), "{acts:?}");
