@@ -297,8 +297,6 @@ impl Render for StatusReport {
             "version": self.version,
             "zone": context.zone.name(),
             "started_at": program.map(|program| program.started_at.rfc3339()),
-            "journal_bytes": program.map(|program| program.journal_bytes),
-            "free_bytes": program.and_then(|program| program.free_bytes),
             "adapters": list(|program| program.adapters.iter().map(adapter_json).collect()),
             "servers": list(|program| servers_json(&program.servers)),
             "queues": {
@@ -452,8 +450,6 @@ mod tests {
                 "version",
                 "zone",
                 "started_at",
-                "journal_bytes",
-                "free_bytes",
                 "adapters",
                 "servers",
                 "queues",
