@@ -232,20 +232,18 @@ impl Index {
     /// first of them only.
     pub async fn note_paths(&self, party: &Party, after: &str, limit: u32) -> anyhow::Result<NotePaths> {
         let party = self.sync(party, READ_BEFORE_SEARCH).await?;
-        let (scope, is_first) = (party.scope, after.is_empty());
+        let is_first = after.is_empty();
         let at = |path: &str| layout::within(&party.folder, path);
         let (memory, outside) = (at("memory"), at("memory/untrusted"));
         let after = if is_first { String::new() } else { at(after) };
         let read = move |db: Db<'_>| {
             let entries = db.entries();
-            let mut notes = entries.note_paths(scope, &memory, &after, limit.saturating_add(1))?;
+            let mut notes = entries.note_paths(&memory, &after, limit.saturating_add(1))?;
             let is_cut = notes.len() > usize::try_from(limit)?;
             notes.truncate(usize::try_from(limit)?);
             let next = notes.last().filter(|_| is_cut).cloned();
             let (days, outside) = match is_first {
-                true => {
-                    (entries.day_paths(scope, &memory, MOST_DAYS)?, entries.note_paths(scope, &outside, "", limit)?)
-                }
+                true => (entries.day_paths(&memory, MOST_DAYS)?, entries.note_paths(&outside, "", limit)?),
                 false => Default::default(),
             };
             Ok(NotePaths { notes, next, days, outside })

@@ -127,8 +127,8 @@ from_row! {
     with |row| { size: u64::try_from(row.get::<_, i64>("size")?).unwrap_or(0) }
 }
 
-/// True for the path of a note in the folder `?2` that is named like a day.
-const IS_DAY: &str = "substr(path, length(?2) + 2) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].md'";
+/// True for the path of a note in the folder `?1` that is named like a day.
+const IS_DAY: &str = "substr(path, length(?1) + 2) GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].md'";
 
 impl Entries<'_> {
     /// Returns the index record of that path.
@@ -147,24 +147,24 @@ impl Entries<'_> {
         self.db.rows("WHERE scope = ?1 ORDER BY path", [scope])
     }
 
-    /// Returns the indexed notes of a scope in a folder, without those named like a day, by path
-    /// from the first after `after` on.
-    pub fn note_paths(&self, scope: Scope, folder: &str, after: &str, limit: u32) -> anyhow::Result<Vec<String>> {
+    /// Returns the indexed notes of a folder, without those named like a day, by path from the first
+    /// after `after` on.
+    pub fn note_paths(&self, folder: &str, after: &str, limit: u32) -> anyhow::Result<Vec<String>> {
         let sql = format!(
-            "SELECT path FROM indexed WHERE path > max(?2 || '/', ?3) AND path < ?2 || '0' AND scope = ?1 \
-             AND NOT {IS_DAY} AND path GLOB '*.md' AND path <> ?2 || '/MEMORY.md' \
-             AND instr(substr(path, length(?2) + 2), '/') = 0 ORDER BY path LIMIT ?4"
+            "SELECT path FROM indexed WHERE path > max(?1 || '/', ?2) AND path < ?1 || '0' \
+             AND NOT {IS_DAY} AND path GLOB '*.md' AND path <> ?1 || '/MEMORY.md' \
+             AND instr(substr(path, length(?1) + 2), '/') = 0 ORDER BY path LIMIT ?3"
         );
-        self.db.all(&sql, params![scope, folder, after, limit])
+        self.db.all(&sql, params![folder, after, limit])
     }
 
-    /// Returns the indexed notes of a scope in a folder that are named like a day, newest first.
-    pub fn day_paths(&self, scope: Scope, folder: &str, limit: u32) -> anyhow::Result<Vec<String>> {
+    /// Returns the indexed notes of a folder that are named like a day, newest first.
+    pub fn day_paths(&self, folder: &str, limit: u32) -> anyhow::Result<Vec<String>> {
         let sql = format!(
-            "SELECT path FROM indexed WHERE path > ?2 || '/' AND path < ?2 || '/:' AND scope = ?1 AND {IS_DAY} \
-             ORDER BY path DESC LIMIT ?3"
+            "SELECT path FROM indexed WHERE path > ?1 || '/' AND path < ?1 || '/:' AND {IS_DAY} \
+             ORDER BY path DESC LIMIT ?2"
         );
-        self.db.all(&sql, params![scope, folder, limit])
+        self.db.all(&sql, params![folder, limit])
     }
 
     /// Counts the entries of a scope.

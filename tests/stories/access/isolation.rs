@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use compline::id::{AddressId, PersonId, SlotId};
+use compline::id::{AddressId, PartId, PersonId, SlotId};
 use compline::search::find_messages;
 use compline::store::{Corpus, Db, FolderState, Journal, Lookup, MessageQuery, NewSlot, Read, SlotState};
 use compline::text::question::Question;
@@ -373,6 +373,10 @@ async fn another_persons_slots_neither_hide_nor_block_a_period() {
     let journal = with_a_stranger(&story, async |_| ()).await;
     open(&story).execute("UPDATE slots SET run = 2 WHERE scope = 'person:77'", []).unwrap();
     let ada = Scope::Person(PersonId(1));
+    open(&story).execute("UPDATE slots SET state = 'missed'", []).unwrap();
+    let missed = journal.read(move |db| db.slots().missed_slots(ada, Timestamp(0), 9)).await.unwrap();
+    assert_eq!(missed.len(), 1, "Ada's own, and it is not hidden");
+    open(&story).execute("UPDATE slots SET state = 'working'", []).unwrap();
     let within = move |db: Db<'_>| db.reflections().reflections_within(ada, "daily", Timestamp(0), Timestamp(8));
     assert_eq!(journal.read(within).await.unwrap().len(), 1, "the newest run of Ada's own day");
     let (job, period, reason, at) = ("weekly", DAY, "", Timestamp(7));
@@ -393,6 +397,27 @@ async fn another_persons_slots_neither_hide_nor_block_a_period() {
         })
     });
     assert!(claimed.await.unwrap().is_some(), "nobody has had that week with Ada");
+    journal.close().await;
+}
+
+/// An address can belong to somebody else later.
+#[tokio::test]
+async fn a_file_stays_with_the_person_it_was_sent_to() {
+    let mut story = Story::begin().await;
+    story.say(ADA, "hello").await;
+    story.stop().await;
+    plant_everything(&story, "person:77");
+    let db = open(&story);
+    let of_ada = "UPDATE outbox SET address_id = (SELECT id FROM addresses WHERE person_id = 1 LIMIT 1) WHERE scope = 'person:77'";
+    db.execute(of_ada, []).unwrap();
+    let sent = "SELECT p.id FROM parts p JOIN outbox o ON o.id = p.outbox_id WHERE o.scope = 'person:77'";
+    let part: i64 = db.query_row(sent, [], |row| row.get(0)).unwrap();
+    db.execute("UPDATE parts SET file = 'tea.txt', digest = 'planted' WHERE id = ?1", [part]).unwrap();
+    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
+    let read = async || journal.read(move |db| db.outbox().sent_file(PersonId(1), PartId(part))).await.unwrap();
+    assert!(read().await.is_none());
+    db.execute("UPDATE outbox SET scope = 'person:1' WHERE scope = 'person:77'", []).unwrap();
+    assert!(read().await.is_some());
     journal.close().await;
 }
 

@@ -273,7 +273,7 @@ async fn walk(browser: &Browser, from: &[&str], found: &mut Vec<String>) -> usiz
 /// Proves: page/hostile
 #[tokio::test]
 async fn hostile_names_stand_as_text() {
-    let mut story = lived_in::new().await;
+    let mut story = lived_in::lived_in().await;
     let mut names: Vec<String> = corpus().iter().map(|text| text.replace(['/', '\0'], "|")).collect();
     names.retain(|name| !name.trim_matches('.').is_empty() && name.len() <= 240);
     assert!(names.len() > 250, "{}", names.len());
