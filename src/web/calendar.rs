@@ -56,7 +56,7 @@ impl YearCalendar {
         let width = places.last().map_or(0, |(_, x, _)| x + STEP);
         html! {
             figure {
-                div.scroll tabindex="0" role="group" aria-label=(self.title) {
+                div.scroll.newest tabindex="0" role="group" aria-label=(self.title) {
                     svg.chart.timeline viewBox={ "0 0 " (width) " " (MONTHS + 7 * STEP) } role="group" aria-label=(self.title) {
                         desc { "The table below has the same numbers." }
                         @for (name, row) in [("M", 0), ("W", 2), ("F", 4)] { text.lane x="0" y=(MONTHS + row * STEP + 9) { (name) } }

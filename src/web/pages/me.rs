@@ -123,7 +123,7 @@ fn browsers_markup(visitor: &Visitor, browsers: &[WebSession]) -> Markup {
         div.scroll tabindex="0" { table {
             tr { th scope="col" { "Browser" } th scope="col" { "Signed in" } th scope="col" { "Last used" } th scope="col" { "Link from" } th scope="col" { span.unseen { "Sign out" } } }
             @for browser in browsers { tr {
-                td { bdi { (browser.browser) } @if browser.id == visitor.session.id { " " strong { "this one" } } }
+                td { @if browser.browser.is_empty() { "Unknown browser" } @else { bdi { (browser.browser) } } @if browser.id == visitor.session.id { " " strong { "this one" } } }
                 td { (render::time(browser.began_at, visitor.zone, visitor.now)) }
                 td { (render::time(browser.seen_at, visitor.zone, visitor.now)) }
                 td { @match browser.origin { CodeOrigin::CommandLine => "compline web", CodeOrigin::Chat => "/web" } }
