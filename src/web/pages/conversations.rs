@@ -26,7 +26,7 @@ const LISTED: u32 = 50;
 
 /// Place in the list, and the kind listed.
 #[derive(Deserialize)]
-pub struct ListQuery {
+pub struct ConversationsQuery {
     before: Option<i64>,
     #[serde(default)]
     kind: String,
@@ -43,7 +43,7 @@ pub struct PlaceQuery {
 /// Lists the visitor's own conversations, all of a kind or those of a day.
 pub async fn list(
     Member(visitor): Member,
-    (State(web), Query(ListQuery { before, kind, day })): (State<Arc<Web>>, Query<ListQuery>),
+    (State(web), Query(ConversationsQuery { before, kind, day })): (State<Arc<Web>>, Query<ConversationsQuery>),
 ) -> Response {
     let (person, zone, history) = (visitor.person.id, visitor.zone, web.admin.history());
     let wanted = kind.parse::<ConversationKind>().unwrap_or(ConversationKind::Chat);

@@ -24,7 +24,7 @@ const USED: u32 = 10;
 
 /// Place in the list of notes.
 #[derive(Deserialize)]
-pub struct ListQuery {
+pub struct NotesQuery {
     #[serde(default)]
     after: String,
 }
@@ -59,7 +59,7 @@ pub fn gauge(size: u64, limit: u64) -> Markup {
 /// Shows the memory of the visitor.
 pub async fn memory(
     Member(visitor): Member,
-    (State(web), Query(ListQuery { after })): (State<Arc<Web>>, Query<ListQuery>),
+    (State(web), Query(NotesQuery { after })): (State<Arc<Web>>, Query<NotesQuery>),
 ) -> Response {
     let listed = NotesListed::After(&after);
     let report = match web.admin.memory_files().overview(&visitor.person, listed, visitor.surface()).await {

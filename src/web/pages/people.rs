@@ -31,7 +31,7 @@ const LISTED: u32 = 50;
 
 /// Places in both lists.
 #[derive(Deserialize)]
-pub struct ListQuery {
+pub struct PeopleQuery {
     before: Option<i64>,
     strangers: Option<i64>,
 }
@@ -84,7 +84,7 @@ enum PersonAct {
 /// Lists people and strangers.
 pub async fn list(
     Owner(visitor): Owner,
-    (State(web), Query(ListQuery { before, strangers })): (State<Arc<Web>>, Query<ListQuery>),
+    (State(web), Query(PeopleQuery { before, strangers })): (State<Arc<Web>>, Query<PeopleQuery>),
 ) -> Response {
     let (people, unknown) = (PageRequest { before, limit: LISTED }, PageRequest { before: strangers, limit: LISTED });
     let report = match web.admin.members().people(people, unknown).await {
