@@ -15,7 +15,7 @@ use secrecy::{ExposeSecret, SecretString};
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::ReportsAdmin;
-use crate::config::{Config, Model};
+use crate::config::{Config, Mcp, Model, TelegramDelivery};
 use crate::text::shorten;
 use crate::time::Timestamp;
 
@@ -134,12 +134,19 @@ impl ReportsAdmin<'_> {
 fn secrets(config: &Config) -> Vec<String> {
     let models = [Some(&config.model), config.fallback.as_ref(), config.background.as_ref(), config.reviewer.as_ref()];
     let models = models.into_iter().flatten().filter_map(|model: &Model| model.api_key.as_ref());
+    let webhook = config.telegram.as_ref().and_then(|telegram| match &telegram.delivery {
+        TelegramDelivery::Webhook(webhook) => Some(&webhook.secret),
+        TelegramDelivery::Polling => None,
+    });
     let others = [
         config.transcription.as_ref().and_then(|transcription| transcription.api_key.as_ref()),
         config.embedding.as_ref().and_then(|embedding| embedding.api_key.as_ref()),
         config.telegram.as_ref().map(|telegram| &telegram.token),
+        webhook,
     ];
-    let all = models.chain(others.into_iter().flatten()).map(|secret: &SecretString| secret.expose_secret().to_owned());
+    let servers = config.mcp.iter().flat_map(Mcp::secrets);
+    let all = models.chain(others.into_iter().flatten()).chain(servers);
+    let all = all.map(|secret: &SecretString| secret.expose_secret().to_owned());
     all.filter(|secret| secret.len() >= SHORTEST_SECRET).collect()
 }
 
@@ -236,6 +243,7 @@ fn entry(line: &str) -> LogEntry {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Home;
 
     fn logs(files: &[(&str, &str)]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
@@ -297,6 +305,22 @@ mod tests {
         for text in ["", "2026-11-26", "../x.1", "2026-11-26.-1", "2026-13-26.1"] {
             assert!(text.parse::<LogPlace>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn every_secret_of_the_configuration_is_known() {
+        let text = "[telegram]\ntoken = \"12345:AAAA-token\"\nmode = \"webhook\"\n\
+            webhook_url = \"https://bot.example.org/t\"\nwebhook_secret = \"a-long-random-word-for-calls\"\n\
+            [[mcp]]\nname = \"look\"\ncommand = [\"/bin/look\"]\npass_env = [\"LOOK_KEY\"]\n";
+        let env = [("LOOK_KEY", "look-key-4711"), ("HOME", "the-home-of-robin")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let folder = tempfile::tempdir().unwrap();
+        let loaded = crate::config::parse(text, "test.toml", &env.into(), Home::at(folder.path())).unwrap();
+        let found = secrets(&loaded.config);
+        for secret in ["12345:AAAA-token", "a-long-random-word-for-calls", "look-key-4711"] {
+            assert!(found.iter().any(|found| found == secret), "{secret}");
+        }
+        assert!(!found.iter().any(|found| found == "the-home-of-robin"), "where a home is, is no secret");
     }
 
     #[test]

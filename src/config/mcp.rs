@@ -93,9 +93,20 @@ fn environment(reader: &mut ConfigReader<'_>, at: &str) -> BTreeMap<String, Secr
     for name in named.iter().filter(|name| !reader.env.contains_key(*name)) {
         reader.warnings.push(format!("{at}.pass_env names {name}, which is not set where Compline is started"));
     }
-    let is_passed = |name: &str| PASSED.contains(&name) || name.starts_with("LC_") || named.contains(name);
+    let is_passed = |name: &str| is_always_passed(name) || named.contains(name);
     let passed = reader.env.iter().filter(|(name, _)| is_passed(name));
     passed.map(|(name, value)| (name.clone(), SecretString::from(value.clone()))).collect()
+}
+
+fn is_always_passed(name: &str) -> bool {
+    PASSED.contains(&name) || name.starts_with("LC_")
+}
+
+impl Mcp {
+    /// Returns the values that the server alone is given, such as its keys.
+    pub fn secrets(&self) -> impl Iterator<Item = &SecretString> {
+        self.environment.iter().filter(|(name, _)| !is_always_passed(name)).map(|(_, value)| value)
+    }
 }
 
 fn variables(text: &str) -> Result<BTreeSet<String>, ValueError> {
