@@ -115,11 +115,12 @@ impl CommandWorker {
         let done = acts && !answer.failed;
         let kind = if answer.failed { OutboxKind::Refusal } else { OutboxKind::Answer };
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
-        let is_at_page = self.journal.read(move |db| db.addresses().address(address)).await?;
-        let is_at_page = is_at_page.is_some_and(|address| address.adapter == ChannelKind::Web.name());
         let (now, is_private) = (self.clock.now(), group.is_none());
-        // The page is where its person reads, and nobody else does.
-        let file = answer.file.map(|file| if is_at_page { AnswerFile { address, ..file } } else { file });
+        let file = match answer.file {
+            // The page is where its person reads, and nobody else does.
+            Some(file) if self.is_page(address).await? => Some(AnswerFile { address, ..file }),
+            file => file,
+        };
         let elsewhere = file.as_ref().map(|file| file.address);
         self.journal
             .write("answer a command", move |tx| {
@@ -146,6 +147,11 @@ impl CommandWorker {
             self.register_menus().await;
         }
         Ok(())
+    }
+
+    async fn is_page(&self, address: AddressId) -> anyhow::Result<bool> {
+        let address = self.journal.read(move |db| db.addresses().address(address)).await?;
+        Ok(address.is_some_and(|address| address.adapter == ChannelKind::Web.name()))
     }
 
     /// Registers the command menus again after a person chose a language.
