@@ -29,6 +29,9 @@ use axum::routing::{get, post};
 use super::routes::Routes;
 use super::{assets, sign_in, state};
 
+/// Number of items of a page of a list.
+const LISTED: u32 = 50;
+
 /// Returns all routes.
 pub fn all() -> Routes {
     Routes::default()

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::LISTED;
 use super::chat_files;
 use crate::admin::{ConversationCalendar, ConversationItem, FullConversation, PageRequest, TranscriptEntry};
 use crate::admin::{TranscriptPart, TurnWork};
@@ -20,9 +21,6 @@ use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
 use crate::wording::page as says;
 use crate::wording::{self, Language, command};
-
-/// Number of conversations of a page.
-const LISTED: u32 = 50;
 
 /// Place in the list, and the kind listed.
 #[derive(Deserialize)]

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::LISTED;
 use super::memory::{address, gauge};
 use crate::admin::{Answer, CommandError, FileHistoryPage, MemoryFile, NoteEdit, OriginReport, PageRequest};
 use crate::id::FileId;
@@ -18,9 +19,6 @@ use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
 use crate::wording::page::memory as says;
 use crate::wording::{Language, memory as words};
-
-/// Number of versions of a page.
-const LISTED: u32 = 50;
 
 /// The part of a note that a page shows.
 #[derive(Deserialize)]

@@ -12,6 +12,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::LISTED;
 use crate::admin::command::NameMeans;
 use crate::admin::{Answer, HandOverStep, ListedPerson, PageRequest, Pairing, PairingCode, PeopleReport, PersonReport};
 use crate::id::{AddressId, PersonId, StrangerId};
@@ -25,9 +26,6 @@ use crate::web::{Web, html as render, layout, qr_svg, texts};
 use crate::wording::page::people as says;
 use crate::wording::review::Surface;
 use crate::wording::{access, page};
-
-/// Number of people, and of strangers, of a page.
-const LISTED: u32 = 50;
 
 /// Places in both lists.
 #[derive(Deserialize)]

@@ -11,6 +11,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::LISTED;
 use crate::admin::{PageRequest, ProposalView};
 use crate::id::ProposalId;
 use crate::review::reveal::reveal;
@@ -23,9 +24,6 @@ use crate::web::{Web, html as render, layout, texts};
 use crate::wording::page::skills as says;
 use crate::wording::skill::TAMPERED;
 use crate::wording::{page, review};
-
-/// Number of proposals of a page.
-const LISTED: u32 = 50;
 
 /// Place in the list.
 #[derive(Deserialize)]

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::LISTED;
 use crate::admin::{PageRequest, ReflectionItem, ReflectionReport};
 use crate::review::reveal::reveal;
 use crate::schedule::SO_FAR;
@@ -17,9 +18,6 @@ use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
 use crate::wording::page::status as says;
 use crate::wording::{self, reflection, schedule};
-
-/// Number of reflections of a page.
-const LISTED: u32 = 50;
 
 /// Place in the list.
 #[derive(Deserialize)]

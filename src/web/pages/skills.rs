@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
+use super::LISTED;
 use crate::admin::{CommandError, PageRequest, SkillEntry, SkillHistoryReport, SkillReport, SkillUse};
 use crate::id::VersionNumber;
 use crate::review::DecisionSource;
@@ -19,9 +20,6 @@ use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
 use crate::wording::page::skills as says;
 use crate::wording::review as words;
-
-/// Number of versions of a page.
-const LISTED: u32 = 50;
 
 /// The part of a skill that a page shows.
 #[derive(Default, Deserialize)]
