@@ -23,7 +23,7 @@ const PAGE: &str = "docs/promises-proved.md";
 const INTRODUCTION: &str = "\
 # All promises, and the tests that prove them
 
-Every promise that Compline makes to its users, by area, with the tests that fail when it is broken. The forty that
+Every promise that Compline makes to its users, by area, with the tests that fail when it is broken. Those that
 matter most are in [promises.md](promises.md). A test is named as `file::test`; `file::compile_fail` is an example in the
 documentation that must not compile.
 

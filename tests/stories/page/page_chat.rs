@@ -65,8 +65,8 @@ async fn a_message_that_is_sent_again_counts_once() {
     story.end().await;
 }
 
-/// Promise (page/pasted): What you paste into the page's field counts as text from outside, until
-/// you say that these are your words.
+/// Promise (page/pasted): What you paste into the page's field, with script and but for a single
+/// word, counts as text from outside, until you say that these are your words.
 #[tokio::test]
 async fn pasted_text_is_from_outside() {
     let story = Story::with(SERVED).await;
