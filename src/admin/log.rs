@@ -122,7 +122,7 @@ impl ReportsAdmin<'_> {
             let mut page = read_page(&config.home.logs(), &query)?;
             let secrets = secrets(&config);
             for entry in &mut page.entries {
-                entry.text = without(&entry.text, &secrets);
+                entry.text = shorten(&without(&entry.text, &secrets), MAX_ENTRY);
             }
             anyhow::Ok(page)
         };
@@ -219,7 +219,8 @@ fn read_chunk(file: &mut File, end: u64) -> anyhow::Result<(Vec<(u64, LogEntry)>
         match entries.last_mut() {
             _ if is_cut || (begin > 0 && number == 0 && place < end) => first = place,
             Some((_, last)) if entry.at.is_none() => {
-                last.text = shorten(&format!("{}\n{}", last.text, entry.text), MAX_ENTRY);
+                last.text.push('\n');
+                last.text.push_str(&entry.text);
             }
             _ => entries.push((at, entry)),
         }
@@ -235,8 +236,8 @@ fn entry(line: &str) -> LogEntry {
         Some((Timestamp::of_rfc3339(time)?, level.parse().ok()?, text.trim_start()))
     };
     match parsed() {
-        Some((at, level, text)) => LogEntry { at: Some(at), level: Some(level), text: shorten(text, MAX_ENTRY) },
-        None => LogEntry { at: None, level: None, text: shorten(line, MAX_ENTRY) },
+        Some((at, level, text)) => LogEntry { at: Some(at), level: Some(level), text: text.to_owned() },
+        None => LogEntry { at: None, level: None, text: line.to_owned() },
     }
 }
 

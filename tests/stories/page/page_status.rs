@@ -176,9 +176,14 @@ async fn the_log_is_read_by_level_and_words_in_pages() {
         .map(|number| format!("2026-11-20T08:00:00.000000Z  INFO compline::app: entry {number} here\n"))
         .collect();
     text.push_str(&format!("2026-11-20T09:00:00.000000Z ERROR compline::http: <b>{token}</b> is refused\n"));
+    // The entry is cut within the token.
+    let long = "y".repeat(475);
+    text.push_str(&format!("2026-11-20T09:00:00.000000Z  WARN compline::http: {long}{token} to the last word\n"));
     std::fs::write(logs.join("compline-2026-11-20.log"), text).unwrap();
     let page = ada.get("/status/log").await.text;
     assert!(page.contains("&lt;b&gt;\u{2026}&lt;/b&gt; is refused") && !page.contains(token), "{page}");
+    assert!(page.contains("yyy\u{2026}") && !page.contains(&format!("y{}", &token[..2])), "{page}");
+    assert!(ada.get("/status/log?words=last+word").await.text.contains("yyy\u{2026}"));
     assert!(page.find("is refused").unwrap() < page.find("entry 449 here").unwrap(), "newest first");
     let errors = ada.get("/status/log?level=ERROR").await.text;
     assert!(errors.contains("is refused") && !errors.contains("entry 449"), "{errors}");
