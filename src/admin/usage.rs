@@ -58,7 +58,7 @@ impl ReportsAdmin<'_> {
                 let item = if is_own { Some(describe(db, conversation, ends)?) } else { None };
                 dearest.push(DearConversation { cost, person, item });
             }
-            Ok((lines, dearest, db.spending().is_spent_before(&since)?))
+            Ok((lines, dearest, db.spending().is_spent_before(only, &since)?))
         };
         let (lines, dearest, has_earlier) = self.journal.read_much(read).await?;
         let left = if only.is_none() { Some(self.ledger.left().await?) } else { None };
@@ -88,7 +88,8 @@ pub struct UsageReport {
     pub last: String,
     /// Number of days.
     pub days: u32,
-    /// Use by day, person, purpose and model; days without any are missing.
+    /// Use by day, person, purpose, model and whether the price is known; days without any are
+    /// missing.
     pub lines: Vec<SpendLine>,
     /// Conversations that cost most, dearest first.
     pub dearest: Vec<DearConversation>,
@@ -240,6 +241,16 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn calls_before_and_after_a_price_was_known_count_apart() {
+        let fixture = Fixture::new().await;
+        fixture.spends("Ada", "openai/large", Some(12_300)).await;
+        fixture.spends("Ada", "openai/large", None).await;
+        let report = fixture.admin.reports().usage(None, None, week()).await.unwrap();
+        let lines: Vec<_> = report.lines.iter().map(|line| (line.priced, line.calls, line.micros)).collect();
+        assert_eq!(lines, [(false, 1, 0), (true, 1, 12_300)]);
+    }
+
+    #[tokio::test]
     async fn members_see_their_own_usage_and_owners_see_all() {
         let fixture = Fixture::new().await;
         fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
@@ -256,7 +267,12 @@ mod tests {
         let fixture = Fixture::new().await;
         fixture.spends("Ada", "openai/large", Some(1_000_000)).await;
         fixture.clock.set(fixture.now().plus(Duration::from_secs(8 * 86_400)));
-        let answer = fixture.rendering(&fixture.admin.reports().usage(None, None, week()).await.unwrap());
+        let report = async |only| fixture.admin.reports().usage(only, only, week()).await.unwrap();
+        let (ada, ben) = (fixture.ada().person.id, fixture.ben().person.id);
+        for (only, has_earlier) in [(None, true), (Some(ada), true), (Some(ben), false)] {
+            assert_eq!(report(only).await.has_earlier, has_earlier, "{only:?}");
+        }
+        let answer = fixture.rendering(&report(None).await);
         assert_eq!(
             (answer.json, answer.markdown.as_str()),
             (json!([]), &*says::NO_USAGE.in_language(Language::ENGLISH))

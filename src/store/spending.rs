@@ -152,17 +152,17 @@ impl Spending<'_> {
         Ok(Spent { micros: unsigned(micros), tokens: unsigned(tokens) })
     }
 
-    /// Returns spending by day, person, purpose and model, newest day first; of one person, or of
-    /// all. Both days are included.
+    /// Returns spending by day, person, purpose, model and whether the price is known, newest day
+    /// first; of one person, or of all. Both days are included.
     pub fn spend_lines(&self, person: Option<PersonId>, first: &str, last: &str) -> anyhow::Result<Vec<SpendLine>> {
         self.db.all(
             "SELECT s.day, coalesce(p.name, '') AS person, s.purpose, s.model, count(*) AS calls,
              sum(s.input_tokens) AS input,
-             sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, min(s.priced)
-             AS priced
+             sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, s.priced
              FROM spending s LEFT JOIN people p ON p.id = s.person_id
              WHERE (?1 IS NULL OR s.person_id = ?1) AND s.day BETWEEN ?2 AND ?3
-             GROUP BY s.day, p.name, s.purpose, s.model ORDER BY s.day DESC, p.name, s.purpose, s.model",
+             GROUP BY s.day, p.name, s.purpose, s.model, s.priced
+             ORDER BY s.day DESC, p.name, s.purpose, s.model, s.priced",
             params![person, first, last],
         )
     }
@@ -171,8 +171,8 @@ impl Spending<'_> {
     pub fn spent_in_turn(&self, turn: TurnId) -> anyhow::Result<Vec<SpendLine>> {
         self.db.all(
             "SELECT max(day) AS day, '' AS person, purpose, model, count(*) AS calls, sum(input_tokens) AS input,
-             sum(cached_tokens) AS cached, sum(output_tokens) AS output, sum(micros) AS micros, min(priced) AS priced
-             FROM spending WHERE turn_id = ?1 GROUP BY purpose, model ORDER BY min(id)",
+             sum(cached_tokens) AS cached, sum(output_tokens) AS output, sum(micros) AS micros, priced
+             FROM spending WHERE turn_id = ?1 GROUP BY purpose, model, priced ORDER BY min(id)",
             [turn],
         )
     }
@@ -197,9 +197,9 @@ impl Spending<'_> {
         )
     }
 
-    /// Returns true if anything was spent before that day.
-    pub fn is_spent_before(&self, day: &str) -> anyhow::Result<bool> {
-        self.db.exists("SELECT 1 FROM spending WHERE day < ?1", [day])
+    /// Returns true if anything was spent before that day, by one person or by anyone.
+    pub fn is_spent_before(&self, person: Option<PersonId>, day: &str) -> anyhow::Result<bool> {
+        self.db.exists("SELECT 1 FROM spending WHERE (?1 IS NULL OR person_id = ?1) AND day < ?2", params![person, day])
     }
 }
 
