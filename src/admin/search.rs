@@ -111,13 +111,11 @@ impl SearchAdmin<'_> {
     /// more.
     async fn ranked(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<(Vec<RankedHit>, bool)> {
         let whole = SearchQuery { limit: SEARCH_DEPTH + 1, after: 0, ..query.clone() };
-        let (mut hits, mut is_cut) = (Vec::new(), false);
-        for source in [
-            self.search_messages(person, &whole).await?,
-            self.search_files(person, &whole).await?,
-            self.search_skills(person, &whole).await?,
-        ] {
-            is_cut |= source.len() > SEARCH_DEPTH;
+        let (messages, mut is_cut) = self.search_messages(person, &whole).await?;
+        let (files, skills) = (self.search_files(person, &whole).await?, self.search_skills(person, &whole).await?);
+        is_cut |= files.len() > SEARCH_DEPTH || skills.len() > SEARCH_DEPTH;
+        let mut hits = Vec::new();
+        for source in [messages, files, skills] {
             let best = source.iter().map(|hit| hit.row.score).fold(0.0, f64::max);
             hits.extend(source.into_iter().map(|mut hit| {
                 hit.row.score = if best > 0.0 { hit.row.score / best } else { 0.0 };
@@ -464,6 +462,13 @@ mod tests {
         let first = told("/search --in files --limit 100 shoes").await;
         assert!(first.contains("More: ") && !first.contains(&ends), "{first}");
         assert_eq!(told("/search --in files --after 200 shoes").await, ends);
+        // All of these are one conversation, and none has the words in that case.
+        for _ in 0..=SEARCH_DEPTH {
+            fixture.says("Ada", "red hats").await;
+        }
+        let folded = told("/search --in conversations hats").await;
+        assert!(folded.ends_with(&ends) && folded != ends, "{folded}");
+        assert_eq!(told("/search --in messages --case Hats").await, ends);
     }
 
     #[test]

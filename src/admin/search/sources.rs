@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::super::answer::ShownLabel;
 use super::super::conversations::title_of;
-use super::{HitSource, SearchKind, SearchQuery, SearchRow};
+use super::{HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchRow};
 use crate::admin::SearchAdmin;
 use crate::id::{ConversationId, ReflectionId};
 use crate::memory::unless_refused;
@@ -36,16 +36,26 @@ impl From<SearchRow> for RankedHit {
 }
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_messages(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
+    /// Also returns true if more texts were found than are looked at.
+    pub(super) async fn search_messages(
+        &self,
+        person: &Person,
+        query: &SearchQuery,
+    ) -> anyhow::Result<(Vec<RankedHit>, bool)> {
         if query.is_for_entries() || !(query.wants(SearchKind::Message) || query.wants(SearchKind::Conversation)) {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), false));
         }
         let (scope, query, zone) = (Scope::Person(person.id), query.clone(), self.zone);
         self.journal.read_much(move |db| find_conversations(db, scope, &query, zone)).await
     }
 }
 
-fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone) -> anyhow::Result<Vec<RankedHit>> {
+fn find_conversations(
+    db: Db<'_>,
+    scope: Scope,
+    query: &SearchQuery,
+    zone: Zone,
+) -> anyhow::Result<(Vec<RankedHit>, bool)> {
     let message_query = MessageQuery {
         words: &query.words,
         untrusted_too: true,
@@ -55,6 +65,7 @@ fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone)
         ..MessageQuery::of(scope)
     };
     let mut hits = find_messages(db, &message_query)?.hits;
+    let is_cut = hits.len() > SEARCH_DEPTH;
     hits.retain(|hit| query.fits(ShownLabel::nothing().words::<Arc<str>>(&hit.text)));
     let mut rows = Vec::new();
     let mut known: HashSet<ConversationId> = HashSet::new();
@@ -68,7 +79,7 @@ fn find_conversations(db: Db<'_>, scope: Scope, query: &SearchQuery, zone: Zone)
             rows.push(message_row(SearchKind::Message, hit.message.0, hit));
         }
     }
-    Ok(rows)
+    Ok((rows, is_cut))
 }
 
 fn message_row(kind: SearchKind, id: i64, hit: MessageHit) -> RankedHit {
