@@ -171,14 +171,21 @@ impl MemoryAdmin<'_> {
     }
 
     /// Stores a whole file in a person's inbox, as coming from outside, and the text of a document
-    /// next to it.
+    /// next to it if that can be read and stored.
     pub async fn finish_upload(&self, person: &Person, upload: Upload, name: &str) -> anyhow::Result<()> {
         let (who, now, files) = (Party::One(person.clone()), self.clock.now(), self.workspace.files());
         let StoredUpload { path, label, .. } = files.finish_upload(&who, upload, name, "", now).await?;
-        let bytes = files.read_inbox(who.scope(), &path).await?;
-        if let Some(words) = extracted_text(&self.engine, &bytes, name).await {
-            let text = Labelled::new(Arc::from(words), label, who.scope());
-            files.save_text_of(&path, &text, now).await?;
+        let read = async {
+            let bytes = files.read_inbox(who.scope(), &path).await?;
+            if let Some(words) = extracted_text(&self.engine, &bytes, name).await {
+                let text = Labelled::new(Arc::from(words), label, who.scope());
+                files.save_text_of(&path, &text, now).await?;
+            }
+            anyhow::Ok(())
+        };
+        // The file itself is there.
+        if let Err(error) = read.await {
+            tracing::warn!("The text of an uploaded file is not stored: {error:#}");
         }
         Ok(())
     }

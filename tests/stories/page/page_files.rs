@@ -201,6 +201,11 @@ async fn an_upload_is_stored_whole_or_not_at_all() {
     assert!(story.reads(&format!("inbox/{bill}")).contains("Marzipan"));
     let label = |path: &str| story.text(&format!("SELECT label FROM files WHERE path = 'inbox/{path}'"));
     assert_eq!(label(&bill), label(bill.trim_end_matches(".txt")));
+    // A file whose text cannot be stored is stored all the same.
+    std::fs::remove_file(story.path_of(&format!("inbox/{bill}"))).unwrap();
+    std::fs::create_dir(story.path_of(&format!("inbox/{bill}"))).unwrap();
+    let again = uploads(&ada, "bill.pdf", &pdf(&["Marzipan: 12 euros"])).await;
+    assert_eq!((again.status, again.leads_to()), (StatusCode::SEE_OTHER, "/files/inbox"), "{}", again.text);
     // The same file again is the same file.
     uploads(&ben, "../../<b>tax</b> 2026.txt", b"Ten euros").await;
     assert_eq!(names_in(&story, "people/2-ben/inbox"), names);
