@@ -8,12 +8,13 @@
 //! limit of every channel; on the command line it is written to a path of the owner's choice, and
 //! the page hands it to the browser.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{Cursor, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde_json::{Value, json};
+use tokio::io::AsyncReadExt;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use super::HistoryAdmin;
@@ -31,8 +32,10 @@ use crate::trust::{Label, Labelled, Scope};
 use crate::wording::review::Surface;
 use crate::wording::{Language, command, personal_data as says};
 
-/// Maximum size, in bytes, of one of the person's files; no channel delivers larger ones.
-const MAX_FILE_SIZE: u64 = 256 << 20;
+/// Number of bytes copied at once.
+const CHUNK: usize = 1 << 20;
+/// Size in bytes from which a file of an archive needs longer headers.
+const LARGE: u64 = 1 << 31;
 /// Maximum overhead of a zip per file beside its two names: both headers; and of its end.
 const OVERHEAD: u64 = 256;
 
@@ -127,18 +130,13 @@ impl HistoryAdmin<'_> {
             if file.path.starts_with("exports/") {
                 continue;
             }
-            let Some(bytes) = self.workspace.folders().bytes_of(who.scope(), &file, MAX_FILE_SIZE.min(most)).await?
-            else {
-                // The file is larger than the whole archive may be. A file that has disappeared is
-                // skipped.
-                anyhow::ensure!(file.size <= most, Full);
-                continue;
-            };
+            // A file that has disappeared is skipped.
+            let Some(opened) = self.workspace.folders().open(who.scope(), &file).await? else { continue };
             let place = match file.path.strip_prefix(crate::memory::EXPERIENCE) {
                 Some(inside) => format!("experience/{inside}"),
                 None => format!("knowledge/{}", file.path),
             };
-            archive.put(&place, &bytes)?;
+            archive.copy(&place, opened).await?;
         }
         // Files without a recorded origin have unknown provenance here.
         shown.also(&Label::untrusted(crate::trust::Source::new("export", "")));
@@ -307,10 +305,30 @@ impl<W: Write + Seek> Archive<W> {
     /// # Errors
     /// [`Full`] if there is no room for it, or if it cannot be written.
     pub(super) fn put(&mut self, path: &str, bytes: &[u8]) -> anyhow::Result<()> {
-        let size = u64::try_from(bytes.len().saturating_add(path.len().saturating_mul(2)))?;
-        self.room = self.room.checked_sub(size.saturating_add(OVERHEAD)).ok_or(Full)?;
-        self.zip.start_file(path, self.options)?;
+        self.begin(path, u64::try_from(bytes.len())?)?;
         Ok(self.zip.write_all(bytes)?)
+    }
+
+    /// Adds an open file of any size, as long as it is now.
+    ///
+    /// # Errors
+    /// [`Full`] if there is no room for it, or if it cannot be read or written.
+    async fn copy(&mut self, path: &str, file: File) -> anyhow::Result<()> {
+        let size = file.metadata()?.len();
+        self.begin(path, size)?;
+        let (mut file, mut chunk) = (tokio::fs::File::from_std(file).take(size), vec![0; CHUNK]);
+        loop {
+            match file.read(&mut chunk).await? {
+                0 => return Ok(()),
+                read => self.zip.write_all(chunk.get(..read).unwrap_or_default())?,
+            }
+        }
+    }
+
+    fn begin(&mut self, path: &str, size: u64) -> anyhow::Result<()> {
+        let size_with_names = size.saturating_add(u64::try_from(path.len().saturating_mul(2))?);
+        self.room = self.room.checked_sub(size_with_names.saturating_add(OVERHEAD)).ok_or(Full)?;
+        Ok(self.zip.start_file(path, self.options.large_file(size >= LARGE))?)
     }
 
     /// Finishes the archive.
@@ -345,7 +363,50 @@ fn lines(values: &[Value]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::fixture::Fixture;
     use super::*;
+    use std::io::{self, SeekFrom};
+
+    /// Counts bytes and keeps none.
+    #[derive(Default)]
+    struct Counted {
+        at: u64,
+        size: u64,
+    }
+
+    impl Write for Counted {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.at += bytes.len() as u64;
+            self.size = self.size.max(self.at);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Seek for Counted {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.at = match to {
+                SeekFrom::Start(at) => at,
+                SeekFrom::End(by) => self.size.saturating_add_signed(by),
+                SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            };
+            Ok(self.at)
+        }
+    }
+
+    /// Proves: forgetting/export
+    #[tokio::test]
+    async fn a_file_of_any_size_is_in_it() {
+        let (fixture, size) = (Fixture::new().await, 257 << 20);
+        File::options().write(true).open(fixture.writes("workspace/film.mkv", "")).unwrap().set_len(size).unwrap();
+        let (history, ada) = (fixture.admin.history(), fixture.ada().person);
+        let packed = async |most| history.pack(&ada, Counted::default(), most, Surface::CommandLine).await;
+        assert!(packed(u64::MAX).await.unwrap().0.size > size);
+        assert!(packed(MAX_FILE).await.is_err_and(|error| error.is::<Full>()));
+    }
 
     #[test]
     fn it_never_grows_beyond_what_it_may() {

@@ -4,7 +4,7 @@
 //! is the root; the folders of other parties in it do not count. Deletions here leave no version,
 //! because the content is to be forgotten.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
@@ -71,22 +71,22 @@ impl WorkspaceFolders<'_> {
 
     /// Returns the text of a party's file; `None` if it is missing, too large or not text.
     pub async fn words_of(&self, reader: Scope, file: &OwnPath) -> anyhow::Result<Option<String>> {
-        let bytes = self.bytes_of(reader, file, layout::MAX_TEXT_FILE).await?;
+        let Some(opened) = self.open(reader, file).await? else { return Ok(None) };
+        let bytes = self.on_disk(move |_| Ok(disk::read_up_to(opened, layout::MAX_TEXT_FILE).ok())).await?;
         Ok(bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
-    /// Returns the bytes of a party's file; `None` if it is missing, belongs to another party, or
-    /// is larger than `most` bytes.
-    pub async fn bytes_of(&self, reader: Scope, file: &OwnPath, most: u64) -> anyhow::Result<Option<Vec<u8>>> {
+    /// Opens a party's file; `None` if it is missing or belongs to another party.
+    pub async fn open(&self, reader: Scope, file: &OwnPath) -> anyhow::Result<Option<File>> {
         let location = file.location.clone();
-        let read = self.on_disk(move |workspace| {
+        let open = self.on_disk(move |workspace| {
             let (disk, disk_path) = workspace.disk_of(&location);
-            Ok(disk.read(disk_path, most).ok())
+            Ok(disk.find(disk_path).and_then(|found| disk::open(&found)).ok())
         });
-        let (bytes, location) = (read.await?, file.location.clone());
-        // Checked after the read: folders may have been moved since the file was found.
+        let (opened, location) = (open.await?, file.location.clone());
+        // Checked after the opening: folders may have been moved since the file was found.
         let foreign = self.0.journal.read(move |db| label::is_foreign(db, reader, &location, &location)).await?;
-        Ok(bytes.filter(|_| !foreign))
+        Ok(opened.filter(|_| !foreign))
     }
 
     /// Deletes all files of a person in their folder. In the root, shared files stay; files written
