@@ -20,7 +20,7 @@ pub const DAYS: usize = 90;
 pub const PROGRAM: &str = "program";
 /// The part that stands for the models that answer.
 pub const MODEL: &str = "model";
-/// Interval between two looks, and so the shortest problem that is sure to be seen.
+/// Interval between two looks. A shorter problem may go unseen, and a longer one if a look is late.
 const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// Interval at which the sign of life is stored.
 const SIGN_INTERVAL: Duration = Duration::from_secs(600);
@@ -216,7 +216,9 @@ fn report(changes: &[HealthChange], days: &[Period], zone: Zone, now: Timestamp)
     if !program.is_empty() {
         parts.push(part(PROGRAM, &program));
     }
-    parts.extend(by_part.iter().map(|(name, own)| part(name, own)));
+    // The upkeep keeps the last change of each part, also of one that was removed long ago.
+    let others = by_part.iter().map(|(name, own)| part(name, own));
+    parts.extend(others.filter(|part| !(part.sum().well + part.sum().ill).is_zero()));
     HealthReport { days: days.iter().map(|day| day.first_day()).collect(), parts }
 }
 
@@ -269,6 +271,7 @@ mod tests {
             change("telegram", HealthState::Well, 32),
             change(PROGRAM, HealthState::Off, 36),
             change(PROGRAM, HealthState::Well, 50),
+            change("signal, which was removed", HealthState::Off, 20),
         ];
         let now = Timestamp(60 * HOUR);
         let report = report(&changes, &days_before(now, Zone::UTC), Zone::UTC, now);
