@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use serde_json::{Value, json};
 
 use super::MemoryAdmin;
@@ -21,6 +22,7 @@ use crate::memory::{
     StoredUpload, Upload,
 };
 use crate::people::{Party, Person};
+use crate::review::reveal::is_hidden;
 use crate::store::FileRow;
 use crate::tool::attachments::MAX_FILE;
 use crate::trust::{Labelled, Text};
@@ -30,6 +32,8 @@ use crate::wording::{Language, command, files as says, memory};
 
 /// Number of items that a chat lists.
 const IN_CHAT: usize = 20;
+/// What is encoded in a typed place.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'/');
 
 /// A part of a folder that a command asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,15 +46,39 @@ pub struct FilesRequest {
 
 impl FilesRequest {
     /// Parses the arguments of a chat command: a folder, or nothing for all files; the list may go
-    /// on `after` a name.
+    /// on `after` a name or a place. What stands in backticks is one name.
     pub(super) fn read(rest: &str) -> Self {
-        let (folder, after) = match rest.strip_prefix("after ") {
-            Some(after) => ("", after),
-            None => rest.rsplit_once(" after ").unwrap_or((rest, "")),
+        let rest = rest.trim();
+        let (folder, after) = match rest.strip_suffix('`').and_then(|rest| rest.rsplit_once('`')) {
+            Some(("", folder)) => (folder, ""),
+            Some((before, after)) if before == "after " || before.ends_with(" after ") => {
+                (before.strip_suffix("after ").unwrap_or_default(), after)
+            }
+            _ => match rest.strip_prefix("after ") {
+                Some(after) => ("", after),
+                None => rest.rsplit_once(" after ").unwrap_or((rest, "")),
+            },
         };
-        let [path, after] = [folder, after].map(|word| word.trim().trim_matches('`').to_owned());
-        Self { path, part: FolderPart { order: FileOrder::Name, after, limit: IN_CHAT } }
+        let [path, after] = [folder, after].map(|word| word.trim().trim_matches('`'));
+        let part = FolderPart { order: FileOrder::Name, after: read_place(after), limit: IN_CHAT };
+        Self { path: path.to_owned(), part }
     }
+}
+
+/// Returns a place in a list as one word that can be typed and means nothing else: as it is if it
+/// has only letters, digits and a few signs, encoded after a `%` otherwise.
+fn typed_place(place: &str) -> String {
+    let is_plain = |c: char| (c.is_alphanumeric() && !is_hidden(c)) || matches!(c, '.' | '-' | '_' | '/');
+    match place.chars().all(is_plain) && !place.starts_with('-') {
+        true => place.to_owned(),
+        false => format!("%{}", utf8_percent_encode(place, ENCODED)),
+    }
+}
+
+/// Reads such a word, or a name as it is.
+pub(super) fn read_place(word: &str) -> String {
+    let place = word.strip_prefix('%').and_then(|word| percent_decode_str(word).decode_utf8().ok());
+    place.filter(|place| typed_place(place) == word).map_or_else(|| word.to_owned(), String::from)
 }
 
 /// A person's files at a path: a part of a folder, or one file.
@@ -76,7 +104,7 @@ impl Render for FilesReport {
         }
         lines.insert(0, says::head(language, &visible_line(path), below.files, below.bytes));
         lines.push(String::new());
-        lines.extend(next.as_ref().map(|name| more(path, &visible_line(name), context.surface)));
+        lines.extend(next.as_ref().map(|place| more(path, &plain(&typed_place(place)), context.surface)));
         lines.push(says::how_to_open(context.surface));
         lines.join("\n")
     }
@@ -281,6 +309,12 @@ mod tests {
             ("plans/my garden", "plans/my garden", ""),
             ("after b.md", "", "b.md"),
             ("`before and after` after `b.md`", "before and after", "b.md"),
+            ("`plans after x`", "plans after x", ""),
+            ("many after `a after b.md`", "many", "a after b.md"),
+            ("after `a after b.md`", "", "a after b.md"),
+            ("many after %a%20after%20b.md", "many", "a after b.md"),
+            ("many after %x.md", "many", "%x.md"),
+            ("many after %zz", "many", "%zz"),
         ] {
             assert_eq!(FilesRequest::read(line), request(path, after, IN_CHAT), "{line}");
         }
@@ -376,7 +410,13 @@ mod tests {
     async fn a_long_folder_is_listed_page_by_page() {
         let fixture = Fixture::new().await;
         let ada = fixture.ada().person;
-        let written: Vec<String> = (0..25).map(|number| format!("{number:02} after.md")).collect();
+        // The pages end at the hard ones.
+        let name = |number: usize| match number {
+            19 => "19 after b.md".to_owned(),
+            39 => "39\u{202e}`gpj.md".to_owned(),
+            _ => format!("{number:02} after.md"),
+        };
+        let written: Vec<String> = (0..45).map(name).collect();
         written.iter().for_each(|name| drop(fixture.writes(&format!("workspace/many/{name}"), "")));
         let (mut shown, mut command) = (Vec::new(), "/files many".to_owned());
         loop {
@@ -388,7 +428,11 @@ mod tests {
             }
         }
         assert_eq!(shown, written);
-        let page = fixture.admin.memory_files().browse(&ada, &request("many", "24 after.md", 9)).await.unwrap();
+        for place in ["plain.md", "-x", "100/Küche.md", "a_b", "50% off", "%20", "a\u{3164}b", "line\nbreak"] {
+            let word = typed_place(place);
+            assert_eq!((read_place(&word).as_str(), word.contains(char::is_whitespace)), (place, false), "{word}");
+        }
+        let page = fixture.admin.memory_files().browse(&ada, &request("many", "44 after.md", 9)).await.unwrap();
         assert!(page.items().is_empty());
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::arguments::{self, kind_of};
 use super::{Action, BrowserChange, Command, ForgetStep, NameMeans, Query, ReflectionRequest, SourceMessages};
-use crate::admin::files::FilesRequest;
+use crate::admin::files::{FilesRequest, read_place};
 use crate::admin::imports::ImportRequest;
 use crate::admin::paging::{PageRequest, RemindersPart};
 use crate::admin::search::SearchQuery;
@@ -202,7 +202,7 @@ fn files(mut words: &[&str]) -> Option<FilesRequest> {
                 rest
             }
             ["--after", place, rest @ ..] => {
-                part.after = text(place);
+                part.after = read_place(place);
                 rest
             }
             _ => return None,
