@@ -78,7 +78,7 @@ impl PageAddress {
     }
 }
 
-/// Returns a random secret of that many bytes, in letters and digits that an address may hold.
+/// Returns a random secret of that many bytes, in letters, digits, `-` and `_`.
 ///
 /// # Errors
 /// If the system cannot provide random bytes.

@@ -63,7 +63,7 @@ pub struct FolderItem {
     pub at: Timestamp,
     /// Author of the present content, as the journal names authors; blank for a folder.
     pub author: String,
-    /// Cause of the present content; blank for a folder and for what was written by hand.
+    /// Cause of the present content; blank for a folder and for an unrecorded change by hand.
     pub cause: String,
     /// Label of the content, and of the name.
     pub label: Label,
