@@ -217,10 +217,10 @@ fn page_json(page: &MemoryFile, words: &str) -> Value {
 }
 
 /// A list under its head, cut when it is too long.
-fn listed<T>(language: Language, head: String, notes: &[T], line: impl Fn(&T) -> String) -> String {
+fn listed<T>(surface: Surface, head: String, notes: &[T], line: impl Fn(&T) -> String) -> String {
     let lines = notes.iter().take(LISTED).map(line);
     let more = notes.len().checked_sub(LISTED).filter(|more| *more > 0);
-    let more = more.map(|more| says::more_notes(language, more));
+    let more = more.map(|more| says::more_notes(surface, more));
     std::iter::once(head).chain(lines).chain(more).collect::<Vec<_>>().join("\n")
 }
 

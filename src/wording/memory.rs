@@ -76,9 +76,13 @@ pub fn note(name: &str, title: &str, gauge: &str) -> String {
     format!("- **{name}**{title}, {gauge}")
 }
 
-/// Number of notes that are not listed.
-pub fn more_notes(language: Language, count: usize) -> String {
-    say!(language, "memory-more-notes", count = count)
+/// Number of notes that are not listed, and the command that lists them.
+pub fn more_notes(surface: Surface, count: usize) -> String {
+    let command = match surface {
+        Surface::Chat(_) => "/files memory",
+        Surface::CommandLine => "`compline files memory`",
+    };
+    say!(surface.language(), "memory-more-notes", count = count, command = command)
 }
 
 /// Today's note.

@@ -86,7 +86,7 @@ impl Render for MemoryReport {
         let files = self.notes.total().0 + usize::from(self.index.is_ok());
         blocks.push(says::total(files, self.size(), self.folder.as_deref(), surface));
         blocks.extend(extracted_lines(language, &self.fact_files));
-        blocks.extend(self.unread.block(language, shown));
+        blocks.extend(self.unread.block(surface, shown));
         blocks.join("\n\n")
     }
 
@@ -275,7 +275,7 @@ impl SortedNotes {
     fn blocks(&self, shown: &mut ShownLabel, surface: Surface) -> Vec<String> {
         let language = surface.language();
         let fullness = |note: &NoteLine| gauge(language, &note.path, note.size);
-        let mut blocks = vec![self.notes_block(language)];
+        let mut blocks = vec![self.notes_block(surface)];
         blocks.push(match &self.today {
             Some(note) => says::today(language, &name::short(&note.path), &fullness(note)),
             None => says::NOTHING_TODAY.in_language(language).into_string(),
@@ -289,12 +289,13 @@ impl SortedNotes {
             shown.also(&Label::untrusted(Source::unknown()));
             let line = |note: &NoteLine| says::note(&plain(&name::short(&note.path)), "", &fullness(note));
             let head = says::waiting(self.outside.len(), size(&self.outside), surface);
-            blocks.push(listed(language, head, &self.outside, line));
+            blocks.push(listed(surface, head, &self.outside, line));
         }
         blocks
     }
 
-    fn notes_block(&self, language: Language) -> String {
+    fn notes_block(&self, surface: Surface) -> String {
+        let language = surface.language();
         if self.notes.is_empty() {
             return says::NO_NOTES.in_language(language).into_string();
         }
@@ -302,7 +303,7 @@ impl SortedNotes {
             let gauge = gauge(language, &note.path, note.size);
             says::note(&plain(&name::short(&note.path)), &plain(&note.title), &gauge)
         };
-        listed(language, says::notes_head(language, self.notes.len(), size(&self.notes)), &self.notes, line)
+        listed(surface, says::notes_head(language, self.notes.len(), size(&self.notes)), &self.notes, line)
     }
 
     /// Number of files, and their total size.
@@ -361,12 +362,13 @@ impl UnreadFiles {
     }
 
     /// One line per file; `None` without any.
-    fn block(&self, language: Language, shown: &mut ShownLabel) -> Option<String> {
+    fn block(&self, surface: Surface, shown: &mut ShownLabel) -> Option<String> {
         shown.also(&self.label);
+        let language = surface.language();
         let line =
             |(path, why): &(String, AccessRefusal)| says::unread(language, &plain(&name::short(path)), reason(*why));
         let head = says::UNREAD.in_language(language).into_string();
-        (!self.files.is_empty()).then(|| listed(language, head, &self.files, line))
+        (!self.files.is_empty()).then(|| listed(surface, head, &self.files, line))
     }
 }
 
@@ -415,10 +417,12 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_has_no_end_is_cut() {
+    fn a_long_list_says_where_the_rest_is() {
         let notes: Vec<NoteLine> = (0..50).map(|n| note(&format!("memory/n{n}.md"), true)).collect();
-        let list = listed(Language::ENGLISH, "head".to_owned(), &notes, |note| note.path.clone());
-        assert_eq!(list.lines().count(), 42);
-        assert!(list.ends_with(&says::more_notes(Language::ENGLISH, 10)));
+        let list = |surface| listed(surface, "head".to_owned(), &notes, |note| note.path.clone());
+        let in_chat = list(Surface::Chat(Language::ENGLISH));
+        assert_eq!(in_chat.lines().count(), 42);
+        assert!(in_chat.ends_with("\n- and 10 more: /files memory"), "{in_chat}");
+        assert!(list(Surface::CommandLine).ends_with("\n- and 10 more: `compline files memory`"));
     }
 }

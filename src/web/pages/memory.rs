@@ -182,6 +182,7 @@ fn days(report: &MemoryReport, visitor: &Visitor) -> Markup {
         @if !report.earlier.is_empty() { details {
             summary { "Earlier days" }
             ul.days { @for day in &report.earlier { li { a href=(address(day)) { (reveal(&note_address(day))) } } } }
+            p { a href="/files/memory" { "All days, as files" } }
         } }
     } } }
 }

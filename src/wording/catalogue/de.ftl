@@ -568,7 +568,7 @@ memory-counted = { $count ->
 }, { $size }
 memory-notes = **Notizen**: { $counted }
 memory-no-notes = **Notizen**: noch keine. Sag mir, was ich mir merken soll, oder nimm /remember.
-memory-more-notes = - und { $count } weitere
+memory-more-notes = - und { $count } weitere: { $command }
 memory-today = **Heute**: { $name }, { $gauge }
 memory-nothing-today = **Heute**: noch nichts
 memory-days = **Andere Tage**: { $counted }, zuletzt { $newest }; am vollsten { $fullest }, { $gauge }

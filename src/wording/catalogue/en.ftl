@@ -573,7 +573,7 @@ memory-counted = { $count ->
 }, { $size }
 memory-notes = **Notes**: { $counted }
 memory-no-notes = **Notes**: none yet. Tell me what to remember, or use /remember.
-memory-more-notes = - and { $count } more
+memory-more-notes = - and { $count } more: { $command }
 memory-today = **Today**: { $name }, { $gauge }
 memory-nothing-today = **Today**: nothing yet
 memory-days = **Other days**: { $counted }, the newest { $newest }; the fullest { $fullest }, { $gauge }

@@ -568,7 +568,7 @@ memory-counted = { $count ->
 }, { $size }
 memory-notes = **Notas**: { $counted }
 memory-no-notes = **Notas**: todavía ninguna. Dime qué debo recordar, o usa /remember.
-memory-more-notes = - y { $count } más
+memory-more-notes = - y { $count } más: { $command }
 memory-today = **Hoy**: { $name }, { $gauge }
 memory-nothing-today = **Hoy**: todavía nada
 memory-days = **Otros días**: { $counted }, el más nuevo { $newest }; el más lleno { $fullest }, { $gauge }
