@@ -65,7 +65,7 @@ pub use memory::{
 };
 pub use models::{ModelEntry, ModelsReport, PREFERRED_MODEL};
 pub use numbers::Numbers;
-pub use paging::{Page, PageRequest, ReminderPlace, RemindersPart};
+pub use paging::{ListPlace, Page, PageRequest, RemindersPart};
 pub use pairing::{Pairing, PairingCode};
 pub use pending::PendingReport;
 pub use people::{HandOverStep, ListedPerson, PeopleReport, PersonReport};

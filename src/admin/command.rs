@@ -19,7 +19,7 @@ pub use table::{COMMANDS, CommandRow, InGroup, help};
 
 use super::files::FilesRequest;
 use super::imports::ImportRequest;
-use super::paging::{PageRequest, RemindersPart};
+use super::paging::{ListPlace, PageRequest, RemindersPart};
 use super::search::SearchQuery;
 use super::transcript::TranscriptPart;
 use crate::engine::turn::call::YesExtent;
@@ -85,7 +85,9 @@ pub enum Query {
     /// The imports.
     Imports,
     /// The people with access.
-    People(PageRequest),
+    People(PageRequest<ListPlace>),
+    /// Who wrote without access.
+    Strangers(PageRequest<ListPlace>),
     /// The removed people whom a name could mean.
     FormerPeople(String),
     /// Consequences of handing the workspace root over to that person.

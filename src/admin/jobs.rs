@@ -10,7 +10,7 @@ use super::answer::{
     Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words, with_fields,
 };
 use super::command::ReflectionRequest;
-use super::paging::{Page, PageRequest, ReminderPlace, RemindersPart};
+use super::paging::{ListPlace, Page, PageRequest, RemindersPart};
 use crate::id::{ConversationId, PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
 use crate::reflection::render;
@@ -33,13 +33,12 @@ impl JobsAdmin<'_> {
     /// A person's waiting reminders and tasks, soonest first.
     pub async fn reminders(&self, person: &Person, part: RemindersPart) -> anyhow::Result<RemindersReport> {
         let (id, RemindersPart { after, limit }) = (person.id, part);
-        let read = move |db: Db<'_>| {
-            db.reminders().reminders_after(id, after.map(|place| (place.at, place.id)), limit.saturating_add(1))
-        };
+        let after = after.map(|place| (Timestamp(place.value), ReminderId(place.number)));
+        let read = move |db: Db<'_>| db.reminders().reminders_after(id, after, limit.saturating_add(1));
         let mut rows = self.journal.read(read).await?;
         let has_more = rows.len() > usize::try_from(limit)?;
         rows.truncate(usize::try_from(limit)?);
-        let place = |row: &ReminderRow| row.next_at.map(|at| ReminderPlace { at, id: row.id });
+        let place = |row: &ReminderRow| row.next_at.map(|at| ListPlace { value: at.0, number: row.id.0 });
         let next = rows.last().filter(|_| has_more).and_then(place);
         let zone = self.engine.zone_of(Scope::Person(id)).await?;
         Ok(RemindersReport { rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect(), next })
@@ -138,7 +137,7 @@ pub struct RemindersReport {
     /// Each with its next times.
     pub rows: Vec<(Vec<Timestamp>, ReminderRow)>,
     /// Place after which the list goes on, if it does.
-    pub next: Option<ReminderPlace>,
+    pub next: Option<ListPlace>,
 }
 
 impl Render for RemindersReport {

@@ -1,29 +1,40 @@
 //! Lists by pages, most of them newest first: each page begins after a place in the list.
 
 use std::fmt::{self, Display, Formatter};
+use std::num::ParseIntError;
 use std::str::FromStr;
 
-use crate::id::ReminderId;
-use crate::time::Timestamp;
 use crate::wording::Language;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 
-/// The page of a list that a command asks for.
+/// The page of a list that a command asks for. `P` is a place in the list: the number of an item,
+/// or a [`ListPlace`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PageRequest {
-    /// Only items older than the one with this number; `None` for the newest.
-    pub before: Option<i64>,
+pub struct PageRequest<P = i64> {
+    /// Only items older than the one at this place; `None` for the newest.
+    pub before: Option<P>,
     /// Maximum number of items.
     pub limit: u32,
 }
 
-impl PageRequest {
+impl<P> PageRequest<P> {
     /// The first page.
     pub fn newest(limit: u32) -> Self {
         Self { before: None, limit }
     }
 
+    /// Cuts the page out of a list that begins with it, in any order.
+    pub(super) fn first<T>(self, mut items: Vec<T>, place: impl Fn(&T) -> P) -> Page<T, P> {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        let next = items.last().map(place).filter(|_| has_more);
+        Page { items, next }
+    }
+}
+
+impl PageRequest {
     /// Reads a page. `read` returns items with numbers below its first argument, newest first, at
     /// most as many as its second says.
     pub(super) fn read<T>(
@@ -47,36 +58,27 @@ impl PageRequest {
         items.retain(|item| number(item) < before);
         self.first(items, number)
     }
-
-    /// Cuts the page out of a list that begins with it, in any order.
-    pub(super) fn first<T>(self, mut items: Vec<T>, number: impl Fn(&T) -> i64) -> Page<T> {
-        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
-        let has_more = items.len() > limit;
-        items.truncate(limit);
-        let next = items.last().map(number).filter(|_| has_more);
-        Page { items, next }
-    }
 }
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page<T> {
+pub struct Page<T, P = i64> {
     /// The items, in the order of the list.
     pub items: Vec<T>,
     /// The `before` of the next page, if there is one.
-    pub next: Option<i64>,
+    pub next: Option<P>,
 }
 
-impl<T> Page<T> {
+impl<T, P: Display> Page<T, P> {
     /// Derives each item of a page.
-    pub(super) fn try_map<U>(self, make: impl FnMut(T) -> anyhow::Result<U>) -> anyhow::Result<Page<U>> {
+    pub(super) fn try_map<U>(self, make: impl FnMut(T) -> anyhow::Result<U>) -> anyhow::Result<Page<U, P>> {
         Ok(Page { items: self.items.into_iter().map(make).collect::<anyhow::Result<_>>()?, next: self.next })
     }
 
     /// The last line of a page that has a next one: the command of the chat, or the flag of the
     /// command line, that shows it. `command` is the one that showed this page.
     pub(super) fn more(&self, command: &str, surface: Surface) -> Option<String> {
-        let next = self.next?;
+        let next = self.next.as_ref()?;
         Some(match surface {
             Surface::Chat(language) => says::more(language, &format!("{command} before {next}")),
             Surface::CommandLine => says::more(Language::ENGLISH, &format!("--before {next}")),
@@ -88,7 +90,7 @@ impl<T> Page<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RemindersPart {
     /// Place after which it begins; `None` for the first.
-    pub after: Option<ReminderPlace>,
+    pub after: Option<ListPlace>,
     /// Maximum number.
     pub limit: u32,
 }
@@ -98,33 +100,33 @@ impl RemindersPart {
     pub const ALL: Self = Self { after: None, limit: u32::MAX - 1 };
 
     /// The page of a command that begins after a place.
-    pub(super) fn page(after: Option<ReminderPlace>) -> Self {
+    pub(super) fn page(after: Option<ListPlace>) -> Self {
         Self { after, limit: 30 }
     }
 }
 
-/// Place in a list of reminders, which stays the same while others come and go: `TIME-NUMBER`.
+/// Place in a list in the order of a value and a number, which stays the same while others come and
+/// go: `VALUE-NUMBER`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReminderPlace {
-    /// Next time of the reminder there.
-    pub at: Timestamp,
-    /// Its number.
-    pub id: ReminderId,
+pub struct ListPlace {
+    /// Value that decides the order, such as a time.
+    pub value: i64,
+    /// Number of the item there.
+    pub number: i64,
 }
 
-impl Display for ReminderPlace {
+impl Display for ListPlace {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}-{}", self.at.0, self.id)
+        write!(f, "{}-{}", self.value, self.number)
     }
 }
 
-impl FromStr for ReminderPlace {
-    type Err = ();
+impl FromStr for ListPlace {
+    type Err = ParseIntError;
 
-    fn from_str(typed: &str) -> Result<Self, ()> {
-        let (at, id) = typed.split_once('-').ok_or(())?;
-        let number = |word: &str| word.parse::<i64>().map_err(|_| ());
-        Ok(Self { at: Timestamp(number(at)?), id: ReminderId(number(id)?) })
+    fn from_str(typed: &str) -> Result<Self, ParseIntError> {
+        let (value, number) = typed.split_once('-').unwrap_or_default();
+        Ok(Self { value: value.parse()?, number: number.parse()? })
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::answer::{Answer, CommandError, Render, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
 use super::erasure::ForgetRequest;
-use super::paging::PageRequest;
+use super::paging::{ListPlace, PageRequest};
 use super::people::HandOverStep;
 use super::usage::UsagePeriod;
 use super::{Admin, NotesListed, RepairMode, help};
@@ -21,8 +21,8 @@ use crate::wording::command as says;
 use crate::wording::review::Surface;
 use crate::wording::{gateway, memory};
 
-/// The strangers below a list of people.
-const NEWEST_STRANGERS: PageRequest = PageRequest { before: None, limit: 5 };
+/// Number of strangers below a list of people.
+const NEWEST_STRANGERS: u32 = 5;
 /// Number of days of `/usage`, including today.
 const DAYS_IN_CHAT: u32 = 7;
 /// Number of days of `compline usage`, including today.
@@ -147,10 +147,7 @@ impl Admin {
             Query::Settings => shown(&self.members().settings(origin.person()?).await?),
             Query::Trust => shown(&memory_files.conversation_trust(origin.person()?, language).await?),
             Query::Status => shown(&self.reports().status(origin.person.as_ref(), only).await?),
-            Query::Usage => {
-                let days = if surface.is_chat() { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE };
-                shown(&self.reports().usage(only, own, UsagePeriod { days, before: None }).await?)
-            }
+            Query::Usage => shown(&self.reports().usage(only, own, usage_period(surface)).await?),
             Query::Models => shown(&self.reports().models()),
             Query::Tools => shown(&self.reports().tools().await?),
             Query::Knowledge => shown(&memory_files.knowledge(RepairMode::Check).await?),
@@ -164,7 +161,8 @@ impl Admin {
             Query::Search(query) => shown(&self.finder().search(origin.person()?, &query).await?),
             Query::Archive(request) => shown(&self.imports().survey(origin.person()?, &request).await?),
             Query::Imports => shown(&self.imports().list().await?),
-            Query::People(page) => shown(&self.members().people(page, NEWEST_STRANGERS).await?),
+            Query::People(page) => shown(&self.members().people(page, strangers_below(page)).await?),
+            Query::Strangers(page) => shown(&self.members().strangers(page).await?),
             Query::Pending => shown(&self.reports().pending(origin.person()?).await?),
             Query::PendingProposals => shown(&skills.pending().await?),
             Query::Proposals(page) => shown(&skills.proposals(page).await?),
@@ -296,6 +294,15 @@ impl Admin {
         let person = self.person_named(name).await?;
         Ok(person.ok_or_else(|| Answer::refusal(gateway::no_such_person(Some(name))))?)
     }
+}
+
+fn usage_period(surface: Surface) -> UsagePeriod {
+    UsagePeriod { days: if surface.is_chat() { DAYS_IN_CHAT } else { DAYS_ON_COMMAND_LINE }, before: None }
+}
+
+/// The strangers below a page of people: the newest, below the first page only.
+fn strangers_below(people: PageRequest<ListPlace>) -> PageRequest<ListPlace> {
+    PageRequest::newest(if people.before.is_none() { NEWEST_STRANGERS } else { 0 })
 }
 
 #[cfg(test)]

@@ -10,7 +10,9 @@ use crate::admin::command::help;
 #[derive(Debug, Subcommand)]
 pub enum People {
     /// List people with access and their addresses
-    List(ListedPage),
+    List(PlacedPage),
+    /// List who wrote without access
+    Strangers(PlacedPage),
     /// Make the code that claims the assistant for its first owner
     Claim,
     #[command(about = help("pair"))]
@@ -138,6 +140,25 @@ impl ListedPage {
         let limit = words(&["--limit", &self.limit.to_string()]);
         let before = self.before.map(|number| words(&["--before", &number.to_string()]));
         limit.into_iter().chain(before.unwrap_or_default()).collect()
+    }
+}
+
+/// Page of a list that changes while one reads.
+#[derive(Debug, Args)]
+pub struct PlacedPage {
+    /// Maximum number
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+    /// Only what comes after the place that the page before gave
+    #[arg(long, value_name = "PLACE")]
+    before: Option<String>,
+}
+
+impl PlacedPage {
+    /// Returns the flags in the gateway's syntax.
+    pub fn flags(&self) -> Vec<String> {
+        let limit = words(&["--limit", &self.limit.to_string()]);
+        limit.into_iter().chain(flags(&[("--before", &self.before)])).collect()
     }
 }
 
@@ -346,6 +367,7 @@ impl People {
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List(page) => words(&["people", "list"]).into_iter().chain(page.flags()).collect(),
+            Self::Strangers(page) => words(&["people", "strangers"]).into_iter().chain(page.flags()).collect(),
             Self::Claim => words(&["people", "claim"]),
             Self::Pair { name, role, same_as, new } => {
                 let mut line = words(&["people", "pair", name, &value(role)]);

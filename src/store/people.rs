@@ -51,13 +51,14 @@ impl People<'_> {
         self.db.rows("WHERE removed_at IS NULL ORDER BY role = 'owner' DESC, id", [])
     }
 
-    /// Returns at most `limit` admitted people, owners first; those behind `last` if it is given.
-    pub fn people_after(&self, last: Option<PersonId>, limit: u32) -> anyhow::Result<Vec<Person>> {
+    /// Returns at most `limit` admitted people, owners first; those behind `last` if it is given:
+    /// whether that one is an owner, and the id.
+    pub fn people_after(&self, last: Option<(bool, PersonId)>, limit: u32) -> anyhow::Result<Vec<Person>> {
+        let (is_owner, id) = last.unzip();
         self.db.rows(
-            "WHERE removed_at IS NULL AND (?1 IS NULL OR (role = 'owner', -id) <
-             (SELECT p.role = 'owner', -p.id FROM people p WHERE p.id = ?1))
-             ORDER BY role = 'owner' DESC, id LIMIT ?2",
-            params![last, limit],
+            "WHERE removed_at IS NULL AND (?1 IS NULL OR (role <> 'owner', id) > (NOT ?1, ?2))
+             ORDER BY role <> 'owner', id LIMIT ?3",
+            params![is_owner, id, limit],
         )
     }
 

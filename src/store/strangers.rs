@@ -53,11 +53,12 @@ const STRANGER: &str = "SELECT s.id, s.adapter, s.account, s.sender, s.name, s.l
 
 impl Addresses<'_> {
     /// Returns the senders without access, except groups and ignored ones, newest first; those
-    /// behind `last` if it is given.
-    pub fn strangers(&self, last: Option<StrangerId>, limit: u32) -> anyhow::Result<Vec<Stranger>> {
-        let behind = "?1 IS NULL OR (s.last_at, s.id) < (SELECT l.last_at, l.id FROM strangers l WHERE l.id = ?1)";
-        let sql = format!("{STRANGER} AND ({behind}) ORDER BY s.last_at DESC, s.id DESC LIMIT ?2");
-        self.db.all(&sql, params![last, limit])
+    /// behind that time and id if they are given.
+    pub fn strangers(&self, last: Option<(Timestamp, StrangerId)>, limit: u32) -> anyhow::Result<Vec<Stranger>> {
+        let (at, id) = last.unzip();
+        let behind = "?1 IS NULL OR (s.last_at, s.id) < (?1, ?2)";
+        let sql = format!("{STRANGER} AND ({behind}) ORDER BY s.last_at DESC, s.id DESC LIMIT ?3");
+        self.db.all(&sql, params![at, id, limit])
     }
 
     /// Returns a sender who still has no access and is not ignored.

@@ -396,6 +396,9 @@ pub fn person(name: &str, role: &str, came_in: &str, addresses: &[String]) -> St
     format!("- **{name}**, {role}, {how}: {addresses}")
 }
 
+/// Reply to a list of nobody.
+pub const NO_STRANGERS: &str = "There is nobody without access.";
+
 /// List of unknown senders.
 pub fn strangers(lines: &str) -> String {
     format!("Without access:\n{lines}")

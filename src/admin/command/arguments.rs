@@ -71,7 +71,7 @@ pub(super) fn settings(rest: &str) -> Option<Command> {
 /// Parses an empty argument, a kind of conversations, or the number of one with that of a message
 /// in it. A list may go on `before` a number.
 pub(super) fn conversations(rest: &str) -> Option<Query> {
-    let (rest, page) = page(rest);
+    let (rest, page) = page(rest, number);
     let (first, place) = first_word(rest);
     match number(first) {
         Some(id) => {
@@ -86,15 +86,15 @@ pub(super) fn conversations(rest: &str) -> Option<Query> {
     }
 }
 
-/// Splits the arguments of a list from the page at their end, `before` and a number.
-fn page(rest: &str) -> (&str, PageRequest) {
+/// Splits the arguments of a list from the page at their end, `before` and a place.
+fn page<P>(rest: &str, place: impl Fn(&str) -> Option<P>) -> (&str, PageRequest<P>) {
     let split = || {
         let (rest, last) = rest.rsplit_once(char::is_whitespace)?;
         let (rest, word) = rest.trim_end().rsplit_once(char::is_whitespace).unwrap_or(("", rest.trim_end()));
-        word.eq_ignore_ascii_case("before").then_some((rest.trim_end(), number(last)?))
+        word.eq_ignore_ascii_case("before").then_some((rest.trim_end(), place(last)?))
     };
-    let newest = PageRequest::newest(IN_CHAT);
-    split().map_or((rest, newest), |(rest, before)| (rest, PageRequest { before: Some(before), ..newest }))
+    let (rest, before) = split().map_or((rest, None), |(rest, before)| (rest, Some(before)));
+    (rest, PageRequest { before, limit: IN_CHAT })
 }
 
 /// Parses the kind of conversations to list; `all` means every kind.
@@ -106,7 +106,7 @@ pub(super) fn kind_of(word: &str) -> Option<Option<ConversationKind>> {
 /// Parses an empty argument, or the number or the period of a reflection. The list may go on
 /// `before` a number.
 pub(super) fn reflections(rest: &str) -> Query {
-    let (wanted, page) = page(rest);
+    let (wanted, page) = page(rest, number);
     named(wanted).map_or(Query::Reflections(page), |_| Query::Reflection(rest.to_owned()))
 }
 
@@ -137,9 +137,10 @@ pub(super) fn forget(rest: &str) -> Option<Action> {
 }
 
 /// Parses `handover` and a name, with an optional last word `yes` as confirmation; a verb and the
-/// number of a person or address; anything else lists the people, who may go on `before` a number.
+/// number of a person or address; `strangers`; anything else lists people. Lists go on `before`.
 pub(super) fn people(rest: &str) -> Option<Command> {
     let (verb, of) = first_word(rest);
+    let page = |rest| page(rest, |place| place.parse().ok()).1;
     let action = match verb.to_lowercase().as_str() {
         "handover" | "hand-over" => {
             let (name, last) = of.rsplit_once(char::is_whitespace).unwrap_or((of, ""));
@@ -162,7 +163,8 @@ pub(super) fn people(rest: &str) -> Option<Command> {
         "ignore" => Action::IgnoreStranger(StrangerId(of.parse().ok()?)),
         "join" => Action::Join(PersonId(of.parse().ok()?)),
         "apart" => Action::Apart(PersonId(of.parse().ok()?)),
-        _ => return Some(Command::Read(Query::People(PageRequest { limit: 5 * IN_CHAT, ..page(rest).1 }))),
+        "strangers" => return Some(Command::Read(Query::Strangers(page(of)))),
+        _ => return Some(Command::Read(Query::People(PageRequest { limit: 5 * IN_CHAT, ..page(rest) }))),
     };
     Some(Command::Act(action))
 }
@@ -218,7 +220,7 @@ pub(super) fn reject(rest: &str) -> Option<Action> {
 
 /// Parses the name of a skill; the list may go on `before` a number.
 pub(super) fn history(rest: &str) -> Option<Query> {
-    let (name, page) = page(rest);
+    let (name, page) = page(rest, number);
     Some(Query::SkillHistory(named(name)?, PageRequest { before: page.before, ..NEWEST_VERSIONS }))
 }
 
@@ -299,8 +301,8 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
             let (note, versions) = versions_of(more)?;
             Query::NoteComparison(note, versions.map(FileId))
         }
-        "history" if page(more).1.before.is_some() => {
-            let (note, page) = page(more);
+        "history" if page(more, number).1.before.is_some() => {
+            let (note, page) = page(more, number);
             Query::NoteHistory(named(note)?, PageRequest { before: page.before, ..NEWEST_VERSIONS })
         }
         "history" => match more.rsplit_once(char::is_whitespace).map(|(note, last)| (note.trim(), number(last))) {

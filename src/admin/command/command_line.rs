@@ -50,7 +50,8 @@ fn query(words: &[&str]) -> Option<Query> {
         ["search", query @ ..] => Query::Search(SearchQuery::read(query)?),
         ["import", "list"] => Query::Imports,
         ["import", "survey", path, flags @ ..] => Query::Archive(archive(path, flags)?),
-        ["people", "list", page @ ..] => Query::People(page_of(page)?),
+        ["people", "list", page @ ..] => Query::People(page_by(page, |place| place.parse().ok())?),
+        ["people", "strangers", page @ ..] => Query::Strangers(page_by(page, |place| place.parse().ok())?),
         ["people", "former", name] => Query::FormerPeople(text(name)),
         ["people", "hand-over", name] => Query::HandOverPlan(text(name)),
         ["review", "list"] => Query::PendingProposals,
@@ -211,7 +212,12 @@ fn files(mut words: &[&str]) -> Option<FilesRequest> {
 }
 
 /// Parses `[--limit N] [--before N]`.
-fn page_of(mut words: &[&str]) -> Option<PageRequest> {
+fn page_of(words: &[&str]) -> Option<PageRequest> {
+    page_by(words, number)
+}
+
+/// Like [`page_of`], in a list whose places `read` reads.
+fn page_by<P>(mut words: &[&str], read: impl Fn(&str) -> Option<P>) -> Option<PageRequest<P>> {
     let mut page = PageRequest::newest(DEFAULT_LIMIT);
     loop {
         words = match words {
@@ -221,7 +227,7 @@ fn page_of(mut words: &[&str]) -> Option<PageRequest> {
                 rest
             }
             ["--before", before, rest @ ..] => {
-                page.before = Some(number(before)?);
+                page.before = Some(read(before)?);
                 rest
             }
             _ => return None,

@@ -15,6 +15,10 @@ fn switch(name: &str, on: bool) -> Action {
     Action::SwitchMemory { name: name.to_owned(), on }
 }
 
+fn place(value: i64, number: i64) -> ListPlace {
+    ListPlace { value, number }
+}
+
 fn pairing(name: &str, role: Role) -> Command {
     Command::Act(Action::Pair { name: name.to_owned(), role, means: None })
 }
@@ -50,7 +54,12 @@ fn lines_and_what_they_mean() {
         ("/pair #3 member same", again(3, Role::Member, true)),
         ("/Pair@compline_bot #12  OWNER new", again(12, Role::Owner, false)),
         ("/people", Command::Read(Query::People(PageRequest::newest(50)))),
-        ("/people before 7", Command::Read(Query::People(PageRequest { before: Some(7), limit: 50 }))),
+        ("/people before 0-7", Command::Read(Query::People(PageRequest { before: Some(place(0, 7)), limit: 50 }))),
+        ("/people strangers", Command::Read(Query::Strangers(PageRequest::newest(10)))),
+        (
+            "/people strangers before 1700000000000-7",
+            Command::Read(Query::Strangers(PageRequest { before: Some(place(1_700_000_000_000, 7)), limit: 10 })),
+        ),
         ("/people unlink 12", Command::Act(Action::Unlink(AddressId(12)))),
         ("/people remove 2", Command::Act(Action::RemovePerson(PersonId(2)))),
         ("/people JOIN 5", Command::Act(Action::Join(PersonId(5)))),

@@ -8,12 +8,13 @@ use super::removal_obstacle;
 use crate::admin::PeopleAdmin;
 use crate::admin::answer::{Render, RenderContext, ShownLabel, address_in_words};
 use crate::admin::owner_notice::stranger_in_words;
-use crate::admin::paging::{Page, PageRequest};
+use crate::admin::paging::{ListPlace, Page, PageRequest};
 use crate::id::{PersonId, StrangerId};
-use crate::people::{Address, KnownAddress, Person};
+use crate::people::{Address, KnownAddress, Person, Role};
 use crate::store::{Db, Stranger};
 use crate::time::Timestamp;
-use crate::wording::{access as of_access, command as says};
+use crate::wording::review::Surface;
+use crate::wording::{Language, access as of_access, command as says};
 
 /// A person with access, and their addresses.
 #[derive(Debug, Clone)]
@@ -32,13 +33,16 @@ pub struct ListedPerson {
 
 /// The people with access, and the latest strangers.
 pub struct PeopleReport {
-    /// The people, owners first. The number of a place is that of the person.
-    pub page: Page<ListedPerson>,
+    /// The people, owners first.
+    pub page: Page<ListedPerson, ListPlace>,
     /// People who may be the same as an earlier person of that name.
     pub namesakes: Vec<Person>,
-    /// Strangers, newest first. The number of a place is that of the stranger.
-    pub strangers: Page<Stranger>,
+    /// Strangers.
+    pub strangers: StrangersReport,
 }
+
+/// Strangers, newest first.
+pub struct StrangersReport(pub Page<Stranger, ListPlace>);
 
 /// A person with access, as an owner sees them.
 #[derive(Debug, Clone)]
@@ -55,17 +59,26 @@ pub struct PersonReport {
 
 impl PeopleAdmin<'_> {
     /// The people with access, and the latest strangers.
-    pub async fn people(&self, people: PageRequest, strangers: PageRequest) -> anyhow::Result<PeopleReport> {
+    pub async fn people(
+        &self,
+        people: PageRequest<ListPlace>,
+        strangers: PageRequest<ListPlace>,
+    ) -> anyhow::Result<PeopleReport> {
         let list = move |db: Db<'_>| {
-            let limit = people.limit.saturating_add(1);
-            let known = db.people().people_after(people.before.map(PersonId), limit)?;
-            let page = people.first(known, |person| person.id.0).try_map(|person| listed(db, person))?;
-            let limit = strangers.limit.saturating_add(1);
-            let unknown = db.addresses().strangers(strangers.before.map(StrangerId), limit)?;
+            let last = people.before.map(|place| (place.value == i64::from(true), PersonId(place.number)));
+            let known = db.people().people_after(last, people.limit.saturating_add(1))?;
+            let is_owner = |person: &Person| person.role == Role::Owner;
+            let place = |person: &Person| ListPlace { value: is_owner(person).into(), number: person.id.0 };
+            let page = people.first(known, place).try_map(|person| listed(db, person))?;
             let namesakes = db.people().open_namesakes()?.into_iter().map(|(person, _)| person).collect();
-            Ok(PeopleReport { page, namesakes, strangers: strangers.first(unknown, |stranger| stranger.id.0) })
+            Ok(PeopleReport { page, namesakes, strangers: strangers_in(db, strangers)? })
         };
         self.journal.read(list).await
+    }
+
+    /// The strangers.
+    pub async fn strangers(&self, request: PageRequest<ListPlace>) -> anyhow::Result<StrangersReport> {
+        self.journal.read(move |db| strangers_in(db, request)).await
     }
 
     /// A person with access.
@@ -82,6 +95,13 @@ impl PeopleAdmin<'_> {
         };
         self.journal.read_much(read).await
     }
+}
+
+fn strangers_in(db: Db<'_>, request: PageRequest<ListPlace>) -> anyhow::Result<StrangersReport> {
+    let last = request.before.map(|place| (Timestamp(place.value), StrangerId(place.number)));
+    let strangers = db.addresses().strangers(last, request.limit.saturating_add(1))?;
+    let place = |stranger: &Stranger| ListPlace { value: stranger.last_at.0, number: stranger.id.0 };
+    Ok(StrangersReport(request.first(strangers, place)))
 }
 
 fn listed(db: Db<'_>, person: Person) -> anyhow::Result<ListedPerson> {
@@ -104,26 +124,47 @@ impl Render for PeopleReport {
         parts.extend(
             self.namesakes.iter().map(|person| of_access::open_namesake(&person.name, person.id, context.surface)),
         );
-        if !self.strangers.items.is_empty() {
-            let line = |stranger: &Stranger| {
-                let who = stranger_in_words(stranger, shown);
-                says::stranger(
-                    stranger.id,
-                    &who,
-                    &context.zone.show_short(stranger.last_at),
-                    stranger.count,
-                    context.surface,
-                )
-            };
-            let lines: Vec<String> = self.strangers.items.iter().map(line).collect();
-            parts.push(says::strangers(&lines.join("\n")));
+        if !self.strangers.0.items.is_empty() {
+            parts.push(self.strangers.lines(context, shown));
         }
+        parts.extend(self.strangers.0.next.map(|next| match context.surface {
+            Surface::Chat(language) => says::more(language, &format!("/people strangers before {next}")),
+            Surface::CommandLine => {
+                says::more(Language::ENGLISH, &format!("`compline people strangers --before {next}`"))
+            }
+        }));
         parts.join("\n\n")
     }
 
-    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
-        let strangers = self.strangers.items.iter().map(|stranger| stranger_json(stranger, shown));
+    fn json(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        let strangers = self.strangers.json(context, shown);
+        let strangers = strangers.as_array().cloned().unwrap_or_default();
         self.page.items.iter().map(known_json).chain(strangers).collect()
+    }
+}
+
+impl StrangersReport {
+    fn lines(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        let line = |stranger: &Stranger| {
+            let (who, last) = (stranger_in_words(stranger, shown), context.zone.show_short(stranger.last_at));
+            says::stranger(stranger.id, &who, &last, stranger.count, context.surface)
+        };
+        let lines: Vec<String> = self.0.items.iter().map(line).collect();
+        says::strangers(&lines.join("\n"))
+    }
+}
+
+impl Render for StrangersReport {
+    fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
+        if self.0.items.is_empty() {
+            return says::NO_STRANGERS.to_owned();
+        }
+        let more = self.0.more("/people strangers", context.surface);
+        std::iter::once(self.lines(context, shown)).chain(more).collect::<Vec<_>>().join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
+        self.0.items.iter().map(|stranger| stranger_json(stranger, shown)).collect()
     }
 }
 

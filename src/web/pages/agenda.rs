@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{AgendaItem, AgendaKind, MissedItem, ReminderPlace, RemindersPart, RemindersReport};
+use crate::admin::{AgendaItem, AgendaKind, ListPlace, MissedItem, RemindersPart, RemindersReport};
 use crate::store::{ReminderKind, ReminderRow};
 use crate::time::{Period, Span, Timestamp};
 use crate::web::chart::{Moment, Timeline};
@@ -94,7 +94,7 @@ pub async fn schedule(
     Member(visitor): Member,
     (State(web), Query(PlaceQuery { after })): (State<Arc<Web>>, Query<PlaceQuery>),
 ) -> Response {
-    let after: Option<ReminderPlace> = after.parse().ok();
+    let after: Option<ListPlace> = after.parse().ok();
     let reminders = match web.admin.jobs().reminders(&visitor.person, RemindersPart { after, limit: LISTED }).await {
         Ok(reminders) => reminders,
         Err(error) => return layout::failure(&error),

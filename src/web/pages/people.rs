@@ -30,8 +30,10 @@ use crate::wording::{access, page};
 /// Places in both lists.
 #[derive(Deserialize)]
 pub struct PeopleQuery {
-    before: Option<i64>,
-    strangers: Option<i64>,
+    #[serde(default)]
+    before: String,
+    #[serde(default)]
+    strangers: String,
 }
 
 /// A change of who has access.
@@ -84,8 +86,8 @@ pub async fn list(
     Owner(visitor): Owner,
     (State(web), Query(PeopleQuery { before, strangers })): (State<Arc<Web>>, Query<PeopleQuery>),
 ) -> Response {
-    let (people, unknown) = (PageRequest { before, limit: LISTED }, PageRequest { before: strangers, limit: LISTED });
-    let report = match web.admin.members().people(people, unknown).await {
+    let page = |place: &str| PageRequest { before: place.parse().ok(), limit: LISTED };
+    let report = match web.admin.members().people(page(&before), page(&strangers)).await {
         Ok(report) => report,
         Err(error) => return layout::failure(&error),
     };
@@ -343,9 +345,9 @@ fn strangers_markup(report: &PeopleReport, visitor: &Visitor) -> Markup {
     };
     html! { section {
         h2 { "Without access" }
-        @if report.strangers.items.is_empty() { p { (says::NOBODY_KNOCKED) } } @else { p { (says::ANYONE_TAKES_ANY_NAME) } }
-        ol.rows { @for one in &report.strangers.items { li { (stranger(one)) } } }
-        @if let Some(next) = report.strangers.next { p { a.button rel="next" href={ "/people?strangers=" (next) } { "More" } } }
+        @if report.strangers.0.items.is_empty() { p { (says::NOBODY_KNOCKED) } } @else { p { (says::ANYONE_TAKES_ANY_NAME) } }
+        ol.rows { @for one in &report.strangers.0.items { li { (stranger(one)) } } }
+        @if let Some(next) = report.strangers.0.next { p { a.button rel="next" href={ "/people?strangers=" (next) } { "More" } } }
     } }
 }
 

@@ -225,7 +225,17 @@ async fn people_and_strangers_are_listed_page_by_page() {
             seen.extend(found);
             match text.split(next).nth(1) {
                 Some(rest) => {
-                    path = format!("{}{}", next.trim_start_matches("href=\""), rest.split('"').next().unwrap())
+                    let place = rest.split('"').next().unwrap();
+                    path = format!("{}{place}", next.trim_start_matches("href=\""));
+                    // Meanwhile the last stranger writes again, and the last person becomes an
+                    // owner.
+                    let number = place.split_once('-').unwrap().1;
+                    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+                    let change = match mark.starts_with('<') {
+                        true => "UPDATE strangers SET last_at = 100 WHERE id = ?1",
+                        false => "UPDATE people SET role = 'owner' WHERE id = ?1",
+                    };
+                    assert_eq!(journal.execute(change, [number]).unwrap(), 1);
                 }
                 None => break,
             }
@@ -234,6 +244,23 @@ async fn people_and_strangers_are_listed_page_by_page() {
     }
     story.say(ADA, "/people").await;
     let told = story.last_received_by(ADA);
-    assert!(told.contains("More: /people before ") && !told.contains("Guest 53"), "{told}");
+    assert!(!told.contains("Guest 53"), "{told}");
+    let more = |told: &str, start: &str| {
+        told.lines()
+            .find_map(|line| line.strip_prefix("More: ").filter(|next| next.starts_with(start)))
+            .map(str::to_owned)
+    };
+    story.say(ADA, &more(&told, "/people before ").unwrap()).await;
+    let rest = story.last_received_by(ADA);
+    assert!(rest.contains("Guest 53") && !rest.contains("/people admit"), "{rest}");
+    let (mut listed, mut next) = (BTreeSet::new(), more(&told, "/people strangers before "));
+    assert_eq!(told.matches("/people admit").count(), 5, "{told}");
+    while let Some(command) = next {
+        story.say(ADA, &command).await;
+        let told = story.last_received_by(ADA);
+        listed.extend(told.split("/people admit ").skip(1).map(|part| part.split(' ').next().unwrap().to_owned()));
+        next = more(&told, "/people strangers before ");
+    }
+    assert_eq!(listed.len(), 50);
     story.end().await;
 }
