@@ -1,4 +1,4 @@
-//! `compline web` and `/web`: one-time links that sign a browser in, and the end of its session.
+//! Signed-in browsers: one-time links of `compline web` and `/web`, and the sessions of the page.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
@@ -15,9 +15,11 @@ use super::PeopleAdmin;
 use super::answer::Answer;
 use super::command::BrowserChange;
 use super::run::Origin;
+use crate::id::{PersonId, WebSessionId};
 use crate::people::Person;
-use crate::store::{CodeOrigin, Tx};
+use crate::store::{CodeOrigin, Db, Theme, Tx, WebSession};
 use crate::time::task::lock;
+use crate::time::{Timestamp, Zone};
 use crate::wording::gateway::no_such_person;
 use crate::wording::page as says;
 use crate::wording::review::Surface;
@@ -136,10 +138,79 @@ impl PeopleAdmin<'_> {
             },
             None => None,
         };
-        let id = person.map(|person| person.id);
-        let end = move |tx: Tx<'_>| tx.web_sessions().end_all(id);
-        let ended = self.journal.write("end web sessions", end).await?;
+        let ended = self.end_sessions(person.map(|person| person.id)).await?;
         Ok(Answer::ours(says::ended(ended), json!({ "ended": ended })))
+    }
+}
+
+/// Sessions of the page.
+impl PeopleAdmin<'_> {
+    /// Returns the person whom a code signs in.
+    pub async fn person_of_code(&self, code: String) -> anyhow::Result<Option<Person>> {
+        let now = self.clock.now();
+        self.journal.read(move |db| db.web_sessions().code(code.trim(), now)).await
+    }
+
+    /// Uses a code up and begins the session of a cookie, which ends unused after that time.
+    /// Returns its person; `None` for a code that is unknown, used or expired.
+    pub async fn begin_session(
+        &self,
+        code: String,
+        cookie: String,
+        browser: String,
+        lasts: Duration,
+    ) -> anyhow::Result<Option<Person>> {
+        let now = self.clock.now();
+        let begin = move |tx: Tx<'_>| tx.web_sessions().sign_in(code.trim(), &cookie, &browser, now, now.plus(lasts));
+        self.journal.write("begin a web session", begin).await
+    }
+
+    /// Returns the session of a cookie, its person as they are now, and their time zone.
+    pub async fn session(&self, cookie: String) -> anyhow::Result<Option<(WebSession, Person, Zone)>> {
+        let (now, home) = (self.clock.now(), self.zone);
+        let read = move |db: Db<'_>| {
+            let Some((session, person)) = db.web_sessions().session(&cookie, now)? else { return Ok(None) };
+            let zone = db.people().zone_of(person.id, home)?;
+            Ok(Some((session, person, zone)))
+        };
+        self.journal.read(read).await
+    }
+
+    /// Records that a session is used, which prolongs it.
+    pub async fn prolong_session(&self, id: WebSessionId, lasts: Duration) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        let touch = move |tx: Tx<'_>| tx.web_sessions().touch(id, now, now.plus(lasts));
+        self.journal.write("record use of a web session", touch).await
+    }
+
+    /// Returns the browsers of a person, last seen first.
+    pub async fn browsers(&self, person: PersonId) -> anyhow::Result<Vec<WebSession>> {
+        let now = self.clock.now();
+        self.journal.read(move |db| db.web_sessions().of_person(person, now)).await
+    }
+
+    /// Stores a browser's own settings.
+    pub async fn set_display(&self, id: WebSessionId, theme: Theme, shortcuts: bool) -> anyhow::Result<()> {
+        let set = move |tx: Tx<'_>| tx.web_sessions().set_display(id, theme, shortcuts);
+        self.journal.write("store a browser's settings", set).await
+    }
+
+    /// Records up to when the start page has been read in a browser.
+    pub async fn mark_seen(&self, id: WebSessionId, until: Timestamp) -> anyhow::Result<()> {
+        let mark = move |tx: Tx<'_>| tx.web_sessions().set_looked_at(id, until);
+        self.journal.write("mark the start page as seen", mark).await
+    }
+
+    /// Signs one browser of a person out.
+    pub async fn end_session(&self, id: WebSessionId, person: PersonId) -> anyhow::Result<()> {
+        let end = move |tx: Tx<'_>| tx.web_sessions().end(id, person).map(drop);
+        self.journal.write("end a web session", end).await
+    }
+
+    /// Signs all browsers of a person, or of everyone, out, and voids their links. Returns how many
+    /// were signed in.
+    pub async fn end_sessions(&self, person: Option<PersonId>) -> anyhow::Result<usize> {
+        self.journal.write("end web sessions", move |tx: Tx<'_>| tx.web_sessions().end_all(person)).await
     }
 }
 

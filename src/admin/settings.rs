@@ -19,7 +19,8 @@ const ELSEWHERE: [&str; 4] = ["whoami", "link", "usage", "export"];
 /// The settings of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsReport {
-    language: Language,
+    /// Language of the chats.
+    pub language: Language,
     zone: Zone,
     now: Timestamp,
 }

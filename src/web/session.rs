@@ -17,8 +17,6 @@ use axum::response::{IntoResponse, Redirect, Response};
 use super::guard::Via;
 use super::visitor::{Visitor, Who};
 use super::{Web, layout};
-use crate::id::WebSessionId;
-use crate::store::{Db, Tx};
 use crate::wording::page as says;
 
 /// Interval at which use of a session is recorded.
@@ -105,7 +103,7 @@ pub async fn identify(State(web): State<Arc<Web>>, mut request: Request, next: N
     let mut response = next.run(request).await;
     if is_due && !response.headers().contains_key(SET_COOKIE) {
         // A read may succeed although nothing can be written.
-        if let Err(error) = web.prolong(id).await {
+        if let Err(error) = web.admin.members().prolong_session(id, web.config.session).await {
             tracing::warn!("The use of a web session cannot be recorded: {error:#}");
         } else {
             web.set_cookie(&mut response, &cookie, via);
@@ -150,21 +148,8 @@ impl Web {
     }
 
     async fn visitor(&self, cookie: &str, via: Via) -> anyhow::Result<Option<Visitor>> {
-        let (cookie, now, home) = (cookie.to_owned(), self.admin.clock.now(), self.admin.zone);
-        let read = move |db: Db<'_>| {
-            let Some((session, person)) = db.web_sessions().session(&cookie, now)? else { return Ok(None) };
-            let zone = db.people().zone_of(person.id, home)?;
-            Ok(Some(Visitor { person, session, via, zone, now }))
-        };
-        self.admin.journal.read(read).await
-    }
-
-    async fn prolong(&self, id: WebSessionId) -> anyhow::Result<()> {
         let now = self.admin.clock.now();
-        let end = now.plus(self.config.session);
-        self.admin
-            .journal
-            .write("record use of a web session", move |tx: Tx<'_>| tx.web_sessions().touch(id, now, end))
-            .await
+        let found = self.admin.members().session(cookie.to_owned()).await?;
+        Ok(found.map(|(session, person, zone)| Visitor { person, session, via, zone, now }))
     }
 }

@@ -1,13 +1,14 @@
 //! The list of the backups that were made of a home, newest first.
 //!
 //! A backup is made by a process of its own, next to the gateway, so the list is a file of the home
-//! and no table. It only tells a person when the last one was made: a list that is lost or cannot be
-//! read is begun again.
+//! and no table. It only tells a person when the last one was made: a list that is lost or cannot
+//! be read is begun again.
 
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::admin::ReportsAdmin;
 use crate::config::{Home, write_private};
 use crate::time::Timestamp;
 
@@ -29,8 +30,15 @@ pub struct BackupRow {
     pub has_config: bool,
 }
 
-/// Returns the list.
-pub fn read(home: &Home) -> Vec<BackupRow> {
+impl ReportsAdmin<'_> {
+    /// The backups that were made, newest first.
+    pub async fn backups(&self) -> anyhow::Result<Vec<BackupRow>> {
+        let home = self.config.home.clone();
+        Ok(tokio::task::spawn_blocking(move || read(&home)).await?)
+    }
+}
+
+fn read(home: &Home) -> Vec<BackupRow> {
     let stored = std::fs::read(home.backup_list()).unwrap_or_default();
     serde_json::from_slice(&stored).unwrap_or_default()
 }

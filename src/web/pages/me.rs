@@ -13,7 +13,7 @@ use super::{files, people};
 use crate::admin::PersonReport;
 use crate::admin::command::SettingChange;
 use crate::id::WebSessionId;
-use crate::store::{CodeOrigin, Db, Theme, Tx, WebSession};
+use crate::store::{CodeOrigin, Theme, WebSession};
 use crate::time::Zone;
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
@@ -176,9 +176,8 @@ pub async fn set_display(
     Member(visitor): Member,
     (State(web), Form(display)): (State<Arc<Web>>, Form<Display>),
 ) -> Response {
-    let (id, shortcuts) = (visitor.session.id, display.shortcuts.is_some());
     let theme = display.theme.parse().unwrap_or(Theme::System);
-    web.change("store a browser's settings", move |tx| tx.web_sessions().set_display(id, theme, shortcuts)).await
+    changed(web.admin.members().set_display(visitor.session.id, theme, display.shortcuts.is_some()).await)
 }
 
 /// Signs one browser of the visitor out.
@@ -186,14 +185,19 @@ pub async fn end_browser(
     Member(visitor): Member,
     (State(web), Form(Browser { id })): (State<Arc<Web>>, Form<Browser>),
 ) -> Response {
-    let person = visitor.person.id;
-    web.change("end a web session", move |tx| tx.web_sessions().end(WebSessionId(id), person).map(|_| ())).await
+    changed(web.admin.members().end_session(WebSessionId(id), visitor.person.id).await)
 }
 
 /// Signs all browsers of the visitor out.
 pub async fn end_all(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
-    let person = visitor.person.id;
-    web.change("end web sessions", move |tx| tx.web_sessions().end_all(Some(person)).map(|_| ())).await
+    changed(web.admin.members().end_sessions(Some(visitor.person.id)).await.map(drop))
+}
+
+fn changed(result: anyhow::Result<()>) -> Response {
+    match result {
+        Ok(()) => Redirect::to("/me").into_response(),
+        Err(error) => layout::failure(&error),
+    }
 }
 
 impl Web {
@@ -206,10 +210,9 @@ impl Web {
 
     /// Renders the account below a notice.
     async fn me(&self, visitor: &Visitor, notice: Option<Markup>) -> anyhow::Result<Markup> {
-        let (id, now) = (visitor.person.id, visitor.now);
-        let read = move |db: Db<'_>| Ok((db.web_sessions().of_person(id, now)?, db.people().language_of(id)?));
-        let (browsers, language) = self.admin.journal.read(read).await?;
-        let account = self.admin.members().person(id).await?;
+        let (id, members) = (visitor.person.id, self.admin.members());
+        let (browsers, language) = (members.browsers(id).await?, members.settings(&visitor.person).await?.language);
+        let account = members.person(id).await?;
         Ok(html! {
             @if let Some(notice) = notice { (notice) }
             (account_markup(visitor, account.as_ref()))
@@ -218,16 +221,5 @@ impl Web {
             (browsers_markup(visitor, &browsers))
             (export_markup())
         })
-    }
-
-    async fn change(
-        &self,
-        name: &'static str,
-        job: impl FnOnce(Tx<'_>) -> anyhow::Result<()> + Send + 'static,
-    ) -> Response {
-        match self.admin.journal.write(name, job).await {
-            Ok(()) => Redirect::to("/me").into_response(),
-            Err(error) => layout::failure(&error),
-        }
     }
 }

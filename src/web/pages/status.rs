@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::backup::list::{self, BackupRow};
+use crate::admin::backup::list::BackupRow;
 use crate::admin::doctor::{Finding, FindingState};
 use crate::admin::health::{DayHealth, HealthReport, MODEL, PROGRAM, PartHealth};
 use crate::admin::log::{LogEntry, LogLevel, LogPage, LogQuery};
@@ -114,8 +114,7 @@ impl Web {
         let findings = reports.findings().await?;
         let status = reports.status(Some(&visitor.person), None).await?;
         let health = reports.health().await?;
-        let home = self.admin.config.home.clone();
-        let backups = tokio::task::spawn_blocking(move || list::read(&home)).await?;
+        let backups = reports.backups().await?;
         Ok(html! {
             (tabs("/status"))
             (findings_markup(&findings))
