@@ -25,7 +25,6 @@ mod visitor; // who looks at a page
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU32;
 
 use axum::Router;
 use sha2::{Digest, Sha256};
@@ -45,8 +44,6 @@ pub struct Web {
     names: SiteNames,
     /// Name of the cookie. Cookies know no port, so it carries the home.
     cookie: String,
-    /// Wrong sign-in codes since the last right one.
-    wrong_codes: AtomicU32,
 }
 
 impl Web {
@@ -60,7 +57,7 @@ impl Web {
     ) -> Arc<Self> {
         let names = SiteNames::new(address, config.public_url.as_ref());
         let cookie = format!("compline-{:.6}", hex::encode(Sha256::digest(home_id)));
-        Arc::new(Self { admin, chat, config, names, cookie, wrong_codes: AtomicU32::new(0) })
+        Arc::new(Self { admin, chat, config, names, cookie })
     }
 
     /// Returns the routes, for a server.

@@ -129,11 +129,6 @@ impl WebSessionsMut<'_> {
         )
     }
 
-    /// Voids every open code, as after wrong guesses.
-    pub fn void_codes(&self) -> anyhow::Result<()> {
-        self.db.run("DELETE FROM web_codes", [])
-    }
-
     /// Uses a code up and begins the session of `cookie`. Returns its person; `None` for a code
     /// that is unknown, used or expired.
     pub fn sign_in(

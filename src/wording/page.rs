@@ -61,7 +61,7 @@ pub const SIGNED_OUT: &str = "You are signed out. `compline web` signs this brow
 /// Refusal of an owner's page.
 pub const OWNER_ONLY: &str = "Only an owner can see this.";
 /// A sign-in code that is unknown, used or expired.
-pub const CODE_REFUSED: &str = "This link is used up or too old. `compline web` makes a new one.";
+pub const CODE_REFUSED: &str = "This code is mistyped, used up or too old. `compline web` makes a new link.";
 /// A page that could not be made.
 pub const FAILED: &str = "This did not work. Nothing was lost; the log says more.";
 /// An address that leads nowhere.
