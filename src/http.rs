@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{ConnectInfo, Request};
 use axum::response::Response;
 use http_body_util::BodyExt;
 use hyper::body::{Bytes, Frame, Incoming};
@@ -91,8 +91,12 @@ impl Server {
 
     /// Serves one connection until it ends, is idle for too long, or the server stops.
     async fn serve_connection(&self, stream: TcpStream) {
+        let Ok(peer) = stream.peer_addr() else { return };
         let progress = Progress::default();
-        let service = service_fn(|request| self.answer(request, &progress));
+        let service = service_fn(|mut request| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            self.answer(request, &progress)
+        });
         let connection = http1::Builder::new().max_buf_size(MAX_HEAD).serve_connection(TokioIo::new(stream), service);
         tokio::pin!(connection);
         tokio::select! {

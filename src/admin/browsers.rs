@@ -64,11 +64,13 @@ impl PageAddress {
         if let PageState::Failed(why) = &*lock(&self.state) { Some(why.clone()) } else { None }
     }
 
-    /// Returns the address on this computer, while the page is served.
+    /// Returns the address for a browser on this computer, while the page is served. It is the
+    /// public one if the page listens to an address of the network.
     pub fn local(&self) -> Option<String> {
         let PageState::Served(address) = *lock(&self.state) else { return None };
         let host = match address.ip() {
             ip if ip.is_unspecified() => "localhost".to_owned(),
+            ip if !ip.is_loopback() => return self.public.as_ref().map(Url::to_string),
             IpAddr::V4(ip) => ip.to_string(),
             IpAddr::V6(ip) => format!("[{ip}]"),
         };
@@ -225,6 +227,9 @@ mod tests {
         page.served_at("[::1]:7420".parse().unwrap());
         assert_eq!(page.local().as_deref(), Some("http://[::1]:7420/"));
         assert_eq!(page.public().as_deref(), Some("https://a.example/"));
+        // Under its own address it would be refused.
+        page.served_at("192.168.1.5:7420".parse().unwrap());
+        assert_eq!(page.local().as_deref(), Some("https://a.example/"));
     }
 
     #[test]

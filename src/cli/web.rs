@@ -62,7 +62,8 @@ pub fn run(options: &WebArgs, paths: &CliPaths, printer: Printer) -> Result<Exit
         qr_code::draw(link).iter().for_each(|drawing| print_remark(drawing));
         return Ok(Exit::Done);
     }
-    if let Some(port) = Url::parse(link).ok().and_then(|link| link.port()) {
+    let local = Url::parse(link).ok().filter(|link| link.scheme() == "http");
+    if let Some(port) = local.and_then(|link| link.port()) {
         printer.note(&says::from_elsewhere(port));
     }
     open_browser(link, paths.home.path())?;

@@ -5,7 +5,7 @@
 //! page: `Sec-Fetch-Site` says so, or, from browsers that do not send it, `Origin`. `Origin` is
 //! never compared with `Host`, since under rebinding they agree. No forwarded header is read.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -61,15 +61,16 @@ impl SiteNames {
     /// Returns the names of a page at `listen`, and under its public address.
     pub fn new(listen: SocketAddr, public: Option<&Url>) -> Self {
         let port = listen.port();
-        let hosts: &[&str] = match listen {
-            SocketAddr::V4(_) if listen.ip().is_loopback() || listen.ip().is_unspecified() => {
-                &["127.0.0.1", "localhost"]
-            }
-            SocketAddr::V6(_) if listen.ip().is_loopback() || listen.ip().is_unspecified() => &["[::1]", "localhost"],
-            _ => &[],
+        let host = match listen.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Some(Ipv4Addr::LOCALHOST.to_string()),
+            IpAddr::V6(ip) if ip.is_unspecified() => Some(format!("[{}]", Ipv6Addr::LOCALHOST)),
+            IpAddr::V4(ip) => ip.is_loopback().then(|| ip.to_string()),
+            IpAddr::V6(ip) => ip.is_loopback().then(|| format!("[{ip}]")),
         };
+        // An address of the network is no name of this computer: there the TLS proxy is named.
+        let hosts: Vec<String> = host.into_iter().flat_map(|host| [host, "localhost".to_owned()]).collect();
         let with_port = hosts.iter().map(|host| format!("{host}:{port}"));
-        let bare = hosts.iter().filter(|_| port == 80).map(|host| (*host).to_owned());
+        let bare = hosts.iter().filter(|_| port == 80).cloned();
         let local = with_port.chain(bare).collect();
         let public = public.and_then(|url| {
             let host = url.host_str()?;
@@ -186,6 +187,23 @@ mod tests {
         }
         assert!(checked(&Method::GET, &[]).is_err());
         assert!(checked(&Method::GET, &[("host", LOCAL), ("host", LOCAL)]).is_err(), "two of them");
+    }
+
+    #[test]
+    fn the_address_of_the_page_is_one_of_its_names() {
+        for (listen, host, is_local) in [
+            ("127.0.0.2:7420", "127.0.0.2:7420", true),
+            ("127.0.0.2:7420", "127.0.0.1:7420", false),
+            ("0.0.0.0:7420", "127.0.0.1:7420", true),
+            ("0.0.0.0:7420", "0.0.0.0:7420", false),
+            ("[::1]:80", "[::1]", true),
+            ("[::]:7420", "[::1]:7420", true),
+            ("192.168.1.5:7420", "192.168.1.5:7420", false),
+            ("192.168.1.5:7420", "localhost:7420", false),
+        ] {
+            let via = SiteNames::new(listen.parse().unwrap(), None).via(host);
+            assert_eq!(via.is_some(), is_local, "{listen} {host}");
+        }
     }
 
     /// Every combination of the values that browsers send.

@@ -1,12 +1,13 @@
 //! `/health` and `/metrics`: the state of the program for other programs. They need no session, so
-//! they hold no names and no words, and answer only under a name of this computer unless the
-//! configuration says otherwise.
+//! they hold no names and no words, and answer only programs of this computer, under a name of it,
+//! unless the configuration says otherwise.
 
 use std::fmt::Write;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Extension;
-use axum::extract::State;
+use axum::extract::{ConnectInfo, State};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
@@ -17,8 +18,12 @@ use crate::admin::Numbers;
 use crate::message::Health;
 
 /// Answers 200 only while every configured channel receives.
-pub async fn health(State(web): State<Arc<Web>>, Extension(via): Extension<Via>) -> Response {
-    if !web.shows_state(via) {
+pub async fn health(
+    State(web): State<Arc<Web>>,
+    Extension(via): Extension<Via>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+) -> Response {
+    if !web.shows_state(via, peer) {
         return layout::not_found().await;
     }
     let receive = web.admin.channels.health().iter().all(|(_, health)| receives(health));
@@ -27,8 +32,12 @@ pub async fn health(State(web): State<Arc<Web>>, Extension(via): Extension<Via>)
 
 /// Answers with numbers in the OpenMetrics text format
 /// (<https://prometheus.io/docs/specs/om/open_metrics_spec/>).
-pub async fn metrics(State(web): State<Arc<Web>>, Extension(via): Extension<Via>) -> Response {
-    if !web.shows_state(via) {
+pub async fn metrics(
+    State(web): State<Arc<Web>>,
+    Extension(via): Extension<Via>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+) -> Response {
+    if !web.shows_state(via, peer) {
         return layout::not_found().await;
     }
     let numbers = match web.admin.reports().numbers().await {
@@ -76,7 +85,33 @@ fn gauges(numbers: &Numbers) -> [(&'static str, &'static str, String); 9] {
 }
 
 impl Web {
-    fn shows_state(&self, via: Via) -> bool {
-        via == Via::Local || self.config.public_metrics
+    fn shows_state(&self, via: Via, peer: SocketAddr) -> bool {
+        self.config.public_metrics || is_here(via, peer)
+    }
+}
+
+/// Returns true for a request that came from this computer. Its name alone says nothing: whoever
+/// reaches the port can claim it.
+fn is_here(via: Via, peer: SocketAddr) -> bool {
+    via == Via::Local && peer.ip().to_canonical().is_loopback()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_computer_is_here() {
+        for (via, peer, here) in [
+            (Via::Local, "127.0.0.1:50000", true),
+            (Via::Local, "127.0.0.2:50000", true),
+            (Via::Local, "[::1]:50000", true),
+            (Via::Local, "[::ffff:127.0.0.1]:50000", true),
+            (Via::Local, "192.168.1.7:50000", false),
+            (Via::Local, "[::ffff:192.168.1.7]:50000", false),
+            (Via::Public, "127.0.0.1:50000", false),
+        ] {
+            assert_eq!(is_here(via, peer.parse().unwrap()), here, "{via:?} {peer}");
+        }
     }
 }
