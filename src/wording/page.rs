@@ -54,6 +54,12 @@ pub fn wrong_host(host: &str) -> String {
     format!("This page is not known as \"{host}\". If it should be: [web] public_url = \"https://{host}\"")
 }
 
+/// Title above the answer of a command.
+pub const DONE: &str = "Done";
+/// Title above a question about a command.
+pub const NOT_DONE_YET: &str = "Not done yet";
+/// Title above the refusal of a command.
+pub const NOT_DONE: &str = "Not done";
 /// Refusal of a request that another page made.
 pub const OTHER_SITE: &str = "Another page sent this request, so nothing was done.";
 /// Refusal of a request without a session.

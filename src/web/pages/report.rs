@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Form, State};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -12,6 +13,7 @@ use crate::admin::command::{self, Action, Command};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout};
+use crate::wording::page as says;
 
 /// A form that runs a command.
 #[derive(Deserialize)]
@@ -30,7 +32,18 @@ pub async fn act(
         _ => {}
     }
     let answer = web.admin.chat(&visitor.caller(), &command).await;
-    layout::page(Some(&visitor), "", "Done", html! { section { (answer_markup(&answer)) } }).into_response()
+    told(&visitor, "", &answer)
+}
+
+/// Shows the answer of a command; one with buttons is a question, so nothing was done yet.
+pub(super) fn told(visitor: &Visitor, path: &str, answer: &Answer) -> Response {
+    let (status, title) = match answer {
+        Answer { failed: true, .. } => (StatusCode::CONFLICT, says::NOT_DONE),
+        answer if !answer.buttons.is_empty() => (StatusCode::OK, says::NOT_DONE_YET),
+        _ => (StatusCode::OK, says::DONE),
+    };
+    let main = html! { section role=[answer.failed.then_some("alert")] { (answer_markup(answer)) } };
+    (status, layout::page(Some(visitor), path, title, main)).into_response()
 }
 
 /// Renders the answer of a command, with its buttons as forms.

@@ -248,9 +248,13 @@ async fn a_note_is_forgotten_after_it_was_shown_what_goes() {
     let command = page.split("name=\"command\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let plan = ada.post("/act", &[("command", &command)]).await.text;
     assert!(story.file(PETS).is_some() && plan.contains("pets"), "{plan}");
+    assert!(plan.contains("<h1>Not done yet</h1>"), "{plan}");
     let confirm = plan.split("name=\"command\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     let done = ada.post("/act", &[("command", &confirm)]).await.text;
-    assert!(story.file(PETS).is_none(), "{done}");
+    assert!(story.file(PETS).is_none() && done.contains("<h1>Done</h1>"), "{done}");
+    let refused = ada.post("/act", &[("command", "/reminders cancel 9")]).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT, "{}", refused.text);
+    assert!(refused.text.contains("<h1>Not done</h1>"), "{}", refused.text);
     story.end().await;
 }
 
