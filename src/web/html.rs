@@ -87,6 +87,12 @@ pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, ENCODED).to_string()
 }
 
+/// Returns the address of what has that path, below a route.
+pub fn path(route: &str, path: &str) -> String {
+    let parts = path.split('/').filter(|part| !part.is_empty()).map(encoded);
+    parts.fold(route.to_owned(), |address, part| format!("{address}/{part}"))
+}
+
 /// Renders a text as it is, with hidden characters revealed.
 pub fn verbatim(text: &str) -> Markup {
     html! { pre.whole { code { (reveal(text)) } } }

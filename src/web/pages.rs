@@ -56,6 +56,7 @@ pub fn all() -> Routes {
         .get("/files", files::root)
         .post("/files", upload::upload)
         .get("/files/{*path}", files::at)
+        .post("/files/{*path}", files::restore)
         .get("/raw/{*path}", files::raw)
         .get("/file-health", files::health)
         .get("/memory", memory::memory)

@@ -313,8 +313,8 @@ pub(super) fn memory(rest: &str) -> Option<Command> {
             _ => Query::NoteHistory(named(more)?, NEWEST_VERSIONS),
         },
         "restore" => {
-            let (note, version) = first_word(more);
-            let (note, version) = (named(note)?, FileId(number(version)?));
+            let (note, version) = more.rsplit_once(char::is_whitespace)?;
+            let (note, version) = (named(note.trim_end())?, FileId(number(version)?));
             return Some(Command::Act(Action::RestoreNote { note, version }));
         }
         _ => Query::Note(rest.to_owned()),
@@ -556,7 +556,7 @@ mod memory_tests {
                     named: Some(Box::new(Query::NoteHistory(note("green tea 12"), NEWEST_VERSIONS))),
                 }),
             ),
-            ("/memory restore tea 12", Command::Act(Action::RestoreNote { note: note("tea"), version: FileId(12) })),
+            ("/memory restore a b 12", Command::Act(Action::RestoreNote { note: note("a b"), version: FileId(12) })),
             ("/remember Cat: Tom\nDog: Rex", Command::Act(Action::Remember(note("Cat: Tom\nDog: Rex")))),
             ("/promote tea", Command::Act(Action::Promote { note: note("tea"), code: note("") })),
             ("/promote tea `0a1b2c3d`", Command::Act(Action::Promote { note: note("tea"), code: note("0a1b2c3d") })),

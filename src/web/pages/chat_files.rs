@@ -16,7 +16,7 @@ use crate::message::file_type;
 use crate::review::reveal::reveal;
 use crate::store::{Attachment, AttachmentState, SentFile};
 use crate::web::session::Member;
-use crate::web::{Web, layout};
+use crate::web::{Web, html as render, layout};
 use crate::wording::page as says;
 
 /// Renders the files that came with a message.
@@ -25,7 +25,7 @@ pub fn received(files: &[Attachment]) -> Markup {
         @let path = received_path(&file.path);
         @let name = if file.remote.name.is_empty() { path.rsplit('/').next().unwrap_or(path) } else { &file.remote.name };
         @if file.state == AttachmentState::Here && !path.is_empty() {
-            p.note { "File: " a href=(files::address("/files", path)) { bdi { (reveal(name)) } } }
+            p.note { "File: " a href=(render::path("/files", path)) { bdi { (reveal(name)) } } }
         } @else { p.note { "File: " bdi { (reveal(name)) } } }
     } }
 }

@@ -8,18 +8,18 @@
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Form, Path, Query, State};
 use axum::http::StatusCode;
 use axum::http::header::{
     CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue,
 };
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use futures::stream::try_unfold;
 use maud::{Markup, html};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use tokio::io::AsyncReadExt;
 
+use super::report;
 use crate::admin::{FilesReport, FilesRequest};
 use crate::engine::files::MAX_FILE;
 use crate::id::FileId;
@@ -58,6 +58,12 @@ pub struct FilesQuery {
     version: Option<i64>,
 }
 
+/// A version to restore.
+#[derive(Deserialize)]
+pub struct RestoreForm {
+    version: i64,
+}
+
 /// Shows the visitor's whole folder.
 pub async fn root(
     Member(visitor): Member,
@@ -76,7 +82,7 @@ pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Res
         @if problems.is_empty() { p { (says::FILES_ARE_FINE) } } @else { ul { @for (path, problem) in &problems { li {
             // Files next to the workspace have no page.
             @if path.starts_with('/') { bdi { (reveal(path.trim_start_matches('/'))) } }
-            @else { a href=(address("/files", path)) { bdi { (reveal(path)) } } }
+            @else { a href=(render::path("/files", path)) { bdi { (reveal(path)) } } }
             ": " (what_to_do(*problem))
         } } } }
         @if problems.len() >= LISTED { p { (says::MORE_PROBLEMS) } }
@@ -91,6 +97,19 @@ pub async fn at(
     (State(web), Path(path), Query(query)): (State<Arc<Web>>, Path<String>, Query<FilesQuery>),
 ) -> Response {
     web.files(&visitor, path, query).await
+}
+
+/// Restores a version of a file.
+pub async fn restore(
+    Member(visitor): Member,
+    (State(web), Path(path), Form(form)): (State<Arc<Web>>, Path<String>, Form<RestoreForm>),
+) -> Response {
+    let files = web.admin.memory_files();
+    match files.restore_note(&visitor.person, &path, FileId(form.version), visitor.surface()).await {
+        Ok(answer) if answer.failed => report::told(&visitor, "/files", &answer),
+        Ok(_) => Redirect::to(&render::path("/files", &path)).into_response(),
+        Err(error) => layout::failure(&error),
+    }
 }
 
 /// Serves the bytes of a file: a picture to be shown, anything else to be stored.
@@ -146,7 +165,7 @@ impl Web {
             @if !versions.is_empty() { section {
                 h2 { "Versions" }
                 ol.rows { @for row in &versions { li {
-                    a href={ (address("/files", &file.path)) "?version=" (row.id) } aria-current=[(version == Some(row.id)).then_some("true")] {
+                    a href={ (render::path("/files", &file.path)) "?version=" (row.id) } aria-current=[(version == Some(row.id)).then_some("true")] {
                         (render::time(row.at, visitor.zone, visitor.now))
                     }
                     " · " (words::version_origin(Language::ENGLISH, &row.author, &row.cause)) " · "
@@ -173,14 +192,14 @@ impl Web {
             }
         };
         Ok(html! {
-            p { a href=(address("/files", &file.path)) { "Back to the file as it is now" } }
+            p { a href=(render::path("/files", &file.path)) { "Back to the file as it is now" } }
             @match is_same {
                 true => p { (says::SAME_VERSION) },
                 false => {
                     h2 { "What restoring this version changes" }
                     (change)
-                    form method="post" action="/act" {
-                        button type="submit" name="command" value={ "/memory restore " (file.path) " " (version) } { "Restore this version" }
+                    form method="post" action=(render::path("/files", &file.path)) {
+                        button type="submit" name="version" value=(version) { "Restore this version" }
                     }
                 }
             }
@@ -196,7 +215,7 @@ impl Web {
         let name = reveal(&file.name);
         if opened.picture.is_some() {
             return Ok(match opened.size <= MAX_PICTURE {
-                true => html! { p { img.picture src=(address("/raw", &file.path)) alt=(name); } },
+                true => html! { p { img.picture src=(render::path("/raw", &file.path)) alt=(name); } },
                 false => html! { p.note { (says::picture_too_large(MAX_PICTURE / 1_000_000)) } },
             });
         }
@@ -209,7 +228,7 @@ impl Web {
             Err(error) => return Err(error),
         };
         let kind = FileView::of(file_type::extension(&file.name).as_str());
-        let source = address("/files", &file.path);
+        let source = render::path("/files", &file.path);
         Ok(html! {
             @if kind != FileView::Text { p.facts {
                 @if view == "source" { a href=(source) { "Formatted" } " · As it is" }
@@ -238,7 +257,7 @@ fn folder_markup(folder: &FolderPage, order: FileOrder, visitor: &Visitor) -> Ma
         }
         @if folder.path.is_empty() || folder.path == "inbox" { (upload_form()) }
         @if let Some(next) = &folder.next {
-            p { a.button rel="next" href={ (address("/files", &folder.path)) "?" @if order != FileOrder::Name { "sort=" (word(order)) "&" } "after=" (escaped(next)) } { "More" } }
+            p { a.button rel="next" href={ (render::path("/files", &folder.path)) "?" @if order != FileOrder::Name { "sort=" (word(order)) "&" } "after=" (render::encoded(next)) } { "More" } }
         }
     }
 }
@@ -252,7 +271,7 @@ fn word(order: FileOrder) -> &'static str {
 fn column(title: &str, by: FileOrder, order: FileOrder, folder: &FolderPage) -> Markup {
     let sorted = (by == order).then_some(if by == FileOrder::Name { "ascending" } else { "descending" });
     html! { th.number[by == FileOrder::Size] scope="col" aria-sort=[sorted] {
-        a href={ (address("/files", &folder.path)) "?sort=" (word(by)) } { (title) }
+        a href={ (render::path("/files", &folder.path)) "?sort=" (word(by)) } { (title) }
         @if sorted.is_some() { span aria-hidden="true" { (if by == FileOrder::Name { " ▲" } else { " ▼" }) } }
     } }
 }
@@ -272,7 +291,7 @@ fn branch(tree: &FolderTree, above: &str, present: &str) -> Markup {
         let name = node.path.rsplit('/').next().unwrap_or_default();
         let inside = node.inside.folders.len() + node.inside.left_out;
         html! { li {
-            a href=(address("/files", &node.path)) aria-current=[(node.path == present).then_some("page")] { bdi { (reveal(name)) } "/" }
+            a href=(render::path("/files", &node.path)) aria-current=[(node.path == present).then_some("page")] { bdi { (reveal(name)) } "/" }
             " " span.note { (counted(node.totals)) }
             @if !node.inside.folders.is_empty() { details open[node.is_open] {
                 summary { (says::folders(inside)) }
@@ -282,7 +301,7 @@ fn branch(tree: &FolderTree, above: &str, present: &str) -> Markup {
     };
     html! { ul {
         @for folder in &tree.folders { (node(folder)) }
-        @if tree.left_out > 0 { li { a href=(address("/files", above)) { (says::more_folders(tree.left_out)) } } }
+        @if tree.left_out > 0 { li { a href=(render::path("/files", above)) { (says::more_folders(tree.left_out)) } } }
     } }
 }
 
@@ -300,7 +319,7 @@ fn upload_form() -> Markup {
 fn row(item: &FolderItem, visitor: &Visitor) -> Markup {
     html! { tr {
         th.name scope="row" {
-            a href=(address("/files", &item.path)) { bdi { (reveal(&item.name)) @if item.is_folder { "/" } } }
+            a href=(render::path("/files", &item.path)) { bdi { (reveal(&item.name)) @if item.is_folder { "/" } } }
             (texts::sources(&item.label))
         }
         td.number { @if item.is_folder { (counted(item.totals)) } @else { (words::size(Language::ENGLISH, item.totals.bytes)) } }
@@ -317,7 +336,7 @@ fn file_markup(file: &FolderItem, visitor: &Visitor, preview: &Markup) -> Markup
             (render::time(file.at, visitor.zone, visitor.now)) " · " (author(file))
         }
         (texts::sources(&file.label))
-        p { a.button href=(address("/raw", &file.path)) download { "Download" } }
+        p { a.button href=(render::path("/raw", &file.path)) download { "Download" } }
         (preview)
     }
 }
@@ -337,7 +356,7 @@ fn path_markup(path: &str) -> Markup {
     html! { @if !path.is_empty() { nav.facts aria-label="Folders" {
         a href="/files" { "Files" } " / "
         @for folder in folders {
-            a href=(address("/files", folder)) { bdi { (reveal(folder.rsplit('/').next().unwrap_or(folder))) } } " / "
+            a href=(render::path("/files", folder)) { bdi { (reveal(folder.rsplit('/').next().unwrap_or(folder))) } } " / "
         }
     } } }
 }
@@ -351,16 +370,6 @@ fn counted(totals: FileTotals) -> String {
         0 => says::EMPTY_FOLDER.to_owned(),
         files => words::counted(Language::ENGLISH, files, totals.bytes),
     }
-}
-
-/// Returns the address of a file on the page.
-pub(super) fn address(route: &str, path: &str) -> String {
-    let parts = path.split('/').filter(|part| !part.is_empty()).map(escaped);
-    parts.fold(route.to_owned(), |address, part| format!("{address}/{part}"))
-}
-
-fn escaped(part: &str) -> String {
-    utf8_percent_encode(part, NON_ALPHANUMERIC).to_string()
 }
 
 fn refusal(visitor: &Visitor, error: AccessError) -> Response {
@@ -384,7 +393,7 @@ pub fn bytes_of(OpenedFile { file, name, size, picture }: OpenedFile) -> Respons
 /// Sends a file: a picture to be shown, everything else to be downloaded.
 pub(super) fn sent(body: Body, name: &str, size: u64, picture: Option<&'static str>) -> Response {
     let form = if picture.is_some() { "inline" } else { "attachment" };
-    let disposition = format!("{form}; filename*=UTF-8''{}", escaped(name));
+    let disposition = format!("{form}; filename*=UTF-8''{}", render::encoded(name));
     let mut response = body.into_response();
     let headers: &mut HeaderMap = response.headers_mut();
     let mut set = |name: HeaderName, value: &str| {

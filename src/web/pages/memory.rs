@@ -46,9 +46,7 @@ enum SwitchState {
 
 /// Returns the address of a file of the memory.
 pub fn address(path: &str) -> String {
-    let name = note_address(path);
-    let parts: Vec<String> = name.split('/').map(render::encoded).collect();
-    format!("/memory/{}", parts.join("/"))
+    render::path("/memory", &note_address(path))
 }
 
 /// Renders how full a file is, as a picture and in words.

@@ -117,8 +117,7 @@ pub async fn change(
 
 /// The address of a note as it was called.
 fn address_of(name: &str) -> String {
-    let parts: Vec<String> = name.split('/').map(render::encoded).collect();
-    format!("/memory/{}", parts.join("/"))
+    render::path("/memory", name)
 }
 
 impl Web {

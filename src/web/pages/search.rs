@@ -201,10 +201,7 @@ fn place(row: &SearchRow, words: &str) -> Option<String> {
         (kind, HitSource::File { path, .. }) if kind == SearchKind::Note || path.starts_with('/') => {
             Some(format!("{}{words}", memory::address(path)))
         }
-        (_, HitSource::File { path, .. }) => {
-            let parts: Vec<String> = path.split('/').map(render::encoded).collect();
-            Some(format!("/files/{}{words}", parts.join("/")))
-        }
+        (_, HitSource::File { path, .. }) => Some(format!("{}{words}", render::path("/files", path))),
         (_, HitSource::Person(in_it) | HitSource::Assistant(in_it) | HitSource::Archive(in_it, _)) => {
             in_it.map(in_conversation)
         }

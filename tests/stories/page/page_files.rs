@@ -170,10 +170,24 @@ async fn a_version_is_compared_and_restored() {
     let version = ada.get(&format!("/files/memory/MEMORY.md?version={first}")).await.text;
     assert!(version.contains("Restore this version") && version.contains("-"), "{version}");
     assert!(story.reads("memory/MEMORY.md").contains("The second"), "nothing was restored by looking");
-    let command = format!("/memory restore memory/MEMORY.md {first}");
-    assert!(version.contains(&format!("value=\"{command}\"")), "{version}");
-    ada.post("/act", &[("command", &command)]).await;
+    let done = ada.post("/files/memory/MEMORY.md", &[("version", &first.to_string())]).await;
+    assert_eq!(done.leads_to(), "/files/memory/MEMORY%2Emd", "{}", done.text);
     assert!(!story.reads("memory/MEMORY.md").contains("The second"));
+    let refused = ada.post("/files/memory/MEMORY.md", &[("version", "999")]).await;
+    assert!(refused.status == StatusCode::CONFLICT && refused.text.contains("Not done"), "{}", refused.text);
+    // Blanks in a name, on the page and in the chat.
+    let garden = "plans/my old garden.md";
+    for text in ["Roses\n", "Roses and thyme\n", "Nettles\n"] {
+        story.writes(garden, text);
+        story.say(ADA, "/memory history plans/my old garden").await;
+    }
+    let versions = |nth: i64| story.count(&format!("SELECT min(id) + {nth} FROM files WHERE path = '{garden}'"));
+    let page = ada.get(&format!("/files/plans/my%20old%20garden.md?version={}", versions(1))).await.text;
+    let action = page.split("method=\"post\" action=\"").nth(1).unwrap().split('"').next().unwrap();
+    assert_eq!(ada.post(action, &[("version", &versions(1).to_string())]).await.leads_to(), action);
+    assert_eq!(story.reads(garden), "Roses and thyme\n");
+    story.say(ADA, &format!("/memory restore plans/my old garden {}", versions(0))).await;
+    assert_eq!(story.reads(garden), "Roses\n");
     let ben = Browser::of(story.app(), "Ben").await;
     let other = ben.get(&format!("/files/memory/MEMORY.md?version={first}")).await;
     assert!(!other.text.contains("The first"), "{}", other.text);

@@ -57,7 +57,7 @@ async fn an_export_holds_ones_own_and_nothing_else() {
     let mut ben = Browser::of(story.app(), "Ben").await;
     for (path, form) in [("/me/export", ""), ("/act", "command=%2Fexport")] {
         let (name, bytes) = downloads(&ben, path, form).await;
-        assert!(name.starts_with("compline%2D2026"), "{name}");
+        assert!(name.starts_with("compline-2026"), "{name}");
         let words = words_in(bytes);
         assert!(words.contains(&canary(BEN)) && words.contains("green") && !words.contains(&canary(ADA)), "{words}");
     }
