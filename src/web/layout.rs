@@ -92,6 +92,13 @@ pub fn failure(error: &anyhow::Error) -> Response {
     message(None, StatusCode::INTERNAL_SERVER_ERROR, says::FAILED)
 }
 
+/// Renders the page of an internal error above the form with a text that was to be saved.
+pub fn save_failure(visitor: &Visitor, path: &str, name: &str, error: &anyhow::Error, form: &Markup) -> Response {
+    tracing::error!("A text could not be saved: {error:#}");
+    let main = html! { p.problem role="alert" { (says::SAVE_FAILED) } (form) };
+    (StatusCode::INTERNAL_SERVER_ERROR, page(Some(visitor), path, &reveal(name), main)).into_response()
+}
+
 /// Renders the end of a typed read: nothing there, or an internal error.
 pub fn refused(visitor: &Visitor, error: CommandError) -> Response {
     match error {

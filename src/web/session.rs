@@ -62,9 +62,12 @@ impl FromRequestParts<Arc<Web>> for Member {
     async fn from_request_parts(parts: &mut Parts, _: &Arc<Web>) -> Result<Self, Response> {
         match parts.extensions.get::<Visitor>() {
             Some(visitor) => Ok(Self(visitor.clone())),
-            // A person who opens a page is led to the sign-in; a script is told.
+            // A person who opens a page is led to the sign-in; a form and a script are told.
             None if [Method::GET, Method::HEAD].contains(&parts.method) && accepts_html(&parts.headers) => {
                 Err(Redirect::to("/login").into_response())
+            }
+            None if accepts_html(&parts.headers) => {
+                Err(layout::message(None, StatusCode::UNAUTHORIZED, says::SIGNED_OUT))
             }
             None => Err((StatusCode::UNAUTHORIZED, says::SIGNED_OUT).into_response()),
         }

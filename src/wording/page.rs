@@ -63,13 +63,17 @@ pub const NOT_DONE: &str = "Not done";
 /// Refusal of a request that another page made.
 pub const OTHER_SITE: &str = "Another page sent this request, so nothing was done.";
 /// Refusal of a request without a session.
-pub const SIGNED_OUT: &str = "You are signed out. `compline web` signs this browser in.";
+pub const SIGNED_OUT: &str = "You are signed out, so nothing was done. Sign in in another tab, and load this page again: \
+    your browser then sends the same once more.";
 /// Refusal of an owner's page.
 pub const OWNER_ONLY: &str = "Only an owner can see this.";
 /// A sign-in code that is unknown, used or expired.
 pub const CODE_REFUSED: &str = "This code is mistyped, used up or too old. `compline web` makes a new link.";
 /// A page that could not be made.
-pub const FAILED: &str = "This did not work. Nothing was lost; the log says more.";
+pub const FAILED: &str = "This did not work; the log says more.";
+/// A text that perhaps could not be saved.
+pub const SAVE_FAILED: &str = "This did not work; the log says more. Your text is below, as you typed it, so that you can \
+    save it again.";
 /// An address that leads nowhere.
 pub const NOT_FOUND: &str = "There is no such page.";
 /// A form that is longer than the page takes.

@@ -94,19 +94,22 @@ impl MemoryAdmin<'_> {
         };
         let present = unless_refused(self.page(&origin.who, &[path]).await)?;
         Ok(match present {
-            Some(file) if written.version.is_some() || is_as_typed(&file, part, shown, typed) => NoteEdit::Saved(file),
+            Some(file) if written.version.is_some() || is_as_typed(&file, part, typed) => NoteEdit::Saved(file),
             present => NoteEdit::Conflict(present),
         })
     }
 }
 
-/// Returns true if a file that was not written again holds what was typed over that digest.
-fn is_as_typed(file: &MemoryFile, part: Option<usize>, shown: &str, typed: &str) -> bool {
-    let Some(part) = part else { return file.digest == shown };
+/// Returns true if a file that was not written holds what was typed, as after the same form was
+/// sent twice.
+fn is_as_typed(file: &MemoryFile, part: Option<usize>, typed: &str) -> bool {
     let words = file.words(&mut ShownLabel::nothing());
-    section::whole(words)
-        .get(part)
-        .is_some_and(|present| digest(present.as_bytes()) == shown && with_end(present, typed, false) == *present)
+    let Some(part) = part else { return with_line_ends(words, typed) == *words };
+    let sections = section::whole(words);
+    // What was typed into a section may hold several.
+    let end = part.saturating_add(section::whole(typed).len().max(1));
+    let present = sections.get(part..end).unwrap_or_default().concat();
+    with_end(&present, typed, end < sections.len()) == present
 }
 
 /// Replaces the section with that digest: the one of that number, or else the only one. `None` if

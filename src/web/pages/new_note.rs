@@ -49,7 +49,9 @@ pub async fn add(Member(visitor): Member, (State(web), Form(new)): (State<Arc<We
         Ok(NoteEdit::Conflict(None)) => refused(&visitor, html! { (says::GONE_MEANWHILE) }, &new),
         Ok(NoteEdit::Refused(why)) => refused(&visitor, render::markdown(&why.markdown, &why.label), &new),
         Err(CommandError::Refused(why)) => refused(&visitor, render::markdown(&why.markdown, &why.label), &new),
-        Err(CommandError::Failed(error)) => layout::failure(&error),
+        Err(CommandError::Failed(error)) => {
+            layout::save_failure(&visitor, "/memory", "New note", &error, &fields(&new))
+        }
     }
 }
 

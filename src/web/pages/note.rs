@@ -77,24 +77,7 @@ pub async fn change(
 ) -> Response {
     let files = web.admin.memory_files();
     match form.act {
-        NoteAct::Save => match files.save_note(&visitor.person, &name, form.section, &form.digest, &form.text).await {
-            Ok(NoteEdit::Saved(file)) => Redirect::to(&address(&file.path)).into_response(),
-            Ok(NoteEdit::Conflict(present)) => {
-                let main = match form.section {
-                    Some(_) => section_conflict(present.as_ref(), &name, &form.text),
-                    None => conflict(present.as_ref(), &name, &form.text),
-                };
-                layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::CONFLICT, Ok(main))
-            }
-            Ok(NoteEdit::Refused(why)) => {
-                let main = html! {
-                    div.problem role="alert" { (render::markdown(&why.markdown, &why.label)) }
-                    (editor(&name, form.section, &form.digest, &texts::typed_field("text", &form.text)))
-                };
-                layout::page_or_refusal(&visitor, "/memory", &name, StatusCode::CONFLICT, Ok(main))
-            }
-            Err(error) => layout::refused(&visitor, error),
-        },
+        NoteAct::Save => web.save(&visitor, &name, &form).await,
         NoteAct::Restore => {
             let version = FileId(form.version.unwrap_or_default());
             match files.restore_note(&visitor.person, &name, version, visitor.surface()).await {
@@ -121,6 +104,29 @@ fn address_of(name: &str) -> String {
 }
 
 impl Web {
+    /// Saves what was typed. Whatever hinders that, it stays in the form.
+    async fn save(&self, visitor: &Visitor, name: &str, form: &NoteForm) -> Response {
+        let NoteForm { section, digest, text, .. } = form;
+        let again = || editor(name, *section, digest, &texts::typed_field("text", text));
+        let refused = |why: &Answer| {
+            html! {
+                div.problem role="alert" { (render::markdown(&why.markdown, &why.label)) }
+                (again())
+            }
+        };
+        let main = match self.admin.memory_files().save_note(&visitor.person, name, *section, digest, text).await {
+            Ok(NoteEdit::Saved(file)) => return Redirect::to(&address(&file.path)).into_response(),
+            Ok(NoteEdit::Conflict(present)) if section.is_some() => section_conflict(present.as_ref(), name, text),
+            Ok(NoteEdit::Conflict(present)) => conflict(present.as_ref(), name, text),
+            Ok(NoteEdit::Refused(why)) => refused(&why),
+            Err(CommandError::Refused(why)) => refused(&why),
+            Err(CommandError::Failed(error)) => {
+                return layout::save_failure(visitor, "/memory", name, &error, &again());
+            }
+        };
+        layout::page_or_refusal(visitor, "/memory", name, StatusCode::CONFLICT, Ok(main))
+    }
+
     /// Shows a note below a refusal.
     async fn told(&self, visitor: &Visitor, name: &str, answer: &Answer) -> Response {
         let notice = render::markdown(&answer.markdown, &answer.label);

@@ -68,9 +68,15 @@ async fn one_section_is_edited_and_the_rest_stays() {
     assert_eq!(save(&mut ada, &refused, mine).await.leads_to(), "/memory/pets");
     let kept = other.replace("Rex, Bo, Lu.", "Rex <i>alone</i>.");
     assert_eq!(story.reads(PETS), kept);
-    // The form once more, after it was saved.
-    assert_eq!(save(&mut ada, &refused, mine).await.status, StatusCode::CONFLICT);
+    // The form once more, after it was saved, and as one that fell apart into two sections.
+    assert_eq!(save(&mut ada, &refused, mine).await.leads_to(), "/memory/pets");
     assert_eq!(story.reads(PETS), kept);
+    let form = ada.get("/memory/pets?edit=1&section=0").await;
+    for _ in 0..2 {
+        assert_eq!(save(&mut ada, &form, "# Birds\n\nKiki.\n\n# Fish\n\nNemo.\n\n").await.leads_to(), "/memory/pets");
+        assert_eq!(story.reads(PETS).matches("Nemo").count(), 1);
+    }
+    assert_eq!(save(&mut ada, &form, "# Birds\n\nNone.\n").await.status, StatusCode::CONFLICT);
     // It is gone.
     let form = ada.get("/memory/pets?edit=1&section=3").await;
     story.writes(PETS, "# Cats\n\nBruno\n");
@@ -81,8 +87,8 @@ async fn one_section_is_edited_and_the_rest_stays() {
     story.end().await;
 }
 
-/// Promise (page/new-note): A note is written on the page under a new name; a name that is taken
-/// overwrites nothing, and the text stays in the form.
+/// Promise (page/new-note): A note is written on the page under a new name, also if it is sent
+/// twice; a name that is taken overwrites nothing, and whatever fails, the text stays in the form.
 #[tokio::test]
 async fn a_new_note_overwrites_nothing() {
     let story = Story::with(SERVED).await;
@@ -97,9 +103,15 @@ async fn a_new_note_overwrites_nothing() {
     assert_eq!((saved.leads_to(), story.reads("memory/garden.md").as_str()), ("/memory/garden", "Roses\nand thyme\n"));
     let row = "SELECT author || ' ' || cause FROM files WHERE path LIKE '%memory/garden.md'";
     assert_eq!(story.text(row), "hand page");
-    // Sent twice, and under a name that is taken.
+    // Sent twice, it is saved once.
+    let again = add(&mut ada, "garden", "Roses\r\nand thyme\r\n").await;
+    assert_eq!(
+        (again.leads_to(), story.count(&row.replace("author || ' ' || cause", "count(*)"))),
+        ("/memory/garden", 1)
+    );
+    // Under a name that is taken.
     for (name, text) in
-        [("garden", "Roses\nand thyme\n"), ("pets", "Dog: <i>Rex</i>"), ("Pets.md", "Dog: <i>Rex</i>"), ("memory", "x")]
+        [("garden", "Roses\n"), ("pets", "Dog: <i>Rex</i>"), ("Pets.md", "Dog: <i>Rex</i>"), ("memory", "x")]
     {
         let refused = add(&mut ada, name, text).await;
         assert_eq!(refused.status, StatusCode::CONFLICT, "{name}: {}", refused.text);
@@ -113,6 +125,17 @@ async fn a_new_note_overwrites_nothing() {
         assert!(refused.status == StatusCode::CONFLICT && refused.text.contains(why), "{name:?}: {}", refused.text);
     }
     assert_eq!((story.reads(PETS).as_str(), story.file("memory/a.md")), ("Cat: Tom\n", None));
+    // The journal fails: the text stays in the form all the same.
+    let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    db.execute_batch("CREATE TRIGGER broken BEFORE INSERT ON files BEGIN SELECT RAISE(ABORT, 'broken'); END").unwrap();
+    let digest = hidden(&ada.get("/memory/pets?edit=1").await, "digest");
+    let form = [("act", "save"), ("digest", digest.as_str()), ("text", "Dog: <i>Rex</i>")];
+    for failed in [add(&mut ada, "b", "Dog: <i>Rex</i>").await, ada.post("/memory/pets", &form).await] {
+        assert_eq!(failed.status, StatusCode::INTERNAL_SERVER_ERROR, "{}", failed.text);
+        assert!(failed.text.contains("This did not work") && field_in(&failed) == "Dog: <i>Rex</i>", "{}", failed.text);
+    }
+    db.execute_batch("DROP TRIGGER broken").unwrap();
+    assert_eq!(ada.post("/memory/pets", &form).await.leads_to(), "/memory/pets");
     story.end().await;
 }
 

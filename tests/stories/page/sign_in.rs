@@ -115,9 +115,12 @@ async fn a_session_outlives_a_restart_and_ends_with_signing_out() {
     let cookie = ada.cookie.clone();
     let out = ada.post("/sign-out", &[]).await;
     assert_eq!(out.leads_to(), "/login");
-    assert!(out.headers.contains_key("clear-site-data"));
-    let ada = ada.with_cookie(cookie);
+    assert_eq!(out.headers["clear-site-data"], "\"cache\", \"storage\"", "cookies of neighbours stay");
+    let mut ada = ada.with_cookie(cookie);
     assert!(!is_in(&ada).await);
+    // What was typed meanwhile is not lost: loading the page again sends it.
+    let refused = ada.post("/new-note", &[("name", "tea"), ("text", "Green")]).await;
+    assert!(refused.text.contains("load this page again") && refused.text.contains("<h1>"), "{}", refused.text);
     assert_eq!(story.count("SELECT count(*) FROM web_sessions"), 0);
     story.end().await;
 }
