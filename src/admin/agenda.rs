@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 
 /// Maximum number of messages that are looked through.
-const MAX_MESSAGES: u32 = 1_000;
+pub const MAX_MESSAGES: u32 = 1_000;
 /// Maximum number of missed items shown.
 const MAX_MISSED: u32 = 10;
 /// Maximum number of times of one recurring item.
@@ -48,6 +48,15 @@ pub struct AgendaItem {
     pub text: Option<Text>,
 }
 
+/// What was, as far back as was looked.
+#[derive(Debug, Clone)]
+pub struct PastItems {
+    /// Items, oldest first.
+    pub items: Vec<AgendaItem>,
+    /// True if there may be older ones.
+    pub is_cut: bool,
+}
+
 /// A scheduled item that did not happen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissedItem {
@@ -77,8 +86,9 @@ impl JobsAdmin<'_> {
         Ok(slots.into_iter().map(item).collect())
     }
 
-    /// What a person said and got without asking since then, oldest first.
-    pub async fn past(&self, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
+    /// What a person said and got without asking since then, as far as the newest
+    /// [`MAX_MESSAGES`] tell.
+    pub async fn past(&self, person: PersonId, since: Timestamp) -> anyhow::Result<PastItems> {
         self.journal.read_much(move |db| past(db, person, since)).await
     }
 
@@ -105,11 +115,13 @@ impl JobsAdmin<'_> {
     }
 }
 
-fn past(db: Db<'_>, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
-    let Some(stream) = db.conversations().stream_of(person)? else { return Ok(Vec::new()) };
+fn past(db: Db<'_>, person: PersonId, since: Timestamp) -> anyhow::Result<PastItems> {
+    let mut past = PastItems { items: Vec::new(), is_cut: false };
+    let Some(stream) = db.conversations().stream_of(person)? else { return Ok(past) };
     let mut channels: HashMap<AddressId, &'static str> = HashMap::new();
-    let mut items = Vec::new();
     let messages = db.messages().newest_of_stream(stream, "", MAX_MESSAGES)?;
+    let is_full = u32::try_from(messages.len()).is_ok_and(|count| count == MAX_MESSAGES);
+    past.is_cut = is_full && messages.first().is_some_and(|oldest| oldest.effective_at >= since);
     for message in messages.into_iter().filter(|message| message.effective_at >= since) {
         let (kind, text) = match (message.kind, message.address) {
             (MessageKind::Said, Some(address)) => {
@@ -129,9 +141,9 @@ fn past(db: Db<'_>, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<Ag
             },
             _ => continue,
         };
-        items.push(AgendaItem { at: message.effective_at, kind, message: Some(message.id), text });
+        past.items.push(AgendaItem { at: message.effective_at, kind, message: Some(message.id), text });
     }
-    Ok(items)
+    Ok(past)
 }
 
 fn kind_of(cause: Cause) -> AgendaKind {

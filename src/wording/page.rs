@@ -113,6 +113,14 @@ pub fn daily_budget(money: &str, tokens: &str) -> String {
 pub fn left_today(money: &str, tokens: &str) -> String {
     format!("Left today: {money}, and {tokens} tokens of models without a price.")
 }
+/// Remark: what is shown goes no further back.
+pub fn only_newest(messages: u32) -> String {
+    format!("Only the newest {messages} messages are looked at here; older ones are not counted.")
+}
+
+/// A week without anything planned.
+pub const NOTHING_PLANNED: &str = "Nothing is planned for the next seven days. Say \u{201c}remind me tomorrow at nine to \
+    \u{2026}\u{201d}.";
 /// An empty list of reminders.
 pub const NO_REMINDERS: &str = "No reminder and no task waits. To set one, ask your assistant in your own words.";
 

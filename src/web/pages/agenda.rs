@@ -118,7 +118,7 @@ pub async fn schedule(
     let parts = days.iter().map(|day| day.first_day().format("%a %-d").to_string()).collect();
     let main = html! {
         @if coming.is_empty() {
-            p { "Nothing is planned for the next seven days. Say “remind me tomorrow at nine to …”." }
+            p { (says::NOTHING_PLANNED) }
         } @else {
             (timeline("The next seven days", &visitor, (begin, end), parts, coming.iter()).markup())
             (next_items(&visitor, coming.iter()))

@@ -3,27 +3,35 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::State;
+use axum::extract::{Form, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
+use serde::Deserialize;
 
 use super::agenda::{day, name, next_items};
 use super::proposals;
-use crate::admin::{AgendaItem, AgendaKind, PendingReport};
+use crate::admin::{AgendaItem, AgendaKind, MAX_MESSAGES, PastItems, PendingReport};
 use crate::id::QuestionId;
 use crate::review::reveal::reveal;
 use crate::store::TextKind;
-use crate::time::{Period, Span};
+use crate::time::{Period, Span, Timestamp};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
-use crate::wording::Language;
 use crate::wording::review::NOTHING_WAITS;
+use crate::wording::{Language, page as says};
 
 /// Time ahead that is looked at.
 const AHEAD: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Number of coming times shown.
 const COMING: usize = 3;
+
+/// What was looked at.
+#[derive(Deserialize)]
+pub struct SeenForm {
+    /// Time at which the page was made.
+    until: i64,
+}
 
 /// Shows the start page.
 pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
@@ -43,11 +51,11 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
     let main = html! {
         section { h2 { "Waits for you" } (pending(&waiting, &visitor)) }
         (since_last_look(&visitor, &past))
-        section { h2 { "The day" } (day(&visitor, this_day, &past, &coming).markup()) }
+        section { h2 { "The day" } (day(&visitor, this_day, &past.items, &coming).markup()) }
         section {
             h2 { "Next" }
             (next_items(&visitor, coming.iter().take(COMING)))
-            @if coming.is_empty() { p { "Nothing is planned for the next seven days. Say “remind me tomorrow at nine to …”." } }
+            @if coming.is_empty() { p { (says::NOTHING_PLANNED) } }
         }
         @if visitor.is_owner() { (channels(&web)) }
     };
@@ -85,9 +93,9 @@ fn answers(number: QuestionId) -> Markup {
     } }
 }
 
-fn since_last_look(visitor: &Visitor, past: &[AgendaItem]) -> Markup {
+fn since_last_look(visitor: &Visitor, past: &PastItems) -> Markup {
     let since = visitor.session.looked_at;
-    let new: Vec<&AgendaItem> = past.iter().filter(|item| item.at > since).collect();
+    let new: Vec<&AgendaItem> = past.items.iter().filter(|item| item.at > since).collect();
     let said = new.iter().filter(|item| matches!(item.kind, AgendaKind::Said(_))).count();
     let unasked: Vec<_> = new.iter().filter_map(|item| Some((item, item.text.as_ref()?))).collect();
     html! { section {
@@ -98,11 +106,14 @@ fn since_last_look(visitor: &Visitor, past: &[AgendaItem]) -> Markup {
             said => p { "You wrote " (said) " " a href="/chat" { "messages" } "." },
         }
         @if unasked.is_empty() { p { "Nothing came by itself." } }
+        @if past.is_cut { p.note { (says::only_newest(MAX_MESSAGES)) } }
         ol.rows { @for (item, text) in unasked { li {
             p.facts { (render::time(item.at, visitor.zone, visitor.now)) " · " (name(item.kind)) }
             (texts::excerpt(text))
         } } }
-        @if !new.is_empty() { form method="post" action="/seen" { button type="submit" { "Mark all as seen" } } }
+        @if !new.is_empty() { form method="post" action="/seen" {
+            button type="submit" name="until" value=(visitor.now.0) { "Mark all as seen" }
+        } }
     } }
 }
 
@@ -116,15 +127,13 @@ fn channels(web: &Web) -> Markup {
     } }
 }
 
-/// Begins the next "since you last looked" now.
-pub async fn seen(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
-    let (id, now) = (visitor.session.id, visitor.now);
-    match web
-        .admin
-        .journal
-        .write("mark the start page as seen", move |tx| tx.web_sessions().set_looked_at(id, now))
-        .await
-    {
+/// Begins the next "since you last looked" when the page that was looked at was made.
+pub async fn seen(
+    Member(visitor): Member,
+    (State(web), Form(SeenForm { until })): (State<Arc<Web>>, Form<SeenForm>),
+) -> Response {
+    let (id, until) = (visitor.session.id, Timestamp(until).min(visitor.now).max(visitor.session.looked_at));
+    match web.admin.members().mark_seen(id, until).await {
         Ok(()) => Redirect::to("/").into_response(),
         Err(error) => layout::failure(&error),
     }

@@ -150,7 +150,14 @@ async fn the_start_page_tells_what_is_new() {
     let after = ada.get("/").await.text;
     assert!(after.contains("Mark all as seen") && after.contains("turn the &lt;b&gt;cake"), "{after}");
     assert!(!after.contains("Nothing came by itself") && after.contains("<circle"), "{after}");
-    assert_eq!(ada.post("/seen", &[("a", "b")]).await.leads_to(), "/");
+    let until = after.split("name=\"until\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    // What came after the page was made stays new.
+    for (until, is_seen) in [("0", false), (until, true), ("0", true), (&i64::MAX.to_string(), true)] {
+        assert_eq!(ada.post("/seen", &[("until", until)]).await.leads_to(), "/");
+        assert_eq!(ada.get("/").await.text.contains("Nothing came by itself"), is_seen, "{until}");
+    }
+    let future = story.count("SELECT count(*) FROM web_sessions WHERE looked_at > expires_at");
+    assert_eq!(future, 0, "the present at most");
     let seen = ada.get("/").await.text;
     assert!(seen.contains("Nothing came by itself") && !seen.contains("Mark all as seen"), "{seen}");
     let week = ada.get("/schedule").await.text;

@@ -1,6 +1,7 @@
 //! The schedule on the page: reminders page by page, cancelled there, and what was missed.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use compline::time::Clock;
 use serde_json::json;
@@ -62,4 +63,26 @@ async fn reminders_are_listed_and_cancelled_and_what_was_missed_is_said() {
     }
     assert!(!ada.get("/schedule").await.text.contains("value=\"/reminders cancel 1\""));
     story.end().await;
+}
+
+/// Proves: page/today
+#[tokio::test]
+async fn a_number_of_messages_is_exact_or_says_that_it_is_not() {
+    let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    story.pass(Duration::from_secs(60)).await;
+    story.say(ADA, "Hello").await;
+    let few = ada.get("/").await.text;
+    assert!(few.contains("You wrote one ") && !few.contains("Only the newest"), "{few}");
+    let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    db.execute_batch(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+         INSERT INTO messages (stream_id, conversation_id, address_id, person_id, kind, scope, received_at, effective_at, state)
+         SELECT stream_id, conversation_id, address_id, person_id, kind, scope, received_at, effective_at, 'closed'
+         FROM messages, n WHERE id = (SELECT min(id) FROM messages WHERE kind = 'said')",
+    )
+    .unwrap();
+    let many = ada.get("/").await.text;
+    assert!(many.contains("Only the newest 1000 messages are looked at here"), "{many}");
+    story.stop_here().await;
 }
