@@ -14,14 +14,17 @@ const BAR: usize = 18;
 /// Space below the bars for their names.
 const NAMES: u64 = 20;
 
+/// Number of series that colour and pattern tell apart.
+pub const SERIES: usize = 6;
+
 /// Bars that stand side by side, each of the same series on top of each other.
 pub struct StackedBars {
     /// Title, which also names the table.
     pub title: String,
-    /// Names of the series, at most six of which have a pattern of their own.
+    /// Names of the series, at most [`SERIES`].
     pub series: Vec<String>,
-    /// Bars: the name below, and a number for each series.
-    pub bars: Vec<(String, Vec<u64>)>,
+    /// Bars: the name below, the day in the table, and a number for each series.
+    pub bars: Vec<(String, String, Vec<u64>)>,
     /// Number that a line marks, with its name.
     pub limit: Option<(u64, String)>,
     /// Number in words.
@@ -31,7 +34,7 @@ pub struct StackedBars {
 impl StackedBars {
     /// Draws the bars, and the table below.
     pub fn markup(&self) -> Markup {
-        let sums = self.bars.iter().map(|(_, numbers)| numbers.iter().sum::<u64>());
+        let sums = self.bars.iter().map(|(.., numbers)| numbers.iter().sum::<u64>());
         let top = sums.chain(self.limit.iter().map(|(limit, _)| *limit)).max().unwrap_or_default().max(1);
         let width = self.bars.len().max(1) * STEP;
         let height = HEIGHT + NAMES;
@@ -41,7 +44,7 @@ impl StackedBars {
                     title { (self.title) }
                     desc { "The table below has the same numbers." }
                     (patterns())
-                    @for (at, (name, numbers)) in self.bars.iter().enumerate() { (bar(at, name, numbers, top)) }
+                    @for (at, (name, _, numbers)) in self.bars.iter().enumerate() { (bar(at, name, numbers, top)) }
                     @if let Some((limit, _)) = &self.limit {
                         @let y = HEIGHT - scaled(*limit, top);
                         line.limit x1="0" x2=(width) y1=(y) y2=(y) {}
@@ -49,7 +52,7 @@ impl StackedBars {
                 }
                 figcaption {
                     @for (at, name) in self.series.iter().enumerate() {
-                        span.key { svg viewBox="0 0 12 12" aria-hidden="true" { rect width="12" height="12" class={ "series-" (at % 6) } {} } (name) " " }
+                        span.key { svg viewBox="0 0 12 12" aria-hidden="true" { rect width="12" height="12" class={ "series-" (at % SERIES) } {} } (name) " " }
                     }
                     @if let Some((limit, name)) = &self.limit { span.key { (name) ": " ((self.words)(*limit)) } }
                 }
@@ -62,8 +65,8 @@ impl StackedBars {
         html! { div.scroll tabindex="0" { table {
             caption { (self.title) }
             tr { th scope="col" { "Day" } @for name in &self.series { th.number scope="col" { (name) } } }
-            @for (name, numbers) in &self.bars {
-                tr { th scope="row" { (name) } @for number in numbers { td.number { ((self.words)(*number)) } } }
+            @for (_, day, numbers) in &self.bars {
+                tr { th scope="row" { (day) } @for number in numbers { td.number { ((self.words)(*number)) } } }
             }
         } } }
     }
@@ -216,7 +219,7 @@ fn bar(at: usize, name: &str, numbers: &[u64], top: u64) -> Markup {
     for (series, number) in numbers.iter().enumerate() {
         let height = scaled(*number, top);
         floor = floor.saturating_sub(height);
-        parts.push((series % 6, floor, height));
+        parts.push((series % SERIES, floor, height));
     }
     html! {
         @for (series, y, height) in parts.iter().filter(|(_, _, height)| *height > 0) {
@@ -272,7 +275,7 @@ mod tests {
         let chart = StackedBars {
             title: name.to_owned(),
             series: vec![name.to_owned()],
-            bars: vec![(name.to_owned(), vec![3])],
+            bars: vec![(name.to_owned(), name.to_owned(), vec![3])],
             limit: Some((5, name.to_owned())),
             words: |number| number.to_string(),
         };

@@ -96,6 +96,8 @@ pub fn go_on_with(conversation: u32) -> String {
 
 /// Days without any use of a model.
 pub const NO_USAGE: &str = "No model was used in these days. Write to your assistant, and the cost stands here.";
+/// Purposes that a picture does not tell apart.
+pub const OTHER_PURPOSES: &str = "other";
 /// Remark above the conversations that cost most, for those who see all.
 pub const ONLY_OWN_TITLES: &str = "Of others you see the person and the cost only.";
 

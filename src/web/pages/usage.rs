@@ -1,6 +1,7 @@
 //! Use and cost of the models: per day and purpose as a picture, by purpose, model and person, and
 //! the conversations that cost most.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use serde::Deserialize;
 
 use crate::admin::{UsagePeriod, UsageReport};
 use crate::store::SpendLine;
-use crate::web::chart::StackedBars;
+use crate::web::chart::{SERIES, StackedBars};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, layout, texts};
@@ -70,10 +71,14 @@ fn purpose(name: &str) -> String {
     command::purpose(Language::ENGLISH, name)
 }
 
+fn long(day: NaiveDate) -> String {
+    day.format("%-d %B %Y").to_string()
+}
+
 /// Names the days, with links to those before and after.
 fn periods(report: &UsageReport) -> Markup {
     let day = |text: &str| text.parse::<NaiveDate>().ok();
-    let words = |text: &str| day(text).map(|day| day.format("%-d %B %Y").to_string()).unwrap_or_default();
+    let words = |text: &str| day(text).map(long).unwrap_or_default();
     let later = day(&report.last).filter(|_| report.last < report.today);
     let later = later.and_then(|last| last.checked_add_days(Days::new(u64::from(report.days) + 1)));
     let is_newest = later.is_some_and(|before| before.to_string() > report.today);
@@ -93,27 +98,37 @@ fn periods(report: &UsageReport) -> Markup {
 fn by_day(report: &UsageReport) -> StackedBars {
     let is_priced = report.lines.iter().any(|line| line.priced);
     let amount = |line: &SpendLine| if is_priced { line.micros } else { line.input.saturating_add(line.output) };
-    let purposes: BTreeSet<&str> = report.lines.iter().map(|line| line.purpose.as_str()).collect();
-    let sum = |day: &str, purpose: &str| -> u64 {
-        report.lines.iter().filter(|line| line.day == day && line.purpose == purpose).map(amount).sum()
+    let sum = |is_meant: &dyn Fn(&SpendLine) -> bool| -> u64 {
+        report.lines.iter().filter(|line| is_meant(line)).map(amount).sum()
     };
+    let purposes: BTreeSet<&str> = report.lines.iter().map(|line| line.purpose.as_str()).collect();
+    // The smallest share one series, so that no two look the same.
+    let mut purposes: Vec<Vec<&str>> = purposes.into_iter().map(|purpose| vec![purpose]).collect();
+    if purposes.len() > SERIES {
+        purposes.sort_by_key(|purpose| Reverse(sum(&|line| purpose.contains(&&*line.purpose))));
+        let others = purposes.split_off(SERIES - 1).concat();
+        purposes.push(others);
+    }
     let first = report.first.parse::<NaiveDate>().ok();
-    let days = first.into_iter().flat_map(|first| first.iter_days()).map(|day| day.to_string());
-    let days: Vec<String> = days.take_while(|day| *day <= report.last).collect();
-    let bars: Vec<(String, Vec<u64>)> = days
-        .iter()
-        .map(|day| {
-            let name = day.rsplit('-').next().unwrap_or(day).to_owned();
-            (name, purposes.iter().map(|purpose| sum(day, purpose)).collect())
+    let days = first.into_iter().flat_map(|first| first.iter_days());
+    let bars: Vec<(String, String, Vec<u64>)> = days
+        .map(|day| (day, day.to_string()))
+        .take_while(|(_, written)| *written <= report.last)
+        .map(|(day, written)| {
+            let of = |purpose: &Vec<&str>| sum(&|line| line.day == written && purpose.contains(&&*line.purpose));
+            (day.format("%d").to_string(), long(day), purposes.iter().map(of).collect())
         })
         .collect();
-    let most = bars.iter().map(|(_, numbers)| numbers.iter().sum::<u64>()).max().unwrap_or_default();
+    let most = bars.iter().map(|(.., numbers)| numbers.iter().sum::<u64>()).max().unwrap_or_default();
     let limit = report.daily.map(|daily| if is_priced { daily.micros } else { daily.tokens });
     let limit = limit.filter(|limit| *limit > 0 && *limit <= most.saturating_mul(MOST_ABOVE));
     StackedBars {
         title: if is_priced { "Cost per day" } else { "Tokens per day" }.to_owned(),
         bars,
-        series: purposes.iter().map(|name| purpose(name)).collect(),
+        series: purposes
+            .iter()
+            .map(|names| if let [name] = **names { purpose(name) } else { says::OTHER_PURPOSES.to_owned() })
+            .collect(),
         limit: limit.map(|limit| (limit, "Budget".to_owned())),
         words: if is_priced { wording::money } else { number },
     }
@@ -212,8 +227,20 @@ mod tests {
     fn every_day_of_the_period_has_its_bar() {
         let chart = by_day(&report(4_000));
         assert_eq!((chart.bars.len(), &*chart.bars[0].0, &*chart.bars[29].0), (30, "28", "26"));
-        assert_eq!((&chart.bars[23].1, &chart.bars[29].1), (&vec![300, 100], &vec![50, 0]));
+        assert_eq!((&*chart.bars[0].1, &*chart.bars[29].1), ("28 October 2026", "26 November 2026"));
+        assert_eq!((&chart.bars[23].2, &chart.bars[29].2), (&vec![300, 100], &vec![50, 0]));
         assert_eq!(report(1).cached_percent(), 25);
+    }
+
+    #[test]
+    fn no_two_purposes_look_the_same() {
+        let mut report = report(4_000);
+        report.lines = (1..=9).map(|number| line("2026-11-20", &format!("p{number}"), number * 10)).collect();
+        let chart = by_day(&report);
+        assert_eq!(chart.bars[23].2, [90, 80, 70, 60, 50, 100]);
+        assert_eq!((chart.series.len(), chart.series.last().map(String::as_str)), (SERIES, Some("other")));
+        report.lines.truncate(SERIES);
+        assert_eq!(by_day(&report).bars[23].2, [10, 20, 30, 40, 50, 60], "each of its own, by name");
     }
 
     /// Promise (page/budget-line): The picture of cost has the daily budget as a line, unless all
