@@ -99,19 +99,23 @@ fn in_a_span(name: &str) -> String {
     reveal(name).replace('`', "'")
 }
 
-/// Returns everything before the diff, and the command that tells more of the origin.
+/// Returns everything before the diff: the title, the change in short, where it comes from with the
+/// command that tells more, and the reasons.
 fn head(proposal: &Proposal, surface: Surface) -> String {
-    before_diff(proposal, &says::tells_more(proposal.row.id, surface)).join("\n\n")
-}
-
-/// Returns everything before the diff, as Markdown: the change in short, what it newly does, what
-/// it does not touch, where it comes from. `more` stands at the end of the origin.
-pub fn before_diff(proposal: &Proposal, more: &str) -> Vec<String> {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
-    let title = says::title(row.id, row.origin.as_str(), &row.change, &skill, &new_name);
-    let summary = summary(proposal.base.as_ref(), proposal.result.as_ref());
-    let mut parts = vec![title, summary];
+    let mut parts = vec![says::title(row.id, row.origin.as_str(), &row.change, &skill, &new_name)];
+    parts.extend(in_short(proposal));
+    let more = says::tells_more(row.id, surface);
+    parts.push(says::where_from(&origin(proposal), why_it_waits(proposal), &more));
+    parts.extend(reasons(proposal));
+    parts.join("\n\n")
+}
+
+/// Returns the change in short, as Markdown: what it newly does, what it does not touch, and what
+/// was found.
+pub fn in_short(proposal: &Proposal) -> Vec<String> {
+    let mut parts = vec![summary(proposal.base.as_ref(), proposal.result.as_ref())];
     if proposal.result.is_some() {
         parts.push(effects(&proposal.effects));
     }
@@ -123,7 +127,12 @@ pub fn before_diff(proposal: &Proposal, more: &str) -> Vec<String> {
             fenced(&reveal(&format!("{place}: {}", finding.excerpt)))
         ));
     }
-    parts.push(origin(proposal, more));
+    parts
+}
+
+/// Returns the reason that was given, and what a third party's skill holds, as Markdown.
+pub fn reasons(proposal: &Proposal) -> Vec<String> {
+    let (row, mut parts) = (&proposal.row, Vec::new());
     if !row.rationale.trim().is_empty() && row.rationale != says::origin(row.origin.as_str()) {
         parts.push(format!("{}\n{}", says::RATIONALE, fenced(&reveal(&row.rationale))));
     }
@@ -149,13 +158,16 @@ pub(super) fn effect_lines(effects: &Effects) -> String {
 }
 
 /// Returns where the proposal comes from, in one line.
-fn origin(proposal: &Proposal, more: &str) -> String {
+pub fn origin(proposal: &Proposal) -> String {
     let row = &proposal.row;
-    let taint = proposal.verdicts.iter().find(|verdict| verdict.stage == ReviewStage::Taint);
-    let note = taint.map_or("", |verdict| &verdict.note);
     let is_edit = row.origin == OriginKind::Folder && row.state == ProposalState::Pending && proposal.base.is_some();
-    let from = if is_edit { says::EDIT_IS_HELD.to_owned() } else { says::origin(row.origin.as_str()) };
-    says::where_from(&from, note, more)
+    if is_edit { says::EDIT_IS_HELD.to_owned() } else { says::origin(row.origin.as_str()) }
+}
+
+/// Returns the reason why its origin makes it wait; blank if it does not.
+fn why_it_waits(proposal: &Proposal) -> &str {
+    let taint = proposal.verdicts.iter().find(|verdict| verdict.stage == ReviewStage::Taint);
+    taint.map_or("", |verdict| &verdict.note)
 }
 
 /// Returns the advice of the reviewer as Markdown, without a word that no model can vouch for.

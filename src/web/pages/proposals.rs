@@ -66,15 +66,19 @@ pub async fn list(
 
 /// Renders a proposal in a list, with the results of its stages.
 pub fn row(row: &ProposalRow, stages: &[VerdictRow], visitor: &Visitor) -> Markup {
-    let change = review::change(row.origin.as_str(), &row.change, &reveal(&row.skill), &reveal(&row.new_name));
     html! {
-        a.title href={ "/proposals/" (row.id) } { (row.id) ": " bdi { (change) } }
+        a.title href={ "/proposals/" (row.id) } { bdi { (title(row)) } }
         p.facts {
             (says::state(row.state.as_str())) " · " (render::time(row.created_at, visitor.zone, visitor.now))
         }
         @if !stages.is_empty() { p.facts { @for (at, stage) in stages.iter().enumerate() { @if at > 0 { " · " } (mark(stage)) } } }
         (texts::sources(&row.label))
     }
+}
+
+fn title(row: &ProposalRow) -> String {
+    let change = review::change(row.origin.as_str(), &row.change, &reveal(&row.skill), &reveal(&row.new_name));
+    says::title(row.id, &change)
 }
 
 fn mark(stage: &VerdictRow) -> Markup {
@@ -184,7 +188,7 @@ impl Web {
                 }
             }
         };
-        (status, layout::page(Some(visitor), "/skills", &format!("Proposal {id}"), main)).into_response()
+        (status, layout::page(Some(visitor), "/skills", &title(&view.proposal.row), main)).into_response()
     }
 }
 
@@ -192,13 +196,14 @@ impl Web {
 fn whole(view: &ProposalView, visitor: &Visitor) -> Markup {
     let (proposal, label) = (&view.proposal, view.label());
     let shown = |parts: &[String]| render::markdown(&parts.join("\n\n"), &label);
+    let before_stages = [show::in_short(proposal), show::reasons(proposal)].concat();
     html! {
-        section { (texts::boxed(&label, shown(&show::before_diff(proposal, "")))) }
+        section { (texts::boxed(&label, shown(&before_stages))) }
         section {
             h2 { "Stages" }
-            ul { @for stage in &proposal.verdicts {
-                @let note = if stage.stage == ReviewStage::Reviewer { "" } else { &*stage.note };
-                li { (says::mark(stage.outcome.as_str())) " " bdi { (says::stage(stage.stage.as_str(), stage.outcome.as_str(), &reveal(note))) } }
+            // What the reviewer says stands in the box below.
+            ul { @for stage in proposal.verdicts.iter().filter(|stage| stage.stage != ReviewStage::Reviewer) {
+                li { (says::mark(stage.outcome.as_str())) " " bdi { (says::stage(stage.stage.as_str(), stage.outcome.as_str(), &reveal(&stage.note))) } }
             } }
             (texts::boxed(&label, shown(&show::advice(proposal))))
         }
@@ -211,8 +216,9 @@ fn whole(view: &ProposalView, visitor: &Visitor) -> Markup {
     }
 }
 
-/// The chain from the live version back to the first text from outside.
+/// Who proposes it, what it became, and the chain back to the first text from outside.
 fn origin(view: &ProposalView, visitor: &Visitor) -> Markup {
+    let steps: Vec<String> = std::iter::once(show::origin(&view.proposal)).chain(view.origin.iter().cloned()).collect();
     html! { section {
         h2 { "Where it comes from" }
         @if let Some((version, is_used)) = &view.version {
@@ -222,7 +228,7 @@ fn origin(view: &ProposalView, visitor: &Visitor) -> Markup {
                 @if *is_used { ", which is in use." } @else { ", which is not in use now." }
             }
         }
-        (render::markdown(&view.origin.join("\n\n"), &view.label()))
+        (render::markdown(&steps.join("\n\n"), &view.label()))
     } }
 }
 

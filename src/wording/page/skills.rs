@@ -8,6 +8,11 @@ pub const NO_PROPOSALS: &str = "Nothing was proposed yet. When the assistant pro
 /// An empty list of skills.
 pub const NO_SKILLS: &str = "There are no skills yet. Ask your assistant to write one, or put a folder with a SKILL.md \
     into the skills folder.";
+/// Title of a proposal.
+pub fn title(id: ProposalId, change: &str) -> String {
+    format!("Proposal {id}: {change}")
+}
+
 /// Instruction above the decision.
 pub const READ_TO_THE_END: &str = "You have reached the end of it. Approving makes exactly this live, and nothing that \
     took its place meanwhile.";

@@ -47,7 +47,8 @@ fn asks_no_more(story: &Story, shown: i64) -> bool {
 async fn a_proposal_is_read_to_its_end_and_approved_once() {
     let (story, mut ada) = proposed("Warm the pot first.").await;
     let list = ada.get("/proposals").await.text;
-    assert!(list.contains("add the skill tea") && list.contains("waits for you"), "{list}");
+    assert!(list.contains("Proposal 1: add the skill tea") && list.contains("waits for you"), "{list}");
+    assert!(ada.get("/").await.text.contains("Proposal 1: add the skill tea"));
     let page = ada.get("/proposals/1").await;
     let at = |part: &str| page.text.find(part).unwrap_or_else(|| panic!("{part:?} is missing in {}", page.text));
     let order = [
@@ -60,6 +61,15 @@ async fn a_proposal_is_read_to_its_end_and_approved_once() {
     ];
     assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])), "{}", page.text);
     let main = page.text.split_once("<main").unwrap().1;
+    for once in [
+        "Proposal 1",
+        "<h1>Proposal 1: add the skill tea</h1>",
+        "Where it comes from",
+        "The assistant proposes it.",
+        "AI reviewer: ",
+    ] {
+        assert_eq!(main.matches(once).count(), 1, "{once}: {main}");
+    }
     assert!(!main.contains("accesskey") && !main.contains("data-key"), "No key approves");
     let hash = hash_in(&page);
     assert_eq!(hash.len(), 64, "all of it");
