@@ -40,7 +40,7 @@ pub fn message_text(kind: TextKind, text: &Text) -> Markup {
         TextKind::Transcript => "Spoken",
         TextKind::File => "From the file",
         TextKind::Edit => "Edited later to",
-        TextKind::Carried => "Passed on with it",
+        TextKind::Carried => "Pasted or passed on",
     };
     let shown = if kind == TextKind::File { shorten(words, MAX_FILE) } else { words.to_string() };
     boxed(

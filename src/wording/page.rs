@@ -166,7 +166,7 @@ pub fn upload_too_large(most_mib: u64) -> String {
 }
 
 /// A form without a whole file.
-pub const NO_UPLOAD: &str = "No whole file arrived, so nothing was stored. Choose a file, and send it again.";
+pub const NO_UPLOAD: &str = "A file did not arrive whole, so it was not stored. Choose one, and send it again.";
 /// Too many uploads at once.
 pub const TOO_MANY_UPLOADS: &str = "Other files are still arriving. Send it again when they are done.";
 

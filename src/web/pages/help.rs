@@ -30,5 +30,5 @@ pub async fn help(Member(visitor): Member, State(web): State<Arc<Web>>) -> Html<
         }
         section { h2 { "Commands in the chat" } (answer_markup(&commands)) }
     };
-    layout::page(Some(&visitor), "", "Help", main)
+    layout::page(Some(&visitor), "/help", "Help", main)
 }

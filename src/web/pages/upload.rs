@@ -59,21 +59,20 @@ pub async fn upload(Member(visitor): Member, (State(web), mut request): (State<A
         Ok(form) => form,
         Err(refusal) => return refusal.into_response(),
     };
-    let mut missing = Some(Missing::Nothing);
-    while let Ok(Some(field)) = form.next_field().await {
-        missing = match web.store(&visitor, field).await {
-            Ok(Ok(())) => None,
-            Ok(Err(missing)) => {
-                let (status, sentence) = missing.told();
-                return layout::message(Some(&visitor), status, &sentence);
-            }
-            Err(error) => return layout::failure(&error),
-        };
-    }
-    match missing.map(|missing| missing.told()) {
-        None => Redirect::to("/files/inbox").into_response(),
-        Some((status, sentence)) => layout::message(Some(&visitor), status, &sentence),
-    }
+    let mut is_empty = true;
+    let missing = loop {
+        match form.next_field().await {
+            Ok(Some(field)) => match web.store(&visitor, field).await {
+                Ok(Ok(())) => is_empty = false,
+                Ok(Err(missing)) => break missing,
+                Err(error) => return layout::failure(&error),
+            },
+            Ok(None) if !is_empty => return Redirect::to("/files/inbox").into_response(),
+            Ok(None) | Err(_) => break Missing::Nothing,
+        }
+    };
+    let (status, sentence) = missing.told();
+    layout::message(Some(&visitor), status, &sentence)
 }
 
 impl Web {

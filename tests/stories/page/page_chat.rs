@@ -78,7 +78,7 @@ async fn pasted_text_is_from_outside() {
     every_untrusted_part_is_labelled(&story);
     assert_eq!(story.count("SELECT count(*) FROM reminders"), 0, "It asks before it acts on what was pasted");
     let page = ada.get("/chat").await.text;
-    assert!(page.contains("From outside: ") && page.contains("Passed on with it"), "{page}");
+    assert!(page.contains("From outside: ") && page.contains("Pasted or passed on"), "{page}");
     story.stop_here().await;
 }
 

@@ -84,7 +84,7 @@ async fn a_form_that_is_refused_or_breaks_off_leaves_nothing() {
         (&[("id", "b"), ("text", "hello")], &many, 413, "takes up to 8 files"),
         (&[("id", "c"), ("text", &long)], &[("a.txt", b"x")], 413, "longer than the page takes"),
         (&[("text", "hello")], &[("a.txt", b"x")], 400, "not complete"),
-        (&[("id", "d"), ("text", "hello")], &[("empty.txt", b"")], 400, "No whole file arrived"),
+        (&[("id", "d"), ("text", "hello")], &[("empty.txt", b"")], 400, "A file did not arrive whole"),
         (&[("id", "e"), ("text", "hello"), ("lost", "1")], &[], 409, "Choose them again"),
     ] {
         let page = ada.send("/chat", form, files).await;

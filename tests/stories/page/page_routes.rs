@@ -72,6 +72,23 @@ async fn every_route_knows_who_may_use_it() {
     story.end().await;
 }
 
+/// Promise (page/where-one-is): The navigation marks the page on which one is.
+#[tokio::test]
+async fn the_navigation_marks_the_page() {
+    let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let document = dom_query::Document::from(ada.get("/").await.text);
+    let links = document.select("nav[aria-label=Pages] a");
+    let paths: Vec<String> = links.iter().map(|link| link.attr_or("href", "").to_string()).collect();
+    assert!(paths.len() > 10, "{paths:?}");
+    for path in paths {
+        let page = dom_query::Document::from(ada.get(&path).await.text);
+        let marked = page.select("nav[aria-label=Pages] a[aria-current=page]");
+        assert_eq!(marked.attr_or("href", "").to_string(), path);
+    }
+    story.end().await;
+}
+
 /// Promise (page/other-sites): A page under another name, from another site or another port of this
 /// computer reads nothing and changes nothing.
 #[tokio::test]
