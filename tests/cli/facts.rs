@@ -76,7 +76,7 @@ fn json_is_alike_for_all_lists_or_refused() {
     for group in ["people", "reminders", "tools", "conversations", "skills", "review", "reflections", "import"] {
         assert!(home.run(&format!("{group} list --json")).json().is_array(), "{group}");
     }
-    for line in ["usage --json", "search kettle --json", "memory search kettle --json"] {
+    for line in ["usage --json", "people strangers --json", "search kettle --json", "memory search kettle --json"] {
         assert!(home.run(line).json().is_array(), "{line}");
     }
     let people = home.run("people list --json").json();
