@@ -283,8 +283,8 @@ impl Reactions<'_> {
     /// Returns the reactions to messages of that stream that no turn has been shown.
     pub fn new_reactions(&self, stream: StreamId) -> anyhow::Result<Vec<Reaction>> {
         self.db.all(
-            "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r JOIN messages m
-             ON m.id = r.message_id
+            "SELECT r.message_id, r.person_id, r.emoji, r.told FROM reactions r INDEXED BY reactions_untold
+             CROSS JOIN messages m ON m.id = r.message_id
              WHERE r.emoji <> r.told AND m.stream_id = ?1 ORDER BY r.at, r.id LIMIT ?2",
             params![stream, MOST],
         )

@@ -93,7 +93,8 @@ impl Outbox<'_> {
         limit: u32,
     ) -> anyhow::Result<Vec<Delivery>> {
         self.db.rows(
-            "WHERE address_id IN (SELECT id FROM addresses WHERE person_id = ?1 AND adapter = ?2)
+            "INDEXED BY outbox_answers
+             WHERE address_id IN (SELECT id FROM addresses WHERE person_id = ?1 AND adapter = ?2)
              AND message_id IS NULL AND created_at >= ?3 AND kind <> 'reaction' ORDER BY id DESC LIMIT ?4",
             params![person, adapter, since, limit],
         )

@@ -293,7 +293,7 @@ impl Conversations<'_> {
     /// `silent_since`.
     pub fn ended_without_summary(&self, silent_since: Timestamp) -> anyhow::Result<Vec<Conversation>> {
         self.db.rows(
-            "WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
+            "INDEXED BY conversations_to_write_down WHERE written_down = 0 AND messages > 0 AND kind = 'chat'
                  AND (closed_at IS NOT NULL OR last_at < ?1) ORDER BY id",
             [silent_since],
         )
@@ -303,7 +303,7 @@ impl Conversations<'_> {
     /// longest.
     pub fn longest_silence(&self) -> anyhow::Result<Option<Timestamp>> {
         self.db.one(
-            "SELECT min(last_at) FROM conversations
+            "SELECT min(last_at) FROM conversations INDEXED BY conversations_not_written_down
              WHERE written_down = 0 AND messages > 0 AND kind = 'chat' AND closed_at IS NULL",
             [],
         )
@@ -312,7 +312,7 @@ impl Conversations<'_> {
     /// Returns the latest effective time of any person's message, which the clock must not be
     /// behind. System runs say nothing about the time and do not count.
     pub fn high_water(&self) -> anyhow::Result<Option<Timestamp>> {
-        self.db.one("SELECT max(last_at) FROM conversations WHERE kind = 'chat'", [])
+        self.db.one("SELECT max(last_at) FROM conversations INDEXED BY conversations_last WHERE kind = 'chat'", [])
     }
 }
 

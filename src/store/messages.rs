@@ -211,8 +211,8 @@ impl Messages<'_> {
 
     /// Returns true if the previous message of the stream was dropped because the queue was full.
     pub fn was_full_before(&self, stream: StreamId, message: MessageId) -> anyhow::Result<bool> {
-        let sql = "SELECT reason = 'queue_full' FROM messages WHERE stream_id = ?1 AND kind = 'said' AND id < ?2
-             ORDER BY received_at DESC, id DESC LIMIT 1";
+        let sql = "SELECT reason = 'queue_full' FROM messages INDEXED BY messages_said
+             WHERE stream_id = ?1 AND kind = 'said' AND id < ?2 ORDER BY received_at DESC, id DESC LIMIT 1";
         Ok(self.db.first(sql, params![stream, message])?.unwrap_or(false))
     }
 
@@ -473,9 +473,12 @@ impl MessagesMut<'_> {
     /// before the command that is being run. Returns false if there are none.
     pub fn stop_waiting(&self, stream: StreamId, since: Timestamp) -> anyhow::Result<bool> {
         let closed = self.db.execute(
-            "UPDATE messages SET state = 'answered', reason = 'stopped'
-             WHERE stream_id = ?1 AND state = 'queued' AND kind = 'said' AND received_at >= ?2
-             AND id < (SELECT min(c.id) FROM messages c WHERE c.stream_id = ?1 AND c.state = 'queued' AND c.kind = 'command')",
+            "UPDATE messages INDEXED BY messages_waiting SET state = 'answered', reason = 'stopped'
+             WHERE stream_id = ?1 AND state IN ('queued', 'claimed') AND state = 'queued' AND kind = 'said'
+             AND received_at >= ?2
+             AND id < (SELECT min(c.id) FROM messages c INDEXED BY messages_waiting
+                       WHERE c.stream_id = ?1 AND c.state IN ('queued', 'claimed') AND c.state = 'queued'
+                       AND c.kind = 'command')",
             params![stream, since],
         )?;
         Ok(closed > 0)
@@ -541,6 +544,7 @@ mod tests {
         let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
         for (sql, by) in [
             (super::super::outbox::STOPPED_SINCE, "messages_turn (turn_id=?)"),
+            (super::super::outbox::NEXT, "outbox_pending (address_id=? AND id>?)"),
             (super::super::outbox::STOPPED_SINCE, "PRIMARY KEY (rowid>? AND rowid<?)"),
             (super::super::keep_requests::YES_TO, "messages_apart (received_at=?)"),
         ] {

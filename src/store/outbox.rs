@@ -190,12 +190,12 @@ from_row! {
 }
 
 /// The oldest pending row of an address after a given row, except one kind and what is held back.
-const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
+pub(super) const NEXT: &str = "SELECT o.id, o.address_id, o.kind, m.turn_id, o.label, o.scope, o.buttons, o.created_at, o.attempts, o.retry_at,
          CASE WHEN o.message_id IS NULL THEN o.text
               ELSE coalesce((SELECT t.text FROM texts t WHERE t.message_id = o.message_id AND t.kind = 'said'), '') END AS words, o.quotes,
          nullif(o.failed_at, 0) AS failed_at, nullif(o.tells_of, 0) AS tells_of,
          ?4 <> '' AND o.urgency = 'silent' AS silent
-     FROM outbox o LEFT JOIN messages m ON m.id = o.message_id
+     FROM outbox o INDEXED BY outbox_pending LEFT JOIN messages m ON m.id = o.message_id
      WHERE o.address_id = ?1 AND o.state = 'pending' AND o.id > ?2 AND o.kind <> ?3
          AND (?4 = '' OR o.urgency <> 'kept' AND o.urgency <> ?4) ORDER BY o.id LIMIT 1";
 
@@ -496,7 +496,8 @@ impl Outbox<'_> {
     /// Returns true if anything else was delivered over the same account since then.
     pub fn others_sent_since(&self, row: &OutboxRow, since: Timestamp) -> anyhow::Result<bool> {
         self.db.exists(
-            "SELECT 1 FROM outbox o JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
+            "SELECT 1 FROM outbox o INDEXED BY outbox_sent
+                 JOIN addresses a ON a.id = o.address_id JOIN addresses own ON own.id = ?2
              WHERE o.state = 'sent' AND o.ended_at >= ?3 AND o.id <> ?1 AND o.kind <> 'reaction'
              AND a.adapter = own.adapter AND a.account = own.account",
             params![row.id, row.address, since],
