@@ -48,12 +48,14 @@ pub struct Server {
     clock: Arc<dyn Clock>,
     stop: CancellationToken,
     permits: Arc<Semaphore>,
+    requests: TaskTracker,
 }
 
 impl Server {
     /// Creates a server. Failures are logged under its name.
     pub fn new(name: &'static str, routes: Router, clock: Arc<dyn Clock>, stop: CancellationToken) -> Self {
-        Self { name, routes, clock, stop, permits: Arc::new(Semaphore::new(CONNECTIONS)) }
+        let permits = Arc::new(Semaphore::new(CONNECTIONS));
+        Self { name, routes, clock, stop, permits, requests: TaskTracker::new() }
     }
 
     /// Accepts connections until the server is stopped, and then waits for those that are open.
@@ -74,6 +76,11 @@ impl Server {
         }
         connections.close();
         connections.wait().await;
+        server.requests.close();
+        tokio::select! {
+            () = server.requests.wait() => {}
+            () = real_sleep(SHUTDOWN_GRACE) => {}
+        }
     }
 
     /// Accepts the next connection; `None` after a failure and a pause, as at the limit of open
@@ -117,7 +124,10 @@ impl Server {
         progress.step();
         let (received, sent) = (progress.clone(), progress.clone());
         let request = request.map(|body| Body::new(body.map_frame(move |frame| received.receive(frame))));
-        let answered = guarded(self.name, async { Ok(self.routes.clone().oneshot(request).await?) }).await;
+        let (name, routes) = (self.name, self.routes.clone());
+        // A task of its own: what was begun is finished even if the connection ends.
+        let work = self.requests.spawn(guarded(name, async move { Ok(routes.oneshot(request).await?) }));
+        let answered = work.await.unwrap_or_else(|error| Err(error.into()));
         progress.step();
         let response = answered.unwrap_or_else(|error| {
             tracing::error!("{error:#}");
@@ -164,5 +174,45 @@ impl Progress {
 
     fn steps(&self) -> usize {
         self.0.load(Ordering::Relaxed) / PROGRESS_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use tokio::io::AsyncWriteExt;
+    use tokio::sync::Notify;
+
+    use super::*;
+    use crate::time::clock::SystemClock;
+
+    /// A person who closes the page, or a proxy that gives up, leaves nothing half done.
+    #[tokio::test]
+    async fn a_request_is_finished_although_its_connection_ends() {
+        let (begun, may_go_on, done) = (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let seen = (Arc::clone(&begun), Arc::clone(&may_go_on), Arc::clone(&done));
+        let route = get(move || async move {
+            seen.0.notify_one();
+            seen.1.notified().await;
+            seen.2.notify_one();
+        });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let server =
+            Server::new("A test", Router::new().route("/", route), Arc::new(SystemClock::default()), stop.clone());
+        let (connections, permits) = (TaskTracker::new(), Arc::clone(&server.permits));
+        connections.spawn(server.serve(listener));
+        let mut connection = TcpStream::connect(address).await.unwrap();
+        connection.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+        begun.notified().await;
+        drop(connection);
+        // All but the one of the next connection: this one has ended.
+        drop(permits.acquire_many(u32::try_from(CONNECTIONS).unwrap() - 1).await.unwrap());
+        may_go_on.notify_one();
+        done.notified().await;
+        stop.cancel();
+        connections.close();
+        connections.wait().await;
     }
 }
