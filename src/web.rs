@@ -10,6 +10,7 @@ mod assets; // style, script, icons
 mod calendar; // the year as a calendar
 pub mod chat; // what the page needs of its channel
 mod chart; // pictures of numbers
+mod compression; // gzip
 mod guard; // names of the page, requests of other pages
 mod html; // Markdown and other text as markup
 mod layout; // the frame of every page

@@ -1,19 +1,17 @@
 //! Style, script and icon. They are part of the program; their address holds their digest, so a
 //! browser keeps them until they change.
 
-use std::io::Write;
 use std::sync::LazyLock;
 
 use axum::body::Bytes;
 use axum::extract::Path;
 use axum::http::StatusCode;
-use axum::http::header::{
-    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, VARY,
-};
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, VARY};
 use axum::response::{IntoResponse, Response};
 use flate2::Compression;
-use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
+
+use super::compression;
 
 struct Asset {
     name: &'static str,
@@ -31,17 +29,12 @@ static ASSETS: LazyLock<Vec<Asset>> = LazyLock::new(|| {
     ]
     .map(|(name, kind, text)| {
         let path = format!("/assets/{:.12}/{name}", hex::encode(Sha256::digest(text)));
-        Asset { name, kind, text, path, compressed: compress(text) }
+        // Without its compressed form a file is sent as it is.
+        let compressed = compression::gzip(text.as_bytes(), Compression::best()).unwrap_or_default().into();
+        Asset { name, kind, text, path, compressed }
     })
     .into()
 });
-
-fn compress(text: &str) -> Bytes {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing into memory cannot fail; without its compressed form a file is sent as it is.
-    let written = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish());
-    written.unwrap_or_default().into()
-}
 
 /// Returns the address of a file.
 pub fn path(name: &str) -> &'static str {
@@ -54,8 +47,7 @@ pub async fn asset(Path((digest, name)): Path<(String, String)>, headers: Header
     let Some(asset) = ASSETS.iter().find(|asset| asset.path == wanted) else {
         return StatusCode::NOT_FOUND.into_response();
     };
-    let accepted = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let is_compressed = accepted.contains("gzip") && !asset.compressed.is_empty();
+    let is_compressed = compression::is_accepted(&headers) && !asset.compressed.is_empty();
     let body = if is_compressed { asset.compressed.clone() } else { Bytes::from_static(asset.text.as_bytes()) };
     let mut response = body.into_response();
     let fields = response.headers_mut();
@@ -63,7 +55,7 @@ pub async fn asset(Path((digest, name)): Path<(String, String)>, headers: Header
     fields.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
     fields.insert(VARY, HeaderValue::from_static("accept-encoding"));
     if is_compressed {
-        fields.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        compression::mark(fields);
     }
     response
 }

@@ -14,7 +14,7 @@ use axum::routing::{MethodRouter, get, post};
 
 use super::session::{self, Admitted};
 use super::visitor::Who;
-use super::{Web, guard, layout};
+use super::{Web, compression, guard, layout};
 
 /// Maximum length of a form.
 const MAX_FORM: usize = 1 << 20;
@@ -79,6 +79,7 @@ impl Routes {
             .layer(DefaultBodyLimit::max(MAX_FORM))
             .layer(from_fn(layout::explain_refusal))
             .layer(from_fn_with_state(Arc::clone(&web), session::identify))
+            .layer(from_fn(compression::compress_page))
             .layer(from_fn_with_state(Arc::clone(&web), guard::guard))
             .with_state(web)
     }

@@ -39,7 +39,7 @@ pub fn name(kind: AgendaKind) -> &'static str {
 
 /// Draws a day: what was, and what comes.
 pub fn day(visitor: &Visitor, day: Period, past: &[AgendaItem], coming: &[AgendaItem]) -> Timeline {
-    let parts = ["0", "3", "6", "9", "12", "15", "18", "21"].map(str::to_owned).to_vec();
+    let parts = ["0–3", "3–6", "6–9", "9–12", "12–15", "15–18", "18–21", "21–24"].map(str::to_owned).to_vec();
     let items = past.iter().chain(coming);
     timeline("Today, by the hour", visitor, (day.begins(visitor.zone), day.ends(visitor.zone)), parts, items)
 }

@@ -138,13 +138,14 @@ fn agents(AgentMemories(memories): &AgentMemories) -> Markup {
 
 fn index(report: &MemoryReport) -> Markup {
     let Ok(file) = &report.index else { return html! { p { (says::NOTHING_YET) } } };
+    let has_others = !report.notes.notes.is_empty() || !report.fact_files.is_empty();
     let own = texts::own_words(&file.text);
     let facts = texts::facts(&file.text);
     html! {
         section {
             h2 { a href=(address(&file.path)) { "MEMORY.md" } }
             p { (gauge(file.size(), file.limit())) }
-            @if own.is_none() && facts.is_none() { p { (says::NOTHING_YET) } }
+            @if own.is_none() && facts.is_none() && !has_others { p { (says::NOTHING_YET) } }
         }
         @if let Some(own) = own { section { h2 { "Your own words" } (own) } }
         @if let Some(facts) = facts { section { h2 { "Facts" } (facts) } }

@@ -48,10 +48,11 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
         Ok(waiting) => waiting,
         Err(error) => return layout::failure(&error),
     };
+    let day = day(&visitor, this_day, &past.items, &coming);
     let main = html! {
         section { h2 { "Waits for you" } (pending(&waiting, &visitor)) }
-        (since_last_look(&visitor, &past))
-        section { h2 { "The day" } (day(&visitor, this_day, &past.items, &coming).markup()) }
+        (since_last_look(&web, &visitor, &past))
+        @if !day.lanes.is_empty() { section { h2 { "The day" } (day.markup()) } }
         section {
             h2 { "Next" }
             (next_items(&visitor, coming.iter().take(COMING)))
@@ -93,19 +94,19 @@ fn answers(number: QuestionId) -> Markup {
     } }
 }
 
-fn since_last_look(visitor: &Visitor, past: &PastItems) -> Markup {
+fn since_last_look(web: &Web, visitor: &Visitor, past: &PastItems) -> Markup {
     let since = visitor.session.looked_at;
     let new: Vec<&AgendaItem> = past.items.iter().filter(|item| item.at > since).collect();
     let said = new.iter().filter(|item| matches!(item.kind, AgendaKind::Said(_))).count();
     let unasked: Vec<_> = new.iter().filter_map(|item| Some((item, item.text.as_ref()?))).collect();
     html! { section {
         h2 { "Since " (render::time(since, visitor.zone, visitor.now)) }
+        @if new.is_empty() { p { "Nothing new. " a href="/chat" { "Write to " (web.admin.agent) } "." } }
         @match said {
-            0 => p { "You wrote nothing." },
+            0 => {},
             1 => p { "You wrote one " a href="/chat" { "message" } "." },
             said => p { "You wrote " (said) " " a href="/chat" { "messages" } "." },
         }
-        @if unasked.is_empty() { p { "Nothing came by itself." } }
         @if past.is_cut { p.note { (says::only_newest(MAX_MESSAGES)) } }
         ol.rows { @for (item, text) in unasked { li {
             p.facts { (render::time(item.at, visitor.zone, visitor.now)) " · " (name(item.kind)) }
