@@ -7,6 +7,8 @@
 
 use std::collections::HashSet;
 
+use vector_math::dot_of_bytes;
+
 use super::category::{CategoryRef, NEAR_ENOUGH, Name, dot};
 use super::vector_cache::{Digest, EntryRef, VectorCache, digest_of, in_bytes};
 use crate::store::EntryKind;
@@ -242,19 +244,10 @@ fn nearest_first(scored: &mut Vec<(f32, usize)>, count: usize) {
     }
 }
 
-/// Returns the dot product. Works in strips of a fixed length, which the compiler turns into vector
-/// instructions.
+/// Returns the dot product.
 fn product(one: &[i8], other: &[i8]) -> f32 {
-    const STRIP: usize = 32;
-    let strips = one.as_chunks::<STRIP>();
-    let others = other.as_chunks::<STRIP>();
-    let mut sum = 0_i32;
-    for (a, b) in strips.0.iter().zip(others.0) {
-        sum += a.iter().zip(b).map(|(a, b)| i32::from(i16::from(*a) * i16::from(*b))).sum::<i32>();
-    }
-    sum += strips.1.iter().zip(others.1).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum::<i32>();
     #[allow(clippy::cast_precision_loss, reason = "it is an estimate; the exact figure follows")]
-    let sum = sum as f32;
+    let sum = dot_of_bytes(one, other) as f32;
     sum
 }
 
