@@ -14,7 +14,6 @@ use crate::store::{Conversation, ConversationKind, Db, SummaryContent, SummaryIn
 use crate::text::{one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
-use crate::wording::review::Surface;
 use crate::wording::why::all_in_words;
 use crate::wording::{Language, command as says, reflection};
 
@@ -52,6 +51,19 @@ pub enum ConversationTitle {
     Heartbeat(Timestamp),
     /// Of a scheduled task: its number and text.
     Task(String, Option<Labelled<String>>),
+}
+
+impl ConversationTitle {
+    /// The title in words, with what it was made from added to `shown`.
+    pub(super) fn words(&self, language: Language, zone: Zone, shown: &mut ShownLabel) -> String {
+        let mut words = |title: &Option<Labelled<String>>| title.as_ref().map(|title| shown.words(title).clone());
+        match self {
+            Self::Chat(title) => words(title).unwrap_or_default(),
+            Self::Reflection { job, period } => says::reflection_on(&reflection::period_in_words(job, period)),
+            Self::Heartbeat(at) => says::heartbeat_at(&zone.show_day_and_time(*at)),
+            Self::Task(number, text) => says::run_of_task(language, number, &words(text).unwrap_or_default()),
+        }
+    }
 }
 
 impl HistoryAdmin<'_> {
@@ -106,29 +118,14 @@ impl Render for ConversationsReport {
 impl ConversationItem {
     /// The title, as Markdown.
     pub(super) fn title(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        plain(&self.plain_title(context, shown))
+        plain(&self.title.words(context.language(), context.zone, shown))
     }
 
     /// Returns the title, with the label of what it was made from.
-    pub fn title_text(&self, zone: Zone, now: Timestamp) -> Text {
+    pub fn title_text(&self, zone: Zone) -> Text {
         let mut shown = ShownLabel::nothing();
-        let context = RenderContext { agent: "", zone, now, surface: Surface::Chat(Language::ENGLISH) };
-        let title = self.plain_title(&context, &mut shown);
+        let title = self.title.words(Language::ENGLISH, zone, &mut shown);
         shown.text(title, self.conversation.scope)
-    }
-
-    fn plain_title(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let mut words = |title: &Option<Labelled<String>>| title.as_ref().map(|title| shown.words(title).clone());
-        match &self.title {
-            ConversationTitle::Chat(title) => words(title).unwrap_or_default(),
-            ConversationTitle::Reflection { job, period } => {
-                says::reflection_on(&reflection::period_in_words(job, period))
-            }
-            ConversationTitle::Heartbeat(at) => says::heartbeat_at(&context.zone.show_day_and_time(*at)),
-            ConversationTitle::Task(number, text) => {
-                says::run_of_task(context.language(), number, &words(text).unwrap_or_default())
-            }
-        }
     }
 
     /// The number of messages, and true if only those of the person count, as in chats.
@@ -161,7 +158,7 @@ pub(super) fn item_json(item: &ConversationItem, context: &RenderContext<'_>, sh
     let conversation = &item.conversation;
     let nothing = SummaryContent::default();
     let summary = item.summary.as_ref().map_or(&nothing, |summary| shown.words(summary));
-    let title = item.plain_title(context, shown);
+    let title = item.title.words(context.language(), context.zone, shown);
     json!({
         "id": conversation.id,
         "person": item.person,
@@ -190,19 +187,19 @@ pub(super) fn describe(
     Ok(ConversationItem {
         person: person_of(db, &conversation)?,
         ended_at: ends.of(&conversation),
-        title: title(db, &conversation)?,
+        title: title_of(db, &conversation)?,
         summary: summary_of(db, id)?,
         conversation,
     })
 }
 
 /// The title of a conversation; of a run, what it was for.
-fn title(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<ConversationTitle> {
+pub(super) fn title_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<ConversationTitle> {
     if conversation.kind == ConversationKind::Heartbeat {
         return Ok(ConversationTitle::Heartbeat(conversation.opened_at));
     }
     let slot = if conversation.kind.is_run() { db.slots().slot_of(conversation.id)? } else { None };
-    let Some(slot) = slot else { return Ok(ConversationTitle::Chat(title_of(db, conversation.id)?)) };
+    let Some(slot) = slot else { return Ok(ConversationTitle::Chat(chat_title(db, conversation.id)?)) };
     let Some((_, number)) = slot.job.split_once(':') else {
         return Ok(ConversationTitle::Reflection { job: slot.job, period: slot.period });
     };
@@ -232,7 +229,7 @@ fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<
 }
 
 /// The title of the summary, or else the person's first message.
-pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
+fn chat_title(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
     if let Some(summary) = summary_of(db, id)? {
         return Ok(Some(map_labelled(&summary, |content| content.title.clone())));
     }
@@ -243,7 +240,7 @@ pub(super) fn title_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<
 }
 
 /// Derives a value from a labelled one, under the same label and scope.
-fn map_labelled<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
+pub(super) fn map_labelled<T, U>(from: &Labelled<T>, make: impl FnOnce(&T) -> U) -> Labelled<U> {
     let made = make(ShownLabel::nothing().words(from));
     Labelled::new(made, from.label().clone(), from.scope())
 }

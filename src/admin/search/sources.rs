@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::super::answer::ShownLabel;
-use super::super::conversations::title_of;
+use super::super::conversations::{map_labelled, title_of};
 use super::{HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchRow};
 use crate::admin::SearchAdmin;
 use crate::id::{ConversationId, ReflectionId};
@@ -21,6 +21,7 @@ use crate::skill::MAIN;
 use crate::store::{Db, EntryKind, MessageQuery, Node};
 use crate::time::{TimeRange, Zone};
 use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::Language;
 
 /// A hit before it is described: only hits that are shown are.
 pub(super) struct RankedHit {
@@ -103,19 +104,20 @@ impl SearchAdmin<'_> {
             }
             rows.push(row);
         }
-        self.journal.read_much(move |db| rows.into_iter().map(|row| describe(db, row)).collect()).await
+        let zone = self.zone;
+        self.journal.read_much(move |db| rows.into_iter().map(|row| describe(db, row, zone)).collect()).await
     }
 }
 
 /// Adds the title of the conversation, the program that an imported message is from, and the
 /// message with a reflection.
-fn describe(db: Db<'_>, row: SearchRow) -> anyhow::Result<SearchRow> {
+fn describe(db: Db<'_>, row: SearchRow, zone: Zone) -> anyhow::Result<SearchRow> {
     Ok(match (row.by.clone(), row.message) {
-        (HitSource::Person(conversation), Some(_)) => SearchRow { title: title_in(db, conversation)?, ..row },
+        (HitSource::Person(conversation), Some(_)) => SearchRow { title: title_in(db, conversation, zone)?, ..row },
         (HitSource::Assistant(conversation), Some(message)) => {
             let archive = db.imports().archive_of(message)?;
             let by = archive.map_or(HitSource::Assistant(conversation), |kind| HitSource::Archive(conversation, kind));
-            SearchRow { by, title: title_in(db, conversation)?, ..row }
+            SearchRow { by, title: title_in(db, conversation, zone)?, ..row }
         }
         (HitSource::Nobody, None) if row.kind == SearchKind::Reflection => {
             let reflection = db.reflections().reflection(ReflectionId(row.id))?;
@@ -131,8 +133,14 @@ fn describe(db: Db<'_>, row: SearchRow) -> anyhow::Result<SearchRow> {
     })
 }
 
-fn title_in(db: Db<'_>, conversation: Option<ConversationId>) -> anyhow::Result<Option<Labelled<String>>> {
-    Ok(conversation.map(|id| title_of(db, id)).transpose()?.flatten())
+fn title_in(db: Db<'_>, id: Option<ConversationId>, zone: Zone) -> anyhow::Result<Option<Labelled<String>>> {
+    let Some(conversation) = id.map(|id| db.conversations().conversation(id)).transpose()?.flatten() else {
+        return Ok(None);
+    };
+    let mut shown = ShownLabel::nothing();
+    let words = title_of(db, &conversation)?.words(Language::ENGLISH, zone, &mut shown);
+    let title = map_labelled(&shown.text(words, conversation.scope), |words| words.to_string());
+    Ok(Some(title).filter(|title| !ShownLabel::nothing().words(title).is_empty()))
 }
 
 /// The entry kinds that count as notes or files.

@@ -113,7 +113,7 @@ fn plural(count: u64, noun: &str) -> String {
 
 fn row(item: &ConversationItem, visitor: &Visitor) -> Markup {
     html! {
-        a.title href={ "/conversations/" (item.conversation.id) } { (texts::line(&item.title_text(visitor.zone, visitor.now))) }
+        a.title href={ "/conversations/" (item.conversation.id) } { (texts::line(&item.title_text(visitor.zone))) }
         (facts(item, visitor))
         (texts::sources(&item.conversation.label))
     }
@@ -142,7 +142,7 @@ pub async fn conversation(
     };
     let link = |message: MessageId| format!("/conversations/{id}?at={message}#m{message}");
     let main = html! {
-        p { (texts::line(&whole.item.title_text(visitor.zone, visitor.now))) }
+        p { (texts::line(&whole.item.title_text(visitor.zone))) }
         (facts(&whole.item, &visitor))
         @if let Some(summary) = &whole.item.summary { section { h2 { "In short" } (texts::summary(summary)) } }
         (way_on(&whole))
@@ -187,7 +187,7 @@ fn work_markup(work: &TurnWork) -> Markup {
     html! { details {
         summary {
             "How it was answered" @if !work.tools.is_empty() { " · " (tools) }
-            @if is_priced { " · " (wording::money(work.micros())) }
+            @if is_priced { " · cost " (wording::money(work.micros())) }
             @if let Some(seconds) = work.seconds() { " · " (format!("{seconds:.1}")) " s" }
         }
         @if !work.models.is_empty() { div.scroll tabindex="0" { table {

@@ -165,7 +165,7 @@ impl Web {
             }
             _ => match row.title_text() {
                 Some(text) => texts::line(&text),
-                None => html! { (title(row.kind)) " " (row.id) },
+                None => html! { (one(row.kind)) " " (row.id) },
             },
         };
         let author = match &row.by {

@@ -176,7 +176,7 @@ fn dearest(report: &UsageReport, visitor: &Visitor) -> Markup {
             tr { th scope="col" { "Conversation" } th.number scope="col" { "Calls" } th.number scope="col" { "Tokens without a price" } th.number scope="col" { "Cost" } }
             @for one in &report.dearest { tr {
                 th.name scope="row" { @match &one.item {
-                    Some(item) => a href={ "/conversations/" (item.conversation.id) } { (texts::line(&item.title_text(visitor.zone, visitor.now))) },
+                    Some(item) => a href={ "/conversations/" (item.conversation.id) } { (texts::line(&item.title_text(visitor.zone))) },
                     None => bdi { (one.person) },
                 } }
                 td.number { (number(one.cost.calls)) } td.number { (number(one.cost.tokens)) } td.number { (wording::money(one.cost.micros)) }

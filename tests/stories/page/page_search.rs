@@ -7,6 +7,7 @@ use reqwest::StatusCode;
 
 use crate::support::browser::{Browser, SERVED};
 use crate::support::channel::Channel;
+use crate::support::lived_in::lived_in;
 use crate::support::story::{ADA, BEN, StoryOver};
 use crate::support::telegram::FakeTelegram;
 
@@ -124,4 +125,15 @@ async fn more_hits_follow_on_the_next_page() {
     }
     assert_eq!((sizes, found.len()), (vec![20, 20, 5], 45));
     story.end().await;
+}
+
+/// What a reflection wrote is found under its name, not under the words of its prompt.
+#[tokio::test]
+async fn a_reflection_is_found_under_its_name() {
+    let story = lived_in().await;
+    let robin = Browser::of(story.app(), "Robin").await;
+    let page = robin.get("/search?q=planned+by+guests&kind=conversation").await.text;
+    assert!(page.contains("<bdi>Reflection on 20 November 2026</bdi></a>"), "{page}");
+    assert!(!page.contains("Look back on the day"), "{page}");
+    story.stop_here().await;
 }
