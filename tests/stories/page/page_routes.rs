@@ -4,7 +4,7 @@ use compline::web::{RouteRow, Web, Who};
 use reqwest::{Method, StatusCode};
 
 use crate::support::browser::{Browser, Page, SERVED, answer};
-use crate::support::story::StoryOver;
+use crate::support::story::{ADA, StoryOver};
 use crate::support::telegram::FakeTelegram;
 
 type Story = StoryOver<FakeTelegram>;
@@ -141,10 +141,12 @@ async fn requests_of_other_pages_are_refused() {
 }
 
 /// Promise (page/health): `/health` succeeds only while every configured channel receives; it and
-/// `/metrics` hold no names and no words, and stay on this computer.
+/// `/metrics` need no session, hold no names and no words, and answer under the public address only
+/// if the configuration says so.
 #[tokio::test]
 async fn health_and_metrics_tell_no_names() {
-    let story = Story::with(&format!("{SERVED}public_url = \"https://home.example\"\n")).await;
+    let settings = format!("{SERVED}public_url = \"https://home.example\"\n");
+    let mut story = Story::with(&settings).await;
     let nobody = Browser::new(story.app());
     let health = nobody.get("/health").await;
     assert_eq!((health.status, &*health.text), (StatusCode::OK, "ok\n"));
@@ -154,9 +156,24 @@ async fn health_and_metrics_tell_no_names() {
     for name in ["Ada", "Ben", "Eve"] {
         assert!(!metrics.contains(name), "{metrics}");
     }
+    let in_public = async |browser: &Browser, path: &str| {
+        answer(browser.request(Method::GET, path).header("host", "home.example")).await.status
+    };
     for path in ["/health", "/metrics"] {
-        let page = answer(nobody.request(Method::GET, path).header("host", "home.example")).await;
-        assert_eq!(page.status, StatusCode::NOT_FOUND);
+        assert_eq!(in_public(&nobody, path).await, StatusCode::NOT_FOUND, "{path}");
+    }
+    story.fake.conflict_next(1000);
+    story.until(async || nobody.get("/health").await.status == StatusCode::SERVICE_UNAVAILABLE).await;
+    let metrics = nobody.get("/metrics").await.text;
+    assert!(metrics.contains("compline_channel_receiving{channel=\"telegram\"} 0\n"), "{metrics}");
+    story.fake.clear_faults();
+    story.fake.says(ADA, "hello");
+    story.until(async || nobody.get("/health").await.status == StatusCode::OK).await;
+    story.settings(&format!("{settings}public_metrics = true\n"));
+    story.restart().await;
+    let nobody = nobody.at(story.app());
+    for path in ["/health", "/metrics"] {
+        assert_eq!(in_public(&nobody, path).await, StatusCode::OK, "{path}");
     }
     story.end().await;
 }
