@@ -1,12 +1,15 @@
 //! Power cuts at the commits of forms.
 
+use std::time::Duration;
+
 use compline::admin::health::HealthRecorder;
 use compline::store::CommitPoint::{After, Before};
 use reqwest::StatusCode;
 
+use crate::skill_gate::submit;
 use crate::support::browser::{Browser, Page, SERVED, sign_in_code};
 use crate::support::power::{CrashTest, Cut};
-use crate::support::story::EVE;
+use crate::support::story::{ADA, EVE, skill};
 
 /// A program whose page is served.
 fn begin() -> CrashTest {
@@ -83,6 +86,56 @@ fn a_command_of_the_page_is_done_once_across_power_cuts() {
             memory.matches("The key is with Nora").count()
         };
         assert_eq!(written(), usize::from(side == After));
+        crash.end();
+    }
+}
+
+/// A program in which a proposal waits, and the form that approves it.
+fn proposed() -> (CrashTest, Browser, String) {
+    let crash = begin();
+    crash.story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");
+    crash.story.fake.says(ADA, "please remember how I like my tea");
+    assert!(!crash.pass(Duration::from_secs(5)));
+    let browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
+    let page = lit(&crash, browser.get("/proposals/1")).text;
+    let hash = page.split("name=\"hash\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    (crash, browser, hash)
+}
+
+/// Proves: page/power
+#[test]
+fn a_proposal_is_approved_once_across_power_cuts() {
+    let path = "/proposals/1/approve";
+    let approves = |crash: &CrashTest, browser: &Browser, hash: &str| {
+        let mut browser = browser.clone();
+        crash.during(async {
+            browser.post(path, &[("hash", hash)]).await;
+            crash.story.settle().await;
+        })
+    };
+    let (crash, browser, hash) = proposed();
+    let before = crash.jobs_so_far();
+    assert!(!approves(&crash, &browser, &hash));
+    let mut jobs = crash.jobs_so_far();
+    jobs.retain(|job, times| *times > before.get(job).copied().unwrap_or_default());
+    crash.end();
+    assert!(jobs.len() >= 3, "{jobs:?}");
+    for (side, job) in [Before, After].into_iter().flat_map(|side| jobs.keys().map(move |job| (side, *job))) {
+        let (mut crash, browser, hash) = proposed();
+        crash.cut_next(Cut::at(side, job));
+        assert!(approves(&crash, &browser, &hash), "{side:?} {job:?} was not met");
+        crash.revive();
+        lit(&crash, crash.story.settle());
+        let wanted = skill("tea", "Use when tea is to be made.", "Warm the pot first.");
+        let decided = crash.story.count("SELECT count(*) FROM decisions WHERE outcome = 'done'");
+        assert_eq!(crash.story.skill("tea"), (decided == 1).then(|| wanted.clone()), "{side:?} {job}");
+        let again = posted(&crash, browser, path, &[("hash", &hash)]).status;
+        let expected = if decided == 1 { StatusCode::CONFLICT } else { StatusCode::SEE_OTHER };
+        assert_eq!(again, expected, "{side:?} {job}");
+        assert_eq!(crash.story.skill("tea"), Some(wanted), "{side:?} {job}");
+        for table in ["decisions WHERE outcome = 'done'", "skill_versions WHERE skill = 'tea'"] {
+            assert_eq!(crash.story.count(&format!("SELECT count(*) FROM {table}")), 1, "{side:?} {job} {table}");
+        }
         crash.end();
     }
 }
@@ -188,7 +241,7 @@ fn a_removal_is_done_or_not_across_power_cuts() {
         let page = lit(&crash, browser.post("/people", &[("act", "pair"), ("name", "Carl"), ("role", "member")]));
         let code = page.text.split("/start ").nth(1).unwrap().get(..9).unwrap().to_owned();
         crash.story.fake.says(EVE, &code);
-        assert!(!crash.pass(std::time::Duration::from_secs(5)));
+        assert!(!crash.pass(Duration::from_secs(5)));
         let carl = crash.story.count("SELECT id FROM people WHERE name = 'Carl'");
         let theirs = lit(&crash, Browser::of(crash.story.app(), "Carl"));
         let path = format!("/people/{carl}");
