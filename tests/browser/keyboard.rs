@@ -59,3 +59,47 @@ async fn the_keyboard_is_enough() {
     assert_eq!(story.text("SELECT theme FROM web_sessions"), "dark");
     story.end().await;
 }
+
+/// Types a character, and returns whether the page took it for a key of its own.
+async fn types(browser: &Chromium, key: &str) -> bool {
+    browser
+        .value("addEventListener('keydown', (event) => { window.taken = event.defaultPrevented; }, { once: true })")
+        .await;
+    browser.driver.action_chain().send_keys(key).perform().await.unwrap();
+    browser.value("window.taken").await == true
+}
+
+/// Promise (page/shortcuts): Single keys open the pages, the search and the field for a message,
+/// never while one writes, and each browser can turn them off.
+#[tokio::test]
+async fn single_keys_open_pages_until_they_are_turned_off() {
+    let story = home::new().await;
+    let base = Browser::new(story.app()).base;
+    let browser = Chromium::open().await;
+    browser.sign_in(&base, &sign_in_code(story.app(), "Robin").await).await;
+    let keys = "[...document.querySelectorAll('.top a[data-key]')].map((link) => [link.dataset.key, link.pathname])";
+    let keys = browser.value(keys).await;
+    let keys: Vec<(&str, &str)> =
+        keys.as_array().unwrap().iter().map(|pair| (pair[0].as_str().unwrap(), pair[1].as_str().unwrap())).collect();
+    assert!(keys.len() >= 10, "{keys:?}");
+    let pairs = keys.iter().map(|(key, path)| (format!("g{key}"), *path));
+    for (keys, path) in
+        pairs.chain([("/", "/search"), ("?", "/help"), ("n", "/chat")].map(|(key, path)| (key.into(), path)))
+    {
+        browser.driver.goto(format!("{base}/away?to=")).await.unwrap();
+        browser.driver.action_chain().send_keys(&*keys).perform().await.unwrap();
+        browser.until(&format!("location.pathname === '{path}'")).await;
+    }
+    assert!(types(&browser, "n").await);
+    assert_eq!(browser.value("document.activeElement.name").await, "text", "the field of the chat");
+    assert!(!types(&browser, "?").await, "the field takes it");
+    assert_eq!(browser.value("document.activeElement.value").await, "?");
+    browser.driver.goto(format!("{base}/me")).await.unwrap();
+    browser.value("document.querySelector('[name=shortcuts]').click()").await;
+    browser.press_button("Save").await;
+    browser.until("!('shortcuts' in document.documentElement.dataset)").await;
+    for key in ["n", "/", "?"] {
+        assert!(!types(&browser, key).await, "{key}");
+    }
+    story.end().await;
+}
