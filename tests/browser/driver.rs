@@ -10,7 +10,7 @@ use thirtyfour::prelude::*;
 use thirtyfour::{ChromeCapabilities, Key, LoggingPrefsLogLevel};
 
 /// Longer than any page takes.
-const LIMIT: Duration = Duration::from_secs(20);
+pub const LIMIT: Duration = Duration::from_secs(20);
 
 /// Runs in each page before anything of it: keeps what the policy of the page forbade.
 const WATCH: &str = "window.violations = []; addEventListener('securitypolicyviolation', \

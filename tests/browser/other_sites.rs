@@ -1,11 +1,13 @@
 //! Pages of other sites, and of other ports of this computer, against ours.
 
+use std::time::Instant;
+
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
 use serde_json::Value;
 
-use crate::driver::Chromium;
+use crate::driver::{Chromium, LIMIT};
 use crate::support::browser::{Browser, sign_in_code};
 use crate::support::lived_in::{self as home, Story};
 
@@ -40,12 +42,26 @@ async fn signed_in(story: &Story, base: &str, arguments: &[&str]) -> Chromium {
     browser
 }
 
-/// Statuses of the answers that our page gave to these.
+/// What the page of another site sends: the kind of the request, as the browser names it, and its
+/// method.
+const PROBES: &[&str] = &["Document GET", "Image GET", "Script GET", "Fetch GET", "Fetch POST", "Ping POST"];
+
+/// Requests to our page, each with the status of its answer, also of those that the browser kept
+/// from the page that sent them.
 fn answered(events: &[Value], own: &str) -> Vec<(String, u64)> {
-    let responses = events.iter().filter(|event| event["method"] == "Network.responseReceived");
-    let facts = responses.map(|event| &event["params"]["response"]);
-    let ours = facts.filter(|fact| fact["url"].as_str().unwrap_or_default().starts_with(own));
-    ours.map(|fact| (fact["url"].as_str().unwrap().to_owned(), fact["status"].as_u64().unwrap())).collect()
+    let facts = |method: &'static str| {
+        events.iter().filter(move |event| event["method"] == method).map(|event| &event["params"])
+    };
+    let requests = facts("Network.requestWillBeSent");
+    let ours = requests.filter(|sent| sent["request"]["url"].as_str().unwrap_or_default().starts_with(own));
+    ours.filter_map(|sent| {
+        let of_it = |fact: &&Value| fact["requestId"] == sent["requestId"];
+        let extra = facts("Network.responseReceivedExtraInfo").find(of_it).map(|fact| &fact["statusCode"]);
+        let status = extra.or_else(|| Some(&facts("Network.responseReceived").find(of_it)?["response"]["status"]))?;
+        let kind = format!("{} {}", sent["type"].as_str().unwrap(), sent["request"]["method"].as_str().unwrap());
+        Some((kind, status.as_u64().unwrap()))
+    })
+    .collect()
 }
 
 /// Proves: page/other-sites
@@ -61,8 +77,14 @@ async fn pages_of_other_sites_and_ports_are_refused() {
         browser.driver.goto(&other).await.unwrap();
         browser.value(&sends(&base)).await;
         assert_eq!(browser.value("window.read === true").await, false, "{other}");
-        let answers = answered(&browser.network().await, &base);
-        assert!(!answers.is_empty() && answers.iter().all(|(_, status)| *status == 403), "{other}: {answers:?}");
+        let mut events = Vec::new();
+        let begun = Instant::now();
+        while PROBES.iter().any(|probe| !answered(&events, &base).iter().any(|(sent, _)| sent == probe)) {
+            assert!(begun.elapsed() < LIMIT, "{other}: only {:?}", answered(&events, &base));
+            events.extend(browser.network().await);
+        }
+        let answers = answered(&events, &base);
+        assert!(answers.iter().all(|(_, status)| *status == 403), "{other}: {answers:?}");
         for button in ["Go", "Plain"] {
             browser.driver.goto(&other).await.unwrap();
             browser.press_button(button).await;
