@@ -20,6 +20,8 @@ use compline::trust::{Label, Labelled, Scope, Text};
 use crate::support::model::Scripted;
 use crate::{cpu, figure, line};
 
+/// Time without a message before now: no reflection on a day is caught up with while one measures.
+pub const QUIET: Duration = Duration::from_hours(8 * 24);
 /// The page is off but where it is measured.
 const OFF: &str = "[web]\nenabled = false\n";
 
@@ -69,7 +71,7 @@ fn with_settings(home: &std::path::Path, people: usize, settings: &str) -> Confi
     compline::config::parse(&text, "bench.toml", &Default::default(), Home::at(home)).unwrap().config
 }
 
-fn seams(clock: &Arc<SystemClock>) -> Overrides {
+fn scripted(clock: &Arc<SystemClock>) -> Arc<Scripted> {
     let info = ModelInfo {
         provider: "offline".to_owned(),
         name: "scripted".to_owned(),
@@ -78,7 +80,14 @@ fn seams(clock: &Arc<SystemClock>) -> Overrides {
         images: false,
         price: None,
     };
-    let model = Scripted::with_card(clock.clone(), info);
+    Scripted::with_card(clock.clone(), info)
+}
+
+fn seams(clock: &Arc<SystemClock>) -> Overrides {
+    with_model(clock, scripted(clock))
+}
+
+fn with_model(clock: &Arc<SystemClock>, model: Arc<Scripted>) -> Overrides {
     Overrides {
         clock: Some(clock.clone()),
         chat: vec![model.clone()],
@@ -130,7 +139,7 @@ async fn turns(history: usize) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
-    remember(&app.journal, history, clock.now(), usize::MAX).await;
+    remember(&app.journal, history, clock.now(), Duration::ZERO, usize::MAX).await;
     app.start().await.unwrap();
     let mut seat = Seat::take(&app, "P1").await;
     for n in 0..5 {
@@ -147,8 +156,17 @@ async fn turns(history: usize) {
     app.stop().await;
 }
 
-/// Starts the gateway of a person with years of messages and many notes.
-pub async fn large_home(notes: usize, messages: usize, settings: &str) -> (tempfile::TempDir, App, Config) {
+/// A gateway with the folder of its home, its configuration and its model.
+pub struct LargeHome {
+    pub folder: tempfile::TempDir,
+    pub app: App,
+    pub config: Config,
+    pub model: Arc<Scripted>,
+}
+
+/// Starts the gateway of a person with a year of messages, which ended [`QUIET`] ago, and many
+/// notes.
+pub async fn large_home(notes: usize, messages: usize, settings: &str) -> LargeHome {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let folder = home.path().join("workspace/memory");
@@ -161,9 +179,11 @@ pub async fn large_home(notes: usize, messages: usize, settings: &str) -> (tempf
         std::fs::write(folder.join(format!("note-{note}.md")), format!("{head}{body}")).unwrap();
     }
     let config = with_settings(home.path(), 1, settings);
-    let app = App::build(config.clone(), seams(&clock)).await.unwrap();
-    let long_ago = Timestamp(clock.now().0 - 400 * 24 * 3_600_000);
-    remember(&app.journal, messages, long_ago, 200).await;
+    let model = scripted(&clock);
+    let app = App::build(config.clone(), with_model(&clock, Arc::clone(&model))).await.unwrap();
+    let year = Duration::from_hours(365 * 24) - QUIET;
+    let apart = year / u32::try_from(messages / 2).unwrap();
+    remember(&app.journal, messages, clock.now().minus(QUIET + year), apart, 200).await;
     // Closes the conversations and marks them as written down, as such old ones are.
     let db = rusqlite::Connection::open(home.path().join("compline.db")).unwrap();
     db.execute("UPDATE conversations SET written_down = 1, closed_at = last_at", []).unwrap();
@@ -172,12 +192,12 @@ pub async fn large_home(notes: usize, messages: usize, settings: &str) -> (tempf
     // The index is built in the background; what anything costs meanwhile is another figure.
     let owner = app.journal.read(|db| db.people().person(PersonId(1))).await.unwrap().unwrap();
     app.index.refresh(&Party::One(owner)).await.unwrap();
-    (home, app, config)
+    LargeHome { folder: home, app, config, model }
 }
 
 async fn turns_with_memory(notes: usize, messages: usize) {
-    let (_home, app, _) = large_home(notes, messages, OFF).await;
-    let mut seat = Seat::take(&app, "P1").await;
+    let home = large_home(notes, messages, OFF).await;
+    let mut seat = Seat::take(&home.app, "P1").await;
     for n in 0..20 {
         seat.ask(format!("warm-{n}")).await;
     }
@@ -189,7 +209,7 @@ async fn turns_with_memory(notes: usize, messages: usize) {
     let each = (cpu() - before) / 100;
     line(&format!("turn at {notes} notes and {messages} messages (aim 5 ms CPU)"), times, Some(each));
     drop(seat);
-    app.stop().await;
+    home.app.stop().await;
 }
 
 async fn crowd(people: usize, rounds: usize) {
@@ -220,7 +240,7 @@ async fn recall(messages: usize) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
-    remember(&app.journal, messages, clock.now(), usize::MAX).await;
+    remember(&app.journal, messages, clock.now(), Duration::ZERO, usize::MAX).await;
     let mut times = Vec::new();
     let before = cpu();
     for n in 0..200_u64 {
@@ -236,8 +256,9 @@ async fn recall(messages: usize) {
     app.stop().await;
 }
 
-/// Past turns of the owner, `each` messages per conversation: half of them theirs, half answers.
-async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usize) {
+/// Past turns of the owner since a time, with that time between them, and `each` messages per
+/// conversation: half of them theirs, half answers.
+async fn remember(journal: &Journal, messages: usize, since: Timestamp, apart: Duration, each: usize) {
     let scope = Scope::Person(PersonId(1));
     for block in 0..messages.div_ceil(2).div_ceil(500) {
         let first = block * 500;
@@ -248,25 +269,26 @@ async fn remember(journal: &Journal, messages: usize, now: Timestamp, each: usiz
                 let address = tx.addresses().link(
                     &compline::people::Address::new("terminal", "local", "person-1"),
                     Some(PersonId(1)),
-                    now,
+                    since,
                 )?;
-                let open = || {
+                let open = |at| {
                     let new = NewConversation {
                         stream,
                         kind: ConversationKind::Chat,
                         scope,
                         because: BoundaryReason::First,
-                        at: now,
+                        at,
                     };
                     tx.conversations().open_conversation(&new)
                 };
                 let mut conversation = match tx.conversations().newest_conversation(stream)? {
                     Some(known) => known.id,
-                    None => open()?,
+                    None => open(since)?,
                 };
                 for n in first..last {
+                    let now = since.plus(apart * u32::try_from(n).unwrap());
                     if (n * 2).is_multiple_of(each) && n > 0 {
-                        conversation = open()?;
+                        conversation = open(now)?;
                     }
                     let message = |person, kind, turn| NewMessage {
                         stream,

@@ -2,23 +2,29 @@
 //! and without a network.
 
 use std::io::Write;
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
+use axum::extract::ConnectInfo;
 use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use axum::http::{HeaderMap, Request, StatusCode};
 use compline::app::App;
 use compline::id::PersonId;
+use compline::time::{Clock, Period, Span, SystemClock, Zone};
 use compline::web::Web;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use serde_json::json;
 use tower::ServiceExt;
 
-use crate::library::{large_home, word};
+use crate::library::{LargeHome, QUIET, large_home, word};
 use crate::support::browser::sign_in_code;
 use crate::{figure, line};
 
+const NOTES: usize = 10_000;
+const MESSAGES: usize = 1_000_000;
 const ADDRESS: &str = "127.0.0.1:7420";
 const REQUESTS: usize = 200;
 /// A route that has not answered by then is a stream.
@@ -47,9 +53,33 @@ impl Browser {
         browser
     }
 
+    /// Writes a message in the chat, and waits until a page shows what comes of it.
+    async fn says(&self, text: &str, path: &str, shown: &str) {
+        let id = text.len();
+        let request = Request::post("/chat").header(HOST, ADDRESS).header(COOKIE, &self.cookie);
+        let request = request.header("sec-fetch-site", "same-origin");
+        let form = request.header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+        let body = url::form_urlencoded::Serializer::new(format!("id={id}")).append_pair("text", text).finish();
+        let answer = self.router.clone().oneshot(form.body(Body::from(body)).unwrap()).await.unwrap();
+        assert!(answer.status().is_redirection(), "{text}: {}", answer.status());
+        let coming = async {
+            while !self.shows(path).await.contains(shown) {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let came = tokio::time::timeout(LIMIT, coming).await;
+        assert!(came.is_ok(), "{text}: {shown} never came: {}", self.shows(path).await);
+    }
+
+    async fn shows(&self, path: &str) -> String {
+        String::from_utf8(self.get(path).await.2).unwrap()
+    }
+
     async fn get(&self, path: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
         let request =
             Request::get(path).header(HOST, ADDRESS).header(COOKIE, &self.cookie).header("accept", "text/html");
+        // Some pages answer to this computer alone.
+        let request = request.extension(ConnectInfo(ADDRESS.parse::<SocketAddr>().unwrap()));
         let answer = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
         let (status, headers) = (answer.status(), answer.headers().clone());
         (status, headers, to_bytes(answer.into_body(), usize::MAX).await.unwrap().to_vec())
@@ -57,8 +87,10 @@ impl Browser {
 }
 
 pub async fn measure() {
-    let (home, app, config) = large_home(10_000, 1_000_000, "[web]\nlisten = \"127.0.0.1:0\"\n").await;
-    let browser = Browser::of(&app, config.web.clone().unwrap()).await;
+    let home = large_home(NOTES, MESSAGES, "[web]\nlisten = \"127.0.0.1:0\"\n").await;
+    let app = &home.app;
+    let browser = Browser::of(app, home.config.web.clone().unwrap()).await;
+    begin_each_list(&home, &browser).await;
     let mut times = Vec::new();
     for _ in 0..REQUESTS {
         let began = Instant::now();
@@ -66,20 +98,46 @@ pub async fn measure() {
         times.push(began.elapsed());
     }
     line("one plain read of the journal", times, None);
-    for path in paths() {
+    for path in paths(&browser).await {
         page(&browser, &path).await;
     }
     assets(&browser).await;
-    app.stop().await;
-    drop(home);
+    home.app.stop().await;
+}
+
+/// Makes one row of each kind that has a page of its own: a reminder, a proposal, a file that was
+/// sent, a skill and a reflection, and with them use of a model.
+async fn begin_each_list(home: &LargeHome, browser: &Browser) {
+    let skill = |name| format!("---\nname: {name}\ndescription: Use when tea is to be made.\n---\n\nBoil it.\n");
+    let proposed = json!({ "name": "coffee", "change": "create", "rationale": "It was asked for.",
+        "files": [{ "path": "SKILL.md", "content": skill("coffee") }] });
+    for (tool, arguments) in [
+        ("remind", json!({ "when": "in 3 days", "text": "Water the plants" })),
+        ("submit_skill", proposed),
+        ("send_file", json!({ "path": "memory/note-7.md" })),
+    ] {
+        let answer = format!("Done by {tool}");
+        home.model.calls(tool, arguments).says(&answer);
+        browser.says(&format!("Please {tool}"), "/chat/messages", &answer).await;
+    }
+    std::fs::create_dir_all(home.folder.path().join("skills/tea")).unwrap();
+    std::fs::write(home.folder.path().join("skills/tea/SKILL.md"), skill("tea")).unwrap();
+    browser.says("/skills", "/skills", "href=\"/skills/tea\"").await;
+    let day = Period::containing(Span::Day, SystemClock::default().now().minus(QUIET), Zone::UTC).previous();
+    browser.says(&format!("/reflect daily {day}"), "/reflections", "href=\"/reflections/1\"").await;
 }
 
 /// Every page of the table, with the parts of its address filled in.
-fn paths() -> Vec<String> {
+async fn paths(browser: &Browser) -> Vec<String> {
     let rows = Web::table().into_iter().filter(|row| row.method == "GET" && !row.path.starts_with("/assets"));
+    let chat = browser.shows("/chat").await;
+    let sent = chat.split("/chat/files/").nth(1).expect("a file was sent").split('"').next().unwrap().to_owned();
     let filled = |part: &str| match part {
+        "away" => "away?to=https://example.org/".to_owned(),
         "{*note}" => "note-7".to_owned(),
         "{*path}" => "memory/note-7.md".to_owned(),
+        "{name}" => "tea".to_owned(),
+        "{part}" => sent.clone(),
         part if part.starts_with('{') => "1".to_owned(),
         part => part.to_owned(),
     };
@@ -94,9 +152,7 @@ async fn page(browser: &Browser, path: &str) {
     let Ok((status, headers, body)) = tokio::time::timeout(LIMIT, browser.get(path)).await else {
         return figure(&format!("page {path}"), "a stream".to_owned());
     };
-    if !status.is_success() {
-        return figure(&format!("page {path}"), status.as_str().to_owned());
-    }
+    assert!(status.is_success(), "{path}: {status}");
     // A check that reads everything is not repeated as often.
     let requests = if began.elapsed() < SLOW { REQUESTS } else { 3 };
     let mut times = Vec::new();

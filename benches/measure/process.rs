@@ -20,6 +20,7 @@ pub fn measure() {
     let model = FakeModel::start();
     let config = format!(
         "timezone = \"UTC\"\n[model]\nprovider = \"openai\"\nname = \"fake\"\nbase_url = \"{}\"\n\
+         [web]\nlisten = \"127.0.0.1:0\"\n\
          [telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n",
         model.url,
         fake.token(),
