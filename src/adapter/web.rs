@@ -38,6 +38,10 @@ const QUEUE_CAPACITY: usize = 16;
 const EVENT_CAPACITY: usize = 256;
 /// Interval at which the typing indicator is renewed.
 const TYPING_INTERVAL: Duration = Duration::from_secs(4);
+/// Maximum number of open pages of one person, who holds a connection with each.
+const PAGES_OF_PERSON: usize = 8;
+/// Maximum number of open pages of all, which leaves connections for everything else.
+const PAGES: usize = 32;
 
 type OnPresenceChange = Box<dyn Fn(&str) + Send + Sync>;
 
@@ -106,8 +110,8 @@ pub struct OpenPage {
 }
 
 impl OpenPage {
-    /// Waits for the next event; `None` when the gateway stops. A page that fell behind is told to
-    /// read the journal again.
+    /// Waits for the next event; `None` when the gateway stops, or when the page fell behind and
+    /// has to be opened again.
     pub async fn next(&mut self) -> Option<ChatEvent> {
         tokio::select! {
             () = self.chat.closing.cancelled() => None,
@@ -162,9 +166,14 @@ impl WebChat {
         done.await.unwrap_or_else(|_| Err(stopping()))
     }
 
-    /// Opens a page of that peer. An answer that grows now is sent from its beginning.
-    pub fn open(self: &Arc<Self>, peer: &str) -> OpenPage {
+    /// Opens a page of that peer; `None` if too many are open. An answer that grows now is sent
+    /// from its beginning.
+    pub fn open(self: &Arc<Self>, peer: &str) -> Option<OpenPage> {
+            let open: usize = pages.values().map(|conversation| conversation.events.receiver_count()).sum();
         let events = {
+            if open >= PAGES || conversation.events.receiver_count() >= PAGES_OF_PERSON {
+                return None;
+            }
             let mut pages = self.pages();
             let conversation = pages.entry(peer.to_owned()).or_default();
             let events = conversation.events.subscribe();
@@ -175,7 +184,7 @@ impl WebChat {
             events
         };
         self.presence_changed(peer);
-        OpenPage { chat: Arc::clone(self), peer: peer.to_owned(), events }
+        Some(OpenPage { chat: Arc::clone(self), peer: peer.to_owned(), events })
     }
 
     /// Closes all pages and ends receiving.
@@ -354,5 +363,22 @@ impl Adapter for WebChat {
 
     fn health(&self) -> Health {
         Health::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves: page/streams
+    #[test]
+    fn open_pages_leave_connections_for_everything_else() {
+        let chat = WebChat::new();
+        let open = |person: usize| chat.open(&format!("person-{person}"));
+        let mut pages: Vec<OpenPage> = (0..PAGES).filter_map(|at| open(at / PAGES_OF_PERSON)).collect();
+        assert_eq!(pages.len(), PAGES);
+        assert!(open(PAGES).is_none() && open(0).is_none());
+        pages.pop();
+        assert!(open(PAGES).is_some(), "as soon as one is closed");
     }
 }

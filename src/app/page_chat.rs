@@ -9,7 +9,7 @@ use crate::message::{ChannelKind, ChatEvent};
 use crate::people::{Address, Person};
 use crate::store::Journal;
 use crate::time::Clock;
-use crate::web::chat::{ChatChannel, ChatEvents, ChatMessage};
+use crate::web::chat::{ChatChannel, ChatEvents, ChatMessage, IdUse};
 
 /// The channel, as the page sees it.
 pub(super) struct PageChat {
@@ -42,8 +42,8 @@ impl ChatChannel for PageChat {
         self.journal.read(move |db| db.inbox().is_received(ChannelKind::Web.name(), ACCOUNT, &id)).await
     }
 
-    fn open(&self, person: &Person) -> Box<dyn ChatEvents> {
-        Box::new(self.channel.open(&address_of(person).peer))
+    fn open(&self, person: &Person) -> Option<Box<dyn ChatEvents>> {
+        Some(Box::new(self.channel.open(&address_of(person).peer)?))
     }
 }
 

@@ -36,13 +36,13 @@ pub trait ChatChannel: Send + Sync {
     /// If the journal cannot be read.
     async fn is_stored(&self, person: &Person, id: &str) -> anyhow::Result<bool>;
 
-    /// Opens the chat of a person, until the events are dropped.
-    fn open(&self, person: &Person) -> Box<dyn ChatEvents>;
+    /// Opens the chat of a person, until the events are dropped; `None` if it is open too often.
+    fn open(&self, person: &Person) -> Option<Box<dyn ChatEvents>>;
 }
 
 /// The events of an open chat.
 #[async_trait]
 pub trait ChatEvents: Send {
-    /// Waits for the next event; `None` when the gateway stops.
+    /// Waits for the next event; `None` when the chat has to be opened again.
     async fn next(&mut self) -> Option<ChatEvent>;
 }

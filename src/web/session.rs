@@ -124,7 +124,8 @@ impl Web {
         }
     }
 
-    fn cookie_in(&self, headers: &HeaderMap, via: Via) -> Option<String> {
+    /// Returns the cookie of a request to that name of the page.
+    pub(super) fn cookie_in(&self, headers: &HeaderMap, via: Via) -> Option<String> {
         let name = self.cookie_name(via);
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let mut pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -150,7 +151,8 @@ impl Web {
         }
     }
 
-    async fn visitor(&self, cookie: &str, via: Via) -> anyhow::Result<Option<Visitor>> {
+    /// Returns who has the cookie now.
+    pub(super) async fn visitor(&self, cookie: &str, via: Via) -> anyhow::Result<Option<Visitor>> {
         let now = self.admin.clock.now();
         let found = self.admin.members().session(cookie.to_owned()).await?;
         Ok(found.map(|(session, person, zone)| Visitor { person, session, via, zone, now }))

@@ -175,6 +175,8 @@ pub fn too_many_files(most: usize) -> String {
     format!("A message takes up to {most} files, so this one was not sent.")
 }
 
+/// Too many open chats.
+pub const TOO_MANY_PAGES: &str = "The chat is open too often: close it in other tabs or browsers.";
 /// A message whose files the browser lost.
 pub const FILES_LOST: &str = "The files were lost when the page was loaded again. Choose them again.";
 /// A sent file that can no longer be had.

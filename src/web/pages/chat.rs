@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::{Query, Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, Sse};
-use axum::response::{Html, IntoResponse, Redirect, Response};
-use futures::stream::{self, Stream};
+use axum::response::{IntoResponse, Redirect, Response};
+use futures::stream;
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -20,8 +20,9 @@ use crate::admin::ChatEntry;
 use crate::admin::browsers::random_secret;
 use crate::message::ChatEvent;
 use crate::store::{Delivery, TextKind};
-use crate::time::Clock;
+use crate::time::Timestamp;
 use crate::web::chat::ChatEvents;
+use crate::web::guard::Via;
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
@@ -144,32 +145,42 @@ pub async fn say(
     }
 }
 
-/// Streams what happens in the chat.
-pub async fn events(
-    Member(visitor): Member,
-    State(web): State<Arc<Web>>,
-) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
-    let clock = Arc::clone(&web.admin.clock);
-    let open = web.chat.open(&visitor.person);
-    Sse::new(stream::unfold((open, clock), next_event))
+/// Streams what happens in the chat, until the session ends.
+pub async fn events(Member(visitor): Member, (State(web), headers): (State<Arc<Web>>, HeaderMap)) -> Response {
+    let Some(open) = web.chat.open(&visitor.person) else {
+        return (StatusCode::SERVICE_UNAVAILABLE, says::TOO_MANY_PAGES).into_response();
+    };
+    let cookie = web.cookie_in(&headers, visitor.via).unwrap_or_default();
+    let opened = OpenChat { open, web, cookie, via: visitor.via };
+    Sse::new(stream::unfold(opened, OpenChat::next)).into_response()
 }
 
-type Opened = (Box<dyn ChatEvents>, Arc<dyn Clock>);
+/// A stream, and the session that it belongs to.
+struct OpenChat {
+    open: Box<dyn ChatEvents>,
+    web: Arc<Web>,
+    cookie: String,
+    via: Via,
+}
 
-async fn next_event((mut open, clock): Opened) -> Option<(Result<Event, Infallible>, Opened)> {
-    let event = tokio::select! {
-        event = open.next() => match event? {
-            ChatEvent::Message => mark("message"),
-            // Line breaks would end the data.
-            ChatEvent::Grow(delta) => {
-                Event::default().event("grow").data(serde_json::to_string(&delta).unwrap_or_default())
-            }
-            ChatEvent::Restart => mark("restart"),
-            ChatEvent::Typing => mark("typing"),
-        },
-        _ = clock.after(KEEP_ALIVE) => Event::default().comment(""),
-    };
-    Some((Ok(event), (open, clock)))
+impl OpenChat {
+    async fn next(mut self) -> Option<(Result<Event, Infallible>, Self)> {
+        let event = tokio::select! {
+            event = self.open.next() => match event? {
+                ChatEvent::Message => mark("message"),
+                // Line breaks would end the data.
+                ChatEvent::Grow(delta) => {
+                    Event::default().event("grow").data(serde_json::to_string(&delta).unwrap_or_default())
+                }
+                ChatEvent::Restart => mark("restart"),
+                ChatEvent::Typing => mark("typing"),
+            },
+            _ = self.web.admin.clock.after(KEEP_ALIVE) => Event::default().comment(""),
+        };
+        // A session ends at once, wherever it is ended.
+        let is_signed_in = self.web.visitor(&self.cookie, self.via).await.is_ok_and(|visitor| visitor.is_some());
+        is_signed_in.then_some((Ok(event), self))
+    }
 }
 
 /// An event that says no more than its name. A browser drops one without data.

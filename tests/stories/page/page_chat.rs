@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::{Method, StatusCode};
+use reqwest::{Method, Response, StatusCode};
 use serde_json::json;
 
 use crate::skill_gate::submit;
@@ -17,6 +17,18 @@ type Story = StoryOver<FakeTelegram>;
 async fn says(browser: &mut Browser, id: &str, text: &str) {
     let page = browser.post("/chat", &[("id", id), ("text", text)]).await;
     assert_eq!((page.status, page.leads_to()), (StatusCode::SEE_OTHER, "/chat"), "{}", page.text);
+}
+
+/// Reads on until these words came, and returns everything read.
+async fn hear(stream: &mut Response, words: &str) -> String {
+    let mut heard = String::new();
+    let hearing = async {
+        while !heard.contains(words) {
+            heard.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().expect("the stream goes on")));
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), hearing).await.unwrap_or_else(|_| panic!("{words:?} never came"));
+    heard
 }
 
 /// Promise (page/chat): A message written on the page is answered there, in the one conversation
@@ -94,15 +106,64 @@ async fn an_open_page_hears_what_grows() {
     story.model.then(Say::Grow(pieces.to_vec()));
     says(&mut ada, "one", "weather?").await;
     story.pass(Duration::from_secs(10)).await;
-    let mut heard = String::new();
-    while !heard.contains("event: message") {
-        heard.push_str(&String::from_utf8_lossy(&stream.chunk().await.unwrap().expect("the stream goes on")));
-    }
+    let heard = hear(&mut stream, "event: answer").await;
     assert!(heard.contains("event: grow\ndata: \"It rains\""), "{heard}");
     // Without a session there is no stream.
     let nobody = Browser::new(story.app());
     let refused = answer(nobody.request(Method::GET, "/chat/events")).await;
     assert_eq!(refused.leads_to(), "/login", "{}", refused.text);
+    story.end().await;
+}
+
+/// Promise (page/stream-end): An open chat ends with its session: nothing that comes later is sent
+/// to it, and what comes unasked goes to the messenger again.
+#[tokio::test]
+async fn an_open_chat_ends_with_its_session() {
+    let story = Story::with(SERVED).await;
+    story.model.says("Hello.").calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("I will.");
+    story.say(ADA, "hello").await;
+    story.answered().await;
+    story.say(ADA, "remind me of the oven").await;
+    story.answered().await;
+    for is_quiet in [false, true] {
+        let lost = Browser::of(story.app(), "Ada").await;
+        let stream = lost.request(Method::GET, "/chat/events").send().await.unwrap();
+        story.app().admin.command_line(&["web", "--end-all"].map(str::to_owned)).await;
+        if is_quiet {
+            story.pass(Duration::from_secs(20)).await;
+        } else {
+            story.model.then(Say::Grow(vec![(Duration::from_secs(1), "It rains".to_owned())]));
+            let mut ada = Browser::of(story.app(), "Ada").await;
+            says(&mut ada, "one", "weather?").await;
+            story.pass(Duration::from_secs(10)).await;
+        }
+        let heard = tokio::time::timeout(Duration::from_secs(30), stream.text()).await.expect("it ends").unwrap();
+        assert!(!heard.contains("event: grow") && !heard.contains("rains"), "{heard}");
+    }
+    story.pass(Duration::from_secs(3_700)).await;
+    assert!(story.last_received_by(ADA).contains("the oven"), "{:?}", story.received_by(ADA));
+    story.end().await;
+}
+
+/// Promise (page/streams): One person's open pages cannot shut out the others: eight of them are
+/// live, and no more.
+#[tokio::test]
+async fn open_pages_are_limited() {
+    let story = Story::with(SERVED).await;
+    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let mut open = Vec::new();
+    for _ in 0..8 {
+        let stream = ada.request(Method::GET, "/chat/events").send().await.unwrap();
+        assert_eq!(stream.status(), StatusCode::OK);
+        open.push(stream);
+    }
+    let refused = answer(ada.request(Method::GET, "/chat/events")).await;
+    assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert!(refused.text.contains("open too often"), "{}", refused.text);
+    assert_eq!(answer(ben.request(Method::GET, "/chat/events")).await.status, StatusCode::OK);
+    assert_eq!(ada.get("/chat").await.status, StatusCode::OK);
+    open.clear();
+    story.until(async || answer(ada.request(Method::GET, "/chat/events")).await.status == StatusCode::OK).await;
     story.end().await;
 }
 
