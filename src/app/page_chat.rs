@@ -5,9 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::adapter::web::{ACCOUNT, OpenPage, WebChat, WebMessage, external_id};
-use crate::message::{ChannelKind, ChatEvent};
+use crate::message::{ArrivedFile, ChannelKind, ChatEvent};
 use crate::people::{Address, Person};
-use crate::store::Journal;
+use crate::store::{Db, Journal};
 use crate::time::Clock;
 use crate::web::chat::{ChatChannel, ChatEvents, ChatMessage, IdUse};
 
@@ -37,14 +37,26 @@ impl ChatChannel for PageChat {
         Ok(self.channel.say(&WebMessage { id, peer, text, pasted, files, button }).await)
     }
 
-    async fn is_stored(&self, person: &Person, id: &str) -> anyhow::Result<bool> {
-        let id = external_id(&address_of(person).peer, id);
-        self.journal.read(move |db| db.inbox().is_received(ChannelKind::Web.name(), ACCOUNT, &id)).await
+    async fn find(&self, person: &Person, message: &ChatMessage) -> anyhow::Result<IdUse> {
+        let id = external_id(&address_of(person).peer, &message.id);
+        let read = move |db: Db<'_>| db.inbox().received(ChannelKind::Web.name(), ACCOUNT, &id);
+        let Some(raw) = self.journal.read(read).await? else { return Ok(IdUse::Free) };
+        let is_same = serde_json::from_str(&raw).map_or(true, |stored| is_same(&stored, message));
+        Ok(if is_same { IdUse::Stored } else { IdUse::Taken })
     }
 
     fn open(&self, person: &Person) -> Option<Box<dyn ChatEvents>> {
         Some(Box::new(self.channel.open(&address_of(person).peer)?))
     }
+}
+
+/// Compares what was sent. A message that is sent again may have lost its files.
+fn is_same(stored: &WebMessage, sent: &ChatMessage) -> bool {
+    let files = |files: &[ArrivedFile]| -> Vec<(String, u64)> {
+        files.iter().map(|file| (file.name.clone(), file.size)).collect()
+    };
+    (&stored.text, &stored.pasted, &stored.button) == (&sent.text, &sent.pasted, &sent.button)
+        && (sent.files.is_empty() || files(&stored.files) == files(&sent.files))
 }
 
 #[async_trait]

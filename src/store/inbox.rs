@@ -79,10 +79,10 @@ impl InboxMut<'_> {
 }
 
 impl Inbox<'_> {
-    /// Returns true if an item was received under that id.
-    pub fn is_received(&self, adapter: &str, account: &str, external_id: &str) -> anyhow::Result<bool> {
-        let sql = "SELECT 1 FROM inbox WHERE adapter = ?1 AND account = ?2 AND external_id = ?3";
-        self.db.exists(sql, [adapter, account, external_id])
+    /// Returns the original of the item that was received under that id; blank if it is not kept.
+    pub fn received(&self, adapter: &str, account: &str, external_id: &str) -> anyhow::Result<Option<String>> {
+        let sql = "SELECT raw FROM inbox WHERE adapter = ?1 AND account = ?2 AND external_id = ?3";
+        self.db.first(sql, [adapter, account, external_id])
     }
 
     /// Returns the cursor of an account.

@@ -20,6 +20,17 @@ pub struct ChatMessage {
     pub button: String,
 }
 
+/// Use of the id of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdUse {
+    /// None yet.
+    Free,
+    /// The message is stored under it, or one whose words were deleted since.
+    Stored,
+    /// Another message is stored under it.
+    Taken,
+}
+
 /// The channel of the page.
 #[async_trait]
 pub trait ChatChannel: Send + Sync {
@@ -30,11 +41,11 @@ pub trait ChatChannel: Send + Sync {
     /// If the journal cannot be used.
     async fn say(&self, person: &Person, message: ChatMessage) -> anyhow::Result<Result<(), String>>;
 
-    /// Returns true if a message with that id is in the journal.
+    /// Looks up a message under its id.
     ///
     /// # Errors
     /// If the journal cannot be read.
-    async fn is_stored(&self, person: &Person, id: &str) -> anyhow::Result<bool>;
+    async fn find(&self, person: &Person, message: &ChatMessage) -> anyhow::Result<IdUse>;
 
     /// Opens the chat of a person, until the events are dropped; `None` if it is open too often.
     fn open(&self, person: &Person) -> Option<Box<dyn ChatEvents>>;

@@ -1,18 +1,20 @@
 //! A message as its form sends it: a few fields, and files that are written to the disk as they
 //! arrive. A file gets its name only when the whole form is there, and the message is stored last,
-//! so a form that breaks off leaves nothing.
+//! so a form that breaks off leaves nothing. If only the storing of the message fails, its files
+//! wait in the inbox until it is sent again.
 
 use axum::body::Bytes;
 use axum::extract::multipart::{Field, Multipart};
 use axum::extract::{DefaultBodyLimit, FromRequest, Request};
 use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
+use sha2::{Digest, Sha256};
 
 use super::upload::{Arrived, Missing};
 use crate::memory::StoredUpload;
 use crate::message::ArrivedFile;
 use crate::web::Web;
-use crate::web::chat::ChatMessage;
+use crate::web::chat::{ChatMessage, IdUse};
 use crate::web::visitor::Visitor;
 use crate::wording::page as says;
 
@@ -115,21 +117,50 @@ impl Web {
     /// Stores a message with its files, once.
     pub(super) async fn say(&self, visitor: &Visitor, form: MessageForm) -> anyhow::Result<Result<(), Refused>> {
         let MessageForm { mut message, files, has_lost_files, .. } = form;
-        if self.chat.is_stored(&visitor.person, &message.id).await? {
+        let mut uploads = Vec::new();
+        for Arrived { upload, name, mime, size } in files {
+            uploads.push(upload);
+            message.files.push(ArrivedFile { name, mime, size, path: String::new(), digest: String::new() });
+        }
+        if self.is_stored(visitor, &mut message).await? {
             return Ok(Ok(()));
         }
         if has_lost_files {
             return Ok(Err((StatusCode::CONFLICT, says::FILES_LOST.to_owned())));
         }
         let memory = self.admin.memory_files();
-        for (at, Arrived { upload, name, mime, size }) in files.into_iter().enumerate() {
+        for (at, (upload, file)) in uploads.into_iter().zip(&mut message.files).enumerate() {
             let of = format!("{}/{at}", message.id);
-            let StoredUpload { path, digest, .. } = memory.finish_file_of(&visitor.person, upload, &name, &of).await?;
-            message.files.push(ArrivedFile { name, mime, size, path, digest });
+            let StoredUpload { path, digest, .. } =
+                memory.finish_file_of(&visitor.person, upload, &file.name, &of).await?;
+            (file.path, file.digest) = (path, digest);
         }
-        let said = self.chat.say(&visitor.person, message).await?;
-        Ok(said.map_err(|why| (StatusCode::SERVICE_UNAVAILABLE, why)))
+        // Another message may come first under the same id, as from a copy of the tab.
+        for _ in 0..2 {
+            if let Err(why) = self.chat.say(&visitor.person, message.clone()).await? {
+                return Ok(Err((StatusCode::SERVICE_UNAVAILABLE, why)));
+            }
+            if self.is_stored(visitor, &mut message).await? {
+                break;
+            }
+        }
+        Ok(Ok(()))
     }
+
+    /// Returns true if the message is stored. If another one has its id, it gets one of its own.
+    async fn is_stored(&self, visitor: &Visitor, message: &mut ChatMessage) -> anyhow::Result<bool> {
+        if self.chat.find(&visitor.person, message).await? == IdUse::Taken {
+            message.id = own_id(message)?;
+        }
+        Ok(self.chat.find(&visitor.person, message).await? == IdUse::Stored)
+    }
+}
+
+/// Returns an id that only this message has, however often it is sent.
+fn own_id(message: &ChatMessage) -> anyhow::Result<String> {
+    let ChatMessage { id, text, pasted, files, button } = message;
+    let names: Vec<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    Ok(hex::encode(Sha256::digest(serde_json::to_vec(&(id, text, pasted, names, button))?)))
 }
 
 /// Reads the words of a field, of which so many bytes are left; beyond them, nothing is kept.

@@ -77,6 +77,28 @@ async fn a_message_that_is_sent_again_counts_once() {
     story.end().await;
 }
 
+/// Promise (page/used-id): Another text that is sent under the id of a stored message, as from a
+/// copy of the tab, is a message of its own, and that one counts once too.
+#[tokio::test]
+async fn another_text_under_a_used_id_is_stored_too() {
+    let story = Story::with(SERVED).await;
+    story.model.otherwise(|_| Say::Text("Yes.".to_owned()));
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let (mut copy, mut other) = (ada.clone(), ada.clone());
+    says(&mut ada, "the-id", "hello").await;
+    for _ in 0..2 {
+        says(&mut copy, "the-id", "hello, edited").await;
+    }
+    // Both at once, as after an outage.
+    tokio::join!(says(&mut ada, "next", "one"), says(&mut other, "next", "two"));
+    story.answered().await;
+    for text in ["hello", "hello, edited", "one", "two"] {
+        let stored = format!("SELECT count(*) FROM texts WHERE kind = 'said' AND text = '{text}'");
+        assert_eq!(story.count(&stored), 1, "{text}");
+    }
+    story.end().await;
+}
+
 /// Promise (page/pasted): What you paste into the page's field, with script and but for a single
 /// word, counts as text from outside, until you say that these are your words.
 #[tokio::test]
