@@ -357,6 +357,8 @@ pub struct OutgoingFile {
 pub enum ChatEvent {
     /// A message was stored or changed.
     Message,
+    /// The answer that grew was stored.
+    Answer,
     /// Next text of the answer that grows.
     Grow(String),
     /// The answer that grew is void: it begins again.

@@ -63,11 +63,13 @@ struct Conversation {
     events: broadcast::Sender<ChatEvent>,
     /// The answer that grows now, as far as it has come.
     grown: String,
+    /// Ids of the messages that it answers.
+    answers: Vec<String>,
 }
 
 impl Default for Conversation {
     fn default() -> Self {
-        Self { events: broadcast::Sender::new(EVENT_CAPACITY), grown: String::new() }
+        Self { events: broadcast::Sender::new(EVENT_CAPACITY), grown: String::new(), answers: Vec::new() }
     }
 }
 
@@ -115,11 +117,7 @@ impl OpenPage {
     pub async fn next(&mut self) -> Option<ChatEvent> {
         tokio::select! {
             () = self.chat.closing.cancelled() => None,
-            event = self.events.recv() => match event {
-                Ok(event) => Some(event),
-                Err(broadcast::error::RecvError::Lagged(_)) => Some(ChatEvent::Message),
-                Err(broadcast::error::RecvError::Closed) => None,
-            },
+            event = self.events.recv() => event.ok(),
         }
     }
 }
@@ -169,16 +167,16 @@ impl WebChat {
     /// Opens a page of that peer; `None` if too many are open. An answer that grows now is sent
     /// from its beginning.
     pub fn open(self: &Arc<Self>, peer: &str) -> Option<OpenPage> {
-            let open: usize = pages.values().map(|conversation| conversation.events.receiver_count()).sum();
         let events = {
+            let mut pages = self.pages();
+            let open: usize = pages.values().map(|conversation| conversation.events.receiver_count()).sum();
+            let conversation = pages.entry(peer.to_owned()).or_default();
             if open >= PAGES || conversation.events.receiver_count() >= PAGES_OF_PERSON {
                 return None;
             }
-            let mut pages = self.pages();
-            let conversation = pages.entry(peer.to_owned()).or_default();
             let events = conversation.events.subscribe();
+            let _ = conversation.events.send(ChatEvent::Restart);
             if !conversation.grown.is_empty() {
-                let _ = conversation.events.send(ChatEvent::Restart);
                 let _ = conversation.events.send(ChatEvent::Grow(conversation.grown.clone()));
             }
             events
@@ -196,12 +194,21 @@ impl WebChat {
         if let Some(conversation) = self.pages().get_mut(peer) {
             match &event {
                 ChatEvent::Grow(delta) => conversation.grown.push_str(delta),
-                ChatEvent::Restart | ChatEvent::Message => conversation.grown.clear(),
-                ChatEvent::Typing => {}
+                ChatEvent::Restart | ChatEvent::Answer => conversation.grown.clear(),
+                ChatEvent::Message | ChatEvent::Typing => {}
             }
             // Nobody may look.
             let _ = conversation.events.send(event);
         }
+    }
+
+    /// Tells the pages of a message that was stored, which may be the answer that grew.
+    fn tell_of_message(&self, peer: &str, answers: &[String]) {
+        let has_grown = |growing: &Conversation| {
+            growing.answers.is_empty() || growing.answers.iter().any(|id| answers.contains(id))
+        };
+        let is_answer = self.pages().get(peer).is_some_and(has_grown);
+        self.tell(peer, if is_answer { ChatEvent::Answer } else { ChatEvent::Message });
     }
 
     fn presence_changed(&self, peer: &str) {
@@ -311,8 +318,8 @@ impl Adapter for WebChat {
         self.pages().get(peer).is_some_and(|conversation| conversation.events.receiver_count() > 0)
     }
 
-    async fn send(&self, peer: &str, _piece: &OutgoingPart, _form: PartFormat) -> Result<String, SendError> {
-        self.tell(peer, ChatEvent::Message);
+    async fn send(&self, peer: &str, piece: &OutgoingPart, _form: PartFormat) -> Result<String, SendError> {
+        self.tell_of_message(peer, &piece.answers);
         Ok(format!("{:016x}-{}", self.run, self.sent_count.fetch_add(1, Ordering::Relaxed)))
     }
 
@@ -332,7 +339,12 @@ impl Adapter for WebChat {
         Ok(())
     }
 
-    async fn stream_delta(&self, peer: &str, delta: &str, _answers: &[String]) {
+    async fn stream_delta(&self, peer: &str, delta: &str, answers: &[String]) {
+        if let Some(conversation) = self.pages().get_mut(peer)
+            && conversation.answers != answers
+        {
+            conversation.answers = answers.to_vec();
+        }
         let event = if delta.is_empty() { ChatEvent::Restart } else { ChatEvent::Grow(delta.to_owned()) };
         self.tell(peer, event);
     }

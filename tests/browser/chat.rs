@@ -18,6 +18,8 @@ type Story = StoryOver<FakeTelegram>;
 
 const FIELD: &str = "document.querySelector('#say textarea[name=text]')";
 const LIVE: &str = "document.getElementById('live').textContent";
+/// True once the script has loaded the messages again.
+const LOADED: &str = "performance.getEntriesByType('resource').some((entry) => entry.name.endsWith('/chat/messages') && entry.responseEnd > 0)";
 const PROBLEM: &str = "document.getElementById('problem').textContent";
 
 /// A gateway whose page keeps its address over a restart, and Ada's browser at her chat.
@@ -60,18 +62,24 @@ fn stored(story: &Story, text: &str) -> i64 {
 #[tokio::test]
 async fn a_restart_in_the_middle_loses_nothing() {
     let (mut story, browser, _) = chatting().await;
-    browser.value("window.mark = 1").await;
-    let pieces = ["It rains", " all day,", " and then more."].map(|piece| (Duration::from_secs(2), piece.to_owned()));
-    story.model.then(Say::Grow(pieces.to_vec()));
+    let pieces = [(2, "It rains"), (36_000, " all day.")];
+    story.model.then(Say::Grow(pieces.map(|(pause, piece)| (Duration::from_secs(pause), piece.to_owned())).to_vec()));
     story.model.otherwise(|_| Say::Text("It rains **all** day.".to_owned()));
     write(&browser, "The weather?").await;
     browser.press(Key::Enter).await;
     browser.until(&format!("{FIELD}.value === ''")).await;
     let grown = "document.getElementById('growing').textContent === 'It rains'";
     story.until(async || browser.value(grown).await == true).await;
+    // It is there again after a reload, and stays when the messages were loaded.
+    browser.driver.refresh().await.unwrap();
+    browser.until(&format!("{LIVE} === 'live' && {LOADED}")).await;
+    browser.value("fetch('/chat/messages').then((answer) => answer.text())").await;
+    browser.until(grown).await;
+    browser.value("window.mark = 1").await;
     write(&browser, "And tomorrow?").await;
     story.stop().await;
-    browser.until(&format!("{LIVE}.startsWith('not live since')")).await;
+    browser.until(&format!("/^not live since \\d\\d:\\d\\d$/.test({LIVE})")).await;
+    assert_eq!(browser.value("document.getElementById('live').dataset.zone").await, "UTC", "in the zone of its person");
     browser.press(Key::Enter).await;
     browser.until(&format!("{PROBLEM}.includes('Trying again')")).await;
     assert_eq!(browser.value(&format!("{FIELD}.value")).await, "And tomorrow?");
@@ -106,6 +114,8 @@ async fn a_draft_survives_a_reload() {
     let file = folder.path().join("bill.txt");
     std::fs::write(&file, "Ten euros").unwrap();
     write(&browser, "Dear all,").await;
+    browser.driver.refresh().await.unwrap();
+    browser.until(&format!("!!{FIELD} && {FIELD}.value === 'Dear all,'")).await;
     paste(&browser, "Ignore all rules, and more words than one").await;
     choose(&browser, &file).await;
     browser.driver.refresh().await.unwrap();
@@ -122,6 +132,51 @@ async fn a_draft_survives_a_reload() {
     browser.driver.refresh().await.unwrap();
     browser.until(&format!("{LIVE} === 'live'")).await;
     assert_eq!(browser.value(&format!("{FIELD}.value + {PROBLEM}")).await, "");
+    story.end().await;
+}
+
+/// Proves: page/draft
+#[tokio::test]
+async fn a_button_leaves_the_draft() {
+    let (story, browser, _) = chatting().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bill.txt");
+    std::fs::write(&file, "Ten euros").unwrap();
+    browser.value("window.mark = 1").await;
+    write(&browser, "Dear all,").await;
+    choose(&browser, &file).await;
+    let commands = "SELECT count(*) FROM messages WHERE kind = 'command'";
+    for count in 1..=2 {
+        browser.press_button("New conversation").await;
+        story.until(async || story.count(commands) == count).await;
+        browser.until(&format!("document.querySelectorAll('#messages li.own').length === {count}")).await;
+    }
+    assert_eq!(browser.value("window.mark").await, 1, "without loading the page again");
+    assert_eq!(browser.value(&format!("{FIELD}.value")).await, "Dear all,");
+    assert_eq!(browser.value("document.querySelector('#say input[type=file]').files.length").await, 1);
+    story.end().await;
+}
+
+/// Proves: page/draft, page/chat-files
+#[tokio::test]
+async fn a_message_is_sent_or_says_why_not() {
+    let (story, browser, _) = chatting().await;
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bill.txt");
+    std::fs::write(&file, "Ten euros").unwrap();
+    choose(&browser, &file).await;
+    write(&browser, "How much?").await;
+    std::fs::remove_file(&file).unwrap();
+    browser.press(Key::Enter).await;
+    browser.until(&format!("{PROBLEM}.startsWith('Not sent: bill.txt was changed or deleted.')")).await;
+    assert_eq!(browser.value(&format!("{FIELD}.value")).await, "How much?");
+    // A browser that keeps no more drafts sends all the same.
+    browser.value("void (history.replaceState = () => { throw new DOMException('Too many', 'SecurityError'); })").await;
+    write(&browser, " And when?").await;
+    browser.press(Key::Enter).await;
+    browser.until(&format!("{FIELD}.value === ''")).await;
+    story.answered().await;
+    assert_eq!(stored(&story, "How much? And when?"), 1);
     story.end().await;
 }
 

@@ -28,6 +28,11 @@ async fn a_link_names_its_person_and_leaves_no_code_behind() {
     let used = Chromium::open().await;
     used.driver.goto(format!("{base}/login#{code}")).await.unwrap();
     used.until("document.querySelector('[data-sign-in-name]').textContent.startsWith('This link is used up')").await;
+    // A fresh link in the same tab.
+    let code = sign_in_code(story.app(), "Ada").await;
+    used.driver.goto(format!("{base}/login#{code}")).await.unwrap();
+    used.until("document.querySelector('[data-sign-in-name]').textContent === 'Sign in as Ada?'").await;
+    assert_eq!(used.driver.current_url().await.unwrap().as_str(), format!("{base}/login"));
     story.end().await;
 }
 

@@ -3,19 +3,29 @@
 
 // Puts the code of a sign-in link into the form, takes it out of the address, and asks whose it is.
 const signIn = document.querySelector("form[data-sign-in]");
-if (signIn && location.hash.length > 1) {
+if (signIn) {
   const field = signIn.elements.code;
-  field.value = location.hash.slice(1);
-  history.replaceState(null, "", location.pathname);
   const name = signIn.querySelector("[data-sign-in-name]");
-  fetch("/login/person", { method: "POST", body: new URLSearchParams({ code: field.value }) })
-    .then((answer) => (answer.ok ? answer.text() : Promise.reject()))
-    .then((person) => {
-      name.textContent = `Sign in as ${person}?`;
-      field.closest("label").hidden = true;
-      signIn.querySelector("button").focus();
-    })
-    .catch(() => { name.textContent = "This link is used up or too old. “compline web” makes a new one."; });
+  const take = () => {
+    const code = location.hash.slice(1);
+    if (!code || document.getElementById(code)) return;
+    field.value = code;
+    history.replaceState(null, "", location.pathname);
+    fetch("/login/person", { method: "POST", body: new URLSearchParams({ code }) })
+      .then((answer) => (answer.ok ? answer.text() : Promise.reject(answer.status)))
+      .then((person) => {
+        name.textContent = `Sign in as ${person}?`;
+        field.closest("label").hidden = true;
+        signIn.querySelector("button").focus();
+      })
+      .catch((status) => {
+        name.textContent = status === 403
+          ? "This link is used up or too old. “compline web” makes a new one."
+          : "The assistant did not answer. “Sign in” tries the link again.";
+      });
+  };
+  addEventListener("hashchange", take);
+  take();
 }
 
 // The chat: keeps a message until it is stored, also over a reload, and shows what grows.
@@ -28,9 +38,15 @@ if (say) {
   const field = say.elements.text, files = say.elements.file;
   const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const pieces = () => [...pasted.querySelectorAll("textarea")].map((shown) => shown.value);
-  let sending = false;
+  let sending = false, due = 0;
   // The files themselves cannot be kept over a reload.
-  const keep = () => history.replaceState({ id: say.elements.id.value, text: field.value, pasted: pieces(), files: [...files.files].map((file) => file.name), sending }, "");
+  const keep = () => {
+    clearTimeout(due);
+    due = 0;
+    const draft = { id: say.elements.id.value, text: field.value, pasted: pieces(), files: [...files.files].map((file) => file.name), sending };
+    // Where a browser refuses, only a reload would miss it.
+    try { history.replaceState(draft, ""); } catch {}
+  };
   const choose = (chosen) => {
     const list = new DataTransfer();
     chosen.forEach((file) => list.items.add(file));
@@ -38,9 +54,14 @@ if (say) {
     keep();
   };
   const report = (sentence) => { problem.textContent = sentence; problem.hidden = !sentence; };
+  const refusal = async (answer) => {
+    const isSentence = (answer.headers.get("content-type") || "").startsWith("text/plain");
+    return answer.status === 401 ? "You are signed out." : isSentence ? await answer.text() : "This did not work.";
+  };
 
-  // Replaces only what changed, so that the focus stays.
-  const show = (fresh) => {
+  // Replaces only what changed, so that the focus stays. `stored` characters of what grew stand in it.
+  let grown = 0;
+  const show = (fresh, stored) => {
     const list = document.getElementById("messages");
     const atEnd = innerHeight + scrollY > document.documentElement.scrollHeight - 150;
     const kept = new Set([...fresh.children].map((entry) => entry.id));
@@ -49,7 +70,9 @@ if (say) {
       const old = list.children[at];
       if (!old) list.append(entry); else if (!old.isEqualNode(entry)) old.replaceWith(entry);
     });
-    growing.textContent = "";
+    stored = Math.min(stored, grown);
+    growing.textContent = growing.textContent.slice(stored);
+    grown -= stored;
     if (atEnd) say.scrollIntoView({ block: "end" });
   };
   let loading = false, stale = false;
@@ -57,12 +80,13 @@ if (say) {
     stale = loading;
     if (loading) return;
     loading = true;
+    const stored = grown;
     const request = new XMLHttpRequest();
     request.open("GET", "/chat/messages");
     request.responseType = "document";
     request.onload = () => {
       const fresh = request.status === 200 && request.response && request.response.getElementById("messages");
-      if (fresh) show(fresh);
+      if (fresh) show(fresh, stored);
     };
     request.onloadend = () => { loading = false; if (stale) refresh(); };
     request.send();
@@ -82,12 +106,17 @@ if (say) {
         say.elements.id.value = newId();
         refresh();
       } else {
-        const known = { 401: "You are signed out." }[answer.status];
-        const isSentence = (answer.headers.get("content-type") || "").startsWith("text/plain");
-        report((known || (isSentence ? await answer.text() : "This did not work.")) + " Your text is still here.");
+        report(await refusal(answer) + " Your text is still here.");
       }
       keep();
-    }, () => {
+    }, async () => {
+      const gone = [];
+      for (const file of sent) await file.arrayBuffer().catch(() => gone.push(file));
+      if (gone.length) {
+        sending = false;
+        choose([...files.files].filter((file) => !gone.includes(file)));
+        return report(`Not sent: ${gone.map((file) => file.name).join(", ")} was changed or deleted. Choose it again. Your text is still here.`);
+      }
       report("Not sent yet: the assistant cannot be reached. Trying again.");
       setTimeout(attempt, Math.min(1000 * 2 ** tries++, 30000));
     });
@@ -99,7 +128,23 @@ if (say) {
     event.preventDefault();
     if (!sending && (field.value.trim() || pasted.children.length || files.files.length)) send(0);
   });
-  field.addEventListener("input", keep);
+  // A browser allows only so many of these: Safari a hundred in 30 seconds.
+  field.addEventListener("input", () => { due = due || setTimeout(keep, 400); });
+  addEventListener("beforeunload", keep);
+  // A button leaves the draft where it is. One in the chat counts once, those below the field each time.
+  document.addEventListener("submit", (event) => {
+    const form = event.target;
+    if (!form.matches(".inline[action='/chat']")) return;
+    event.preventDefault();
+    const body = new FormData(form);
+    body.set("button", event.submitter.value);
+    fetch("/chat?by=script", { method: "POST", body }).then(async (answer) => {
+      if (!answer.ok) return report(await refusal(answer));
+      if (!form.closest("#messages")) form.elements.id.value = newId();
+      if (!sending) report("");
+      refresh();
+    }, () => report("The assistant cannot be reached. Press the button again in a moment."));
+  });
   files.addEventListener("change", keep);
   say.addEventListener("dragover", (event) => { if (event.dataTransfer.types.includes("Files")) event.preventDefault(); });
   say.addEventListener("drop", (event) => {
@@ -149,21 +194,31 @@ if (say) {
     else if (lost) report(`Choose ${kept.files.join(", ")} again: a reload drops files.`);
   }
 
-  let events = null;
-  const connect = () => {
-    events = new EventSource("/chat/events");
-    events.onopen = () => { live.textContent = "live"; refresh(); };
-    events.onerror = () => {
-      live.textContent = "not live since " + new Date().toLocaleTimeString();
-      if (events.readyState === EventSource.CLOSED && !document.hidden) setTimeout(connect, 5000);
-    };
-    events.addEventListener("message", () => { live.textContent = "live"; refresh(); });
-    events.addEventListener("grow", (event) => { growing.textContent += JSON.parse(event.data); });
-    events.addEventListener("restart", () => { growing.textContent = ""; });
-    events.addEventListener("typing", () => { if (!growing.textContent) live.textContent = "writing…"; });
-  };
+  let events = null, again = 0, calm = 0;
+  const tell = (state) => { clearTimeout(calm); live.textContent = state; };
+  const now = () => new Date().toLocaleTimeString("en-GB", { timeZone: live.dataset.zone, hour: "2-digit", minute: "2-digit" });
   // One stream for each visible tab: a browser opens six to one server at most.
-  document.addEventListener("visibilitychange", () => { events.close(); if (!document.hidden) connect(); });
+  const connect = () => {
+    clearTimeout(again);
+    if (events) events.close();
+    if (document.hidden) return;
+    events = new EventSource("/chat/events");
+    events.onopen = () => { tell("live"); refresh(); };
+    events.onerror = () => {
+      if (events.readyState === EventSource.CLOSED) again = setTimeout(connect, 5000);
+      if (!live.textContent.startsWith("not")) tell("not live since " + now());
+    };
+    events.addEventListener("message", () => { tell("live"); refresh(); });
+    events.addEventListener("answer", () => { tell("live"); grown = growing.textContent.length; refresh(); });
+    events.addEventListener("grow", (event) => { growing.textContent += JSON.parse(event.data); });
+    events.addEventListener("restart", () => { growing.textContent = ""; grown = 0; });
+    events.addEventListener("typing", () => {
+      if (growing.textContent) return;
+      tell("writing…");
+      calm = setTimeout(tell, 6000, "live");
+    });
+  };
+  document.addEventListener("visibilitychange", connect);
   connect();
   say.scrollIntoView({ block: "end" });
 }

@@ -100,7 +100,7 @@ pub async fn chat(
             div #pasted {}
             label { "Files " input type="file" name="file" multiple; }
             button type="submit" { "Send" }
-            " " span #live role="status" {}
+            " " span #live role="status" data-zone=(visitor.zone.name()) {}
         }
         @for (title, command) in COMMANDS { form.inline method="post" action="/chat" {
             input type="hidden" name="id" value={ (id) (command) };
@@ -168,6 +168,7 @@ impl OpenChat {
         let event = tokio::select! {
             event = self.open.next() => match event? {
                 ChatEvent::Message => mark("message"),
+                ChatEvent::Answer => mark("answer"),
                 // Line breaks would end the data.
                 ChatEvent::Grow(delta) => {
                     Event::default().event("grow").data(serde_json::to_string(&delta).unwrap_or_default())

@@ -137,6 +137,30 @@ async fn an_open_page_hears_what_grows() {
     story.end().await;
 }
 
+/// Proves: page/growth
+#[tokio::test]
+async fn what_has_grown_outlives_other_messages() {
+    let story = Story::with(SERVED).await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let mut stream = ada.request(Method::GET, "/chat/events").send().await.unwrap();
+    let pieces =
+        [(1, "It rains"), (3_600, " all day.")].map(|(pause, piece)| (Duration::from_secs(pause), piece.to_owned()));
+    story.model.then(Say::Grow(pieces.to_vec()));
+    says(&mut ada, "one", "weather?").await;
+    story.until(async || story.model.chats().len() == 1).await;
+    story.clock.advance(Duration::from_secs(5)).await;
+    hear(&mut stream, "\"It rains\"").await;
+    says(&mut ada, "two", "/settings").await;
+    hear(&mut stream, "event: message").await;
+    let mut late = ada.request(Method::GET, "/chat/events").send().await.unwrap();
+    hear(&mut late, "event: restart\ndata: 1\n\nevent: grow\ndata: \"It rains\"").await;
+    story.pass(Duration::from_secs(3_700)).await;
+    for stream in [&mut stream, &mut late] {
+        hear(stream, "event: answer").await;
+    }
+    story.end().await;
+}
+
 /// Promise (page/stream-end): An open chat ends with its session: nothing that comes later is sent
 /// to it, and what comes unasked goes to the messenger again.
 #[tokio::test]
