@@ -1,12 +1,17 @@
 //! The chat of a person as the page shows it: what they said and got, on every channel, and the
 //! answers to commands that they gave on the page.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use super::HistoryAdmin;
+use super::conversations::{map_labelled, title_of};
 use super::transcript::{TranscriptEntry, entry};
-use crate::id::{MessageId, PersonId};
+use crate::id::{ConversationId, MessageId, PersonId};
 use crate::message::ChannelKind;
-use crate::store::{Db, Delivery, MessageKind, SentFile, StoredMessage};
+use crate::store::{CauseKind, Db, Delivery, MessageKind, SentFile, StoredMessage};
 use crate::time::Timestamp;
+use crate::trust::Text;
 
 /// Number of messages shown.
 const SHOWN: u32 = 50;
@@ -22,6 +27,19 @@ pub struct ChatEntry {
     pub delivery: Option<Delivery>,
     /// The files of that delivery.
     pub files: Vec<SentFile>,
+    /// The conversation that begins with the message, if another one stands above it.
+    pub begun: Option<BegunConversation>,
+}
+
+/// Beginning of a conversation below another one.
+#[derive(Debug, Clone)]
+pub struct BegunConversation {
+    /// Conversation.
+    pub id: ConversationId,
+    /// The one before it.
+    pub before: ConversationId,
+    /// Title of that.
+    pub title: Option<Text>,
 }
 
 impl HistoryAdmin<'_> {
@@ -41,10 +59,36 @@ fn newest(db: Db<'_>, person: PersonId) -> anyhow::Result<Vec<ChatEntry>> {
         messages.into_iter().map(|message| of_message(db, message)).collect::<Result<_, _>>()?;
     for answer in answers.into_iter().rev() {
         let files = db.outbox().sent_files(answer.id)?;
-        entries.push(ChatEntry { at: answer.at, message: None, delivery: Some(answer), files });
+        entries.push(ChatEntry { at: answer.at, message: None, delivery: Some(answer), files, begun: None });
     }
+    let deliveries: BTreeSet<Timestamp> =
+        entries.iter().filter(|entry| entry.message.is_none()).map(|entry| entry.at).collect();
+    entries.retain(|entry| !(is_of_proposal(entry) && deliveries.contains(&entry.at)));
     entries.sort_by_key(|entry| entry.at);
+    mark_beginnings(db, &mut entries)?;
     Ok(entries)
+}
+
+/// Returns true for the record of a proposal. What the person got of it is the delivery that was
+/// posted with it.
+fn is_of_proposal(entry: &ChatEntry) -> bool {
+    let cause = entry.message.as_ref().and_then(|message| message.cause);
+    cause.is_some_and(|cause| cause.kind == CauseKind::Proposal)
+}
+
+/// Marks where conversations begin. What came unasked belongs to the conversation after it.
+fn mark_beginnings(db: Db<'_>, entries: &mut [ChatEntry]) -> anyhow::Result<()> {
+    let mut last: Option<ConversationId> = None;
+    for entry in entries {
+        let message = entry.message.as_ref().map(|entry| &entry.message);
+        let id = message.filter(|message| message.kind == MessageKind::Said).and_then(|message| message.conversation);
+        let Some(id) = id.filter(|id| last.is_none_or(|last| *id > last)) else { continue };
+        if let Some(before) = last.replace(id) {
+            let title = title_of(db, before)?.map(|title| map_labelled(&title, |words| Arc::from(words.as_str())));
+            entry.begun = Some(BegunConversation { id, before, title });
+        }
+    }
+    Ok(())
 }
 
 fn of_message(db: Db<'_>, message: StoredMessage) -> anyhow::Result<ChatEntry> {
@@ -53,5 +97,5 @@ fn of_message(db: Db<'_>, message: StoredMessage) -> anyhow::Result<ChatEntry> {
     let delivery = if is_ours { db.outbox().delivery_of(id)? } else { None };
     let files = delivery.as_ref().map_or(Ok(Vec::new()), |delivery| db.outbox().sent_files(delivery.id))?;
     let texts = db.messages().texts_of(id)?;
-    Ok(ChatEntry { at, message: Some(Box::new(entry(db, message, texts)?)), delivery, files })
+    Ok(ChatEntry { at, message: Some(Box::new(entry(db, message, texts)?)), delivery, files, begun: None })
 }

@@ -40,7 +40,12 @@ pub fn page(visitor: Option<&Visitor>, path: &str, title: &str, main: Markup) ->
             }
         }
     };
-    Html(without_controls(&markup.into_string()))
+    part(&markup)
+}
+
+/// Renders a part of a page, as it stands in the whole one.
+pub fn part(markup: &Markup) -> Html<String> {
+    Html(without_controls(&markup.0))
 }
 
 /// Shows control characters, which belong to no page, as U+FFFD.

@@ -407,7 +407,7 @@ pub fn sent_and_deleted(at: &str, cause: &str) -> String {
 }
 
 /// Text of a proposal in the person's stream.
-pub const PROPOSAL_SENT: &str = "A proposed change of a skill, for their decision.";
+pub const PROPOSAL_SENT: &str = "A proposed change of a skill, to be decided.";
 
 /// Number of earlier ones that are left out.
 pub fn sent_before(count: usize) -> String {

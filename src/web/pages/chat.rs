@@ -16,8 +16,8 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 use super::{chat_files, conversations};
-use crate::admin::ChatEntry;
 use crate::admin::browsers::random_secret;
+use crate::admin::{BegunConversation, ChatEntry};
 use crate::message::ChatEvent;
 use crate::store::{Delivery, TextKind};
 use crate::time::Timestamp;
@@ -34,7 +34,27 @@ const COMMANDS: [(&str, &str); 2] = [("Stop the answer", "/stop"), ("New convers
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 fn messages(web: &Web, visitor: &Visitor, entries: &[ChatEntry]) -> Markup {
-    html! { ol.messages #messages { @for entry in entries { (entry_markup(web, visitor, entry)) } } }
+    html! { ol.messages #messages {
+        @if entries.is_empty() { li #first { "Write the first message below." } }
+        @for entry in entries {
+            @if let Some(begun) = &entry.begun { (beginning(visitor, entry.at, begun)) }
+            (entry_markup(web, visitor, entry))
+        }
+    } }
+}
+
+/// The line above the first message of a conversation, which leads to the one before.
+fn beginning(visitor: &Visitor, at: Timestamp, begun: &BegunConversation) -> Markup {
+    html! {
+        li id={ "c" (begun.id) } {
+            hr;
+            p.facts { "New conversation, " (render::time(at, visitor.zone, visitor.now)) }
+            p.facts { "Before: " a href={ "/conversations/" (begun.before) } {
+                @match &begun.title { Some(title) => (texts::line(title)), None => { "Conversation " (begun.before) } }
+            } }
+            @if let Some(title) = &begun.title { (texts::sources(title.label())) }
+        }
+    }
 }
 
 fn entry_markup(web: &Web, visitor: &Visitor, entry: &ChatEntry) -> Markup {
@@ -90,7 +110,6 @@ pub async fn chat(
         (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
     };
     let main = html! {
-        @if entries.is_empty() { p { "Write the first message below." } }
         div role="log" aria-label="Messages" { (messages(&web, &visitor, &entries)) }
         div.text #growing {}
         form #say method="post" action="/chat" enctype="multipart/form-data" {
@@ -113,7 +132,7 @@ pub async fn chat(
 /// Returns the newest messages alone, for the script.
 pub async fn fragment(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
     match web.admin.history().chat(visitor.person.id).await {
-        Ok(entries) => Html(messages(&web, &visitor, &entries).into_string()).into_response(),
+        Ok(entries) => layout::part(&messages(&web, &visitor, &entries)).into_response(),
         Err(error) => layout::failure(&error),
     }
 }

@@ -99,6 +99,49 @@ async fn another_text_under_a_used_id_is_stored_too() {
     story.end().await;
 }
 
+/// Promise (page/conversation-line): In the chat a line stands where a conversation begins, and
+/// leads to the one before.
+#[tokio::test]
+async fn a_line_stands_between_conversations() {
+    let story = Story::with(SERVED).await;
+    story.model.otherwise(|_| Say::Text("Yes.".to_owned()));
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let empty = ada.get("/chat/messages").await.text;
+    assert!(empty.contains("Write the first message below."), "{empty}");
+    says(&mut ada, "one", "about tea").await;
+    story.answered().await;
+    says(&mut ada, "two", "/new").await;
+    story.settle().await;
+    let before = ada.get("/chat/messages").await.text;
+    assert!(!before.contains("Write the first message below.") && !before.contains("New conversation"), "{before}");
+    says(&mut ada, "three", "about eggs").await;
+    story.answered().await;
+    let part = ada.get("/chat/messages").await.text;
+    let line = part.split_once("New conversation, ").unwrap_or_else(|| panic!("{part}")).1;
+    assert!(line.contains("Before: <a href=\"/conversations/1\"><bdi>A talk</bdi></a>"), "{line}");
+    assert!(line.contains("about eggs") && part.matches("New conversation, ").count() == 1, "{part}");
+    assert!(ada.get("/chat").await.text.contains(&part), "The part stands in the page as it is: {part}");
+    story.end().await;
+}
+
+/// Promise (page/proposal-once): A proposal stands in the chat once, as the question that was asked.
+#[tokio::test]
+async fn a_proposal_stands_once_in_the_chat() {
+    let story = Story::with(SERVED).await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let open = ada.request(Method::GET, "/chat/events").send().await.unwrap();
+    story.model.calls("submit_skill", submit("tea", "create", "Warm the pot first.")).says("I have proposed it.");
+    says(&mut ada, "one", "propose a skill for tea").await;
+    story.answered().await;
+    story.pass(Duration::from_secs(10)).await;
+    assert_eq!(story.count("SELECT count(*) FROM messages WHERE cause = 'proposal'"), 1);
+    let page = ada.get("/chat").await.text;
+    assert!(page.contains("Warm the pot first.") && page.contains("value=\"/approve 1 "), "{page}");
+    assert!(!page.contains("A proposed change of a skill"), "{page}");
+    drop(open);
+    story.end().await;
+}
+
 /// Promise (page/pasted): What you paste into the page's field, with script and but for a single
 /// word, counts as text from outside, until you say that these are your words.
 #[tokio::test]
