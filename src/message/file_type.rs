@@ -80,10 +80,15 @@ pub fn of_picture(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// Returns true if models and channels display a picture of that MIME type.
+pub fn is_displayed(mime: &str) -> bool {
+    PICTURES.contains(&mime)
+}
+
 /// Returns true if a received file is said to be a picture that models can be shown.
 pub fn is_picture(file: &RemoteFile) -> bool {
     let mime = bare(&file.mime);
-    PICTURES.contains(&mime.as_str()) || mime.is_empty() && file.kind == FileKind::Photo
+    is_displayed(&mime) || mime.is_empty() && file.kind == FileKind::Photo
 }
 
 /// Returns the name of a received file with an extension, by its type if the sender gave none.

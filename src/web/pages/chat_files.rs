@@ -34,7 +34,7 @@ pub fn received(files: &[Attachment]) -> Markup {
 pub fn sent(files: &[SentFile]) -> Markup {
     html! { @for file in files {
         @let address = format!("/chat/files/{}", file.part);
-        @if file_type::of_name(file.name()).starts_with("image/") {
+        @if file_type::is_displayed(file_type::of_name(file.name())) {
             p { a href=(address) { img.picture src=(address) alt=(reveal(file.name())) loading="lazy"; } }
         } @else {
             p { a.button href=(address) download { "Download " bdi { (reveal(file.name())) } } }

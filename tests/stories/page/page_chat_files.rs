@@ -3,6 +3,7 @@
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::time::Duration;
 
 use reqwest::StatusCode;
 use serde_json::json;
@@ -23,6 +24,16 @@ fn inbox(story: &Story) -> Vec<String> {
     let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// Waits until the inbox is empty, or until it is not.
+async fn inbox_becomes(story: &Story, is_empty: bool) {
+    let looking = async {
+        while inbox(story).is_empty() != is_empty {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), looking).await.expect("the inbox never changed");
 }
 
 /// The link of a page that leads to a file which was sent.
@@ -104,13 +115,9 @@ async fn a_form_that_is_refused_or_breaks_off_leaves_nothing() {
     let mut connection = TcpStream::connect(address).unwrap();
     connection.write_all(head.as_bytes()).unwrap();
     connection.write_all(&body[..body.len() - 200]).unwrap();
-    while inbox(&story).is_empty() {
-        tokio::task::yield_now().await;
-    }
+    inbox_becomes(&story, false).await;
     drop(connection);
-    while !inbox(&story).is_empty() {
-        tokio::task::yield_now().await;
-    }
+    inbox_becomes(&story, true).await;
     assert_eq!(story.count("SELECT count(*) FROM messages") + story.count("SELECT count(*) FROM attachments"), 0);
     // A field without a choice is no file.
     story.model.says("Hello.");
@@ -130,6 +137,7 @@ async fn files_that_one_gets_stand_in_the_chat() {
     let story = Story::with(SERVED).await;
     story.writes("notes/plan.md", &format!("The plan {}", canary(ADA)));
     std::fs::write(story.path_of("notes/house.png"), PNG).unwrap();
+    std::fs::write(story.path_of("notes/sign.svg"), "<svg/>").unwrap();
     let mut ada = Browser::of(story.app(), "Ada").await;
     story.model.calls("send_file", json!({ "path": "notes/plan.md" })).says("Here it is.");
     ada.post("/chat", &[("id", "one"), ("text", "Send me the plan")]).await;
@@ -147,13 +155,14 @@ async fn files_that_one_gets_stand_in_the_chat() {
     assert_eq!(Browser::new(story.app()).get(&link).await.leads_to(), "/login");
     assert_eq!(ada.get("/chat/files/999").await.status, StatusCode::NOT_FOUND);
     // Commands of the page are answered on the page.
-    for (id, command) in [("two", "/file notes/house.png"), ("three", "/export")] {
+    for (id, command) in [("two", "/file notes/house.png"), ("three", "/file notes/sign.svg"), ("four", "/export")] {
         ada.post("/chat", &[("id", id), ("text", command)]).await;
         story.settle().await;
     }
     let page = ada.get("/chat").await.text;
     assert!(page.contains("alt=\"house.png\"") && page.contains(".zip"), "{page}");
     assert_eq!(page.matches(" src=\"/chat/files/").count(), 1, "{page}");
+    assert!(page.contains("Download <bdi>sign.svg"), "Such a picture is only downloaded: {page}");
     let archive = page.rsplit("href=\"").find(|part| part.starts_with("/chat/files/")).unwrap();
     let archive = ada.request(reqwest::Method::GET, archive.split('"').next().unwrap()).send().await.unwrap();
     assert!(archive.bytes().await.unwrap().starts_with(b"PK"), "an archive");
