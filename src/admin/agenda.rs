@@ -2,6 +2,7 @@
 //! and what comes.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::JobsAdmin;
 use crate::id::{AddressId, MessageId, PersonId};
@@ -9,14 +10,16 @@ use crate::message::ChannelKind;
 use crate::people::Person;
 use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind, SlotRow};
 use crate::time::Timestamp;
-use crate::trust::{Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wording::reflection::period_in_words;
 
 /// Maximum number of messages that are looked through.
 pub const MAX_MESSAGES: u32 = 1_000;
 /// Maximum number of missed items shown.
 const MAX_MISSED: u32 = 10;
-/// Maximum number of times of one recurring item.
-const MAX_TIMES: usize = 100;
+/// Maximum number of times of one recurring item: a week of what comes each quarter of an hour,
+/// which is the most that can be asked for.
+const MAX_TIMES: usize = 7 * 24 * 4;
 
 /// What an item of an agenda is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +109,11 @@ impl JobsAdmin<'_> {
             items.extend(times.map(|at| AgendaItem { text: Some(row.text.clone()), ..item(at, kind) }));
         }
         let reflections = self.schedule.coming().await?.into_iter().filter(|coming| coming.person == id);
-        items.extend(reflections.map(|coming| item(coming.at, AgendaKind::Reflection)));
+        items.extend(reflections.map(|coming| {
+            let period = period_in_words(coming.job.as_str(), &coming.period);
+            let text = Labelled::new(Arc::from(period), Label::trusted(), Scope::Person(id));
+            AgendaItem { text: Some(text), ..item(coming.at, AgendaKind::Reflection) }
+        }));
         let heartbeats = self.schedule.heartbeats(Some(id)).await?.into_iter();
         items.extend(heartbeats.filter_map(|state| state.next_at).map(|at| item(at, AgendaKind::Heartbeat)));
         items.retain(|item| item.at <= until);

@@ -123,6 +123,10 @@ pub fn only_newest(messages: u32) -> String {
 /// A week without anything planned.
 pub const NOTHING_PLANNED: &str = "Nothing is planned for the next seven days. Say \u{201c}remind me tomorrow at nine to \
     \u{2026}\u{201d}.";
+/// Coming times that are in the picture only.
+pub fn more_in_picture(count: usize) -> String {
+    format!("{count} more are in the picture above.")
+}
 /// An empty list of reminders.
 pub const NO_REMINDERS: &str = "No reminder and no task waits. To set one, ask your assistant in your own words.";
 

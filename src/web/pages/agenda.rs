@@ -20,6 +20,8 @@ use crate::wording::{Language, page as says};
 
 /// Number of reminders of a page.
 const LISTED: u32 = 20;
+/// Number of coming times listed below the picture.
+const COMING: usize = 50;
 /// Time for which what was missed is shown.
 const MISSED_SINCE: Duration = Duration::from_hours(30 * 24);
 /// Number of days of the schedule.
@@ -121,7 +123,8 @@ pub async fn schedule(
             p { (says::NOTHING_PLANNED) }
         } @else {
             (timeline("The next seven days", &visitor, (begin, end), parts, coming.iter()).markup())
-            (next_items(&visitor, coming.iter()))
+            (next_items(&visitor, coming.iter().take(COMING)))
+            @if coming.len() > COMING { p.note { (says::more_in_picture(coming.len() - COMING)) } }
         }
         section { h2 { "Reminders and tasks" } (reminders_markup(&reminders, &visitor)) }
         (missed_markup(&missed, &visitor))

@@ -109,7 +109,11 @@ fn since_last_look(web: &Web, visitor: &Visitor, past: &PastItems) -> Markup {
         }
         @if past.is_cut { p.note { (says::only_newest(MAX_MESSAGES)) } }
         ol.rows { @for (item, text) in unasked { li {
-            p.facts { (render::time(item.at, visitor.zone, visitor.now)) " · " (name(item.kind)) }
+            p.facts {
+                @let at = render::time(item.at, visitor.zone, visitor.now);
+                @if let Some(message) = item.message { a href={ "/chat#m" (message) } { (at) } } @else { (at) }
+                " · " (name(item.kind))
+            }
             (texts::excerpt(text))
         } } }
         @if !new.is_empty() { form method="post" action="/seen" {

@@ -318,6 +318,20 @@ async fn the_start_page_tells_what_is_new() {
     story.end().await;
 }
 
+/// What comes each quarter of an hour fills the whole week, not its beginning alone.
+#[tokio::test]
+async fn the_week_is_whole_however_often_something_comes() {
+    let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    story.model.calls("schedule", json!({ "cron": "*/15 * * * *", "task": "look at the oven" })).says("I will.");
+    story.say(ADA, "look at the oven all the time").await;
+    story.answered().await;
+    let week = ada.get("/schedule").await.text;
+    assert!(week.matches("<circle").count() > 6 * 24 * 4, "{week}");
+    assert!(week.contains(" more are in the picture above."), "{week}");
+    story.end().await;
+}
+
 /// Promise (page/waits): What waits for you stands whole on the start page, with its answers, and
 /// each proposal leads to its page.
 #[tokio::test]
