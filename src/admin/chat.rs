@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::HistoryAdmin;
-use super::conversations::{map_labelled, title_of};
+use super::conversations::{chat_title, map_labelled};
 use super::transcript::{TranscriptEntry, entry};
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::message::ChannelKind;
@@ -84,7 +84,7 @@ fn mark_beginnings(db: Db<'_>, entries: &mut [ChatEntry]) -> anyhow::Result<()> 
         let id = message.filter(|message| message.kind == MessageKind::Said).and_then(|message| message.conversation);
         let Some(id) = id.filter(|id| last.is_none_or(|last| *id > last)) else { continue };
         if let Some(before) = last.replace(id) {
-            let title = title_of(db, before)?.map(|title| map_labelled(&title, |words| Arc::from(words.as_str())));
+            let title = chat_title(db, before)?.map(|title| map_labelled(&title, |words| Arc::from(words.as_str())));
             entry.begun = Some(BegunConversation { id, before, title });
         }
     }

@@ -229,7 +229,7 @@ fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<
 }
 
 /// The title of the summary, or else the person's first message.
-fn chat_title(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
+pub(super) fn chat_title(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
     if let Some(summary) = summary_of(db, id)? {
         return Ok(Some(map_labelled(&summary, |content| content.title.clone())));
     }
