@@ -2,15 +2,15 @@
 //! and what comes.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use super::JobsAdmin;
+use super::answer::ShownLabel;
 use crate::id::{AddressId, MessageId, PersonId};
 use crate::message::ChannelKind;
 use crate::people::Person;
 use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind, SlotRow};
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Scope, Text};
 use crate::wording::reflection::period_in_words;
 
 /// Maximum number of messages that are looked through.
@@ -111,7 +111,7 @@ impl JobsAdmin<'_> {
         let reflections = self.schedule.coming().await?.into_iter().filter(|coming| coming.person == id);
         items.extend(reflections.map(|coming| {
             let period = period_in_words(coming.job.as_str(), &coming.period);
-            let text = Labelled::new(Arc::from(period), Label::trusted(), Scope::Person(id));
+            let text = ShownLabel::nothing().text(period, Scope::Person(id));
             AgendaItem { text: Some(text), ..item(coming.at, AgendaKind::Reflection) }
         }));
         let heartbeats = self.schedule.heartbeats(Some(id)).await?.into_iter();
