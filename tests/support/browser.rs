@@ -86,6 +86,16 @@ impl Browser {
         (response.headers().clone(), response.bytes().await.unwrap().to_vec())
     }
 
+    /// Opens a list, and each page that its link to the next one leads to.
+    pub async fn each_page(&self, path: &str) -> Vec<Page> {
+        let mut pages = vec![self.get(path).await];
+        while let Some(next) = pages[pages.len() - 1].text.split("rel=\"next\" href=\"").nth(1) {
+            let next = next.split('"').next().unwrap().replace("&amp;", "&");
+            pages.push(self.get(&next).await);
+        }
+        pages
+    }
+
     /// Sends a form with files.
     pub async fn send(&self, path: &str, form: &[(&str, &str)], files: &[(&str, &[u8])]) -> Page {
         let request = self
