@@ -7,13 +7,13 @@ use compline::web::Who;
 use serde_json::json;
 
 use crate::driver::Chromium;
-use crate::examination::{faults, loading_faults};
+use crate::examination::{faults, faults_here, loading_faults};
 use crate::support::browser::{Browser, sign_in_code};
 use crate::support::lived_in as home;
 use crate::support::page_list::pages;
 
 async fn every_page_is_good(name: &str, who: Who) {
-    let story = home::lived_in().await;
+    let story = home::everything().await;
     let reader = Browser::of(story.app(), name).await;
     let paths = pages(&reader, who).await;
     assert!(paths.len() >= 10, "{paths:?}");
@@ -38,6 +38,57 @@ async fn every_page_of_an_owner_is_good() {
 #[tokio::test]
 async fn every_page_of_a_member_is_good() {
     every_page_is_good("Ada", Who::Member).await;
+}
+
+/// Pages that answer a form: where it stands, what is filled in, its button, and what then holds.
+const ANSWERS: &[(&str, &str, &str, &str)] = &[
+    (
+        "/people",
+        "document.querySelector('[value=pair]').form.elements.name.value = 'Carl'",
+        "Make a code",
+        "document.title.startsWith('A code for Carl') && !!document.querySelector('svg.qr')",
+    ),
+    ("/me", "0", "Make a code", "location.pathname === '/me/link'"),
+    ("/schedule", "0", "Cancel", "location.pathname === '/act'"),
+    (
+        "/memory/pets",
+        "0",
+        "Forget this note",
+        "location.pathname === '/act' && !!document.querySelector('main button')",
+    ),
+    ("/memory/untrusted/recipe", "0", "Read it and make it mine", "!!document.querySelector('[name=code]')"),
+    ("/models", "document.querySelector('[name=hash]').value = '1'.repeat(64)", "Accept exactly this", REFUSED),
+    ("/proposals/1", "document.querySelector('[name=hash]').value = '1'.repeat(64)", "Approve exactly this", REFUSED),
+    (
+        "/memory/pets?edit=1",
+        "document.querySelector('[name=digest]').value = document.querySelector('main textarea').value = '1'.repeat(64)",
+        "Save",
+        REFUSED,
+    ),
+];
+const REFUSED: &str = "!!document.querySelector('main [role=alert]')";
+
+/// Proves: page/accessible
+#[tokio::test]
+async fn every_answer_to_a_form_is_good() {
+    let story = home::everything().await;
+    let base = Browser::new(story.app()).base;
+    let browser = Chromium::open().await;
+    browser.sign_in(&base, &sign_in_code(story.app(), "Robin").await).await;
+    let mut found = Vec::new();
+    for (path, fill, button, holds) in ANSWERS {
+        browser.driver.goto(format!("{base}{path}")).await.unwrap();
+        browser.value(fill).await;
+        browser.console().await;
+        browser.network().await;
+        browser.press_button(button).await;
+        browser.until(holds).await;
+        found.extend(faults_here(&browser, &base, &format!("{path} ({button})")).await);
+    }
+    // The browser itself tells of a refusal.
+    found.retain(|fault| !fault.contains("the server responded with a status of 409"));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    story.end().await;
 }
 
 /// A page with everything that is wrong with it, and what is said of that.

@@ -48,14 +48,19 @@ const UNSEEN: &str = "(() => { \
 const PRINTED: &str = "[...document.querySelectorAll('.top, .skip, button, main form')] \
     .filter((element) => element.checkVisibility()).map((element) => element.localName)";
 
-/// Opens an address and returns what is wrong with the page there: words of the console,
-/// violations of its policy, requests elsewhere, faults of accessibility, words that one cannot
-/// see, what does not belong on paper, and a width that makes one scroll sideways. 320 px are those
-/// of a page of 640 px at 200 %.
+/// Opens an address and returns what is wrong with the page there.
 pub async fn faults(browser: &Chromium, base: &str, path: &str) -> Vec<String> {
     browser.console().await;
     browser.network().await;
     browser.driver.goto(format!("{base}{path}")).await.unwrap();
+    faults_here(browser, base, path).await
+}
+
+/// Returns what is wrong with the page that is open: words of the console, violations of its
+/// policy, requests elsewhere, faults of accessibility, words that one cannot see, what does not
+/// belong on paper, and a width that makes one scroll sideways. 320 px are those of a page of
+/// 640 px at 200 %.
+pub async fn faults_here(browser: &Chromium, base: &str, path: &str) -> Vec<String> {
     let mut found = loading_faults(browser, base).await;
     for (width, is_dark) in [(1280, false), (1280, true), (360, false), (360, true)] {
         browser.look(width, is_dark).await;

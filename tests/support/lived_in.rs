@@ -5,15 +5,17 @@ use std::time::Duration;
 use compline::config::Price;
 use compline::id::PersonId;
 use compline::model::{ModelInfo, Purpose};
+use compline::people::Role;
 use compline::reflection::SlotProgress;
-use compline::store::{NewSlot, SlotState, Tx};
+use compline::store::{NewSlot, SeenTool, SlotState, Tx};
 use compline::time::{Clock, Period, Span, Zone};
-use compline::trust::Scope;
+use compline::trust::{Label, Scope, Source};
 use serde_json::{Value, json};
 
 use super::browser::SERVED;
+use super::channel::Channel;
 use super::model::{Say, Scripted, usual};
-use super::story::{ADA as ROBIN, BEN as ADA, StoryOver, skill};
+use super::story::{ADA as ROBIN, BEN as ADA, EVE, StoryOver, skill};
 use super::telegram::FakeTelegram;
 
 /// A story on Telegram.
@@ -21,10 +23,13 @@ pub type Story = StoryOver<FakeTelegram>;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
+fn settings() -> String {
+    format!("{SERVED}[reflection]\nenabled = false\nmin_messages = 1\n[skills]\nby_hand = \"live\"\n")
+}
+
 /// Starts a home without a past.
 pub async fn new() -> Story {
-    let settings = "[reflection]\nenabled = false\nmin_messages = 1\n[skills]\nby_hand = \"live\"\n";
-    let mut story = Story::prepared(&format!("{SERVED}{settings}")).await;
+    let mut story = Story::prepared(&settings()).await;
     story.people_are(&[("Robin", "owner", ROBIN), ("Ada", "member", ADA)]);
     let price = Some(Price { input: 3_000_000, cached: 300_000, output: 15_000_000 });
     let card = |name: &str| ModelInfo {
@@ -128,6 +133,62 @@ pub async fn lived_in() -> Story {
     });
     reflect(&story).await;
     story.pass(HOUR).await;
+    story
+}
+
+/// Starts a home with a week behind it and one of everything that pages show: a refused proposal, a
+/// reflection that was missed, a stranger, a question, a text to keep, a note and files from
+/// outside, an outside tool, and files of each kind.
+pub async fn everything() -> Story {
+    let mut story = lived_in().await;
+    // Nothing listens there.
+    story.settings(&format!("{}[[mcp]]\nname = \"fake\"\nurl = \"http://127.0.0.1:9/mcp\"\n", settings()));
+    story.restart().await;
+    let party = skill("party", "Use when a party is planned.", "Sing.");
+    let submitted = json!({ "name": "party", "change": "create", "files": [{ "path": "SKILL.md", "content": party }],
+        "rationale": "It was asked for once." });
+    called(&story, ROBIN, "Remember how we plan parties.", "submit_skill", submitted, "I have proposed it.").await;
+    story.say(ROBIN, "/reject 2 It is too short.").await;
+    story.writes("plans/guests.json", "{ \"guests\": [\"Nora\", \"Carl\"] }");
+    story.writes("plans/prices.csv", "what;price\nleeks;2.40\n");
+    std::fs::write(story.path_of("plans/picture.png"), include_bytes!("../../docs/images/page-proposal.png")).unwrap();
+    story.writes("memory/pets.md", "# Pets\n\nCat: Tom\n");
+    story.writes("memory/untrusted/recipe.md", "# Marzipan\n\nTen eggs.\n");
+    story.writes("agents/reviewer/memory.md", "## Insights\n\n- **Tone**: calm (2026-11-01)\n");
+    story.say(EVE, "May I come in?").await;
+    let tool = SeenTool {
+        name: "look".to_owned(),
+        description: "Looks something up.".to_owned(),
+        schema: json!({ "type": "object", "properties": { "what": { "type": "string" } } }).to_string(),
+        digest: "1".to_owned(),
+        label: Label::untrusted(Source::new("tool", "fake/look")),
+    };
+    let now = story.clock.now();
+    let plant = move |tx: Tx<'_>| {
+        tx.people().allow("Nora", Role::Member, "pairing", now)?;
+        tx.slots().claim_slot(&NewSlot {
+            job: "daily",
+            scope: Scope::Person(PersonId(1)),
+            period: "2026-11-21",
+            from: now,
+            to: now,
+            due_at: now,
+            state: SlotState::Missed,
+            reason: "the program was off",
+            again: false,
+            at: now,
+        })?;
+        tx.mcp_tools().saw_tools("fake", &[tool], now)
+    };
+    story.app().journal.write("plant", plant).await.unwrap();
+    story.fake.passes_on(ROBIN, ADA, "look at this");
+    story.answered().await;
+    story.fake.sends_file(ROBIN, "list.txt", "milk");
+    story.answered().await;
+    let kept = json!({ "title": "Tea", "content": "Warm the pot.", "kind": "preference" });
+    called(&story, ROBIN, "Remember what it says of tea.", "remember", kept, "Noted.").await;
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "Buy milk" }));
+    story.say(ROBIN, "And remind me of it.").await;
     story
 }
 

@@ -121,7 +121,7 @@ fn agents(AgentMemories(memories): &AgentMemories) -> Markup {
                 td { (state) }
                 td { form.inline method="post" action="/memory" {
                     input type="hidden" name="name" value=(memory.name);
-                    button type="submit" name="state" value=(change) aria-label={ "Switch " (reveal(&memory.name)) " " (change) } { "Switch " (change) }
+                    button type="submit" name="state" value=(change) aria-label={ "Switch " (change) " " (reveal(&memory.name)) } { "Switch " (change) }
                 } }
             }
         } }

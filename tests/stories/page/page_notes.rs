@@ -167,7 +167,7 @@ async fn what_is_switched_off_does_not_come_to_mind() {
         let mut ada = Browser::of(story.app(), "Ada").await;
         let page = ada.get("/memory").await.text;
         let (state, change) = if usual { ("on", "off") } else { ("off", "on") };
-        assert!(page.contains(&format!("aria-label=\"Switch experience/nurse {change}\"")), "{page}");
+        assert!(page.contains(&format!("aria-label=\"Switch {change} experience/nurse\"")), "{page}");
         assert!(page.contains("in use") && page.contains(&format!("<td>{state}</td>")), "{page}");
         let form = [("name", "experience/nurse"), ("state", change)];
         for _ in 0..2 {
