@@ -3,19 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use compline::store::SeenTool;
-use compline::time::Clock;
-use compline::trust::{Label, Source};
 use compline::web::Who;
 use dom_query::{Document, NodeRef};
 use reqwest::header::{HeaderValue, USER_AGENT};
 use reqwest::{Method, StatusCode};
+use rusqlite::types::Value;
 
 use crate::support::browser::{Browser, answer, sign_in_code};
-use crate::support::channel::Channel;
 use crate::support::lived_in::{self, Story};
 use crate::support::page_list::pages;
-use crate::support::story::{ADA as ROBIN, BEN as ADA, EVE};
+use crate::support::story::ADA as ROBIN;
 
 const CORPUS: &str = include_str!("../../corpus/web/hostile.json");
 
@@ -34,40 +31,130 @@ const ATTRIBUTES: &str = "accept action alt autocapitalize autocomplete autofocu
     role rows rowspan rx ry scope selected spellcheck src start step stroke tabindex title \
     transform type value viewBox width x x1 x2 y y1 y2";
 
-/// Fields of the journal that take any text, and those that hold a list of texts as JSON.
-const FIELDS: &[(&str, &str)] = &[
-    ("texts", "text"),
-    ("attachments", "name"),
-    ("attachments", "mime"),
-    ("attachments", "trouble"),
-    ("summaries", "title"),
-    ("reflections", "title"),
-    ("actions", "title"),
-    ("actions", "reason"),
-    ("reminders", "text"),
-    ("proposals", "rationale"),
-    ("proposals", "reason"),
-    ("verdicts", "note"),
-    ("strangers", "name"),
-    ("skills", "title"),
-    ("skills", "description"),
-    ("skill_files", "bytes"),
-    ("entries", "name"),
-    ("entries", "text"),
-    ("entries", "category"),
-    ("file_contents", "content"),
-    ("steps", "tool"),
-    ("steps", "text"),
-    ("steps", "model"),
-    ("spending", "model"),
-    ("reactions", "emoji"),
-    ("conversations", "opening"),
-    ("outside_tools", "description"),
-    ("imports", "name"),
-    ("web_sessions", "browser"),
+/// How a field holds its text.
+#[derive(Clone, Copy)]
+enum Form {
+    /// As it is.
+    Text,
+    /// As each text within JSON.
+    Leaves,
+    /// As JSON of its own, with `@` for the text.
+    Json(&'static str),
+}
+
+use Form::{Json, Leaves, Text};
+
+/// Fields of the journal that pages show.
+const SHOWN: &[(&str, &str, Form)] = &[
+    ("texts", "text", Text),
+    ("attachments", "name", Text),
+    ("summaries", "title", Text),
+    ("summaries", "topics", Json("[@]")),
+    ("summaries", "decisions", Json("[@]")),
+    ("summaries", "preferences", Json("[@]")),
+    ("summaries", "pending", Json("[@]")),
+    ("reflections", "title", Text),
+    ("actions", "title", Text),
+    ("actions", "reason", Text),
+    ("reminders", "text", Text),
+    ("slots", "period", Text),
+    ("slots", "reason", Text),
+    ("proposals", "rationale", Text),
+    ("proposals", "reason", Text),
+    ("verdicts", "note", Text),
+    ("verdicts", "findings", Json(FINDING)),
+    ("strangers", "name", Text),
+    ("strangers", "sender", Text),
+    ("strangers", "adapter", Text),
+    ("addresses", "peer", Text),
+    ("skill_files", "bytes", Text),
+    ("files", "cause", Text),
+    ("file_contents", "content", Text),
+    ("keeps", "path", Text),
+    ("keeps", "shown", Text),
+    ("steps", "tool", Text),
+    ("steps", "call", Leaves),
+    ("steps", "text", Text),
+    ("spending", "model", Text),
+    ("spending", "purpose", Text),
+    ("outbox", "text", Text),
+    ("outbox", "buttons", Leaves),
+    ("outbox", "decision", Text),
+    ("outside_tools", "server", Text),
+    ("outside_tools", "name", Text),
+    ("outside_tools", "description", Text),
+    ("outside_tools", "schema", Leaves),
+    ("web_sessions", "browser", Text),
 ];
-const LISTS: &[(&str, &str)] =
-    &[("summaries", "topics"), ("summaries", "decisions"), ("summaries", "preferences"), ("summaries", "pending")];
+/// A finding of the scan, and in the row of the effects an effect.
+const FINDING: &str =
+    r#"[{"rule": @, "path": @, "line": 1, "column": 1, "excerpt": @, "says": @, "kind": "tools", "object": @}]"#;
+
+/// Fields that pages show, which are read from the folder again at a start.
+const READ_AGAIN: &[(&str, &str, Form)] =
+    &[("skills", "title", Text), ("skills", "description", Text), ("entries", "name", Text), ("entries", "text", Text)];
+
+/// Fields that no page shows.
+const UNSEEN: &[(&str, &str)] = &[
+    ("actions", "day"),
+    ("actions", "payload"),
+    ("addresses", "account"),
+    ("addresses", "alias"),
+    ("attachments", "mime"),
+    ("attachments", "reference"),
+    ("attachments", "text_path"),
+    ("attachments", "trouble"),
+    ("conversations", "opening"),
+    ("conversations", "opening_label"),
+    ("entries", "category"),
+    ("entries", "section"),
+    ("extractions", "corrections"),
+    ("extractions", "facts"),
+    ("extractions", "model"),
+    ("files", "author"),
+    ("inbox", "raw"),
+    ("keeps", "instead_of"),
+    ("keeps", "replaces"),
+    ("messages", "album"),
+    ("messages", "also"),
+    ("messages", "reason"),
+    ("outbox", "quotes"),
+    ("outbox", "trouble"),
+    ("parts", "buttons"),
+    ("parts", "form"),
+    ("parts", "plain"),
+    ("parts", "rich"),
+    ("proposals", "new_name"),
+    ("questions", "call"),
+    ("questions", "covers"),
+    ("skill_versions", "hosts"),
+    ("steps", "model"),
+    ("strangers", "account"),
+    ("summaries", "model"),
+    ("turns", "context"),
+    ("turns", "context_label"),
+    ("turns", "reacted"),
+    ("turns", "reason"),
+    ("turns", "recalled"),
+];
+
+/// Fields that are not filled here, and why; `*` stands for every table or column.
+const LEFT: &[(&str, &str)] = &[
+    ("stand on the disk too, as names of files, skills and people, and are filled there", NAMES),
+    ("hold words and numbers of the program, and no other is read", OWN),
+    ("have no row here, as in most homes", EMPTY),
+];
+const NAMES: &str = "attachments.path entries.path files.path files.replaces indexed.path people.folder people.name \
+    proposals.skill skill_files.path skills.name skill_versions.skill unindexed.path";
+const OWN: &str = "addresses.adapter *.state *.kind *.label *.scope *.digest *.role *.origin *.key *.zone *.quiet_hours \
+    conversations.began_because conversations.opening_state cursors.* decisions.* declared_addresses.* \
+    derived_from.* extractions.cause fingerprints.node inbox.* indexed.stamp indexed.trouble meta.value \
+    messages.cause messages.external_id outbox.urgency parts.external_id parts.file people.* proposals.base \
+    proposals.change proposals.content proposals.nonce proposals.standing reminders.cron skills.installed skills.shipped slots.job \
+    spending.day strangers.guess_day strangers.told_day summaries.view outside_tools.accepted_digest \
+    verdicts.outcome verdicts.stage web_codes.began_by web_sessions.began_by web_sessions.theme";
+const EMPTY: &str = "compactions.* deleted_ahead.* embeddings.* enclosures.* folder_moves.* forgettings.* grants.* \
+    groups.* guests.* health_changes.* heartbeats.* imports.* pairing_codes.* previews.* reactions.* skill_changes.*";
 
 /// Number of rounds in which each field gets other texts.
 const ROUNDS: usize = 12;
@@ -78,31 +165,72 @@ fn corpus() -> Vec<String> {
     texts
 }
 
-/// Puts other texts into every field of the journal.
-fn fill(story: &Story, texts: &[String], round: usize) {
-    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
-    let mut next = round * 29;
-    for (fields, is_list) in [(FIELDS, false), (LISTS, true)] {
-        for (table, column) in fields {
-            let mut query = journal
-                .prepare(&format!("SELECT rowid FROM {table}"))
-                .unwrap_or_else(|_| journal.prepare(&format!("SELECT NULL FROM {table}")).unwrap());
-            let rows: Vec<Option<i64>> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-            for row in rows {
-                let text = &texts[next % texts.len()];
-                next += 1;
-                let value = if is_list { serde_json::json!([text]).to_string() } else { text.clone() };
-                let set = format!("UPDATE {table} SET {column} = ?1 WHERE ?2 IS NULL OR rowid = ?2");
-                let set = if row.is_none() { set.replace(" OR rowid = ?2", "") } else { set };
-                let stored = if *column == "bytes" || *column == "content" {
-                    journal.execute(&set, rusqlite::params![value.as_bytes(), row])
-                } else {
+fn journal(story: &Story) -> rusqlite::Connection {
+    rusqlite::Connection::open(story.home.join("compline.db")).unwrap()
+}
+
+/// Puts a text into every row of these fields: the one for the number of the field.
+fn fill(story: &Story, fields: &[(&str, &str, Form)], mut text: impl FnMut(usize) -> String) {
+    let journal = journal(story);
+    for (at, (table, column, form)) in fields.iter().enumerate() {
+        let mut query = ["rowid", "NULL"]
+            .iter()
+            .find_map(|row| journal.prepare(&format!("SELECT {row}, CAST({column} AS TEXT) FROM {table}")).ok())
+            .unwrap();
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        let rows: Vec<(Option<i64>, String)> = rows.map(Result::unwrap).collect();
+        for (row, before) in rows {
+            let value = form.of(&text(at), &before);
+            let is_blob = *column == "bytes" || *column == "content";
+            let value = if is_blob { Value::Blob(value.into_bytes()) } else { Value::Text(value) };
+            let done = match row {
+                Some(row) => {
+                    let set = format!("UPDATE {table} SET {column} = ?1 WHERE rowid = ?2");
                     journal.execute(&set, rusqlite::params![value, row])
-                };
-                stored.unwrap_or_else(|error| panic!("{table}.{column}: {error}"));
+                }
+                None => journal.execute(&format!("UPDATE {table} SET {column} = ?1"), [value]),
+            };
+            done.unwrap_or_else(|error| panic!("{table}.{column}: {error}"));
+        }
+    }
+}
+
+impl Form {
+    /// Returns the value of a field with a text.
+    fn of(self, text: &str, before: &str) -> String {
+        match self {
+            Text => text.to_owned(),
+            Json(form) => form.replace('@', &serde_json::json!(text).to_string()),
+            Leaves => {
+                let mut value = serde_json::from_str(before).unwrap_or_default();
+                put(&mut value, text);
+                value.to_string()
             }
         }
     }
+}
+
+/// Puts a text in place of each text within JSON.
+fn put(value: &mut serde_json::Value, text: &str) {
+    match value {
+        serde_json::Value::String(old) => text.clone_into(old),
+        serde_json::Value::Array(list) => list.iter_mut().for_each(|one| put(one, text)),
+        serde_json::Value::Object(map) => map.values_mut().for_each(|one| put(one, text)),
+        _ => {}
+    }
+}
+
+/// The fields of the journal that can hold text.
+fn fields_of_the_journal(story: &Story) -> Vec<(String, String)> {
+    let journal = journal(story);
+    let mut query = journal
+        .prepare(
+            "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
+             AND c.type IN ('TEXT', 'BLOB') AND m.name NOT LIKE '%\\_fts%' ESCAPE '\\'
+             AND m.name <> 'refinery_schema_history'",
+        )
+        .unwrap();
+    query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
 }
 
 /// Returns what a page holds that it may not.
@@ -166,42 +294,80 @@ async fn examine(browser: &Browser, path: &str, found: &mut Vec<String>) -> Stat
 /// Proves: page/hostile
 #[tokio::test]
 async fn hostile_texts_in_every_field_stand_as_text() {
-    let mut story = lived_in::lived_in().await;
-    story.fake.sends_file(ROBIN, "list.txt", "milk");
-    story.fake.passes_on(ROBIN, ADA, "look at this");
-    story.say(EVE, "May I come in?").await;
+    let mut story = lived_in::everything().await;
     story.writes("agents/<img src=x onerror=alert(1)>/memory.md", "- **<b>**: <script>\n");
-    story.answered().await;
-    let tool = SeenTool {
-        name: "look".to_owned(),
-        description: String::new(),
-        schema: "{}".to_owned(),
-        digest: "1".to_owned(),
-        label: Label::untrusted(Source::new("tool", "fake/look")),
-    };
-    let now = story.clock.now();
-    let seen = story.app().journal.write("plant", move |tx| tx.mcp_tools().saw_tools("fake", &[tool], now));
-    seen.await.unwrap();
-    let (robin, ada) = (Browser::of(story.app(), "Robin").await, Browser::of(story.app(), "Ada").await);
-    let addresses = [(robin.clone(), pages(&robin, Who::Owner).await), (ada.clone(), pages(&ada, Who::Member).await)];
+    let (mut robin, ada) = (Browser::of(story.app(), "Robin").await, Browser::of(story.app(), "Ada").await);
+    assert_eq!(robin.post("/chat", &[("id", "told"), ("text", "/whoami")]).await.leads_to(), "/chat");
+    story.settle().await;
+    let readers = [(robin.clone(), pages(&robin, Who::Owner).await), (ada.clone(), pages(&ada, Who::Member).await)];
+    let unseen: Vec<(&str, &str, Form)> = UNSEEN.iter().map(|(table, column)| (*table, *column, Text)).collect();
+    story.stop().await;
+    fill(&story, &unseen, |at| format!("hidden{at}x"));
+    story.start().await;
+    let seen = all_pages(&story, &readers).await.concat();
+    for (at, (table, column)) in UNSEEN.iter().enumerate() {
+        assert!(!seen.contains(&format!("hidden{at}x")), "{table}.{column} is shown");
+    }
     let texts = corpus();
     let mut found = Vec::new();
     for round in 0..ROUNDS {
+        let mut next = round * 29;
         story.stop().await;
-        fill(&story, &texts, round);
+        let mut hostile = |_| {
+            next += 1;
+            texts[next % texts.len()].clone()
+        };
+        // What was decided stands in place of the buttons.
+        let is_wanted = |(_, column, _): &&(_, &str, _)| *column != "decision" || round % 2 == 1;
+        fill(&story, &SHOWN.iter().filter(is_wanted).copied().collect::<Vec<_>>(), &mut hostile);
         story.start().await;
-        for (browser, paths) in &addresses {
-            let browser = browser.clone().at(story.app());
-            for path in paths {
-                let status = examine(&browser, path, &mut found).await;
-                assert!(status.is_success(), "{path}: {status}");
-            }
+        fill(&story, READ_AGAIN, &mut hostile);
+        for (page, path) in all_pages(&story, &readers).await.iter().zip(readers.iter().flat_map(|(_, paths)| paths)) {
+            found.extend(intruders(path, page).into_iter().map(|intruder| format!("{path}: {intruder}")));
         }
     }
     found.sort();
     found.dedup();
     assert!(found.is_empty(), "{} intruders:\n{}", found.len(), found.join("\n"));
     story.stop_here().await;
+}
+
+/// Opens each page of each reader.
+async fn all_pages(story: &Story, readers: &[(Browser, Vec<String>)]) -> Vec<String> {
+    let mut all = Vec::new();
+    for (browser, paths) in readers {
+        let browser = browser.clone().at(story.app());
+        for path in paths {
+            let page = browser.get(path).await;
+            assert!(page.status.is_success(), "{path}: {} {}", page.status, page.text);
+            all.push(page.text);
+        }
+    }
+    all
+}
+
+/// Each field of the journal that can hold text is filled, or has a reason why it is not.
+#[tokio::test]
+async fn each_field_that_can_hold_text_is_thought_of() {
+    let story = lived_in::new().await;
+    let fields = fields_of_the_journal(&story);
+    let filled =
+        SHOWN.iter().chain(READ_AGAIN).map(|(table, column, _)| (*table, *column)).chain(UNSEEN.iter().copied());
+    let filled: BTreeSet<(&str, &str)> = filled.collect();
+    let left: Vec<(&str, &str)> =
+        LEFT.iter().flat_map(|(_, names)| names.split_whitespace().map(|name| name.split_once('.').unwrap())).collect();
+    let fits = |(table, column): &(&str, &str), field: &(String, String)| {
+        (*table == "*" || *table == field.0) && (*column == "*" || *column == field.1)
+    };
+    let is_known = |field: &(String, String)| {
+        filled.contains(&(field.0.as_str(), field.1.as_str())) || left.iter().any(|name| fits(name, field))
+    };
+    let unknown: Vec<_> = fields.iter().filter(|field| !is_known(field)).collect();
+    assert!(unknown.is_empty(), "{unknown:?}");
+    let gone: Vec<_> =
+        filled.iter().chain(&left).filter(|name| !fields.iter().any(|field| fits(name, field))).collect();
+    assert!(gone.is_empty(), "These are listed and do not exist: {gone:?}");
+    story.end().await;
 }
 
 /// Proves: page/hostile
@@ -284,7 +450,7 @@ async fn hostile_names_stand_as_text() {
         story.write_skill(name, "Use when tea is made.", name);
     }
     // No one can be given such a name; the journal may hold it nevertheless.
-    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    let journal = journal(&story);
     for name in names.iter().step_by(8) {
         let sql = "INSERT OR IGNORE INTO people (name, role, declared, created_at) VALUES (?1, 'member', 'pairing', 0)";
         journal.execute(sql, [name]).unwrap();
@@ -303,6 +469,13 @@ async fn hostile_names_stand_as_text() {
         story.writes(&format!("memory/{name}.md"), &format!("# {name}\n"));
     }
     story.say(ROBIN, "hello again").await;
+    let logged: String =
+        names.iter().map(|name| format!("2026-11-20T12:00:00Z  WARN {}\n", name.replace('\n', "|"))).collect();
+    std::fs::create_dir_all(story.home.join("logs")).unwrap();
+    std::fs::write(story.home.join("logs/compline-2026-11-20.log"), logged).unwrap();
+    let log = robin.each_page("/status/log").await;
+    assert!(log.len() > 2 && log[0].text.contains("&lt;"), "{}", log.len());
+    found.extend(log.iter().flat_map(|page| intruders("/status/log", &page.text)));
     let walked = walk(&robin, &["/files/plans", "/memory", "/skills"], &mut found).await;
     assert!(walked > 400, "{walked}");
     assert!(robin.get("/people").await.text.contains("&lt;"), "the names stand there");
