@@ -180,7 +180,8 @@ pub async fn large_home(notes: usize, messages: usize, settings: &str) -> LargeH
     }
     let config = with_settings(home.path(), 1, settings);
     let model = scripted(&clock);
-    let app = App::build(config.clone(), with_model(&clock, Arc::clone(&model))).await.unwrap();
+    let seams = Overrides { terminal_only: config.web.is_none(), ..with_model(&clock, Arc::clone(&model)) };
+    let app = App::build(config.clone(), seams).await.unwrap();
     let year = Duration::from_hours(365 * 24) - QUIET;
     let apart = year / u32::try_from(messages / 2).unwrap();
     remember(&app.journal, messages, clock.now().minus(QUIET + year), apart, 200).await;
