@@ -8,7 +8,7 @@ use compline::adapter::terminal::{Connection, Frame};
 use compline::app::{App, Overrides};
 use compline::config::{Config, Home};
 use compline::id::PersonId;
-use compline::model::ModelInfo;
+use compline::model::{Model, ModelInfo};
 use compline::people::Party;
 use compline::store::{
     BoundaryReason, ConversationKind, Journal, MessageKind, MessageState, NewConversation, NewMessage, NewStep,
@@ -21,7 +21,7 @@ use crate::support::model::Scripted;
 use crate::{cpu, figure, line};
 
 /// Time without a message before now: no reflection on a day is caught up with while one measures.
-pub const QUIET: Duration = Duration::from_hours(8 * 24);
+const QUIET: Duration = Duration::from_hours(8 * 24);
 /// The page is off but where it is measured.
 const OFF: &str = "[web]\nenabled = false\n";
 
@@ -180,7 +180,9 @@ pub async fn large_home(notes: usize, messages: usize, settings: &str) -> LargeH
     }
     let config = with_settings(home.path(), 1, settings);
     let model = scripted(&clock);
-    let seams = Overrides { terminal_only: config.web.is_none(), ..with_model(&clock, Arc::clone(&model)) };
+    // Work in the background takes none of the answers that are made ready for the chat.
+    let background = vec![scripted(&clock) as Arc<dyn Model>];
+    let seams = Overrides { terminal_only: config.web.is_none(), background, ..with_model(&clock, Arc::clone(&model)) };
     let app = App::build(config.clone(), seams).await.unwrap();
     let year = Duration::from_hours(365 * 24) - QUIET;
     let apart = year / u32::try_from(messages / 2).unwrap();

@@ -12,14 +12,13 @@ use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use axum::http::{HeaderMap, Request, StatusCode};
 use compline::app::App;
 use compline::id::PersonId;
-use compline::time::{Clock, Period, Span, SystemClock, Zone};
-use compline::web::Web;
+use compline::web::{RouteRow, Web};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 use tower::ServiceExt;
 
-use crate::library::{LargeHome, QUIET, large_home, word};
+use crate::library::{LargeHome, large_home, word};
 use crate::support::browser::sign_in_code;
 use crate::{figure, line};
 
@@ -106,7 +105,7 @@ pub async fn measure() {
 }
 
 /// Makes one row of each kind that has a page of its own: a reminder, a proposal, a file that was
-/// sent, a skill and a reflection, and with them use of a model.
+/// sent and a skill, and with them use of a model.
 async fn begin_each_list(home: &LargeHome, browser: &Browser) {
     let skill = |name| format!("---\nname: {name}\ndescription: Use when tea is to be made.\n---\n\nBoil it.\n");
     let proposed = json!({ "name": "coffee", "change": "create", "rationale": "It was asked for.",
@@ -123,13 +122,13 @@ async fn begin_each_list(home: &LargeHome, browser: &Browser) {
     std::fs::create_dir_all(home.folder.path().join("skills/tea")).unwrap();
     std::fs::write(home.folder.path().join("skills/tea/SKILL.md"), skill("tea")).unwrap();
     browser.says("/skills", "/skills", "href=\"/skills/tea\"").await;
-    let day = Period::containing(Span::Day, SystemClock::default().now().minus(QUIET), Zone::UTC).previous();
-    browser.says(&format!("/reflect daily {day}"), "/reflections", "href=\"/reflections/1\"").await;
 }
 
-/// Every page of the table, with the parts of its address filled in.
+/// Every page of the table, with the parts of its address filled in. There is no reflection.
 async fn paths(browser: &Browser) -> Vec<String> {
-    let rows = Web::table().into_iter().filter(|row| row.method == "GET" && !row.path.starts_with("/assets"));
+    let left = ["/assets", "/reflections/"];
+    let is_read = |row: &RouteRow| row.method == "GET" && !left.iter().any(|left| row.path.starts_with(left));
+    let rows = Web::table().into_iter().filter(is_read);
     let chat = browser.shows("/chat").await;
     let sent = chat.split("/chat/files/").nth(1).expect("a file was sent").split('"').next().unwrap().to_owned();
     let filled = |part: &str| match part {
@@ -141,7 +140,7 @@ async fn paths(browser: &Browser) -> Vec<String> {
         part if part.starts_with('{') => "1".to_owned(),
         part => part.to_owned(),
     };
-    let path = |row: compline::web::RouteRow| row.path.split('/').map(filled).collect::<Vec<_>>().join("/");
+    let path = |row: RouteRow| row.path.split('/').map(filled).collect::<Vec<_>>().join("/");
     let searches = [word(3_000), format!("{} {}", word(40), word(900))]
         .map(|words| format!("/search?q={}", words.replace(' ', "+")));
     rows.map(path).chain(searches).collect()
