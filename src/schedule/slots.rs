@@ -9,9 +9,10 @@
 //! their days get a reflection when they come.
 //!
 //! A request of an owner does not change which time is covered. The period has to be over, earlier
-//! periods without a reflection go first, and a finished period is repeated only if the request
-//! says so. The new run then counts, and the older one stays as it is. The current day can be
-//! looked at so far: that is a job of its own ([`SO_FAR`]), so the day's slot still comes.
+//! periods without a slot go first, and a finished period is repeated only if the request says so.
+//! The new run then counts, and the older one stays as it is. A missed period is covered alone,
+//! without the others of its slot. The current day can be looked at so far: that is a job of its own
+//! ([`SO_FAR`]), so the day's slot still comes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -227,14 +228,26 @@ impl Schedule {
             .write("ask for a slot", move |tx| {
                 let scope = Scope::Person(person);
                 let name = period.to_string();
-                if let Some(last) = tx.slots().newest_run(scope, job.as_str(), &name)? {
+                let (begins, ends) = (period.begins(zone), period.ends(zone));
+                let last = match tx.slots().newest_run(scope, job.as_str(), &name)? {
+                    None => tx.slots().missed_slot(scope, job.as_str(), begins, ends)?,
+                    last => last,
+                };
+                // A missed slot covers several periods, and one of them is wanted.
+                let last = last.map(|last| match last.state {
+                    SlotState::Missed => {
+                        SlotRow { from: last.from.max(begins), to: last.to.min(ends), period: name.clone(), ..last }
+                    }
+                    _ => last,
+                });
+                if let Some(last) = last {
                     return again_or_not(tx, last, again, now);
                 }
                 let Some(since) = since(*tx, person, job)? else { return Ok(OnDemandResult::TooEarly(name)) };
                 // Due as soon as it is over, and never too old, because it was requested.
                 let every_minute = Cron::parse("* * * * *")?;
                 let plan = plan(job, &every_minute, &since, Duration::MAX, zone, now);
-                let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= period.ends(zone)).collect();
+                let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= ends).collect();
                 store(tx, scope, &wanted, now)?;
                 let row = tx.slots().newest_run(scope, job.as_str(), &name)?;
                 Ok(row.map_or(OnDemandResult::TooEarly(name.clone()), |row| OnDemandResult::Begun(row.id, name)))

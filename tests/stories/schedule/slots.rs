@@ -135,6 +135,34 @@ async fn slots_marked_by_a_fast_clock_are_discarded_once_it_is_corrected() {
     story.end().await;
 }
 
+/// Proves: reflection/on-request
+#[tokio::test]
+async fn each_missed_day_can_be_asked_for_alone() {
+    let mut story = Story::with(SETTINGS).await;
+    story.say(ADA, "we planted a cherry").await;
+    story.pass(HOUR * 13).await; // 01:00
+    story.say(ADA, "and then a pear").await;
+    story.stop().await;
+    story.clock.set(NOON.plus(HOUR * 24 * 12));
+    story.start().await;
+    story.settle().await;
+    assert_eq!(slots(&story).first().unwrap(), "daily 2026-11-24 missed", "five days, two of them with words");
+    let before = looked_back(&story).len();
+    for (day, state) in [("2026-11-20", "done"), ("2026-11-21", "done"), ("2026-11-24", "quiet")] {
+        let answer = asked(&story, &["daily", day]).await;
+        assert_eq!(
+            (&answer.json["period"], &answer.json["state"]),
+            (&day.into(), &state.into()),
+            "{}",
+            answer.markdown
+        );
+    }
+    let asked_about: Vec<String> = looked_back(&story).iter().skip(before).map(words).collect();
+    let said = |text: &String| (text.contains("a cherry"), text.contains("a pear"));
+    assert_eq!(asked_about.iter().map(said).collect::<Vec<_>>(), [(true, false), (false, true)]);
+    story.end().await;
+}
+
 /// Promise (reflection/on-request): You can run a reflection at any time, a finished one is not
 /// repeated unless you ask for it, and you can read the results.
 #[tokio::test]
