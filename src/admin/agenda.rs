@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::JobsAdmin;
 use super::answer::ShownLabel;
-use crate::id::{AddressId, MessageId, PersonId};
+use crate::id::{AddressId, MessageId, PersonId, ProposalId};
 use crate::message::ChannelKind;
 use crate::people::Person;
 use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind, SlotRow};
@@ -21,7 +21,7 @@ const MAX_MISSED: u32 = 10;
 /// which is the most that can be asked for.
 const MAX_TIMES: usize = 7 * 24 * 4;
 
-/// What an item of an agenda is.
+/// Kind of an item of an agenda.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AgendaKind {
     /// A message of the person on that channel.
@@ -43,15 +43,17 @@ pub enum AgendaKind {
 pub struct AgendaItem {
     /// Time.
     pub at: Timestamp,
-    /// What it is.
+    /// Kind.
     pub kind: AgendaKind,
     /// Its message, if it has happened.
     pub message: Option<MessageId>,
     /// Text of what was not said by the person, if it has one.
     pub text: Option<Text>,
+    /// The proposal that it tells of.
+    pub proposal: Option<ProposalId>,
 }
 
-/// What was, as far back as was looked.
+/// Past items, as far back as was looked.
 #[derive(Debug, Clone)]
 pub struct PastItems {
     /// Items, oldest first.
@@ -65,7 +67,7 @@ pub struct PastItems {
 pub struct MissedItem {
     /// Time at which it was due.
     pub at: Timestamp,
-    /// What it was.
+    /// Kind.
     pub kind: AgendaKind,
     /// Why, in the program's own words.
     pub reason: String,
@@ -89,17 +91,17 @@ impl JobsAdmin<'_> {
         Ok(slots.into_iter().map(item).collect())
     }
 
-    /// What a person said and got without asking since then, as far as the newest
-    /// [`MAX_MESSAGES`] tell.
+    /// Returns what a person said and got without asking since then, from the newest
+    /// [`MAX_MESSAGES`].
     pub async fn past(&self, person: PersonId, since: Timestamp) -> anyhow::Result<PastItems> {
         self.journal.read_much(move |db| past(db, person, since)).await
     }
 
-    /// What comes for a person until then, soonest first: of a reflection and a heartbeat only the
-    /// next time.
+    /// Returns the items of a person until then, soonest first: of a reflection and a heartbeat only
+    /// the next time.
     pub async fn coming(&self, person: &Person, until: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
         let (id, zone) = (person.id, self.engine.zone_of(Scope::Person(person.id)).await?);
-        let item = |at, kind| AgendaItem { at, kind, message: None, text: None };
+        let item = |at, kind| AgendaItem { at, kind, message: None, text: None, proposal: None };
         let mut items = Vec::new();
         for row in self.journal.read(move |db| db.reminders().reminders_of(id)).await? {
             let kind = if row.kind == ReminderKind::Task { AgendaKind::Task } else { AgendaKind::Reminder };
@@ -130,7 +132,7 @@ fn past(db: Db<'_>, person: PersonId, since: Timestamp) -> anyhow::Result<PastIt
     let is_full = u32::try_from(messages.len()).is_ok_and(|count| count == MAX_MESSAGES);
     past.is_cut = is_full && messages.first().is_some_and(|oldest| oldest.effective_at >= since);
     for message in messages.into_iter().filter(|message| message.effective_at >= since) {
-        let (kind, text) = match (message.kind, message.address) {
+        let (kind, text, cause) = match (message.kind, message.address) {
             (MessageKind::Said, Some(address)) => {
                 let name = match channels.get(&address) {
                     Some(name) => name,
@@ -140,15 +142,17 @@ fn past(db: Db<'_>, person: PersonId, since: Timestamp) -> anyhow::Result<PastIt
                         channels.entry(address).or_insert(channel.map_or("elsewhere", ChannelKind::title))
                     }
                 };
-                (AgendaKind::Said(name), None)
+                (AgendaKind::Said(name), None, None)
             }
             (MessageKind::Sent, _) => match db.sent().sent(message.id)? {
-                Some(sent) => (kind_of(sent.cause), Some(sent.text)),
+                Some(sent) => (kind_of(sent.cause), Some(sent.text), Some(sent.cause)),
                 None => continue,
             },
             _ => continue,
         };
-        past.items.push(AgendaItem { at: message.effective_at, kind, message: Some(message.id), text });
+        let proposal = cause.filter(|cause| cause.kind == CauseKind::Proposal).and_then(|cause| cause.number);
+        let (at, message, proposal) = (message.effective_at, Some(message.id), proposal.map(ProposalId));
+        past.items.push(AgendaItem { at, kind, message, text, proposal });
     }
     Ok(past)
 }

@@ -26,7 +26,7 @@ const AHEAD: Duration = Duration::from_secs(7 * 24 * 3600);
 /// Number of coming times shown.
 const COMING: usize = 3;
 
-/// What was looked at.
+/// Form that marks the page as seen.
 #[derive(Deserialize)]
 pub struct SeenForm {
     /// Time at which the page was made.
@@ -111,7 +111,11 @@ fn since_last_look(web: &Web, visitor: &Visitor, past: &PastItems) -> Markup {
         ol.rows { @for (item, text) in unasked { li {
             p.facts {
                 @let at = render::time(item.at, visitor.zone, visitor.now);
-                @if let Some(message) = item.message { a href={ "/chat#m" (message) } { (at) } } @else { (at) }
+                @match (item.proposal, item.message) {
+                    (Some(proposal), _) => a href={ "/proposals/" (proposal) } { (at) },
+                    (None, Some(message)) => a href={ "/chat#m" (message) } { (at) },
+                    (None, None) => (at),
+                }
                 " · " (name(item.kind))
             }
             (texts::excerpt(text))
