@@ -149,10 +149,12 @@ impl Web {
 
     /// Returns true if the message is stored. If another one has its id, it gets one of its own.
     async fn is_stored(&self, visitor: &Visitor, message: &mut ChatMessage) -> anyhow::Result<bool> {
-        if self.chat.find(&visitor.person, message).await? == IdUse::Taken {
+        let mut used = self.chat.find(&visitor.person, message).await?;
+        if used == IdUse::Taken {
             message.id = own_id(message)?;
+            used = self.chat.find(&visitor.person, message).await?;
         }
-        Ok(self.chat.find(&visitor.person, message).await? == IdUse::Stored)
+        Ok(used == IdUse::Stored)
     }
 }
 
