@@ -35,7 +35,7 @@ use crate::config;
 use chat::ChatChannel;
 use guard::SiteNames;
 pub use routes::RouteRow;
-pub use visitor::Who;
+pub use visitor::Access;
 
 /// The page of one home.
 pub struct Web {

@@ -80,9 +80,9 @@ pub struct WebMessage {
     pub id: String,
     /// The sender, and the address of the answer.
     pub peer: String,
-    /// What the person typed.
+    /// Typed text.
     pub text: String,
-    /// What they pasted, each piece.
+    /// Pasted pieces.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pasted: Vec<String>,
     /// Files that they sent with it, which lie in their inbox.

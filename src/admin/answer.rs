@@ -102,7 +102,7 @@ pub(super) struct RenderContext<'a> {
     pub(super) zone: Zone,
     /// The time of the command.
     pub(super) now: Timestamp,
-    /// Where the reader types commands, and their language.
+    /// Surface on which the reader types commands, with their language.
     pub(super) surface: Surface,
 }
 

@@ -86,7 +86,7 @@ pub enum Query {
     Imports,
     /// The people with access.
     People(PageRequest<ListPlace>),
-    /// Who wrote without access.
+    /// Strangers who wrote without access.
     Strangers(PageRequest<ListPlace>),
     /// The removed people whom a name could mean.
     FormerPeople(String),
@@ -120,7 +120,7 @@ pub enum Query {
     SkillComparison(String, [VersionNumber; 2]),
     /// Overview of the caller's memory.
     Memory,
-    /// What agents and profiles have learned about the caller.
+    /// Memories of agents and profiles about the caller.
     AgentMemories,
     /// Full-text search in the caller's memory.
     SearchMemory(SearchQuery),

@@ -1,4 +1,4 @@
-//! What a person may have to fix, and how: the same findings for `compline doctor` and the page.
+//! Problems that a person may have to fix, and how: the same findings for `compline doctor` and the page.
 //!
 //! Everything here only reads, and quickly. What writes, asks a service or takes long stays with
 //! its caller: the command tries the disk, the models and the channels and fixes what cannot do

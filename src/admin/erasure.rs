@@ -39,7 +39,7 @@ pub(super) struct ForgetRequest<'r> {
     pub(super) messages: SourceMessages,
     /// Step.
     pub(super) step: ForgetStep,
-    /// Where it was typed.
+    /// Surface on which it was typed.
     pub(super) surface: Surface,
 }
 

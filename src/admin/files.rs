@@ -32,7 +32,7 @@ use crate::wording::{Language, command, files as says, memory};
 
 /// Number of items that a chat lists.
 const IN_CHAT: usize = 20;
-/// What is encoded in a typed place.
+/// Characters encoded in a typed place.
 const ENCODED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'/');
 
 /// A part of a folder that a command asks for.

@@ -46,7 +46,7 @@ pub enum LogLevel {
     Error,
     /// Something to watch.
     Warn,
-    /// What was done.
+    /// Completed work.
     Info,
     /// Details.
     Debug,
@@ -110,7 +110,7 @@ pub struct LogEntry {
 pub struct LogPage {
     /// Entries, newest first.
     pub entries: Vec<LogEntry>,
-    /// Where the next page goes on.
+    /// Place at which the next page begins, if there is one.
     pub next: Option<LogPlace>,
 }
 

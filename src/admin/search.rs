@@ -145,7 +145,7 @@ impl SearchAdmin<'_> {
 pub struct SearchReport {
     /// Name of the person who searches.
     pub person: String,
-    /// What was searched.
+    /// The query.
     pub query: SearchQuery,
     /// The hits, each with its file.
     pub hits: Vec<(Option<FileExcerpt>, SearchRow)>,

@@ -33,7 +33,7 @@ const AROUND: u32 = 10;
 pub enum TranscriptPart {
     /// All of them.
     Whole,
-    /// Those around a message, which need not exist any more.
+    /// The ones around a message, which need not exist any more.
     Around(MessageId),
 }
 

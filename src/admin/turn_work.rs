@@ -34,7 +34,7 @@ pub struct ToolCallItem {
     pub tool: String,
     /// Arguments, as JSON, which may repeat all that the turn had read.
     pub arguments: Text,
-    /// What the tool gave.
+    /// Result of the tool.
     pub result: Text,
     /// False if it was refused, or put to the person instead.
     pub is_made: bool,

@@ -74,7 +74,7 @@ pub struct DearConversation {
     pub cost: ConversationCost,
     /// Name of its person or group.
     pub person: String,
-    /// What is listed of it, if it is the reader's own.
+    /// Its item in the list, if it is the reader's own.
     pub item: Option<ConversationItem>,
 }
 

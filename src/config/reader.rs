@@ -34,7 +34,7 @@ pub struct EffectiveValue {
 pub enum SecretReading {
     /// All.
     Required,
-    /// Those that are on this computer.
+    /// The ones on this computer.
     IfPresent,
 }
 

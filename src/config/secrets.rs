@@ -64,7 +64,7 @@ pub fn named_secrets(text: &str, home: &Home) -> Vec<NamedSecret> {
     named.collect()
 }
 
-/// Where the configuration file has a secret.
+/// Place of a secret in the configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretPlace {
     /// In the file itself; the span of its value.

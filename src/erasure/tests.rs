@@ -110,7 +110,7 @@ struct Said {
     messages: Vec<Vec<&'static str>>,
 }
 
-/// What is left of them, and what was chosen to go.
+/// Remaining contents, and those chosen for deletion.
 struct Left {
     /// Path and text of every version and of the files on the disk.
     contents: Vec<(String, String)>,

@@ -124,7 +124,7 @@ pub struct OpenedFile {
     pub picture: Option<&'static str>,
 }
 
-/// What is at a path, before its labels are known.
+/// Contents of a path, before its labels are known.
 struct Look {
     /// Real path of the folder that holds the entries.
     real: String,

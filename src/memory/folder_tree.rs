@@ -26,7 +26,7 @@ impl FileTotals {
 /// The folders in a folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FolderTree {
-    /// Those shown, by name.
+    /// The ones shown, by name.
     pub folders: Vec<FolderNode>,
     /// Number of those not shown.
     pub left_out: usize,

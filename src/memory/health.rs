@@ -68,11 +68,11 @@ pub struct Misplaced {
 /// Reason why a person should look at a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileProblem {
-    /// It is loaded automatically, and above its size limit.
+    /// Loaded automatically, and above its size limit.
     TooLarge,
-    /// It is loaded automatically, and cannot be read as text.
+    /// Loaded automatically, and not readable as text.
     Unreadable,
-    /// It is a note without a line in `MEMORY.md`.
+    /// Note without a line in `MEMORY.md`.
     Unlisted,
 }
 

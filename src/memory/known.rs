@@ -1,4 +1,4 @@
-//! What the extractor is shown of the memory, so that it takes nothing down twice: facts, notes,
+//! Memory shown to the extractor, so that it takes nothing down twice: facts, notes,
 //! the note of the day, and corrections by number. Only trusted files; one that is unreadable
 //! counts as empty.
 

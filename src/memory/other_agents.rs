@@ -1,4 +1,4 @@
-//! What agents and profiles have learned about a person, and whether that of others comes to mind.
+//! Memories of agents and profiles about a person, and whether those of others come to mind.
 //!
 //! The configuration says what is usual; a person's own switches take precedence for them. What is
 //! off stays on the disk, and a search that names the agent finds it.

@@ -1,4 +1,4 @@
-//! What is open, with the days on which each item was touched.
+//! Open items, with the days on which each was touched.
 //!
 //! The items are those of the newest summary; a summary carries on what was open before. A
 //! conversation touched an item if it opened it, or if its summary says something about it: half of

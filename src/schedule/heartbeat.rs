@@ -293,8 +293,8 @@ impl Schedule {
         Ok(())
     }
 
-    /// What an answer has to tell the owner beyond what they were told already; `None` if there is
-    /// nothing.
+    /// Returns what an answer has to tell the owner beyond what they were told already; `None` if
+    /// there is nothing.
     async fn news_of(
         &self,
         owner: &Person,

@@ -60,7 +60,7 @@ pub(super) fn copy_within(
 /// Reads the journal at `path`, to which another process may write. Changes nothing.
 ///
 /// # Errors
-/// Those of `look`, or if the file cannot be opened.
+/// Errors of `look`, or if the file cannot be opened.
 pub fn examine<T>(path: &Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.pragma_update(None, "query_only", true)?;
@@ -70,7 +70,7 @@ pub fn examine<T>(path: &Path, look: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -
 /// Adds to a copy in one transaction. No other process may have it open.
 ///
 /// # Errors
-/// Those of `job`, or if the copy cannot be written.
+/// Errors of `job`, or if the copy cannot be written.
 pub fn amend_copy<T>(path: &Path, job: impl FnOnce(Tx<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
     let mut connection = Connection::open(path)?;
     let transaction = connection.transaction()?;

@@ -1,4 +1,4 @@
-//! What a person allows for one conversation: a source that they sent themselves and vouch for, a
+//! Permissions of a person for one conversation: a source that they sent themselves and vouch for, a
 //! tool of another program that is used without a question, or a host or recipient that no loaded
 //! skill names.
 //!

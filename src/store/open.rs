@@ -108,7 +108,7 @@ impl Journal {
     /// written.
     ///
     /// # Errors
-    /// Those of `job`, or a failed commit.
+    /// Errors of `job`, or a failed commit.
     pub async fn write<T, F>(&self, name: &'static str, job: F) -> anyhow::Result<T>
     where
         T: Send + 'static,
@@ -121,7 +121,7 @@ impl Journal {
     /// by key, where a thread switch would cost more than the job.
     ///
     /// # Errors
-    /// Those of `job`.
+    /// Errors of `job`.
     pub async fn read<T, F>(&self, job: F) -> anyhow::Result<T>
     where
         F: FnOnce(Db<'_>) -> anyhow::Result<T>,
@@ -133,7 +133,7 @@ impl Journal {
     /// Runs `job` on a read-only connection in a separate thread. For jobs that may read many rows.
     ///
     /// # Errors
-    /// Those of `job`.
+    /// Errors of `job`.
     pub async fn read_much<T, F>(&self, job: F) -> anyhow::Result<T>
     where
         T: Send + 'static,
@@ -148,7 +148,7 @@ impl Journal {
     /// Runs `job` at once on a read-only connection, from synchronous code.
     ///
     /// # Errors
-    /// Those of `job`.
+    /// Errors of `job`.
     pub fn read_now<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let connection = connect_for_reading(&self.path)?;
         job(Db::on(&connection))

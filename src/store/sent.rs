@@ -90,27 +90,27 @@ impl Cause {
     /// A heartbeat check.
     pub const HEARTBEAT: Self = Self { kind: CauseKind::Heartbeat, number: None };
 
-    /// That reminder.
+    /// A reminder.
     pub fn reminder(id: ReminderId) -> Self {
         Self { kind: CauseKind::Reminder, number: Some(id.0) }
     }
 
-    /// That task.
+    /// A task.
     pub fn task(id: ReminderId) -> Self {
         Self { kind: CauseKind::Task, number: Some(id.0) }
     }
 
-    /// That question.
+    /// A question.
     pub fn question(id: QuestionId) -> Self {
         Self { kind: CauseKind::Question, number: Some(id.0) }
     }
 
-    /// That reflection.
+    /// A reflection.
     pub fn reflection(id: ReflectionId) -> Self {
         Self { kind: CauseKind::Reflection, number: Some(id.0) }
     }
 
-    /// That proposal.
+    /// A proposal.
     pub fn proposal(id: ProposalId) -> Self {
         Self { kind: CauseKind::Proposal, number: Some(id.0) }
     }

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 /// Maximum number of open codes of a person; the oldest is void after that.
 const OPEN_CODES: u32 = 3;
 
-/// Where a sign-in code was made.
+/// Origin of a sign-in code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum CodeOrigin {
@@ -49,7 +49,7 @@ pub struct WebSession {
     pub person: PersonId,
     /// Their role at sign-in.
     pub role: Role,
-    /// Where its code was made.
+    /// Origin of its code.
     pub origin: CodeOrigin,
     /// The browser's own words for itself: any text.
     pub browser: String,

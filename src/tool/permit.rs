@@ -1,4 +1,4 @@
-//! What a yes to a tool of another program covers, once or for further calls: that tool of that
+//! Permission for a tool of another program, for one call or further ones: that tool of that
 //! server, with the same recipients, addresses, paths and choices.
 //!
 //! Only the words of a message, times and limits may differ in further calls. Every other argument

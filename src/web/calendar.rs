@@ -43,7 +43,7 @@ pub struct CalendarDay {
     pub weight: u64,
     /// Numbers in the table.
     pub numbers: Vec<u64>,
-    /// What was on it, in words.
+    /// Its events in words.
     pub words: String,
 }
 

@@ -166,9 +166,9 @@ const DAY_HEIGHT: usize = 24;
 pub enum DayMark {
     /// All of it worked.
     Well,
-    /// It had a problem.
+    /// A problem occurred.
     Ill,
-    /// It was off.
+    /// Switched off.
     Off,
     /// Nothing was recorded.
     Unknown,

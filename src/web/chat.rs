@@ -1,4 +1,5 @@
-//! What the page needs of its channel. The app fills it, so that the page knows no adapter.
+//! The page's channel, as far as the page needs it. The app fills it, so that the page knows no
+//! adapter.
 
 use async_trait::async_trait;
 
@@ -10,9 +11,9 @@ use crate::people::Person;
 pub struct ChatMessage {
     /// The page's own id, under which it may be sent again.
     pub id: String,
-    /// What the person typed.
+    /// Typed text.
     pub text: String,
-    /// What they pasted, each piece.
+    /// Pasted pieces.
     pub pasted: Vec<String>,
     /// Files that they sent with it, which lie in their inbox.
     pub files: Vec<ArrivedFile>,

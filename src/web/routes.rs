@@ -13,7 +13,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post};
 
 use super::session::{self, Admitted};
-use super::visitor::Who;
+use super::visitor::Access;
 use super::{Web, compression, guard, layout};
 
 /// Maximum length of a form.
@@ -27,7 +27,7 @@ pub struct RouteRow {
     /// Path, with names of its parts in braces.
     pub path: &'static str,
     /// Lowest role that may use it.
-    pub who: Who,
+    pub access: Access,
 }
 
 /// Routes in the making.
@@ -40,7 +40,7 @@ pub struct Routes {
 impl Routes {
     /// Adds a route for everyone.
     pub fn open(self, method: &'static str, path: &'static str, handler: MethodRouter<Arc<Web>>) -> Self {
-        self.add(Who::Anyone, method, path, handler)
+        self.add(Access::Anyone, method, path, handler)
     }
 
     /// Adds a page that is read.
@@ -49,7 +49,7 @@ impl Routes {
         R: 'static,
         M: 'static,
     {
-        self.add(W::WHO, "GET", path, get(handler))
+        self.add(W::ACCESS, "GET", path, get(handler))
     }
 
     /// Adds a form that changes something.
@@ -58,12 +58,18 @@ impl Routes {
         R: 'static,
         M: 'static,
     {
-        self.add(W::WHO, "POST", path, post(handler))
+        self.add(W::ACCESS, "POST", path, post(handler))
     }
 
-    fn add(mut self, who: Who, method: &'static str, path: &'static str, handler: MethodRouter<Arc<Web>>) -> Self {
+    fn add(
+        mut self,
+        access: Access,
+        method: &'static str,
+        path: &'static str,
+        handler: MethodRouter<Arc<Web>>,
+    ) -> Self {
         self.router = self.router.route(path, handler);
-        self.rows.push(RouteRow { method, path, who });
+        self.rows.push(RouteRow { method, path, access });
         self
     }
 

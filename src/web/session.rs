@@ -15,7 +15,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
 use super::guard::Via;
-use super::visitor::{Visitor, Who};
+use super::visitor::{Access, Visitor};
 use super::{Web, layout};
 use crate::wording::page as says;
 
@@ -33,15 +33,15 @@ pub struct Owner(pub Visitor);
 /// Extractors that say who may use a route. Only these two exist.
 pub trait Admitted: FromRequestParts<Arc<Web>, Rejection = Response> + Into<Visitor> + Send + 'static {
     /// Permission that it checks.
-    const WHO: Who;
+    const ACCESS: Access;
 }
 
 impl Admitted for Member {
-    const WHO: Who = Who::Member;
+    const ACCESS: Access = Access::Member;
 }
 
 impl Admitted for Owner {
-    const WHO: Who = Who::Owner;
+    const ACCESS: Access = Access::Owner;
 }
 
 impl From<Member> for Visitor {

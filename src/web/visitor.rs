@@ -1,4 +1,4 @@
-//! Who looks at a page.
+//! Visitors of the page, and the access that a route asks of them.
 
 use super::guard::Via;
 use crate::admin::Caller;
@@ -10,7 +10,7 @@ use crate::wording::{Language, Locale};
 
 /// Permission to use a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Who {
+pub enum Access {
     /// Everyone who reaches the page.
     Anyone,
     /// A signed-in person.

@@ -1,4 +1,4 @@
-//! What a person may have to fix, and how: findings of `compline doctor` and of the page.
+//! Problems that a person may have to fix, and how: findings of `compline doctor` and of the page.
 
 use std::path::Path;
 

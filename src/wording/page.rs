@@ -111,7 +111,7 @@ pub fn daily_budget(money: &str, tokens: &str) -> String {
     format!("The budget of a day is {money}, and {tokens} tokens of models without a price.")
 }
 
-/// What is left of the budget of today.
+/// Remaining budget of today.
 pub fn left_today(money: &str, tokens: &str) -> String {
     format!("Left today: {money}, and {tokens} tokens of models without a price.")
 }

@@ -3,7 +3,7 @@
 use axum::Router;
 use axum::response::Html;
 use axum::routing::get;
-use compline::web::Who;
+use compline::web::Access;
 use serde_json::json;
 
 use crate::driver::Chromium;
@@ -12,10 +12,10 @@ use crate::support::browser::{Browser, sign_in_code};
 use crate::support::lived_in as home;
 use crate::support::page_list::pages;
 
-async fn every_page_is_good(name: &str, who: Who) {
+async fn every_page_is_good(name: &str, access: Access) {
     let story = home::everything().await;
     let reader = Browser::of(story.app(), name).await;
-    let paths = pages(&reader, who).await;
+    let paths = pages(&reader, access).await;
     assert!(paths.len() >= 10, "{paths:?}");
     let browser = Chromium::open().await;
     browser.sign_in(&reader.base, &sign_in_code(story.app(), name).await).await;
@@ -31,13 +31,13 @@ async fn every_page_is_good(name: &str, who: Who) {
 /// wide screen, light, dark, in forced colours and on paper, and loads nothing from elsewhere.
 #[tokio::test]
 async fn every_page_of_an_owner_is_good() {
-    every_page_is_good("Robin", Who::Owner).await;
+    every_page_is_good("Robin", Access::Owner).await;
 }
 
 /// Proves: page/accessible
 #[tokio::test]
 async fn every_page_of_a_member_is_good() {
-    every_page_is_good("Ada", Who::Member).await;
+    every_page_is_good("Ada", Access::Member).await;
 }
 
 /// Pages that answer a form: where it stands, what is filled in, its button, and what then holds.

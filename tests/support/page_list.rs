@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use compline::web::{Web, Who};
+use compline::web::{Access, Web};
 use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 
@@ -47,16 +47,17 @@ fn route(table: &[&'static str], path: &str) -> Option<&'static str> {
 
 /// Follows every link from the start, and returns some addresses for each route and set of names
 /// in its query.
-pub async fn pages(browser: &Browser, who: Who) -> Vec<String> {
-    let rows =
-        Web::table().into_iter().filter(|row| row.method == "GET" && (row.who != Who::Owner || who == Who::Owner));
+pub async fn pages(browser: &Browser, access: Access) -> Vec<String> {
+    let rows = Web::table()
+        .into_iter()
+        .filter(|row| row.method == "GET" && (row.access != Access::Owner || access == Access::Owner));
     let table: Vec<&'static str> = rows.map(|row| row.path).collect();
     let mut found: BTreeMap<(&str, BTreeSet<String>), BTreeSet<String>> = BTreeMap::new();
     let mut left: VecDeque<String> = STARTS.iter().map(|path| (*path).to_owned()).collect();
     let mut files = BTreeSet::new();
     while let Some(path) = left.pop_front() {
         let path = path.split('#').next().unwrap_or_default().to_owned();
-        let route = route(&table, &path).unwrap_or_else(|| panic!("{path} is no page of a {who:?}"));
+        let route = route(&table, &path).unwrap_or_else(|| panic!("{path} is no page of a {access:?}"));
         let query = path.split_once('?').map_or("", |(_, query)| query);
         let names = url::form_urlencoded::parse(query.as_bytes()).map(|(name, _)| name.into_owned()).collect();
         let alike = found.entry((route, names)).or_default();
@@ -71,7 +72,7 @@ pub async fn pages(browser: &Browser, who: Who) -> Vec<String> {
     let seen: BTreeSet<&str> = found.keys().map(|(route, _)| *route).collect();
     let is_excused = |route: &str| NO_PAGES.iter().any(|(path, _)| *path == route);
     let missed: Vec<&&str> = table.iter().filter(|route| !seen.contains(**route) && !is_excused(route)).collect();
-    assert!(missed.is_empty(), "No link leads a {who:?} to {missed:?}");
+    assert!(missed.is_empty(), "No link leads a {access:?} to {missed:?}");
     found
         .into_iter()
         .filter(|((route, _), _)| !is_excused(route))

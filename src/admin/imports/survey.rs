@@ -1,4 +1,4 @@
-//! What an archive holds, found by reading it to its end: nothing is stored.
+//! Survey of an archive: reads it to its end and stores nothing.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

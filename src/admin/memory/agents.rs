@@ -10,12 +10,12 @@ use crate::people::{Party, Person};
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
 
-/// What agents and profiles have learned about a person.
+/// Memories of agents and profiles about a person.
 #[derive(Debug, Clone)]
 pub struct AgentMemories(pub Vec<AgentMemory>);
 
 impl MemoryAdmin<'_> {
-    /// What agents and profiles have learned about a person, by name.
+    /// Returns what agents and profiles have learned about a person, by name.
     pub async fn agent_memories(&self, person: &Person) -> anyhow::Result<AgentMemories> {
         Ok(AgentMemories(self.workspace.files().agent_memories(&Party::One(person.clone())).await?))
     }

@@ -209,7 +209,7 @@ fn with_line(old: &str, text: &str, day: &str) -> String {
     section::append(old, memory_md::RECENT, &format!("- {text} ({day})\n"))
 }
 
-/// What a person is told of the text that another one replaced.
+/// Returns the replaced text as it is shown to a person.
 pub(in crate::admin) fn shown_of(kept: &StoredNote) -> Option<&str> {
     kept.instead_of.as_ref().map(|old| old.shown.as_str())
 }

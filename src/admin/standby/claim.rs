@@ -1,5 +1,5 @@
-//! Who serves: each home has a number, its journal repeats it, and the folder of a replica names
-//! the home that serves.
+//! The serving home: each home has a number, its journal repeats it, and the folder of a replica
+//! names the home that serves.
 //!
 //! A journal that names another home was copied or restored here by hand, so work in it may be done
 //! elsewhere, and it is not served until it was taken over. With a replica, the gateway that took

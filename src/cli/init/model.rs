@@ -25,7 +25,7 @@ struct Preset {
     server: Server,
 }
 
-/// Where a preset's models run.
+/// Server of a preset's models.
 enum Server {
     /// In the program itself.
     None,

@@ -26,7 +26,7 @@ impl Tree {
     }
 }
 
-/// What was found in a folder: lines of notes, skills with their files, and skipped files.
+/// Findings in a folder: lines of notes, skills with their files, and skipped files.
 #[derive(Debug, Default)]
 struct FoundFolder {
     notes: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! Where a link leads, before it is followed: an address can carry words out.
+//! Shows the target of a link before it is followed: an address can carry words out.
 
 use axum::extract::Query;
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! What is kept about the visitor: their own words, facts, notes, days, and what came from outside.
+//! Memory about the visitor: their own words, facts, notes, days, and what came from outside.
 
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ pub async fn switch(
     }
 }
 
-/// What agents and profiles have learned, with a switch for each but the one in use.
+/// Memories of agents and profiles, with a switch for each but the one in use.
 fn agents(AgentMemories(memories): &AgentMemories) -> Markup {
     let row = |memory: &AgentMemory| {
         let (state, change) = if memory.is_on { ("on", "off") } else { ("off", "on") };

@@ -301,8 +301,8 @@ fn section_conflict(present: Option<&MemoryFile>, name: &str, typed: &str) -> Ma
     }
 }
 
-/// What a promotion shows: the text with the button that makes exactly it the person's own, or the
-/// result.
+/// First step of a promotion: the text with the button that makes exactly it the person's own. Or
+/// its result.
 fn promotion(name: &str, answer: &Answer) -> Markup {
     html! {
         section { (render::markdown(&answer.markdown, &answer.label)) }

@@ -47,7 +47,7 @@ pub struct PeopleForm {
     name: String,
     #[serde(default)]
     role: String,
-    /// Who is meant by a name: `new`, or the number of a removed person.
+    /// Person meant by a name: `new`, or the number of a removed person.
     #[serde(default)]
     means: String,
 }

@@ -216,7 +216,7 @@ fn whole(view: &ProposalView, visitor: &Visitor) -> Markup {
     }
 }
 
-/// Who proposes it, what it became, and the chain back to the first text from outside.
+/// Author, outcome, and the chain back to the first text from outside.
 fn origin(view: &ProposalView, visitor: &Visitor) -> Markup {
     let steps: Vec<String> = std::iter::once(show::origin(&view.proposal)).chain(view.origin.iter().cloned()).collect();
     html! { section {

@@ -31,11 +31,11 @@ pub(super) struct Arrived {
     pub size: u64,
 }
 
-/// Why a file did not arrive.
+/// Reason why a file did not arrive.
 pub(super) enum Missing {
-    /// It is larger than allowed.
+    /// Larger than allowed.
     TooLarge,
-    /// It did not arrive whole, or there was none.
+    /// Incomplete, or none at all.
     Nothing,
     /// Too many others are arriving.
     Busy,

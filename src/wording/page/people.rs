@@ -33,7 +33,7 @@ pub const TO_BE_FORGOTTEN: &str = "To delete everything about you, ask an owner:
 pub const HOW_LINKING_WORKS: &str =
     "A code links another of your addresses, such as a second telephone. Send it from there.";
 
-/// What revoking the access of a person does.
+/// Effect of revoking the access of a person.
 pub fn removal(name: &str, browsers: usize) -> String {
     let browsers = match browsers {
         0 => String::new(),

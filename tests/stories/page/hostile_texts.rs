@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use compline::web::Who;
+use compline::web::Access;
 use dom_query::{Document, NodeRef};
 use reqwest::header::{HeaderValue, USER_AGENT};
 use reqwest::{Method, StatusCode};
@@ -299,7 +299,8 @@ async fn hostile_texts_in_every_field_stand_as_text() {
     let (mut robin, ada) = (Browser::of(story.app(), "Robin").await, Browser::of(story.app(), "Ada").await);
     assert_eq!(robin.post("/chat", &[("id", "told"), ("text", "/whoami")]).await.leads_to(), "/chat");
     story.settle().await;
-    let readers = [(robin.clone(), pages(&robin, Who::Owner).await), (ada.clone(), pages(&ada, Who::Member).await)];
+    let readers =
+        [(robin.clone(), pages(&robin, Access::Owner).await), (ada.clone(), pages(&ada, Access::Member).await)];
     let unseen: Vec<(&str, &str, Form)> = UNSEEN.iter().map(|(table, column)| (*table, *column, Text)).collect();
     story.stop().await;
     fill(&story, &unseen, |at| format!("hidden{at}x"));
@@ -461,7 +462,7 @@ async fn hostile_names_stand_as_text() {
     story.say(ROBIN, "hello").await;
     let robin = Browser::of(story.app(), "Robin").await;
     let mut found = Vec::new();
-    for path in pages(&robin, Who::Owner).await {
+    for path in pages(&robin, Access::Owner).await {
         examine(&robin, &path, &mut found).await;
     }
     // A note whose name holds hidden characters is listed, and cannot be opened.

@@ -1,6 +1,6 @@
 //! Who may use which route, and which requests are served at all.
 
-use compline::web::{RouteRow, Web, Who};
+use compline::web::{Access, RouteRow, Web};
 use reqwest::{Method, StatusCode};
 
 use crate::support::browser::{Browser, Page, SERVED, answer};
@@ -38,10 +38,17 @@ async fn every_route_knows_who_may_use_it() {
     let wrong = owner.clone().with_cookie(owner.cookie.clone().map(|cookie| format!("{cookie}x")));
     let ended = Browser::of(story.app(), "Ada").await;
     assert_eq!(ended.clone().post("/sign-out", &[]).await.leads_to(), "/login");
-    let visitors =
-        [(&nobody, None), (&wrong, None), (&ended, None), (&member, Some(Who::Member)), (&owner, Some(Who::Owner))];
+    let visitors = [
+        (&nobody, None),
+        (&wrong, None),
+        (&ended, None),
+        (&member, Some(Access::Member)),
+        (&owner, Some(Access::Owner)),
+    ];
     let table = Web::table();
-    assert!(table.iter().any(|row| row.who == Who::Owner) && table.iter().any(|row| row.who == Who::Member));
+    assert!(
+        table.iter().any(|row| row.access == Access::Owner) && table.iter().any(|row| row.access == Access::Member)
+    );
     for RouteRow { path, .. } in &table {
         for (browser, visitor) in visitors {
             for method in METHODS {
@@ -53,12 +60,14 @@ async fn every_route_knows_who_may_use_it() {
                 }
                 let page = sent(browser, &method, &filled(path)).await;
                 let told = format!("{method} {path} as {visitor:?}: {} {}", page.status, page.text);
-                match (row.map(|row| row.who), visitor) {
+                match (row.map(|row| row.access), visitor) {
                     (None, _) => assert_eq!(page.status, StatusCode::METHOD_NOT_ALLOWED, "{told}"),
-                    (Some(Who::Anyone), _) => assert_ne!(page.status, StatusCode::UNAUTHORIZED, "{told}"),
+                    (Some(Access::Anyone), _) => assert_ne!(page.status, StatusCode::UNAUTHORIZED, "{told}"),
                     (Some(_), None) if wanted == "GET" => assert_eq!(page.leads_to(), "/login", "{told}"),
                     (Some(_), None) => assert_eq!(page.status, StatusCode::UNAUTHORIZED, "{told}"),
-                    (Some(Who::Owner), Some(Who::Member)) => assert_eq!(page.status, StatusCode::FORBIDDEN, "{told}"),
+                    (Some(Access::Owner), Some(Access::Member)) => {
+                        assert_eq!(page.status, StatusCode::FORBIDDEN, "{told}")
+                    }
                     (Some(_), Some(_)) => {
                         assert!(!page.status.is_server_error() && page.status != StatusCode::FORBIDDEN, "{told}");
                         assert_ne!(page.status, StatusCode::UNAUTHORIZED, "{told}");

@@ -7,7 +7,7 @@ use compline::people::Address;
 use compline::store::{BoundaryReason, ConversationKind, MessageKind, NewConversation, NewMessage, TextKind, Tx};
 use compline::time::{Clock, Timestamp};
 use compline::trust::{Label, Labelled, Scope};
-use compline::web::Who;
+use compline::web::Access;
 use flate2::read::GzDecoder;
 
 use crate::support::browser::{Browser, SERVED};
@@ -103,7 +103,7 @@ async fn no_page_is_large_however_much_there_is() {
     story.settings(&format!("{SERVED}public_url = \"https://home.example\"\n"));
     story.restart().await;
     let robin = Browser::of(story.app(), "Robin").await;
-    let mut paths = pages(&robin, Who::Owner).await;
+    let mut paths = pages(&robin, Access::Owner).await;
     fill(&story).await;
     paths.extend(["/files/plans", "/memory", "/search?q=hello", "/conversations/20"].map(str::to_owned));
     let mut large = Vec::new();
