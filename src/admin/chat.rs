@@ -16,6 +16,15 @@ use crate::trust::Text;
 /// Number of messages shown.
 const SHOWN: u32 = 50;
 
+/// The newest part of a chat.
+#[derive(Debug, Clone, Default)]
+pub struct RecentChat {
+    /// Entries, oldest first.
+    pub entries: Vec<ChatEntry>,
+    /// Place in a conversation where earlier messages stand, if there are any.
+    pub earlier: Option<(ConversationId, MessageId)>,
+}
+
 /// An entry of a chat.
 #[derive(Debug, Clone)]
 pub struct ChatEntry {
@@ -43,17 +52,21 @@ pub struct BegunConversation {
 }
 
 impl HistoryAdmin<'_> {
-    /// Returns the newest entries of a person's chat, oldest first.
-    pub async fn chat(&self, person: PersonId) -> anyhow::Result<Vec<ChatEntry>> {
+    /// Returns the newest entries of a person's chat.
+    pub async fn chat(&self, person: PersonId) -> anyhow::Result<RecentChat> {
         self.journal.read_much(move |db| newest(db, person)).await
     }
 }
 
-fn newest(db: Db<'_>, person: PersonId) -> anyhow::Result<Vec<ChatEntry>> {
-    let Some(stream) = db.conversations().stream_of(person)? else { return Ok(Vec::new()) };
+fn newest(db: Db<'_>, person: PersonId) -> anyhow::Result<RecentChat> {
+    let Some(stream) = db.conversations().stream_of(person)? else { return Ok(RecentChat::default()) };
     let page = ChannelKind::Web.name();
-    let messages = db.messages().newest_of_stream(stream, page, SHOWN)?;
-    let since = messages.first().filter(|_| messages.len() == usize::try_from(SHOWN).unwrap_or(usize::MAX));
+    let mut messages = db.messages().newest_of_stream(stream, page, SHOWN + 1)?;
+    let is_cut = messages.len() > usize::try_from(SHOWN)?;
+    // Commands stand in no conversation.
+    let place = messages.iter().find_map(|message| Some((message.conversation?, message.id)));
+    messages.drain(..usize::from(is_cut));
+    let since = messages.first().filter(|_| is_cut);
     let answers = db.outbox().answers_at(person, page, since.map_or(Timestamp(0), |first| first.received_at), SHOWN)?;
     let mut entries: Vec<ChatEntry> =
         messages.into_iter().map(|message| of_message(db, message)).collect::<Result<_, _>>()?;
@@ -66,7 +79,7 @@ fn newest(db: Db<'_>, person: PersonId) -> anyhow::Result<Vec<ChatEntry>> {
     entries.retain(|entry| !(is_of_proposal(entry) && deliveries.contains(&entry.at)));
     entries.sort_by_key(|entry| entry.at);
     mark_beginnings(db, &mut entries)?;
-    Ok(entries)
+    Ok(RecentChat { entries, earlier: place.filter(|_| is_cut) })
 }
 
 /// Returns true for the record of a proposal. What the person got of it is the delivery that was

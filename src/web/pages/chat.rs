@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use super::{chat_files, conversations};
 use crate::admin::browsers::random_secret;
-use crate::admin::{BegunConversation, ChatEntry};
+use crate::admin::{BegunConversation, ChatEntry, RecentChat};
 use crate::message::ChatEvent;
 use crate::store::{Delivery, TextKind};
 use crate::time::Timestamp;
@@ -33,8 +33,11 @@ const COMMANDS: [(&str, &str); 2] = [("Stop the answer", "/stop"), ("New convers
 /// Interval of a sign of life on a stream without events.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-fn messages(web: &Web, visitor: &Visitor, entries: &[ChatEntry]) -> Markup {
+fn messages(web: &Web, visitor: &Visitor, RecentChat { entries, earlier }: &RecentChat) -> Markup {
     html! { ol.messages #messages {
+        @if let Some((conversation, message)) = earlier {
+            li #earlier { a.button rel="prev" href=(conversations::place(*conversation, *message)) { "Earlier messages" } }
+        }
         @if entries.is_empty() { li #first { "Write the first message below." } }
         @for entry in entries {
             @if let Some(begun) = &entry.begun { (beginning(visitor, entry.at, begun)) }
@@ -105,12 +108,12 @@ pub async fn chat(
     Member(visitor): Member,
     (State(web), Query(DraftQuery { about })): (State<Arc<Web>>, Query<DraftQuery>),
 ) -> Response {
-    let (entries, id) = match (web.admin.history().chat(visitor.person.id).await, random_secret::<16>()) {
-        (Ok(entries), Ok(id)) => (entries, id),
+    let (recent, id) = match (web.admin.history().chat(visitor.person.id).await, random_secret::<16>()) {
+        (Ok(recent), Ok(id)) => (recent, id),
         (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
     };
     let main = html! {
-        div role="log" aria-label="Messages" { (messages(&web, &visitor, &entries)) }
+        div role="log" aria-label="Messages" { (messages(&web, &visitor, &recent)) }
         div.text #growing {}
         form #say method="post" action="/chat" enctype="multipart/form-data" {
             p.problem #problem role="alert" hidden {}
@@ -132,7 +135,7 @@ pub async fn chat(
 /// Returns the newest messages alone, for the script.
 pub async fn fragment(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
     match web.admin.history().chat(visitor.person.id).await {
-        Ok(entries) => layout::part(&messages(&web, &visitor, &entries)).into_response(),
+        Ok(recent) => layout::part(&messages(&web, &visitor, &recent)).into_response(),
         Err(error) => layout::failure(&error),
     }
 }

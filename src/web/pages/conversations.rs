@@ -140,7 +140,7 @@ pub async fn conversation(
         Ok(None) => return layout::message(Some(&visitor), StatusCode::NOT_FOUND, says::NOT_FOUND),
         Err(error) => return layout::failure(&error),
     };
-    let link = |message: MessageId| format!("/conversations/{id}?at={message}#m{message}");
+    let link = |message: MessageId| place(ConversationId(id), message);
     let main = html! {
         p { (texts::line(&whole.item.title_text(visitor.zone))) }
         (facts(&whole.item, &visitor))
@@ -154,6 +154,11 @@ pub async fn conversation(
     };
     let title = format!("Conversation {id}");
     layout::page(Some(&visitor), "/conversations", &title, main).into_response()
+}
+
+/// Returns the address of a message in its conversation.
+pub fn place(conversation: ConversationId, message: MessageId) -> String {
+    format!("/conversations/{conversation}?at={message}#m{message}")
 }
 
 /// The way to go on: in the chat where it is open, or by a message that names it.
@@ -213,7 +218,7 @@ pub fn message(entry: &TranscriptEntry, author: &str, visitor: &Visitor, at: Opt
             p.facts {
                 strong { bdi { (author) } } " "
                 @if let Some(conversation) = message.conversation {
-                    a href={ "/conversations/" (conversation) "?at=" (message.id) "#m" (message.id) } { (time) }
+                    a href=(place(conversation, message.id)) { (time) }
                 } @else { (time) }
                 @if let Some(cause) = &entry.cause { " · by itself: " (cause) }
             }

@@ -12,7 +12,7 @@ use url::form_urlencoded::Serializer;
 use crate::admin::{FileExcerpt, HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchReport, SearchRow};
 use crate::id::ConversationId;
 use crate::review::reveal::reveal;
-use crate::web::pages::memory;
+use crate::web::pages::{conversations, memory};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
@@ -194,7 +194,7 @@ impl Web {
 /// Returns the address of what was found. `words` find the place in a file.
 fn place(row: &SearchRow, words: &str) -> Option<String> {
     let in_conversation = |conversation: ConversationId| match row.message {
-        Some(message) => format!("/conversations/{conversation}?at={message}#m{message}"),
+        Some(message) => conversations::place(conversation, message),
         None => format!("/conversations/{conversation}"),
     };
     match (row.kind, &row.by) {

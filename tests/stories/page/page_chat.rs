@@ -77,6 +77,28 @@ async fn a_message_that_is_sent_again_counts_once() {
     story.end().await;
 }
 
+/// Promise (page/long-message): A message of up to 1 MB is stored whole and shown, and one that is
+/// too long to be answered says so. A longer one is refused.
+#[tokio::test]
+async fn a_message_of_a_megabyte_is_stored_whole() {
+    let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    // The id counts too.
+    let text = format!("The beginning{}, the end.", " leek".repeat(209_700));
+    let text = format!("{text}{}", "!".repeat((1 << 20) - "one".len() - text.len()));
+    let sent = ada.send("/chat", &[("id", "one"), ("text", &format!("{text}!"))], &[]).await;
+    assert_eq!(sent.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(sent.text.contains("longer than the page takes (1 MB)"), "{}", sent.text);
+    assert_eq!(story.count("SELECT count(*) FROM messages"), 0);
+    let sent = ada.send("/chat", &[("id", "one"), ("text", &text)], &[]).await;
+    assert_eq!(sent.leads_to(), "/chat", "{}", sent.text);
+    story.answered().await;
+    assert!(story.text("SELECT text FROM texts WHERE kind = 'said'") == text);
+    let page = ada.get("/chat").await.text;
+    assert!(page.contains(&text) && page.contains("It is kept, but not answered"), "{} bytes", page.len());
+    story.end().await;
+}
+
 /// Promise (page/used-id): Another text that is sent under the id of a stored message, as from a
 /// copy of the tab, is a message of its own, and that one counts once too.
 #[tokio::test]
@@ -121,6 +143,32 @@ async fn a_line_stands_between_conversations() {
     assert!(line.contains("Before: <a href=\"/conversations/1\"><bdi>A talk</bdi></a>"), "{line}");
     assert!(line.contains("about eggs") && part.matches("New conversation, ").count() == 1, "{part}");
     assert!(ada.get("/chat").await.text.contains(&part), "The part stands in the page as it is: {part}");
+    story.end().await;
+}
+
+/// Promise (page/earlier-messages): Above the newest fifty messages of the chat a link leads to
+/// those before.
+#[tokio::test]
+async fn a_link_leads_to_earlier_messages() {
+    let story = Story::with(SERVED).await;
+    story.model.otherwise(|_| Say::Text("Yes.".to_owned()));
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    for number in 1..=25 {
+        says(&mut ada, &format!("id-{number}"), &format!("question {number}.")).await;
+        story.answered().await;
+    }
+    let whole = ada.get("/chat/messages").await.text;
+    assert!(whole.contains("question 1.") && !whole.contains("Earlier messages"), "{whole}");
+    says(&mut ada, "id-26", "question 26.").await;
+    story.answered().await;
+    let newest = ada.get("/chat/messages").await.text;
+    assert!(!newest.contains("question 1.") && newest.contains("question 2."), "{newest}");
+    let list = dom_query::Document::from(&*newest);
+    let link = list.select("#messages > li:first-child a");
+    let to = link.attr_or("href", "").to_string();
+    assert_eq!((&*link.text(), &*to), ("Earlier messages", "/conversations/1?at=2#m2"), "{newest}");
+    let earlier = ada.get(&to).await.text;
+    assert!(earlier.contains("question 1.") && earlier.contains("id=\"m2\" aria-current=\"true\""), "{earlier}");
     story.end().await;
 }
 
