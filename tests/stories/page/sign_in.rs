@@ -16,6 +16,28 @@ async fn begin() -> Story {
     Story::with(SERVED).await
 }
 
+/// Signs a browser in that calls itself so.
+async fn signed_in(story: &Story, person: &str, agent: &str) -> Browser {
+    let browser = Browser::new(story.app());
+    let code = sign_in_code(story.app(), person).await;
+    let request = browser
+        .request(Method::POST, "/login")
+        .header("sec-fetch-site", "same-origin")
+        .header("user-agent", agent)
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(format!("code={code}"));
+    let cookie = answer(request).await.headers["set-cookie"].to_str().unwrap().split(';').next().map(str::to_owned);
+    browser.with_cookie(cookie)
+}
+
+/// The browsers that `/me` lists: each by its words for itself, with the id in its form.
+async fn listed(browser: &Browser) -> Vec<(String, String)> {
+    let page = dom_query::Document::from(browser.get("/me").await.text);
+    let rows = page.select("tr:has(form[action='/me/browsers/end'])");
+    let id = |row: &dom_query::Selection<'_>| row.select("button[name=id]").attr_or("value", "").to_string();
+    rows.iter().map(|row| (row.select("bdi").text().to_string(), id(&row))).collect()
+}
+
 async fn is_in(browser: &Browser) -> bool {
     browser.get("/").await.status == StatusCode::OK
 }
@@ -101,6 +123,37 @@ async fn a_session_ends_in_many_ways() {
     story.restart().await;
     let ben = ben.at(story.app());
     assert!(!is_in(&ben).await);
+    story.end().await;
+}
+
+/// Proves: page/session-end
+#[tokio::test]
+async fn a_lost_browser_is_found_by_its_name_and_ended() {
+    let story = begin().await;
+    let (mut laptop, telephone) =
+        (signed_in(&story, "Ada", "Laptop/1").await, signed_in(&story, "Ada", "Telephone/2").await);
+    let ben = signed_in(&story, "Ben", "Tablet/3").await;
+    let browsers = listed(&laptop).await;
+    let id = |name: &str| {
+        browsers.iter().find(|(shown, _)| shown == name).unwrap_or_else(|| panic!("{browsers:?}")).1.clone()
+    };
+    let (lost, own) = (id("Telephone/2"), id("Laptop/1"));
+    assert!(browsers.len() == 2 && lost != own, "{browsers:?}");
+    laptop.post("/me/browsers/end", &[("id", &lost)]).await;
+    assert!(!is_in(&telephone).await && is_in(&laptop).await && is_in(&ben).await);
+    assert_eq!(listed(&laptop).await, [("Laptop/1".to_owned(), own)]);
+    // All of one's own, from any of them.
+    let telephone = signed_in(&story, "Ada", "Telephone/2").await;
+    laptop.post("/me/browsers/end-all", &[]).await;
+    assert!(!is_in(&telephone).await && !is_in(&laptop).await && is_in(&ben).await);
+    // All of a person and their open links, from the computer.
+    let (one, other) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ada").await);
+    let (adas, bens) = (sign_in_code(story.app(), "Ada").await, sign_in_code(story.app(), "Ben").await);
+    assert_eq!(story.command_line(&["web", "--end-all", "--as", "Ada"]).await.json["ended"], 2);
+    assert!(!is_in(&one).await && !is_in(&other).await && is_in(&ben).await);
+    for (code, status) in [(adas, StatusCode::FORBIDDEN), (bens, StatusCode::SEE_OTHER)] {
+        assert_eq!(laptop.post("/login", &[("code", &code)]).await.status, status);
+    }
     story.end().await;
 }
 
