@@ -2,13 +2,16 @@
 
 use std::time::Duration;
 
+use compline::admin::backup::list::{BackupRow, add};
+use compline::admin::health::{MODEL, PROGRAM};
+use compline::admin::log::file_name;
 use compline::config::Price;
 use compline::id::PersonId;
 use compline::model::{ModelInfo, Purpose};
-use compline::people::Role;
+use compline::people::{Address, Role};
 use compline::reflection::SlotProgress;
-use compline::store::{NewSlot, SeenTool, SlotState, Tx};
-use compline::time::{Clock, Period, Span, Zone};
+use compline::store::{HealthState, MessageKind, MessageState, NewMessage, NewSlot, SeenTool, SlotState, Tx};
+use compline::time::{Clock, Period, Span, Timestamp, Zone};
 use compline::trust::{Label, Scope, Source};
 use serde_json::{Value, json};
 
@@ -138,7 +141,7 @@ pub async fn lived_in() -> Story {
 
 /// Starts a home with a week behind it and one of everything that pages show: a refused proposal, a
 /// reflection that was missed, a stranger, a question, a text to keep, a note and files from
-/// outside, an outside tool, and files of each kind.
+/// outside, an outside tool, files of each kind, a group, and three months of operation.
 pub async fn everything() -> Story {
     let mut story = lived_in().await;
     // Nothing listens there.
@@ -166,6 +169,7 @@ pub async fn everything() -> Story {
     let now = story.clock.now();
     let plant = move |tx: Tx<'_>| {
         tx.people().allow("Nora", Role::Member, "pairing", now)?;
+        write_in_group(tx, now)?;
         tx.slots().claim_slot(&NewSlot {
             job: "daily",
             scope: Scope::Person(PersonId(1)),
@@ -181,6 +185,7 @@ pub async fn everything() -> Story {
         tx.mcp_tools().saw_tools("fake", &[tool], now)
     };
     story.app().journal.write("plant", plant).await.unwrap();
+    operate(&story).await;
     story.fake.passes_on(ROBIN, ADA, "look at this");
     story.answered().await;
     story.fake.sends_file(ROBIN, "list.txt", "milk");
@@ -190,6 +195,73 @@ pub async fn everything() -> Story {
     story.model.calls("remind", json!({ "when": "in 1 hour", "text": "Buy milk" }));
     story.say(ROBIN, "And remind me of it.").await;
     story
+}
+
+/// Adds a group in which Robin wrote.
+fn write_in_group(tx: Tx<'_>, at: Timestamp) -> anyhow::Result<()> {
+    let (stream, address) = tx.groups().stream_for_group(&Address::new("telegram", "bot", "-1001"), at)?;
+    let message = tx.messages().add_message(&NewMessage {
+        stream,
+        conversation: None,
+        inbox: None,
+        address: Some(address),
+        person: Some(PersonId(1)),
+        guest: None,
+        kind: MessageKind::Command,
+        scope: Scope::Group(stream),
+        external_id: "",
+        album: "",
+        received_at: at,
+        server_at: None,
+        effective_at: at,
+        turn: None,
+    })?;
+    tx.messages().settle_message(message, MessageState::Answered, "").map(drop)
+}
+
+/// Problems of three hours: the days since, the part and its state.
+const PROBLEMS: &[(u64, &str, HealthState)] = &[
+    (75, PROGRAM, HealthState::Off),
+    (62, MODEL, HealthState::Ill),
+    (61, MODEL, HealthState::Ill),
+    (50, "telegram", HealthState::Ill),
+    (20, MODEL, HealthState::Ill),
+    (7, "telegram", HealthState::Ill),
+    (3, PROGRAM, HealthState::Off),
+];
+
+/// Adds what three months of operation leave: changes of health with problems, two backups, and a
+/// log of two pages.
+pub async fn operate(story: &Story) {
+    let now = story.clock.now();
+    let before = move |hours: u64| Timestamp(now.0 - i64::try_from(hours * 3_600_000).unwrap());
+    let changes = move |tx: Tx<'_>| {
+        let health = tx.health_changes();
+        for part in [PROGRAM, MODEL, "telegram"] {
+            health.record(part, HealthState::Well, before(85 * 24))?;
+        }
+        for (day, part, state) in PROBLEMS {
+            health.record(part, *state, before(day * 24))?;
+            health.record(part, HealthState::Well, before(day * 24 - 3))?;
+        }
+        Ok(())
+    };
+    story.app().journal.write("plant", changes).await.unwrap();
+    for (day, has_config) in [(8, false), (1, true)] {
+        let file = format!("/srv/backups/compline/a-folder-with-a-long-name/before-day-{day}.tgz").into();
+        let row = BackupRow { made_at: before(day * 24), file, size: 48_234_496, files: 312, has_config };
+        add(&story.config().home, row).unwrap();
+    }
+    let day = now.rfc3339().split('T').next().unwrap().to_owned();
+    let mut log: String = (0..150)
+        .map(|number| format!("{day}T00:00:00.000000Z  INFO compline::engine: Turn {number} is answered\n"))
+        .collect();
+    log.push_str(&format!("{day}T00:01:00.000000Z  WARN compline::http: {} is slow\n", "long".repeat(100)));
+    log.push_str(&format!("{day}T00:02:00.000000Z ERROR compline::model: The model does not answer\n"));
+    log.push_str("thread 'main' has overflowed its stack\n");
+    let logs = story.home.join("logs");
+    std::fs::create_dir_all(&logs).unwrap();
+    std::fs::write(logs.join(file_name(&day)), log).unwrap();
 }
 
 /// Looks back on Robin's first day.

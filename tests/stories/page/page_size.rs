@@ -102,6 +102,7 @@ async fn no_page_is_large_however_much_there_is() {
     let mut story = lived_in::lived_in().await;
     story.settings(&format!("{SERVED}public_url = \"https://home.example\"\n"));
     story.restart().await;
+    lived_in::operate(&story).await;
     let robin = Browser::of(story.app(), "Robin").await;
     let mut paths = pages(&robin, Access::Owner).await;
     fill(&story).await;
