@@ -85,6 +85,7 @@ const SHOWN: &[(&str, &str, Form)] = &[
     ("outside_tools", "description", Text),
     ("outside_tools", "schema", Leaves),
     ("web_sessions", "browser", Text),
+    ("health_changes", "part", Text),
 ];
 /// A finding of the scan, and in the row of the effects an effect.
 const FINDING: &str =
@@ -104,14 +105,28 @@ const UNSEEN: &[(&str, &str)] = &[
     ("attachments", "reference"),
     ("attachments", "text_path"),
     ("attachments", "trouble"),
+    ("compactions", "model"),
+    ("compactions", "summary"),
     ("conversations", "opening"),
     ("conversations", "opening_label"),
+    ("deleted_ahead", "external_id"),
+    ("deleted_ahead", "sender"),
+    ("enclosures", "what"),
     ("entries", "category"),
     ("entries", "section"),
     ("extractions", "corrections"),
     ("extractions", "facts"),
     ("extractions", "model"),
     ("files", "author"),
+    ("forgettings", "target"),
+    ("grants", "covers"),
+    ("grants", "subject"),
+    ("groups", "account"),
+    ("groups", "adapter"),
+    ("groups", "allowed_as"),
+    ("groups", "chat"),
+    ("guests", "sender"),
+    ("imports", "name"),
     ("inbox", "raw"),
     ("keeps", "instead_of"),
     ("keeps", "replaces"),
@@ -120,6 +135,7 @@ const UNSEEN: &[(&str, &str)] = &[
     ("messages", "reason"),
     ("outbox", "quotes"),
     ("outbox", "trouble"),
+    ("pairing_codes", "name"),
     ("parts", "buttons"),
     ("parts", "form"),
     ("parts", "plain"),
@@ -127,6 +143,10 @@ const UNSEEN: &[(&str, &str)] = &[
     ("proposals", "new_name"),
     ("questions", "call"),
     ("questions", "covers"),
+    ("reactions", "emoji"),
+    ("reactions", "told"),
+    ("skill_changes", "base"),
+    ("skill_changes", "skill"),
     ("skill_versions", "hosts"),
     ("steps", "model"),
     ("strangers", "account"),
@@ -142,7 +162,7 @@ const UNSEEN: &[(&str, &str)] = &[
 const LEFT: &[(&str, &str)] = &[
     ("stand on the disk too, as names of files, skills and people, and are filled there", NAMES),
     ("hold words and numbers of the program, and no other is read", OWN),
-    ("have no row here, as in most homes", EMPTY),
+    ("hold digests and vectors, or rows that are deleted once their work is done; no page reads them", EMPTY),
 ];
 const NAMES: &str = "attachments.path entries.path files.path files.replaces indexed.path people.folder people.name \
     proposals.skill skill_files.path skills.name skill_versions.skill unindexed.path";
@@ -150,11 +170,30 @@ const OWN: &str = "addresses.adapter *.state *.kind *.label *.scope *.digest *.r
     conversations.began_because conversations.opening_state cursors.* decisions.* declared_addresses.* \
     derived_from.* extractions.cause fingerprints.node inbox.* indexed.stamp indexed.trouble meta.value \
     messages.cause messages.external_id outbox.urgency parts.external_id parts.file people.* proposals.base \
+    forgettings.choice forgettings.counts forgettings.needles grants.sources \
     proposals.change proposals.content proposals.nonce proposals.standing reminders.cron skills.installed skills.shipped slots.job \
     spending.day strangers.guess_day strangers.told_day summaries.view outside_tools.accepted_digest \
     verdicts.outcome verdicts.stage web_codes.began_by web_sessions.began_by web_sessions.theme";
-const EMPTY: &str = "compactions.* deleted_ahead.* embeddings.* enclosures.* folder_moves.* forgettings.* grants.* \
-    groups.* guests.* health_changes.* heartbeats.* imports.* pairing_codes.* previews.* reactions.* skill_changes.*";
+const EMPTY: &str = "embeddings.* folder_moves.* heartbeats.* previews.*";
+
+/// Rows of tables that are empty in most homes.
+const ROWS: &str = "
+    INSERT INTO compactions (conversation_id, upto_turn, upto_message, state, retry_at, label, scope, wanted_at)
+        VALUES (1, 1, 1, 'void', 1, 'trusted', 'person:1', 1);
+    INSERT INTO deleted_ahead (address_id, sender, external_id, at) VALUES (1, '', '', 1);
+    INSERT INTO enclosures (turn_id, kind, what) VALUES (1, 'file', '');
+    INSERT INTO forgettings (person_id, kind, target, needles, state, label, scope, wanted_at)
+        VALUES (1, 'note', '', '[]', 'done', 'trusted', 'person:1', 1);
+    INSERT INTO grants (conversation_id, person_id, kind, subject, sources, given_at, ended_at, scope)
+        VALUES (1, 1, 'source', '', 'trusted', 1, 1, 'person:1');
+    INSERT INTO groups (adapter, account, chat, allowed_as, first_at) VALUES ('', '', '', '', 1);
+    INSERT INTO guests (stream_id, sender, number) VALUES (1, '', 1);
+    INSERT INTO imports (stream_id, kind, name, scope, state, may_embed, began_at, ended_at)
+        VALUES (1, 'chatgpt', '', 'person:1', 'done', 0, 1, 1);
+    INSERT INTO pairing_codes (digest, name, role, created_at, expires_at, used_at) VALUES ('', '', 'member', 1, 1, 1);
+    INSERT INTO reactions (message_id, person_id, emoji, at) VALUES (1, 1, '', 1);
+    INSERT INTO skill_changes (skill, base, state, begun_at, ended_at) VALUES ('', '', 'done', 1, 1);
+";
 
 /// Number of rounds in which each field gets other texts.
 const ROUNDS: usize = 12;
@@ -303,6 +342,7 @@ async fn hostile_texts_in_every_field_stand_as_text() {
         [(robin.clone(), pages(&robin, Access::Owner).await), (ada.clone(), pages(&ada, Access::Member).await)];
     let unseen: Vec<(&str, &str, Form)> = UNSEEN.iter().map(|(table, column)| (*table, *column, Text)).collect();
     story.stop().await;
+    journal(&story).execute_batch(ROWS).unwrap();
     fill(&story, &unseen, |at| format!("hidden{at}x"));
     story.start().await;
     let seen = all_pages(&story, &readers).await.concat();
