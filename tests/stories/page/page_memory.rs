@@ -1,11 +1,9 @@
 //! Memory on the page: what is kept, an edit that overwrites nothing, versions, and what came from
 //! outside.
 
-use compline::store::CommitPoint::{After, Before};
 use reqwest::StatusCode;
 
 use crate::support::browser::{Browser, Page, SERVED};
-use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, StoryOver, canary};
 use crate::support::telegram::FakeTelegram;
 
@@ -130,35 +128,6 @@ async fn a_save_overwrites_nothing_that_changed_meanwhile() {
     assert_eq!((refused.status, story.reads(PETS).as_str()), (StatusCode::CONFLICT, mine));
     assert!(refused.text.contains("role=\"alert\"") && field_in(&refused) == long, "{:.2000}", refused.text);
     story.end().await;
-}
-
-/// Proves: page/memory-conflict
-#[test]
-fn a_power_cut_loses_neither_text() {
-    for side in [Before, After] {
-        for job in ["announce a change of a file", "a changed file stands in its place"] {
-            let mut crash_test = CrashTest::prepared(SERVED);
-            assert!(!crash_test.start(None));
-            crash_test.story.writes(PETS, "Cat: Tom\n");
-            crash_test.story.fake.says(ADA, "Hello");
-            assert!(!crash_test.pass(std::time::Duration::from_secs(5)));
-            crash_test.cut_next(Cut::at(side, job));
-            let story = &crash_test.story;
-            let saving = async {
-                let mut ada = Browser::of(story.app(), "Ada").await;
-                let digest = digest_in(&ada.get("/memory/pets?edit=1").await);
-                save(&mut ada, "pets", &digest, "Cat: Bruno\n").await;
-            };
-            assert!(crash_test.during(saving), "{side:?} {job}");
-            crash_test.revive();
-            let story = &crash_test.story;
-            let is_announced = side == After || job != "announce a change of a file";
-            let wanted = if is_announced { "Cat: Bruno\n" } else { "Cat: Tom\n" };
-            assert_eq!(story.reads(PETS), wanted, "{side:?} {job}");
-            assert_eq!(story.count("SELECT count(*) FROM files WHERE replaces IS NOT NULL"), 0);
-            crash_test.end();
-        }
-    }
 }
 
 /// Promise (page/memory): The page shows what is kept about you, and to nobody else: your own

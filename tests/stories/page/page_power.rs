@@ -36,6 +36,19 @@ fn lit<T>(crash: &CrashTest, work: impl Future<Output = T>) -> T {
     result.unwrap()
 }
 
+/// Both sides of each commit that some work makes.
+fn cuts_in(crash: &CrashTest, work: impl Future<Output = ()>) -> Vec<Cut> {
+    let before = crash.jobs_so_far();
+    assert!(!crash.during(work));
+    let mut cuts = Vec::new();
+    for (job, times) in crash.jobs_so_far() {
+        for nth in 1..=times - before.get(job).copied().unwrap_or_default() {
+            cuts.extend([Before, After].map(|side| Cut { side, job: Some(job), nth }));
+        }
+    }
+    cuts
+}
+
 fn posted(crash: &CrashTest, browser: Browser, path: &str, form: &[(&str, &str)]) -> Page {
     let mut browser = browser.at(crash.story.app());
     lit(crash, browser.post(path, form))
@@ -106,35 +119,29 @@ fn proposed() -> (CrashTest, Browser, String) {
 #[test]
 fn a_proposal_is_approved_once_across_power_cuts() {
     let path = "/proposals/1/approve";
-    let approves = |crash: &CrashTest, browser: &Browser, hash: &str| {
-        let mut browser = browser.clone();
-        crash.during(async {
-            browser.post(path, &[("hash", hash)]).await;
-            crash.story.settle().await;
-        })
+    let approve = async |crash: &CrashTest, browser: &Browser, hash: &str| {
+        browser.clone().post(path, &[("hash", hash)]).await;
+        crash.story.settle().await;
     };
     let (crash, browser, hash) = proposed();
-    let before = crash.jobs_so_far();
-    assert!(!approves(&crash, &browser, &hash));
-    let mut jobs = crash.jobs_so_far();
-    jobs.retain(|job, times| *times > before.get(job).copied().unwrap_or_default());
+    let cuts = cuts_in(&crash, approve(&crash, &browser, &hash));
     crash.end();
-    assert!(jobs.len() >= 3, "{jobs:?}");
-    for (side, job) in [Before, After].into_iter().flat_map(|side| jobs.keys().map(move |job| (side, *job))) {
+    assert!(cuts.len() >= 6, "{cuts:?}");
+    for cut in cuts {
         let (mut crash, browser, hash) = proposed();
-        crash.cut_next(Cut::at(side, job));
-        assert!(approves(&crash, &browser, &hash), "{side:?} {job:?} was not met");
+        crash.cut_next(cut);
+        assert!(crash.during(approve(&crash, &browser, &hash)), "{cut:?} was not met");
         crash.revive();
         lit(&crash, crash.story.settle());
         let wanted = skill("tea", "Use when tea is to be made.", "Warm the pot first.");
         let decided = crash.story.count("SELECT count(*) FROM decisions WHERE outcome = 'done'");
-        assert_eq!(crash.story.skill("tea"), (decided == 1).then(|| wanted.clone()), "{side:?} {job}");
+        assert_eq!(crash.story.skill("tea"), (decided == 1).then(|| wanted.clone()), "{cut:?}");
         let again = posted(&crash, browser, path, &[("hash", &hash)]).status;
         let expected = if decided == 1 { StatusCode::CONFLICT } else { StatusCode::SEE_OTHER };
-        assert_eq!(again, expected, "{side:?} {job}");
-        assert_eq!(crash.story.skill("tea"), Some(wanted), "{side:?} {job}");
+        assert_eq!(again, expected, "{cut:?}");
+        assert_eq!(crash.story.skill("tea"), Some(wanted), "{cut:?}");
         for table in ["decisions WHERE outcome = 'done'", "skill_versions WHERE skill = 'tea'"] {
-            assert_eq!(crash.story.count(&format!("SELECT count(*) FROM {table}")), 1, "{side:?} {job} {table}");
+            assert_eq!(crash.story.count(&format!("SELECT count(*) FROM {table}")), 1, "{cut:?} {table}");
         }
         crash.end();
     }
@@ -154,34 +161,43 @@ fn inbox(crash: &CrashTest) -> (Vec<Vec<u8>>, bool) {
 #[test]
 fn a_message_with_a_file_is_there_once_across_power_cuts() {
     let (form, files): (_, [(&str, &[u8]); 1]) = ([("id", "one"), ("text", "How much?")], [("bill.txt", b"Ten euros")]);
-    for job in ["link a page", "announce a file", "accept messages", "keep a file"] {
-        for side in [Before, After] {
-            let mut crash = begin();
-            let browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
-            crash.cut_next(Cut::at(side, job));
-            let is_dark = crash.during(async {
-                browser.send("/chat", &form, &files).await;
-                crash.story.answered().await;
-            });
-            assert!(is_dark, "{side:?} {job:?} was not met");
-            crash.revive();
-            let (found, _) = inbox(&crash);
-            assert!(found.iter().all(|bytes| bytes == b"Ten euros"), "{side:?} {job}: {found:?}");
-            let is_stored = crash.story.count("SELECT count(*) FROM messages WHERE external_id LIKE '%:one'") == 1;
-            assert!(!is_stored || found.len() == 1, "{side:?} {job}: a message without its file");
-            let browser = browser.at(crash.story.app());
-            let again = lit(&crash, browser.send("/chat", &form, &files));
-            assert_eq!(again.leads_to(), "/chat", "{side:?} {job}: {}", again.text);
-            lit(&crash, crash.story.answered());
-            assert_eq!(inbox(&crash), (vec![b"Ten euros".to_vec()], false), "{side:?} {job}");
-            for table in
-                ["messages WHERE external_id LIKE '%:one' AND state = 'answered'", "attachments WHERE state = 'here'"]
-            {
-                assert_eq!(crash.story.count(&format!("SELECT count(*) FROM {table}")), 1, "{side:?} {job}: {table}");
-            }
-            assert!(crash.story.model.last_prompt().contains("Ten euros"), "{side:?} {job}");
-            crash.end();
+    let send = async |crash: &CrashTest, browser: &Browser| {
+        browser.send("/chat", &form, &files).await;
+        crash.story.answered().await;
+    };
+    let crash = begin();
+    let browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
+    let cuts = cuts_in(&crash, send(&crash, &browser));
+    crash.end();
+    assert!(cuts.len() >= 16, "{cuts:?}");
+    for cut in cuts {
+        let mut crash = begin();
+        let browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
+        crash.cut_next(cut);
+        assert!(crash.during(send(&crash, &browser)), "{cut:?} was not met");
+        crash.revive();
+        let (found, _) = inbox(&crash);
+        assert!(found.iter().all(|bytes| bytes == b"Ten euros"), "{cut:?}: {found:?}");
+        let is_stored = crash.story.count("SELECT count(*) FROM messages WHERE external_id LIKE '%:one'") == 1;
+        assert!(!is_stored || found.len() == 1, "{cut:?}: a message without its file");
+        let browser = browser.at(crash.story.app());
+        let again = lit(&crash, browser.send("/chat", &form, &files));
+        assert_eq!(again.leads_to(), "/chat", "{cut:?}: {}", again.text);
+        lit(&crash, crash.story.answered());
+        assert_eq!(inbox(&crash), (vec![b"Ten euros".to_vec()], false), "{cut:?}");
+        for table in [
+            "messages WHERE external_id LIKE '%:one' AND state = 'answered'",
+            "attachments WHERE state = 'here'",
+            "messages WHERE kind = 'reply'",
+            "outbox WHERE state = 'sent'",
+            "outbox",
+        ] {
+            assert_eq!(crash.story.count(&format!("SELECT count(*) FROM {table}")), 1, "{cut:?}: {table}");
         }
+        assert!(crash.story.model.last_prompt().contains("Ten euros"), "{cut:?}");
+        let page = lit(&crash, browser.get("/chat/messages")).text;
+        assert_eq!((page.matches("How much?").count(), page.matches(">ok").count()), (1, 1), "{cut:?}: {page}");
+        crash.end();
     }
 }
 
@@ -251,6 +267,48 @@ fn a_removal_is_done_or_not_across_power_cuts() {
         let again = posted(&crash, browser, &path, &[("act", "remove")]).status;
         assert_eq!(again, if side == Before { StatusCode::OK } else { StatusCode::CONFLICT });
         assert_eq!(crash.story.count(&format!("SELECT removed_at IS NULL FROM people WHERE id = {carl}")), 0);
+        crash.end();
+    }
+}
+
+/// Proves: page/memory-conflict
+#[test]
+fn an_edit_is_saved_once_across_power_cuts() {
+    let path = "/memory/pets";
+    let edited = || {
+        let crash = begin();
+        crash.story.writes("memory/pets.md", "Cat: Tom\n");
+        crash.story.fake.says(ADA, "Hello");
+        assert!(!crash.pass(Duration::from_secs(5)));
+        let browser = lit(&crash, Browser::of(crash.story.app(), "Ada"));
+        let page = lit(&crash, browser.get("/memory/pets?edit=1")).text;
+        let digest = page.split("name=\"digest\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        (crash, browser, digest)
+    };
+    let save = async |crash: &CrashTest, browser: &Browser, digest: &str| {
+        let form = [("act", "save"), ("digest", digest), ("text", "Cat: Bruno\r\n")];
+        browser.clone().post(path, &form).await;
+        crash.story.settle().await;
+    };
+    let (crash, browser, digest) = edited();
+    let cuts = cuts_in(&crash, save(&crash, &browser, &digest));
+    crash.end();
+    assert!(cuts.len() >= 4, "{cuts:?}");
+    for cut in cuts {
+        let (mut crash, browser, digest) = edited();
+        crash.cut_next(cut);
+        assert!(crash.during(save(&crash, &browser, &digest)), "{cut:?} was not met");
+        crash.revive();
+        let versions = "SELECT count(*) FROM files WHERE path LIKE '%memory/pets.md' AND cause = 'page'";
+        let is_saved = crash.story.count(versions) == 1;
+        assert!(is_saved == (cut.side == After) || cut.job != Some("announce a change of a file"), "{cut:?}");
+        let wanted = if is_saved { "Cat: Bruno\n" } else { "Cat: Tom\n" };
+        assert_eq!(crash.story.reads("memory/pets.md"), wanted, "{cut:?}: neither text is lost");
+        assert_eq!(crash.story.count("SELECT count(*) FROM files WHERE replaces IS NOT NULL"), 0, "{cut:?}");
+        let browser = browser.at(crash.story.app());
+        lit(&crash, save(&crash, &browser, &digest));
+        assert_eq!(crash.story.reads("memory/pets.md"), "Cat: Bruno\n", "{cut:?}");
+        assert_eq!(crash.story.count(versions), 1, "{cut:?}: once");
         crash.end();
     }
 }
