@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use compline::config::Price;
+use compline::model::{Model, ModelInfo};
+use compline::wording::money;
 use reqwest::StatusCode;
 use serde_json::json;
 
 use crate::support::browser::{Browser, SERVED};
+use crate::support::model::{Say, Scripted};
 use crate::support::story::{ADA, BEN, StoryOver};
 use crate::support::telegram::FakeTelegram;
 
@@ -44,10 +48,15 @@ async fn each_day_of_the_year_leads_to_its_conversations() {
 /// the tools with what they were asked and gave, the model, its tokens, the cost and the time.
 #[tokio::test]
 async fn the_work_behind_an_answer_is_shown() {
-    let story = Story::with(SERVED).await;
+    let mut story = Story::prepared(SERVED).await;
+    let price = Some(Price { input: 3_000_000, cached: 300_000, output: 15_000_000 });
+    story.model = Scripted::with_card(story.clock.clone(), ModelInfo { price, ..story.model.info().clone() });
+    story.start().await;
     story.writes("plans/garden.md", "Leeks, **savoy** and quinces\n");
-    story.model.calls("read_file", json!({ "path": "plans/garden.md" })).says("It lists three things.");
+    let answer = vec![(Duration::from_secs(3), "It lists three things.".to_owned())];
+    story.model.calls("read_file", json!({ "path": "plans/garden.md" })).then(Say::Grow(answer));
     story.say(ADA, "What is in the plan?").await;
+    story.answered().await;
     story.background.says(SUMMARY);
     story.pass(DAY).await;
     let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
@@ -60,6 +69,10 @@ async fn the_work_behind_an_answer_is_shown() {
     let model = story.text("SELECT model FROM spending WHERE turn_id = 1 LIMIT 1");
     let read = story.count("SELECT sum(input_tokens) FROM spending WHERE turn_id = 1");
     assert!(page.contains(&model) && page.contains(&format!("<td class=\"number\">{read}</td>")), "{page}");
+    let cost = story.count("SELECT sum(micros) FROM spending WHERE turn_id = 1");
+    let cost = money(cost.try_into().unwrap());
+    assert!(page.contains(&format!("How it was answered · 1 tool · cost {cost} · 3.0 s</summary>")), "{page}");
+    assert!(page.contains(&format!("<td class=\"number\">{cost}</td></tr>")), "{page}");
     assert!(page.find("Plant them in May") < page.find("What is in the plan?"), "the summary comes first");
     let shown = story.command_line(&["conversations", "show", "1"]).await.json;
     assert_eq!(shown["turns"][0]["tools"][0]["tool"], json!("read_file"));

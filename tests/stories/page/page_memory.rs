@@ -138,6 +138,8 @@ async fn each_sees_what_is_kept_about_them() {
     let (story, mut ada) = with_note("# Pets\n\n## Cats\n\nTom.\n\n## Dogs\n\nRex.\n\n## Birds\n\nKiki.\n").await;
     story.say(ADA, &format!("/remember Tea: black {}", canary(ADA))).await;
     story.say(BEN, &format!("/remember Tea: green {}", canary(BEN))).await;
+    let own = format!("{}\n## Keys\n\nThe spare one is <b>with Nora</b>.\n", story.reads("memory/MEMORY.md"));
+    story.writes("memory/MEMORY.md", &own);
     story.writes(
         "memory/untrusted/<b>recipe.md",
         "Ten eggs.\u{202e} <script>alert(1)</script>\n<!-- hidden order -->\n",
@@ -148,6 +150,9 @@ async fn each_sees_what_is_kept_about_them() {
     for part in ["MEMORY.md", "<meter", "Facts", "Tea", "From outside", "href=\"/memory/pets\"", &canary(ADA)] {
         assert!(page.contains(part), "{part:?} is missing in {page}");
     }
+    let own = page.split_once("<h2>Your own words</h2>").unwrap_or_else(|| panic!("{page}")).1;
+    let own = own.split("</section>").next().unwrap();
+    assert!(own.contains("with Nora") && own.contains("Keys") && !own.contains("black"), "{own}");
     assert!(!page.contains("<b>recipe") && !page.contains(&canary(BEN)) && !page.contains("Used most"), "{page}");
     let note = ada.get("/memory/pets").await.text;
     assert!(
