@@ -173,6 +173,8 @@ mod page_schedule;
 mod page_texts;
 #[path = "stories/page/page_usage.rs"]
 mod page_usage;
+#[path = "stories/page/page_zones.rs"]
+mod page_zones;
 #[path = "stories/page/sign_in.rs"]
 mod sign_in;
 
