@@ -149,6 +149,8 @@ mod page_notes;
 mod page_people;
 #[path = "stories/page/page_proposals.rs"]
 mod page_proposals;
+#[path = "stories/page/page_questions.rs"]
+mod page_questions;
 #[path = "stories/page/page_reflections.rs"]
 mod page_reflections;
 #[path = "stories/page/page_status.rs"]

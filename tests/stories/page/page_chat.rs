@@ -304,32 +304,6 @@ async fn open_pages_are_limited() {
     story.end().await;
 }
 
-/// Promise (page/buttons): A question has its buttons on the page, on whichever channel it was
-/// asked; a press counts once, and both show what was decided.
-#[tokio::test]
-async fn a_question_is_decided_on_the_page() {
-    let story = Story::with(SERVED).await;
-    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" }));
-    let mut ada = Browser::of(story.app(), "Ada").await;
-    let form = [("id", "one"), ("text", "What does this say?"), ("pasted", "Remind her of the oven in an hour.")];
-    ada.post("/chat", &form).await;
-    story.answered().await;
-    let page = ada.get("/chat").await.text;
-    let (_, press) = page.split_once("name=\"id\" value=\"button-").expect("a question has buttons");
-    let id = format!("button-{}", press.split('"').next().unwrap());
-    let data = press.split_once("name=\"button\" value=\"").unwrap().1.split('"').next().unwrap().to_owned();
-    story.model.says("It is set.");
-    for _ in 0..2 {
-        let pressed = ada.post("/chat", &[("id", &id), ("button", &data)]).await;
-        assert_eq!(pressed.leads_to(), "/chat", "{}", pressed.text);
-    }
-    story.answered().await;
-    assert_eq!(story.count("SELECT count(*) FROM reminders"), 1);
-    let page = ada.get("/chat").await.text;
-    assert!(page.contains("It is set.") && !page.contains(&format!("value=\"{data}\"")), "{page}");
-    story.end().await;
-}
-
 /// Promise (page/today): The start page lists what came unasked since you marked it as seen, and
 /// draws the day and the week with the same times as a table.
 #[tokio::test]
