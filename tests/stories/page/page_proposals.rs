@@ -5,7 +5,7 @@ use reqwest::StatusCode;
 
 use crate::skill_gate::{shown_hash, submit};
 use crate::support::browser::{Browser, Page, SERVED};
-use crate::support::story::{ADA, BEN, StoryOver, skill};
+use crate::support::story::{ADA, BEN, EVE, StoryOver, UNTRUSTED, skill};
 use crate::support::telegram::FakeTelegram;
 
 type Story = StoryOver<FakeTelegram>;
@@ -13,9 +13,9 @@ type Story = StoryOver<FakeTelegram>;
 /// A story in which the assistant has proposed a skill for tea with this text.
 async fn proposed(body: &str) -> (Story, Browser) {
     let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
     story.model.calls("submit_skill", submit("tea", "create", body)).says("I have proposed it.");
     story.say(ADA, "please remember how I like my tea").await;
-    let ada = Browser::of(story.app(), "Ada").await;
     (story, ada)
 }
 
@@ -93,6 +93,36 @@ async fn a_proposal_is_read_to_its_end_and_approved_once() {
     assert!(page.contains("Approved by Ada on this page") && page.contains("which is in use"), "{page}");
     assert!(!page.contains("Approve exactly this"), "{page}");
     story.end().await;
+}
+
+/// Proves: page/approve
+#[tokio::test]
+async fn a_proposal_says_how_text_from_outside_came_in() {
+    for (is_pasted, source) in [(false, "text forwarded from another person"), (true, "text that was pasted in")] {
+        let story = Story::with(SERVED).await;
+        let mut ada = Browser::of(story.app(), "Ada").await;
+        story.model.calls("submit_skill", submit("tea", "create", "Three minutes.")).says("Proposed.");
+        let words = format!("{UNTRUSTED}words");
+        if is_pasted {
+            ada.post("/chat", &[("id", "one"), ("text", "Make that a skill"), ("pasted", &words)]).await;
+        } else {
+            story.fake.forwards(ADA, EVE, &words);
+        }
+        story.answered().await;
+        let page = ada.get("/proposals/1").await.text;
+        let origin = page.split_once("<h2>Where it comes from</h2>").unwrap().1.split("</section>").next().unwrap();
+        let came_in = format!("It came in here: the message held {source}.");
+        let steps = [
+            "The assistant proposes it.",
+            "How it got there:",
+            "The assistant proposed it (",
+            "That answer was given to a message (",
+            &came_in,
+        ];
+        let places: Vec<Option<usize>> = steps.iter().map(|step| origin.find(step)).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} {origin}");
+        story.end().await;
+    }
 }
 
 /// Promise (page/decided-once): A decision made in the chat and on the page at once counts once,
