@@ -1,7 +1,9 @@
 //! A browser without a screen: it keeps the cookie, follows no redirect, and sends what browsers
 //! send.
 
+use axum::Router;
 use compline::app::App;
+use compline::config::Config;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 
@@ -70,6 +72,12 @@ impl Browser {
     /// Returns the same browser at the page of a gateway that was started again.
     pub fn at(self, app: &App) -> Self {
         Self { base: Self::new(app).base, ..self }
+    }
+
+    /// Returns the routes of the page without its server, for requests that no client sends.
+    pub async fn routes(&self, app: &App, config: Config) -> Router {
+        let address = self.base.trim_start_matches("http://").parse().unwrap();
+        app.page_at(config.web.expect("the page is served"), address).await.unwrap().routes()
     }
 
     /// Opens a page.
