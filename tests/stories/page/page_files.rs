@@ -1,9 +1,16 @@
 //! A person's files on the page: lists, previews, versions, uploads.
 
+use std::convert::Infallible;
 use std::io::Write;
 use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use axum::body::{Body, Bytes};
+use axum::http::Request;
+use futures::StreamExt;
 use reqwest::{Method, StatusCode};
+use tower::ServiceExt;
 
 use crate::support::browser::{Browser, Page, SERVED, answer};
 use crate::support::channel::Channel;
@@ -271,6 +278,59 @@ async fn an_upload_that_breaks_off_leaves_nothing() {
     uploads(&ada, "whole.txt", b"whole").await;
     let names = names_in(&story, "inbox");
     assert!(names.len() == 1 && story.reads(&format!("inbox/{}", names[0])) == "whole", "{names:?}");
+    story.end().await;
+}
+
+/// Resident memory of this process, in bytes.
+#[cfg(target_os = "linux")]
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    kib.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+}
+
+/// Proves: page/upload
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_upload_of_two_gigabytes_is_read_to_its_end_and_never_held() {
+    let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let routes = ada.routes(story.app(), story.config()).await;
+    let (parts, before) = (2 << 10, resident());
+    let (read, most) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (counted, highest) = (Arc::clone(&read), Arc::clone(&most));
+    let whole = form("film.mkv", b"");
+    let (head, end) = whole.split_at(whole.len() - b"\r\n--b--\r\n".len());
+    let (head, end, part) =
+        (Bytes::copy_from_slice(head), Bytes::copy_from_slice(end), Bytes::from(vec![b'x'; 1 << 20]));
+    let film = (0..parts).map(move |_| {
+        if counted.fetch_add(1, Ordering::Relaxed) % 16 == 0 {
+            highest.fetch_max(resident(), Ordering::Relaxed);
+        }
+        part.clone()
+    });
+    // As from a connection, nothing comes before what came is read.
+    let body = futures::stream::iter([head].into_iter().chain(film).chain([end])).then(async |part| {
+        tokio::task::yield_now().await;
+        Ok::<_, Infallible>(part)
+    });
+    let request = Request::post("/files")
+        .header("host", ada.base.trim_start_matches("http://"))
+        .header("cookie", ada.cookie.as_deref().unwrap())
+        .header("accept", "text/html")
+        .header("sec-fetch-site", "same-origin")
+        .header("content-type", "multipart/form-data; boundary=b")
+        .body(Body::from_stream(body));
+    let refused = routes.oneshot(request.unwrap()).await.unwrap();
+    assert_eq!(refused.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let page = axum::body::to_bytes(refused.into_body(), 1 << 20).await.unwrap();
+    let page = String::from_utf8(page.to_vec()).unwrap();
+    assert!(page.contains("A file may be up to 20 MB, and this one is larger"), "{page}");
+    assert_eq!(read.load(Ordering::Relaxed), parts);
+    // Other stories of this process grow meanwhile.
+    let growth = most.load(Ordering::Relaxed).saturating_sub(before);
+    assert!(growth < 256 << 20, "{growth} bytes");
+    assert_eq!(names_in(&story, "inbox"), [] as [&str; 0]);
     story.end().await;
 }
 
