@@ -179,12 +179,68 @@ impl Progress {
 
 #[cfg(test)]
 mod tests {
-    use axum::routing::get;
-    use tokio::io::AsyncWriteExt;
+    use std::net::SocketAddr;
+
+    use axum::routing::{get, post};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::Notify;
 
     use super::*;
-    use crate::time::clock::SystemClock;
+    use crate::time::{SimulatedClock, Timestamp};
+
+    /// Limit of a wait that a fault would make endless.
+    const LIMIT: Duration = Duration::from_secs(30);
+    const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+
+    /// A server whose clock stands still unless it is advanced.
+    struct Served {
+        address: SocketAddr,
+        clock: Arc<SimulatedClock>,
+        stop: CancellationToken,
+        permits: Arc<Semaphore>,
+        tasks: TaskTracker,
+    }
+
+    impl Served {
+        async fn with(routes: Router) -> Self {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let (address, stop, tasks) = (listener.local_addr().unwrap(), CancellationToken::new(), TaskTracker::new());
+            let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
+            let server = Server::new("A test", routes, Arc::<SimulatedClock>::clone(&clock), stop.clone());
+            let permits = Arc::clone(&server.permits);
+            tasks.spawn(server.serve(listener));
+            Self { address, clock, stop, permits, tasks }
+        }
+
+        async fn connect(&self, sent: &[u8]) -> TcpStream {
+            let mut connection = TcpStream::connect(self.address).await.unwrap();
+            connection.write_all(sent).await.unwrap();
+            connection
+        }
+
+        async fn end(self) {
+            self.stop.cancel();
+            self.tasks.close();
+            self.tasks.wait().await;
+        }
+    }
+
+    /// Returns the beginning of an answer; blank if the connection was closed.
+    async fn answer(connection: &mut TcpStream) -> String {
+        let mut begin = [0; 64];
+        let read = tokio::time::timeout(LIMIT, connection.read(&mut begin)).await.expect("something comes");
+        String::from_utf8_lossy(&begin[..read.unwrap_or(0)]).into_owned()
+    }
+
+    /// Waits until this holds.
+    async fn until(holds: impl Fn() -> bool) {
+        let looking = async {
+            while !holds() {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(LIMIT, looking).await.expect("it comes true");
+    }
 
     /// A person who closes the page, or a proxy that gives up, leaves nothing half done.
     #[tokio::test]
@@ -196,23 +252,78 @@ mod tests {
             seen.1.notified().await;
             seen.2.notify_one();
         });
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let stop = CancellationToken::new();
-        let server =
-            Server::new("A test", Router::new().route("/", route), Arc::new(SystemClock::default()), stop.clone());
-        let (connections, permits) = (TaskTracker::new(), Arc::clone(&server.permits));
-        connections.spawn(server.serve(listener));
-        let mut connection = TcpStream::connect(address).await.unwrap();
-        connection.write_all(b"GET / HTTP/1.1\r\nHost: here\r\n\r\n").await.unwrap();
+        let served = Served::with(Router::new().route("/", route)).await;
+        let connection = served.connect(REQUEST).await;
         begun.notified().await;
         drop(connection);
         // All but the one of the next connection: this one has ended.
-        drop(permits.acquire_many(u32::try_from(CONNECTIONS).unwrap() - 1).await.unwrap());
+        drop(served.permits.acquire_many(u32::try_from(CONNECTIONS).unwrap() - 1).await.unwrap());
         may_go_on.notify_one();
         done.notified().await;
-        stop.cancel();
-        connections.close();
-        connections.wait().await;
+        served.end().await;
+    }
+
+    #[tokio::test]
+    async fn a_head_that_is_too_long_is_refused() {
+        let served = Served::with(Router::new().route("/", get(async || "ok"))).await;
+        for (length, status) in [(MAX_HEAD - 1024, "HTTP/1.1 200 "), (2 * MAX_HEAD, "HTTP/1.1 431 ")] {
+            let head = format!("GET / HTTP/1.1\r\nHost: here\r\nCookie: {}\r\n\r\n", "x".repeat(length));
+            let mut connection = served.connect(head.as_bytes()).await;
+            let answered = answer(&mut connection).await;
+            assert!(answered.starts_with(status), "{length}: {answered}");
+        }
+        served.end().await;
+    }
+
+    #[tokio::test]
+    async fn a_connection_too_many_waits_for_another_one_to_end() {
+        let (begun, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+        let (seen, waiting) = (Arc::clone(&begun), Arc::clone(&gate));
+        let route = get(move || async move {
+            seen.fetch_add(1, Ordering::Relaxed);
+            waiting.acquire().await.unwrap().forget();
+        });
+        let served = Served::with(Router::new().route("/", route)).await;
+        let mut open = Vec::new();
+        for _ in 0..=CONNECTIONS {
+            open.push(served.connect(REQUEST).await);
+        }
+        until(|| begun.load(Ordering::Relaxed) >= CONNECTIONS).await;
+        // Time for one more request to begin, if it could.
+        for _ in 0..1000 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(begun.load(Ordering::Relaxed), CONNECTIONS);
+        drop(open.remove(0));
+        until(|| begun.load(Ordering::Relaxed) > CONNECTIONS).await;
+        gate.add_permits(CONNECTIONS + 1);
+        for connection in &mut open {
+            assert!(answer(connection).await.starts_with("HTTP/1.1 200 "));
+        }
+        served.end().await;
+    }
+
+    #[tokio::test]
+    async fn a_slow_sender_is_cut_off() {
+        let received = Arc::new(AtomicUsize::new(0));
+        let seen = Arc::clone(&received);
+        let route = post(move |request: Request| async move {
+            let mut body = request.into_body();
+            while let Some(Ok(frame)) = body.frame().await {
+                seen.fetch_add(frame.into_data().unwrap().len(), Ordering::Relaxed);
+            }
+        });
+        let served = Served::with(Router::new().route("/", route)).await;
+        let head = format!("POST / HTTP/1.1\r\nHost: here\r\nContent-Length: {}\r\n\r\n", 10 * PROGRESS_BYTES);
+        let mut connection = served.connect(head.as_bytes()).await;
+        let mut sent = 0;
+        for piece in [PROGRESS_BYTES, PROGRESS_BYTES, PROGRESS_BYTES - 1] {
+            connection.write_all(&vec![b'x'; piece]).await.unwrap();
+            sent += piece;
+            until(|| received.load(Ordering::Relaxed) == sent).await;
+            served.clock.advance(IDLE_TIMEOUT).await;
+        }
+        assert_eq!(answer(&mut connection).await, "", "nothing but the end");
+        served.end().await;
     }
 }
