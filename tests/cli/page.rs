@@ -4,7 +4,9 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
-use super::program::Home;
+use qrcode::{Color, EcLevel, QrCode};
+
+use super::program::{Home, PLAIN};
 
 /// Promise (page/link): `compline web` prints a link while the gateway runs, and says what to do
 /// while it does not; `--end-all` signs everyone out.
@@ -21,6 +23,28 @@ fn a_link_is_made_while_the_page_is_served() {
     home.run("web --qr").refused(2, &["public_url"]);
     let ended = home.run("web --end-all");
     assert_eq!((ended.code, &*ended.out), (0, "No browser was signed in. Open links are void.\n"), "{}", ended.err);
+    gateway.stop();
+}
+
+/// Promise (page/qr): With a public address `compline web --qr` shows the link to it as a QR code.
+#[test]
+fn a_telephone_is_signed_in_by_a_code() {
+    let address = "[web]\npublic_url = \"https://home.example\"\n";
+    let home = Home::new().with("compline.toml", format!("{PLAIN}{address}"));
+    let gateway = home.gateway();
+    let shown = home.run("web --qr --as Ada");
+    let link = shown.out.split_whitespace().next().unwrap_or_default();
+    assert!(shown.code == 0 && link.starts_with("https://home.example/login#"), "{shown:?}");
+    assert!(shown.out.contains("as Ada"), "{shown:?}");
+    let half = |line: &str, dark: [char; 2]| -> Vec<bool> {
+        line.chars().filter(|char| " █▀▄".contains(*char)).map(|char| dark.contains(&char)).collect()
+    };
+    let rows = shown.err.lines().flat_map(|line| [half(line, ['█', '▀']), half(line, ['█', '▄'])]);
+    let code = QrCode::with_error_correction_level(link, EcLevel::L).unwrap();
+    let (quiet, width) = (4, code.width());
+    let drawn = rows.skip(quiet).take(width).flat_map(|row| row[quiet..quiet + width].to_vec());
+    let modules = code.to_colors().into_iter().map(|colour| colour == Color::Dark);
+    assert_eq!(drawn.collect::<Vec<_>>(), modules.collect::<Vec<_>>(), "{}", shown.err);
     gateway.stop();
 }
 
