@@ -91,6 +91,35 @@ async fn every_answer_to_a_form_is_good() {
     story.end().await;
 }
 
+/// Proves: page/accessible
+#[tokio::test]
+async fn every_refusal_is_good() {
+    let story = home::new().await;
+    let base = Browser::new(story.app()).base;
+    let browser = Chromium::open().await;
+    browser.sign_in(&base, &sign_in_code(story.app(), "Ada").await).await;
+    let mut found = Vec::new();
+    for (path, says) in [("/status", "Only an owner can see this."), ("/nowhere", "There is no such page.")] {
+        found.extend(faults(&browser, &base, path).await);
+        assert!(browser.text().await.contains(says), "{path}: {}", browser.text().await);
+    }
+    // A form of a browser that was signed out meanwhile.
+    browser.driver.goto(format!("{base}/me")).await.unwrap();
+    story.command_line(&["web", "--end-all"]).await;
+    browser.console().await;
+    browser.network().await;
+    browser.press_button("Save").await;
+    browser.until("document.querySelector('main').innerText.includes('You are signed out')").await;
+    found.extend(faults_here(&browser, &base, "/me/display").await);
+    // The browser itself tells of a refusal.
+    let told = |fault: &String| {
+        ["401", "403", "404"].iter().any(|status| fault.contains(&format!("responded with a status of {status}")))
+    };
+    found.retain(|fault| !told(fault));
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    story.end().await;
+}
+
 /// A page with everything that is wrong with it, and what is said of that.
 const FAULTY: &str = "<!doctype html><html lang=en><head><title>Faulty</title><meta name=viewport content='width=device-width'>\
     <style>.pale { color: #eee; background: #fff; forced-color-adjust: none; } @media print { .dark { color: #000; background: #111; } }</style>\
