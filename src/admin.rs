@@ -51,7 +51,7 @@ mod turn_work; // tools and cost of an answer
 mod usage; // /usage
 mod upkeep; // the last upkeep
 
-pub use agenda::{AgendaItem, AgendaKind, MAX_MESSAGES, MissedItem, PastItems};
+pub use agenda::{AgendaItem, AgendaKind, MAX_MESSAGES, MAX_MISSED, MissedItem, MissedItems, PastItems};
 pub use answer::{Answer, AnswerFile, CommandError};
 pub use calendar::{ConversationCalendar, DayCount};
 pub use chat::{BegunConversation, ChatEntry, RecentChat};

@@ -42,7 +42,7 @@ use crate::message::FetchFileError;
 use crate::model::{NullSink, StreamSink};
 use crate::review::{OutboxNotifier, Review};
 use crate::spend::{ModelPool, Outage, Transcriber};
-use crate::store::{Db, Journal, MessageState, TurnState};
+use crate::store::{Db, Journal, MessageState, TurnState, UnansweredReason};
 use crate::time::clock::{WakeupSender, wakeups};
 use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp, Zone};
@@ -201,12 +201,12 @@ impl Engine {
             .write("stop a turn", move |tx| {
                 // Looked up inside the transaction, because a turn may end at any moment: an
                 // answered turn is no longer stopped.
-                let mut stopped = Vec::new();
+                let (mut stopped, reason) = (Vec::new(), UnansweredReason::Stopped.as_str());
                 // There may be two: a turn begun by a yes waits for the one that is running.
                 while let Some(open) = tx.turns().open_turn(stream)? {
-                    tx.messages().settle_turn(open.id, MessageState::Answered, "stopped")?;
+                    tx.messages().settle_turn(open.id, MessageState::Answered, reason)?;
                     tx.outbox().drop_preview(open.id)?;
-                    tx.turns().end_turn(open.id, TurnState::Stopped, "stopped", now)?;
+                    tx.turns().end_turn(open.id, TurnState::Stopped, reason, now)?;
                     stopped.push(open.address);
                 }
                 let since = if stopped.is_empty() { Timestamp(0) } else { just_now };

@@ -27,7 +27,7 @@ use crate::engine::{Engine, system_run};
 use crate::id::{AddressId, MessageId, SlotId};
 use crate::memory::Workspace;
 use crate::reflection::Reflector;
-use crate::store::{Cause, Journal, NewOutbox, NewSlot, Node, OutboxKind, SlotRow, SlotState, Tx};
+use crate::store::{Cause, Journal, NewOutbox, NewSlot, Node, OutboxKind, SlotRow, SlotState, Tx, UnansweredReason};
 use crate::time::clock::{WakeupSender, Wakeups};
 use crate::time::task::guarded;
 use crate::time::{Clock, Timestamp, Zone};
@@ -152,9 +152,6 @@ impl Schedule {
     }
 }
 
-/// Failure reason of a slot whose person cannot be reached.
-const NOBODY_TO_TELL: &str = "nobody_to_tell";
-
 /// A finished run that the schedule assigned by itself: a heartbeat or a task.
 ///
 /// A run is a slot in state `working`. When its turn is over, the message to the person and the end
@@ -177,7 +174,7 @@ impl Schedule {
                 for slot in open {
                     // Claim and assignment are one step, so every slot has a conversation. One
                     // without would not be a run.
-                    let never = || Ok(RunOutcome::GaveUp { reason: "never_asked".to_owned() });
+                    let never = || Ok(RunOutcome::gave_up(UnansweredReason::NeverAsked));
                     let outcome =
                         slot.conversation.map_or_else(never, |conversation| system_run::outcome(db, conversation))?;
                     if outcome != RunOutcome::Open {
@@ -214,7 +211,7 @@ fn post_answer(
         return Ok(None);
     };
     let Some(address) = address_of_slot(tx, slot)? else {
-        tx.slots().end_slot(slot.id, SlotState::Failed, NOBODY_TO_TELL, now)?;
+        tx.slots().end_slot(slot.id, SlotState::Failed, UnansweredReason::NobodyToTell.as_str(), now)?;
         return Ok(None);
     };
     if !tx.slots().end_slot(slot.id, SlotState::Done, "", now)? {

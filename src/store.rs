@@ -107,7 +107,7 @@ pub use skills::{
     ChangeRow, ChangeState, NewVersion, OutsideToolRow, SeenSkill, SeenTool, SkillFile, SkillRow, SkillState,
     VersionRow,
 };
-pub use slots::{NewSlot, SlotRow, SlotState};
+pub use slots::{NewSlot, SlotRow, SlotState, UnansweredReason};
 pub use spending::{ConversationCost, Reservation, SpendLine, Spent};
 pub use strangers::Stranger;
 pub use summaries::{Compaction, Summary, SummaryContent, SummaryInputs, SummaryState};

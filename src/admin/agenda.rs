@@ -12,11 +12,12 @@ use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind, SlotRow};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 use crate::wording::reflection::period_in_words;
+use crate::wording::reminder;
 
 /// Maximum number of messages that are looked through.
 pub const MAX_MESSAGES: u32 = 1_000;
-/// Maximum number of missed items shown.
-const MAX_MISSED: u32 = 10;
+/// Maximum number of missed items.
+pub const MAX_MISSED: u32 = 10;
 /// Maximum number of times of one recurring item: a week of what comes each quarter of an hour,
 /// which is the most that can be asked for.
 const MAX_TIMES: usize = 7 * 24 * 4;
@@ -69,26 +70,39 @@ pub struct MissedItem {
     pub at: Timestamp,
     /// Kind.
     pub kind: AgendaKind,
-    /// Why, in the program's own words.
+    /// Reason, as a sentence of the program.
     pub reason: String,
 }
 
+/// The newest scheduled items that did not happen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissedItems {
+    /// Items, newest first, at most [`MAX_MISSED`].
+    pub items: Vec<MissedItem>,
+    /// True if there are older ones.
+    pub is_cut: bool,
+}
+
 impl JobsAdmin<'_> {
-    /// The newest items of a person, due since then, that did not happen.
-    pub async fn missed(&self, person: PersonId, since: Timestamp) -> anyhow::Result<Vec<MissedItem>> {
+    /// The newest items of a person that were missed or failed after that time.
+    pub async fn missed(&self, person: PersonId, since: Timestamp) -> anyhow::Result<MissedItems> {
         let scope = Scope::Person(person);
-        let slots = self.journal.read(move |db| db.slots().missed_slots(scope, since, MAX_MISSED)).await?;
-        let item = |slot: SlotRow| MissedItem {
-            at: slot.due_at,
-            kind: match slot.job.split(':').next().unwrap_or_default() {
+        let mut slots = self.journal.read(move |db| db.slots().missed_slots(scope, since, MAX_MISSED + 1)).await?;
+        let most = usize::try_from(MAX_MISSED)?;
+        let is_cut = slots.len() > most;
+        slots.truncate(most);
+        let item = |slot: SlotRow| {
+            let kind = match slot.job.split(':').next().unwrap_or_default() {
                 "reminder" => AgendaKind::Reminder,
                 "task" => AgendaKind::Task,
                 "heartbeat" => AgendaKind::Heartbeat,
                 _ => AgendaKind::Reflection,
-            },
-            reason: slot.reason,
+            };
+            // A reflection stores a sentence, and the other jobs a code.
+            let reason = if kind == AgendaKind::Reflection { slot.reason } else { reminder::missed(&slot.reason) };
+            MissedItem { at: slot.due_at, kind, reason }
         };
-        Ok(slots.into_iter().map(item).collect())
+        Ok(MissedItems { items: slots.into_iter().map(item).collect(), is_cut })
     }
 
     /// Returns what a person said and got without asking since then, from the newest
@@ -97,8 +111,8 @@ impl JobsAdmin<'_> {
         self.journal.read_much(move |db| past(db, person, since)).await
     }
 
-    /// Returns the items of a person until then, soonest first: of a reflection and a heartbeat only
-    /// the next time.
+    /// Returns the items of a person until then, soonest first. Of the heartbeat there is only the
+    /// next run, because each outcome decides when the one after it comes.
     pub async fn coming(&self, person: &Person, until: Timestamp) -> anyhow::Result<Vec<AgendaItem>> {
         let (id, zone) = (person.id, self.engine.zone_of(Scope::Person(person.id)).await?);
         let item = |at, kind| AgendaItem { at, kind, message: None, text: None, proposal: None };
@@ -110,14 +124,16 @@ impl JobsAdmin<'_> {
             let times = std::iter::once(first).chain(later).take_while(|at| *at <= until);
             items.extend(times.map(|at| AgendaItem { text: Some(row.text.clone()), ..item(at, kind) }));
         }
-        let reflections = self.schedule.coming().await?.into_iter().filter(|coming| coming.person == id);
+        let reflections = self.schedule.coming(until).await?.into_iter().filter(|coming| coming.person == id);
         items.extend(reflections.map(|coming| {
             let period = period_in_words(coming.job.as_str(), &coming.period);
             let text = ShownLabel::nothing().text(period, Scope::Person(id));
             AgendaItem { text: Some(text), ..item(coming.at, AgendaKind::Reflection) }
         }));
-        let heartbeats = self.schedule.heartbeats(Some(id)).await?.into_iter();
-        items.extend(heartbeats.filter_map(|state| state.next_at).map(|at| item(at, AgendaKind::Heartbeat)));
+        let pace = self.schedule.heartbeat.interval.map(schedule::heartbeat_pace).unwrap_or_default();
+        let pace = ShownLabel::nothing().text(pace, Scope::Person(id));
+        let heartbeats = self.schedule.heartbeats(Some(id)).await?.into_iter().filter_map(|state| state.next_at);
+        items.extend(heartbeats.map(|at| AgendaItem { text: Some(pace.clone()), ..item(at, AgendaKind::Heartbeat) }));
         items.retain(|item| item.at <= until);
         items.sort_by_key(|item| item.at);
         Ok(items)

@@ -28,7 +28,7 @@ use crate::people::Party;
 use crate::spend::ModelPool;
 use crate::store::{
     Conversation, ConversationKind, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage,
-    TurnRow, Tx,
+    TurnRow, Tx, UnansweredReason,
 };
 use crate::text::escape_markdown;
 use crate::time::clock::Wakeups;
@@ -516,7 +516,8 @@ impl StreamTask {
             .journal
             .write("close messages of nobody", move |tx| {
                 ids.into_iter().try_for_each(|id| {
-                    tx.messages().settle_message(id, MessageState::Closed, "not_allowed").map(|_| ())
+                    let reason = UnansweredReason::NotAllowed.as_str();
+                    tx.messages().settle_message(id, MessageState::Closed, reason).map(drop)
                 })
             })
             .await?;

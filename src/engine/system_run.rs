@@ -12,7 +12,7 @@ use crate::id::{AddressId, ConversationId, FileId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
 use crate::store::{
     BoundaryReason, Conversation, ConversationKind, Db, MessageKind, MessageState, NewConversation, NewMessage, Node,
-    TextKind, Tx,
+    TextKind, Tx, UnansweredReason,
 };
 use crate::text::one_line;
 use crate::time::Timestamp;
@@ -60,9 +60,16 @@ pub enum RunOutcome {
     },
     /// The run ended without an answer.
     GaveUp {
-        /// Reason code: `model_away`, `no_answer`, `too_slow`, …
+        /// Stored [`UnansweredReason`].
         reason: String,
     },
+}
+
+impl RunOutcome {
+    /// Returns a run that ended without an answer.
+    pub fn gave_up(reason: UnansweredReason) -> Self {
+        Self::GaveUp { reason: reason.as_str().to_owned() }
+    }
 }
 
 /// Assigns a run, in a conversation of its own. Returns `None` if the person has no address.
@@ -94,7 +101,7 @@ pub fn ask_again(tx: Tx<'_>, conversation: ConversationId, again: &Assignment<'_
 pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<RunOutcome> {
     let messages = db.messages().messages_of(conversation)?;
     let request = messages.iter().rev().find(|message| message.kind == MessageKind::Task);
-    let Some(request) = request else { return Ok(RunOutcome::GaveUp { reason: "never_asked".to_owned() }) };
+    let Some(request) = request else { return Ok(RunOutcome::gave_up(UnansweredReason::NeverAsked)) };
     let Some(turn) = request.turn.map(|id| db.turns().turn(id)).transpose()?.flatten() else {
         let closed = request.state == MessageState::Closed;
         return Ok(if closed { RunOutcome::GaveUp { reason: request.reason.clone() } } else { RunOutcome::Open });
@@ -105,7 +112,7 @@ pub fn outcome(db: Db<'_>, conversation: ConversationId) -> anyhow::Result<RunOu
     let reply = messages.iter().find(|message| message.kind == MessageKind::Reply && message.turn == Some(turn.id));
     let Some(reply) = reply else { return Ok(RunOutcome::GaveUp { reason: request.reason.clone() }) };
     let text = db.messages().texts_of(reply.id)?.into_iter().next().map(|text| text.text);
-    let Some(text) = text else { return Ok(RunOutcome::GaveUp { reason: "forgotten".to_owned() }) };
+    let Some(text) = text else { return Ok(RunOutcome::gave_up(UnansweredReason::Forgotten)) };
     Ok(RunOutcome::Answered { turn: turn.id, message: reply.id, text })
 }
 

@@ -28,7 +28,7 @@ use crate::id::MessageId;
 use crate::message::file_type;
 use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role};
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
-use crate::store::{ConversationKind, GrantRow, NewStep, Node, StepKind, StepRow, TurnRow, vouched};
+use crate::store::{ConversationKind, GrantRow, NewStep, Node, StepKind, StepRow, TurnRow, UnansweredReason, vouched};
 use crate::time::{Backoff, Timestamp};
 use crate::tool::pictures::MAX_PICTURE;
 use crate::trust::{Label, Text};
@@ -136,7 +136,8 @@ impl<'a> Turn<'a> {
         match end {
             Some(end) => Ok(end),
             None => {
-                self.give_up("too_slow", wording::turn::took_too_long(self.inputs.language, limit)).await?;
+                self.give_up(UnansweredReason::TooSlow, wording::turn::took_too_long(self.inputs.language, limit))
+                    .await?;
                 Ok(TurnOutcome::Over)
             }
         }
@@ -160,7 +161,7 @@ impl<'a> Turn<'a> {
                         ModelError::OverBudget(which) => wording::turn::unheard_over_budget(language, which),
                         other => wording::turn::unheard_over_budget(language, &other.to_string()),
                     };
-                    self.give_up("no_answer", sentence).await?;
+                    self.give_up(UnansweredReason::NoAnswer, sentence).await?;
                     return Ok(Some(TurnOutcome::Over));
                 }
             };
@@ -455,14 +456,15 @@ impl<'a> Turn<'a> {
             ModelError::TooLong => wording::turn::TOO_LONG.in_language(language),
             _ => return self.wait_for_model(error).await,
         };
-        self.give_up("no_answer", sentence).await?;
+        self.give_up(UnansweredReason::NoAnswer, sentence).await?;
         Ok(TurnOutcome::Over)
     }
 
     async fn wait_for_model(&mut self, error: &ModelError) -> anyhow::Result<TurnOutcome> {
         let (now, language) = (self.engine.clock.now(), self.inputs.language);
         if self.row.attempts >= A_DAY_OF_TRIES {
-            self.give_up("model_away", wording::turn::model_away_too_long(language, why_away(error))).await?;
+            self.give_up(UnansweredReason::ModelAway, wording::turn::model_away_too_long(language, why_away(error)))
+                .await?;
             return Ok(TurnOutcome::Over);
         }
         // A new message in the meantime triggers one more attempt, which is not counted.
@@ -495,7 +497,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Ends the turn without an answer and posts the reason.
-    async fn give_up(&mut self, reason: &'static str, sentence: impl Into<ProgramText>) -> anyhow::Result<()> {
+    async fn give_up(&mut self, reason: UnansweredReason, sentence: impl Into<ProgramText>) -> anyhow::Result<()> {
         self.watcher.over();
         let now = self.engine.clock.now();
         let (row, is_run) = (self.row.clone(), self.kind().is_run());

@@ -30,6 +30,7 @@ use crate::memory::{HeartbeatItem, heartbeat_items, with_heartbeat_ticks};
 use crate::people::{Party, Person, Role};
 use crate::store::{
     Cause, CauseKind, ConversationKind, Db, HeartbeatRow, HeartbeatTick, Node, SentRow, SlotRow, SlotState, Tx,
+    UnansweredReason,
 };
 use crate::time::{Period, Span, Timestamp, Zone, quiet_until};
 use crate::trust::{Labelled, Scope, Text};
@@ -276,7 +277,10 @@ impl Schedule {
                         .await?
                 }
                 (outcome, _) => {
-                    let reason = if let RunOutcome::GaveUp { reason } = outcome { reason } else { String::new() };
+                    let reason = match outcome {
+                        RunOutcome::GaveUp { reason } => reason,
+                        _ => UnansweredReason::NotAllowed.as_str().to_owned(),
+                    };
                     self.journal
                         .write("end a heartbeat", move |tx| {
                             tx.heartbeats().record_outcome(id, "", 0)?;

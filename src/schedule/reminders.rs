@@ -23,6 +23,7 @@ use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
 use crate::id::{AddressId, ReminderId, StreamId};
 use crate::store::{
     Cause, ConversationKind, Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx,
+    UnansweredReason,
 };
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Scope, Text};
@@ -146,9 +147,6 @@ fn not_done(tx: Tx<'_>, slot: &SlotRow, reason: &str, zone: Zone, now: Timestamp
     Ok(Some(address))
 }
 
-/// Reason for a skipped run.
-const STILL_RUNNING: &str = "still_running";
-
 /// The effect of firing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fired {
@@ -222,7 +220,7 @@ fn begin(
 ) -> anyhow::Result<Fired> {
     let (scope, job) = (row.scope(), row.job());
     if tx.slots().open_slots()?.iter().any(|slot| slot.job == job && slot.scope == scope) {
-        claim_occurrence(tx, &job, scope, due, (SlotState::Missed, STILL_RUNNING), now)?;
+        claim_occurrence(tx, &job, scope, due, (SlotState::Missed, UnansweredReason::StillRunning.as_str()), now)?;
         tracing::warn!("Task {} is still at work: the run that is due now is left out", row.id);
         return Ok(Fired::Nothing);
     }

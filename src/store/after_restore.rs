@@ -17,6 +17,7 @@ use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
 use super::{Db, open};
+use crate::store::UnansweredReason;
 use crate::store::handles::{AfterRestore, AfterRestoreMut};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
@@ -35,7 +36,7 @@ const OF_LITESTREAM: [&str; 2] = [
     "CREATE TABLE _litestream_lock (id INTEGER)",
 ];
 /// Reason stored in closed rows.
-const REASON: &str = "restored";
+const REASON: UnansweredReason = UnansweredReason::Restored;
 
 /// Counts of closed rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,7 +6,7 @@
 use crate::store::handles::{Slots, SlotsMut};
 use crate::store::rows::{from_row, insert, stored_word};
 use rusqlite::params;
-use strum::{EnumString, IntoStaticStr};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::id::{ConversationId, SlotId};
 use crate::time::Timestamp;
@@ -30,13 +30,43 @@ pub enum SlotState {
     Failed,
 }
 
-stored_word!(SlotState);
+stored_word!(SlotState, UnansweredReason);
 
 impl SlotState {
     /// Returns true if work remains.
     pub fn is_open(self) -> bool {
         matches!(self, Self::Claimed | Self::Working)
     }
+}
+
+/// Reason why a message, a turn or a scheduled run has no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum UnansweredReason {
+    /// The model gave none that can be used.
+    NoAnswer,
+    /// The model could not be reached.
+    ModelAway,
+    /// The time limit was exceeded.
+    TooSlow,
+    /// The program was interrupted several times.
+    CutOff,
+    /// A person stopped it.
+    Stopped,
+    /// The person no longer has access.
+    NotAllowed,
+    /// The message was deleted.
+    Deleted,
+    /// The text of the answer was deleted.
+    Forgotten,
+    /// A backup was restored.
+    Restored,
+    /// The run was never requested.
+    NeverAsked,
+    /// The previous run of the job had not ended.
+    StillRunning,
+    /// The person has no address.
+    NobodyToTell,
 }
 
 /// A slot to claim.
@@ -171,11 +201,11 @@ impl Slots<'_> {
         )
     }
 
-    /// Returns the newest slots of a scope, due since then, that were missed or failed and not run
-    /// again.
+    /// Returns the newest slots of a scope, ended after that time, that were missed or failed and not
+    /// run again.
     pub fn missed_slots(&self, scope: Scope, since: Timestamp, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
         self.db.rows(
-            "WHERE scope = ?1 AND due_at >= ?2 AND state IN ('missed', 'failed')
+            "WHERE scope = ?1 AND ended_at > ?2 AND state IN ('missed', 'failed')
              AND NOT EXISTS (SELECT 1 FROM slots l WHERE l.job = slots.job AND l.scope = slots.scope
              AND l.period = slots.period AND l.run > slots.run)
              ORDER BY due_at DESC, id DESC LIMIT ?3",

@@ -120,6 +120,11 @@ pub fn only_newest(messages: u32) -> String {
     format!("Only the newest {messages} messages are looked at here; older ones are not counted.")
 }
 
+/// Remark: more was missed than is listed.
+pub fn only_newest_missed(count: u32) -> String {
+    format!("Only the newest {count} are listed.")
+}
+
 /// A week without anything planned.
 pub const NOTHING_PLANNED: &str = "Nothing is planned for the next seven days. Say \u{201c}remind me tomorrow at nine to \
     \u{2026}\u{201d}.";

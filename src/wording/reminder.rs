@@ -252,6 +252,11 @@ pub fn not_done(language: Language, id: ReminderId, due: &str, reason: &str) -> 
     ProgramText::message(say!(language, "task-failed", id = id.to_string(), due = due, why = why))
 }
 
+/// Reason why a task or a heartbeat did not run or has no result, as a sentence of the page.
+pub fn missed(reason: &str) -> String {
+    format!("Not done: {}.", say!(Language::ENGLISH, "task-failed-why", reason = reason))
+}
+
 /// An empty list.
 pub const NONE_PENDING: Sentence = Sentence("reminders-none");
 

@@ -12,7 +12,7 @@ use super::{DELAY_WORTH_NAMING, NextAction, StreamTask, party};
 use crate::engine::turn::reply::{end_unanswered, is_open, may_say_why, post_notice};
 use crate::engine::{MAX_MESSAGE_AGE, context};
 use crate::id::{AddressId, TurnId};
-use crate::store::{Db, MessageKind, NewOutbox, OutboxKind, TurnRow, TurnState, Tx, is_full};
+use crate::store::{Db, MessageKind, NewOutbox, OutboxKind, TurnRow, TurnState, Tx, UnansweredReason, is_full};
 use crate::time::Timestamp;
 use crate::time::task::Panicked;
 use crate::trust::{Scope, Text};
@@ -46,9 +46,9 @@ impl StreamTask {
         }
         let (person, scope) = (row.person, row.scope);
         let party = self.engine.journal.read(move |db| party(db, person, scope)).await?;
-        let Some(party) = party else { return self.abandon(row, "not_allowed", None).await };
+        let Some(party) = party else { return self.abandon(row, UnansweredReason::NotAllowed, None).await };
         if row.interruptions > MAX_INTERRUPTIONS {
-            return self.abandon(row, "cut_off", Some(wording::turn::CUT_OFF)).await;
+            return self.abandon(row, UnansweredReason::CutOff, Some(wording::turn::CUT_OFF)).await;
         }
         let inputs = self.inputs_of(party, row.conversation, row.address, row.claimed_at).await?;
         let budget = self.engine.context_budget(&self.engine.chat);
@@ -148,7 +148,7 @@ impl StreamTask {
     async fn abandon(
         &self,
         row: TurnRow,
-        reason: &'static str,
+        reason: UnansweredReason,
         sentence: Option<Sentence>,
     ) -> anyhow::Result<NextAction> {
         let now = self.engine.clock.now();

@@ -18,7 +18,7 @@ use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::{
     Cause, CauseKind, KEEP_WAITS, KeepRow, MessageKind, MessageState, NewMessage, NewOutbox, OutboxKind, StoredMessage,
-    TextKind, TurnRow, TurnState, Tx,
+    TextKind, TurnRow, TurnState, Tx, UnansweredReason,
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -109,12 +109,12 @@ pub(in crate::engine) fn is_open(tx: Tx<'_>, turn: TurnId) -> anyhow::Result<boo
 pub(in crate::engine) fn end_unanswered(
     tx: Tx<'_>,
     turn: TurnId,
-    reason: &'static str,
+    reason: UnansweredReason,
     now: Timestamp,
 ) -> anyhow::Result<()> {
     tx.outbox().drop_preview(turn)?;
-    tx.messages().settle_turn(turn, MessageState::Closed, reason)?;
-    tx.turns().end_turn(turn, TurnState::GaveUp, reason, now)
+    tx.messages().settle_turn(turn, MessageState::Closed, reason.as_str())?;
+    tx.turns().end_turn(turn, TurnState::GaveUp, reason.as_str(), now)
 }
 
 /// Stores the result of a system run without delivering it. The caller that assigned the run reads

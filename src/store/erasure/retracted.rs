@@ -22,7 +22,7 @@ use rusqlite::params;
 
 use crate::id::{AddressId, AttachmentId, ConversationId, InboxId, MessageId, OutboxId, StreamId, TurnId};
 use crate::store::handles::{Redaction, RedactionMut, Timers, TimersMut};
-use crate::store::{MessageKind, MessageState, Node, OldFile, StoredMessage, TurnState};
+use crate::store::{MessageKind, MessageState, Node, OldFile, StoredMessage, TurnState, UnansweredReason};
 use crate::text::erasure_query::ErasureQuery;
 use crate::time::Timestamp;
 
@@ -31,7 +31,7 @@ pub const FORGOT: &str = "forgot";
 /// Key of the last deletion whose text is still in the log.
 pub const UNCUT: &str = "uncut";
 /// Reason stored when a message was closed because its sender deleted it.
-pub const DELETED: &str = "deleted";
+pub const DELETED: UnansweredReason = UnansweredReason::Deleted;
 /// Deletions remembered per address for messages that have not arrived.
 const MAX_AHEAD: i64 = 100;
 
@@ -174,8 +174,8 @@ impl RedactionMut<'_> {
         while let Some(turn) = turns.pop() {
             if self.db.turns().turn(turn)?.is_some_and(|row| row.is_open()) {
                 self.tx().outbox().drop_preview(turn)?;
-                self.tx().messages().settle_turn(turn, MessageState::Closed, DELETED)?;
-                self.tx().turns().end_turn(turn, TurnState::Stopped, DELETED, now)?;
+                self.tx().messages().settle_turn(turn, MessageState::Closed, DELETED.as_str())?;
+                self.tx().turns().end_turn(turn, TurnState::Stopped, DELETED.as_str(), now)?;
                 is_ended = true;
             }
             self.tx().maintenance().blank_steps(

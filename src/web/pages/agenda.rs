@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{AgendaItem, AgendaKind, ListPlace, MissedItem, RemindersPart, RemindersReport};
+use crate::admin::{AgendaItem, AgendaKind, ListPlace, MAX_MISSED, MissedItems, RemindersPart, RemindersReport};
 use crate::store::{ReminderKind, ReminderRow};
 use crate::time::{Period, Span, Timestamp};
 use crate::web::chart::{Moment, Timeline};
@@ -160,12 +160,13 @@ fn reminders_markup(report: &RemindersReport, visitor: &Visitor) -> Markup {
 }
 
 /// Lists what did not happen in the last thirty days.
-fn missed_markup(missed: &[MissedItem], visitor: &Visitor) -> Markup {
-    html! { @if !missed.is_empty() { section {
+fn missed_markup(missed: &MissedItems, visitor: &Visitor) -> Markup {
+    html! { @if !missed.items.is_empty() { section {
         h2 { "Missed" }
-        ol.rows { @for item in missed { li {
+        ol.rows { @for item in &missed.items { li {
             p.facts { (name(item.kind)) " · " (render::time(item.at, visitor.zone, visitor.now)) }
             p { (item.reason) }
         } } }
+        @if missed.is_cut { p.note { (says::only_newest_missed(MAX_MISSED)) } }
     } } }
 }

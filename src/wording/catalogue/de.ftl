@@ -384,6 +384,13 @@ task-failed-why = { $reason ->
     [too_slow] Es hat zu lange gedauert
     [cut_off] Ich wurde dabei mehrmals unterbrochen
     [stopped] Sie wurde angehalten
+    [not_allowed] Der Zugang wurde entzogen
+    [deleted] Die Nachricht wurde gelöscht
+    [forgotten] Die Antwort wurde gelöscht
+    [restored] Inzwischen wurde eine Sicherung wiederhergestellt
+    [never_asked] Sie wurde nie begonnen
+    [still_running] Der vorige Lauf war noch nicht zu Ende
+    [nobody_to_tell] Für die Antwort gab es keine Adresse
    *[no_answer] Es kam keine Antwort
 }
 

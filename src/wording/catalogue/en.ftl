@@ -384,6 +384,13 @@ task-failed-why = { $reason ->
     [too_slow] it took too long
     [cut_off] I was interrupted several times while working on it
     [stopped] it was stopped
+    [not_allowed] access was revoked
+    [deleted] the message was deleted
+    [forgotten] the answer was deleted
+    [restored] a backup was restored meanwhile
+    [never_asked] it never began
+    [still_running] the run before it had not ended
+    [nobody_to_tell] there was no address for the answer
    *[no_answer] there was no answer
 }
 

@@ -384,6 +384,13 @@ task-failed-why = { $reason ->
     [too_slow] ha tardado demasiado
     [cut_off] me han interrumpido varias veces mientras la hacía
     [stopped] se ha detenido
+    [not_allowed] se ha retirado el acceso
+    [deleted] se ha borrado el mensaje
+    [forgotten] se ha borrado la respuesta
+    [restored] entretanto se ha restaurado una copia de seguridad
+    [never_asked] no llegó a empezar
+    [still_running] la vez anterior no había terminado
+    [nobody_to_tell] no había ninguna dirección para la respuesta
    *[no_answer] no ha habido respuesta
 }
 

@@ -373,7 +373,7 @@ async fn another_persons_slots_neither_hide_nor_block_a_period() {
     let journal = with_a_stranger(&story, async |_| ()).await;
     open(&story).execute("UPDATE slots SET run = 2 WHERE scope = 'person:77'", []).unwrap();
     let ada = Scope::Person(PersonId(1));
-    open(&story).execute("UPDATE slots SET state = 'missed'", []).unwrap();
+    open(&story).execute("UPDATE slots SET state = 'missed', ended_at = 1", []).unwrap();
     let missed = journal.read(move |db| db.slots().missed_slots(ada, Timestamp(0), 9)).await.unwrap();
     assert_eq!(missed.len(), 1, "Ada's own, and it is not hidden");
     open(&story).execute("UPDATE slots SET state = 'working'", []).unwrap();

@@ -3,10 +3,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use compline::model::{ModelError, Purpose};
+use compline::store::UnansweredReason;
 use compline::time::Clock;
 use serde_json::json;
+use strum::VariantArray;
 
 use crate::support::browser::{Browser, SERVED};
+use crate::support::model::{Say, usual};
 use crate::support::story::{ADA, StoryOver};
 use crate::support::telegram::FakeTelegram;
 
@@ -28,8 +32,8 @@ async fn reminders_are_listed_and_cancelled_and_what_was_missed_is_said() {
         );
         journal.execute(&copy, [number / 2 * 1_000]).unwrap();
     }
-    let missed = "INSERT INTO slots (job, scope, period, from_at, to_at, due_at, state, reason, claimed_at)
-        VALUES (?1, ?2, '2026-11-20', 1, 2, ?3, ?4, ?5, 3)";
+    let missed = "INSERT INTO slots (job, scope, period, from_at, to_at, due_at, state, reason, claimed_at, ended_at)
+        VALUES (?1, ?2, '2026-11-20', 1, 2, ?3, ?4, ?5, 3, ?3)";
     let now = story.clock.now().0;
     for (job, scope, state, reason) in [
         ("daily", "person:1", "missed", "It was due too long ago."),
@@ -58,6 +62,65 @@ async fn reminders_are_listed_and_cancelled_and_what_was_missed_is_said() {
     }
     assert!(!ada.get("/schedule").await.text.contains("value=\"/reminders cancel 1\""));
     story.end().await;
+}
+
+/// Words below each item under "Missed".
+fn missed(page: &str) -> Vec<String> {
+    let section = page.split("<h2>Missed</h2>").nth(1).unwrap_or_default().split("</section>").next().unwrap();
+    let items = section.split("<li>").skip(1).map(|item| item.split("<p>").nth(1).unwrap());
+    items.map(|item| item.split("</p>").next().unwrap().to_owned()).collect()
+}
+
+/// Proves: page/schedule
+#[tokio::test]
+async fn a_run_that_was_left_out_and_one_that_failed_say_why() {
+    let story = Story::with(SERVED).await;
+    story.model.calls("schedule", json!({ "cron": "0 * * * *", "task": "Look at the oven" })).says("I will.");
+    story.say(ADA, "look at the oven each hour").await;
+    let task_fails = |error: fn() -> ModelError| {
+        story.background.otherwise(move |request| match request.purpose() {
+            Purpose::Task => Say::Fail(error()),
+            _ => usual(request),
+        });
+    };
+    task_fails(|| ModelError::Later { after: None, what: "overloaded".to_owned() });
+    story.pass(Duration::from_secs(150 * 60)).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let left_out = "Not done: the run before it had not ended.";
+    assert_eq!(missed(&ada.get("/schedule").await.text), [left_out]);
+    task_fails(|| ModelError::Refused);
+    story.pass(Duration::from_secs(20 * 60)).await;
+    assert_eq!(missed(&ada.get("/schedule").await.text), [left_out, "Not done: there was no answer."]);
+    story.end().await;
+}
+
+/// Proves: page/schedule
+#[tokio::test]
+async fn each_reason_for_a_missed_run_has_words() {
+    let story = Story::with(SERVED).await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    let plant = "INSERT INTO slots (job, scope, period, from_at, to_at, due_at, state, reason, claimed_at, ended_at)
+        VALUES (?1, 'person:1', ?2, 1, 2, ?3, 'failed', ?2, 3, ?3)";
+    for job in ["task:1", "heartbeat"] {
+        for reason in UnansweredReason::VARIANTS {
+            journal.execute("DELETE FROM slots", []).unwrap();
+            journal.execute(plant, (job, reason.as_str(), story.clock.now().0)).unwrap();
+            let words = missed(&ada.get("/schedule").await.text).concat();
+            assert!(words.starts_with("Not done: ") && words.ends_with('.') && !words.contains('_'), "{words}");
+            let is_known = !words.contains("there was no answer");
+            assert_eq!(is_known, *reason != UnansweredReason::NoAnswer, "{reason:?}: {words}");
+        }
+    }
+    for number in 1..=10 {
+        let page = ada.get("/schedule").await.text;
+        assert_eq!((missed(&page).len(), page.contains("Only the newest 10 are listed.")), (number, false), "{page}");
+        journal.execute(plant, ("task:1", number.to_string(), story.clock.now().0)).unwrap();
+    }
+    let page = ada.get("/schedule").await.text;
+    assert!(missed(&page).len() == 10 && page.contains("Only the newest 10 are listed."), "{page}");
+    drop(journal);
+    story.stop_here().await;
 }
 
 /// Proves: page/today
