@@ -12,7 +12,7 @@ use crate::store::{Cause, CauseKind, Db, MessageKind, ReminderKind, SlotRow};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 use crate::wording::reflection::period_in_words;
-use crate::wording::reminder;
+use crate::wording::{reminder, schedule};
 
 /// Maximum number of messages that are looked through.
 pub const MAX_MESSAGES: u32 = 1_000;

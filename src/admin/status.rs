@@ -173,7 +173,7 @@ impl ReportsAdmin<'_> {
             Some(vectors) => Some(vectors.health().await?),
             None => None,
         };
-        let mut upcoming = self.schedule.coming().await?;
+        let mut upcoming = self.schedule.coming(self.clock.now()).await?;
         upcoming.truncate(SLOTS);
         let journal = self.config.home.journal();
         let size = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |file| file.len());

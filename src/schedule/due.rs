@@ -39,17 +39,24 @@ pub struct Claim {
     pub missed: u32,
 }
 
-/// Slots that are due, and the next one to come.
+/// Slots that are due, and those to come.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DuePlan {
     /// Slots to claim, oldest first.
     pub claims: Vec<Claim>,
-    /// Due time and name of the job's next period.
-    pub next: Option<(Timestamp, String)>,
+    /// Due times and names of the job's periods to come, soonest first.
+    pub coming: Vec<(Timestamp, String)>,
 }
 
-/// Plans the slots of one job.
-pub fn plan(job: Job, cron: &Cron, since: &JobStart, horizon: Duration, zone: Zone, now: Timestamp) -> DuePlan {
+/// Plans the slots of one job: those that are due at `now`, the next one, and those due by `until`.
+pub fn plan(
+    job: Job,
+    cron: &Cron,
+    since: &JobStart,
+    horizon: Duration,
+    zone: Zone,
+    (now, until): (Timestamp, Timestamp),
+) -> DuePlan {
     let (mut period, mut from) = begin(job, since, zone);
     let mut plan = DuePlan::default();
     loop {
@@ -57,11 +64,13 @@ pub fn plan(job: Job, cron: &Cron, since: &JobStart, horizon: Duration, zone: Zo
         // A date that a zone skipped contains no time.
         if to > from {
             let Some(due_at) = cron.next_from(to, zone) else { break };
-            if due_at > now {
-                plan.next = Some((due_at, period.to_string()));
+            if due_at <= now {
+                plan.claims.push(Claim { job, period, from, to, due_at, missed: 0 });
+            } else if due_at <= until || plan.coming.is_empty() {
+                plan.coming.push((due_at, period.to_string()));
+            } else {
                 break;
             }
-            plan.claims.push(Claim { job, period, from, to, due_at, missed: 0 });
             from = to;
         }
         period = period.next();

@@ -64,7 +64,7 @@ impl Schedule {
     async fn claim(&self) -> anyhow::Result<Option<Timestamp>> {
         let now = self.clock.now();
         self.forget_what_has_not_come(now).await?;
-        let due = self.due(now).await?;
+        let due = self.due(now, now).await?;
         let claims: Vec<_> = due.claims.into_iter().filter(|(_, claims)| !claims.is_empty()).collect();
         if !claims.is_empty() {
             let write = move |tx: Tx<'_>| {
@@ -83,9 +83,9 @@ impl Schedule {
         Ok(())
     }
 
-    /// Due slots for each person in working order, and the upcoming ones. Empty while the clock is
-    /// behind the newest message.
-    async fn due(&self, now: Timestamp) -> anyhow::Result<Due> {
+    /// Due slots for each person in working order, and the upcoming ones: of each job the next, and
+    /// those due by `until`. Empty while the clock is behind the newest message.
+    async fn due(&self, now: Timestamp, until: Timestamp) -> anyhow::Result<Due> {
         let (config, zone) = (self.reflection.clone(), self.zone);
         let horizon = Duration::from_hours(24 * u64::from(config.catch_up_days));
         self.journal
@@ -99,11 +99,15 @@ impl Schedule {
                     let mut claims = Vec::new();
                     for (job, cron) in jobs(&config) {
                         let Some(since) = since(db, person.id, job)? else { continue };
-                        let plan = plan(job, cron, &since, horizon, zone, now);
+                        let plan = plan(job, cron, &since, horizon, zone, (now, until));
                         claims.extend(plan.claims);
-                        let coming =
-                            plan.next.map(|(at, period)| UpcomingReflection { person: person.id, job, at, period });
-                        due.coming.extend(coming);
+                        let coming = plan.coming.into_iter();
+                        due.coming.extend(coming.map(|(at, period)| UpcomingReflection {
+                            person: person.id,
+                            job,
+                            at,
+                            period,
+                        }));
                     }
                     due.claims.push((person.id, in_order(claims)));
                 }
@@ -112,9 +116,9 @@ impl Schedule {
             .await
     }
 
-    /// Upcoming reflections, soonest first.
-    pub async fn coming(&self) -> anyhow::Result<Vec<UpcomingReflection>> {
-        let mut coming = self.due(self.clock.now()).await?.coming;
+    /// Upcoming reflections, soonest first: of each job the next, and those due by `until`.
+    pub async fn coming(&self, until: Timestamp) -> anyhow::Result<Vec<UpcomingReflection>> {
+        let mut coming = self.due(self.clock.now(), until).await?.coming;
         coming.sort_by_key(|coming| (coming.at, coming.job));
         Ok(coming)
     }
@@ -246,7 +250,7 @@ impl Schedule {
                 let Some(since) = since(*tx, person, job)? else { return Ok(OnDemandResult::TooEarly(name)) };
                 // Due as soon as it is over, and never too old, because it was requested.
                 let every_minute = Cron::parse("* * * * *")?;
-                let plan = plan(job, &every_minute, &since, Duration::MAX, zone, now);
+                let plan = plan(job, &every_minute, &since, Duration::MAX, zone, (now, now));
                 let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= ends).collect();
                 store(tx, scope, &wanted, now)?;
                 let row = tx.slots().newest_run(scope, job.as_str(), &name)?;

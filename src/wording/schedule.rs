@@ -1,7 +1,9 @@
 //! Text about reflections on demand, the heartbeat and other scheduled work.
 
-use super::ProgramText;
+use std::time::Duration;
+
 use super::review::Surface;
+use super::{ProgramText, span};
 
 /// Reply: reflections are disabled.
 pub const OFF: &str =
@@ -122,6 +124,14 @@ pub fn heartbeat(due: &str) -> ProgramText {
          out. If there is nothing new that they have to hear, answer {NOTHING_TO_REPORT} alone: an answer that begins or ends with this word is \
          not sent."
     ))
+}
+
+/// Pace of a heartbeat, below its next run.
+pub fn heartbeat_pace(interval: Duration) -> String {
+    format!(
+        "HEARTBEAT.md is checked every {}, except in quiet hours. A model reads it at this time, or sooner if anything changes.",
+        span(interval)
+    )
 }
 
 /// Heartbeat of an owner, in the status.

@@ -4,6 +4,7 @@
 use axum::Router;
 use compline::app::App;
 use compline::config::Config;
+use dom_query::Document;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, COOKIE, LOCATION, SET_COOKIE};
 use reqwest::{Client, Method, RequestBuilder, StatusCode};
 
@@ -31,7 +32,33 @@ pub struct Page {
     pub text: String,
 }
 
+/// A picture of a page, with the table below it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Picture {
+    /// Names of its lanes.
+    pub lanes: Vec<String>,
+    /// Number of its moments, or of the parts of its bars.
+    pub marks: usize,
+    /// Caption of the table.
+    pub caption: String,
+    /// Rows of the table, without its head.
+    pub rows: Vec<Vec<String>>,
+}
+
 impl Page {
+    /// Returns the picture with that title.
+    pub fn picture(&self, title: &str) -> Picture {
+        let document = Document::from(self.text.as_str());
+        let figure = document.select(&format!("figure:has(svg[aria-label=\"{title}\"])"));
+        let rows = figure.select("tr").iter().skip(1);
+        Picture {
+            lanes: figure.select("text.lane").iter().map(|lane| lane.text().to_string()).collect(),
+            marks: figure.select("svg.chart circle, svg.chart rect[class^=series-]").length(),
+            caption: figure.select("caption").text().to_string(),
+            rows: rows.map(|row| row.select("th, td").iter().map(|cell| cell.text().to_string()).collect()).collect(),
+        }
+    }
+
     /// Returns where a redirect leads.
     pub fn leads_to(&self) -> &str {
         self.headers.get(LOCATION).map_or("", |to| to.to_str().unwrap())

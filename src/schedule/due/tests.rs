@@ -23,7 +23,7 @@ fn cron(text: &str) -> Cron {
 }
 
 fn days(cron_text: &str, since: &JobStart, zone_name: &str, now: &str) -> Vec<(String, u32)> {
-    let plan = plan(Job::Daily, &cron(cron_text), since, 7 * DAY, zone(zone_name), at(now));
+    let plan = plan(Job::Daily, &cron(cron_text), since, 7 * DAY, zone(zone_name), (at(now), at(now)));
     plan.claims.into_iter().map(|claim| (claim.period.to_string(), claim.missed)).collect()
 }
 
@@ -58,7 +58,8 @@ fn slots_missed_long_ago_become_one_and_the_latest_is_never_missed() {
         named(&["2026-11-12", "2026-11-13", "2026-11-14", "2026-11-15", "2026-11-16", "2026-11-17", "2026-11-18"])
     );
     let known = JobStart::Last("2026-08".to_owned(), at("2026-09-01T00:00:00Z"));
-    let months = plan(Job::Monthly, &cron("0 4 1 * *"), &known, 7 * DAY, Zone::UTC, at("2026-11-28T00:00:00Z"));
+    let now = at("2026-11-28T00:00:00Z");
+    let months = plan(Job::Monthly, &cron("0 4 1 * *"), &known, 7 * DAY, Zone::UTC, (now, now));
     let months: Vec<_> = months.claims.iter().map(|claim| (claim.period.to_string(), claim.missed)).collect();
     assert_eq!(months, [("2026-09".to_owned(), 1), ("2026-10".to_owned(), 0)]);
 }
@@ -67,10 +68,10 @@ fn slots_missed_long_ago_become_one_and_the_latest_is_never_missed() {
 fn a_change_of_zone_neither_repeats_nor_leaves_out_a_moment() {
     // The last day in Vienna ended at 15:00 of the same date in Los Angeles, and at 08:00 of the
     // next date in Tokyo.
-    let ended = at("2026-11-20T23:00:00Z");
+    let (ended, now) = (at("2026-11-20T23:00:00Z"), at("2026-11-22T23:00:00Z"));
     for (to_zone, name) in [("America/Los_Angeles", "2026-11-21"), ("Asia/Tokyo", "2026-11-21")] {
         let since = JobStart::Last("2026-11-20".to_owned(), ended);
-        let plan = plan(Job::Daily, &cron("0 4 * * *"), &since, 7 * DAY, zone(to_zone), at("2026-11-22T23:00:00Z"));
+        let plan = plan(Job::Daily, &cron("0 4 * * *"), &since, 7 * DAY, zone(to_zone), (now, now));
         assert_eq!((plan.claims[0].period.to_string().as_str(), plan.claims[0].from), (name, ended), "{to_zone}");
     }
 }
@@ -83,10 +84,26 @@ fn a_date_that_a_zone_skipped_is_no_slot() {
 }
 
 #[test]
+fn periods_to_come_are_the_next_one_and_those_until_then() {
+    let since = JobStart::Last("2026-11-20".to_owned(), at("2026-11-21T00:00:00Z"));
+    let coming = |text: &str, until: &str| {
+        let (now, until) = (at("2026-11-21T03:30:00Z"), at(until));
+        let plan = plan(Job::Daily, &cron(text), &since, 7 * DAY, Zone::UTC, (now, until));
+        plan.coming.into_iter().map(|(at, day)| format!("{} {day}", &at.rfc3339()[..16])).collect::<Vec<_>>()
+    };
+    let next = ["2026-11-22T03:30 2026-11-21", "2026-11-23T03:30 2026-11-22", "2026-11-24T03:30 2026-11-23"];
+    assert_eq!(coming("30 3 * * *", "2026-11-24T03:30:00Z"), next);
+    assert_eq!(coming("30 3 * * *", "2026-11-24T03:29:00Z"), next[..2]);
+    assert_eq!(coming("30 3 * * *", "2026-11-21T03:30:00Z"), next[..1], "the next one in any case");
+    let monday = ["2026-11-23T04:00 2026-11-21", "2026-11-23T04:00 2026-11-22", "2026-11-30T04:00 2026-11-23"];
+    assert_eq!(coming("0 4 * * 1", "2026-11-29T00:00:00Z"), monday[..2]);
+}
+
+#[test]
 fn days_come_before_the_week_that_they_are_in_and_weeks_before_the_month() {
     let (zone, now, since) =
         (zone("Europe/London"), at("2026-06-01T12:00:00Z"), JobStart::Known(at("2026-05-25T00:00:00Z")));
-    let of = |job, text: &str| plan(job, &cron(text), &since, 40 * DAY, zone, now).claims;
+    let of = |job, text: &str| plan(job, &cron(text), &since, 40 * DAY, zone, (now, now)).claims;
     let all = [of(Job::Monthly, "0 4 1 * *"), of(Job::Weekly, "45 3 * * 1"), of(Job::Daily, "30 3 * * *")].concat();
     let order: Vec<String> = in_order(all).iter().rev().take(3).map(|claim| claim.period.to_string()).collect();
     assert_eq!(order, ["2026-05", "2026-W22", "2026-05-31"]);
@@ -112,7 +129,7 @@ proptest! {
             now = Timestamp(now.0 + gap * 3_600_000);
             // Every tenth time the clock is behind; that must not make anything new due.
             let seen = if number % 10 == 9 { Timestamp(now.0 - back * 3_600_000) } else { now };
-            for claim in plan(Job::Daily, &cron, &since, 7 * DAY, zone, seen).claims {
+            for claim in plan(Job::Daily, &cron, &since, 7 * DAY, zone, (seen, seen)).claims {
                 prop_assert!(claim.to <= claim.due_at && claim.due_at <= seen);
                 since = JobStart::Last(claim.period.to_string(), claim.to);
                 slots.push(claim);

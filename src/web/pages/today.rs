@@ -49,13 +49,16 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
         Err(error) => return layout::failure(&error),
     };
     let day = day(&visitor, this_day, &past.items, &coming);
+    // Of the reflections the first is enough here.
+    let reflection = coming.iter().find(|item| item.kind == AgendaKind::Reflection).map(|item| item.at);
+    let next = coming.iter().filter(|item| item.kind != AgendaKind::Reflection || Some(item.at) == reflection);
     let main = html! {
         section { h2 { "Waits for you" } (pending(&waiting, &visitor)) }
         (since_last_look(&web, &visitor, &past))
         @if !day.lanes.is_empty() { section { h2 { "The day" } (day.markup()) } }
         section {
             h2 { "Next" }
-            (next_items(&visitor, coming.iter().take(COMING)))
+            (next_items(&visitor, next.take(COMING)))
             @if coming.is_empty() { p { (says::NOTHING_PLANNED) } }
         }
         @if visitor.is_owner() { (channels(&web)) }

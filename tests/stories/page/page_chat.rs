@@ -340,6 +340,25 @@ async fn the_start_page_tells_what_is_new() {
     story.end().await;
 }
 
+/// Proves: page/today
+#[tokio::test]
+async fn the_day_has_a_lane_for_each_channel() {
+    let story = Story::with(SERVED).await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    story.say(ADA, "How long for tea?").await;
+    for (id, text) in [("one", "And an egg?"), ("two", "And two?")] {
+        says(&mut ada, id, text).await;
+        story.answered().await;
+    }
+    let page = ada.get("/").await;
+    let day = page.picture("Today, by the hour");
+    assert_eq!((day.caption.as_str(), day.marks), ("Today, by the hour", 3), "{day:?}");
+    assert_eq!(day.lanes, ["Telegram", "page"]);
+    assert_eq!(day.rows.iter().map(|row| row[1].as_str()).collect::<Vec<_>>(), ["Telegram", "page", "page"]);
+    assert!(page.text.contains("<summary>Times</summary>"), "{}", page.text);
+    story.end().await;
+}
+
 /// What comes each quarter of an hour fills the whole week, not its beginning alone.
 #[tokio::test]
 async fn the_week_is_whole_however_often_something_comes() {

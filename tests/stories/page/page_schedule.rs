@@ -125,6 +125,37 @@ async fn each_reason_for_a_missed_run_has_words() {
 
 /// Proves: page/today
 #[tokio::test]
+async fn the_week_has_each_reflection_and_the_next_heartbeat() {
+    let others = "[reflection]\nenabled = true\n[heartbeat]\ninterval = \"20m\"\nquiet_hours = \"\"\n";
+    let story = Story::with(&format!("{SERVED}{others}")).await;
+    story.model.calls("remind", json!({ "when": "in 2 days", "text": "water the figs" })).says("I will.");
+    story.say(ADA, "remind me of the figs").await;
+    story.pass(Duration::from_secs(13 * 3600)).await; // 01:00
+    std::fs::write(story.home.join("workspace/HEARTBEAT.md"), "- [ ] look at the post\n").unwrap();
+    let ada = Browser::of(story.app(), "Ada").await;
+    let page = ada.get("/schedule").await;
+    let week = page.picture("The next seven days");
+    assert_eq!((week.caption.as_str(), week.marks), ("The next seven days", 10), "{week:?}");
+    assert_eq!(week.lanes, ["Reminder", "Heartbeat", "Reflection"]);
+    let words = |kind| week.rows.iter().filter(|row| row[1] == kind).map(|row| row[2].as_str()).collect::<Vec<_>>();
+    assert_eq!(words("Reminder"), ["water the figs"]);
+    let days = (20..=26).map(|day| format!("{day} November 2026"));
+    let (week_before, mut reflections) = ("the week of 16 to 22 November 2026".to_owned(), days.collect::<Vec<_>>());
+    reflections.insert(3, week_before);
+    assert_eq!(words("Reflection"), reflections, "each day, and the week on Monday");
+    assert_eq!(words("Heartbeat").len(), 1, "the others depend on what comes of it");
+    assert!(page.text.contains("HEARTBEAT.md is checked every 20 minutes"), "{}", page.text);
+    let next = ada.get("/").await.text;
+    let next = next.split("<h2>Next</h2>").nth(1).unwrap();
+    assert!(next.contains("water the figs") && next.matches("Reflection").count() == 1, "{next}");
+    let coming = story.command_line(&["status"]).await.markdown;
+    let coming = coming.lines().find(|line| line.contains("next reflections")).unwrap();
+    assert_eq!(coming.matches(" · ").count(), 2, "one of each kind: {coming}");
+    story.end().await;
+}
+
+/// Proves: page/today
+#[tokio::test]
 async fn a_number_of_messages_is_exact_or_says_that_it_is_not() {
     let story = Story::with(SERVED).await;
     let ada = Browser::of(story.app(), "Ada").await;

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use chrono::NaiveDate;
+use compline::wording::money;
+
 use crate::support::browser::Browser;
 use crate::support::lived_in;
 use crate::support::story::BEN as ADA;
@@ -32,6 +35,29 @@ async fn each_sees_what_was_used() {
     for part in ["By person", "Robin", "href=\"/conversations/1\"", "The budget of a day"] {
         assert!(!member.contains(part), "{part} is in {member}");
     }
+    story.stop_here().await;
+}
+
+/// Proves: page/usage
+#[tokio::test]
+async fn the_cost_of_each_day_is_a_picture_and_a_table() {
+    let story = lived_in::lived_in().await;
+    let picture = Browser::of(story.app(), "Robin").await.get("/usage").await.picture("Cost per day");
+    assert_eq!((picture.caption.as_str(), picture.rows.len()), ("Cost per day", 30));
+    let purposes = "SELECT group_concat(purpose) FROM (SELECT DISTINCT purpose FROM spending ORDER BY purpose)";
+    let purposes = story.text(purposes);
+    let mut bars = 0;
+    for row in &picture.rows {
+        let day = NaiveDate::parse_from_str(&row[0], "%d %B %Y").unwrap();
+        let spent = purposes.split(',').map(|purpose| {
+            let of_day = format!("FROM spending WHERE day = '{day}' AND purpose = '{purpose}'");
+            u64::try_from(story.count(&format!("SELECT coalesce(sum(micros), 0) {of_day}"))).unwrap()
+        });
+        let spent: Vec<u64> = spent.collect();
+        bars += spent.iter().filter(|spent| **spent > 0).count();
+        assert_eq!(row[1..], spent.into_iter().map(money).collect::<Vec<_>>(), "{day}");
+    }
+    assert!(bars > 2 && picture.marks == bars, "{bars} in {picture:?}");
     story.stop_here().await;
 }
 
