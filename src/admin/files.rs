@@ -16,7 +16,7 @@ use super::answer::{
 };
 use crate::engine::files::extracted_text;
 use crate::engine::system_run;
-use crate::id::{FileId, PartId};
+use crate::id::{FileId, PartId, PersonId};
 use crate::memory::{
     AccessError, AccessRefusal, Browsed, FileOrder, FileProblem, FolderItem, FolderPage, FolderPart, OpenedFile,
     StoredUpload, Upload,
@@ -24,8 +24,9 @@ use crate::memory::{
 use crate::people::{Party, Person};
 use crate::review::reveal::is_hidden;
 use crate::store::FileRow;
+use crate::time::Timestamp;
 use crate::tool::attachments::MAX_FILE;
-use crate::trust::{Labelled, Text};
+use crate::trust::{Labelled, Scope, Text};
 use crate::wording::review::Surface;
 use crate::wording::why::all_in_words;
 use crate::wording::{Language, command, files as says, memory};
@@ -185,6 +186,12 @@ impl MemoryAdmin<'_> {
         let who = Party::One(person.clone());
         let stored = self.workspace.versions().content(&who, path, version).await?;
         Ok(stored.and_then(|(text, label)| Some(Labelled::new(Arc::from(text?), label, who.scope()))))
+    }
+
+    /// The number of files of a person that the assistant changed after that time.
+    pub async fn changed_by_assistant(&self, person: PersonId, since: Timestamp) -> anyhow::Result<u32> {
+        let scope = Scope::Person(person);
+        self.journal.read(move |db| db.file_versions().changed_by_assistant(scope, since)).await
     }
 
     /// The files of a person that they should look at, each with its problem; of notes without a

@@ -271,6 +271,18 @@ impl FileVersions<'_> {
         self.db.rows("WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2", params![path, limit])
     }
 
+    /// Counts the files of a scope that the assistant changed after that time, with a tool or by facts
+    /// from a conversation.
+    pub fn changed_by_assistant(&self, scope: Scope, since: Timestamp) -> anyhow::Result<u32> {
+        // Only rows after the newest one from before that time are read.
+        self.db.one(
+            "SELECT count(DISTINCT path) FROM files
+             WHERE id > coalesce((SELECT id FROM files WHERE written_at <= ?2 ORDER BY id DESC LIMIT 1), 0)
+             AND scope = ?1 AND (author = 'assistant' OR cause = 'facts')",
+            params![scope, since],
+        )
+    }
+
     /// Returns the newest trusted version of a path whose content is kept.
     pub fn last_trusted(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
         self.db.row(

@@ -120,6 +120,23 @@ pub fn only_newest(messages: u32) -> String {
     format!("Only the newest {messages} messages are looked at here; older ones are not counted.")
 }
 
+/// Files that the assistant changed.
+pub fn files_changed(count: u32) -> String {
+    match count {
+        1 => "Your assistant changed one file.".to_owned(),
+        count => format!("Your assistant changed {count} files."),
+    }
+}
+
+/// Scheduled items that did not happen.
+pub fn scheduled_missed(count: usize, is_more: bool) -> String {
+    match (count, is_more) {
+        (count, true) => format!("More than {count} scheduled items were missed."),
+        (1, false) => "One scheduled item was missed.".to_owned(),
+        (count, false) => format!("{count} scheduled items were missed."),
+    }
+}
+
 /// Remark: more was missed than is listed.
 pub fn only_newest_missed(count: u32) -> String {
     format!("Only the newest {count} are listed.")

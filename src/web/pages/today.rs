@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::agenda::{day, name, next_items};
 use super::proposals;
-use crate::admin::{AgendaItem, AgendaKind, MAX_MESSAGES, PastItems, PendingReport};
+use crate::admin::{AgendaItem, AgendaKind, MAX_MESSAGES, MissedItems, PastItems, PendingReport};
 use crate::id::QuestionId;
 use crate::review::reveal::reveal;
 use crate::store::TextKind;
@@ -48,13 +48,20 @@ pub async fn today(Member(visitor): Member, State(web): State<Arc<Web>>) -> Resp
         Ok(waiting) => waiting,
         Err(error) => return layout::failure(&error),
     };
+    let missed = jobs.missed(visitor.person.id, since).await;
+    let changed = web.admin.memory_files().changed_by_assistant(visitor.person.id, since).await;
+    let (missed, changed_files) = match (missed, changed) {
+        (Ok(missed), Ok(changed)) => (missed, changed),
+        (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
+    };
+    let news = News { past: &past, missed: &missed, changed_files };
     let day = day(&visitor, this_day, &past.items, &coming);
     // Of the reflections the first is enough here.
     let reflection = coming.iter().find(|item| item.kind == AgendaKind::Reflection).map(|item| item.at);
     let next = coming.iter().filter(|item| item.kind != AgendaKind::Reflection || Some(item.at) == reflection);
     let main = html! {
         section { h2 { "Waits for you" } (pending(&waiting, &visitor)) }
-        (since_last_look(&web, &visitor, &past))
+        (since_last_look(&web, &visitor, &news))
         @if !day.lanes.is_empty() { section { h2 { "The day" } (day.markup()) } }
         section {
             h2 { "Next" }
@@ -97,20 +104,34 @@ fn answers(number: QuestionId) -> Markup {
     } }
 }
 
-fn since_last_look(web: &Web, visitor: &Visitor, past: &PastItems) -> Markup {
+/// What may have happened since the last look.
+struct News<'a> {
+    /// Messages, some of them older.
+    past: &'a PastItems,
+    /// Scheduled items that did not happen.
+    missed: &'a MissedItems,
+    /// Number of files that the assistant changed.
+    changed_files: u32,
+}
+
+fn since_last_look(web: &Web, visitor: &Visitor, news: &News<'_>) -> Markup {
     let since = visitor.session.looked_at;
-    let new: Vec<&AgendaItem> = past.items.iter().filter(|item| item.at > since).collect();
+    let new: Vec<&AgendaItem> = news.past.items.iter().filter(|item| item.at > since).collect();
+    let (missed, changed) = (news.missed.items.len(), news.changed_files);
+    let is_empty = new.is_empty() && missed == 0 && changed == 0;
     let said = new.iter().filter(|item| matches!(item.kind, AgendaKind::Said(_))).count();
     let unasked: Vec<_> = new.iter().filter_map(|item| Some((item, item.text.as_ref()?))).collect();
     html! { section {
         h2 { "Since " (render::time(since, visitor.zone, visitor.now)) }
-        @if new.is_empty() { p { "Nothing new. " a href="/chat" { "Write to " (web.admin.agent) } "." } }
+        @if is_empty { p { "Nothing new. " a href="/chat" { "Write to " (web.admin.agent) } "." } }
         @match said {
             0 => {},
             1 => p { "You wrote one " a href="/chat" { "message" } "." },
             said => p { "You wrote " (said) " " a href="/chat" { "messages" } "." },
         }
-        @if past.is_cut { p.note { (says::only_newest(MAX_MESSAGES)) } }
+        @if news.past.is_cut { p.note { (says::only_newest(MAX_MESSAGES)) } }
+        @if changed > 0 { p { a href="/files?sort=time" { (says::files_changed(changed)) } } }
+        @if missed > 0 { p { a href="/schedule" { (says::scheduled_missed(missed, news.missed.is_cut)) } } }
         ol.rows { @for (item, text) in unasked { li {
             p.facts {
                 @let at = render::time(item.at, visitor.zone, visitor.now);
@@ -123,7 +144,7 @@ fn since_last_look(web: &Web, visitor: &Visitor, past: &PastItems) -> Markup {
             }
             (texts::excerpt(text))
         } } }
-        @if !new.is_empty() { form method="post" action="/seen" {
+        @if !is_empty { form method="post" action="/seen" {
             button type="submit" name="until" value=(visitor.now.0) { "Mark all as seen" }
         } }
     } }

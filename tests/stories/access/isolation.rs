@@ -95,7 +95,16 @@ const OPEN: &[(&str, &[(&str, &str)])] = &[
     ),
     ("indexed", &[("path", "{scope}.md"), ("size", "7")]),
     ("unindexed", &[("path", "conversations/{scope}")]),
-    ("files", &[("path", "{scope}.md"), ("digest", "planted"), ("cause", "promote"), ("written_at", "7")]),
+    (
+        "files",
+        &[
+            ("path", "{scope}.md"),
+            ("digest", "planted"),
+            ("author", "assistant"),
+            ("cause", "promote"),
+            ("written_at", "7"),
+        ],
+    ),
     ("forgettings", &[("state", "left"), ("kind", "note"), ("needles", r#"[["planted"]]"#)]),
 ];
 
@@ -312,6 +321,7 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
         ("messages_with_words", format!("{:?}", db.erasure().messages_with_words(person)?)),
         ("paths_of", format!("{:?}", db.erasure().paths_of(person)?)),
         ("promoted_at", format!("{:?}", db.keep_requests().promoted_at(scope, at)?)),
+        ("changed_by_assistant", format!("{:?}", db.file_versions().changed_by_assistant(scope, first)?)),
         ("last_slot", format!("{:?}", db.slots().last_slot(scope, "daily")?.is_some())),
         ("newest_run", format!("{:?}", db.slots().newest_run(scope, "daily", DAY)?.is_some())),
         ("slots_within", format!("{:?}", db.slots().slots_within(scope, "daily", first, last)?.len())),

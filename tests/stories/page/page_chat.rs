@@ -304,8 +304,9 @@ async fn open_pages_are_limited() {
     story.end().await;
 }
 
-/// Promise (page/today): The start page lists what came unasked since you marked it as seen, and
-/// draws the day and the week with the same times as a table.
+/// Promise (page/today): The start page lists what came unasked since you marked it as seen, counts
+/// the files that the assistant changed and what was missed, and draws the day and the week with
+/// the same times as a table.
 #[tokio::test]
 async fn the_start_page_tells_what_is_new() {
     let story = Story::with(SERVED).await;

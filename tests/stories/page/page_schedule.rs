@@ -156,6 +156,45 @@ async fn the_week_has_each_reflection_and_the_next_heartbeat() {
 
 /// Proves: page/today
 #[tokio::test]
+async fn changed_files_and_missed_items_are_counted_since_the_last_look() {
+    let story = Story::with(SERVED).await;
+    let (mut ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    story.pass(Duration::from_secs(60)).await;
+    let nothing = ada.get("/").await.text;
+    assert!(nothing.contains("Nothing new.") && !nothing.contains(" changed "), "{nothing}");
+    story.say(ADA, "/remember I like tea.").await;
+    for (path, content) in [("plans/trip.md", "# Oslo\n"), ("plans/trip.md", "# Bergen\n"), ("list.md", "# Milk\n")] {
+        story.model.calls("write_file", json!({ "path": path, "content": content })).says("Written down.");
+        story.say(ADA, "write it down").await;
+    }
+    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    let miss = |person: u32, number: i64| {
+        let plant =
+            "INSERT INTO slots (job, scope, period, from_at, to_at, due_at, state, reason, claimed_at, ended_at)
+            VALUES ('task:1', ?1, ?2, 1, 2, 3, 'missed', 'still_running', 3, ?3)";
+        journal.execute(plant, (format!("person:{person}"), number, story.clock.now().0)).unwrap();
+    };
+    let counts = async |browser: &Browser| {
+        let page = dom_query::Document::from(browser.get("/").await.text);
+        let link = |path: &str| page.select(&format!("main section p a[href='{path}']")).text().to_string();
+        (link("/files?sort=time"), link("/schedule"))
+    };
+    let files = "Your assistant changed 2 files.".to_owned();
+    assert_eq!(counts(&ada).await, (files.clone(), String::new()));
+    miss(1, 0);
+    assert_eq!(counts(&ada).await, (files.clone(), "One scheduled item was missed.".to_owned()));
+    (1..=10).for_each(|number| miss(1, number));
+    assert_eq!(counts(&ada).await, (files, "More than 10 scheduled items were missed.".to_owned()));
+    assert_eq!(counts(&ben).await, (String::new(), String::new()), "these are Ada's");
+    let until = story.clock.now().0.to_string();
+    ada.post("/seen", &[("until", &until)]).await;
+    assert_eq!(counts(&ada).await, (String::new(), String::new()));
+    drop(journal);
+    story.stop_here().await;
+}
+
+/// Proves: page/today
+#[tokio::test]
 async fn a_number_of_messages_is_exact_or_says_that_it_is_not() {
     let story = Story::with(SERVED).await;
     let ada = Browser::of(story.app(), "Ada").await;
