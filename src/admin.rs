@@ -113,6 +113,8 @@ pub struct Caller {
     /// The group that the command acts on; `None` means that it is about the caller, who alone
     /// reads the answer.
     pub group: Option<StreamId>,
+    /// Language of the answers, if it is not that of the chat.
+    pub language: Option<Language>,
 }
 
 /// The connected channels.
@@ -215,8 +217,11 @@ impl Admin {
         self.journal.read(move |db| db.people().person_named(&name)).await
     }
 
-    /// Returns the language in which a chat is answered; English if it cannot be read.
+    /// Returns the language in which a command is answered; English if it cannot be read.
     async fn language_for(&self, caller: &Caller) -> Language {
+        if let Some(language) = caller.language {
+            return language;
+        }
         let scope = caller.group.map_or(Scope::Person(caller.person.id), Scope::Group);
         self.engine.language_of(scope).await.unwrap_or(Language::ENGLISH)
     }

@@ -103,7 +103,7 @@ impl CommandWorker {
         // A command about a group is answered in the group.
         let scope = text.text.scope();
         let group = if let Scope::Group(stream) = scope { Some(stream) } else { None };
-        let caller = Caller { person, group };
+        let caller = Caller { person, group, language: None };
         let words = Arc::clone(text.text.open().0);
         let parsed = command::parse(&words);
         let stops = parsed == Some(Command::Act(Action::Stop));

@@ -35,9 +35,9 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Returns the person as the giver of commands.
+    /// Returns the person as the giver of commands, who is answered in the language of the page.
     pub fn caller(&self) -> Caller {
-        Caller { person: self.person.clone(), group: None }
+        Caller { person: self.person.clone(), group: None, language: Some(Language::ENGLISH) }
     }
 
     /// Returns language, zone and time in which the page speaks.

@@ -106,7 +106,7 @@ async fn neither_a_member_nor_a_group_is_answered() {
     assert_eq!(fixture.admin.chat(&in_group, &why).await.markdown, english(DIRECT_ONLY));
     assert!(fixture.reads("skills/tea/SKILL.md").is_none());
     // An owner when the line was typed, but no longer.
-    let posing = Caller { person: Person { role: Role::Owner, ..fixture.ben().person }, group: None };
+    let posing = Caller { person: Person { role: Role::Owner, ..fixture.ben().person }, ..fixture.ben() };
     assert_eq!(fixture.admin.chat(&posing, &format!("/approve {id} {hash}")).await.markdown, english(OWNER_ONLY));
     assert_eq!(fixture.admin.chat(&posing, &format!("/reject {id}")).await.markdown, english(OWNER_ONLY));
     assert!(!ask(&fixture, &format!("/approve {id} {hash}")).await.failed, "all that changed nothing");

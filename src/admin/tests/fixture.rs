@@ -102,7 +102,7 @@ impl Fixture {
 
     fn caller(&self, name: &str) -> Caller {
         let person = self.people.iter().find(|person| person.name == name).unwrap().clone();
-        Caller { person, group: None }
+        Caller { person, group: None, language: None }
     }
 
     pub(in crate::admin) async fn declares(&self, name: &'static str, role: Role) {

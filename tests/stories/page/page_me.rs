@@ -107,8 +107,13 @@ async fn language_and_time_zone_are_set_on_the_page() {
     let mut ben = Browser::of(story.app(), "Ben").await;
     let page = ben.get("/me").await.text;
     assert!(page.contains("member") && page.contains("Telegram") && page.contains("ask an owner"), "{page}");
+    let unknown = [("command", "/reminders cancel 9")];
+    let (help, refused) = (ben.get("/help").await.text, ben.post("/act", &unknown).await.text);
+    assert!(help.contains("Show your account") && refused.contains("reminder"), "{help}{refused}");
     let german = [("setting", "language"), ("value", "de")];
     assert_eq!(ben.post("/me/settings", &german).await.leads_to(), "/me");
+    assert_eq!(ben.get("/help").await.text, help, "the page stays English");
+    assert_eq!(ben.post("/act", &unknown).await.text, refused);
     let tokyo = [("setting", "zone"), ("value", "Asia/Tokyo")];
     assert_eq!(ben.post("/me/settings", &tokyo).await.leads_to(), "/me");
     story.say(BEN, "/settings").await;

@@ -80,7 +80,7 @@ async fn each_action_has_its_outcome_and_a_way_to_its_proposal() {
 
 async fn story_caller(story: &Story, name: &'static str) -> compline::admin::Caller {
     let person = story.app().journal.read(move |db| db.people().person_named(name)).await.unwrap().unwrap();
-    compline::admin::Caller { person, group: None }
+    compline::admin::Caller { person, group: None, language: None }
 }
 
 /// Proves: page/reflections
