@@ -1,5 +1,5 @@
-//! Compression of what is sent. Pages are compressed only on their way beyond this computer: here
-//! that would cost more than rendering them.
+//! Compression of responses. On this computer only large pages are compressed: for the others it
+//! would cost more than rendering them.
 
 use std::io::Write;
 
@@ -18,6 +18,8 @@ use super::guard::Via;
 
 /// Level for pages, which are compressed anew for each request.
 const QUICK: Compression = Compression::new(3);
+/// Size in bytes above which pages are also compressed on this computer.
+const LARGE: usize = 50_000;
 
 /// Returns true if the browser reads gzip.
 pub fn is_accepted(headers: &HeaderMap) -> bool {
@@ -40,10 +42,11 @@ pub fn mark(headers: &mut HeaderMap) {
     headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
 }
 
-/// Compresses pages that are read under the public name. Streams and files are sent as they are.
+/// Compresses pages that are large or read under the public name. Streams and files are sent as
+/// they are.
 pub async fn compress_page(request: Request, next: Next) -> Response {
     let is_far = request.extensions().get::<Via>() == Some(&Via::Public);
-    let is_wanted = is_far && is_accepted(request.headers());
+    let is_wanted = is_accepted(request.headers());
     let response = next.run(request).await;
     let is_page = |kind: &HeaderValue| kind.as_bytes().starts_with(b"text/html");
     if !is_wanted || !response.headers().get(CONTENT_TYPE).is_some_and(is_page) {
@@ -54,6 +57,9 @@ pub async fn compress_page(request: Request, next: Next) -> Response {
     let Ok(page) = to_bytes(body, usize::MAX).await else {
         return StatusCode::INTERNAL_SERVER_ERROR.into_response();
     };
+    if !is_far && page.len() <= LARGE {
+        return (head, page).into_response();
+    }
     let Ok(compressed) = gzip(&page, QUICK) else { return (head, page).into_response() };
     mark(&mut head.headers);
     head.headers.remove(CONTENT_LENGTH);

@@ -112,11 +112,16 @@ impl Browser {
         answer(self.request(Method::GET, path)).await
     }
 
-    /// Returns the page as it is sent to a browser elsewhere that reads gzip, under that name.
-    pub async fn sent(&self, path: &str, name: &str) -> (reqwest::header::HeaderMap, Vec<u8>) {
+    /// Returns the page as it is sent to a browser that reads gzip: one elsewhere under that name,
+    /// or one on this computer.
+    pub async fn sent(&self, path: &str, name: Option<&str>) -> (reqwest::header::HeaderMap, Vec<u8>) {
         let client = Client::builder().no_proxy().no_gzip().build().unwrap();
-        let request = client.get(format!("{}{path}", self.base)).header(ACCEPT, "text/html").header("host", name);
-        let cookie = format!("__Host-{}", self.cookie.as_ref().expect("the browser is signed in"));
+        let mut request = client.get(format!("{}{path}", self.base)).header(ACCEPT, "text/html");
+        let mut cookie = self.cookie.clone().expect("the browser is signed in");
+        if let Some(name) = name {
+            request = request.header("host", name);
+            cookie = format!("__Host-{cookie}");
+        }
         let response = request.header(COOKIE, cookie).header("accept-encoding", "gzip").send().await.unwrap();
         (response.headers().clone(), response.bytes().await.unwrap().to_vec())
     }
