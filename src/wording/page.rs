@@ -115,6 +115,20 @@ pub fn daily_budget(money: &str, tokens: &str) -> String {
 pub fn left_today(money: &str, tokens: &str) -> String {
     format!("Left today: {money}, and {tokens} tokens of models without a price.")
 }
+
+/// Cost of models without a price.
+pub const NO_PRICE: &str = "no price";
+
+/// Cost of models with and without a price.
+pub fn partly_priced(money: &str) -> String {
+    format!("{money}, in part without a price")
+}
+
+/// Remark below the picture of cost.
+pub fn not_drawn(tokens: &str) -> String {
+    format!("{tokens} tokens of models without a price are not in the picture.")
+}
+
 /// Remark: what is shown goes no further back.
 pub fn only_newest(messages: u32) -> String {
     format!("Only the newest {messages} messages are looked at here; older ones are not counted.")

@@ -200,7 +200,7 @@ fn work_markup(work: &TurnWork) -> Markup {
             @for line in &work.models { tr {
                 th scope="row" { bdi { (line.model) } } td { (command::purpose(Language::ENGLISH, &line.purpose)) }
                 td.number { (line.input) } td.number { (line.cached) } td.number { (line.output) }
-                td.number { @if line.priced { (wording::money(line.micros)) } @else { "no price" } }
+                td.number { @if line.priced { (wording::money(line.micros)) } @else { (says::NO_PRICE) } }
             } }
         } } }
         @if !work.tools.is_empty() { ol { @for call in &work.tools { li { (texts::tool_call(call)) } } } }

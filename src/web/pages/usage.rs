@@ -53,6 +53,7 @@ pub async fn usage(
         }
         @if report.lines.is_empty() { p { (says::NO_USAGE) } } @else {
             (by_day(&report).markup())
+            @if is_priced(&report) && unpriced(&report.lines) > 0 { p.note { (says::not_drawn(&number(unpriced(&report.lines)))) } }
             @if report.cached_percent() > 0 { p.note { (says::cached(report.cached_percent())) } }
             (sums(&report, "Purpose", |line| purpose(&line.purpose)))
             (sums(&report, "Model", |line| line.model.clone()))
@@ -94,9 +95,18 @@ fn periods(report: &UsageReport) -> Markup {
     }
 }
 
+fn is_priced(report: &UsageReport) -> bool {
+    report.lines.iter().any(|line| line.priced)
+}
+
+/// Tokens of models without a price.
+fn unpriced<'a>(lines: impl IntoIterator<Item = &'a SpendLine>) -> u64 {
+    lines.into_iter().filter(|line| !line.priced).map(|line| line.input.saturating_add(line.output)).sum()
+}
+
 /// Draws money, or tokens if no price is known, for each day of the period.
 fn by_day(report: &UsageReport) -> StackedBars {
-    let is_priced = report.lines.iter().any(|line| line.priced);
+    let is_priced = is_priced(report);
     let amount = |line: &SpendLine| if is_priced { line.micros } else { line.input.saturating_add(line.output) };
     let sum = |is_meant: &dyn Fn(&SpendLine) -> bool| -> u64 {
         report.lines.iter().filter(|line| is_meant(line)).map(amount).sum()
@@ -134,38 +144,37 @@ fn by_day(report: &UsageReport) -> StackedBars {
     }
 }
 
-/// A sum over lines.
-#[derive(Default)]
-struct Sum {
-    calls: u64,
-    input: u64,
-    cached: u64,
-    output: u64,
-    micros: u64,
-}
-
 fn sums(report: &UsageReport, what: &str, key: impl Fn(&SpendLine) -> String) -> Markup {
-    let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
+    let mut groups: BTreeMap<String, Vec<&SpendLine>> = BTreeMap::new();
     for line in &report.lines {
-        let sum = sums.entry(key(line)).or_default();
-        sum.calls += line.calls;
-        sum.input += line.input;
-        sum.cached += line.cached;
-        sum.output += line.output;
-        sum.micros += line.micros;
+        groups.entry(key(line)).or_default().push(line);
     }
+    let row = |(name, lines): (&String, &Vec<&SpendLine>)| {
+        let sum = |amount: fn(&SpendLine) -> u64| lines.iter().map(|line| amount(line)).sum::<u64>();
+        let (read, cached) = (sum(|line| line.input), sum(|line| line.cached));
+        html! { tr {
+            th scope="row" { bdi { (name) } }
+            td.number { (number(sum(|line| line.calls))) } td.number { (number(read)) }
+            td.number { (cached.saturating_mul(100).checked_div(read).unwrap_or_default()) " %" }
+            td.number { (number(sum(|line| line.output))) } td.number { (cost(lines)) }
+        } }
+    };
     html! { section {
         h2 { "By " (what.to_lowercase()) }
         div.scroll tabindex="0" { table {
             tr { th scope="col" { (what) } th.number scope="col" { "Calls" } th.number scope="col" { "Read" } th.number scope="col" { "From cache" } th.number scope="col" { "Written" } th.number scope="col" { "Cost" } }
-            @for (name, sum) in &sums { tr {
-                th scope="row" { bdi { (name) } }
-                td.number { (number(sum.calls)) } td.number { (number(sum.input)) }
-                td.number { (sum.cached.saturating_mul(100).checked_div(sum.input).unwrap_or_default()) " %" }
-                td.number { (number(sum.output)) } td.number { (wording::money(sum.micros)) }
-            } }
+            @for group in &groups { (row(group)) }
         } }
     } }
+}
+
+/// The cost of lines, as far as prices are known.
+fn cost(lines: &[&SpendLine]) -> String {
+    if !lines.iter().any(|line| line.priced) {
+        return says::NO_PRICE.to_owned();
+    }
+    let money = wording::money(lines.iter().map(|line| line.micros).sum());
+    if unpriced(lines.iter().copied()) > 0 { says::partly_priced(&money) } else { money }
 }
 
 fn dearest(report: &UsageReport, visitor: &Visitor) -> Markup {
@@ -201,7 +210,7 @@ mod tests {
             cached: 25,
             output: 10,
             micros,
-            priced: true,
+            priced: micros > 0,
         }
     }
 
@@ -241,6 +250,21 @@ mod tests {
         assert_eq!((chart.series.len(), chart.series.last().map(String::as_str)), (SERIES, Some("other")));
         report.lines.truncate(SERIES);
         assert_eq!(by_day(&report).bars[23].2, [10, 20, 30, 40, 50, 60], "each of its own, by name");
+    }
+
+    #[test]
+    fn models_without_a_price_are_told_apart() {
+        let mut report = report(4_000);
+        report.lines[1].priced = false;
+        let lines: Vec<&SpendLine> = report.lines.iter().collect();
+        assert_eq!((cost(&lines[1..2]), cost(&lines[..1])), ("no price".to_owned(), wording::money(300)));
+        assert_eq!(cost(&lines), format!("{}, in part without a price", wording::money(450)));
+        assert_eq!(unpriced(&report.lines), 110);
+        let table = sums(&report, "Purpose", |line| line.purpose.clone()).into_string();
+        let chat = table.split("<bdi>chat</bdi>").nth(1).unwrap().split("</tr>").next().unwrap();
+        let cells: Vec<&str> =
+            chat.split("<td class=\"number\">").skip(1).map(|cell| cell.split('<').next().unwrap()).collect();
+        assert_eq!(cells, ["2", "200", "25 %", "20", &wording::money(350)], "{table}");
     }
 
     /// Promise (page/budget-line): The picture of cost has the daily budget as a line, unless all
