@@ -21,7 +21,7 @@ use crate::support::model::Scripted;
 use crate::{cpu, figure, line};
 
 /// Time without a message before now: no reflection on a day is caught up with while one measures.
-const QUIET: Duration = Duration::from_hours(8 * 24);
+pub const QUIET: Duration = Duration::from_hours(8 * 24);
 /// The page is off but where it is measured.
 const OFF: &str = "[web]\nenabled = false\n";
 

@@ -8,17 +8,19 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
-use axum::http::header::{CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
+use axum::http::header::{ACCEPT_ENCODING, CONTENT_TYPE, COOKIE, HOST, SET_COOKIE};
 use axum::http::{HeaderMap, Request, StatusCode};
 use compline::app::App;
 use compline::id::PersonId;
+use compline::store::HealthState;
+use compline::time::{Clock, SystemClock, Zone};
 use compline::web::{RouteRow, Web};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::json;
 use tower::ServiceExt;
 
-use crate::library::{LargeHome, large_home, word};
+use crate::library::{LargeHome, QUIET, large_home, word};
 use crate::support::browser::sign_in_code;
 use crate::{figure, line};
 
@@ -28,8 +30,9 @@ const ADDRESS: &str = "127.0.0.1:7420";
 const REQUESTS: usize = 200;
 /// A route that has not answered by then is a stream.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Time from which a page counts as a check that reads everything.
-const SLOW: Duration = Duration::from_millis(100);
+/// Number of days with a recorded change of health.
+const CHANGES: u32 = 90;
+const DAY: Duration = Duration::from_hours(24);
 
 /// A signed-in browser at the router.
 struct Browser {
@@ -75,8 +78,13 @@ impl Browser {
     }
 
     async fn get(&self, path: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
-        let request =
-            Request::get(path).header(HOST, ADDRESS).header(COOKIE, &self.cookie).header("accept", "text/html");
+        self.get_as(path, "identity").await
+    }
+
+    /// Opens a page as a browser that reads that encoding.
+    async fn get_as(&self, path: &str, encoding: &str) -> (StatusCode, HeaderMap, Vec<u8>) {
+        let request = Request::get(path).header(HOST, ADDRESS).header(COOKIE, &self.cookie);
+        let request = request.header("accept", "text/html").header(ACCEPT_ENCODING, encoding);
         // Some pages answer to this computer alone.
         let request = request.extension(ConnectInfo(ADDRESS.parse::<SocketAddr>().unwrap()));
         let answer = self.router.clone().oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
@@ -105,7 +113,8 @@ pub async fn measure() {
 }
 
 /// Makes one row of each kind that has a page of its own: a reminder, a proposal, a file that was
-/// sent and a skill, and with them use of a model.
+/// sent, a skill and a reflection on a full day, and with them use of a model and changes of
+/// health.
 async fn begin_each_list(home: &LargeHome, browser: &Browser) {
     let skill = |name| format!("---\nname: {name}\ndescription: Use when tea is to be made.\n---\n\nBoil it.\n");
     let proposed = json!({ "name": "coffee", "change": "create", "rationale": "It was asked for.",
@@ -122,12 +131,21 @@ async fn begin_each_list(home: &LargeHome, browser: &Browser) {
     std::fs::create_dir_all(home.folder.path().join("skills/tea")).unwrap();
     std::fs::write(home.folder.path().join("skills/tea/SKILL.md"), skill("tea")).unwrap();
     browser.says("/skills", "/skills", "href=\"/skills/tea\"").await;
+    let now = SystemClock::default().now();
+    let day = Zone::UTC.day(now.minus(QUIET + DAY));
+    browser.says(&format!("/reflect daily {day}"), "/reflections", "href=\"/reflections/1\"").await;
+    let changes = home.app.journal.write("prepare", move |tx| {
+        (0..CHANGES).try_for_each(|days| {
+            let state = if days % 3 == 0 { HealthState::Ill } else { HealthState::Well };
+            tx.health_changes().record("telegram", state, now.minus(DAY * (CHANGES - days)))
+        })
+    });
+    changes.await.unwrap();
 }
 
-/// Every page of the table, with the parts of its address filled in. There is no reflection.
+/// Every page of the table, with the parts of its address filled in.
 async fn paths(browser: &Browser) -> Vec<String> {
-    let left = ["/assets", "/reflections/"];
-    let is_read = |row: &RouteRow| row.method == "GET" && !left.iter().any(|left| row.path.starts_with(left));
+    let is_read = |row: &RouteRow| row.method == "GET" && !row.path.starts_with("/assets");
     let rows = Web::table().into_iter().filter(is_read);
     let chat = browser.shows("/chat").await;
     let sent = chat.split("/chat/files/").nth(1).expect("a file was sent").split('"').next().unwrap().to_owned();
@@ -147,23 +165,21 @@ async fn paths(browser: &Browser) -> Vec<String> {
 }
 
 async fn page(browser: &Browser, path: &str) {
-    let began = Instant::now();
-    let Ok((status, headers, body)) = tokio::time::timeout(LIMIT, browser.get(path)).await else {
+    let Ok((status, headers, sent)) = tokio::time::timeout(LIMIT, browser.get_as(path, "gzip")).await else {
         return figure(&format!("page {path}"), "a stream".to_owned());
     };
     assert!(status.is_success(), "{path}: {status}");
-    // A check that reads everything is not repeated as often.
-    let requests = if began.elapsed() < SLOW { REQUESTS } else { 3 };
     let mut times = Vec::new();
-    for _ in 0..requests {
+    for _ in 0..REQUESTS {
         let began = Instant::now();
-        browser.get(path).await;
+        browser.get_as(path, "gzip").await;
         times.push(began.elapsed());
     }
     let kind = if path.starts_with("/search?") { "search" } else { "page" };
     line(&format!("{kind} {path}"), times, None);
     if headers[CONTENT_TYPE].to_str().unwrap().starts_with("text/html") {
-        figure("  its size, and compressed", format!("{} / {} B", body.len(), compressed(&body)));
+        let whole = browser.get(path).await.2;
+        figure("  its size; as sent", format!("{} / {} B", whole.len(), sent.len()));
     }
 }
 

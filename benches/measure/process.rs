@@ -18,17 +18,24 @@ pub fn measure() {
     let fake = FakeTelegram::start_sync();
     fake.person(ADA, "Ada", None);
     let model = FakeModel::start();
-    let config = format!(
-        "timezone = \"UTC\"\n[model]\nprovider = \"openai\"\nname = \"fake\"\nbase_url = \"{}\"\n\
-         [web]\nlisten = \"127.0.0.1:0\"\n\
-         [telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n",
-        model.url,
-        fake.token(),
-        fake.url()
-    );
+    let config = |page: &str| {
+        format!(
+            "timezone = \"UTC\"\n[model]\nprovider = \"openai\"\nname = \"fake\"\nbase_url = \"{}\"\n\
+             [web]\n{page}\n\
+             [telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\ntelegram = {ADA}\n",
+            model.url,
+            fake.token(),
+            fake.url()
+        )
+    };
     let file = home.path().join("compline.toml");
-    std::fs::write(&file, config).unwrap();
+    std::fs::write(&file, config("enabled = false")).unwrap();
     std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    let without = at_rest(&fake, home.path());
+    std::fs::write(&file, config("listen = \"127.0.0.1:0\"")).unwrap();
+    let with = at_rest(&fake, home.path());
+    figure("resident memory at rest, polling", mib(with));
+    figure("  of which the page", format!("{:.1} MiB", (with as f64 - without as f64) / 1024.0 / 1024.0));
 
     let mut starts = Vec::new();
     for _ in 0..10 {
@@ -44,10 +51,6 @@ pub fn measure() {
     let polls = fake.polls();
     let mut running = start(binary, home.path());
     assert!(fake.wait_for(Duration::from_secs(20), |fake| fake.polls() > polls), "no poll");
-    // At rest: no request for a while. The only real wait of this program.
-    std::thread::sleep(Duration::from_secs(3));
-    figure("resident memory at rest, polling", resident(&running));
-
     answers(&fake, "update to first sent byte of the answer, as shipped", 20);
     stop(&mut running);
 
@@ -60,8 +63,20 @@ pub fn measure() {
     let sizes = model.sizes.lock().unwrap().clone();
     figure("first request for the word ping", format!("{} bytes", sizes.first().copied().unwrap_or_default()));
     figure("model calls per message", format!("{:.2}", (sizes.len() - asked) as f64 / 60.0));
-    figure("resident memory after 60 turns", resident(&running));
+    figure("resident memory after 60 turns", mib(resident(&running)));
     stop(&mut running);
+}
+
+/// Returns the resident bytes of a gateway without a request for a while.
+fn at_rest(fake: &FakeTelegram, home: &std::path::Path) -> u64 {
+    let polls = fake.polls();
+    let mut running = start(env!("CARGO_BIN_EXE_compline"), home);
+    assert!(fake.wait_for(Duration::from_secs(20), |fake| fake.polls() > polls), "no poll");
+    // The only real wait of this program.
+    std::thread::sleep(Duration::from_secs(3));
+    let resident = resident(&running);
+    stop(&mut running);
+    resident
 }
 
 /// Prints the times from a message to the first sent byte of its answer.
@@ -95,7 +110,7 @@ fn stop(running: &mut Child) {
     running.wait().unwrap();
 }
 
-fn resident(running: &Child) -> String {
+fn resident(running: &Child) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", running.id())).unwrap();
     let kib: u64 = status
         .lines()
@@ -103,7 +118,7 @@ fn resident(running: &Child) -> String {
         .and_then(|rest| rest.split_whitespace().next())
         .and_then(|kib| kib.parse().ok())
         .unwrap();
-    mib(kib * 1024)
+    kib * 1024
 }
 
 fn mib(bytes: u64) -> String {
