@@ -45,9 +45,23 @@ use crate::people::Role;
 use crate::time::{Cron, Zone};
 use crate::wording::Language;
 
+/// Origin of the settings, and remarks on them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigSource {
+    /// The configuration file.
+    pub file: PathBuf,
+    /// Permitted but questionable settings.
+    pub warnings: Vec<String>,
+    /// Files that hold secrets: the secret files named in the configuration, and the configuration
+    /// itself if it contains a secret.
+    pub secret_files: Vec<PathBuf>,
+}
+
 /// The complete configuration.
 #[derive(Debug, Clone)]
 pub struct Config {
+    /// Origin of the settings.
+    pub source: ConfigSource,
     /// Home directory.
     pub home: Home,
     /// Time zone that determines the days.

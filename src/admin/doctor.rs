@@ -1,4 +1,5 @@
-//! Problems that a person may have to fix, and how: the same findings for `compline doctor` and the page.
+//! Problems that a person may have to fix, and how: the same findings for `compline doctor` and
+//! the page.
 //!
 //! Everything here only reads, and quickly. What writes, asks a service or takes long stays with
 //! its caller: the command tries the disk, the models and the channels and fixes what cannot do
@@ -95,6 +96,8 @@ impl ReportsAdmin<'_> {
         let catalogue = self.review.catalogue().await?;
         let mut findings = tokio::task::spawn_blocking(move || {
             let mut findings = home::open_paths(&config.home).iter().map(home::OpenPath::finding).collect::<Vec<_>>();
+            let exposed = home::open_secrets(&config.source).iter().map(home::OpenPath::finding).collect();
+            findings.extend(home::configuration(&config.source, exposed));
             findings.push(zone(&config));
             findings.push(home::free_space(&config.home));
             findings.push(journal::workspace(&config, &[]));

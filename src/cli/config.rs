@@ -43,10 +43,10 @@ pub fn check(paths: &CliPaths, printer: Printer) -> Result<Exit, CliError> {
         loaded => loaded?,
     };
     if printer.json {
-        printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.warnings }))?;
+        printer.json(&json!({ "ok": true, "faults": [], "warnings": loaded.config.source.warnings }))?;
         return Ok(Exit::Done);
     }
-    for warning in &loaded.warnings {
+    for warning in &loaded.config.source.warnings {
         printer.note(&says::warning(warning));
     }
     printer.fact(&says::config_sound(&paths.config))?;

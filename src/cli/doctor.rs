@@ -21,7 +21,7 @@ use super::print::{CliError, Printer};
 use super::{Exit, block_on, client};
 use crate::admin::doctor::home::free_space;
 use crate::admin::doctor::{Finding, FindingState, services as seen_inside, standby, zone};
-use crate::config::{Config, LoadedConfig, Provider};
+use crate::config::{Config, Provider};
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli::split_fix;
 use crate::wording::doctor as says;
@@ -65,8 +65,8 @@ async fn check_all(options: &DoctorArgs, paths: &CliPaths) -> Vec<Finding> {
             return findings;
         }
     };
-    findings.extend(configuration(paths, &loaded, options.fix));
     let config = &loaded.config;
+    findings.extend(home::check_configuration(&config.source, options.fix));
     findings.push(zone(config));
     findings.push(free_space(&config.home));
     let gateway = Gateway::ask(paths).await;
@@ -74,19 +74,6 @@ async fn check_all(options: &DoctorArgs, paths: &CliPaths) -> Vec<Finding> {
     findings.extend(home::check_skills(config));
     findings.extend(standby::check(config));
     findings.extend(services::check(config, &gateway, options.offline).await);
-    findings
-}
-
-fn configuration(paths: &CliPaths, loaded: &LoadedConfig, fix: bool) -> Vec<Finding> {
-    let modes = loaded.secret_files.iter().filter_map(|file| home::check_mode(file, fix));
-    let mut findings: Vec<Finding> = modes.collect();
-    let about_modes =
-        |warning: &&String| loaded.secret_files.iter().any(|file| warning.starts_with(&*file.to_string_lossy()));
-    let others = loaded.warnings.iter().filter(|warning| !about_modes(warning));
-    findings.extend(others.map(|warning| Finding::note(says::CONFIGURATION, warning, "")));
-    if findings.is_empty() {
-        findings.push(Finding::ok(says::CONFIGURATION, &paths.config.display().to_string()));
-    }
     findings
 }
 

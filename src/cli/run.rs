@@ -57,7 +57,7 @@ pub fn run(options: &RunArgs, paths: &CliPaths, printer: Printer, verbose: bool)
         false => None,
     };
     log::begin(&loaded.config, verbose);
-    for warning in &loaded.warnings {
+    for warning in &loaded.config.source.warnings {
         print::print_remark(&says::warning(warning));
     }
     on_threads(serve(loaded.config, (!options.ephemeral_memory).then_some(paths), printer))

@@ -15,7 +15,7 @@ use super::error::{ConfigError, ConfigLocation, Fault};
 use super::error::{Source, position};
 use super::reader::{ConfigReader, EffectiveValue, SecretReading};
 use super::written_values::overlay;
-use super::{Config, Home, written_values};
+use super::{Config, ConfigSource, Home, written_values};
 
 /// A valid configuration.
 #[derive(Debug, Clone)]
@@ -25,19 +25,15 @@ pub struct LoadedConfig {
     /// All effective values and their sources, in the order of the example file, with secrets
     /// hidden.
     pub origins: Vec<EffectiveValue>,
-    /// Permitted but questionable settings.
-    pub warnings: Vec<String>,
-    /// Files that hold secrets: the secret files named in the configuration, and the configuration
-    /// itself if it contains a secret.
-    pub secret_files: Vec<PathBuf>,
 }
 
 /// Reads the configuration at `file`, overlaid with `env`.
 pub fn load(home: Home, file: &Path, env: &BTreeMap<String, String>) -> Result<LoadedConfig, ConfigError> {
     let mut loaded = parse(&text_of(file)?, &file.to_string_lossy(), env, home)?;
-    let exposed = loaded.secret_files.iter().filter_map(|path| mode_finding(path));
+    let source = &mut loaded.config.source;
+    let exposed = source.secret_files.iter().filter_map(|path| mode_finding(path));
     let exposed: Vec<_> = exposed.map(|finding| finding.to_string()).collect();
-    loaded.warnings.extend(exposed);
+    source.warnings.extend(exposed);
     Ok(loaded)
 }
 
@@ -101,7 +97,7 @@ fn interpret(
         secret_files: Vec::new(),
         holds_secret: false,
     };
-    let config = reader.config();
+    let mut config = reader.config();
     let ConfigReader { mut faults, lines, warnings, secret_files, holds_secret, .. } = reader;
     if !faults.is_empty() {
         faults.sort_by(|one, other| one.location.cmp(&other.location));
@@ -109,7 +105,8 @@ fn interpret(
     }
     let own = holds_secret.then(|| PathBuf::from(file_name));
     let secret_files = own.into_iter().chain(secret_files).collect();
-    Ok(LoadedConfig { config, origins: lines, warnings, secret_files })
+    config.source = ConfigSource { file: PathBuf::from(file_name), warnings, secret_files };
+    Ok(LoadedConfig { config, origins: lines })
 }
 
 fn not_utf8(bytes: &[u8], valid: usize, file_name: &str) -> ConfigError {

@@ -7,8 +7,8 @@ use super::error::ValueError;
 use super::reader::ConfigReader;
 use super::units::{self, nearest_zone, quoted, wrong};
 use super::{
-    Agent, Budget, Config, Conversation, Embedding, EmbeddingProvider, Heartbeat, Limit, Memory, Person, Placement,
-    Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models, page,
+    Agent, Budget, Config, ConfigSource, Conversation, Embedding, EmbeddingProvider, Heartbeat, Limit, Memory, Person,
+    Placement, Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models, page,
 };
 use crate::people::{Role, is_name};
 use crate::time::{Cron, QuietHours, Zone, parse_quiet_hours};
@@ -30,6 +30,7 @@ impl ConfigReader<'_> {
     fn sections(&mut self) -> Config {
         let (zone, workspace) = (self.zone(), self.folder("", "workspace"));
         Config {
+            source: ConfigSource::default(),
             zone,
             language: self.get("", "language", language).unwrap_or(Language::ENGLISH),
             conversation: self.conversation(),

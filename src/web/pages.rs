@@ -79,7 +79,7 @@ pub fn all() -> Routes {
         .post("/models/prefer", models::prefer)
         .post("/models/accept", models::accept)
         .get("/status", status::status)
-        .get("/status/check", status::check)
+        .post("/status/check", status::check)
         .get("/status/log", status::log)
         .get("/people", people::list)
         .post("/people", people::change)

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::Finding;
-use crate::config::{Home, mode_finding};
+use crate::config::{ConfigSource, Home, mode_finding};
 use crate::skill::Catalogue;
 use crate::store::{Db, SkillState};
 use crate::time::Timestamp;
@@ -47,6 +47,23 @@ pub fn open_paths(home: &Home) -> Vec<OpenPath> {
     let files = [(home.lock(), says::HOME), (home.backup_key(), says::SECRETS)];
     let files = files.into_iter().filter_map(|(file, check)| OpenPath::of_file(&file, check));
     folder.into_iter().chain(files).collect()
+}
+
+/// Returns the files with secrets of the configuration that others can read.
+pub fn open_secrets(source: &ConfigSource) -> Vec<OpenPath> {
+    source.secret_files.iter().filter_map(|file| OpenPath::of_file(file, says::SECRETS)).collect()
+}
+
+/// Adds the remarks on the configuration to the findings about its files.
+pub fn configuration(source: &ConfigSource, mut findings: Vec<Finding>) -> Vec<Finding> {
+    let is_of_mode =
+        |warning: &&String| source.secret_files.iter().any(|file| warning.starts_with(&*file.to_string_lossy()));
+    let others = source.warnings.iter().filter(|warning| !is_of_mode(warning));
+    findings.extend(others.map(|warning| Finding::note(says::CONFIGURATION, warning, "")));
+    if findings.is_empty() {
+        findings.push(Finding::ok(says::CONFIGURATION, &source.file.display().to_string()));
+    }
+    findings
 }
 
 /// Checks the free space.

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::admin::doctor::Finding;
-use crate::admin::doctor::home::{OpenPath, open_paths, read_skills, skills};
+use crate::admin::doctor::home::{OpenPath, configuration, open_paths, open_secrets, read_skills, skills};
 use crate::cli::print::fix_of;
-use crate::config::{Config, Home};
+use crate::config::{Config, ConfigSource, Home};
 use crate::skill::SkillCache;
 use crate::store;
 use crate::time::{Clock, SystemClock};
@@ -39,9 +39,9 @@ pub(super) fn check_home(home: &Home, fix: bool) -> Vec<Finding> {
     findings
 }
 
-/// Checks that other users cannot read a file that holds a secret.
-pub(super) fn check_mode(file: &Path, fix: bool) -> Option<Finding> {
-    Some(restrict(&OpenPath::of_file(file, says::SECRETS)?, fix))
+/// Checks the configuration, and that other users cannot read its secrets.
+pub(super) fn check_configuration(source: &ConfigSource, fix: bool) -> Vec<Finding> {
+    configuration(source, open_secrets(source).iter().map(|open| restrict(open, fix)).collect())
 }
 
 fn restrict(open: &OpenPath, fix: bool) -> Finding {

@@ -40,7 +40,7 @@ fn nothing_written_is_a_whole_configuration() {
     assert_eq!((config.budget.daily.micros, config.budget.daily.tokens), (5_000_000, 2_000_000));
     assert_eq!((config.budget.per_person_daily.micros, config.budget.background_daily.tokens), (4_000_000, 400_000));
     assert!(config.fallback.is_none() && config.telegram.is_none() && config.people.is_empty());
-    assert!(loaded.warnings.iter().any(|warning| warning.contains("timezone")));
+    assert!(loaded.config.source.warnings.iter().any(|warning| warning.contains("timezone")));
     assert_eq!(line(&loaded, "conversation.gap"), ("6h".to_owned(), "default".to_owned()));
 }
 
@@ -97,7 +97,7 @@ fn everything_comes_with_its_origin() {
     assert_eq!(line(&loaded, "people[2].name"), ("Zoë-Marie 2".to_owned(), file(21)));
     let variable = "environment variable COMPLINE__MODEL__FALLBACK__NAME";
     assert_eq!(line(&loaded, "model.fallback.name"), ("tiny".to_owned(), variable.to_owned()));
-    assert_eq!(loaded.secret_files, [PathBuf::from("compline.toml")]);
+    assert_eq!(loaded.config.source.secret_files, [PathBuf::from("compline.toml")]);
     let lines = serde_json::to_string(&loaded.origins).unwrap();
     assert!(!lines.contains("sk-inline") && !lines.contains("42:abc") && !format!("{loaded:?}").contains("sk-inline"));
 }
@@ -113,10 +113,10 @@ fn secrets_are_found_where_they_are() {
     let key = |loaded: &LoadedConfig| loaded.config.model.api_key.as_ref().unwrap().expose_secret().to_owned();
     let from_file = read("api_key_file = \"HOME/key\"", &[]);
     assert_eq!(key(&from_file), "from-file");
-    assert_eq!(from_file.secret_files, [dir.path().join("key")]);
+    assert_eq!(from_file.config.source.secret_files, [dir.path().join("key")]);
     assert_eq!(key(&read("api_key_env = \"MY_KEY\"", &[("MY_KEY", "from-env")])), "from-env");
     let over = read("api_key_env = \"MY_KEY\"", &[("COMPLINE__MODEL__API_KEY", "over")]);
-    assert_eq!((key(&over).as_str(), over.secret_files.len()), ("over", 0));
+    assert_eq!((key(&over).as_str(), over.config.source.secret_files.len()), ("over", 0));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn files_that_cannot_be_loaded() {
     let told = at("latin.toml").unwrap_err().to_string();
     assert!(told.contains("latin.toml, line 2, column 6: This is no UTF-8 text"), "{told}");
     std::fs::write(dir.path().join("bom.toml"), "\u{feff}timezone = \"UTC\"\r\n").unwrap();
-    assert!(at("bom.toml").unwrap().warnings.is_empty());
+    assert!(at("bom.toml").unwrap().config.source.warnings.is_empty());
 }
 
 #[cfg(unix)]
@@ -172,7 +172,7 @@ fn a_readable_file_with_a_secret_is_warned_of() {
     for (mode, warnings) in [(0o644, 1), (0o600, 0)] {
         std::fs::set_permissions(&file, std::fs::Permissions::from_mode(mode)).unwrap();
         let loaded = load(Home::at(dir.path()), &file, &BTreeMap::new()).unwrap();
-        assert_eq!(loaded.warnings.len(), warnings, "{:?}", loaded.warnings);
+        assert_eq!(loaded.config.source.warnings.len(), warnings, "{:?}", loaded.config.source.warnings);
     }
 }
 
@@ -189,7 +189,7 @@ fn a_key_in_the_clear_is_warned_of() {
         ("http://127.0.0.1:80/v1", 0),
         ("http://localhost/v1", 0),
     ] {
-        assert_eq!(sound(&model(url), &[]).warnings.len(), warnings, "{url}");
+        assert_eq!(sound(&model(url), &[]).config.source.warnings.len(), warnings, "{url}");
     }
 }
 
@@ -216,8 +216,8 @@ fn a_reviewer_of_its_own_is_another_model_or_on_another_server() {
         ] {
             let loaded = sound(&format!("{models}{section}{setting}"), &[]);
             assert_eq!(loaded.config.own_reviewer().is_some(), is_own, "{reviewer}");
-            let warned = loaded.warnings.iter().any(|warning| warning.contains("no reviewer of its own"));
-            assert_eq!(warned, asks && !is_own, "{reviewer}{setting}: {:?}", loaded.warnings);
+            let warned = loaded.config.source.warnings.iter().any(|warning| warning.contains("no reviewer of its own"));
+            assert_eq!(warned, asks && !is_own, "{reviewer}{setting}: {:?}", loaded.config.source.warnings);
         }
     }
 }

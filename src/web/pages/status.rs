@@ -35,7 +35,7 @@ pub struct LogForm {
 }
 
 fn tabs(here: &str) -> Markup {
-    let entries = [("/status", "State"), ("/status/check", "Check now"), ("/status/log", "Log")];
+    let entries = [("/status", "State"), ("/status/log", "Log")];
     html! { nav.tabs aria-label="Status" { ul { @for (path, title) in entries {
         li { a href=(path) aria-current=[(path == here).then_some("page")] { (title) } }
     } } } }
@@ -96,7 +96,7 @@ pub async fn log(
 
 fn entries(page: &LogPage, visitor: &Visitor) -> Markup {
     html! {
-        @if page.entries.is_empty() { p { (says::NO_ENTRIES) } }
+        @if page.entries.is_empty() { p { (if page.next.is_some() { says::NO_NEW_ENTRIES } else { says::NO_ENTRIES }) } }
         ol.log { @for LogEntry { at, level, text } in &page.entries { li {
             @if let Some(at) = at { (render::time(*at, visitor.zone, visitor.now)) " " }
             @if let Some(level) = level {
@@ -118,6 +118,7 @@ impl Web {
         Ok(html! {
             (tabs("/status"))
             (findings_markup(&findings))
+            form method="post" action="/status/check" { button type="submit" { "Check now" } " " (says::CHECK_READS_ALL) }
             @if let Some(program) = &status.program {
                 (numbers(&status, program, visitor))
                 (channels(program, visitor))

@@ -5,6 +5,8 @@ pub const NOTHING_TO_FIX: &str = "There is nothing to fix.";
 /// Remark about checks that are not made by opening a page.
 pub const NOT_CHECKED_HERE: &str = "`compline doctor` also tries the disk, the model and the channels; `compline doctor --fix` \
     fixes what cannot do harm.";
+/// Remark beside the button of the checks that read everything.
+pub const CHECK_READS_ALL: &str = "Reads the whole journal and all files of the memory.";
 /// Remark about the checks that read everything.
 pub const CHECK_TAKES_TIME: &str = "This has just read the whole journal and all files of the memory.";
 /// Nothing was recorded yet.
@@ -19,6 +21,8 @@ pub const BACKUPS_ARE_READ_BACK: &str = "Each was read back and compared when it
     computer: `compline restore FILE`.";
 /// No entry of the log fits.
 pub const NO_ENTRIES: &str = "The log has no such entry.";
+/// No entry fits in the part of the log that was read.
+pub const NO_NEW_ENTRIES: &str = "This part of the log has no such entry.";
 /// Remark about models.
 pub const MODELS_IN_ORDER: &str = "They are asked in this order: the next one answers if the one before cannot.";
 /// Remark: prices are unknown.

@@ -35,13 +35,20 @@ async fn look(story: &Story, recorder: &mut HealthRecorder) {
 /// program, each finding with what to do.
 #[tokio::test]
 async fn an_owner_sees_the_state_and_what_to_do() {
-    let story = Story::with(SERVED).await;
+    let unreviewed = "[reflection]\nenabled = false\nreview_mode = \"ai\"\n";
+    let story = Story::with(&format!("{SERVED}{unreviewed}")).await;
     story.say(ADA, "hello").await;
-    let ada = Browser::of(story.app(), "Ada").await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
     let page = ada.get("/status").await.text;
-    for part in
-        ["Running since", "scripted/scripted", "Left today", "Telegram", "No backup was made yet", "checks passed"]
-    {
+    for part in [
+        "Running since",
+        "scripted/scripted",
+        "Left today",
+        "Telegram",
+        "No backup was made yet",
+        "checks passed",
+        "there is no reviewer of its own",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     use std::os::unix::fs::PermissionsExt;
@@ -50,15 +57,17 @@ async fn an_owner_sees_the_state_and_what_to_do() {
     std::fs::write(story.home.join("skills/tea/SKILL.md"), "---\nname: tea\n").unwrap();
     let page = ada.get("/status").await.text;
     assert!(
-        page.contains("others on this computer can look into") && page.contains("<code>compline doctor --fix</code>")
+        page.contains("others on this computer can look into") && page.contains("chmod 600"),
+        "with what to do: {page}"
     );
     assert!(page.contains("tea is not used"), "{page}");
     let told = story.app().admin.reports().findings().await.unwrap();
     assert!(told.iter().all(|finding| page.contains(finding.check)), "{told:?}");
-    let checked = ada.get("/status/check").await.text;
+    assert_eq!(ada.get("/status/check").await.status, StatusCode::METHOD_NOT_ALLOWED, "no link checks");
+    let checked = ada.post("/status/check", &[]).await.text;
     assert!(checked.contains("sound, version") && checked.contains("the fullest MEMORY.md"), "{checked}");
     let ben = Browser::of(story.app(), "Ben").await;
-    for path in ["/status", "/status/check", "/status/log"] {
+    for path in ["/status", "/status/log"] {
         assert_eq!(ben.get(path).await.status, StatusCode::FORBIDDEN, "{path}");
     }
     story.end().await;
@@ -105,9 +114,14 @@ async fn each_change_of_health_is_recorded_once_and_survives_a_restart() {
     let model = report.parts.iter().find(|part| part.part == "model").unwrap().sum();
     assert!(model.ill >= 20 * MINUTE && model.off >= 2 * HOUR && model.well >= 2 * MINUTE, "{model:?}");
     let page = Browser::of(story.app(), "Ada").await.get("/status").await.text;
-    for part in
-        ["Health of 90 days", "class=\"ill\"", "had a problem", "aria-label=\"Telegram: ", "% up", "20 November 2026"]
-    {
+    for part in [
+        "Health of 90 days",
+        "class=\"ill\"",
+        "had a problem",
+        "aria-label=\"Telegram: ",
+        "% up",
+        "<caption>Share of each day in which it worked</caption>",
+    ] {
         assert!(page.contains(part), "{part}: {page}");
     }
     story.end().await;
@@ -196,5 +210,12 @@ async fn the_log_is_read_by_level_and_words_in_pages() {
         seen.extend(numbers);
     }
     assert_eq!(seen, (0..450).rev().collect::<Vec<_>>(), "each once");
+    // A word that stands before the two megabytes that are read at once.
+    let filler = "2026-11-19T08:00:00.000000Z  INFO compline::app: the same again and again\n".repeat(30_000);
+    let early = format!("2026-11-19T07:00:00.000000Z  INFO compline::app: a swallow\n{filler}");
+    std::fs::write(logs.join("compline-2026-11-19.log"), early).unwrap();
+    let pages = ada.each_page("/status/log?words=swallow").await;
+    assert!(pages[0].text.contains("This part of the log has no such entry."), "{}", pages[0].text);
+    assert!(pages[pages.len() - 1].text.contains("a swallow</bdi>"), "{}", pages.len());
     story.end().await;
 }
