@@ -54,7 +54,7 @@ mod upkeep; // the last upkeep
 pub use agenda::{AgendaItem, AgendaKind, MAX_MESSAGES, MAX_MISSED, MissedItem, MissedItems, PastItems};
 pub use answer::{Answer, AnswerFile, CommandError};
 pub use calendar::{ConversationCalendar, DayCount};
-pub use chat::{BegunConversation, ChatEntry, RecentChat};
+pub use chat::{BegunConversation, ChatEntry, PRESS, RecentChat};
 pub use conversations::{ConversationItem, ConversationTitle, ConversationsReport};
 pub use files::{FilesReport, FilesRequest};
 pub use imports::ImportRequest;

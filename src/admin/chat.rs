@@ -1,7 +1,7 @@
 //! The chat of a person as the page shows it: what they said and got, on every channel, and the
 //! answers to commands that they gave on the page.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::HistoryAdmin;
@@ -15,6 +15,8 @@ use crate::trust::Text;
 
 /// Number of messages shown.
 const SHOWN: u32 = 50;
+/// Beginning of the ids that the page gives to presses of buttons.
+pub const PRESS: &str = "button-";
 
 /// The newest part of a chat.
 #[derive(Debug, Clone, Default)]
@@ -79,7 +81,24 @@ fn newest(db: Db<'_>, person: PersonId) -> anyhow::Result<RecentChat> {
     entries.retain(|entry| !(is_of_proposal(entry) && deliveries.contains(&entry.at)));
     entries.sort_by_key(|entry| entry.at);
     mark_beginnings(db, &mut entries)?;
+    name_presses(&mut entries);
     Ok(RecentChat { entries, earlier: place.filter(|_| is_cut) })
+}
+
+/// Shows the title of a button that was pressed on the page in place of its command.
+fn name_presses(entries: &mut [ChatEntry]) {
+    let buttons = entries.iter().filter_map(|entry| entry.delivery.as_ref()).flat_map(|delivery| &delivery.buttons);
+    let titles: HashMap<Arc<str>, Arc<str>> =
+        buttons.map(|(title, data)| (Arc::from(&**data), Arc::from(&**title))).collect();
+    for entry in entries.iter_mut().filter_map(|entry| entry.message.as_mut()) {
+        if !entry.message.external_id.contains(&format!(":{PRESS}")) {
+            continue;
+        }
+        for stored in &mut entry.texts {
+            let title = |data: &Arc<str>| titles.get(data).unwrap_or(data).clone();
+            stored.text = map_labelled(&stored.text, title);
+        }
+    }
 }
 
 /// Returns true for the record of a proposal. What the person got of it is the delivery that was

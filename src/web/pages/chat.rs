@@ -17,7 +17,7 @@ use serde::Deserialize;
 
 use super::{chat_files, conversations};
 use crate::admin::browsers::random_secret;
-use crate::admin::{BegunConversation, ChatEntry, RecentChat};
+use crate::admin::{BegunConversation, ChatEntry, PRESS, RecentChat};
 use crate::message::ChatEvent;
 use crate::store::{Delivery, TextKind};
 use crate::time::Timestamp;
@@ -91,7 +91,7 @@ fn buttons(visitor: &Visitor, delivery: &Delivery) -> Markup {
     html! { @for (at, (title, data)) in delivery.buttons.iter().enumerate() {
         form.inline method="post" action="/chat" {
             // A press counts once, however often it is sent.
-            input type="hidden" name="id" value={ "button-" (delivery.id) "-" (at) };
+            input type="hidden" name="id" value={ (PRESS) (delivery.id) "-" (at) };
             button type="submit" name="button" value=(data) { (title) }
         }
     } }
