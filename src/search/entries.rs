@@ -315,6 +315,10 @@ fn search_entries(
     if matching.ranked.len() >= wanted {
         // There are more candidates than fetched: search inside the best categories.
         for category in best_categories(&rows, &scores, near) {
+            // If all candidates are inside, the same ones would be found again.
+            if rows.values().all(|row| row.category == category) {
+                continue;
+            }
             let inside = Lookup { category: Some(category), ..lookup.clone() };
             let more = db.entries().entries_matching(&inside, words, wanted)?;
             let best = matching.ranked.first().map_or(0.0, |(_, score)| *score);
@@ -432,9 +436,11 @@ fn fits(candidate: &HitCandidate, question: &EntryQuery) -> bool {
     if is_other || question.without.is_some_and(|without| without(&row.path)) || !question.unasked.has(&row.path) {
         return false;
     }
-    let text = one_line(row.text.open().0);
-    if question.known_texts.iter().any(|known| known.contains(&text)) {
-        return false;
+    if !question.known_texts.is_empty() {
+        let text = one_line(row.text.open().0);
+        if question.known_texts.iter().any(|known| known.contains(&text)) {
+            return false;
+        }
     }
     let stands = |word: &str| row.text.open().0.contains(word) || row.name.open().0.contains(word);
     !question.case || question.words.open().0.split_whitespace().all(stands)
