@@ -397,6 +397,8 @@ async fn the_start_page_shows_what_waits() {
     {
         assert!(page.contains(part), "{part:?} is missing in {page}");
     }
+    let new = page.split_once("<h2>Since").unwrap().1;
+    assert!(new.contains("href=\"/proposals/1\""), "the notice leads there too: {new}");
     assert!(!Browser::of(story.app(), "Ben").await.get("/").await.text.contains("oven"));
     // An answer to a question lets the turn go on.
     story.model.says("It is set.");
@@ -423,5 +425,27 @@ async fn a_reminder_finds_the_messenger_while_no_page_is_open() {
     says(&mut ada, "one", "remind me of the oven").await;
     story.pass(Duration::from_secs(3_700)).await;
     assert!(story.last_received_by(ADA).contains("the oven"), "{:?}", story.received_by(ADA));
+    story.end().await;
+}
+
+/// Proves: page/buttons
+#[tokio::test]
+async fn a_pressed_button_stands_in_the_chat_by_its_title() {
+    let story = Story::with(SERVED).await;
+    story.model.calls("remind", json!({ "when": "in 1 hour", "text": "the oven" })).says("I will.");
+    story.say(ADA, "remind me of the oven").await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    story.pass(Duration::from_secs(3_700)).await;
+    let page = dom_query::Document::from(ada.get("/chat").await.text);
+    let form = page.select("form:has(button[value='/reminders done 1'])");
+    let id = form.select("input[name=id]").attr_or("value", "").to_string();
+    let title = form.select("button").text().to_string();
+    assert!(!title.is_empty() && id.starts_with("button-"), "{}", page.html());
+    assert_eq!(ada.post("/chat", &[("id", &id), ("button", "/reminders done 1")]).await.leads_to(), "/chat");
+    story.answered().await;
+    let page = ada.get("/chat").await.text;
+    assert!(!page.contains("/reminders done 1"), "{page}");
+    let own = dom_query::Document::from(page).select("#messages").text().to_string();
+    assert!(own.matches(&title).count() >= 2, "the press and the decision: {own}");
     story.end().await;
 }
