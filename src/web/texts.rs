@@ -15,15 +15,22 @@ use crate::review::diff;
 use crate::review::reveal::reveal;
 use crate::search::snippet::Snippet;
 use crate::store::{SummaryContent, TextKind};
-use crate::text::{one_line, shorten};
+use crate::text::{cut_bytes, one_line, shorten};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::Language;
+use crate::wording::page as says;
 use crate::wording::why::all_in_words;
 
 /// Maximum number of characters of an excerpt.
 const MAX_EXCERPT: usize = 200;
 /// Maximum number of characters shown of a file's text.
 const MAX_FILE: usize = 20_000;
+/// Maximum number of lines of a part of a file, how many of them stand above the one that is asked
+/// for, and maximum sizes of a line and of all of them, in bytes.
+const MAX_LINES: usize = 200;
+const LINES_ABOVE: usize = 10;
+const MAX_LINE: usize = 2_000;
+const MAX_PART: usize = 40_000;
 /// Maximum size of indented JSON, in bytes: deep nesting indents most.
 const MAX_INDENTED: usize = 500_000;
 /// Maximum number of words of a place in a text.
@@ -102,6 +109,32 @@ pub fn file(text: &Text, view: FileView) -> Markup {
                 } } }
             } } }
         }),
+    };
+    boxed(label, markup)
+}
+
+/// Renders the numbered lines of a file around one of them, with links to those above and below.
+/// `file` is the address of the file.
+pub fn lines_at(text: &Text, line: usize, file: &str) -> Markup {
+    let (words, label, _) = text.open();
+    let all: Vec<&str> = words.lines().collect();
+    let first = line.min(all.len()).saturating_sub(LINES_ABOVE).max(1);
+    let mut size = 0;
+    let is_within = |(_, line): &(usize, &str)| {
+        size += line.len().min(MAX_LINE);
+        size <= MAX_PART
+    };
+    let part = (first..).zip(all.iter().copied().skip(first - 1).take(MAX_LINES));
+    let lines: Vec<(usize, &str)> = part.take_while(is_within).collect();
+    let is_cut = |line: &str| line.len() > MAX_LINE;
+    let last = lines.last().map_or(0, |(number, _)| *number);
+    let markup = html! {
+        @if first > 1 { p { a.button rel="prev" href={ (file) "?line=" (first.saturating_sub(MAX_LINES - LINES_ABOVE).max(1)) } { "Lines above" } } }
+        ol.lines { @for (number, line) in &lines {
+            li id={ "line-" (number) } value=(number) { bdi { (reveal(cut_bytes(line, MAX_LINE))) @if is_cut(line) { "\u{2026}" } } }
+        } }
+        @if lines.iter().any(|(_, line)| is_cut(line)) { p.note { (says::CUT_LINES) } }
+        @if last < all.len() { p { a.button rel="next" href={ (file) "?line=" (last + 1) } { "Lines below" } } }
     };
     boxed(label, markup)
 }

@@ -186,9 +186,10 @@ pub const NO_SUCH_FILE: &str = "There is no such file or folder.";
 pub const NOT_A_TEXT: &str = "This file is neither a text nor a picture, so it can only be downloaded.";
 
 /// A text that is too large to be shown.
-pub fn text_too_large(most_kb: u64) -> String {
-    format!("Texts of more than {most_kb} KB are not shown here, so it can only be downloaded.")
-}
+pub const TEXT_TOO_LARGE: &str = "Texts of more than 1 MB are not shown here, so it can only be downloaded.";
+
+/// Remark below lines of a text that are not shown whole.
+pub const CUT_LINES: &str = "A line that ends in \u{2026} is cut here; the download holds all of it.";
 
 /// A picture that is too large to be shown.
 pub fn picture_too_large(most_mb: u64) -> String {

@@ -39,7 +39,7 @@ use crate::wording::page as says;
 
 /// Number of items of a page.
 const LISTED: usize = 50;
-/// Maximum size of a text that is shown, in bytes.
+/// Maximum size of a text that is shown whole, in bytes.
 const MAX_TEXT: u64 = 100_000;
 /// Maximum size of a picture that is shown, in bytes.
 const MAX_PICTURE: u64 = 20_000_000;
@@ -55,6 +55,8 @@ pub struct FilesQuery {
     sort: String,
     #[serde(default)]
     view: String,
+    /// Line around which the text is shown.
+    line: Option<usize>,
     version: Option<i64>,
 }
 
@@ -127,7 +129,7 @@ impl Web {
     }
 
     async fn files(&self, visitor: &Visitor, path: String, query: FilesQuery) -> Response {
-        let FilesQuery { after, sort, view, version } = query;
+        let FilesQuery { after, sort, view, line, version } = query;
         let order = sort.parse().unwrap_or_default();
         let request = FilesRequest { path, part: FolderPart { order, after, limit: LISTED } };
         let found = match self.admin.memory_files().browse(&visitor.person, &request).await {
@@ -136,7 +138,7 @@ impl Web {
         };
         let (path, main) = match &found {
             Browsed::Folder(folder) => (&folder.path, Ok(folder_markup(folder, order, visitor))),
-            Browsed::File(file) => (&file.path, self.file(visitor, file, &view, version.map(FileId)).await),
+            Browsed::File(file) => (&file.path, self.file(visitor, file, (&view, line), version.map(FileId)).await),
         };
         let main = match main {
             Ok(main) => main,
@@ -151,14 +153,14 @@ impl Web {
         &self,
         visitor: &Visitor,
         file: &FolderItem,
-        view: &str,
+        part: (&str, Option<usize>),
         version: Option<FileId>,
     ) -> Result<Markup, AccessError> {
         let memory = self.admin.memory_files();
         let versions = memory.file_versions(&visitor.person, &file.path).await?;
         let shown = match version {
             Some(version) => self.version(visitor, file, version).await?,
-            None => self.preview(visitor, file, view).await?,
+            None => self.preview(visitor, file, part).await?,
         };
         Ok(html! {
             (file_markup(file, visitor, &shown))
@@ -208,8 +210,13 @@ impl Web {
         })
     }
 
-    /// Renders what can be shown of a file.
-    async fn preview(&self, visitor: &Visitor, file: &FolderItem, view: &str) -> Result<Markup, AccessError> {
+    /// Renders what can be shown of a file: in a form, or around a line.
+    async fn preview(
+        &self,
+        visitor: &Visitor,
+        file: &FolderItem,
+        (view, line): (&str, Option<usize>),
+    ) -> Result<Markup, AccessError> {
         let memory = self.admin.memory_files();
         let opened = memory.open_file(&visitor.person, &file.path).await?;
         let name = reveal(&file.name);
@@ -219,16 +226,23 @@ impl Web {
                 false => html! { p.note { (says::picture_too_large(MAX_PICTURE / 1_000_000)) } },
             });
         }
-        if opened.size > MAX_TEXT {
-            return Ok(html! { p.note { (says::text_too_large(MAX_TEXT / 1000)) } });
-        }
         let text = match memory.file_text(&visitor.person, &file.path).await {
             Ok((text, _)) => text,
             Err(AccessError::Refused(AccessRefusal::NoText)) => return Ok(html! { p.note { (says::NOT_A_TEXT) } }),
+            Err(AccessError::Refused(AccessRefusal::TooLarge)) => {
+                return Ok(html! { p.note { (says::TEXT_TOO_LARGE) } });
+            }
             Err(error) => return Err(error),
         };
         let kind = FileView::of(file_type::extension(&file.name).as_str());
         let source = render::path("/files", &file.path);
+        let is_short = opened.size <= MAX_TEXT;
+        if let Some(line) = line.or((!is_short).then_some(1)) {
+            return Ok(html! {
+                @if is_short { p.facts { a href=(source) { "The whole text" } } }
+                (texts::lines_at(&text, line, &source))
+            });
+        }
         Ok(html! {
             @if kind != FileView::Text { p.facts {
                 @if view == "source" { a href=(source) { "Formatted" } " · As it is" }

@@ -158,9 +158,12 @@ impl Web {
 
     fn hit(&self, visitor: &Visitor, report: &SearchReport, around: Option<&FileExcerpt>, row: &SearchRow) -> Markup {
         let passage = report.passage(row);
+        let line = match &row.by {
+            HitSource::File { line, .. } => around.map_or(*line, |around| report.line_of(around)),
+            _ => 0,
+        };
         let name = match &row.by {
-            HitSource::File { path, line } => {
-                let line = around.map_or(*line, |around| report.line_of(around));
+            HitSource::File { path, .. } => {
                 html! { bdi { (reveal(path.trim_start_matches('/'))) } ":" (line) }
             }
             _ => match row.title_text() {
@@ -175,7 +178,7 @@ impl Web {
             HitSource::Nobody | HitSource::File { .. } => None,
         };
         html! {
-            @match place(row, &texts::place_of(&passage)) {
+            @match place(row, line, &texts::place_of(&passage)) {
                 Some(place) => a.title href=(place) { (name) },
                 None => span.title { (name) },
             }
@@ -191,8 +194,9 @@ impl Web {
     }
 }
 
-/// Returns the address of what was found. `words` find the place in a file.
-fn place(row: &SearchRow, words: &str) -> Option<String> {
+/// Returns the address of what was found. `line` is its place in a file; `words` find it in a note
+/// or a skill.
+fn place(row: &SearchRow, line: usize, words: &str) -> Option<String> {
     let in_conversation = |conversation: ConversationId| match row.message {
         Some(message) => conversations::place(conversation, message),
         None => format!("/conversations/{conversation}"),
@@ -201,7 +205,9 @@ fn place(row: &SearchRow, words: &str) -> Option<String> {
         (kind, HitSource::File { path, .. }) if kind == SearchKind::Note || path.starts_with('/') => {
             Some(format!("{}{words}", memory::address(path)))
         }
-        (_, HitSource::File { path, .. }) => Some(format!("{}{words}", render::path("/files", path))),
+        (_, HitSource::File { path, .. }) => {
+            Some(format!("{}?line={line}#line-{line}", render::path("/files", path)))
+        }
         (_, HitSource::Person(in_it) | HitSource::Assistant(in_it) | HitSource::Archive(in_it, _)) => {
             in_it.map(in_conversation)
         }

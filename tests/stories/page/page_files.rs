@@ -126,6 +126,7 @@ async fn a_file_is_shown_or_downloaded() {
     writes(&story, "a/table.csv", b"name;price\n\"a; <b>\";2\n");
     writes(&story, "a/plain.txt", b"<script>alert(1)</script>");
     writes(&story, "a/long.txt", &vec![b'x'; 100_001]);
+    writes(&story, "a/huge.txt", &vec![b'x'; (1 << 20) + 1]);
     writes(&story, "a/picture.bin", PNG);
     writes(&story, "a/page.html", b"<script>alert(1)</script>");
     writes(&story, "a/lie.png", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>");
@@ -139,7 +140,8 @@ async fn a_file_is_shown_or_downloaded() {
     let table = shown("table.csv").await;
     assert!(table.contains("<th scope=\"col\">price</th>") && table.contains("<td>a; &lt;b&gt;</td>"), "{table}");
     assert!(!shown("plain.txt").await.contains("<script>alert"));
-    assert!(shown("long.txt").await.contains("more than 100 KB are not shown here"));
+    assert!(shown("long.txt").await.contains("A line that ends in \u{2026} is cut here"));
+    assert!(shown("huge.txt").await.contains("more than 1 MB are not shown here"));
     assert!(shown("picture.bin").await.contains("<img class=\"picture\" src=\"/raw/a/picture%2Ebin\""));
     assert!(shown("odd.bin").await.contains("neither a text nor a picture"));
     assert!(!shown("lie.png").await.contains("<img"));
@@ -162,6 +164,37 @@ async fn a_file_is_shown_or_downloaded() {
     story.end().await;
 }
 
+/// Proves: page/preview
+#[tokio::test]
+async fn a_long_text_is_shown_part_by_part() {
+    let story = Story::with(SERVED).await;
+    let mut lines: Vec<String> = (1..=3_000).map(|number| format!("<{number}> {}", "word ".repeat(10))).collect();
+    lines[1_499] = format!("{}the end", "\u{e9}".repeat(1_500));
+    writes(&story, "a/long.md", lines.join("\n").as_bytes());
+    writes(&story, "a/wide.txt", "x".repeat(3_000).repeat(200).as_bytes());
+    let ada = Browser::of(story.app(), "Ada").await;
+    let numbers = |page: &str| -> Vec<usize> {
+        let items = page.split("<li id=\"line-").skip(1);
+        items.map(|item| item.split('"').next().unwrap().parse().unwrap()).collect()
+    };
+    let mut seen = std::collections::BTreeSet::new();
+    for Page { text: page, .. } in ada.each_page("/files/a/long.md").await {
+        assert!(page.len() < 60_000, "{} bytes", page.len());
+        seen.extend(numbers(&page));
+    }
+    assert!(seen.into_iter().eq(1..=3_000), "every line is on a page");
+    let there = ada.get("/files/a/long.md?line=1500").await.text;
+    assert_eq!((numbers(&there)[0], numbers(&there).len()), (1_490, 200));
+    assert!(there.contains("<bdi>&lt;1499&gt; word") && there.contains("href=\"/files/a/long%2Emd?line=1300\""), "{there}");
+    assert!(!there.contains("the end") && there.contains("A line that ends in \u{2026} is cut here"), "{there}");
+    assert_eq!(numbers(&ada.get("/files/a/long.md?line=9999").await.text).last(), Some(&3_000));
+    writes(&story, "a/short.md", b"# Head\n\nBody\n");
+    let short = ada.get("/files/a/short.md?line=3").await.text;
+    assert!(short.contains("<li id=\"line-3\" value=\"3\"><bdi>Body</bdi></li>"), "{short}");
+    assert!(short.contains("<a href=\"/files/a/short%2Emd\">The whole text</a>"), "{short}");
+    story.end().await;
+}
+
 /// Promise (page/file-versions): The page shows a file's earlier versions and what restoring one
 /// changes, before it is restored.
 #[tokio::test]
@@ -175,7 +208,8 @@ async fn a_version_is_compared_and_restored() {
     let first = story.count("SELECT max(id) - 1 FROM files WHERE path = 'memory/MEMORY.md'");
     assert!(page.contains(&format!("?version={first}\"")), "{page}");
     let version = ada.get(&format!("/files/memory/MEMORY.md?version={first}")).await.text;
-    assert!(version.contains("Restore this version") && version.contains("-"), "{version}");
+    let removed = format!("-{}", story.reads("memory/MEMORY.md").lines().find(|line| line.contains("The second")).unwrap());
+    assert!(version.contains("Restore this version") && version.contains(&removed), "{version}");
     assert!(story.reads("memory/MEMORY.md").contains("The second"), "nothing was restored by looking");
     let done = ada.post("/files/memory/MEMORY.md", &[("version", &first.to_string())]).await;
     assert_eq!(done.leads_to(), "/files/memory/MEMORY%2Emd", "{}", done.text);

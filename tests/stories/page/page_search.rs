@@ -33,6 +33,8 @@ async fn hits_are_marked_and_lead_to_their_place() {
     story.answered().await;
     story.writes("memory/boat.md", "one\ntwo\nthe Spinnaker is blue\nfour\nfive\n");
     story.writes("plans/refit.txt", "new spinnaker\n");
+    let log = format!("{}the spinnaker again\n{}", "calm sea and a light wind\n".repeat(4_000), "rain\n".repeat(20_000));
+    story.writes("plans/log.txt", &log);
     let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
     let page = ada.get("/search?q=spinnaker").await.text;
     for part in [
@@ -43,23 +45,30 @@ async fn hits_are_marked_and_lead_to_their_place() {
         "Messages 2",
         "Conversations 1",
         "Memory 1",
-        "Files 1",
+        "Files 2",
         "Skills 1",
     ] {
         assert!(page.contains(part), "{part} is missing in {page}");
     }
     assert!(!page.contains("green"), "{page}");
     let found = places(&page);
-    for start in ["/conversations/1?at=", "/memory/boat#", "/files/plans/refit%2Etxt#", "/skills/sailing#"] {
+    for start in [
+        "/conversations/1?at=",
+        "/memory/boat#:~:text=Spinnaker",
+        "/files/plans/refit%2Etxt?line=1#line-1",
+        "/files/plans/log%2Etxt?line=4001#line-4001",
+        "/skills/sailing#:~:text=spinnaker",
+    ] {
         assert!(found.iter().any(|place| place.starts_with(start)), "{start} is missing in {found:?}");
     }
     for place in &found {
         let there = ada.get(place.split('#').next().unwrap()).await;
         assert!(there.status.is_success() && there.text.contains("pinnaker"), "{place}: {}", there.text);
     }
-    let place = found.iter().find(|place| place.starts_with("/conversations/")).unwrap();
-    let anchor = place.split_once('#').unwrap().1;
-    assert!(ada.get(place.split('#').next().unwrap()).await.text.contains(&format!("id=\"{anchor}\"")));
+    for place in found.iter().filter(|place| place.starts_with("/conversations/") || place.starts_with("/files/")) {
+        let (page, anchor) = place.split_once('#').unwrap();
+        assert!(ada.get(page).await.text.contains(&format!("id=\"{anchor}\"")), "{place}");
+    }
     // A member finds their own words, and no skills.
     let page = ben.get("/search?q=spinnaker").await.text;
     assert!(page.contains("green") && !page.contains("torn") && !page.contains("/skills/"), "{page}");
