@@ -79,6 +79,7 @@ pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
 pub use stored_files::received_path;
 pub use uploads::{StoredUpload, Upload};
+pub use versions::MAX_VERSIONS;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
 pub use write::{Author, ChangeOrigin, NewContent, WriteResult};
 

@@ -175,10 +175,26 @@ impl MemoryAdmin<'_> {
         self.workspace.files().open_own(&Party::One(person.clone()), path).await
     }
 
-    /// The versions of one of a person's files whose content is kept, newest first.
+    /// The versions of one of a person's files, newest first.
     pub async fn file_versions(&self, person: &Person, path: &str) -> anyhow::Result<Vec<FileRow>> {
-        let versions = self.workspace.versions().history(&Party::One(person.clone()), path).await?;
-        Ok(versions.into_iter().filter(|version| version.has_content).collect())
+        self.workspace.versions().history(&Party::One(person.clone()), path).await
+    }
+
+    /// The deleted files of a person that can be restored, by path from the one after `after` on:
+    /// the newest version of each with its content. Also the path after which the next page begins,
+    /// if there is one.
+    pub async fn deleted_files(
+        &self,
+        person: &Person,
+        after: &str,
+        limit: usize,
+    ) -> anyhow::Result<(Vec<FileRow>, Option<String>)> {
+        let who = Party::One(person.clone());
+        let mut deleted = self.workspace.versions().deleted(&who, after, limit.saturating_add(1)).await?;
+        let has_more = deleted.len() > limit;
+        deleted.truncate(limit);
+        let next = deleted.last().filter(|_| has_more).map(|last| last.path.clone());
+        Ok((deleted, next))
     }
 
     /// The content of a version of one of a person's files, if it is kept.

@@ -20,8 +20,10 @@ use crate::store::{Db, FileRow, Tx};
 use crate::trust::Label;
 use crate::wording::knowledge as says;
 
-/// Number of versions read.
-const VERSIONS: u32 = 200;
+/// Number of the newest versions of a file that are listed.
+pub const MAX_VERSIONS: u32 = 200;
+/// Number of paths looked at at once for deleted files.
+const PATHS: u32 = 500;
 /// Suffix of a quarantined file, and maximum number of quarantined files of one name.
 const UNREADABLE: &str = "unreadable";
 const MAX_QUARANTINED: usize = 99;
@@ -43,7 +45,7 @@ impl FileVersions<'_> {
         let Some(location) = self.location_of(who, path).await? else { return Ok(Vec::new()) };
         let scope = who.scope();
         let query = move |db: Db<'_>| {
-            let mut rows = db.file_versions().file_history(&location, VERSIONS)?;
+            let mut rows = db.file_versions().file_history(&location, MAX_VERSIONS)?;
             let last = db.file_versions().last_trusted(&location)?;
             rows.extend(last.filter(|last| rows.iter().all(|row| row.id != last.id)));
             Ok(rows)
@@ -51,6 +53,37 @@ impl FileVersions<'_> {
         let rows = self.0.journal.read(query).await?;
         // Versions of a previous owner of the folder have another scope.
         Ok(rows.into_iter().filter(|row| row.scope.equals(scope)).collect())
+    }
+
+    /// Returns the files of the party that are not there but can be restored, by path from the one
+    /// after `after` on, at most that many: the newest version of each with its content, under the
+    /// path as its owner sees it.
+    pub async fn deleted(&self, who: &Party, after: &str, most: usize) -> anyhow::Result<Vec<FileRow>> {
+        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        // Paths in a folder begin with it and a slash: `0` is the character after `/`.
+        let end = if folder.is_empty() { char::MAX.to_string() } else { format!("{folder}0") };
+        let mut after = if folder.is_empty() { after.to_owned() } else { format!("{folder}/{after}") };
+        let mut deleted = Vec::new();
+        loop {
+            let (begin, end) = (after.clone(), end.clone());
+            let rows = self.0.journal.read_much(move |db| db.file_versions().newest_kept(&begin, &end, PATHS)).await?;
+            let Some(last) = rows.last() else { return Ok(deleted) };
+            after.clone_from(&last.path);
+            let folder = folder.clone();
+            let find = move |workspace: &Workspace| {
+                let is_gone = |path: &str| workspace.0.disk.unchecked(path).symlink_metadata().is_err();
+                let own = rows.into_iter().filter(|row| row.scope.equals(scope)).filter_map(|row| {
+                    let path = layout::own(&folder, &row.path).filter(|path| !path.starts_with('/'))?;
+                    is_gone(&row.path).then_some(FileRow { path, ..row })
+                });
+                Ok(own.collect::<Vec<_>>())
+            };
+            deleted.extend(self.on_disk(find).await?);
+            if deleted.len() >= most {
+                deleted.truncate(most);
+                return Ok(deleted);
+            }
+        }
     }
 
     /// Returns the location on the disk of that path of the party's folder, and creates its folder.

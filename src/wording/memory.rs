@@ -259,6 +259,11 @@ pub fn history_head(language: Language, path: &str) -> String {
     say!(language, "versions-head", path = path)
 }
 
+/// Remark below the last versions that are listed.
+pub fn versions_cut(language: Language, count: u32) -> String {
+    say!(language, "versions-cut", count = count.to_string())
+}
+
 /// A version in the list.
 pub fn version(language: Language, id: FileId, at: &str, origin: &str, facts: &str) -> String {
     let version = say!(language, "version", id = id.to_string());

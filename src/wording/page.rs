@@ -182,6 +182,13 @@ pub fn more_folders(count: usize) -> String {
 
 /// A path without a file or folder of the visitor.
 pub const NO_SUCH_FILE: &str = "There is no such file or folder.";
+/// A deleted file whose versions are kept.
+pub const DELETED_FILE: &str = "This file was deleted. Open one of its versions to restore it.";
+/// An empty list of deleted files.
+pub const NO_DELETED_FILES: &str = "No deleted file can be restored. Texts that your assistant wrote or changed can; what \
+    was forgotten cannot.";
+/// Remark below versions: there are others.
+pub const VERSIONS_WITHOUT_TEXT: &str = "There are other versions, whose texts are not kept.";
 /// A file that is neither a text nor a picture.
 pub const NOT_A_TEXT: &str = "This file is neither a text nor a picture, so it can only be downloaded.";
 

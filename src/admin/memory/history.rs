@@ -15,7 +15,7 @@ use crate::admin::answer::{
 };
 use crate::admin::paging::{Page, PageRequest};
 use crate::id::FileId;
-use crate::memory::{WriteError, WriteRefusal, WriteResult, unless_refused};
+use crate::memory::{MAX_VERSIONS, WriteError, WriteRefusal, WriteResult, unless_refused};
 use crate::people::{Party, Person};
 use crate::review::diff::{self, DiffHunk, fenced, fenced_diff};
 use crate::review::reveal::reveal;
@@ -45,9 +45,11 @@ impl FileHistory {
     fn page(self, request: PageRequest) -> FileHistoryPage {
         let present = self.present();
         let last_trusted = self.versions.iter().find(|row| row.label.is_trusted() && row.has_content).cloned();
+        let is_cut = self.versions.len() >= usize::try_from(MAX_VERSIONS).unwrap_or(usize::MAX);
         let page = request.cut(self.versions, |row| row.id.0);
+        let is_cut = is_cut && page.next.is_none();
         let is_apart = |row: &FileRow| request.before.is_none() && page.items.iter().all(|listed| listed.id != row.id);
-        FileHistoryPage { path: self.path, last_trusted: last_trusted.filter(is_apart), page, present }
+        FileHistoryPage { path: self.path, last_trusted: last_trusted.filter(is_apart), page, present, is_cut }
     }
 }
 
@@ -63,6 +65,8 @@ pub struct FileHistoryPage {
     pub last_trusted: Option<FileRow>,
     /// The newest version with the content that is on the disk.
     pub present: Option<FileId>,
+    /// True if this is the last page, and there are older versions.
+    pub is_cut: bool,
 }
 
 impl FileHistoryPage {
@@ -86,6 +90,7 @@ impl Render for FileHistoryPage {
             let origin = says::version_origin(language, &version.author, &version.cause);
             lines.push(says::version(language, version.id, &context.near(version.at), &origin, &facts));
         }
+        lines.extend(self.is_cut.then(|| format!("\n{}", says::versions_cut(language, MAX_VERSIONS))));
         lines.push(format!("\n{}", says::how_to_restore(&name::short(&self.path), context.surface)));
         let command = format!("/memory history {}", name::short(&self.path));
         lines.extend(self.page.more(&command, context.surface).map(|more| format!("\n{}", plain(&more))));
@@ -282,7 +287,27 @@ impl MemoryAdmin<'_> {
         version: FileId,
         surface: Surface,
     ) -> anyhow::Result<Answer> {
-        let histories = self.histories(person, typed).await?;
+        self.restore(person, self.histories(person, typed).await?, version, surface).await
+    }
+
+    /// Restores an earlier version of the file at exactly that path.
+    pub async fn restore_file(
+        &self,
+        person: &Person,
+        path: &str,
+        version: FileId,
+        surface: Surface,
+    ) -> anyhow::Result<Answer> {
+        self.restore(person, self.histories_of(person, vec![path.to_owned()]).await?, version, surface).await
+    }
+
+    async fn restore(
+        &self,
+        person: &Person,
+        histories: Vec<FileHistory>,
+        version: FileId,
+        surface: Surface,
+    ) -> anyhow::Result<Answer> {
         let Some(first) = histories.first() else { return Ok(no_such_note(surface)) };
         let found = |history: &FileHistory| {
             let row = history.versions.iter().find(|row| row.id == version && !row.digest.is_empty())?;
@@ -316,9 +341,13 @@ impl MemoryAdmin<'_> {
     /// The history of each file that may be meant, including changes by hand.
     pub(super) async fn histories(&self, person: &Person, typed: &str) -> anyhow::Result<Vec<FileHistory>> {
         let Some(name) = Name::read(typed) else { return Ok(Vec::new()) };
+        self.histories_of(person, name.paths()).await
+    }
+
+    async fn histories_of(&self, person: &Person, paths: Vec<String>) -> anyhow::Result<Vec<FileHistory>> {
         let origin = self.change_by(person, "hand");
         let mut histories = Vec::new();
-        for path in name.paths() {
+        for path in paths {
             // An unreadable file may still have a history.
             unless_refused(self.workspace.versions().take_note_of(&origin, &path).await)?;
             let versions = self.workspace.versions().history(&origin.who, &path).await?;

@@ -29,6 +29,7 @@ use crate::memory::{
 };
 use crate::message::file_type;
 use crate::review::reveal::reveal;
+use crate::store::FileRow;
 use crate::web::session::Member;
 use crate::web::texts::FileView;
 use crate::web::visitor::Visitor;
@@ -93,6 +94,29 @@ pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Res
     layout::page(Some(&visitor), "/files", "Health of your files", main).into_response()
 }
 
+/// Lists the visitor's deleted files that can be restored.
+pub async fn deleted(
+    Member(visitor): Member,
+    (State(web), Query(query)): (State<Arc<Web>>, Query<FilesQuery>),
+) -> Response {
+    let found = web.admin.memory_files().deleted_files(&visitor.person, &query.after, LISTED).await;
+    let (files, next) = match found {
+        Ok(found) => found,
+        Err(error) => return layout::failure(&error),
+    };
+    let main = html! {
+        @if files.is_empty() { p { (says::NO_DELETED_FILES) } }
+        ol.rows { @for file in &files { li {
+            a.title href=(render::path("/files", &file.path)) { bdi { (reveal(&file.path)) } }
+            p.facts { "Last version: " (version_facts(file, &visitor)) }
+            (texts::sources(&file.label))
+        } } }
+        @if let Some(next) = next { p { a.button rel="next" href={ "/deleted-files?after=" (render::encoded(&next)) } { "More" } } }
+        p { a href="/files" { "Back to the files" } }
+    };
+    layout::page(Some(&visitor), "/files", "Deleted files that can be restored", main).into_response()
+}
+
 /// Shows a folder or a file.
 pub async fn at(
     Member(visitor): Member,
@@ -107,7 +131,7 @@ pub async fn restore(
     (State(web), Path(path), Form(form)): (State<Arc<Web>>, Path<String>, Form<RestoreForm>),
 ) -> Response {
     let files = web.admin.memory_files();
-    match files.restore_note(&visitor.person, &path, FileId(form.version), visitor.surface()).await {
+    match files.restore_file(&visitor.person, &path, FileId(form.version), visitor.surface()).await {
         Ok(answer) if answer.failed => report::told(&visitor, "/files", &answer),
         Ok(_) => Redirect::to(&render::path("/files", &path)).into_response(),
         Err(error) => layout::failure(&error),
@@ -130,15 +154,17 @@ impl Web {
 
     async fn files(&self, visitor: &Visitor, path: String, query: FilesQuery) -> Response {
         let FilesQuery { after, sort, view, line, version } = query;
-        let order = sort.parse().unwrap_or_default();
+        let (order, version) = (sort.parse().unwrap_or_default(), version.map(FileId));
         let request = FilesRequest { path, part: FolderPart { order, after, limit: LISTED } };
         let found = match self.admin.memory_files().browse(&visitor.person, &request).await {
-            Ok(FilesReport(found)) => found,
+            Ok(FilesReport(found)) => Some(found),
+            Err(AccessError::Refused(AccessRefusal::Missing)) => None,
             Err(error) => return refusal(visitor, error),
         };
         let (path, main) = match &found {
-            Browsed::Folder(folder) => (&folder.path, Ok(folder_markup(folder, order, visitor))),
-            Browsed::File(file) => (&file.path, self.file(visitor, file, (&view, line), version.map(FileId)).await),
+            Some(Browsed::Folder(folder)) => (&folder.path, Ok(folder_markup(folder, order, visitor))),
+            Some(Browsed::File(file)) => (&file.path, self.file(visitor, file, (&view, line), version).await),
+            None => (&request.path, self.deleted_file(visitor, &request.path, version).await),
         };
         let main = match main {
             Ok(main) => main,
@@ -159,48 +185,60 @@ impl Web {
         let memory = self.admin.memory_files();
         let versions = memory.file_versions(&visitor.person, &file.path).await?;
         let shown = match version {
-            Some(version) => self.version(visitor, file, version).await?,
+            Some(version) => self.version(visitor, &file.path, version).await?,
             None => self.preview(visitor, file, part).await?,
         };
         Ok(html! {
             (file_markup(file, visitor, &shown))
-            @if !versions.is_empty() { section {
-                h2 { "Versions" }
-                ol.rows { @for row in &versions { li {
-                    a href={ (render::path("/files", &file.path)) "?version=" (row.id) } aria-current=[(version == Some(row.id)).then_some("true")] {
-                        (render::time(row.at, visitor.zone, visitor.now))
-                    }
-                    " · " (words::version_origin(Language::ENGLISH, &row.author, &row.cause)) " · "
-                    (words::size(Language::ENGLISH, row.size))
-                    (texts::sources(&row.label))
-                } } }
-            } }
+            (versions_markup(&file.path, &versions, version, visitor))
+        })
+    }
+
+    /// Renders the versions of a deleted file, and one of them.
+    async fn deleted_file(
+        &self,
+        visitor: &Visitor,
+        path: &str,
+        version: Option<FileId>,
+    ) -> Result<Markup, AccessError> {
+        let versions = self.admin.memory_files().file_versions(&visitor.person, path).await?;
+        if !versions.iter().any(|row| row.has_content) {
+            return Err(AccessRefusal::Missing.into());
+        }
+        let shown = match version {
+            Some(version) => self.version(visitor, path, version).await?,
+            None => Markup::default(),
+        };
+        Ok(html! {
+            (path_markup(path))
+            p { (says::DELETED_FILE) }
+            (shown)
+            (versions_markup(path, &versions, version, visitor))
         })
     }
 
     /// Renders a version, what restoring it changes, and the form that restores it.
-    async fn version(&self, visitor: &Visitor, file: &FolderItem, version: FileId) -> Result<Markup, AccessError> {
+    async fn version(&self, visitor: &Visitor, path: &str, version: FileId) -> Result<Markup, AccessError> {
         let memory = self.admin.memory_files();
-        let old = memory.file_version(&visitor.person, &file.path, version).await?.ok_or(AccessRefusal::Missing)?;
-        let (is_same, change) = match memory.file_text(&visitor.person, &file.path).await {
+        let old = memory.file_version(&visitor.person, path, version).await?.ok_or(AccessRefusal::Missing)?;
+        let (is_same, change) = match memory.file_text(&visitor.person, path).await {
             Ok((now, _)) => {
                 let change = texts::change(&now, &old);
-                (change.is_none(), change.unwrap_or_default())
+                (change.is_none(), change)
             }
-            // Restoring a version is the fix for an unreadable file.
+            // Restoring a version is the fix for an unreadable or deleted file.
             Err(error) => {
                 error.refusal()?;
-                (false, Markup::default())
+                (false, None)
             }
         };
         Ok(html! {
-            p { a href=(render::path("/files", &file.path)) { "Back to the file as it is now" } }
+            p { a href=(render::path("/files", path)) { "Back to the file as it is now" } }
             @match is_same {
                 true => p { (says::SAME_VERSION) },
                 false => {
-                    h2 { "What restoring this version changes" }
-                    (change)
-                    form method="post" action=(render::path("/files", &file.path)) {
+                    @if let Some(change) = change { h2 { "What restoring this version changes" } (change) }
+                    form method="post" action=(render::path("/files", path)) {
                         button type="submit" name="version" value=(version) { "Restore this version" }
                     }
                 }
@@ -258,7 +296,7 @@ fn folder_markup(folder: &FolderPage, order: FileOrder, visitor: &Visitor) -> Ma
         (path_markup(&folder.path))
         p.facts {
             (counted(folder.below))
-            @if folder.path.is_empty() { " · " a href="/file-health" { "Check them" } }
+            @if folder.path.is_empty() { " · " a href="/file-health" { "Check them" } " · " a href="/deleted-files" { "Deleted, can be restored" } }
             @else { " · " (counted(folder.all)) " in all" }
             @if folder.counted_at < visitor.now { " · counted " (render::time(folder.counted_at, visitor.zone, visitor.now)) }
         }
@@ -352,6 +390,30 @@ fn file_markup(file: &FolderItem, visitor: &Visitor, preview: &Markup) -> Markup
         (texts::sources(&file.label))
         p { a.button href=(render::path("/raw", &file.path)) download { "Download" } }
         (preview)
+    }
+}
+
+/// The versions of a file whose content is kept.
+fn versions_markup(path: &str, versions: &[FileRow], shown: Option<FileId>, visitor: &Visitor) -> Markup {
+    let kept = || versions.iter().filter(|row| row.has_content);
+    let has_others = versions.iter().any(|row| !row.has_content && !row.digest.is_empty());
+    html! { @if kept().next().is_some() { section {
+        h2 { "Versions" }
+        ol.rows { @for row in kept() { li {
+            a href={ (render::path("/files", path)) "?version=" (row.id) } aria-current=[(shown == Some(row.id)).then_some("true")] {
+                (version_facts(row, visitor))
+            }
+            (texts::sources(&row.label))
+        } } }
+        @if has_others { p.note { (says::VERSIONS_WITHOUT_TEXT) } }
+    } } }
+}
+
+fn version_facts(row: &FileRow, visitor: &Visitor) -> Markup {
+    html! {
+        (render::time(row.at, visitor.zone, visitor.now)) " · "
+        (words::version_origin(Language::ENGLISH, &row.author, &row.cause)) " · "
+        (words::size(Language::ENGLISH, row.size))
     }
 }
 

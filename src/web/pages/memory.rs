@@ -87,6 +87,7 @@ pub async fn memory(
         (agents(&memories))
         (most_used(&used, &visitor))
         (unread(&report))
+        p { a href="/deleted-files" { "Deleted, can be restored" } }
     };
     layout::page(Some(&visitor), "/memory", "Memory", main).into_response()
 }

@@ -12,6 +12,7 @@ use super::LISTED;
 use super::memory::{address, gauge};
 use crate::admin::{Answer, CommandError, FileHistoryPage, MemoryFile, NoteEdit, OriginReport, PageRequest};
 use crate::id::FileId;
+use crate::memory::MAX_VERSIONS;
 use crate::review::reveal::reveal;
 use crate::store::FileRow;
 use crate::web::session::Member;
@@ -336,6 +337,7 @@ fn versions(history: &FileHistoryPage, here: &str, visitor: &Visitor) -> Markup 
         ol.rows { @for version in &page.items { (line(version, pairs.next().and_then(|pair| pair.last()).map(|old| old.id))) } }
         @if let Some(trusted) = &history.last_trusted { p { "The last one without text from outside:" } ol.rows { (line(trusted, None)) } }
         @if let Some(next) = page.next { p { a.button rel="next" href={ (here) "?before=" (next) } { "Older" } } }
+        @if history.is_cut { p.note { (words::versions_cut(Language::ENGLISH, MAX_VERSIONS)) } }
         @if page.items.len() > 1 { (render::comparison(&page.items.iter().map(|version| version.id.0).collect::<Vec<_>>(), here)) }
     } }
 }

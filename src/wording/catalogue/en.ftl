@@ -642,6 +642,7 @@ version-without-text = its text is no longer kept
 version-present = there now
 comparison = **{ $path }**, from version { $old } to version { $new }
 comparison-same = They are the same.
+versions-cut = Only the newest { $count } versions are listed; the texts of older ones are no longer kept.
 versions-how = `{ $show }` shows one and what it changes, `{ $restore }` puts it back.
 memory-restoring-changes = Putting it back changes this:
 memory-is-there = That is what is there now.

@@ -637,6 +637,7 @@ version-without-text = su texto ya no se guarda
 version-present = es lo que hay ahora
 comparison = **{ $path }**, de la versión { $old } a la versión { $new }
 comparison-same = Son iguales.
+versions-cut = Solo se muestran las { $count } versiones más recientes; los textos de las anteriores ya no se conservan.
 versions-how = `{ $show }` muestra una y lo que cambia, `{ $restore }` la recupera.
 memory-restoring-changes = Al recuperarla cambia esto:
 memory-is-there = Es lo que hay ahora.

@@ -15,7 +15,7 @@ use tower::ServiceExt;
 use crate::support::browser::{Browser, Page, SERVED, answer};
 use crate::support::channel::Channel;
 use crate::support::pdf::pdf;
-use crate::support::story::{ADA, StoryOver, canary};
+use crate::support::story::{ADA, BEN, StoryOver, canary};
 use crate::support::telegram::FakeTelegram;
 
 type Story = StoryOver<FakeTelegram>;
@@ -232,6 +232,85 @@ async fn a_version_is_compared_and_restored() {
     let ben = Browser::of(story.app(), "Ben").await;
     let other = ben.get(&format!("/files/memory/MEMORY.md?version={first}")).await;
     assert!(!other.text.contains("The first"), "{}", other.text);
+    story.end().await;
+}
+
+/// Promise (page/deleted-files): Your deleted files that can be restored are listed, and each shows
+/// its versions and restores one; what was forgotten does not come back.
+#[tokio::test]
+async fn a_deleted_file_is_listed_and_restored() {
+    let story = Story::with(SERVED).await;
+    for (path, text) in [
+        ("memory/pets.md", "Cat: Tom\n"),
+        ("memory/secret.md", "The key is under the mat.\n"),
+        ("plans/old/<b>garden.md", "Roses\n"),
+    ] {
+        writes(&story, path, text.as_bytes());
+        story.say(ADA, &format!("/memory history {path}")).await;
+    }
+    writes(&story, "people/2-ben/memory/tea.md", b"Green\n");
+    story.say(BEN, "/memory history tea").await;
+    let (mut ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    for page in ["/files", "/memory"] {
+        assert!(ada.get(page).await.text.contains("href=\"/deleted-files\""), "{page}");
+    }
+    assert!(ada.get("/deleted-files").await.text.contains("No deleted file can be restored"));
+    let page = ada.get("/memory/secret").await.text;
+    let command = page.split("name=\"command\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    let plan = ada.post("/act", &[("command", command)]).await.text;
+    let command = plan.split("name=\"command\" value=\"").nth(1).unwrap().split('"').next().unwrap();
+    ada.post("/act", &[("command", command)]).await;
+    assert_eq!(story.file("memory/secret.md"), None);
+    std::fs::remove_file(story.path_of("memory/pets.md")).unwrap();
+    std::fs::remove_dir_all(story.path_of("plans")).unwrap();
+    std::fs::remove_file(story.path_of("people/2-ben/memory/tea.md")).unwrap();
+    let list = ada.get("/deleted-files").await.text;
+    let links: Vec<&str> = list.split("<a class=\"title\" href=\"").skip(1).collect();
+    let links: Vec<&str> = links.iter().map(|link| link.split('"').next().unwrap()).collect();
+    assert_eq!(links, ["/files/memory/pets%2Emd", "/files/plans/old/%3Cb%3Egarden%2Emd"], "{list}");
+    assert!(!list.contains("<b>garden") && ben.get("/deleted-files").await.text.contains("tea%2Emd"), "{list}");
+    for path in [links[0], "/files/memory/secret.md"] {
+        assert_eq!(ben.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
+    }
+    assert_eq!(ada.get("/files/memory/secret.md").await.status, StatusCode::NOT_FOUND);
+    for (link, path, text) in [(links[0], "memory/pets.md", "Cat: Tom\n"), (links[1], "plans/old/<b>garden.md", "Roses\n")]
+    {
+        let page = ada.get(link).await;
+        assert!(page.status == StatusCode::OK && page.text.contains("This file was deleted."), "{}", page.text);
+        let version = page.text.split("?version=").nth(1).unwrap().split('"').next().unwrap();
+        let shown = ada.get(&format!("{link}?version={version}")).await.text;
+        assert!(shown.contains(text.trim()) && shown.contains("Restore this version"), "{shown}");
+        assert_eq!(ada.post(link, &[("version", version)]).await.leads_to(), link);
+        assert_eq!(story.reads(path), text);
+    }
+    assert!(ada.get("/deleted-files").await.text.contains("No deleted file can be restored"));
+    story.end().await;
+}
+
+/// Proves: page/deleted-files
+#[tokio::test]
+async fn many_deleted_files_follow_page_by_page() {
+    let story = Story::with(SERVED).await;
+    let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    for (folder, scope, count) in [("a", "person:77", 600), ("b", "person:1", 120)] {
+        let insert = format!(
+            "WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < {count})
+             INSERT INTO files (path, digest, label, scope, written_at)
+             SELECT printf('plans/{folder}%03d.md', at), 'd', 'trusted', '{scope}', 7 FROM n;
+             INSERT INTO file_contents (file_id, content) SELECT id, x'78' FROM files WHERE path LIKE 'plans/{folder}%'"
+        );
+        db.execute_batch(&insert).unwrap();
+    }
+    let ada = Browser::of(story.app(), "Ada").await;
+    let (mut seen, mut sizes) = (Vec::new(), Vec::new());
+    for Page { text: page, .. } in ada.each_page("/deleted-files").await {
+        let found: Vec<String> =
+            page.split("href=\"/files/plans/").skip(1).map(|link| link.split('"').next().unwrap().to_owned()).collect();
+        sizes.push(found.len());
+        seen.extend(found);
+    }
+    assert_eq!(sizes, [50, 50, 20]);
+    assert!(seen.into_iter().eq((1..=120).map(|at| format!("b{at:03}%2Emd"))), "each once, in order");
     story.end().await;
 }
 

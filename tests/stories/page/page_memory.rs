@@ -214,6 +214,26 @@ async fn each_sees_what_is_kept_about_them() {
     story.end().await;
 }
 
+/// Promise (memory/versions-end): A list of versions says when there are older ones that it does not
+/// list.
+#[tokio::test]
+async fn a_long_history_says_where_it_ends() {
+    let (story, ada) = with_note("Cat: Tom\n").await;
+    story.say(ADA, "/memory history pets").await;
+    let ends = "Only the newest 200 versions are listed";
+    let last = async || ada.each_page("/memory/pets").await.pop().unwrap().text;
+    assert!(!last().await.contains(ends));
+    let insert = "WITH RECURSIVE n(at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM n WHERE at < 250)
+         INSERT INTO files (path, digest, label, scope, written_at)
+         SELECT 'memory/pets.md', 'd' || at, 'trusted', 'person:1', 7 FROM n";
+    rusqlite::Connection::open(story.home.join("compline.db")).unwrap().execute_batch(insert).unwrap();
+    let pages = ada.each_page("/memory/pets").await;
+    let told: Vec<bool> = pages.iter().map(|page| page.text.contains(ends)).collect();
+    assert!(told.len() > 1 && told.iter().rposition(|told| !told) == Some(told.len() - 2), "{told:?}");
+    assert!(ada.get("/files/memory/pets.md").await.text.contains("There are other versions, whose texts are not kept."));
+    story.end().await;
+}
+
 /// Proves: page/memory
 #[tokio::test]
 async fn a_note_is_forgotten_after_it_was_shown_what_goes() {

@@ -329,9 +329,12 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     let tree = Workspace::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
     let who = Party::One(Person { id: PersonId(1), name: "Ada".to_owned(), role: Role::Owner });
     let (author, from, now) = (Author::Person, Vec::new(), story.clock.now());
-    let origin = ChangeOrigin { who, label: Label::trusted(), author, cause: "restore", from, now };
+    let origin = ChangeOrigin { who: who.clone(), label: Label::trusted(), author, cause: "restore", from, now };
     let restored = tree.versions().restore_version(&origin, "memory/note.md", FileId(foreign)).await;
     assert!(matches!(restored, Err(WriteError::Refused(_))), "whoever asks for it");
+    std::fs::remove_file(story.path_of("memory/note.md")).unwrap();
+    let deleted = tree.versions().deleted(&who, "", 10).await.unwrap();
+    assert!(deleted.iter().all(|row| row.id != FileId(foreign)), "{deleted:?}");
     story.stop_here().await;
 }
 
