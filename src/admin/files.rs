@@ -216,6 +216,17 @@ impl MemoryAdmin<'_> {
         self.workspace.checks().problems_of(&Party::One(person.clone()), unlisted).await
     }
 
+    /// The usual folders of a person, each with whether it exists.
+    pub async fn usual_folders(&self, person: &Person) -> anyhow::Result<Vec<(&'static str, bool)>> {
+        self.workspace.checks().folders_of(&Party::One(person.clone())).await
+    }
+
+    /// Adds the line in `MEMORY.md` for a person's note, as `compline doctor --fix` does for all.
+    /// Returns false if the note has one, or none can be added.
+    pub async fn list_note(&self, person: &Person, path: &str) -> anyhow::Result<bool> {
+        self.workspace.checks().list_note(&Party::One(person.clone()), path, self.clock.now()).await
+    }
+
     /// Begins to receive a file for a person; `None` while too many arrive.
     pub async fn begin_upload(&self, person: &Person) -> anyhow::Result<Option<Upload>> {
         self.workspace.files().begin_upload(&Party::One(person.clone())).await

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::layout;
 use super::notes::MEMORY;
 use super::owned_files::OwnPath;
-use super::workspace::WorkspaceChecks;
+use super::workspace::{Workspace, WorkspaceChecks};
 use crate::people::{Party, Role};
 use crate::store::{Db, FolderState};
 use crate::time::Timestamp;
@@ -134,11 +134,27 @@ impl WorkspaceChecks<'_> {
         let people = self.0.journal.read(|db| db.people().people()).await?;
         for person in people.into_iter().filter(|person| person.role > Role::Guest) {
             let who = Party::One(person);
-            while let lines @ 1.. = self.list_unlisted(&who, now).await? {
+            while let lines @ 1.. = self.list_unlisted(&who, None, now).await? {
                 fixed.lines = fixed.lines.saturating_add(lines);
             }
         }
         Ok(fixed)
+    }
+
+    /// Adds an index line for one note of a party. Returns false if the note has one, or none can be
+    /// added.
+    pub async fn list_note(&self, who: &Party, path: &str, now: Timestamp) -> anyhow::Result<bool> {
+        Ok(self.list_unlisted(who, Some(path), now).await? > 0)
+    }
+
+    /// Returns the usual folders of a party, each with whether it exists.
+    pub async fn folders_of(&self, who: &Party) -> anyhow::Result<Vec<(&'static str, bool)>> {
+        let folder = self.folder_of(who).await?;
+        let find = move |workspace: &Workspace| {
+            let exists = |name| workspace.0.disk.unchecked(&layout::within(&folder, name)).is_dir();
+            Ok(FOLDERS.into_iter().map(|name| (name, exists(name))).collect())
+        };
+        self.on_disk(find).await
     }
 
     fn missing_folders(&self) -> impl Iterator<Item = &'static str> {

@@ -115,9 +115,11 @@ impl Workspace {
         Ok(unlisted)
     }
 
-    /// Adds index lines for notes without one, and returns their number.
-    pub(super) async fn list_unlisted(&self, who: &Party, now: Timestamp) -> anyhow::Result<usize> {
-        let files = self.folders().files_of(who).await?;
+    /// Adds index lines for notes without one, or for the one at that path, and returns their
+    /// number.
+    pub(super) async fn list_unlisted(&self, who: &Party, path: Option<&str>, now: Timestamp) -> anyhow::Result<usize> {
+        let mut files = self.folders().files_of(who).await?;
+        files.retain(|file| path.is_none_or(|path| file.path == path) || holds_lines(&file.path));
         let unlisted = self.unlisted(who, &files, AT_ONCE).await?;
         self.add_to_index(who, unlisted, now).await
     }

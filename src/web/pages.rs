@@ -59,6 +59,7 @@ pub fn all() -> Routes {
         .post("/files/{*path}", files::restore)
         .get("/raw/{*path}", files::raw)
         .get("/file-health", files::health)
+        .post("/file-health", files::add_line)
         .get("/deleted-files", files::deleted)
         .get("/memory", memory::memory)
         .post("/memory", memory::switch)

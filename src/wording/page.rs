@@ -245,5 +245,13 @@ pub const FILE_OVERFULL: &str =
 pub const FILE_UNREADABLE: &str =
     "it cannot be read as text, so it is not used. Restore an earlier version, or save it as UTF-8.";
 /// A note without a line in the index.
-pub const FILE_UNLISTED: &str =
-    "it has no line in MEMORY.md, so it is found by search only. `compline doctor --fix` adds the line.";
+pub const FILE_UNLISTED: &str = "it has no line in MEMORY.md, so it is found by search only.";
+/// Refusal: no line was added for a note.
+pub const NO_LINE_ADDED: &str = "No line was added: the note has one by now, or MEMORY.md cannot take one.";
+/// All usual folders exist.
+pub const FOLDERS_EXIST: &str = "The folders of your memory and your inbox are there.";
+
+/// Usual folders that do not exist.
+pub fn folders_missing(names: &[&str]) -> String {
+    format!("Not there yet, and made when something comes: {}.", names.join(", "))
+}

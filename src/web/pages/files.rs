@@ -67,6 +67,12 @@ pub struct RestoreForm {
     version: i64,
 }
 
+/// A note without a line in `MEMORY.md`.
+#[derive(Deserialize)]
+pub struct NoteForm {
+    note: String,
+}
+
 /// Shows the visitor's whole folder.
 pub async fn root(
     Member(visitor): Member,
@@ -81,17 +87,38 @@ pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Res
         Ok(problems) => problems,
         Err(error) => return layout::failure(&error),
     };
+    let folders = match web.admin.memory_files().usual_folders(&visitor.person).await {
+        Ok(folders) => folders,
+        Err(error) => return layout::failure(&error),
+    };
+    let missing: Vec<&str> = folders.iter().filter(|(_, exists)| !exists).map(|(name, _)| *name).collect();
     let main = html! {
+        p { @if missing.is_empty() { (says::FOLDERS_EXIST) } @else { (says::folders_missing(&missing)) } }
         @if problems.is_empty() { p { (says::FILES_ARE_FINE) } } @else { ul { @for (path, problem) in &problems { li {
             // Files next to the workspace have no page.
             @if path.starts_with('/') { bdi { (reveal(path.trim_start_matches('/'))) } }
             @else { a href=(render::path("/files", path)) { bdi { (reveal(path)) } } }
             ": " (what_to_do(*problem))
+            @if *problem == FileProblem::Unlisted { form.inline method="post" action="/file-health" {
+                " " button type="submit" name="note" value=(path) aria-label={ "Add the line of " (reveal(path)) } { "Add the line" }
+            } }
         } } } }
         @if problems.len() >= LISTED { p { (says::MORE_PROBLEMS) } }
         p { a href="/files" { "Back to the files" } }
     };
     layout::page(Some(&visitor), "/files", "Health of your files", main).into_response()
+}
+
+/// Adds the line of a note.
+pub async fn add_line(
+    Member(visitor): Member,
+    (State(web), Form(NoteForm { note })): (State<Arc<Web>>, Form<NoteForm>),
+) -> Response {
+    match web.admin.memory_files().list_note(&visitor.person, &note).await {
+        Ok(true) => Redirect::to("/file-health").into_response(),
+        Ok(false) => layout::message(Some(&visitor), StatusCode::CONFLICT, says::NO_LINE_ADDED),
+        Err(error) => layout::failure(&error),
+    }
 }
 
 /// Lists the visitor's deleted files that can be restored.

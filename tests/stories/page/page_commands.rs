@@ -183,9 +183,10 @@ const SENT: &str = "conversations export files forget import memory people refle
 
 /// Routes of the forms. None of them restores the home or changes the configuration, keys or commands of
 /// outside tools, which can run a program.
-const FORMS: &str = "/act /chat /files /files/{*path} /login /login/person /me/browsers/end /me/browsers/end-all \
-    /me/display /me/export /me/link /me/settings /memory /memory/{*note} /models/accept /models/prefer /new-note \
-    /people /people/{id} /proposals/{id}/approve /proposals/{id}/refuse /seen /sign-out /skills/{name}/restore";
+const FORMS: &str = "/act /chat /file-health /files /files/{*path} /login /login/person /me/browsers/end \
+    /me/browsers/end-all /me/display /me/export /me/link /me/settings /memory /memory/{*note} /models/accept \
+    /models/prefer /new-note /people /people/{id} /proposals/{id}/approve /proposals/{id}/refuse /seen /sign-out \
+    /skills/{name}/restore";
 
 const PAIR_YAN: &[(&str, &str)] = &[("act", "pair"), ("name", "Yan"), ("role", "member")];
 /// Another owner, people who were removed, and someone of the name of one of them.

@@ -73,6 +73,15 @@ async fn each_sees_their_own_files() {
     assert!(!root.contains("/files/people"), "{root}");
     let plans = ada.get("/files/plans").await.text;
     assert!(plans.contains("garden.md") && plans.contains("you, by hand"), "{plans}");
+    let set = std::fs::File::options().write(true).open(story.path_of("plans/garden.md")).unwrap();
+    set.set_len(2_048).unwrap();
+    set.set_modified(std::time::SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_790_000_000)).unwrap();
+    let plans = ada.get("/files/plans").await.text;
+    let row = plans.split("<tr>").find(|row| row.contains("garden.md")).unwrap();
+    let file = ada.get("/files/plans/garden.md").await.text;
+    for page in [row, &file] {
+        assert!(page.contains("2.0 KB") && page.contains("<time datetime=\"2026-09-21"), "{page}");
+    }
     writes(&story, "many/60.md", b"");
     (0..60).for_each(|number| writes(&story, &format!("many/{number:02}.md"), b""));
     let many = ada.get("/files/many").await.text;
@@ -171,7 +180,7 @@ async fn a_long_text_is_shown_part_by_part() {
     let mut lines: Vec<String> = (1..=3_000).map(|number| format!("<{number}> {}", "word ".repeat(10))).collect();
     lines[1_499] = format!("{}the end", "\u{e9}".repeat(1_500));
     writes(&story, "a/long.md", lines.join("\n").as_bytes());
-    writes(&story, "a/wide.txt", "x".repeat(3_000).repeat(200).as_bytes());
+    writes(&story, "a/wide.txt", vec!["x".repeat(3_000); 200].join("\n").as_bytes());
     let ada = Browser::of(story.app(), "Ada").await;
     let numbers = |page: &str| -> Vec<usize> {
         let items = page.split("<li id=\"line-").skip(1);
@@ -185,9 +194,13 @@ async fn a_long_text_is_shown_part_by_part() {
     assert!(seen.into_iter().eq(1..=3_000), "every line is on a page");
     let there = ada.get("/files/a/long.md?line=1500").await.text;
     assert_eq!((numbers(&there)[0], numbers(&there).len()), (1_490, 200));
-    assert!(there.contains("<bdi>&lt;1499&gt; word") && there.contains("href=\"/files/a/long%2Emd?line=1300\""), "{there}");
+    assert!(
+        there.contains("<bdi>&lt;1499&gt; word") && there.contains("href=\"/files/a/long%2Emd?line=1300\""),
+        "{there}"
+    );
     assert!(!there.contains("the end") && there.contains("A line that ends in \u{2026} is cut here"), "{there}");
     assert_eq!(numbers(&ada.get("/files/a/long.md?line=9999").await.text).last(), Some(&3_000));
+    assert_eq!(numbers(&ada.get("/files/a/wide.txt").await.text).len(), 20);
     writes(&story, "a/short.md", b"# Head\n\nBody\n");
     let short = ada.get("/files/a/short.md?line=3").await.text;
     assert!(short.contains("<li id=\"line-3\" value=\"3\"><bdi>Body</bdi></li>"), "{short}");
@@ -208,7 +221,8 @@ async fn a_version_is_compared_and_restored() {
     let first = story.count("SELECT max(id) - 1 FROM files WHERE path = 'memory/MEMORY.md'");
     assert!(page.contains(&format!("?version={first}\"")), "{page}");
     let version = ada.get(&format!("/files/memory/MEMORY.md?version={first}")).await.text;
-    let removed = format!("-{}", story.reads("memory/MEMORY.md").lines().find(|line| line.contains("The second")).unwrap());
+    let removed =
+        format!("-{}", story.reads("memory/MEMORY.md").lines().find(|line| line.contains("The second")).unwrap());
     assert!(version.contains("Restore this version") && version.contains(&removed), "{version}");
     assert!(story.reads("memory/MEMORY.md").contains("The second"), "nothing was restored by looking");
     let done = ada.post("/files/memory/MEMORY.md", &[("version", &first.to_string())]).await;
@@ -224,6 +238,7 @@ async fn a_version_is_compared_and_restored() {
     }
     let versions = |nth: i64| story.count(&format!("SELECT min(id) + {nth} FROM files WHERE path = '{garden}'"));
     let page = ada.get(&format!("/files/plans/my%20old%20garden.md?version={}", versions(1))).await.text;
+    assert!(page.contains("-Nettles") && page.contains("+Roses and thyme"), "{page}");
     let action = page.split("method=\"post\" action=\"").nth(1).unwrap().split('"').next().unwrap();
     assert_eq!(ada.post(action, &[("version", &versions(1).to_string())]).await.leads_to(), action);
     assert_eq!(story.reads(garden), "Roses and thyme\n");
@@ -273,7 +288,8 @@ async fn a_deleted_file_is_listed_and_restored() {
         assert_eq!(ben.get(path).await.status, StatusCode::NOT_FOUND, "{path}");
     }
     assert_eq!(ada.get("/files/memory/secret.md").await.status, StatusCode::NOT_FOUND);
-    for (link, path, text) in [(links[0], "memory/pets.md", "Cat: Tom\n"), (links[1], "plans/old/<b>garden.md", "Roses\n")]
+    for (link, path, text) in
+        [(links[0], "memory/pets.md", "Cat: Tom\n"), (links[1], "plans/old/<b>garden.md", "Roses\n")]
     {
         let page = ada.get(link).await;
         assert!(page.status == StatusCode::OK && page.text.contains("This file was deleted."), "{}", page.text);
@@ -448,12 +464,15 @@ async fn an_upload_of_two_gigabytes_is_read_to_its_end_and_never_held() {
 }
 
 /// Promise (page/file-health): The page names the files of yours that are not read as they should
-/// be, and says what to do.
+/// be, and says what to do; a line that a note lacks is added with a button.
 #[tokio::test]
 async fn files_that_need_a_look_are_named() {
     let story = Story::with(SERVED).await;
-    let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
+    let (mut ada, mut ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
     assert!(ada.get("/file-health").await.text.contains("All files that are read automatically are readable"));
+    assert!(ada.get("/file-health").await.text.contains("The folders of your memory and your inbox are there"));
+    std::fs::remove_dir(story.path_of("inbox")).unwrap();
+    assert!(ada.get("/file-health").await.text.contains("made when something comes: inbox."));
     writes(&story, "USER.md", &[0xff, 0xfe]);
     writes(&story, "memory/MEMORY.md", &vec![b'x'; 70_000]);
     writes(&story, "memory/tea.md", b"---\nname: Tea\n---\n\nGreen.\n");
@@ -462,6 +481,21 @@ async fn files_that_need_a_look_are_named() {
         assert!(health.contains(part), "{part} is missing in {health}");
     }
     assert!(!ben.get("/file-health").await.text.contains("tea.md"));
+    // The line is added for its owner alone, and as often as it is missing.
+    writes(&story, "memory/MEMORY.md", b"# Mine\n");
+    writes(&story, "memory/coffee.md", b"---\nname: Coffee\n---\n\nBlack.\n");
+    let form = [("note", "memory/tea.md")];
+    assert_eq!(ben.post("/file-health", &form).await.status, StatusCode::CONFLICT);
+    assert!(!story.reads("memory/MEMORY.md").contains("tea.md"));
+    let button = "name=\"note\" value=\"memory/tea.md\"";
+    assert!(ada.get("/file-health").await.text.contains(button));
+    assert_eq!(ada.post("/file-health", &form).await.leads_to(), "/file-health");
+    let memory = story.reads("memory/MEMORY.md");
+    assert!(memory.contains("[Tea](tea.md)") && memory.contains("# Mine") && !memory.contains("coffee"), "{memory}");
+    let health = ada.get("/file-health").await.text;
+    assert!(!health.contains(button) && health.contains("value=\"memory/coffee.md\""), "{health}");
+    assert_eq!(ada.post("/file-health", &form).await.status, StatusCode::CONFLICT);
+    assert_eq!(story.reads("memory/MEMORY.md"), memory);
     story.end().await;
 }
 
