@@ -9,8 +9,11 @@ use maud::{Markup, html};
 use serde::Deserialize;
 use url::form_urlencoded::Serializer;
 
-use crate::admin::{FileExcerpt, HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchReport, SearchRow};
+use crate::admin::{
+    AgentMemories, FileExcerpt, HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchReport, SearchRow,
+};
 use crate::id::ConversationId;
+use crate::memory::AgentMemory;
 use crate::review::reveal::reveal;
 use crate::web::pages::{conversations, memory};
 use crate::web::session::Member;
@@ -96,7 +99,10 @@ impl SearchForm {
         address.finish()
     }
 
-    fn markup(&self) -> Markup {
+    /// Renders the form. `agents` are those whose memory can be searched alone.
+    fn markup(&self, agents: &[AgentMemory]) -> Markup {
+        let agent = self.agent.trim();
+        let is_other = !agent.is_empty() && agents.iter().all(|memory| memory.name != agent);
         html! {
             form role="search" action="/search" {
                 label { "Words" input type="search" name="q" value=(self.q) autofocus[self.q.is_empty()]; }
@@ -110,7 +116,11 @@ impl SearchForm {
                     label { "Until" input name="until" value=(self.until) placeholder="2026-11-03 14:30"; }
                     label { "Category of facts and notes" input name="category" value=(self.category); }
                     label { "Heading of a note" input name="section" value=(self.section); }
-                    label { "Memory of the agent" input name="agent" value=(self.agent); }
+                    label { "Memory of the agent" select name="agent" {
+                        option value="" { "All" }
+                        @for memory in agents { option value=(memory.name) selected[memory.name == agent] { (reveal(&memory.name)) } }
+                        @if is_other { option value=(agent) selected { (reveal(agent)) } }
+                    } }
                     label { "Lines above and below" input type="number" name="context" min="0" max="20" value=(self.context) placeholder=(AROUND); }
                     label.check { input type="checkbox" name="case" checked[!self.case.is_empty()]; "Exact spelling" }
                 }
@@ -134,7 +144,11 @@ pub async fn search(
             Err(error) => return layout::failure(&error),
         },
     };
-    let main = html! { (form.markup()) (result) };
+    let AgentMemories(agents) = match web.admin.memory_files().agent_memories(&visitor.person).await {
+        Ok(agents) => agents,
+        Err(error) => return layout::failure(&error),
+    };
+    let main = html! { (form.markup(&agents)) (result) };
     (status, layout::page(Some(&visitor), "/search", "Search", main)).into_response()
 }
 
@@ -205,9 +219,7 @@ fn place(row: &SearchRow, line: usize, words: &str) -> Option<String> {
         (kind, HitSource::File { path, .. }) if kind == SearchKind::Note || path.starts_with('/') => {
             Some(format!("{}{words}", memory::address(path)))
         }
-        (_, HitSource::File { path, .. }) => {
-            Some(format!("{}?line={line}#line-{line}", render::path("/files", path)))
-        }
+        (_, HitSource::File { path, .. }) => Some(format!("{}?line={line}#line-{line}", render::path("/files", path))),
         (_, HitSource::Person(in_it) | HitSource::Assistant(in_it) | HitSource::Archive(in_it, _)) => {
             in_it.map(in_conversation)
         }

@@ -1,8 +1,8 @@
 //! Sentences about the search on the page.
 
 /// The page before anything was searched.
-pub const WHAT_IS_SEARCHED: &str = "Searches your messages and conversations, your memory and your files. Any form of \
-    a word is found.";
+pub const WHAT_IS_SEARCHED: &str = "Searches your messages and conversations, reflections, your memory and your files. \
+    Any form of a word is found.";
 /// A search without results.
 pub const NOTHING_FOUND: &str = "Nothing was found. Fewer or other words may find it.";
 

@@ -33,7 +33,8 @@ async fn hits_are_marked_and_lead_to_their_place() {
     story.answered().await;
     story.writes("memory/boat.md", "one\ntwo\nthe Spinnaker is blue\nfour\nfive\n");
     story.writes("plans/refit.txt", "new spinnaker\n");
-    let log = format!("{}the spinnaker again\n{}", "calm sea and a light wind\n".repeat(4_000), "rain\n".repeat(20_000));
+    let log =
+        format!("{}the spinnaker again\n{}", "calm sea and a light wind\n".repeat(4_000), "rain\n".repeat(20_000));
     story.writes("plans/log.txt", &log);
     let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
     let page = ada.get("/search?q=spinnaker").await.text;
@@ -65,7 +66,7 @@ async fn hits_are_marked_and_lead_to_their_place() {
         let there = ada.get(place.split('#').next().unwrap()).await;
         assert!(there.status.is_success() && there.text.contains("pinnaker"), "{place}: {}", there.text);
     }
-    for place in found.iter().filter(|place| place.starts_with("/conversations/") || place.starts_with("/files/")) {
+    for place in found.iter().filter(|place| place.contains("#m") || place.starts_with("/files/")) {
         let (page, anchor) = place.split_once('#').unwrap();
         assert!(ada.get(page).await.text.contains(&format!("id=\"{anchor}\"")), "{place}");
     }
@@ -85,6 +86,12 @@ async fn a_search_has_limits() {
     story.writes("memory/leeks.md", "Leeks wilt in summer\n");
     story.writes("agents/compline/memory.md", "## Insights\n\nLeeks keep\n");
     story.writes("plans/soup.txt", "leeks\n");
+    story.writes(
+        "memory/facts-2026-01.md",
+        "## Recent facts\n\n- **soup**: Leeks first (preference)\n- **shop**: Leeks at the corner (context)\n",
+    );
+    story.writes("memory/rows.md", "nought\none\ntwo\nthree Leeks\nfour\nfive\nsix\n");
+    story.writes("agents/else/memory.md", "## Insights\n\nElsewhere.\n");
     let ada = Browser::of(story.app(), "Ada").await;
     let found = async |limits: &str| places(&ada.get(&format!("/search?q=Leeks{limits}")).await.text);
     let kinds = |places: &[String]| -> BTreeSet<String> {
@@ -104,8 +111,30 @@ async fn a_search_has_limits() {
     }
     assert_eq!(found("&in=messages&until=2026-11-19").await, Vec::<String>::new());
     assert!(!kinds(&found("&case=on").await).contains("files"));
-    let page = ada.get("/search?q=Leeks&in=notes&context=2").await.text;
-    assert!(page.contains("<details open>") && page.contains("value=\"2\""), "{page}");
+    let page = ada.get("/search?q=Leeks&category=Preference&context=0").await.text;
+    assert!(page.contains("</mark> first") && !page.contains("at the corner"), "{page}");
+    // Lines above and below a hit.
+    for (context, shown, hidden) in
+        [("", Some("two"), "one"), ("&context=2", Some("one"), "nought"), ("&context=0", None, "two")]
+    {
+        let page = Document::from(ada.get(&format!("/search?q=Leeks&in=notes{context}")).await.text);
+        let lines: Vec<String> = page.select("ol.lines li").iter().map(|line| line.text().to_string()).collect();
+        let has = |line: &str| lines.iter().any(|shown| shown == line);
+        assert!(shown.is_none_or(has) && !has(hidden) && lines.is_empty() == shown.is_none(), "{context}: {lines:?}");
+    }
+    let page = ada.get("/search?q=Leeks&in=notes&context=2&agent=compline").await.text;
+    assert!(
+        page.contains("<details open>") && page.contains("name=\"context\" min=\"0\" max=\"20\" value=\"2\""),
+        "{page}"
+    );
+    let options = Document::from(page.as_str());
+    let options = options.select("select[name=agent] option");
+    let options: Vec<String> = options.iter().map(|option| option.html().to_string()).collect();
+    assert_eq!(options[0], "<option value=\"\">All</option>");
+    for option in ["<option value=\"compline\" selected=\"\">compline</option>", "<option value=\"else\">else</option>"]
+    {
+        assert!(options.iter().any(|listed| listed == option), "{option} is missing in {options:?}");
+    }
     for (limits, name) in [("&since=soon", "since"), ("&in=dreams", "in"), ("&context=x", "context")] {
         let page = ada.get(&format!("/search?q=Leeks{limits}")).await;
         assert_eq!(page.status, StatusCode::BAD_REQUEST);
