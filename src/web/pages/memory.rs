@@ -87,6 +87,9 @@ pub async fn memory(
         (agents(&memories))
         (most_used(&used, &visitor))
         (unread(&report))
+        @if visitor.is_owner() && report.is_read {
+            p.note { (says::limits_in_force(web.admin.config.memory.max_tokens, web.admin.config.memory.extract_every)) }
+        }
         p { a href="/deleted-files" { "Deleted, can be restored" } }
     };
     layout::page(Some(&visitor), "/memory", "Memory", main).into_response()

@@ -28,6 +28,15 @@ pub const NAME_IS_TAKEN: &str = "Nothing was saved: there is a note of that name
     it; choose another name, or put it into that note:";
 /// Remark about what agents and profiles have learned.
 pub const ABOUT_PROFILES: &str = "What is on comes to mind by itself; what is off stays stored, and a search finds it.";
+/// Limits of what the assistant takes down by itself.
+pub fn limits_in_force(tokens: u64, turns: u32) -> String {
+    let turns = if turns == 1 { "turn".to_owned() } else { format!("{turns} turns") };
+    format!(
+        "Your assistant takes notes after every {turns} and at the end of a conversation. A prompt holds up to {tokens} \
+            tokens of its memory, and as many of shared memory. Both are set in compline.toml, [memory]."
+    )
+}
+
 /// Heading of the difference between both texts.
 pub const DIFFERENCE: &str = "From the note as it is now to your text";
 /// Heading of the present text.

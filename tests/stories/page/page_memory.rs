@@ -194,7 +194,7 @@ async fn each_sees_what_is_kept_about_them() {
     }
     let used = ada.get("/memory").await.text;
     let used = used.split("Used most").nth(1).unwrap_or_default();
-    assert!(used.contains("black") && used.contains("<td class=\"number\">2</td>"), "{used}");
+    assert!(used.contains("black") && used.contains("<td class=\"number\">2</td><td><time datetime="), "{used}");
     let own = ben.get("/memory").await.text;
     assert!(
         own.contains("Used most") && own.contains(&canary(BEN)) && !own.contains(&canary(ADA)) && !own.contains("pets"),
@@ -214,6 +214,48 @@ async fn each_sees_what_is_kept_about_them() {
     story.end().await;
 }
 
+/// Proves: page/memory
+#[tokio::test]
+async fn each_part_of_the_memory_is_shown() {
+    let (story, ada) = with_note("Cat: Tom\n").await;
+    for heading in ["Your own words", "What the assistant took down", "Not read, not searched"] {
+        assert!(!ada.get("/memory").await.text.contains(heading), "{heading}");
+    }
+    story.writes("memory/MEMORY.md", "## About me\n\nI sail on Sundays.\n");
+    story.writes("agents/compline/memory.md", "## Insights\n\n- **Boat**: the Albatross (2026-11-01)\n");
+    std::fs::write(story.path_of("USER.md"), [0xff, 0xfe]).unwrap();
+    let page = ada.get("/memory").await.text;
+    let part = |heading: &str| {
+        let part = page.split(&format!("<h2>{heading}</h2>")).nth(1).unwrap_or_else(|| panic!("{heading}: {page}"));
+        part.split("</section>").next().unwrap().to_owned()
+    };
+    let own = part("Your own words");
+    assert!(own.contains("<h3>About me</h3>") && own.contains("I sail on Sundays."), "{own}");
+    let taken = part("What the assistant took down");
+    for shown in ["href=\"/memory/agents/compline/memory\"", "<meter", "<bdi>Boat</bdi>", "<bdi>the Albatross</bdi>"] {
+        assert!(taken.contains(shown), "{shown} is missing in {taken}");
+    }
+    assert!(part("Not read, not searched").contains("<bdi>USER.md</bdi>: "), "{page}");
+    let limits = "takes notes after every 10 turns and at the end of a conversation. A prompt holds up to 2000 tokens";
+    assert!(page.contains(limits), "{page}");
+    assert!(!Browser::of(story.app(), "Ben").await.get("/memory").await.text.contains("takes notes after"));
+    story.end().await;
+}
+
+/// Proves: page/memory-edit
+#[tokio::test]
+async fn a_note_that_a_field_would_change_has_no_field() {
+    let (story, ada) = with_note("Cat:\tTom\r\n").await;
+    assert!(ada.get("/memory/pets?edit=1").await.text.contains("<textarea"));
+    for text in ["Cat: \u{1b}Tom\n", "Cat: \0Tom\n"] {
+        story.writes(PETS, text);
+        let page = ada.get("/memory/pets?edit=1").await.text;
+        assert!(page.contains("characters that a field of a browser would change"), "{page}");
+        assert!(!page.contains("<textarea"), "{page}");
+    }
+    story.end().await;
+}
+
 /// Promise (memory/versions-end): A list of versions says when there are older ones that it does not
 /// list.
 #[tokio::test]
@@ -230,7 +272,9 @@ async fn a_long_history_says_where_it_ends() {
     let pages = ada.each_page("/memory/pets").await;
     let told: Vec<bool> = pages.iter().map(|page| page.text.contains(ends)).collect();
     assert!(told.len() > 1 && told.iter().rposition(|told| !told) == Some(told.len() - 2), "{told:?}");
-    assert!(ada.get("/files/memory/pets.md").await.text.contains("There are other versions, whose texts are not kept."));
+    assert!(
+        ada.get("/files/memory/pets.md").await.text.contains("There are other versions, whose texts are not kept.")
+    );
     story.end().await;
 }
 
