@@ -67,9 +67,11 @@ pub struct RestoreForm {
     version: i64,
 }
 
-/// A note without a line in `MEMORY.md`.
+/// A request for the check.
 #[derive(Deserialize)]
-pub struct NoteForm {
+pub struct HealthForm {
+    /// A note to which a line in `MEMORY.md` is added before; blank for none.
+    #[serde(default)]
     note: String,
 }
 
@@ -82,7 +84,17 @@ pub async fn root(
 }
 
 /// Shows which of the visitor's files need a look, and what to do.
-pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
+pub async fn health(
+    Member(visitor): Member,
+    (State(web), Form(HealthForm { note })): (State<Arc<Web>>, Form<HealthForm>),
+) -> Response {
+    if !note.is_empty() {
+        match web.admin.memory_files().list_note(&visitor.person, &note).await {
+            Ok(true) => {}
+            Ok(false) => return layout::message(Some(&visitor), StatusCode::CONFLICT, says::NO_LINE_ADDED),
+            Err(error) => return layout::failure(&error),
+        }
+    }
     let problems = match web.admin.memory_files().file_problems(&visitor.person, LISTED).await {
         Ok(problems) => problems,
         Err(error) => return layout::failure(&error),
@@ -107,18 +119,6 @@ pub async fn health(Member(visitor): Member, State(web): State<Arc<Web>>) -> Res
         p { a href="/files" { "Back to the files" } }
     };
     layout::page(Some(&visitor), "/files", "Health of your files", main).into_response()
-}
-
-/// Adds the line of a note.
-pub async fn add_line(
-    Member(visitor): Member,
-    (State(web), Form(NoteForm { note })): (State<Arc<Web>>, Form<NoteForm>),
-) -> Response {
-    match web.admin.memory_files().list_note(&visitor.person, &note).await {
-        Ok(true) => Redirect::to("/file-health").into_response(),
-        Ok(false) => layout::message(Some(&visitor), StatusCode::CONFLICT, says::NO_LINE_ADDED),
-        Err(error) => layout::failure(&error),
-    }
 }
 
 /// Lists the visitor's deleted files that can be restored.
@@ -323,10 +323,11 @@ fn folder_markup(folder: &FolderPage, order: FileOrder, visitor: &Visitor) -> Ma
         (path_markup(&folder.path))
         p.facts {
             (counted(folder.below))
-            @if folder.path.is_empty() { " · " a href="/file-health" { "Check them" } " · " a href="/deleted-files" { "Deleted, can be restored" } }
+            @if folder.path.is_empty() { " · " a href="/deleted-files" { "Deleted, can be restored" } }
             @else { " · " (counted(folder.all)) " in all" }
             @if folder.counted_at < visitor.now { " · counted " (render::time(folder.counted_at, visitor.zone, visitor.now)) }
         }
+        @if folder.path.is_empty() { form method="post" action="/file-health" { button type="submit" { "Check them" } } }
         (tree_markup(folder))
         @if folder.items.is_empty() { p { (says::NO_FILES) } } @else {
             div.scroll tabindex="0" { table {

@@ -48,7 +48,7 @@ places! { QUERIES: Query;
     Usage => At("/usage", "<svg"),
     Models => At("/models", "asked first"),
     Tools => At("/models", "Outside tools"),
-    Knowledge => At("/file-health", "Back to the files"),
+    Knowledge => At("/files", "action=\"/file-health\""),
     Reminders => At("/schedule", "value=\"/reminders cancel "),
     Heartbeat => None(HEARTBEAT),
     TickedItems => None(HEARTBEAT),
@@ -186,7 +186,7 @@ const SENT: &str = "conversations export files forget import memory people refle
 const FORMS: &str = "/act /chat /file-health /files /files/{*path} /login /login/person /me/browsers/end \
     /me/browsers/end-all /me/display /me/export /me/link /me/settings /memory /memory/{*note} /models/accept \
     /models/prefer /new-note /people /people/{id} /proposals/{id}/approve /proposals/{id}/refuse /seen /sign-out \
-    /skills/{name}/restore";
+    /skills/{name}/restore /status/check";
 
 const PAIR_YAN: &[(&str, &str)] = &[("act", "pair"), ("name", "Yan"), ("role", "member")];
 /// Another owner, people who were removed, and someone of the name of one of them.

@@ -469,18 +469,18 @@ async fn an_upload_of_two_gigabytes_is_read_to_its_end_and_never_held() {
 async fn files_that_need_a_look_are_named() {
     let story = Story::with(SERVED).await;
     let (mut ada, mut ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
-    assert!(ada.get("/file-health").await.text.contains("All files that are read automatically are readable"));
-    assert!(ada.get("/file-health").await.text.contains("The folders of your memory and your inbox are there"));
+    assert!(ada.post("/file-health", &[]).await.text.contains("All files that are read automatically are readable"));
+    assert!(ada.post("/file-health", &[]).await.text.contains("The folders of your memory and your inbox are there"));
     std::fs::remove_dir(story.path_of("inbox")).unwrap();
-    assert!(ada.get("/file-health").await.text.contains("made when something comes: inbox."));
+    assert!(ada.post("/file-health", &[]).await.text.contains("made when something comes: inbox."));
     writes(&story, "USER.md", &[0xff, 0xfe]);
     writes(&story, "memory/MEMORY.md", &vec![b'x'; 70_000]);
     writes(&story, "memory/tea.md", b"---\nname: Tea\n---\n\nGreen.\n");
-    let health = ada.get("/file-health").await.text;
+    let health = ada.post("/file-health", &[]).await.text;
     for part in ["USER.md", "cannot be read as text", "MEMORY.md", "over its size limit", "tea.md", "has no line in"] {
         assert!(health.contains(part), "{part} is missing in {health}");
     }
-    assert!(!ben.get("/file-health").await.text.contains("tea.md"));
+    assert!(!ben.post("/file-health", &[]).await.text.contains("tea.md"));
     // The line is added for its owner alone, and as often as it is missing.
     writes(&story, "memory/MEMORY.md", b"# Mine\n");
     writes(&story, "memory/coffee.md", b"---\nname: Coffee\n---\n\nBlack.\n");
@@ -488,12 +488,11 @@ async fn files_that_need_a_look_are_named() {
     assert_eq!(ben.post("/file-health", &form).await.status, StatusCode::CONFLICT);
     assert!(!story.reads("memory/MEMORY.md").contains("tea.md"));
     let button = "name=\"note\" value=\"memory/tea.md\"";
-    assert!(ada.get("/file-health").await.text.contains(button));
-    assert_eq!(ada.post("/file-health", &form).await.leads_to(), "/file-health");
+    assert!(ada.post("/file-health", &[]).await.text.contains(button));
+    let health = ada.post("/file-health", &form).await.text;
+    assert!(!health.contains(button) && health.contains("value=\"memory/coffee.md\""), "{health}");
     let memory = story.reads("memory/MEMORY.md");
     assert!(memory.contains("[Tea](tea.md)") && memory.contains("# Mine") && !memory.contains("coffee"), "{memory}");
-    let health = ada.get("/file-health").await.text;
-    assert!(!health.contains(button) && health.contains("value=\"memory/coffee.md\""), "{health}");
     assert_eq!(ada.post("/file-health", &form).await.status, StatusCode::CONFLICT);
     assert_eq!(story.reads("memory/MEMORY.md"), memory);
     story.end().await;
