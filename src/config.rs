@@ -25,7 +25,7 @@ pub use difference::{Changed, Subject, difference};
 pub use error::ConfigError;
 pub use example::{Answers, SecretFrom, SignalAnswers, commented};
 pub use known_models::{KnownModel, known_model};
-pub use load::{LoadedConfig, load, load_with_missing_secrets, mode_finding, parse};
+pub use load::{ConfigSource, LoadedConfig, load, load_with_missing_secrets, mode_finding, parse};
 pub use private_file::write_private;
 pub use reader::EffectiveValue;
 pub use secrets::{NamedSecret, SecretLocation, SecretPlace, named_secrets, secret_keys, secret_place};
@@ -44,18 +44,6 @@ use crate::message::ChannelKind;
 use crate::people::Role;
 use crate::time::{Cron, Zone};
 use crate::wording::Language;
-
-/// Origin of the settings, and remarks on them.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ConfigSource {
-    /// The configuration file.
-    pub file: PathBuf,
-    /// Permitted but questionable settings.
-    pub warnings: Vec<String>,
-    /// Files that hold secrets: the secret files named in the configuration, and the configuration
-    /// itself if it contains a secret.
-    pub secret_files: Vec<PathBuf>,
-}
 
 /// The complete configuration.
 #[derive(Debug, Clone)]

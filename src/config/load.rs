@@ -15,7 +15,7 @@ use super::error::{ConfigError, ConfigLocation, Fault};
 use super::error::{Source, position};
 use super::reader::{ConfigReader, EffectiveValue, SecretReading};
 use super::written_values::overlay;
-use super::{Config, ConfigSource, Home, written_values};
+use super::{Config, Home, written_values};
 
 /// A valid configuration.
 #[derive(Debug, Clone)]
@@ -25,6 +25,18 @@ pub struct LoadedConfig {
     /// All effective values and their sources, in the order of the example file, with secrets
     /// hidden.
     pub origins: Vec<EffectiveValue>,
+}
+
+/// Origin of the settings, and remarks on them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ConfigSource {
+    /// The configuration file.
+    pub file: PathBuf,
+    /// Permitted but questionable settings.
+    pub warnings: Vec<String>,
+    /// Files that hold secrets: the secret files named in the configuration, and the configuration
+    /// itself if it contains a secret.
+    pub secret_files: Vec<PathBuf>,
 }
 
 /// Reads the configuration at `file`, overlaid with `env`.
