@@ -109,7 +109,7 @@ async fn language_and_time_zone_are_set_on_the_page() {
     assert!(page.contains("member") && page.contains("Telegram") && page.contains("ask an owner"), "{page}");
     let unknown = [("command", "/reminders cancel 9")];
     let (help, refused) = (ben.get("/help").await.text, ben.post("/act", &unknown).await.text);
-    assert!(help.contains("My account") && refused.contains("reminder"), "{help}{refused}");
+    assert!(help.contains("Show your role and addresses") && refused.contains("role=\"alert\""), "{help}{refused}");
     let german = [("setting", "language"), ("value", "de")];
     assert_eq!(ben.post("/me/settings", &german).await.leads_to(), "/me");
     assert_eq!(ben.get("/help").await.text, help, "the page stays English");
