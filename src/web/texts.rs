@@ -279,6 +279,13 @@ pub fn verbatim(text: &Text) -> Markup {
     boxed(label, render::verbatim(words))
 }
 
+/// Renders what came to mind for a turn: its entries without the words around them for the model.
+pub fn recalled(text: &Text) -> Option<Markup> {
+    let (words, label, _) = text.open();
+    let entries: Vec<&str> = words.lines().filter(|line| line.starts_with("- ")).collect();
+    (!entries.is_empty()).then(|| boxed(label, render::markdown(&reveal(&entries.join("\n")), label)))
+}
+
 /// Renders what a person wrote into `MEMORY.md` besides the facts and the index.
 pub fn own_words(text: &Text) -> Option<Markup> {
     let (words, label, _) = text.open();

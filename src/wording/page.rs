@@ -116,6 +116,9 @@ pub fn left_today(money: &str, tokens: &str) -> String {
     format!("Left today: {money}, and {tokens} tokens of models without a price.")
 }
 
+/// What an answer had from the memory without a search.
+pub const CAME_TO_MIND: &str = "Came to mind from the memory:";
+
 /// Cost of models without a price.
 pub const NO_PRICE: &str = "no price";
 

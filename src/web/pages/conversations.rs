@@ -203,6 +203,10 @@ fn work_markup(work: &TurnWork) -> Markup {
                 td.number { @if line.priced { (wording::money(line.micros)) } @else { (says::NO_PRICE) } }
             } }
         } } }
+        @if let Some(recalled) = texts::recalled(&work.turn.recalled) {
+            p { (says::CAME_TO_MIND) }
+            (recalled)
+        }
         @if !work.tools.is_empty() { ol { @for call in &work.tools { li { (texts::tool_call(call)) } } } }
     } }
 }

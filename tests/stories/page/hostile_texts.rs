@@ -72,6 +72,7 @@ const SHOWN: &[(&str, &str, Form)] = &[
     ("file_contents", "content", Text),
     ("keeps", "path", Text),
     ("keeps", "shown", Text),
+    ("turns", "recalled", Json("- @")),
     ("steps", "tool", Text),
     ("steps", "call", Leaves),
     ("steps", "text", Text),
@@ -155,7 +156,6 @@ const UNSEEN: &[(&str, &str)] = &[
     ("turns", "context_label"),
     ("turns", "reacted"),
     ("turns", "reason"),
-    ("turns", "recalled"),
 ];
 
 /// Fields that are not filled here, and why; `*` stands for every table or column.

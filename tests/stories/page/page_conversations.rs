@@ -105,3 +105,22 @@ async fn an_old_conversation_goes_on_in_the_chat() {
     );
     story.end().await;
 }
+
+/// Promise (page/recalled): Below an answer stands what came to mind from your memory for it.
+#[tokio::test]
+async fn what_came_to_mind_stands_below_the_answer() {
+    let story = StoryOver::<FakeTelegram>::with(SERVED).await;
+    story.writes("memory/garden.md", "---\nname: The garden\ntype: project\n---\n\nTomatoes grow there.\n");
+    story.say(ADA, "hello").await;
+    // A note in the index comes with it.
+    story.writes("memory/MEMORY.md", "## Recent facts\n\n## Index\n");
+    story.say(ADA, "/new").await;
+    story.say(ADA, "How are the tomatoes?").await;
+    story.answered().await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let page = ada.get("/conversations/2").await.text;
+    let mind = page.split_once("Came to mind from the memory:").expect(&page).1;
+    assert!(mind.contains("The garden (memory/garden.md, 20") && !page.contains("&lt;context"), "{page}");
+    assert!(!ada.get("/conversations/1").await.text.contains("Came to mind"));
+    story.end().await;
+}
