@@ -57,7 +57,9 @@ async fn pairing_lets_someone_in<C: Channel>() {
     assert_eq!(story.count(&format!("SELECT count(*) FROM addresses WHERE person_id = {zoe}")), 1);
     assert_eq!(story.count("SELECT count(*) FROM people WHERE name = 'Zoe'"), 1);
     let list = ada.get("/people").await.text;
-    assert!(list.contains(&format!("href=\"/people/{zoe}\"")) && list.contains("member, by pairing"), "{list}");
+    let row = list.split_once(&format!("href=\"/people/{zoe}\"")).expect(&list).1.split("</li>").next().unwrap();
+    assert!(row.contains("member, by pairing") && row.contains("last wrote"), "{row}");
+    assert!(row.to_lowercase().contains(C::NAME), "with the address: {row}");
     story.end().await;
 }
 
