@@ -45,7 +45,9 @@ fn a_killed_program_answers_everything_once() {
 #[test]
 fn a_killed_program_that_is_called_answers_everything_once() {
     let fake = FakeTelegram::start_sync();
-    let listen = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    // A port that no outgoing connection takes while the program is down.
+    let bound = (20_000..30_000).find_map(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok());
+    let listen = bound.unwrap().local_addr().unwrap();
     fake.leads_to(listen);
     let way = format!(
         "mode = \"webhook\"\nwebhook_url = \"https://bot.example.org/telegram\"\nwebhook_listen = \"{listen}\"\n\
