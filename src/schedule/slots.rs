@@ -234,7 +234,7 @@ impl Schedule {
                 let name = period.to_string();
                 let (begins, ends) = (period.begins(zone), period.ends(zone));
                 let last = match tx.slots().newest_run(scope, job.as_str(), &name)? {
-                    None => tx.slots().missed_slot(scope, job.as_str(), begins, ends)?,
+                    None => missed_slot(tx, scope, job, (begins, ends))?,
                     last => last,
                 };
                 // A missed slot covers several periods, and one of them is wanted.
@@ -314,6 +314,17 @@ impl Schedule {
             () = crate::time::clock::real_sleep(patience) => self.journal.read(move |db| db.slots().slot(id)).await,
         }
     }
+}
+
+/// Returns the missed slot that covers that period.
+fn missed_slot(
+    tx: Tx<'_>,
+    scope: Scope,
+    job: Job,
+    (begins, ends): (Timestamp, Timestamp),
+) -> anyhow::Result<Option<SlotRow>> {
+    let slots = tx.slots().slots_within(scope, job.as_str(), begins, Timestamp(i64::MAX))?;
+    Ok(slots.into_iter().find(|slot| slot.state == SlotState::Missed && slot.from < ends))
 }
 
 fn again_or_not(tx: Tx<'_>, last: SlotRow, again: bool, now: Timestamp) -> anyhow::Result<OnDemandResult> {

@@ -163,20 +163,6 @@ impl Slots<'_> {
             .row("WHERE job = ?1 AND scope = ?2 AND period = ?3 ORDER BY run DESC LIMIT 1", params![job, scope, period])
     }
 
-    /// Returns the missed slot of a job that covers time between these instants.
-    pub fn missed_slot(
-        &self,
-        scope: Scope,
-        job: &str,
-        from: Timestamp,
-        to: Timestamp,
-    ) -> anyhow::Result<Option<SlotRow>> {
-        self.db.row(
-            "WHERE scope = ?1 AND job = ?2 AND state = 'missed' AND from_at < ?4 AND to_at > ?3 ORDER BY id DESC LIMIT 1",
-            params![scope, job, from, to],
-        )
-    }
-
     /// Returns true if there are slots in the future without a result.
     pub fn has_slots_after(&self, now: Timestamp) -> anyhow::Result<bool> {
         self.db.one(

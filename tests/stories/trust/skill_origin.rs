@@ -332,9 +332,11 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     let origin = ChangeOrigin { who: who.clone(), label: Label::trusted(), author, cause: "restore", from, now };
     let restored = tree.versions().restore_version(&origin, "memory/note.md", FileId(foreign)).await;
     assert!(matches!(restored, Err(WriteError::Refused(_))), "whoever asks for it");
-    std::fs::remove_file(story.path_of("memory/note.md")).unwrap();
+    set(&story, &insert.replace("note.md", "other.md"));
+    let other = story.count("SELECT max(id) FROM files");
+    db.execute("INSERT INTO file_contents (file_id, content) VALUES (?1, x'63616e617279')", [other]).unwrap();
     let deleted = tree.versions().deleted(&who, "", 10).await.unwrap();
-    assert!(deleted.iter().all(|row| row.id != FileId(foreign)), "{deleted:?}");
+    assert!(deleted.iter().all(|row| row.path != "memory/other.md"), "{deleted:?}");
     story.stop_here().await;
 }
 
