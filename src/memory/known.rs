@@ -1,6 +1,5 @@
-//! Memory shown to the extractor, so that it takes nothing down twice: facts, notes,
-//! the note of the day, and corrections by number. Only trusted files; one that is unreadable
-//! counts as empty.
+//! Memory shown to the extractor, so that it takes nothing down twice: facts, notes, the note of
+//! the day, and corrections by number. Only trusted files; one that is unreadable counts as empty.
 
 use super::learn::{self, CORRECTED, CORRECTIONS};
 use super::memory_md;

@@ -1,4 +1,5 @@
-//! Output of the running gateway: state of each channel, new people, and a full disk. The service manager is told the same in one line, and that the channels receive.
+//! Output of the running gateway: state of each channel, new people, and a full disk. The service
+//! manager is told the same in one line, and that the channels receive.
 //!
 //! A service's output is stored, and many can read it: names are printed only on a terminal.
 
