@@ -68,7 +68,7 @@ pub use numbers::Numbers;
 pub use paging::{ListPlace, Page, PageRequest, RemindersPart};
 pub use pairing::{Pairing, PairingCode};
 pub use pending::PendingReport;
-pub use people::{HandOverStep, ListedPerson, PeopleReport, PersonReport};
+pub use people::{HandOverPlan, ListedPerson, PeopleReport, PersonReport};
 pub use review::{ProposalItem, ProposalView, ProposalsReport};
 pub use search::{FileExcerpt, FileLine, HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchReport, SearchRow};
 pub use skills::{

@@ -162,7 +162,7 @@ pub enum CommandError {
 
 impl CommandError {
     /// Returns the answer of a refused command.
-    pub(super) fn into_answer(self) -> anyhow::Result<Answer> {
+    pub fn into_answer(self) -> anyhow::Result<Answer> {
         match self {
             Self::Refused(answer) => Ok(*answer),
             Self::Failed(error) => Err(error),

@@ -11,10 +11,10 @@ mod roster;
 use serde_json::{Value, json};
 
 use super::PeopleAdmin;
-use super::answer::{Answer, address_in_words, plain};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, address_in_words, plain};
 use super::owner_notice::{OwnerNotice, notify_owners};
 use crate::id::{AddressId, PersonId};
-use crate::memory::{HandOverRefusal, HandOverResult};
+use crate::memory::{HandOverError, HandOverRefusal, HandOverResult};
 use crate::message::ChannelKind;
 use crate::people::{Address, Party, Person, Role};
 use crate::store::{Db, Tx};
@@ -24,16 +24,42 @@ use crate::wording::{access as of_access, command as says};
 
 pub use roster::{ListedPerson, PeopleReport, PersonReport};
 
-/// Step of a hand-over of the workspace root.
-#[derive(Debug, Clone, Copy)]
-pub enum HandOverStep {
-    /// The consequences are explained.
-    Plan(Surface),
-    /// The root is handed over. All owners are notified except one.
-    Execute {
-        /// The owner who did it in a chat or on the page.
-        by: Option<PersonId>,
-    },
+/// Consequences of handing the root of the workspace over to another owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HandOverPlan {
+    /// Name of the present owner of the root.
+    pub from: String,
+    /// Name of the new owner.
+    pub to: String,
+    /// Folder to which the present owner's files go.
+    pub from_folder: String,
+    /// Folder of the new owner's files.
+    pub new_owner_folder: String,
+}
+
+impl HandOverPlan {
+    fn data(&self, is_done: bool) -> Value {
+        json!({ "from": self.from, "to": self.to, "done": is_done,
+            "folders": { "from": self.from_folder, "to": self.new_owner_folder } })
+    }
+}
+
+impl Render for HandOverPlan {
+    fn markdown(&self, context: &RenderContext<'_>, _: &mut ShownLabel) -> String {
+        let Self { from, to, from_folder, new_owner_folder } = self;
+        let effects =
+            of_access::hand_over_effects(from, to, from_folder, new_owner_folder).map(|effect| format!("- {effect}"));
+        let head = of_access::hand_over_head(from, to);
+        let mut parts = vec![head, effects.join("\n"), of_access::HAND_OVER_KEEPS.to_owned()];
+        if let Surface::Chat(_) = context.surface {
+            parts.push(of_access::how_to_hand_over(to));
+        }
+        parts.join("\n\n")
+    }
+
+    fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
+        self.data(false)
+    }
 }
 
 impl PeopleAdmin<'_> {
@@ -139,40 +165,22 @@ impl PeopleAdmin<'_> {
         Ok(open.into_iter().find(|(person, _)| person.id == id))
     }
 
-    /// Hands the root of the workspace over to the owner of that name, or explains the
-    /// consequences.
-    pub async fn hand_over(&self, name: &str, step: HandOverStep) -> anyhow::Result<Answer> {
-        let Some(new_owner) = self.person_named(name).await? else {
-            return Ok(Answer::refusal(crate::wording::command::no_such_person(&plain(name))));
-        };
-        if new_owner.role != Role::Owner {
-            return Ok(Answer::refusal(of_access::not_an_owner(&new_owner.name)));
-        }
-        let party = Party::One(new_owner.clone());
-        let result = match step {
-            HandOverStep::Plan(_) => self.workspace.folders().plan_hand_over(&party).await,
-            HandOverStep::Execute { .. } => self.workspace.folders().hand_over(&party).await,
-        };
-        let done = match result {
-            Ok(done) => done,
-            Err(error) => return Ok(Answer::refusal(not_done(&error.refusal()?, &new_owner.name))),
-        };
-        let HandOverResult { from, from_folder, new_owner_folder } = done;
-        let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());
-        let before = self.journal.read(look).await?;
-        let json = json!({ "from": before, "to": new_owner.name, "done": matches!(step, HandOverStep::Execute { .. }),
-            "folders": { "from": from_folder, "to": new_owner_folder } });
-        let by = match step {
-            HandOverStep::Plan(surface) => {
-                let text =
-                    of_access::hand_over_preview(&before, &new_owner.name, &from_folder, &new_owner_folder, surface);
-                return Ok(Answer::ours(text, json));
-            }
-            HandOverStep::Execute { by } => by,
-        };
+    /// Returns the consequences of handing the root of the workspace over to the owner of that name.
+    pub async fn hand_over_plan(&self, name: &str) -> Result<HandOverPlan, CommandError> {
+        let new_owner = self.new_owner(name).await?;
+        let planned = self.workspace.folders().plan_hand_over(&Party::One(new_owner.clone())).await;
+        self.plan_of(&new_owner, planned).await
+    }
+
+    /// Hands the root of the workspace over to the owner of that name, and notifies all owners but
+    /// the one who did it in a chat or on the page.
+    pub async fn hand_over(&self, name: &str, by: Option<PersonId>) -> Result<Answer, CommandError> {
+        let new_owner = self.new_owner(name).await?;
+        let done = self.workspace.folders().hand_over(&Party::One(new_owner.clone())).await;
+        let plan = self.plan_of(&new_owner, done).await?;
         tracing::info!(person.id = %new_owner.id, "The root of the workspace belongs to person {} from now on", new_owner.id);
         self.index.discard_disk_state();
-        let text = of_access::handed_over(&before, &new_owner.name, &from_folder);
+        let text = of_access::handed_over(&plan.from, &plan.to, &plan.from_folder);
         let (notice, now) = (OwnerNotice::handed_over(text.clone()), self.clock.now());
         let tell = move |tx: Tx<'_>| {
             let mut owners = tx.people().reachable_owners()?;
@@ -181,7 +189,31 @@ impl PeopleAdmin<'_> {
         };
         let posted = self.journal.write("tell owners of a hand-over", tell).await?;
         posted.into_iter().for_each(|address| self.engine.channels.posted(address));
-        Ok(Answer::ours(text.into_string(), json))
+        Ok(Answer::ours(text.into_string(), plan.data(true)))
+    }
+
+    async fn new_owner(&self, name: &str) -> Result<Person, CommandError> {
+        match self.person_named(name).await? {
+            None => Err(Answer::refusal(says::no_such_person(&plain(name))).into()),
+            Some(person) if person.role != Role::Owner => {
+                Err(Answer::refusal(of_access::not_an_owner(&person.name)).into())
+            }
+            Some(owner) => Ok(owner),
+        }
+    }
+
+    async fn plan_of(
+        &self,
+        new_owner: &Person,
+        result: Result<HandOverResult, HandOverError>,
+    ) -> Result<HandOverPlan, CommandError> {
+        let HandOverResult { from, from_folder, new_owner_folder } = match result {
+            Ok(result) => result,
+            Err(error) => return Err(Answer::refusal(not_done(&error.refusal()?, &new_owner.name)).into()),
+        };
+        let look = move |db: Db<'_>| Ok(db.folders().name_once_of(from)?.unwrap_or_default());
+        let from = self.journal.read(look).await?;
+        Ok(HandOverPlan { from, to: new_owner.name.clone(), from_folder, new_owner_folder })
     }
 }
 

@@ -9,7 +9,6 @@ use super::answer::{Answer, CommandError, Render, RenderContext, plain};
 use super::command::{self, Action, Command, Query};
 use super::erasure::ForgetRequest;
 use super::paging::{ListPlace, PageRequest};
-use super::people::HandOverStep;
 use super::usage::UsagePeriod;
 use super::{Admin, NotesListed, RepairMode, help};
 use crate::id::PersonId;
@@ -139,7 +138,7 @@ impl Admin {
             Query::Help => Ok(help(language, origin.person()?.role)),
             Query::WhereToEdit => Ok(Answer::ours(memory::EDIT_WHERE.in_language(language), json!({}))),
             Query::FormerPeople(name) => Ok(self.members().former(&name).await?),
-            Query::HandOverPlan(name) => Ok(self.members().hand_over(&name, HandOverStep::Plan(surface)).await?),
+            Query::HandOverPlan(name) => shown(&self.members().hand_over_plan(&name).await?),
             Query::NoteLocation { person, note } => {
                 memory_files.note_location(&self.owner_of_note(origin, &person).await?, &note).await
             }
@@ -247,7 +246,7 @@ impl Admin {
             Action::IgnoreStranger(id) => self.members().ignore_stranger(id).await,
             Action::Join(id) => self.members().join_namesake(id).await,
             Action::Apart(id) => self.members().mark_distinct(id).await,
-            Action::HandOver(name) => self.members().hand_over(&name, HandOverStep::Execute { by: chat_person }).await,
+            Action::HandOver(name) => return self.members().hand_over(&name, chat_person).await,
             Action::Approve { proposal, hash, word } => skills.approve(proposal, &hash, &word, by).await,
             Action::Reject { proposal, why } => skills.reject(proposal, &why, by).await,
             Action::AcceptSkill { name, hash, word } => skills.accept_skill(&name, &hash, &word, by).await,

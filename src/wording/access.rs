@@ -280,19 +280,28 @@ pub fn unmovable(path: &str) -> String {
     )
 }
 
-/// Consequences of the hand-over, before it is confirmed.
-pub fn hand_over_preview(from: &str, to: &str, from_folder: &str, new_owner_folder: &str, way: Surface) -> String {
-    let how = match way {
-        Surface::Chat(_) => format!("\n\nTo do it, send `/people handover {to} yes`."),
-        Surface::CommandLine => String::new(),
-    };
-    format!(
-        "The root of the workspace belongs to {from}. Handed over to {to}:\n\n\
-         - the files of {from} (memory, USER.md, HEARTBEAT.md, notes, received files) go to `{from_folder}/`,\n\
-         - the files of {to} go from `{new_owner_folder}/` to the root, and `HEARTBEAT.md` there is theirs from then on,\n\
-         - AGENTS.md and SOUL.md stay where they are, for everybody.\n\n\
-         Files are moved, not changed, and neither is shown the other's.{how}"
-    )
+/// Head of the effects of a hand-over, before it is confirmed.
+pub fn hand_over_head(from: &str, to: &str) -> String {
+    format!("The root of the workspace belongs to {from}. Handed over to {to}:")
+}
+
+/// Effects of a hand-over.
+pub fn hand_over_effects(from: &str, to: &str, from_folder: &str, new_owner_folder: &str) -> [String; 3] {
+    [
+        format!("The files of {from} (memory, USER.md, HEARTBEAT.md, notes, received files) go to {from_folder}/."),
+        format!(
+            "The files of {to} go from {new_owner_folder}/ to the root, and HEARTBEAT.md there is theirs from then on."
+        ),
+        "AGENTS.md and SOUL.md stay where they are, for everybody.".to_owned(),
+    ]
+}
+
+/// What a hand-over leaves as it is.
+pub const HAND_OVER_KEEPS: &str = "Files are moved, not changed, and neither is shown the other's.";
+
+/// How to confirm a hand-over in a chat.
+pub fn how_to_hand_over(to: &str) -> String {
+    format!("To do it, send `/people handover {to} yes`.")
 }
 
 /// Result: handed over.

@@ -14,7 +14,9 @@ use serde::Deserialize;
 
 use super::LISTED;
 use crate::admin::command::NameMeans;
-use crate::admin::{Answer, HandOverStep, ListedPerson, PageRequest, Pairing, PairingCode, PeopleReport, PersonReport};
+use crate::admin::{
+    Answer, CommandError, HandOverPlan, ListedPerson, PageRequest, Pairing, PairingCode, PeopleReport, PersonReport,
+};
 use crate::id::{AddressId, PersonId, StrangerId};
 use crate::message::{ChannelKind, StartLink};
 use crate::people::{Address, KnownAddress, Person, Role};
@@ -24,7 +26,6 @@ use crate::web::session::Owner;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, qr_svg, texts};
 use crate::wording::page::people as says;
-use crate::wording::review::Surface;
 use crate::wording::{access, page};
 
 /// Places in both lists.
@@ -131,24 +132,17 @@ pub async fn person(Owner(visitor): Owner, (State(web), Path(id)): (State<Arc<We
     };
     let person = &report.listed.person;
     let plan = match person.role {
-        Role::Owner => {
-            let step = HandOverStep::Plan(Surface::CommandLine);
-            match web.admin.members().hand_over(&person.name, step).await {
-                Ok(plan) => Some(plan).filter(|plan| !plan.failed),
-                Err(error) => return layout::failure(&error),
-            }
-        }
+        Role::Owner => match web.admin.members().hand_over_plan(&person.name).await {
+            Ok(plan) => Some(plan),
+            Err(CommandError::Refused(_)) => None,
+            Err(CommandError::Failed(error)) => return layout::failure(&error),
+        },
         _ => None,
     };
     let main = html! {
         (account(&report, &visitor))
         (removal(&report))
-        @if let Some(plan) = &plan { section {
-            h2 { "Hand over the workspace" }
-            (render::markdown(&plan.markdown, &plan.label))
-            p { (says::BOTH_WAIT) }
-            form method="post" action={ "/people/" (id) } { button type="submit" name="act" value="handover" { "Hand over to " (person.name) } }
-        } }
+        @if let Some(plan) = &plan { (hand_over(plan, person.id)) }
         p { a href="/people" { "All people" } }
     };
     layout::page(Some(&visitor), "/people", &reveal(&person.name), main).into_response()
@@ -174,7 +168,8 @@ pub async fn change_person(
         PersonAct::Unlink => members.unlink(AddressId(form.id)).await,
         PersonAct::Remove => members.remove_by_id(person.id).await,
         PersonAct::HandOver => {
-            members.hand_over(&person.name, HandOverStep::Execute { by: Some(visitor.person.id) }).await
+            let done = members.hand_over(&person.name, Some(visitor.person.id)).await;
+            done.or_else(CommandError::into_answer)
         }
     };
     told(&visitor, done)
@@ -371,6 +366,17 @@ fn account(report: &PersonReport, visitor: &Visitor) -> Markup {
             ul { @for group in groups { li { (address_markup(group)) } } }
         } }
     }
+}
+
+fn hand_over(plan: &HandOverPlan, person: PersonId) -> Markup {
+    let HandOverPlan { from, to, from_folder, new_owner_folder } = plan;
+    html! { section {
+        h2 { "Hand over the workspace" }
+        p { (access::hand_over_head(from, to)) }
+        ul { @for effect in access::hand_over_effects(from, to, from_folder, new_owner_folder) { li { (effect) } } }
+        p { (access::HAND_OVER_KEEPS) " " (says::BOTH_WAIT) }
+        form method="post" action={ "/people/" (person) } { button type="submit" name="act" value="handover" { "Hand over to " (to) } }
+    } }
 }
 
 fn removal(report: &PersonReport) -> Markup {
