@@ -8,12 +8,13 @@ use reqwest::StatusCode;
 use crate::support::browser::{Browser, Page, SERVED};
 use crate::support::channel::Channel;
 use crate::support::signal::FakeSignal;
-use crate::support::story::{ADA, EVE, StoryOver};
+use crate::support::story::{ADA, BEN, EVE, StoryOver};
 use crate::support::telegram::FakeTelegram;
 
 type Story = StoryOver<FakeTelegram>;
 
 const CARL: i64 = 1003;
+const FAMILY: i64 = -100_200;
 
 /// The pairing code that a page shows.
 fn code_in(page: &Page) -> String {
@@ -198,6 +199,22 @@ async fn an_address_is_unlinked_and_the_workspace_handed_over() {
     }
     assert_eq!(story.count("SELECT count(*) FROM addresses WHERE person_id = 2"), 1);
     story.stop_here().await;
+}
+
+#[tokio::test]
+async fn groups_stand_with_the_people_who_wrote_there() {
+    let story = Story::with(&format!("{SERVED}[groups]\nallowed = [\"telegram:{FAMILY}\"]\n")).await;
+    story.fake.group(FAMILY, "The family");
+    story.fake.says_in(FAMILY, BEN, &format!("@{} how many eggs?", story.fake.bot_username()));
+    story.answered().await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let groups = async |person: i64| {
+        let page = ada.get(&format!("/people/{person}")).await.text;
+        page.split("Groups with their latest messages").nth(1).map(|part| part.contains(&FAMILY.to_string()))
+    };
+    let (theirs, others) = (number_of(&story, "Ben"), number_of(&story, "Ada"));
+    assert_eq!((groups(theirs).await, groups(others).await), (Some(true), None));
+    story.end().await;
 }
 
 /// Proves: operation/next-page

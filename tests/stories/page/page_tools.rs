@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use compline::model::ModelError;
 use reqwest::StatusCode;
 
 use crate::support::browser::{Browser, Page, SERVED};
 use crate::support::mcp::{FakeServer, list};
-use crate::support::model::Scripted;
-use crate::support::story::StoryOver;
+use crate::support::model::{Say, Scripted};
+use crate::support::story::{ADA, StoryOver};
 use crate::support::telegram::FakeTelegram;
 
 type Story = StoryOver<FakeTelegram>;
@@ -110,5 +111,25 @@ async fn a_model_is_preferred_as_in_the_chat() {
     let mut ben = Browser::of(story.app(), "Ben").await;
     assert_eq!(ben.post("/models/prefer", &[("name", "scripted/scripted")]).await.status, StatusCode::FORBIDDEN);
     assert_eq!(story.app().admin.reports().model_in_use().as_deref(), Some("scripted/other"));
+    story.end().await;
+}
+
+/// Proves: page/models
+#[tokio::test]
+async fn a_model_that_failed_is_told_from_the_others() {
+    let mut story = Story::prepared(SERVED).await;
+    story.fall_back_to(Scripted::new(story.clock.clone()));
+    story.model.otherwise(|_| Say::Fail(ModelError::Later { after: None, what: "it is down".to_owned() }));
+    story.start().await;
+    let ada = Browser::of(story.app(), "Ada").await;
+    let states = async || {
+        let page = ada.get("/models").await.text;
+        (page.matches("failed, so it is asked last").count(), page.matches("can be asked").count())
+    };
+    assert_eq!(states().await, (0, 2));
+    story.say(ADA, "Hello").await;
+    story.until(async || !story.received_by(ADA).is_empty()).await;
+    assert_eq!(story.last_received_by(ADA), "ok");
+    assert_eq!(states().await, (1, 1));
     story.end().await;
 }
