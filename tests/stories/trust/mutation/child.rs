@@ -10,7 +10,7 @@ pub const PLACES: &str = "COMPLINE_MUTATE";
 pub const TRACE: &str = "COMPLINE_MUTATION_TRACE";
 
 /// Time limit of a story; a longer one proves nothing.
-const LONGEST: Duration = Duration::from_secs(60);
+const LONGEST: Duration = Duration::from_mins(3);
 
 /// Result of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
