@@ -19,7 +19,6 @@ use crate::message::ChannelKind;
 use crate::people::{Address, Party, Person, Role};
 use crate::store::{Db, Tx};
 use crate::time::Timestamp;
-use crate::wording::review::Surface;
 use crate::wording::{access as of_access, command as says};
 
 pub use roster::{ListedPerson, PeopleReport, PersonReport};
@@ -51,7 +50,7 @@ impl Render for HandOverPlan {
             of_access::hand_over_effects(from, to, from_folder, new_owner_folder).map(|effect| format!("- {effect}"));
         let head = of_access::hand_over_head(from, to);
         let mut parts = vec![head, effects.join("\n"), of_access::HAND_OVER_KEEPS.to_owned()];
-        if let Surface::Chat(_) = context.surface {
+        if context.surface.is_chat() {
             parts.push(of_access::how_to_hand_over(to));
         }
         parts.join("\n\n")
