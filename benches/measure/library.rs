@@ -164,6 +164,19 @@ pub struct LargeHome {
     pub model: Arc<Scripted>,
 }
 
+impl LargeHome {
+    /// Changes the journal by a statement of its own.
+    pub fn edit(&self, statement: &str) {
+        edit(self.folder.path(), statement);
+    }
+}
+
+fn edit(home: &std::path::Path, statement: &str) {
+    let db = rusqlite::Connection::open(home.join("compline.db")).unwrap();
+    db.busy_timeout(Duration::from_secs(10)).unwrap();
+    db.execute(statement, []).unwrap();
+}
+
 /// Starts the gateway of a person with a year of messages, which ended [`QUIET`] ago, and many
 /// notes.
 pub async fn large_home(notes: usize, messages: usize, settings: &str) -> LargeHome {
@@ -188,9 +201,7 @@ pub async fn large_home(notes: usize, messages: usize, settings: &str) -> LargeH
     let apart = year / u32::try_from(messages / 2).unwrap();
     remember(&app.journal, messages, clock.now().minus(QUIET + year), apart, 200).await;
     // Closes the conversations and marks them as written down, as such old ones are.
-    let db = rusqlite::Connection::open(home.path().join("compline.db")).unwrap();
-    db.execute("UPDATE conversations SET written_down = 1, closed_at = last_at", []).unwrap();
-    drop(db);
+    edit(home.path(), "UPDATE conversations SET written_down = 1, closed_at = last_at");
     app.start().await.unwrap();
     // The index is built in the background; what anything costs meanwhile is another figure.
     let owner = app.journal.read(|db| db.people().person(PersonId(1))).await.unwrap().unwrap();

@@ -70,7 +70,7 @@ impl Browser {
             }
         };
         let came = tokio::time::timeout(LIMIT, coming).await;
-        assert!(came.is_ok(), "{text}: {shown} never came: {}", self.shows(path).await);
+        assert!(came.is_ok(), "{text}: {shown} never came to {path}: {}", self.shows("/chat/messages").await);
     }
 
     async fn shows(&self, path: &str) -> String {
@@ -132,7 +132,10 @@ async fn begin_each_list(home: &LargeHome, browser: &Browser) {
     std::fs::write(home.folder.path().join("skills/tea/SKILL.md"), skill("tea")).unwrap();
     browser.says("/skills", "/skills", "href=\"/skills/tea\"").await;
     let now = SystemClock::default().now();
-    let day = Zone::UTC.day(now.minus(QUIET + DAY));
+    let full = now.minus(QUIET + DAY);
+    // Reflections begin with the day on which a person was first known, which is today.
+    home.edit(&format!("UPDATE people SET created_at = {}", full.0));
+    let day = Zone::UTC.day(full);
     browser.says(&format!("/reflect daily {day}"), "/reflections", "href=\"/reflections/1\"").await;
     let changes = home.app.journal.write("prepare", move |tx| {
         (0..CHANGES).try_for_each(|days| {
