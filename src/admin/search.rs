@@ -111,8 +111,11 @@ impl SearchAdmin<'_> {
     /// more.
     async fn ranked(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<(Vec<RankedHit>, bool)> {
         let whole = SearchQuery { limit: SEARCH_DEPTH + 1, after: 0, ..query.clone() };
-        let (messages, mut is_cut) = self.search_messages(person, &whole).await?;
-        let (files, skills) = (self.search_files(person, &whole).await?, self.search_skills(person, &whole).await?);
+        let ((messages, mut is_cut), files, skills) = tokio::try_join!(
+            self.search_messages(person, &whole),
+            self.search_files(person, &whole),
+            self.search_skills(person, &whole)
+        )?;
         is_cut |= files.len() > SEARCH_DEPTH || skills.len() > SEARCH_DEPTH;
         let mut hits = Vec::new();
         for source in [messages, files, skills] {
