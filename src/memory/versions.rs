@@ -6,9 +6,12 @@
 //! rename. A crash in between leaves the broken file under either name, and repeating the command
 //! restores the version.
 
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::disk::Disk;
 use super::files::AccessError;
 use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal, unless_refused};
@@ -22,8 +25,6 @@ use crate::wording::knowledge as says;
 
 /// Number of the newest versions of a file that are listed.
 pub const MAX_VERSIONS: u32 = 200;
-/// Number of paths looked at at once for deleted files.
-const PATHS: u32 = 500;
 /// Suffix of a quarantined file, and maximum number of quarantined files of one name.
 const UNREADABLE: &str = "unreadable";
 const MAX_QUARANTINED: usize = 99;
@@ -62,28 +63,19 @@ impl FileVersions<'_> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         // Paths in a folder begin with it and a slash: `0` is the character after `/`.
         let end = if folder.is_empty() { char::MAX.to_string() } else { format!("{folder}0") };
-        let mut after = if folder.is_empty() { after.to_owned() } else { format!("{folder}/{after}") };
-        let mut deleted = Vec::new();
-        loop {
-            let (begin, end) = (after.clone(), end.clone());
-            let rows = self.0.journal.read_much(move |db| db.file_versions().newest_kept(&begin, &end, PATHS)).await?;
-            let Some(last) = rows.last() else { return Ok(deleted) };
-            after.clone_from(&last.path);
-            let folder = folder.clone();
-            let find = move |workspace: &Workspace| {
-                let is_gone = |path: &str| workspace.0.disk.unchecked(path).symlink_metadata().is_err();
-                let own = rows.into_iter().filter(|row| row.scope.equals(scope)).filter_map(|row| {
-                    let path = layout::own(&folder, &row.path).filter(|path| !path.starts_with('/'))?;
-                    is_gone(&row.path).then_some(FileRow { path, ..row })
-                });
-                Ok(own.collect::<Vec<_>>())
-            };
-            deleted.extend(self.on_disk(find).await?);
-            if deleted.len() >= most {
-                deleted.truncate(most);
-                return Ok(deleted);
-            }
-        }
+        let after = if folder.is_empty() { after.to_owned() } else { format!("{folder}/{after}") };
+        let paths = self.0.journal.read_much(move |db| db.file_versions().paths_between(&after, &end)).await?;
+        let find = move |workspace: &Workspace| Ok(without_present(&workspace.0.disk, paths));
+        let gone = self.on_disk(find).await?;
+        let newest = move |db: Db<'_>| {
+            let own = gone.iter().filter_map(|path| Some((path, layout::own(&folder, path)?)));
+            let rows = own.map(|(path, own)| {
+                let row = db.file_versions().newest_kept(path)?.filter(|row| row.scope.equals(scope));
+                Ok(row.map(|row| FileRow { path: own, ..row }))
+            });
+            rows.filter_map(Result::transpose).take(most).collect()
+        };
+        self.0.journal.read_much(newest).await
     }
 
     /// Returns the location on the disk of that path of the party's folder, and creates its folder.
@@ -188,4 +180,22 @@ impl FileVersions<'_> {
         self.touched(&real_path);
         Ok(layout::own(&folder, &target))
     }
+}
+
+/// Returns the paths of files that are not there. Reads each folder once, because that is much
+/// quicker than a look at each file. Blocks.
+fn without_present(disk: &Disk, paths: Vec<String>) -> Vec<String> {
+    let mut folders: HashMap<String, HashSet<OsString>> = HashMap::new();
+    let mut is_gone = |path: &str| {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if !folders.contains_key(folder) {
+            let entries = std::fs::read_dir(disk.unchecked(folder)).into_iter().flatten().flatten();
+            folders.insert(folder.to_owned(), entries.map(|entry| entry.file_name()).collect());
+        }
+        // A name in other letters may be the same file.
+        let is_listed = folders.get(folder).is_some_and(|names| names.contains(OsStr::new(name)));
+        !is_listed && disk.unchecked(path).symlink_metadata().is_err()
+    };
+    // Files next to the workspace have no list.
+    paths.into_iter().filter(|path| !path.starts_with(layout::EXPERIENCE) && is_gone(path)).collect()
 }

@@ -283,14 +283,14 @@ impl FileVersions<'_> {
         )
     }
 
-    /// Returns the newest version with its content of each path between two, by path.
-    pub fn newest_kept(&self, after: &str, end: &str, limit: u32) -> anyhow::Result<Vec<FileRow>> {
-        self.db.rows(
-            "WHERE f.id IN (SELECT max(n.id) FROM files n WHERE n.path > ?1 AND n.path < ?2
-                 AND EXISTS (SELECT 1 FROM file_contents d WHERE d.file_id = n.id)
-                 GROUP BY n.path ORDER BY n.path LIMIT ?3) ORDER BY f.path",
-            params![after, end, limit],
-        )
+    /// Returns the paths between two that have versions, in order.
+    pub fn paths_between(&self, after: &str, end: &str) -> anyhow::Result<Vec<String>> {
+        self.db.all("SELECT DISTINCT path FROM files WHERE path > ?1 AND path < ?2 ORDER BY path", [after, end])
+    }
+
+    /// Returns the newest version of a path whose content is kept.
+    pub fn newest_kept(&self, path: &str) -> anyhow::Result<Option<FileRow>> {
+        self.db.row("WHERE f.path = ?1 AND c.file_id IS NOT NULL ORDER BY f.id DESC LIMIT 1", [path])
     }
 
     /// Returns the newest trusted version of a path whose content is kept.
