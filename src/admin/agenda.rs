@@ -144,10 +144,9 @@ fn past(db: Db<'_>, person: PersonId, since: Timestamp) -> anyhow::Result<PastIt
     let mut past = PastItems { items: Vec::new(), is_cut: false };
     let Some(stream) = db.conversations().stream_of(person)? else { return Ok(past) };
     let mut channels: HashMap<AddressId, &'static str> = HashMap::new();
-    let messages = db.messages().newest_of_stream(stream, "", MAX_MESSAGES)?;
-    let is_full = u32::try_from(messages.len()).is_ok_and(|count| count == MAX_MESSAGES);
-    past.is_cut = is_full && messages.first().is_some_and(|oldest| oldest.effective_at >= since);
-    for message in messages.into_iter().filter(|message| message.effective_at >= since) {
+    let messages = db.messages().newest_since(stream, since, MAX_MESSAGES)?;
+    past.is_cut = u32::try_from(messages.len()).is_ok_and(|count| count == MAX_MESSAGES);
+    for message in messages {
         let (kind, text, cause) = match (message.kind, message.address) {
             (MessageKind::Said, Some(address)) => {
                 let name = match channels.get(&address) {

@@ -267,6 +267,16 @@ impl Messages<'_> {
         Ok(messages)
     }
 
+    /// Returns, of the newest messages of a stream that its person said or got, those since that
+    /// time, in order.
+    pub fn newest_since(&self, id: StreamId, since: Timestamp, limit: u32) -> anyhow::Result<Vec<StoredMessage>> {
+        self.db.rows(
+            "WHERE effective_at >= ?2 AND id IN (SELECT id FROM messages
+                 WHERE stream_id = ?1 AND kind IN ('said', 'reply', 'sent') ORDER BY id DESC LIMIT ?3) ORDER BY id",
+            params![id, since, limit],
+        )
+    }
+
     /// Returns a message by id.
     pub fn message(&self, id: MessageId) -> anyhow::Result<Option<StoredMessage>> {
         self.db.row("WHERE id = ?1", [id])
