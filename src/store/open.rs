@@ -80,7 +80,8 @@ impl Journal {
     }
 
     fn begin(path: &Path, mut connection: Connection, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
-        embedded::migrations::runner().run(&mut connection).map_err(|error| {
+        // All in one transaction, each with its record: cut off anywhere, the next start applies them.
+        embedded::migrations::runner().set_grouped(true).run(&mut connection).map_err(|error| {
             let source = std::error::Error::source(&error).and_then(|s| s.downcast_ref::<rusqlite::Error>());
             match source.and_then(rusqlite::Error::sqlite_error_code) {
                 Some(code) => classify_code(path, code).unwrap_or_else(|| OpenError::Other(anyhow::Error::new(error))),
