@@ -120,8 +120,10 @@ fn one(home: &Path, sql: &str) -> i64 {
     db.query_row(sql, [], |row| row.get(0)).unwrap_or(-1)
 }
 
+/// Each message is answered, or was given up after several interruptions, which its person is told.
 fn is_settled(home: &Path, written: u32) -> bool {
-    one(home, "SELECT count(*) FROM messages WHERE kind = 'said' AND state = 'answered'") == i64::from(written)
+    one(home, "SELECT count(*) FROM messages WHERE kind = 'said' AND state IN ('answered', 'closed')")
+        == i64::from(written)
         && one(home, "SELECT count(*) FROM outbox WHERE state = 'pending'") == 0
 }
 
@@ -130,9 +132,12 @@ fn judge(fake: &FakeTelegram, home: &Path, written: u32) {
         let stored = format!("SELECT count(*) FROM texts WHERE text = '{}'", word(n));
         assert_eq!(one(home, &stored), 1, "{} is stored once", word(n));
     }
-    let odd = "SELECT count(*) FROM turns t WHERE state <> 'done'
-        OR (SELECT count(*) FROM messages m WHERE m.turn_id = t.id AND m.kind = 'reply') <> 1";
-    assert_eq!(one(home, odd), 0, "each turn is done and has one reply");
+    let odd = "SELECT count(*) FROM turns t WHERE state NOT IN ('done', 'gave_up')
+        OR (SELECT count(*) FROM messages m WHERE m.turn_id = t.id AND m.kind = 'reply') <> (state = 'done')";
+    assert_eq!(one(home, odd), 0, "each turn is done and has one reply, or was given up");
+    let given_up = "SELECT (SELECT count(*) FROM turns WHERE state = 'gave_up')
+        - (SELECT count(*) FROM texts WHERE text LIKE 'I was interrupted several times%')";
+    assert_eq!(one(home, given_up), 0, "each turn that was given up has its notice");
     assert_eq!(one(home, "SELECT count(*) FROM outbox WHERE state <> 'sent'"), 0, "everything was sent");
     let parts = usize::try_from(one(home, "SELECT count(*) FROM parts")).unwrap();
     let sent = fake.texts(ADA);
