@@ -363,6 +363,23 @@ mod tests {
         }
     }
 
+    /// Promise (operation/upgrade-cut-off): A first start or an upgrade that is cut off, even by a
+    /// power cut, is made again in full by the next start.
+    #[test]
+    fn migrations_are_applied_together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.db");
+        // A late migration fails, those before it do not.
+        let db = Connection::open(&path).unwrap();
+        db.execute_batch("CREATE VIEW health_changes AS SELECT 1").unwrap();
+        assert!(Journal::open(&path, None).is_err());
+        let left = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'refinery%'";
+        assert_eq!(db.query_row(left, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
+        assert_eq!(is_behind(&path, &db).unwrap(), None);
+        db.execute_batch("DROP VIEW health_changes").unwrap();
+        assert!(Journal::open(&path, None).is_ok());
+    }
+
     #[test]
     fn a_statement_is_planned_once_whatever_its_values_are() {
         let folder = tempfile::tempdir().unwrap();
