@@ -393,18 +393,16 @@ impl WorkspaceFiles<'_> {
         let found = disk.find(disk_path).map_err(|error| AccessRefusal::of(&error))?;
         let real_path = layout::with_base_of(&requested_path, &found.real_path());
         layout::own(folder, &real_path).ok_or(AccessRefusal::Elsewhere)?;
-        let file = disk::open(&found).map_err(|_| AccessRefusal::Missing)?;
-        let bytes = disk::read_up_to(file, layout::MAX_TEXT_FILE).map_err(|_| AccessRefusal::TooLarge)?;
-        let digest = page::digest(&bytes);
-        let text = String::from_utf8(bytes).map_err(|_| AccessRefusal::NoText)?;
-        Ok(FileContent { requested_path, real_path, text, digest })
+        read_text(requested_path, real_path, &found)
     }
 
     /// Blocks.
     fn found_note(&self, folder: &str, path: String) -> Option<FoundNote> {
         let found = find_in(&self.0.disk, folder, &path).ok()??;
         let entry = disk::entry_at(&found.folder, &found.name).filter(|entry| !entry.folder)?;
-        let (location, read) = (found.real_path(), self.read_own(folder, &path));
+        let location = found.real_path();
+        let requested_path = layout::locate(folder, &path).ok_or(AccessRefusal::BadPath);
+        let read = requested_path.and_then(|requested_path| read_text(requested_path, location.clone(), &found));
         Some(FoundNote { path, location, entry, read })
     }
 
@@ -457,6 +455,15 @@ pub(super) fn find_in(disk: &Disk, folder: &str, path: &str) -> Result<Option<Re
         return Err(AccessRefusal::Elsewhere);
     }
     Ok(Some(found))
+}
+
+/// Reads a text that was found. Blocks.
+fn read_text(requested_path: String, real_path: String, found: &ResolvedPath) -> Result<FileContent, AccessRefusal> {
+    let file = disk::open(found).map_err(|_| AccessRefusal::Missing)?;
+    let bytes = disk::read_up_to(file, layout::MAX_TEXT_FILE).map_err(|_| AccessRefusal::TooLarge)?;
+    let digest = page::digest(&bytes);
+    let text = String::from_utf8(bytes).map_err(|_| AccessRefusal::NoText)?;
+    Ok(FileContent { requested_path, real_path, text, digest })
 }
 
 /// Finds a file to be sent, by its real location.

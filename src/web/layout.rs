@@ -50,8 +50,8 @@ pub fn part(markup: &Markup) -> Html<String> {
 
 /// Shows control characters, which belong to no page, as U+FFFD.
 fn without_controls(markup: &str) -> String {
-    let shown = |char: char| if char.is_control() && char != '\n' && char != '\t' { '\u{fffd}' } else { char };
-    markup.replace("\r\n", "\n").chars().map(shown).collect()
+    let is_unfit = |char: char| char.is_control() && char != '\n' && char != '\t';
+    markup.replace("\r\n", "\n").replace(is_unfit, "\u{fffd}")
 }
 
 /// Renders the page of what has that name, or the refusal to show it.

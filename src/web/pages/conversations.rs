@@ -47,15 +47,19 @@ pub async fn list(
     let wanted = kind.parse::<ConversationKind>().unwrap_or(ConversationKind::Chat);
     let request = PageRequest { before, limit: LISTED };
     let day = Period::named(Span::Day, &day);
-    let report = match day {
-        Some(day) => history.conversations_of_day(person, wanted, (day, zone), request).await,
-        None => history.conversations(Some(person), Some(wanted), request).await,
+    let report = async {
+        match day {
+            Some(day) => history.conversations_of_day(person, wanted, (day, zone), request).await,
+            None => history.conversations(Some(person), Some(wanted), request).await,
+        }
     };
-    let is_start = before.is_none() && day.is_none();
-    let calendar = if is_start { Some(history.calendar(person, wanted, zone).await) } else { None };
-    let (report, calendar) = match (report, calendar.transpose()) {
-        (Ok(report), Ok(calendar)) => (report, calendar),
-        (Err(error), _) | (_, Err(error)) => return layout::failure(&error),
+    let calendar = async {
+        let is_start = before.is_none() && day.is_none();
+        if is_start { history.calendar(person, wanted, zone).await.map(Some) } else { Ok(None) }
+    };
+    let (report, calendar) = match tokio::try_join!(report, calendar) {
+        Ok(read) => read,
+        Err(error) => return layout::failure(&error),
     };
     let kinds = [
         (ConversationKind::Chat, "Chats"),

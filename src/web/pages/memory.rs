@@ -59,21 +59,19 @@ pub async fn memory(
     Member(visitor): Member,
     (State(web), Query(NotesQuery { after })): (State<Arc<Web>>, Query<NotesQuery>),
 ) -> Response {
-    let listed = NotesListed::After(&after);
-    let report = match web.admin.memory_files().overview(&visitor.person, listed, visitor.surface()).await {
-        Ok(report) => report,
-        Err(error) => return layout::failure(&error),
-    };
+    let (files, who) = (web.admin.memory_files(), Party::One(visitor.person.clone()));
+    let overview = files.overview(&visitor.person, NotesListed::After(&after), visitor.surface());
     if !after.is_empty() {
+        let report = match overview.await {
+            Ok(report) => report,
+            Err(error) => return layout::failure(&error),
+        };
         let main = html! { (notes(&report, &visitor)) (from_outside(&report, &visitor)) (unread(&report)) };
         return layout::page(Some(&visitor), "/memory", "Notes", main).into_response();
     }
-    let used = match web.admin.index.most_used(&Party::One(visitor.person.clone()), USED).await {
-        Ok(used) => used,
-        Err(error) => return layout::failure(&error),
-    };
-    let memories = match web.admin.memory_files().agent_memories(&visitor.person).await {
-        Ok(memories) => memories,
+    let (used, memories) = (web.admin.index.most_used(&who, USED), files.agent_memories(&visitor.person));
+    let (report, used, memories) = match tokio::try_join!(overview, used, memories) {
+        Ok(reads) => reads,
         Err(error) => return layout::failure(&error),
     };
     let main = html! {
