@@ -28,7 +28,7 @@ use super::vectors::{BestCategories, EntryFilter, Near, NearEntries, Vectors};
 use crate::people::Party;
 use crate::store::{Db, EntryKind, EntryRow, Journal, Lookup, Matching, agent_of};
 use crate::text::one_line;
-use crate::text::question::Question as Words;
+use crate::text::question::{Question as Words, words_of};
 use crate::time::{TimeRange, Timestamp};
 use crate::trust::{Scope, Text};
 
@@ -380,7 +380,7 @@ fn is_found(
     }
     let names: Vec<String> =
         db.message_search().speakers(question.scope(), "")?.into_iter().map(|(_, name)| name).collect();
-    let names = Words::of(&names.join(" "), &[]).all;
+    let names: Vec<String> = words_of(&names.join(" ")).collect();
     let absent: Vec<&String> = matching.absent.iter().filter(|word| !names.contains(word)).collect();
     let is_name_unknown = absent.iter().any(|word| words.proper.contains(*word));
     let floor = Floor::of(matching.counts.iter().copied(), absent.len(), is_name_unknown, matching.known);
@@ -418,7 +418,7 @@ fn candidates(
 ) -> Vec<HitCandidate> {
     rows.into_values()
         .map(|row| {
-            let exact = match Words::of(row.name.open().0, &[]).all == words.all {
+            let exact = match words_of(row.name.open().0).eq(words.all.iter().cloned()) {
                 true => Exact::Name,
                 false if phrase.contains(&row.id) => Exact::Phrase,
                 false => Exact::Not,

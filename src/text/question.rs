@@ -35,7 +35,7 @@ pub struct Question {
 impl Question {
     /// Parses a question. `names` are the names of the participants and of the assistant.
     pub fn of(text: &str, names: &[String]) -> Self {
-        let all: Vec<String> = pieces(text).take(MOST_WORDS * 4).collect();
+        let all: Vec<String> = words_of(text).collect();
         let small = Small::of(&all);
         let named_words: Vec<(String, usize)> = names.iter().enumerate().flat_map(name_words).collect();
         let mut question = Self { all, ..Self::default() };
@@ -70,6 +70,11 @@ impl Question {
     pub fn month_words(&self) -> impl Iterator<Item = &'static str> {
         self.months.iter().filter_map(|month| month_word(*month))
     }
+}
+
+/// Returns the words of a text in order, as in [`Question::all`].
+pub fn words_of(text: &str) -> impl Iterator<Item = String> {
+    pieces(text).take(MOST_WORDS * 4)
 }
 
 /// Returns the text without these names, for a model that compares meanings; the unchanged text if
