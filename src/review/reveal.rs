@@ -40,8 +40,8 @@ pub fn reveal(text: &str) -> String {
 /// Returns whether the character is invisible, or changes the display of others. Line feed and tab
 /// count as visible.
 pub fn is_hidden(c: char) -> bool {
-    if matches!(c, '\n' | '\t' | ' ') {
-        return false;
+    if c.is_ascii() {
+        return c.is_control() && !matches!(c, '\n' | '\t');
     }
     c.is_control() || is_odd_space(c) || is_bidi(c) || is_blank(c)
 }
