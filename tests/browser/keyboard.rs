@@ -88,7 +88,8 @@ async fn single_keys_open_pages_until_they_are_turned_off() {
     {
         browser.driver.goto(format!("{base}/away?to=")).await.unwrap();
         browser.driver.action_chain().send_keys(&*keys).perform().await.unwrap();
-        browser.until(&format!("location.pathname === '{path}'")).await;
+        // Its script runs before it is complete.
+        browser.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'")).await;
     }
     assert!(types(&browser, "n").await);
     assert_eq!(browser.value("document.activeElement.name").await, "text", "the field of the chat");
