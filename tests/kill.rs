@@ -31,7 +31,7 @@ use support::telegram::FakeTelegram;
 const ADA: i64 = 1001;
 /// How often the program is killed.
 const ROUNDS: u64 = 25;
-/// After how many kills it may finish its work. A turn is given up at its sixth interruption, and a
+/// Number of kills until it may finish its work. A turn is given up at its sixth interruption, and a
 /// slow machine finishes nothing between two kills.
 const KILLS_IN_A_ROW: u64 = 5;
 /// Longer than any wait of a healthy program.

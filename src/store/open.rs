@@ -363,8 +363,8 @@ mod tests {
         }
     }
 
-    /// Promise (operation/upgrade-cut-off): A first start or an upgrade that is cut off, even by a
-    /// power cut, is made again in full by the next start.
+    /// Promise (operation/upgrade-cut-off): A first start or an upgrade that is cut off is made again
+    /// in full by the next start.
     #[test]
     fn migrations_are_applied_together_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();

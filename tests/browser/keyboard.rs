@@ -88,7 +88,7 @@ async fn single_keys_open_pages_until_they_are_turned_off() {
     {
         browser.driver.goto(format!("{base}/away?to=")).await.unwrap();
         browser.driver.action_chain().send_keys(&*keys).perform().await.unwrap();
-        // Its script runs before it is complete.
+        // A page is complete once its script has run.
         browser.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'")).await;
     }
     assert!(types(&browser, "n").await);
