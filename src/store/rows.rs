@@ -94,8 +94,9 @@ macro_rules! from_row {
         impl crate::store::rows::FromRow<crate::store::rows::Record> for $name {
             fn from_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
                 $(let $row = row;)?
+                let mut columns = crate::store::rows::Columns::of(row);
                 Ok(Self {
-                    $($field: row.get(crate::store::rows::from_row!(@column $field $($column)?))?,)*
+                    $($field: columns.read(crate::store::rows::from_row!(@column $field $($column)?))?,)*
                     $($($other: $value,)+)?
                 })
             }
@@ -109,8 +110,32 @@ pub(super) use from_row;
 
 /// Reads the text in a column, with the label and scope of its row.
 pub(super) fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<Text> {
-    let words: Arc<str> = row.get(column)?;
-    Ok(Labelled::new(words, row.get("label")?, row.get("scope")?))
+    let mut columns = Columns::of(row);
+    let words: Arc<str> = columns.read(column)?;
+    Ok(Labelled::new(words, columns.read("label")?, columns.read("scope")?))
+}
+
+/// The columns of a row, read by name. Most queries have them in the order of the reads, so the next
+/// one is tried before a search through all.
+pub(super) struct Columns<'a> {
+    row: &'a Row<'a>,
+    next: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// The columns, from the first on.
+    pub(super) const fn of(row: &'a Row<'a>) -> Self {
+        Self { row, next: 0 }
+    }
+
+    /// Reads the column of that name.
+    pub(super) fn read<T: FromSql>(&mut self, name: &str) -> rusqlite::Result<T> {
+        let statement = self.row.as_ref();
+        let is_next = statement.column_name(self.next).is_ok_and(|next| next == name);
+        let place = if is_next { self.next } else { statement.column_index(name)? };
+        self.next = place + 1;
+        self.row.get(place)
+    }
 }
 
 /// Inserts a row of named values and returns its id:
