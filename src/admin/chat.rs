@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::HistoryAdmin;
-use super::conversations::{chat_title, map_labelled};
+use super::conversations::{chat_title, map_labelled, summary_of};
 use super::transcript::{TranscriptEntry, entry};
 use crate::id::{ConversationId, MessageId, PersonId};
 use crate::message::ChannelKind;
@@ -116,7 +116,8 @@ fn mark_beginnings(db: Db<'_>, entries: &mut [ChatEntry]) -> anyhow::Result<()> 
         let id = message.filter(|message| message.kind == MessageKind::Said).and_then(|message| message.conversation);
         let Some(id) = id.filter(|id| last.is_none_or(|last| *id > last)) else { continue };
         if let Some(before) = last.replace(id) {
-            let title = chat_title(db, before)?.map(|title| map_labelled(&title, |words| Arc::from(words.as_str())));
+            let title = chat_title(db, before, summary_of(db, before)?.as_ref())?;
+            let title = title.map(|title| map_labelled(&title, |words| Arc::from(words.as_str())));
             entry.begun = Some(BegunConversation { id, before, title });
         }
     }

@@ -10,7 +10,7 @@ use super::answer::{Render, RenderContext, ShownLabel, plain};
 use super::conversation_end::ConversationEnds;
 use super::paging::{Page, PageRequest};
 use crate::id::{ConversationId, PersonId, ReminderId};
-use crate::store::{Conversation, ConversationKind, Db, SummaryContent, SummaryInputs, TextKind};
+use crate::store::{Conversation, ConversationKind, Db, SummaryContent, SummaryInputs};
 use crate::text::{one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
@@ -183,23 +183,33 @@ pub(super) fn describe(
     conversation: Conversation,
     ends: ConversationEnds,
 ) -> anyhow::Result<ConversationItem> {
-    let id = conversation.id;
+    let summary = summary_of(db, conversation.id)?;
     Ok(ConversationItem {
         person: person_of(db, &conversation)?,
         ended_at: ends.of(&conversation),
-        title: title_of(db, &conversation)?,
-        summary: summary_of(db, id)?,
+        title: title_with(db, &conversation, summary.as_ref())?,
+        summary,
         conversation,
     })
 }
 
 /// The title of a conversation; of a run, what it was for.
 pub(super) fn title_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<ConversationTitle> {
+    title_with(db, conversation, summary_of(db, conversation.id)?.as_ref())
+}
+
+fn title_with(
+    db: Db<'_>,
+    conversation: &Conversation,
+    summary: Option<&Labelled<SummaryContent>>,
+) -> anyhow::Result<ConversationTitle> {
     if conversation.kind == ConversationKind::Heartbeat {
         return Ok(ConversationTitle::Heartbeat(conversation.opened_at));
     }
     let slot = if conversation.kind.is_run() { db.slots().slot_of(conversation.id)? } else { None };
-    let Some(slot) = slot else { return Ok(ConversationTitle::Chat(chat_title(db, conversation.id)?)) };
+    let Some(slot) = slot else {
+        return Ok(ConversationTitle::Chat(chat_title(db, conversation.id, summary)?));
+    };
     let Some((_, number)) = slot.job.split_once(':') else {
         return Ok(ConversationTitle::Reflection { job: slot.job, period: slot.period });
     };
@@ -219,7 +229,7 @@ pub(super) fn person_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Resu
 }
 
 /// The summary: the trusted view unless it is missing, else the full one.
-fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
+pub(super) fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<SummaryContent>>> {
     for view in [SummaryInputs::Trusted, SummaryInputs::Full] {
         if let Some(summary) = db.summaries().summary_of(id, view)? {
             return Ok(Some(summary.content));
@@ -229,14 +239,16 @@ fn summary_of(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<
 }
 
 /// The title of the summary, or else the person's first message.
-pub(super) fn chat_title(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<Labelled<String>>> {
-    if let Some(summary) = summary_of(db, id)? {
-        return Ok(Some(map_labelled(&summary, |content| content.title.clone())));
+pub(super) fn chat_title(
+    db: Db<'_>,
+    id: ConversationId,
+    summary: Option<&Labelled<SummaryContent>>,
+) -> anyhow::Result<Option<Labelled<String>>> {
+    if let Some(summary) = summary {
+        return Ok(Some(map_labelled(summary, |content| content.title.clone())));
     }
-    let Some(first) = db.messages().first_message_of(id)? else { return Ok(None) };
-    let texts = db.messages().texts_of(first.id)?;
-    let text = texts.iter().find(|text| text.kind == TextKind::Said);
-    Ok(text.map(|text| map_labelled(&text.text, |words| shorten(&one_line(words), TITLE))))
+    let first = db.messages().first_said_in(id)?;
+    Ok(first.map(|text| map_labelled(&text, |words| shorten(&one_line(words), TITLE))))
 }
 
 /// Derives a value from a labelled one, under the same label and scope.
@@ -252,7 +264,7 @@ mod tests {
     use super::*;
     use crate::id::{MessageId, StreamId};
     use crate::people::Role;
-    use crate::store::{BoundaryReason, MessageKind, NewConversation, NewMessage, Tx, effort};
+    use crate::store::{BoundaryReason, MessageKind, NewConversation, NewMessage, TextKind, Tx, effort};
     use crate::time::TimeRange;
     use crate::trust::{Label, Scope, Source, Text};
     use std::sync::Arc;

@@ -226,13 +226,14 @@ impl Messages<'_> {
         self.messages_after(conversation, MessageId(0))
     }
 
-    /// Returns the first message with which a person, or the program for them, begins a
-    /// conversation.
-    pub fn first_message_of(&self, conversation: ConversationId) -> anyhow::Result<Option<StoredMessage>> {
-        self.db.row(
-            "WHERE conversation_id = ?1 AND kind IN ('said', 'task', 'imported') ORDER BY id LIMIT 1",
+    /// Returns the first words with which a person, or the program for them, begins a conversation.
+    pub fn first_said_in(&self, conversation: ConversationId) -> anyhow::Result<Option<Text>> {
+        let first: Option<StoredText> = self.db.row(
+            "WHERE kind = 'said' AND message_id = (SELECT id FROM messages WHERE conversation_id = ?1
+                 AND kind IN ('said', 'task', 'imported') ORDER BY id LIMIT 1) ORDER BY id LIMIT 1",
             [conversation],
-        )
+        )?;
+        Ok(first.map(|first| first.text))
     }
 
     /// Returns the messages of a conversation after that one, in order.
