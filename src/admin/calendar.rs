@@ -8,7 +8,7 @@ use super::conversations::describe;
 use super::paging::PageRequest;
 use super::{ConversationsReport, HistoryAdmin};
 use crate::id::PersonId;
-use crate::store::{Conversation, ConversationKind};
+use crate::store::{Conversation, ConversationKind, Db};
 use crate::time::{Period, Span, TimeRange, Zone};
 
 /// Number of weeks before the present one.
@@ -47,13 +47,16 @@ impl HistoryAdmin<'_> {
         let this_week = Period::containing(Span::Week, now, zone);
         let first_week = (0..WEEKS).fold(this_week, |week, _| week.previous());
         let time = TimeRange { since: first_week.begins(zone), until: this_week.ends(zone) };
-        let openings = self.journal.read_much(move |db| db.conversations().openings(person, kind, time)).await?;
-        let mut days: BTreeMap<NaiveDate, DayCount> = BTreeMap::new();
-        for (at, messages) in openings {
-            let day = days.entry(zone.calendar_day(at)).or_default();
-            day.conversations += 1;
-            day.messages = day.messages.saturating_add(messages.try_into().unwrap_or(0));
-        }
+        let count = move |db: Db<'_>| {
+            let mut days: BTreeMap<NaiveDate, DayCount> = BTreeMap::new();
+            for (at, messages) in db.conversations().openings(person, kind, time)? {
+                let day = days.entry(zone.calendar_day(at)).or_default();
+                day.conversations += 1;
+                day.messages = day.messages.saturating_add(messages.try_into().unwrap_or(0));
+            }
+            Ok(days)
+        };
+        let days = self.journal.read_much(count).await?;
         Ok(ConversationCalendar { first: first_week.first_day(), today: zone.calendar_day(now), days })
     }
 

@@ -37,6 +37,8 @@ pub struct YearCalendar {
 
 /// A day with something.
 pub struct CalendarDay {
+    /// Its date in words.
+    pub date: String,
     /// Address that it leads to.
     pub link: String,
     /// Number that its shade shows.
@@ -67,8 +69,9 @@ impl YearCalendar {
                         @for (day, x, y) in &places { @if let Some(of) = self.days.get(day) {
                             @let shade = of.weight.saturating_mul(SHADES).div_ceil(most).clamp(1, SHADES);
                             @let inset = (SHADES - shade) / 2;
-                            a href=(of.link) tabindex="-1" aria-label=(of.words) {
-                                rect class={ "day-" (shade) } x=(x + inset) y=(y + inset) width=(SIDE - 2 * inset) height=(SIDE - 2 * inset) rx="2" { title { (of.words) } }
+                            a href=(of.link) tabindex="-1" {
+                                title { (of.date) ": " (of.words) }
+                                rect class={ "day-" (shade) } x=(x + inset) y=(y + inset) width=(SIDE - 2 * inset) height=(SIDE - 2 * inset) rx="2" {}
                             }
                         } }
                     }
@@ -92,8 +95,8 @@ impl YearCalendar {
         html! { div.scroll tabindex="0" { table {
             caption { (self.title) }
             tr { th scope="col" { "Day" } @for column in &self.columns { th.number scope="col" { (column) } } }
-            @for (day, of) in self.days.iter().rev() {
-                tr { th scope="row" { a href=(of.link) { (day.format("%-d %B %Y")) } } @for number in &of.numbers { td.number { (number) } } }
+            @for of in self.days.values().rev() {
+                tr { th scope="row" { a href=(of.link) { (of.date) } } @for number in &of.numbers { td.number { (number) } } }
             }
         } } }
     }
@@ -113,6 +116,7 @@ mod tests {
     fn each_day_of_the_year_has_its_place() {
         let day = |text: &str| text.parse::<NaiveDate>().unwrap();
         let of = |weight| CalendarDay {
+            date: "26 November 2026".to_owned(),
             link: "/conversations".to_owned(),
             weight,
             numbers: vec![weight],

@@ -92,15 +92,15 @@ fn year(calendar: &ConversationCalendar, kind: ConversationKind) -> YearCalendar
     let is_chat = kind == ConversationKind::Chat;
     let days = calendar.days.iter().map(|(day, count)| {
         let conversations = plural(count.conversations, "conversation");
-        let date = day.format("%-d %B %Y");
         let (weight, numbers, words) = if is_chat {
-            let words = format!("{date}: {} of yours in {conversations}", plural(count.messages, "message"));
+            let words = format!("{} of yours in {conversations}", plural(count.messages, "message"));
             (count.messages.max(1), vec![count.conversations, count.messages], words)
         } else {
-            (count.conversations, vec![count.conversations], format!("{date}: {conversations}"))
+            (count.conversations, vec![count.conversations], conversations)
         };
-        let link = format!("/conversations?kind={}&day={day}", kind.as_str());
-        (*day, CalendarDay { link, weight, numbers, words })
+        let (date, link) =
+            (day.format("%-d %B %Y").to_string(), format!("/conversations?kind={}&day={day}", kind.as_str()));
+        (*day, CalendarDay { date, link, weight, numbers, words })
     });
     YearCalendar {
         title: "The last year, by the day".to_owned(),
