@@ -6,8 +6,6 @@
 //! rename. A crash in between leaves the broken file under either name, and repeating the command
 //! restores the version.
 
-use std::collections::{HashMap, HashSet};
-use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -58,14 +56,18 @@ impl FileVersions<'_> {
 
     /// Returns the files of the party that are not there but can be restored, by path from the one
     /// after `after` on, at most that many: the newest version of each with its content, under the
-    /// path as its owner sees it.
+    /// path as its owner sees it. The index knows the files that are there, so it is refreshed first
+    /// ([`refresh`](super::Index::refresh)): that is much quicker than a look at each file.
     pub async fn deleted(&self, who: &Party, after: &str, most: usize) -> anyhow::Result<Vec<FileRow>> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         // Paths in a folder begin with it and a slash: `0` is the character after `/`.
         let end = if folder.is_empty() { char::MAX.to_string() } else { format!("{folder}0") };
         let after = if folder.is_empty() { after.to_owned() } else { format!("{folder}/{after}") };
-        let paths = self.0.journal.read_much(move |db| db.file_versions().paths_between(&after, &end)).await?;
-        let find = move |workspace: &Workspace| Ok(without_present(&workspace.0.disk, paths));
+        let (known_after, known_end) = (after.clone(), end.clone());
+        let known = move |db: Db<'_>| db.file_versions().paths_between(&known_after, &known_end);
+        let indexed = move |db: Db<'_>| db.entries().indexed_between(&after, &end);
+        let (known, indexed) = tokio::try_join!(self.0.journal.read_much(known), self.0.journal.read_much(indexed))?;
+        let find = move |workspace: &Workspace| Ok(without_present(&workspace.0.disk, known, indexed));
         let gone = self.on_disk(find).await?;
         let newest = move |db: Db<'_>| {
             let own = gone.iter().filter_map(|path| Some((path, layout::own(&folder, path)?)));
@@ -182,20 +184,16 @@ impl FileVersions<'_> {
     }
 }
 
-/// Returns the paths of files that are not there. Reads each folder once, because that is much
-/// quicker than a look at each file. Blocks.
-fn without_present(disk: &Disk, paths: Vec<String>) -> Vec<String> {
-    let mut folders: HashMap<String, HashSet<OsString>> = HashMap::new();
-    let mut is_gone = |path: &str| {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        if !folders.contains_key(folder) {
-            let entries = std::fs::read_dir(disk.unchecked(folder)).into_iter().flatten().flatten();
-            folders.insert(folder.to_owned(), entries.map(|entry| entry.file_name()).collect());
-        }
-        // A name in other letters may be the same file.
-        let is_listed = folders.get(folder).is_some_and(|names| names.contains(OsStr::new(name)));
-        !is_listed && disk.unchecked(path).symlink_metadata().is_err()
-    };
-    // Files next to the workspace have no list.
-    paths.into_iter().filter(|path| !path.starts_with(layout::EXPERIENCE) && is_gone(path)).collect()
+/// Returns the paths of files that are not there. `indexed` are files that are; both are in order.
+/// Blocks.
+fn without_present(disk: &Disk, mut paths: Vec<String>, indexed: Vec<String>) -> Vec<String> {
+    let mut indexed = indexed.into_iter().peekable();
+    paths.retain(|path| {
+        while indexed.next_if(|one| one < path).is_some() {}
+        indexed.peek() != Some(path)
+    });
+    // Files next to the workspace have no list. Hidden ones are not indexed, and a name in other
+    // letters may be the same file.
+    paths.retain(|path| !path.starts_with(layout::EXPERIENCE) && disk.unchecked(path).symlink_metadata().is_err());
+    paths
 }
