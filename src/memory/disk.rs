@@ -378,7 +378,9 @@ pub(super) fn open(found: &ResolvedPath) -> anyhow::Result<File> {
 
 /// Reads a file of at most `max` bytes.
 pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
+    // A file of a stated size is read in one piece.
+    let size = usize::try_from(file.metadata()?.len().min(max))?;
+    let mut bytes = Vec::with_capacity(size + 1);
     file.take(max.saturating_add(1)).read_to_end(&mut bytes)?;
     ensure!(u64::try_from(bytes.len())? <= max, "It is larger than {max} bytes");
     Ok(bytes)

@@ -215,8 +215,12 @@ fn is_for_others(name: &str) -> bool {
 /// Folds the path like the least exact filesystem: ignores case, invisible characters, and dots or
 /// spaces at the end of a name.
 fn folded(path: &str) -> String {
-    let seen = path.chars().filter(|c| !name::is_hidden(*c));
-    let plain: String = seen.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    let mut plain: String = path.chars().filter(|c| !name::is_hidden(*c)).collect();
+    if plain.is_ascii() {
+        plain.make_ascii_lowercase();
+    } else {
+        plain = plain.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect();
+    }
     plain.split('/').map(|part| part.trim_end_matches(['.', ' '])).collect::<Vec<_>>().join("/")
 }
 

@@ -143,18 +143,20 @@ impl MemoryAdmin<'_> {
         surface: Surface,
     ) -> anyhow::Result<MemoryReport> {
         let who = Party::One(person.clone());
-        let (notes, next, earlier) = self.notes(&who, listed).await?;
-        let index = match self.page(&who, &[INDEX.to_owned()]).await {
-            Ok(page) => Ok(page),
-            Err(error) => Err(error.refusal()?),
+        let place = async {
+            match surface {
+                Surface::Chat(_) => Ok(None),
+                Surface::CommandLine => unless_refused(self.workspace.versions().disk_path(&who, INDEX).await),
+            }
         };
-        let place = match surface {
-            Surface::Chat(_) => None,
-            Surface::CommandLine => unless_refused(self.workspace.versions().disk_path(&who, INDEX).await)?,
-        };
+        let ((notes, next, earlier), index, place, (fact_files, others)) = tokio::try_join!(
+            self.notes(&who, listed),
+            self.page_or_refusal(&who, INDEX),
+            place,
+            self.other_files(&who)
+        )?;
         let mut unread = UnreadFiles::of(notes.unread);
-        let fact_files = self.extracted_facts(&who, &mut unread).await?;
-        self.note_other_files(&who, &mut unread).await?;
+        unread.files.extend(others);
         Ok(MemoryReport {
             is_read: self.reads_memory(),
             index,
@@ -184,26 +186,30 @@ impl MemoryAdmin<'_> {
         Ok((files.read_notes(who, paths).await?, next, earlier))
     }
 
-    /// Both layers of extracted facts, as far as they exist.
-    async fn extracted_facts(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<Vec<MemoryFile>> {
-        let mut pages = Vec::new();
-        for path in self.workspace.fact_files() {
-            match self.page(who, std::slice::from_ref(&path)).await {
-                Ok(page) => pages.push(page),
-                Err(error) => unread.note(&path, error.refusal()?),
-            }
+    async fn page_or_refusal(&self, who: &Party, path: &str) -> anyhow::Result<Result<MemoryFile, AccessRefusal>> {
+        match self.page(who, &[path.to_owned()]).await {
+            Ok(page) => Ok(Ok(page)),
+            Err(error) => error.refusal().map(Err),
         }
-        Ok(pages)
     }
 
-    /// Adds the files that appear in no list.
-    pub(super) async fn note_other_files(&self, who: &Party, unread: &mut UnreadFiles) -> anyhow::Result<()> {
-        for path in OTHER_FILES {
-            if let Err(error) = self.page(who, &[path.to_owned()]).await {
-                unread.note(path, error.refusal()?);
+    /// Both layers of extracted facts, as far as they exist, and the files of them and of those in
+    /// no list that cannot be read, each with the reason.
+    async fn other_files(&self, who: &Party) -> anyhow::Result<(Vec<MemoryFile>, Vec<(String, AccessRefusal)>)> {
+        let (mut facts, mut unread) = (Vec::new(), Vec::new());
+        for path in self.workspace.fact_files() {
+            match self.page_or_refusal(who, &path).await? {
+                Ok(page) => facts.push(page),
+                Err(why) => unread.push((path, why)),
             }
         }
-        Ok(())
+        for path in OTHER_FILES {
+            if let Err(why) = self.page_or_refusal(who, path).await? {
+                unread.push((path.to_owned(), why));
+            }
+        }
+        unread.retain(|(_, why)| *why != AccessRefusal::Missing);
+        Ok((facts, unread))
     }
 }
 
@@ -352,13 +358,6 @@ impl UnreadFiles {
     fn of(notes: Vec<UnreadNote>) -> Self {
         let label = join(notes.iter().map(|note| &note.label));
         Self { files: notes.into_iter().map(|note| (note.path, note.why)).collect(), label }
-    }
-
-    /// Adds a file, unless it is merely missing.
-    fn note(&mut self, path: &str, why: AccessRefusal) {
-        if why != AccessRefusal::Missing {
-            self.files.push((path.to_owned(), why));
-        }
     }
 
     /// One line per file; `None` without any.
