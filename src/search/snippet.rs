@@ -35,22 +35,27 @@ impl FoldedWords {
 
     /// The share of the search words that a text contains.
     pub fn share_in(&self, text: &str) -> f64 {
-        let words: Vec<String> = text.unicode_words().flat_map(folded_words).collect();
-        let found = self.0.iter().filter(|wanted| words.iter().any(|word| is_form_of(word, wanted))).count();
+        let mut missing: Vec<&String> = self.0.iter().collect();
+        for word in text.unicode_words().flat_map(folded_words) {
+            missing.retain(|wanted| !is_form_of(&word, wanted));
+            if missing.is_empty() {
+                break;
+            }
+        }
         let count = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        let found = self.0.len() - missing.len();
         if self.0.is_empty() { 0.0 } else { count(found) / count(self.0.len()) }
     }
 
-    /// Returns which of the search words a piece of text is a form of.
-    fn forms_of(&self, piece: &str) -> Vec<usize> {
+    /// Returns which of the search words a piece of text has forms of, and true if it consists of
+    /// such forms.
+    fn forms_in(&self, piece: &str) -> (Vec<usize>, bool) {
         let words = folded_words(piece);
+        let is_form = |word: &String| self.0.iter().any(|wanted| is_form_of(word, wanted));
         let is_found = |wanted: &String| words.iter().any(|word| is_form_of(word, wanted));
-        self.0.iter().enumerate().filter(|(_, wanted)| is_found(wanted)).map(|(at, _)| at).collect()
-    }
-
-    fn matches(&self, word: &str) -> bool {
-        let words = folded_words(word);
-        !words.is_empty() && words.iter().all(|word| self.0.iter().any(|wanted| is_form_of(word, wanted)))
+        let forms: Vec<usize> = (0..).zip(&self.0).filter(|(_, wanted)| is_found(wanted)).map(|(at, _)| at).collect();
+        let is_match = !forms.is_empty() && words.iter().all(is_form);
+        (forms, is_match)
     }
 }
 
@@ -68,7 +73,7 @@ pub fn passage(text: &str, wanted: &FoldedWords, most: usize) -> String {
     let line = one_line(text);
     let (mut length, mut found, mut starts) = (0, Vec::new(), vec![0]);
     for piece in line.split_word_bounds() {
-        found.extend(wanted.forms_of(piece).into_iter().map(|word| WordMatch { word, at: length }));
+        found.extend(wanted.forms_in(piece).0.into_iter().map(|word| WordMatch { word, at: length }));
         length += piece.chars().count();
         starts.push(length);
     }
@@ -130,11 +135,12 @@ impl Snippet {
     /// Cuts the part that tells most about the search words out of a text, as [`passage`] does.
     pub fn new(text: &str, wanted: &FoldedWords) -> Self {
         let line = one_line(text);
-        let pieces: Vec<(bool, &str)> = line.split_word_bounds().map(|piece| (wanted.matches(piece), piece)).collect();
-        let (mut length, mut found) = (0, Vec::new());
-        for (_, piece) in &pieces {
-            found.extend(wanted.forms_of(piece).into_iter().map(|word| WordMatch { word, at: length }));
+        let (mut length, mut found, mut pieces) = (0, Vec::new(), Vec::new());
+        for piece in line.split_word_bounds() {
+            let (forms, is_match) = wanted.forms_in(piece);
+            found.extend(forms.into_iter().map(|word| WordMatch { word, at: length }));
             length += piece.chars().count();
+            pieces.push((is_match, piece));
         }
         let best = if length > LENGTH { best_start(&found, wanted.0.len(), LENGTH - BEFORE) } else { None };
         let mut end = 0;
@@ -204,12 +210,12 @@ fn folded_words(text: &str) -> Vec<String> {
 /// Returns whether two words are equal, or have one stem and two endings. In scripts without listed
 /// endings, a difference of a few letters is accepted.
 fn is_form_of(word: &str, wanted: &str) -> bool {
-    let common: String =
-        word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other).map(|(c, _)| c).collect();
-    let stem = common.chars().count();
-    let ends = [word, wanted].map(|word| word.strip_prefix(common.as_str()).unwrap_or_default());
+    let same = word.chars().zip(wanted.chars()).take_while(|(one, other)| one == other);
+    let (stem, bytes) = same.fold((0, 0), |(stem, bytes), (c, _)| (stem + 1, bytes + c.len_utf8()));
+    let (common, end) = word.split_at(bytes);
+    let ends = [end, wanted.split_at(bytes).1];
     if ends.iter().all(|end| end.is_ascii()) {
-        return ends == ["", ""] || are_endings(&common, stem, ends);
+        return ends == ["", ""] || are_endings(common, stem, ends);
     }
     let [one, other] = ends.map(|end| end.chars().count());
     let (shorter, longer) = (one.min(other), one.max(other));

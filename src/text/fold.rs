@@ -7,6 +7,9 @@
 
 /// Returns the text as the search index stores it.
 pub fn fold(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_owned();
+    }
     let mut folded = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
