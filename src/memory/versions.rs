@@ -56,8 +56,10 @@ impl FileVersions<'_> {
 
     /// Returns the files of the party that are not there but can be restored, by path from the one
     /// after `after` on, at most that many: the newest version of each with its content, under the
-    /// path as its owner sees it. The index knows the files that are there, so it is refreshed first
-    /// ([`refresh`](super::Index::refresh)): that is much quicker than a look at each file.
+    /// path as its owner sees it.
+    ///
+    /// Files in the index count as being there, which is much quicker than a look at each, so the
+    /// caller [refreshes](super::Index::refresh) it first.
     pub async fn deleted(&self, who: &Party, after: &str, most: usize) -> anyhow::Result<Vec<FileRow>> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         // Paths in a folder begin with it and a slash: `0` is the character after `/`.
@@ -184,7 +186,7 @@ impl FileVersions<'_> {
     }
 }
 
-/// Returns the paths of files that are not there. `indexed` are files that are; both are in order.
+/// Returns those of `paths` where no file is. Files are at all paths of `indexed`; both are in order.
 /// Blocks.
 fn without_present(disk: &Disk, mut paths: Vec<String>, indexed: Vec<String>) -> Vec<String> {
     let mut indexed = indexed.into_iter().peekable();

@@ -186,6 +186,7 @@ impl MemoryAdmin<'_> {
         Ok((files.read_notes(who, paths).await?, next, earlier))
     }
 
+    /// Reads a file, or tells why it may not be read.
     async fn page_or_refusal(&self, who: &Party, path: &str) -> anyhow::Result<Result<MemoryFile, AccessRefusal>> {
         match self.page(who, &[path.to_owned()]).await {
             Ok(page) => Ok(Ok(page)),
@@ -193,8 +194,8 @@ impl MemoryAdmin<'_> {
         }
     }
 
-    /// Both layers of extracted facts, as far as they exist, and the files of them and of those in
-    /// no list that cannot be read, each with the reason.
+    /// Returns both layers of extracted facts, as far as they exist. Also returns which of these
+    /// files, and of the files that appear in no list, cannot be read, each with the reason.
     async fn other_files(&self, who: &Party) -> anyhow::Result<(Vec<MemoryFile>, Vec<(String, AccessRefusal)>)> {
         let (mut facts, mut unread) = (Vec::new(), Vec::new());
         for path in self.workspace.fact_files() {
