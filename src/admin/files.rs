@@ -190,8 +190,7 @@ impl MemoryAdmin<'_> {
         limit: usize,
     ) -> anyhow::Result<(Vec<FileRow>, Option<String>)> {
         let who = Party::One(person.clone());
-        self.index.refresh(&who).await?;
-        let mut deleted = self.workspace.versions().deleted(&who, after, limit.saturating_add(1)).await?;
+        let mut deleted = self.index.deleted_files(&who, after, limit.saturating_add(1)).await?;
         let has_more = deleted.len() > limit;
         deleted.truncate(limit);
         let next = deleted.last().filter(|_| has_more).map(|last| last.path.clone());

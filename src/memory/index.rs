@@ -28,7 +28,7 @@ use super::workspace::Workspace;
 use crate::people::Party;
 use crate::search::entries::{self, EntryHit, EntryMatches, EntryQuery, UnaskedMemories};
 use crate::search::vectors::Vectors;
-use crate::store::{Db, EntryRow, Journal, Node};
+use crate::store::{Db, EntryRow, FileRow, Journal, Node};
 use crate::time::Clock;
 use crate::trust::Scope;
 use changes::PendingChanges;
@@ -252,6 +252,15 @@ impl Index {
         let NotePaths { notes, next, days, outside } = &mut paths;
         notes.iter_mut().chain(next).chain(days).chain(outside).for_each(|path| party.show_path(path));
         Ok(paths)
+    }
+
+    /// Returns the files of the party that are not there but can be restored, by path from the one
+    /// after `after` on, at most that many: the newest version of each with its content, under the
+    /// path as its owner sees it. Indexed files count as being there, which is much quicker than a
+    /// look at each.
+    pub async fn deleted_files(&self, party: &Party, after: &str, most: usize) -> anyhow::Result<Vec<FileRow>> {
+        self.refresh(party).await?;
+        self.0.workspace.versions().deleted(party, after, most).await
     }
 
     /// Records that those entries were given to a turn without untrusted input.

@@ -54,23 +54,15 @@ impl FileVersions<'_> {
         Ok(rows.into_iter().filter(|row| row.scope.equals(scope)).collect())
     }
 
-    /// Returns the files of the party that are not there but can be restored, by path from the one
-    /// after `after` on, at most that many: the newest version of each with its content, under the
-    /// path as its owner sees it.
-    ///
-    /// Files in the index count as being there, which is much quicker than a look at each, so the
-    /// caller [refreshes](super::Index::refresh) it first.
-    pub async fn deleted(&self, who: &Party, after: &str, most: usize) -> anyhow::Result<Vec<FileRow>> {
+    /// Returns what [`Index::deleted_files`](super::Index::deleted_files) does, once the index is
+    /// up to date.
+    pub(super) async fn deleted(&self, who: &Party, after: &str, most: usize) -> anyhow::Result<Vec<FileRow>> {
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
         // Paths in a folder begin with it and a slash: `0` is the character after `/`.
         let end = if folder.is_empty() { char::MAX.to_string() } else { format!("{folder}0") };
         let after = if folder.is_empty() { after.to_owned() } else { format!("{folder}/{after}") };
-        let (known_after, known_end) = (after.clone(), end.clone());
-        let known = move |db: Db<'_>| db.file_versions().paths_between(&known_after, &known_end);
-        let indexed = move |db: Db<'_>| db.entries().indexed_between(&after, &end);
-        let (known, indexed) = tokio::try_join!(self.0.journal.read_much(known), self.0.journal.read_much(indexed))?;
-        let find = move |workspace: &Workspace| Ok(without_present(&workspace.0.disk, known, indexed));
-        let gone = self.on_disk(find).await?;
+        let unindexed = self.0.journal.read_much(move |db| db.file_versions().unindexed_between(&after, &end)).await?;
+        let gone = self.on_disk(move |workspace| Ok(without_present(&workspace.0.disk, unindexed))).await?;
         let newest = move |db: Db<'_>| {
             let own = gone.iter().filter_map(|path| Some((path, layout::own(&folder, path)?)));
             let rows = own.map(|(path, own)| {
@@ -186,14 +178,8 @@ impl FileVersions<'_> {
     }
 }
 
-/// Returns those of `paths` where no file is. Files are at all paths of `indexed`; both are in order.
-/// Blocks.
-fn without_present(disk: &Disk, mut paths: Vec<String>, indexed: Vec<String>) -> Vec<String> {
-    let mut indexed = indexed.into_iter().peekable();
-    paths.retain(|path| {
-        while indexed.next_if(|one| one < path).is_some() {}
-        indexed.peek() != Some(path)
-    });
+/// Returns those of `paths` where no file is. Blocks.
+fn without_present(disk: &Disk, mut paths: Vec<String>) -> Vec<String> {
     // Files next to the workspace have no list. Hidden ones are not indexed, and a name in other
     // letters may be the same file.
     paths.retain(|path| !path.starts_with(layout::EXPERIENCE) && disk.unchecked(path).symlink_metadata().is_err());

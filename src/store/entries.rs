@@ -147,11 +147,6 @@ impl Entries<'_> {
         self.db.rows("WHERE scope = ?1 ORDER BY path", [scope])
     }
 
-    /// Returns the indexed paths between two, in order.
-    pub fn indexed_between(&self, after: &str, end: &str) -> anyhow::Result<Vec<String>> {
-        self.db.all("SELECT path FROM indexed WHERE path > ?1 AND path < ?2 ORDER BY path", [after, end])
-    }
-
     /// Returns the indexed notes of a folder, without those named like a day, by path from the first
     /// after `after` on.
     pub fn note_paths(&self, folder: &str, after: &str, limit: u32) -> anyhow::Result<Vec<String>> {

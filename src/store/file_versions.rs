@@ -283,9 +283,11 @@ impl FileVersions<'_> {
         )
     }
 
-    /// Returns the paths between two that have versions, in order.
-    pub fn paths_between(&self, after: &str, end: &str) -> anyhow::Result<Vec<String>> {
-        self.db.all("SELECT DISTINCT path FROM files WHERE path > ?1 AND path < ?2 ORDER BY path", [after, end])
+    /// Returns the paths between two that have versions and are not in the entry index, in order.
+    pub fn unindexed_between(&self, after: &str, end: &str) -> anyhow::Result<Vec<String>> {
+        let sql = "SELECT path FROM files WHERE path > ?1 AND path < ?2
+             EXCEPT SELECT path FROM indexed WHERE path > ?1 AND path < ?2 ORDER BY path";
+        self.db.all(sql, [after, end])
     }
 
     /// Returns the newest version of a path whose content is kept.

@@ -335,7 +335,7 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     set(&story, &insert.replace("note.md", "other.md"));
     let other = story.count("SELECT max(id) FROM files");
     db.execute("INSERT INTO file_contents (file_id, content) VALUES (?1, x'63616e617279')", [other]).unwrap();
-    let deleted = tree.versions().deleted(&who, "", 10).await.unwrap();
+    let deleted = story.app().index.deleted_files(&who, "", 10).await.unwrap();
     assert!(deleted.iter().all(|row| row.path != "memory/other.md"), "{deleted:?}");
     story.stop_here().await;
 }
