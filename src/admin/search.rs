@@ -91,20 +91,9 @@ impl SearchAdmin<'_> {
         ranked.drain(..query.after.min(ranked.len()));
         let next = (ranked.len() > query.limit).then(|| query.after.saturating_add(query.limit));
         ranked.truncate(query.limit);
-        let mut hits = Vec::new();
-        for row in self.described(ranked).await? {
-            hits.push((self.around(person, &row).await?, row));
-        }
-        Ok(SearchReport {
-            person: person.name.clone(),
-            words: FoldedWords::new(&query.words),
-            query,
-            command: "/search",
-            hits,
-            counts,
-            next,
-            is_cut,
-        })
+        let words = FoldedWords::new(&query.words);
+        let hits = self.with_files(person, self.described(ranked).await?, &words).await?;
+        Ok(SearchReport { person: person.name.clone(), words, query, command: "/search", hits, counts, next, is_cut })
     }
 
     /// The best hits of all sources, at most [`SEARCH_DEPTH`], whatever the page; true if there are
@@ -171,7 +160,10 @@ impl SearchReport {
 
     /// The line of a hit in a file, by the file's present content.
     fn line(&self, around: Option<&FileExcerpt>, found: usize, shown: &mut ShownLabel) -> usize {
-        around.map_or(found, |around| around.line(shown, &self.words))
+        around.map_or(found, |around| {
+            shown.also(around.label());
+            around.line
+        })
     }
 
     /// The part of a hit around the search words, in marked pieces, with its label.
@@ -184,11 +176,6 @@ impl SearchReport {
     pub fn lines(&self, around: &FileExcerpt) -> Option<Labelled<Vec<FileLine>>> {
         let lines = self.lines_around(Some(around), &mut ShownLabel::nothing())?;
         Some(Labelled::new(lines, around.label().clone(), around.scope()))
-    }
-
-    /// The line of a hit in a file, by the file's present content.
-    pub fn line_of(&self, around: &FileExcerpt) -> usize {
-        around.line(&mut ShownLabel::nothing(), &self.words)
     }
 
     /// True if this is the last page, and more was found.

@@ -16,7 +16,7 @@ use anyhow::ensure;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 
-use super::path_walk::{self, Absent, Lookup, OpenFolder, PathType, ResolvedPath, walk};
+use super::path_walk::{self, Absent, Lookup, OpenFolder, PathType, ResolvedPath, Walker, walk};
 use super::{layout, page};
 use crate::time::Timestamp;
 
@@ -100,11 +100,17 @@ impl Disk {
 
     /// Resolves a path that must exist.
     pub(super) fn find(&self, path: &str) -> anyhow::Result<ResolvedPath> {
-        let reached = self.seek(path)?;
-        match reached.kind {
-            PathType::Nothing => Err(io::Error::from(ErrorKind::NotFound).into()),
-            _ => Ok(reached),
-        }
+        existing(self.seek(path)?)
+    }
+
+    /// Returns what [`Self::find`] does, for several paths one after the other: the folder of the
+    /// last one stays open for the next.
+    pub(super) fn finder(&self) -> anyhow::Result<impl FnMut(&str) -> anyhow::Result<ResolvedPath>> {
+        let mut walker = Walker::new(&self.root, self.lookup)?;
+        Ok(move |path: &str| {
+            ensure!(layout::is_plain(path), "The path is not a plain one");
+            existing(walker.walk(path)?)
+        })
     }
 
     /// Returns the real location of a path, which need not exist.
@@ -389,6 +395,13 @@ pub(super) fn read_up_to(file: File, max: u64) -> anyhow::Result<Vec<u8>> {
 /// Returns true if the name exists, even as a dangling link.
 pub(super) fn exists(folder: &OpenFolder, name: &str) -> bool {
     !matches!(rustix::fs::statat(&folder.fd, name, AtFlags::SYMLINK_NOFOLLOW), Err(Errno::NOENT))
+}
+
+fn existing(reached: ResolvedPath) -> anyhow::Result<ResolvedPath> {
+    match reached.kind {
+        PathType::Nothing => Err(io::Error::from(ErrorKind::NotFound).into()),
+        _ => Ok(reached),
+    }
 }
 
 /// Returns true if the workspace exists.

@@ -148,6 +148,9 @@ impl AccessRefusal {
     }
 }
 
+/// Content of a text file, its journal nodes, and the SHA-256 of its bytes.
+pub type FileText = (Text, Vec<Node>, String);
+
 /// A text file with its label.
 pub(super) struct LabelledFile {
     pub(super) text: String,
@@ -155,6 +158,13 @@ pub(super) struct LabelledFile {
     /// Row of this version, if the program wrote it.
     pub(super) row: Option<i64>,
     pub(super) digest: String,
+}
+
+impl LabelledFile {
+    fn into_text(self, scope: Scope) -> FileText {
+        let Self { text, label, row, digest } = self;
+        (Labelled::new(Arc::from(text), label, scope), row.map(Node::File).into_iter().collect(), digest)
+    }
 }
 
 /// Content of a file, before its label is known.
@@ -167,11 +177,44 @@ struct FileContent {
     digest: String,
 }
 
+impl FileContent {
+    fn labelled(self, db: Db<'_>, scope: Scope) -> anyhow::Result<Result<LabelledFile, AccessRefusal>> {
+        let Self { requested_path, real_path, text, digest } = self;
+        let found = label::of_file(db, scope, &requested_path, &real_path, &digest)?;
+        let file = found.map(|(row, label)| LabelledFile { text, label, row, digest });
+        Ok(file.ok_or(AccessRefusal::Elsewhere))
+    }
+}
+
 impl WorkspaceFiles<'_> {
     /// Returns the content of a text file, its journal nodes, and the SHA-256 of its bytes.
-    pub async fn read_text(&self, who: &Party, path: &str) -> Result<(Text, Vec<Node>, String), AccessError> {
-        let LabelledFile { text, label, row, digest } = self.read_labelled(who, path).await?;
-        Ok((Labelled::new(Arc::from(text), label, who.scope()), row.map(Node::File).into_iter().collect(), digest))
+    pub async fn read_text(&self, who: &Party, path: &str) -> Result<FileText, AccessError> {
+        Ok(self.read_labelled(who, path).await?.into_text(who.scope()))
+    }
+
+    /// Returns what [`Self::read_text`] does for each of those paths, read at once.
+    pub async fn read_texts(
+        &self,
+        who: &Party,
+        paths: Vec<String>,
+    ) -> anyhow::Result<Vec<Result<FileText, AccessRefusal>>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (folder, scope) = (self.folder_of(who).await?, who.scope());
+        let read = move |workspace: &Workspace| {
+            let files = workspace.files();
+            Ok(paths.iter().map(|path| files.read_own(&folder, path.trim())).collect::<Vec<_>>())
+        };
+        let found = self.on_disk(read).await?;
+        let query = move |db: Db<'_>| {
+            let texts = found.into_iter().map(|found| match found {
+                Ok(content) => Ok(content.labelled(db, scope)?.map(|file| file.into_text(scope))),
+                Err(why) => Ok(Err(why)),
+            });
+            texts.collect()
+        };
+        self.0.journal.read_much(query).await
     }
 
     /// Returns the content of a text file with its label.
@@ -179,11 +222,8 @@ impl WorkspaceFiles<'_> {
         let folder = self.folder_of(who).await?;
         let (path, scope) = (path.trim().to_owned(), who.scope());
         let read = move |workspace: &Workspace| workspace.files().read_own(&folder, &path).map_err(AccessError::from);
-        let FileContent { requested_path, real_path, text, digest } = self.on_disk_unless_refused(read).await?;
-        let of = digest.clone();
-        let found = self.0.journal.read(move |db| label::of_file(db, scope, &requested_path, &real_path, &of)).await?;
-        let (row, label) = found.ok_or(AccessRefusal::Elsewhere)?;
-        Ok(LabelledFile { text, label, row, digest })
+        let content = self.on_disk_unless_refused(read).await?;
+        Ok(self.0.journal.read(move |db| content.labelled(db, scope)).await??)
     }
 
     /// Returns the text file at that path with its label; `None` if it cannot be read.
@@ -335,11 +375,7 @@ impl WorkspaceFiles<'_> {
     /// Reads the notes at those paths, as far as they exist.
     pub async fn read_notes(&self, who: &Party, paths: Vec<String>) -> anyhow::Result<NoteList> {
         let folder = self.folder_of(who).await?;
-        let read = move |workspace: &Workspace| {
-            let files = workspace.files();
-            Ok(paths.into_iter().filter_map(|path| files.found_note(&folder, path)).collect())
-        };
-        let found = self.on_disk(read).await?;
+        let found = self.on_disk(move |workspace| Ok(found_notes(&workspace.0.disk, &folder, paths))).await?;
         self.labelled_notes(who.scope(), found).await
     }
 
@@ -397,16 +433,6 @@ impl WorkspaceFiles<'_> {
     }
 
     /// Blocks.
-    fn found_note(&self, folder: &str, path: String) -> Option<FoundNote> {
-        let found = find_in(&self.0.disk, folder, &path).ok()??;
-        let entry = disk::entry_at(&found.folder, &found.name).filter(|entry| !entry.folder)?;
-        let location = found.real_path();
-        let requested_path = layout::locate(folder, &path).ok_or(AccessRefusal::BadPath);
-        let read = requested_path.and_then(|requested_path| read_text(requested_path, location.clone(), &found));
-        Some(FoundNote { path, location, entry, read })
-    }
-
-    /// Blocks.
     fn all_notes(&self, folder: &str) -> Vec<FoundNote> {
         let mut notes = Vec::new();
         for at in ["memory", "memory/untrusted"] {
@@ -421,6 +447,20 @@ impl WorkspaceFiles<'_> {
         }
         notes
     }
+}
+
+/// Reads the notes at those paths, as far as they exist. Blocks.
+fn found_notes(disk: &Disk, folder: &str, paths: Vec<String>) -> Vec<FoundNote> {
+    let Ok(mut find) = disk.finder() else { return Vec::new() };
+    let found = |path: String| {
+        let found = find_by(&mut find, folder, &path).ok()??;
+        let entry = disk::entry_at(&found.folder, &found.name).filter(|entry| !entry.folder)?;
+        let location = found.real_path();
+        let requested_path = layout::locate(folder, &path).ok_or(AccessRefusal::BadPath);
+        let read = requested_path.and_then(|requested_path| read_text(requested_path, location.clone(), &found));
+        Some(FoundNote { path, location, entry, read })
+    };
+    paths.into_iter().filter_map(found).collect()
 }
 
 /// A note that was found, before its label is known.
@@ -442,6 +482,15 @@ fn entries_in(disk: &Disk, folder: &str, path: &str) -> Result<(String, Vec<Fold
 /// Resolves a path of the party's folder, which must exist there; `None` for the root of the
 /// workspace.
 pub(super) fn find_in(disk: &Disk, folder: &str, path: &str) -> Result<Option<ResolvedPath>, AccessRefusal> {
+    find_by(|path| disk.find(path), folder, path)
+}
+
+/// Like [`find_in`], with that way to find a path on the disk.
+fn find_by(
+    find: impl FnOnce(&str) -> anyhow::Result<ResolvedPath>,
+    folder: &str,
+    path: &str,
+) -> Result<Option<ResolvedPath>, AccessRefusal> {
     let requested_path = if path.is_empty() { folder.to_owned() } else { layout::within(folder, path) };
     if layout::is_hidden(path) || !(requested_path.is_empty() || layout::is_plain(&requested_path)) {
         return Err(AccessRefusal::BadPath);
@@ -449,7 +498,7 @@ pub(super) fn find_in(disk: &Disk, folder: &str, path: &str) -> Result<Option<Re
     if requested_path.is_empty() {
         return Ok(None);
     }
-    let found = disk.find(&requested_path).map_err(|error| AccessRefusal::of(&error))?;
+    let found = find(&requested_path).map_err(|error| AccessRefusal::of(&error))?;
     let real = found.real_path();
     if real != folder && layout::own(folder, &real).is_none() {
         return Err(AccessRefusal::Elsewhere);

@@ -280,16 +280,18 @@ impl Index {
     /// Returns the journal nodes behind those entries: file versions, summaries, turns.
     pub async fn origins(&self, hits: &[EntryHit]) -> anyhow::Result<Vec<Node>> {
         let keys: Vec<String> = hits.iter().map(|hit| hit.key.clone()).collect();
-        let read = move |db: Db<'_>| {
-            let mut nodes = Vec::new();
-            for (path, section) in db.entries().entry_places(&keys)? {
-                nodes.extend(journal_entries::origin(db, &path, &section)?);
-            }
-            nodes.sort_unstable();
-            nodes.dedup();
-            Ok(nodes)
-        };
-        self.0.journal.read_much(read).await
+        self.0.journal.read_much(move |db| Self::origins_in(db, &keys)).await
+    }
+
+    /// Returns the journal nodes behind the entries with those keys.
+    pub fn origins_in(db: Db<'_>, keys: &[String]) -> anyhow::Result<Vec<Node>> {
+        let mut nodes = Vec::new();
+        for (path, section) in db.entries().entry_places(keys)? {
+            nodes.extend(journal_entries::origin(db, &path, &section)?);
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok(nodes)
     }
 
     /// Returns the state of that party's index, after taking in changes.

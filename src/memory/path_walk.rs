@@ -84,19 +84,54 @@ impl ResolvedPath {
 /// Resolves a path below `root` with that lookup of names. With [`Absent::Create`] its last part is
 /// a folder too.
 pub(super) fn walk(root: &Path, lookup: Lookup, path: &str, absent: Absent) -> anyhow::Result<ResolvedPath> {
-    let base =
-        rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty()).map_err(io::Error::from)?;
-    let rest = path.split('/').rev().map(str::to_owned).collect();
-    PathWalk { root, lookup, base: Arc::new(base), stack: Vec::new(), rest, links: 0, absent }.run()
+    Walker::new(root, lookup)?.begin(Vec::new(), path, absent).run()
+}
+
+/// Resolves several paths. The folder of the last one stays open for the next.
+pub(super) struct Walker<'r> {
+    root: &'r Path,
+    lookup: Lookup,
+    base: Arc<OwnedFd>,
+    last: Option<(String, FolderStack)>,
+}
+
+impl<'r> Walker<'r> {
+    pub(super) fn new(root: &'r Path, lookup: Lookup) -> anyhow::Result<Self> {
+        let base = rustix::fs::openat(CWD, root, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty());
+        Ok(Self { root, lookup, base: Arc::new(base.map_err(io::Error::from)?), last: None })
+    }
+
+    /// Resolves a path, as [`walk`] does with [`Absent::Fail`].
+    pub(super) fn walk(&mut self, path: &str) -> anyhow::Result<ResolvedPath> {
+        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        if self.last.as_ref().is_none_or(|(last, _)| last != folder) {
+            let mut walk = self.begin(Vec::new(), folder, Absent::Fail);
+            let is_folder = walk.run()?.kind == PathType::Folder;
+            self.last = is_folder.then(|| (folder.to_owned(), walk.stack));
+        }
+        match &self.last {
+            Some((_, stack)) => self.begin(stack.clone(), name, Absent::Fail).run(),
+            None => self.begin(Vec::new(), path, Absent::Fail).run(),
+        }
+    }
+
+    fn begin(&self, stack: FolderStack, path: &str, absent: Absent) -> PathWalk<'r> {
+        let rest = path.split('/').rev().map(str::to_owned).collect();
+        let base = Arc::clone(&self.base);
+        PathWalk { root: self.root, lookup: self.lookup, base, stack, rest, links: 0, absent }
+    }
 }
 
 const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Names and handles of open folders, each inside the one before; the first is inside the root.
+type FolderStack = Vec<(String, Arc<OwnedFd>)>;
 
 struct PathWalk<'r> {
     root: &'r Path,
     lookup: Lookup,
     base: Arc<OwnedFd>,
-    stack: Vec<(String, Arc<OwnedFd>)>,
+    stack: FolderStack,
     /// Parts still to be resolved, in reverse order.
     rest: Vec<String>,
     links: usize,
@@ -104,7 +139,7 @@ struct PathWalk<'r> {
 }
 
 impl PathWalk<'_> {
-    fn run(mut self) -> anyhow::Result<ResolvedPath> {
+    fn run(&mut self) -> anyhow::Result<ResolvedPath> {
         while let Some(part) = self.rest.pop() {
             match part.as_str() {
                 "" | "." => {}
@@ -309,6 +344,33 @@ mod tests {
             assert_eq!(spelt(&fd, asked, lookup), None, "{asked}");
         }
         assert_eq!(spelt(&fd, "Cafe\u{301}.md", formless_lookup).as_deref(), Some("Caf\u{e9}.md"));
+    }
+
+    #[test]
+    fn a_path_after_others_leads_where_it_does_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |path: &str| dir.path().join("root").join(path);
+        for folder in ["a/b", "c"] {
+            std::fs::create_dir_all(at(folder)).unwrap();
+        }
+        for file in ["note.md", "a/note.md", "a/b/note.md", "c/note.md", "c/other.md"] {
+            std::fs::write(at(file), file).unwrap();
+        }
+        std::os::unix::fs::symlink("../c/other.md", at("a/link.md")).unwrap();
+        std::os::unix::fs::symlink("../../c", at("a/b/links")).unwrap();
+        std::os::unix::fs::symlink("../../outside", at("c/out")).unwrap();
+        let names = ["note.md", "other.md", "link.md", "missing.md", "links", "out"];
+        let folders = ["", "a/", "a/b/", "a/b/links/", "c/", "c/out/", "missing/", "note.md/"];
+        let paths = || folders.iter().flat_map(|folder| names.map(|name| format!("{folder}{name}")));
+        let root = dir.path().join("root");
+        let mut walker = Walker::new(&root, lookup).unwrap();
+        let told = |found: anyhow::Result<ResolvedPath>| {
+            found.map(|found| (found.real_path(), found.kind)).map_err(|error| error.to_string())
+        };
+        for path in paths().chain(paths().rev()) {
+            assert_eq!(told(walker.walk(&path)), told(walk(&root, lookup, &path, Absent::Fail)), "{path}");
+        }
+        assert_eq!(told(walker.walk("a/link.md")), Ok(("c/other.md".to_owned(), PathType::File)));
     }
 
     #[test]

@@ -149,12 +149,8 @@ impl MemoryAdmin<'_> {
                 Surface::CommandLine => unless_refused(self.workspace.versions().disk_path(&who, INDEX).await),
             }
         };
-        let ((notes, next, earlier), index, place, (fact_files, others)) = tokio::try_join!(
-            self.notes(&who, listed),
-            self.page_or_refusal(&who, INDEX),
-            place,
-            self.other_files(&who)
-        )?;
+        let ((notes, next, earlier), place, OtherFiles { index, facts, unread: others }) =
+            tokio::try_join!(self.notes(&who, listed), place, self.other_files(&who))?;
         let mut unread = UnreadFiles::of(notes.unread);
         unread.files.extend(others);
         Ok(MemoryReport {
@@ -164,7 +160,7 @@ impl MemoryAdmin<'_> {
             next,
             earlier,
             folder: place.and_then(|path| path.parent().map(|folder| folder.display().to_string())),
-            fact_files,
+            fact_files: facts,
             unread,
         })
     }
@@ -186,32 +182,33 @@ impl MemoryAdmin<'_> {
         Ok((files.read_notes(who, paths).await?, next, earlier))
     }
 
-    /// Reads a file, or tells why it may not be read.
-    async fn page_or_refusal(&self, who: &Party, path: &str) -> anyhow::Result<Result<MemoryFile, AccessRefusal>> {
-        match self.page(who, &[path.to_owned()]).await {
-            Ok(page) => Ok(Ok(page)),
-            Err(error) => error.refusal().map(Err),
+    /// Reads `MEMORY.md`, both layers of extracted facts, and the files that appear in no list.
+    async fn other_files(&self, who: &Party) -> anyhow::Result<OtherFiles> {
+        let fact_files = self.workspace.fact_files();
+        let others = OTHER_FILES.map(str::to_owned);
+        let paths: Vec<String> = [INDEX.to_owned()].into_iter().chain(fact_files.clone()).chain(others).collect();
+        let texts = self.workspace.files().read_texts(who, paths.clone()).await?;
+        let mut files = OtherFiles { index: Err(AccessRefusal::Missing), facts: Vec::new(), unread: Vec::new() };
+        for (path, read) in paths.into_iter().zip(texts) {
+            let page = read.map(|(text, _, digest)| MemoryFile { path: path.clone(), text, digest });
+            match page {
+                page if path == INDEX => files.index = page,
+                Ok(page) => files.facts.extend(fact_files.contains(&path).then_some(page)),
+                Err(AccessRefusal::Missing) => {}
+                Err(why) => files.unread.push((path, why)),
+            }
         }
+        Ok(files)
     }
+}
 
-    /// Returns both layers of extracted facts, as far as they exist. Also returns which of these
-    /// files, and of the files that appear in no list, cannot be read, each with the reason.
-    async fn other_files(&self, who: &Party) -> anyhow::Result<(Vec<MemoryFile>, Vec<(String, AccessRefusal)>)> {
-        let (mut facts, mut unread) = (Vec::new(), Vec::new());
-        for path in self.workspace.fact_files() {
-            match self.page_or_refusal(who, &path).await? {
-                Ok(page) => facts.push(page),
-                Err(why) => unread.push((path, why)),
-            }
-        }
-        for path in OTHER_FILES {
-            if let Err(why) = self.page_or_refusal(who, path).await? {
-                unread.push((path.to_owned(), why));
-            }
-        }
-        unread.retain(|(_, why)| *why != AccessRefusal::Missing);
-        Ok((facts, unread))
-    }
+/// The files of an overview that are no notes.
+struct OtherFiles {
+    index: Result<MemoryFile, AccessRefusal>,
+    /// Extracted facts.
+    facts: Vec<MemoryFile>,
+    /// Those that exist but cannot be read, each with the reason.
+    unread: Vec<(String, AccessRefusal)>,
 }
 
 /// One line per file; `None` without any.

@@ -2,7 +2,7 @@
 //! best message and by its summary; a live skill is scored by the share of the search words that
 //! its text contains.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use super::super::conversations::{map_labelled, title_of};
 use super::{HitSource, SEARCH_DEPTH, SearchKind, SearchQuery, SearchRow};
 use crate::admin::SearchAdmin;
 use crate::id::{ConversationId, ReflectionId};
-use crate::memory::unless_refused;
+use crate::memory::Index;
 use crate::people::{Party, Person, Role};
 use crate::review::LiveSkill;
 use crate::search::snippet::{FoldedWords, Snippet};
@@ -95,23 +95,26 @@ fn message_row(kind: SearchKind, id: i64, hit: MessageHit) -> RankedHit {
 impl SearchAdmin<'_> {
     /// Adds to the hits of a page what is shown of them besides their text.
     pub(super) async fn described(&self, hits: Vec<RankedHit>) -> anyhow::Result<Vec<SearchRow>> {
-        let mut rows = Vec::new();
-        for RankedHit { mut row, entry } in hits {
-            if let (Some(hit), HitSource::File { .. }) = (entry, &row.by) {
-                let origin = self.index.origins(std::slice::from_ref(&hit)).await?;
-                let version = origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
-                row.id = version.unwrap_or(0);
-            }
-            rows.push(row);
-        }
         let zone = self.zone;
-        self.journal.read_much(move |db| rows.into_iter().map(|row| describe(db, row, zone)).collect()).await
+        let describe = move |db: Db<'_>| {
+            let rows = hits.into_iter().map(|RankedHit { mut row, entry }| {
+                if let (Some(hit), HitSource::File { .. }) = (entry, &row.by) {
+                    let origin = Index::origins_in(db, &[hit.key])?;
+                    let version =
+                        origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
+                    row.id = version.unwrap_or(0);
+                }
+                described(db, row, zone)
+            });
+            rows.collect()
+        };
+        self.journal.read_much(describe).await
     }
 }
 
 /// Adds the title of the conversation, the program that an imported message is from, and the
 /// message with a reflection.
-fn describe(db: Db<'_>, row: SearchRow, zone: Zone) -> anyhow::Result<SearchRow> {
+fn described(db: Db<'_>, row: SearchRow, zone: Zone) -> anyhow::Result<SearchRow> {
     Ok(match (row.by.clone(), row.message) {
         (HitSource::Person(conversation), Some(_)) => SearchRow { title: title_in(db, conversation, zone)?, ..row },
         (HitSource::Assistant(conversation), Some(message)) => {
@@ -148,9 +151,13 @@ const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day,
 
 impl SearchAdmin<'_> {
     pub(super) async fn search_files(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
-        let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| query.wants(shown_kind(*kind))).collect();
-        if kinds.is_empty() {
-            return Ok(Vec::new());
+        let mut kinds: Vec<EntryKind> =
+            EntryKind::ALL.into_iter().filter(|kind| query.wants(shown_kind(*kind))).collect();
+        match kinds.len() {
+            0 => return Ok(Vec::new()),
+            // No limit, which is quicker.
+            all if all == EntryKind::ALL.len() => kinds.clear(),
+            _ => {}
         }
         let party = Party::One(person.clone());
         let question = EntryQuery {
@@ -254,10 +261,9 @@ fn skill_words(live: &LiveSkill) -> String {
 #[derive(Debug, Clone)]
 pub struct FileExcerpt {
     text: Text,
-    /// Line number, from 1.
-    line: usize,
-    /// Number of lines in the hit.
-    length: usize,
+    /// The line of the hit that contains most search words, from 1; the hit's first line if none
+    /// does.
+    pub line: usize,
 }
 
 /// A line around a hit.
@@ -272,16 +278,45 @@ pub struct FileLine {
 }
 
 impl SearchAdmin<'_> {
-    /// Reads the file of a hit; `None` if the hit is in no file, or the file no longer exists.
-    pub(super) async fn around(&self, person: &Person, row: &SearchRow) -> anyhow::Result<Option<FileExcerpt>> {
-        let HitSource::File { path, line } = &row.by else { return Ok(None) };
-        let read = unless_refused(self.workspace.files().read_text(&Party::One(person.clone()), path).await)?;
-        let length = ShownLabel::nothing().words::<Arc<str>>(&row.text).lines().count();
-        Ok(read.map(|(text, ..)| FileExcerpt { text, line: *line, length }))
+    /// Adds the files to the hits in them; `None` if a hit is in no file, or the file no longer
+    /// exists.
+    pub(super) async fn with_files(
+        &self,
+        person: &Person,
+        rows: Vec<SearchRow>,
+        wanted: &FoldedWords,
+    ) -> anyhow::Result<Vec<(Option<FileExcerpt>, SearchRow)>> {
+        let path = |row: &SearchRow| if let HitSource::File { path, .. } = &row.by { Some(path.clone()) } else { None };
+        let paths: BTreeSet<String> = rows.iter().filter_map(path).collect();
+        let paths: Vec<String> = paths.into_iter().collect();
+        let texts = self.workspace.files().read_texts(&Party::One(person.clone()), paths.clone()).await?;
+        let read = texts.into_iter().map(|read| read.ok().map(|(text, ..)| text));
+        let read: BTreeMap<String, Option<Text>> = paths.into_iter().zip(read).collect();
+        let with_file = |row: SearchRow| {
+            let HitSource::File { path, line } = &row.by else { return (None, row) };
+            let text = read.get(path).cloned().flatten();
+            (text.map(|text| FileExcerpt::of(text, *line, &row.text, wanted)), row)
+        };
+        Ok(rows.into_iter().map(with_file).collect())
     }
 }
 
 impl FileExcerpt {
+    /// Finds a hit in its file; `first` is its first line.
+    fn of(text: Text, first: usize, hit: &Text, wanted: &FoldedWords) -> Self {
+        let mut shown = ShownLabel::nothing();
+        let length = shown.words::<Arc<str>>(hit).lines().count();
+        let all = (1..).zip(shown.words::<Arc<str>>(&text).lines());
+        let mut best = (first, 0.0);
+        for (number, line) in all.skip(first.saturating_sub(1)).take(length.max(1) + 1) {
+            let share = wanted.share_in(line);
+            if share > best.1 {
+                best = (number, share);
+            }
+        }
+        Self { text, line: best.0 }
+    }
+
     pub(super) fn label(&self) -> &Label {
         self.text.label()
     }
@@ -290,24 +325,9 @@ impl FileExcerpt {
         self.text.scope()
     }
 
-    /// The line of the hit that contains most search words, from 1; the hit's first line if none
-    /// does.
-    pub(super) fn line(&self, shown: &mut ShownLabel, wanted: &FoldedWords) -> usize {
-        let all = shown.words::<Arc<str>>(&self.text).lines();
-        let own = (1..).zip(all).skip(self.line.saturating_sub(1)).take(self.length.max(1) + 1);
-        let mut best = (self.line, 0.0);
-        for (number, line) in own {
-            let share = wanted.share_in(line);
-            if share > best.1 {
-                best = (number, share);
-            }
-        }
-        best.0
-    }
-
     /// The line of the hit, with `context` lines above and below.
     pub(super) fn lines(&self, shown: &mut ShownLabel, wanted: &FoldedWords, context: usize) -> Vec<FileLine> {
-        let hit = self.line(shown, wanted);
+        let hit = self.line;
         let (first, last) = (hit.saturating_sub(context), hit.saturating_add(context));
         let all = (1..).zip(shown.words::<Arc<str>>(&self.text).lines());
         let kept = all.skip_while(|(number, _)| *number < first).take_while(|(number, _)| *number <= last);

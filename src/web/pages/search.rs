@@ -173,7 +173,7 @@ impl Web {
     fn hit(&self, visitor: &Visitor, report: &SearchReport, around: Option<&FileExcerpt>, row: &SearchRow) -> Markup {
         let passage = report.passage(row);
         let line = match &row.by {
-            HitSource::File { line, .. } => around.map_or(*line, |around| report.line_of(around)),
+            HitSource::File { line, .. } => around.map_or(*line, |around| around.line),
             _ => 0,
         };
         let name = match &row.by {
