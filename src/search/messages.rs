@@ -97,14 +97,11 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
         add_context(db, &mut candidates, &mut context, looked)?;
     }
     let is_found = is_found(&candidates, &context, search.messages_in(looked)?, looked.least_similarity);
-    let mut hits = Vec::new();
-    for (at, score) in rank::rank(&candidates, &context).into_iter().take(looked.limit) {
-        let Some(candidate) = candidates.get(at) else { continue };
-        let (message, conversation) = (candidate.message, candidate.conversation);
-        let text = search.candidate_text(candidate.text)?;
-        let (person, at) = (candidate.person, candidate.at);
-        hits.extend(text.map(|text| MessageHit { message, conversation, person, at, text, score }));
-    }
+    let hit = |(at, score)| {
+        let MessageCandidate { message, conversation, person, at, ref said, .. } = *candidates.get::<usize>(at)?;
+        Some(MessageHit { message, conversation, person, at, text: said.clone(), score })
+    };
+    let hits = rank::rank(&candidates, &context).into_iter().take(looked.limit).filter_map(hit).collect();
     let untrusted = if looked.untrusted_too { 0 } else { search.count_untrusted(&question, looked)? };
     let (hits, rejected) = if is_found { (hits, Vec::new()) } else { (Vec::new(), hits) };
     Ok(MessageMatches { hits, rejected, untrusted })

@@ -220,6 +220,7 @@ fn as_f64(count: usize) -> f64 {
 mod tests {
     use super::*;
     use crate::id::PersonId;
+    use crate::trust::{Label, Labelled, Scope};
     use proptest::prelude::*;
 
     fn candidate(message: i64, words: f64) -> MessageCandidate {
@@ -235,6 +236,7 @@ mod tests {
             holds: Vec::new(),
             asks: 0.0,
             digest: None,
+            said: Labelled::new("".into(), Label::neutral(), Scope::Shared),
         }
     }
 

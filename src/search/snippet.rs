@@ -50,6 +50,9 @@ impl FoldedWords {
     /// Returns which of the search words a piece of text has forms of, and true if it consists of
     /// such forms.
     fn forms_in(&self, piece: &str) -> (Vec<usize>, bool) {
+        if !piece.contains(char::is_alphanumeric) {
+            return (Vec::new(), false);
+        }
         let words = folded_words(piece);
         let is_form = |word: &String| self.0.iter().any(|wanted| is_form_of(word, wanted));
         let is_found = |wanted: &String| words.iter().any(|word| is_form_of(word, wanted));

@@ -20,9 +20,8 @@ use rusqlite::params;
 pub use related::Neighbours;
 
 use crate::id::{ConversationId, MessageId, PersonId};
-use crate::store::StoredText;
 use crate::store::handles::MessageSearch;
-use crate::store::rows::from_row;
+use crate::store::rows::{from_row, text};
 use crate::text::fold;
 use crate::text::question::{self, Question};
 use crate::time::{TimeRange, Timestamp, Zone};
@@ -141,24 +140,28 @@ pub struct MessageCandidate {
     pub asks: f64,
     /// Digest of the text, under which its vector is stored.
     pub digest: Option<String>,
+    /// The text.
+    pub said: Text,
 }
 
 /// Columns of a candidate, to be followed by an expression for its score by words.
 const CANDIDATE: &str =
-    "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id AS text_id, t.label, t.text, NULL AS digest,";
+    "SELECT t.id AS text_id, m.id, m.conversation_id, m.person_id, m.effective_at, t.text, t.label, t.scope,
+    NULL AS digest,";
 /// The same with the digest, where vectors were compared.
 const CANDIDATE_WITH_DIGEST: &str =
-    "SELECT m.id, m.conversation_id, m.person_id, m.effective_at, t.id AS text_id, t.label, t.text,
+    "SELECT t.id AS text_id, m.id, m.conversation_id, m.person_id, m.effective_at, t.text, t.label, t.scope,
     (SELECT digest FROM text_digests WHERE text_id = t.id) AS digest,";
 
 from_row! {
     MessageCandidate {
         text: "text_id", message: "id", conversation: "conversation_id", person: "person_id", at: "effective_at",
-        words: "score", digest,
+        digest, words: "score",
     }
     with |row| {
         linked: 0.0, meaning: None, holds: Vec::new(),
         asks: question::asking_share(row.get_ref("text")?.as_str().unwrap_or_default()),
+        said: text(row, "text")?,
     }
 }
 
@@ -394,12 +397,6 @@ impl MessageSearch<'_> {
         let expression = phrase(prefixes, &question.all.join(" "));
         let sql = "SELECT rowid FROM texts_fts WHERE texts_fts MATCH ?1 ORDER BY rowid DESC LIMIT ?2";
         Ok(self.db.all(sql, params![format!("body : {expression}"), MOST])?.into_iter().collect())
-    }
-
-    /// Returns a text by its row id.
-    pub fn candidate_text(&self, id: i64) -> anyhow::Result<Option<Text>> {
-        let stored: Option<StoredText> = self.db.row("WHERE id = ?1", [id])?;
-        Ok(stored.map(|stored| stored.text))
     }
 
     /// Counts the untrusted texts with any of the words, up to [`COUNT_UP_TO`].

@@ -73,8 +73,9 @@ pub struct EntryRow {
     pub used_at: Option<Timestamp>,
 }
 
-const COLUMNS: &str = "SELECT e.id, e.key, e.path, e.line, e.kind, e.category, e.section, e.name, e.text, e.digest, e.at, e.label, e.scope,
-    coalesce(u.uses, 0) AS uses, u.last_at";
+const COLUMNS: &str =
+    "SELECT e.id, e.key, e.path, e.line, e.kind, e.category, e.digest, e.at, coalesce(u.uses, 0) AS uses, u.last_at,
+    e.section, e.name, e.text, e.label, e.scope";
 const FROM: &str = "FROM entries e LEFT JOIN entry_uses u ON u.key = e.key";
 
 from_row! {
