@@ -50,6 +50,16 @@ pub fn part(markup: &Markup) -> Html<String> {
 
 /// Shows control characters, which belong to no page, as U+FFFD.
 fn without_controls(markup: &str) -> String {
+    // Almost no page has any, which its bytes tell sooner than its characters.
+    let mut before = 0;
+    let is_control = |byte: u8| {
+        let is_second_half = before == 0xc2 && (0x80..0xa0).contains(&byte);
+        before = byte;
+        is_second_half || (byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t'))
+    };
+    if !markup.bytes().any(is_control) {
+        return markup.to_owned();
+    }
     let is_unfit = |char: char| char.is_control() && char != '\n' && char != '\t';
     markup.replace("\r\n", "\n").replace(is_unfit, "\u{fffd}")
 }
@@ -133,4 +143,20 @@ pub async fn explain_refusal(request: Request, next: Next) -> Response {
 /// Answers an address that leads nowhere.
 pub async fn not_found() -> Response {
     message(None, StatusCode::NOT_FOUND, says::NOT_FOUND)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_characters_are_shown_as_such() {
+        for (written, shown) in [
+            ("Tea · €\n\tmore", "Tea · €\n\tmore"),
+            ("one\r\ntwo\rthree", "one\ntwo\u{fffd}three"),
+            ("\u{1}a\u{7f}b\u{80}c\u{9f}d\u{a0}", "\u{fffd}a\u{fffd}b\u{fffd}c\u{fffd}d\u{a0}"),
+        ] {
+            assert_eq!(without_controls(written), shown);
+        }
+    }
 }
