@@ -74,9 +74,10 @@ impl MessageSearch<'_> {
     ) -> anyhow::Result<Vec<MessageId>> {
         if to.lengths.get(&conversation).is_none_or(|messages| *messages > SHORT) {
             let near = "SELECT * FROM (SELECT id FROM messages WHERE conversation_id = ?1 AND id <= ?2 ORDER BY id DESC LIMIT 4)
-                 UNION ALL SELECT * FROM (SELECT id FROM messages WHERE conversation_id = ?1 AND id > ?2 ORDER BY id LIMIT 3)
-                 ORDER BY 1";
-            return self.db.all(near, params![conversation, message]);
+                 UNION ALL SELECT * FROM (SELECT id FROM messages WHERE conversation_id = ?1 AND id > ?2 ORDER BY id LIMIT 3)";
+            let mut near: Vec<MessageId> = self.db.all(near, params![conversation, message])?;
+            near.sort_unstable();
+            return Ok(near);
         }
         let all = match to.short.entry(conversation) {
             Entry::Occupied(known) => known.into_mut(),
