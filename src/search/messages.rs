@@ -96,7 +96,7 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
         search.add_linked_texts(&mut candidates, &first, &terms, looked)?;
         add_context(db, &mut candidates, &mut context, looked)?;
     }
-    let is_found = is_found(&candidates, &context, search.messages_in(looked)?, looked.least_similarity);
+    let is_found = is_found(db, &candidates, &context, looked)?;
     let hit = |(at, score)| {
         let MessageCandidate { message, conversation, person, at, ref said, .. } = *candidates.get::<usize>(at)?;
         Some(MessageHit { message, conversation, person, at, text: said.clone(), score })
@@ -108,21 +108,30 @@ pub fn find_messages(db: Db<'_>, looked: &MessageQuery<'_>) -> anyhow::Result<Me
 }
 
 /// Returns true if the candidates say something about the query, by words or by meaning.
-fn is_found(candidates: &[MessageCandidate], context: &RankContext<'_>, messages: f64, least_similarity: f64) -> bool {
+fn is_found(
+    db: Db<'_>,
+    candidates: &[MessageCandidate],
+    context: &RankContext<'_>,
+    looked: &MessageQuery<'_>,
+) -> anyhow::Result<bool> {
     let (terms, question) = (context.terms, context.question);
-    if terms.all_common || candidates.iter().any(|one| context.exact.contains(&one.text)) {
-        return true;
+    // A text with all the words is about the query, whatever they weigh.
+    let has_all = |one: &MessageCandidate| one.holds.len() == terms.list.len() && !one.holds.is_empty();
+    let is_whole = terms.absent.is_empty() && candidates.iter().any(has_all);
+    if terms.all_common || is_whole || candidates.iter().any(|one| context.exact.contains(&one.text)) {
+        return Ok(true);
     }
     let is_name_unknown = terms.absent.iter().any(|word| question.proper.contains(word));
     let counts = terms.list.iter().map(|(_, count)| *count);
-    let floor = Floor::of(counts, terms.absent.len(), is_name_unknown, messages);
+    let floor = Floor::of(counts, terms.absent.len(), is_name_unknown, db.message_search().messages_in(looked)?);
     if candidates.iter().any(|one| floor.is_about(&one.holds)) {
-        return true;
+        return Ok(true);
     }
     // What was said in a month answers a question for that month, whatever it was.
     let is_dated = !question.months.is_empty() && candidates.iter().any(|one| context.is_dated(one));
-    let stands_out = candidates.iter().any(|one| one.meaning.is_some_and(|similarity| similarity > least_similarity));
-    (is_dated || stands_out) && !is_name_unknown
+    let is_near = |similarity| similarity > looked.least_similarity;
+    let stands_out = candidates.iter().any(|one| one.meaning.is_some_and(is_near));
+    Ok((is_dated || stands_out) && !is_name_unknown)
 }
 
 /// Adds the neighbours of the best candidates to the context, and those of the very best to the
