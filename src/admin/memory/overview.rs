@@ -25,7 +25,7 @@ pub(super) const INDEX: &str = "memory/MEMORY.md";
 /// Maximum number of bytes of `MEMORY.md` at the head of the list.
 const BEGINNING: usize = 2_500;
 /// Number of notes of a page.
-const PAGE: u32 = 50;
+const PAGE: u32 = 40;
 /// Number of days of a page that are read.
 const WEEK: usize = 7;
 /// Files that are loaded automatically and appear in no list while they are readable.
