@@ -96,7 +96,7 @@ impl SearchAdmin<'_> {
     /// Adds to the hits of a page what is shown of them besides their text.
     pub(super) async fn described(&self, hits: Vec<RankedHit>) -> anyhow::Result<Vec<SearchRow>> {
         let zone = self.zone;
-        let describe = move |db: Db<'_>| {
+        let read = move |db: Db<'_>| {
             let rows = hits.into_iter().map(|RankedHit { mut row, entry }| {
                 if let (Some(hit), HitSource::File { .. }) = (entry, &row.by) {
                     let origin = Index::origins_in(db, &[hit.key])?;
@@ -104,17 +104,17 @@ impl SearchAdmin<'_> {
                         origin.iter().find_map(|node| if let Node::File(id) = node { Some(*id) } else { None });
                     row.id = version.unwrap_or(0);
                 }
-                described(db, row, zone)
+                describe(db, row, zone)
             });
             rows.collect()
         };
-        self.journal.read_much(describe).await
+        self.journal.read_much(read).await
     }
 }
 
 /// Adds the title of the conversation, the program that an imported message is from, and the
 /// message with a reflection.
-fn described(db: Db<'_>, row: SearchRow, zone: Zone) -> anyhow::Result<SearchRow> {
+fn describe(db: Db<'_>, row: SearchRow, zone: Zone) -> anyhow::Result<SearchRow> {
     Ok(match (row.by.clone(), row.message) {
         (HitSource::Person(conversation), Some(_)) => SearchRow { title: title_in(db, conversation, zone)?, ..row },
         (HitSource::Assistant(conversation), Some(message)) => {
@@ -151,13 +151,9 @@ const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day,
 
 impl SearchAdmin<'_> {
     pub(super) async fn search_files(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
-        let mut kinds: Vec<EntryKind> =
-            EntryKind::ALL.into_iter().filter(|kind| query.wants(shown_kind(*kind))).collect();
-        match kinds.len() {
-            0 => return Ok(Vec::new()),
-            // No limit, which is quicker.
-            all if all == EntryKind::ALL.len() => kinds.clear(),
-            _ => {}
+        let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| query.wants(shown_kind(*kind))).collect();
+        if kinds.is_empty() {
+            return Ok(Vec::new());
         }
         let party = Party::One(person.clone());
         let question = EntryQuery {

@@ -9,13 +9,14 @@
 //! scored separately in each of these partitions, weighted by its rarity in all searched partitions
 //! together. BM25 is a sum over words, so nothing else changes.
 
-use crate::store::handles::Entries;
 use std::collections::{HashMap, HashSet};
 
 use rusqlite::params;
 
 use super::super::message_search::{COUNT_UP_TO, place};
 use super::found::{Lookup, kind_word, name_word};
+use crate::store::EntryKind;
+use crate::store::handles::Entries;
 use crate::text::fold;
 use crate::text::question::Question;
 use crate::time::TimeRange;
@@ -68,7 +69,8 @@ impl IndexColumn {
             format!("{AND}place : ({})", quoted.join(" OR "))
         };
         let mut limits = String::new();
-        if !lookup.kinds.is_empty() {
+        let are_all = EntryKind::ALL.iter().all(|kind| lookup.kinds.contains(kind));
+        if !lookup.kinds.is_empty() && !are_all {
             limits.push_str(&any(&lookup.kinds.iter().map(|kind| kind_word(*kind)).collect::<Vec<_>>()));
         }
         let names = [("category", &lookup.category), ("section", &lookup.section)];
@@ -277,7 +279,7 @@ fn as_f64(count: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::super::super::Journal;
-    use super::super::{EntryKind, Indexed, NewEntry};
+    use super::super::{Indexed, NewEntry};
     use super::*;
     use crate::id::PersonId;
     use crate::store::Db;
