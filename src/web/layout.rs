@@ -40,16 +40,16 @@ pub fn page(visitor: Option<&Visitor>, path: &str, title: &str, main: Markup) ->
             }
         }
     };
-    part(&markup)
+    part(markup)
 }
 
 /// Renders a part of a page, as it stands in the whole one.
-pub fn part(markup: &Markup) -> Html<String> {
-    Html(without_controls(&markup.0))
+pub fn part(markup: Markup) -> Html<String> {
+    Html(without_controls(markup.into_string()))
 }
 
 /// Shows control characters, which belong to no page, as U+FFFD.
-fn without_controls(markup: &str) -> String {
+fn without_controls(markup: String) -> String {
     // Almost no page has any, which its bytes tell sooner than its characters.
     let mut before = 0;
     let is_control = |byte: u8| {
@@ -58,7 +58,7 @@ fn without_controls(markup: &str) -> String {
         is_second_half || (byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t'))
     };
     if !markup.bytes().any(is_control) {
-        return markup.to_owned();
+        return markup;
     }
     let is_unfit = |char: char| char.is_control() && char != '\n' && char != '\t';
     markup.replace("\r\n", "\n").replace(is_unfit, "\u{fffd}")
@@ -156,7 +156,7 @@ mod tests {
             ("one\r\ntwo\rthree", "one\ntwo\u{fffd}three"),
             ("\u{1}a\u{7f}b\u{80}c\u{9f}d\u{a0}", "\u{fffd}a\u{fffd}b\u{fffd}c\u{fffd}d\u{a0}"),
         ] {
-            assert_eq!(without_controls(written), shown);
+            assert_eq!(without_controls(written.to_owned()), shown);
         }
     }
 }

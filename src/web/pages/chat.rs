@@ -135,7 +135,7 @@ pub async fn chat(
 /// Returns the newest messages alone, for the script.
 pub async fn fragment(Member(visitor): Member, State(web): State<Arc<Web>>) -> Response {
     match web.admin.history().chat(visitor.person.id).await {
-        Ok(recent) => layout::part(&messages(&web, &visitor, &recent)).into_response(),
+        Ok(recent) => layout::part(messages(&web, &visitor, &recent)).into_response(),
         Err(error) => layout::failure(&error),
     }
 }
