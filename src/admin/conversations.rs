@@ -184,10 +184,14 @@ pub(super) fn describe(
     ends: ConversationEnds,
 ) -> anyhow::Result<ConversationItem> {
     let summary = summary_of(db, conversation.id)?;
+    let title = match run_title(db, &conversation)? {
+        Some(title) => title,
+        None => ConversationTitle::Chat(chat_title(db, conversation.id, summary.as_ref())?),
+    };
     Ok(ConversationItem {
         person: person_of(db, &conversation)?,
         ended_at: ends.of(&conversation),
-        title: title_with(db, &conversation, summary.as_ref())?,
+        title,
         summary,
         conversation,
     })
@@ -195,27 +199,26 @@ pub(super) fn describe(
 
 /// The title of a conversation; of a run, what it was for.
 pub(super) fn title_of(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<ConversationTitle> {
-    title_with(db, conversation, summary_of(db, conversation.id)?.as_ref())
+    if let Some(title) = run_title(db, conversation)? {
+        return Ok(title);
+    }
+    let summary = summary_of(db, conversation.id)?;
+    Ok(ConversationTitle::Chat(chat_title(db, conversation.id, summary.as_ref())?))
 }
 
-fn title_with(
-    db: Db<'_>,
-    conversation: &Conversation,
-    summary: Option<&Labelled<SummaryContent>>,
-) -> anyhow::Result<ConversationTitle> {
+/// The title of a run: what it was for. `None` for a chat.
+fn run_title(db: Db<'_>, conversation: &Conversation) -> anyhow::Result<Option<ConversationTitle>> {
     if conversation.kind == ConversationKind::Heartbeat {
-        return Ok(ConversationTitle::Heartbeat(conversation.opened_at));
+        return Ok(Some(ConversationTitle::Heartbeat(conversation.opened_at)));
     }
     let slot = if conversation.kind.is_run() { db.slots().slot_of(conversation.id)? } else { None };
-    let Some(slot) = slot else {
-        return Ok(ConversationTitle::Chat(chat_title(db, conversation.id, summary)?));
-    };
+    let Some(slot) = slot else { return Ok(None) };
     let Some((_, number)) = slot.job.split_once(':') else {
-        return Ok(ConversationTitle::Reflection { job: slot.job, period: slot.period });
+        return Ok(Some(ConversationTitle::Reflection { job: slot.job, period: slot.period }));
     };
     let task = number.parse().ok().map(|id| db.reminders().reminder(ReminderId(id))).transpose()?.flatten();
     let text = task.map(|task| map_labelled(&task.text, |words| shorten(&one_line(words), TITLE)));
-    Ok(ConversationTitle::Task(number.to_owned(), text))
+    Ok(Some(ConversationTitle::Task(number.to_owned(), text)))
 }
 
 /// The name of the conversation's person or group.
