@@ -31,6 +31,8 @@ pub struct YearCalendar {
     pub today: NaiveDate,
     /// Titles of the columns of numbers in the table.
     pub columns: Vec<&'static str>,
+    /// Address that a day leads to, up to its date.
+    pub address: String,
     /// Days with something.
     pub days: BTreeMap<NaiveDate, CalendarDay>,
 }
@@ -39,8 +41,6 @@ pub struct YearCalendar {
 pub struct CalendarDay {
     /// Its date in words.
     pub date: String,
-    /// Address that it leads to.
-    pub link: String,
     /// Number that its shade shows.
     pub weight: u64,
     /// Numbers in the table.
@@ -69,7 +69,7 @@ impl YearCalendar {
                         @for (day, x, y) in &places { @if let Some(of) = self.days.get(day) {
                             @let shade = of.weight.saturating_mul(SHADES).div_ceil(most).clamp(1, SHADES);
                             @let inset = (SHADES - shade) / 2;
-                            a href=(of.link) tabindex="-1" {
+                            a href={ (self.address) (day) } tabindex="-1" {
                                 title { (of.date) ": " (of.words) }
                                 rect class={ "day-" (shade) } x=(x + inset) y=(y + inset) width=(SIDE - 2 * inset) height=(SIDE - 2 * inset) rx="2" {}
                             }
@@ -95,8 +95,8 @@ impl YearCalendar {
         html! { div.scroll tabindex="0" { table {
             caption { (self.title) }
             tr { th scope="col" { "Day" } @for column in &self.columns { th.number scope="col" { (column) } } }
-            @for of in self.days.values().rev() {
-                tr { th scope="row" { a href=(of.link) { (of.date) } } @for number in &of.numbers { td.number { (number) } } }
+            @for (day, of) in self.days.iter().rev() {
+                tr { th scope="row" { a href={ (self.address) (day) } { (of.date) } } @for number in &of.numbers { td.number { (number) } } }
             }
         } } }
     }
@@ -117,7 +117,6 @@ mod tests {
         let day = |text: &str| text.parse::<NaiveDate>().unwrap();
         let of = |weight| CalendarDay {
             date: "26 November 2026".to_owned(),
-            link: "/conversations".to_owned(),
             weight,
             numbers: vec![weight],
             words: "\"><script>".to_owned(),
@@ -127,6 +126,7 @@ mod tests {
             first: day("2025-11-24"),
             today: day("2026-11-26"),
             columns: vec!["Messages"],
+            address: "/conversations?day=".to_owned(),
             days: [(day("2025-11-24"), of(1)), (day("2026-11-26"), of(8))].into(),
         };
         let markup = calendar.markup().into_string();

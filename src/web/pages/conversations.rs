@@ -98,15 +98,16 @@ fn year(calendar: &ConversationCalendar, kind: ConversationKind) -> YearCalendar
         } else {
             (count.conversations, vec![count.conversations], conversations)
         };
-        let (date, link) =
-            (day.format("%-d %B %Y").to_string(), format!("/conversations?kind={}&day={day}", kind.as_str()));
-        (*day, CalendarDay { date, link, weight, numbers, words })
+        (*day, CalendarDay { date: day.format("%-d %B %Y").to_string(), weight, numbers, words })
     });
+    let address =
+        if is_chat { "/conversations?day=".to_owned() } else { format!("/conversations?kind={}&day=", kind.as_str()) };
     YearCalendar {
         title: "The last year, by the day".to_owned(),
         first: calendar.first,
         today: calendar.today,
         columns: if is_chat { vec!["Conversations", "Your messages"] } else { vec!["Conversations"] },
+        address,
         days: days.collect(),
     }
 }

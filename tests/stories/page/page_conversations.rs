@@ -30,13 +30,13 @@ async fn each_day_of_the_year_leads_to_its_conversations() {
     story.say(ADA, "A word of the day after").await;
     let (ada, ben) = (Browser::of(story.app(), "Ada").await, Browser::of(story.app(), "Ben").await);
     let page = ada.get("/conversations").await.text;
-    let link = "/conversations?kind=chat&amp;day=2026-11-20";
+    let link = "/conversations?day=2026-11-20";
     assert_eq!(page.matches(link).count(), 2, "in the picture and in the table: {page}");
     assert!(page.contains("20 November 2026: 2 messages of yours in 1 conversation"), "{page}");
     assert!(page.contains("2 messages of yours") && page.contains("1 message of yours"), "{page}");
-    let day = ada.get("/conversations?kind=chat&day=2026-11-20").await.text;
+    let day = ada.get("/conversations?day=2026-11-20").await.text;
     assert!(day.contains("href=\"/conversations/1\"") && day.matches("<a class=\"title\"").count() == 1, "{day}");
-    let quiet = ada.get("/conversations?kind=chat&day=2026-11-01").await.text;
+    let quiet = ada.get("/conversations?day=2026-11-01").await.text;
     assert!(quiet.contains("None of this kind began on that day."), "{quiet}");
     let bens = ben.get("/conversations").await.text;
     assert!(bens.contains("2026-11-20: ") || bens.contains("20 November 2026: 1 message"), "{bens}");
