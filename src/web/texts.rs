@@ -235,7 +235,17 @@ fn marked(snippet: &Snippet) -> Markup {
 /// Returns the end of an address by which a browser finds the first marked words of a passage on
 /// the page that it opens, and marks them.
 pub fn place_of(passage: &Labelled<Snippet>) -> String {
-    let pieces = passage.open().0.pieces().iter().skip_while(|piece| !piece.is_match).take(MAX_PLACE);
+    place_in(passage.open().0)
+}
+
+/// Returns the same for the line of a hit.
+pub fn place_of_line(lines: &Labelled<Vec<FileLine>>) -> String {
+    let hit = lines.open().0.iter().find(|line| line.is_hit);
+    hit.map(|line| place_in(&line.words)).unwrap_or_default()
+}
+
+fn place_in(snippet: &Snippet) -> String {
+    let pieces = snippet.pieces().iter().skip_while(|piece| !piece.is_match).take(MAX_PLACE);
     let words: String =
         pieces.take_while(|piece| piece.is_match || piece.text == " ").map(|piece| piece.text.as_str()).collect();
     if words.is_empty() { String::new() } else { format!("#:~:text={}", render::encoded(words.trim())) }

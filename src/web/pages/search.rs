@@ -171,7 +171,13 @@ impl Web {
     }
 
     fn hit(&self, visitor: &Visitor, report: &SearchReport, around: Option<&FileExcerpt>, row: &SearchRow) -> Markup {
-        let passage = report.passage(row);
+        let (text, words) = match around.and_then(|around| report.lines(around)) {
+            Some(lines) => (texts::lines_around(&lines), texts::place_of_line(&lines)),
+            None => {
+                let passage = report.passage(row);
+                (texts::passage(&passage), texts::place_of(&passage))
+            }
+        };
         let line = match &row.by {
             HitSource::File { line, .. } => around.map_or(*line, |around| around.line),
             _ => 0,
@@ -192,7 +198,7 @@ impl Web {
             HitSource::Nobody | HitSource::File { .. } => None,
         };
         html! {
-            @match place(row, line, &texts::place_of(&passage)) {
+            @match place(row, line, &words) {
                 Some(place) => a.title href=(place) { (name) },
                 None => span.title { (name) },
             }
@@ -200,10 +206,7 @@ impl Web {
                 (one(row.kind)) @if let Some(author) = author { " · " bdi { (author) } }
                 " · " (render::time(row.at, visitor.zone, visitor.now))
             }
-            @match around.and_then(|around| report.lines(around)) {
-                Some(lines) => (texts::lines_around(&lines)),
-                None => (texts::passage(&passage)),
-            }
+            (text)
         }
     }
 }
