@@ -51,17 +51,26 @@ pub fn part(markup: Markup) -> Html<String> {
 /// Shows control characters, which belong to no page, as U+FFFD.
 fn without_controls(markup: String) -> String {
     // Almost no page has any, which its bytes tell sooner than its characters.
+    let (words, rest) = markup.as_bytes().as_chunks();
     let mut before = 0;
-    let is_control = |byte: u8| {
-        let is_second_half = before == 0xc2 && (0x80..0xa0).contains(&byte);
-        before = byte;
+    let is_control = |byte: &u8| {
+        let is_second_half = before == 0xc2 && (0x80..0xa0).contains(byte);
+        before = *byte;
         is_second_half || (byte.is_ascii_control() && !matches!(byte, b'\n' | b'\t'))
     };
-    if !markup.bytes().any(is_control) {
+    if !words.iter().filter(|word| !is_printable(word)).flatten().chain(rest).any(is_control) {
         return markup;
     }
     let is_unfit = |char: char| char.is_control() && char != '\n' && char != '\t';
     markup.replace("\r\n", "\n").replace(is_unfit, "\u{fffd}")
+}
+
+/// Returns true if all bytes are printable ASCII, looking at them at once: with one below 0x20 the
+/// subtraction sets a high bit, with 0x7f the addition.
+fn is_printable(bytes: &[u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let all = u64::from_ne_bytes(*bytes);
+    (all | all.wrapping_sub(0x20 * ONES) | all.wrapping_add(ONES)) & (0x80 * ONES) == 0
 }
 
 /// Renders the page of what has that name, or the refusal to show it.
@@ -157,6 +166,13 @@ mod tests {
             ("\u{1}a\u{7f}b\u{80}c\u{9f}d\u{a0}", "\u{fffd}a\u{fffd}b\u{fffd}c\u{fffd}d\u{a0}"),
         ] {
             assert_eq!(without_controls(written.to_owned()), shown);
+        }
+        for (filler, before) in ["~", "·"].into_iter().flat_map(|filler| (0..20).map(move |before| (filler, before))) {
+            let page = |char: char| format!("{}{char}{}", filler.repeat(before), filler.repeat(9));
+            for char in ['\0', '\r', '\u{1f}', '\u{7f}', '\u{80}', '\u{9f}'] {
+                assert_eq!(without_controls(page(char)), page('\u{fffd}'), "{char:?} after {before}");
+            }
+            assert_eq!(without_controls(page('\u{a0}')), page('\u{a0}'));
         }
     }
 }
