@@ -43,6 +43,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{Datelike, Month, NaiveDate};
+
 use crate::trust::{Label, Labelled, Scope, Text};
 pub use language::{Language, Locale, Sentence};
 
@@ -117,6 +119,12 @@ pub fn money(micros: u64) -> String {
     } else {
         format!("{whole}.{:04}", rest / 100)
     }
+}
+
+/// Formats a date in English: `26 November 2026`.
+pub fn date(day: NaiveDate) -> String {
+    let month = u8::try_from(day.month()).ok().and_then(|month| Month::try_from(month).ok());
+    format!("{} {} {}", day.day(), month.map_or("", |month| month.name()), day.year())
 }
 
 #[cfg(test)]

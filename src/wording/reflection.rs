@@ -334,12 +334,12 @@ pub fn period_in_words(job: &str, period: &str) -> String {
     let Some(named) = Period::named(span, period) else { return period.to_owned() };
     let first = named.first_day();
     match span {
-        Span::Day => first.format("%-d %B %Y").to_string(),
+        Span::Day => super::date(first),
         Span::Month => first.format("%B %Y").to_string(),
         Span::Week => {
             let last = named.next().first_day().pred_opt().unwrap_or(first);
             let form = if first.format("%m").to_string() == last.format("%m").to_string() { "%-d" } else { "%-d %B" };
-            format!("the week of {} to {}", first.format(form), last.format("%-d %B %Y"))
+            format!("the week of {} to {}", first.format(form), super::date(last))
         }
     }
 }

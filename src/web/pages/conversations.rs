@@ -75,7 +75,7 @@ pub async fn list(
         } } }
         @if let Some(calendar) = calendar.filter(|calendar| !calendar.days.is_empty()) { (year(&calendar, wanted).markup()) }
         @if let Some(day) = day {
-            h2 { (day.first_day().format("%-d %B %Y")) }
+            h2 { (wording::date(day.first_day())) }
             p { a href={ "/conversations?kind=" (wanted.as_str()) } { "All days" } }
         }
         @if report.page.items.is_empty() { p { (if day.is_some() { says::NONE_ON_THAT_DAY } else { says::NO_CONVERSATIONS }) } }
@@ -98,7 +98,7 @@ fn year(calendar: &ConversationCalendar, kind: ConversationKind) -> YearCalendar
         } else {
             (count.conversations, vec![count.conversations], conversations)
         };
-        (*day, CalendarDay { date: day.format("%-d %B %Y").to_string(), weight, numbers, words })
+        (*day, CalendarDay { date: wording::date(*day), weight, numbers, words })
     });
     let address =
         if is_chat { "/conversations?day=".to_owned() } else { format!("/conversations?kind={}&day=", kind.as_str()) };

@@ -262,7 +262,7 @@ fn health_table(report: &HealthReport) -> Markup {
         caption { "Share of each day in which it worked" }
         tr { th scope="col" { "Day" } @for part in &report.parts { th.number scope="col" { (part_name(&part.part)) } } }
         @for (at, day) in days.filter(|(at, _)| is_known(*at)) { tr {
-            th scope="row" { (day.format("%-d %B %Y")) }
+            th scope="row" { (wording::date(*day)) }
             @for part in &report.parts { td.number { @if let Some(health) = part.days.get(at) {
                 (share(health))
                 @if let Some(state @ (HealthState::Ill | HealthState::Off)) = health.worst() { ", " (says::day_state(Some(state.as_str()))) }

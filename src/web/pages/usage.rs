@@ -72,14 +72,10 @@ fn purpose(name: &str) -> String {
     command::purpose(Language::ENGLISH, name)
 }
 
-fn long(day: NaiveDate) -> String {
-    day.format("%-d %B %Y").to_string()
-}
-
 /// Names the days, with links to those before and after.
 fn periods(report: &UsageReport) -> Markup {
     let day = |text: &str| text.parse::<NaiveDate>().ok();
-    let words = |text: &str| day(text).map(long).unwrap_or_default();
+    let words = |text: &str| day(text).map(wording::date).unwrap_or_default();
     let later = day(&report.last).filter(|_| report.last < report.today);
     let later = later.and_then(|last| last.checked_add_days(Days::new(u64::from(report.days) + 1)));
     let is_newest = later.is_some_and(|before| before.to_string() > report.today);
@@ -126,7 +122,7 @@ fn by_day(report: &UsageReport) -> StackedBars {
         .take_while(|(_, written)| *written <= report.last)
         .map(|(day, written)| {
             let of = |purpose: &Vec<&str>| sum(&|line| line.day == written && purpose.contains(&&*line.purpose));
-            (day.format("%d").to_string(), long(day), purposes.iter().map(of).collect())
+            (day.format("%d").to_string(), wording::date(day), purposes.iter().map(of).collect())
         })
         .collect();
     let most = bars.iter().map(|(.., numbers)| numbers.iter().sum::<u64>()).max().unwrap_or_default();
