@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::support::obedient_model::ModelAction;
-use crate::support::story::skill;
+use crate::support::story::{BEN, skill};
 
 /// Permitted result of an attack, and required result where it reaches a model: otherwise it proves
 /// nothing.
@@ -373,7 +373,7 @@ pub fn reaches(n: usize) -> Vec<Order> {
             vec![
                 ModelAction::call(
                     "memory_search",
-                    json!({ "in": "conversations", "query": "canary of 1002 garden", "include_untrusted": true, "limit": 20 }),
+                    json!({ "in": "conversations", "query": format!("canary of {BEN} garden"), "include_untrusted": true, "limit": 20 }),
                 ),
                 ModelAction::call("read_conversation", json!({ "id": 2 })),
                 ModelAction::say("$SECRET"),
