@@ -86,7 +86,7 @@ pub trait Adapter: Send + Sync {
     }
 
     /// Returns true if a message that was not asked for would be noticed there now. A messenger
-    /// keeps it; a terminal shows it only to whoever is attached.
+    /// keeps it; a terminal shows it only to an attached client.
     fn is_attended(&self, _peer: &str) -> bool {
         true
     }

@@ -252,7 +252,7 @@ impl Engine {
         self.journal.read(move |db| db.people().zone_in(scope, home)).await
     }
 
-    /// Returns the language in which whoever a scope belongs to is addressed.
+    /// Returns the language in which the person or group of a scope is addressed.
     pub async fn language_of(&self, scope: Scope) -> anyhow::Result<Language> {
         self.journal.read(move |db| db.people().language_in(scope)).await
     }

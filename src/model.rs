@@ -169,7 +169,7 @@ impl ModelError {
         matches!(self, Self::Later { .. } | Self::Cut)
     }
 
-    /// Returns true if the model cannot answer at present, whatever the request.
+    /// Returns true if the model can answer no request at present.
     pub fn is_outage(&self) -> bool {
         self.is_transient() || matches!(self, Self::NoCredit | Self::BadKey | Self::Rejected(_))
     }

@@ -256,7 +256,7 @@ impl AuthorizableCall<'_> {
         zone.map_err(|error| ToolError::Failed(format!("{error:#}")))
     }
 
-    /// Returns the party that reads the answer and owns the folder; `None` if there is nobody.
+    /// Returns the party that reads the answer and owns the folder; `None` if there is none.
     async fn party(&self, journal: &Journal) -> anyhow::Result<Option<Party>> {
         Ok(match self.scope {
             Scope::Group(stream) => Some(Party::Group(stream)),

@@ -1,8 +1,8 @@
 //! The page's chat as a channel.
 //!
-//! The page shows the journal, so what is stored there has arrived: [`Adapter::send`] only tells the
-//! open pages of its person that there is something to fetch, and an answer waits for nobody. What a
-//! person sends waits in a short queue until it is in the journal, and only then does
+//! The page shows the journal, so what is stored there has arrived: [`Adapter::send`] only tells
+//! the open pages of its person that there is something to fetch, and an answer never waits for
+//! them. What a person sends waits in a short queue until it is in the journal, and only then does
 //! [`WebChat::say`] return; a message that is sent again under its id counts once.
 //!
 //! Kept in memory only: which pages are open, and what of an answer has grown so far.
@@ -197,7 +197,7 @@ impl WebChat {
                 ChatEvent::Restart | ChatEvent::Answer => conversation.grown.clear(),
                 ChatEvent::Message | ChatEvent::Typing => {}
             }
-            // Nobody may look.
+            // Possibly no page is open.
             let _ = conversation.events.send(event);
         }
     }

@@ -46,7 +46,7 @@ pub struct AgendaItem {
     pub at: Timestamp,
     /// Kind.
     pub kind: AgendaKind,
-    /// Its message, if it has happened.
+    /// Message, if it has happened.
     pub message: Option<MessageId>,
     /// Text of what was not said by the person, if it has one.
     pub text: Option<Text>,

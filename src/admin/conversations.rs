@@ -27,11 +27,11 @@ pub struct ConversationItem {
     pub conversation: Conversation,
     /// Name of its person or group.
     pub person: String,
-    /// Its end, if it has ended.
+    /// End; `None` while it is open.
     pub ended_at: Option<Timestamp>,
-    /// Its title.
+    /// Title.
     pub title: ConversationTitle,
-    /// Its summary.
+    /// Summary, if it has one.
     pub summary: Option<Labelled<SummaryContent>>,
 }
 
@@ -42,9 +42,9 @@ pub enum ConversationTitle {
     Chat(Option<Labelled<String>>),
     /// Of a reflection.
     Reflection {
-        /// Its job.
+        /// Name of the job.
         job: String,
-        /// Its period.
+        /// Period that the run looks back on.
         period: String,
     },
     /// Of a check of `HEARTBEAT.md`: its time.

@@ -36,7 +36,7 @@ use crate::wording::{Language, command, personal_data as says};
 const CHUNK: usize = 1 << 20;
 /// Size in bytes from which a file of an archive needs longer headers.
 const LARGE: u64 = 1 << 31;
-/// Maximum overhead of a zip per file beside its two names: both headers; and of its end.
+/// Maximum size of a zip's two headers of a file, without its names, and of the zip's end.
 const OVERHEAD: u64 = 256;
 
 impl HistoryAdmin<'_> {

@@ -4,8 +4,8 @@
 //! The archive is read twice: first to its end, so that a damaged one is refused before anything is
 //! stored, then to store it, some conversations in each transaction. A crash leaves an import that
 //! the same command completes. All of it is untrusted, has the source of its import as its label,
-//! belongs to one person, and starts no work: no turn, no summary, no extraction. A note waits with
-//! those that nobody has promoted, a skill for its review.
+//! belongs to one person, and starts no work: no turn, no summary, no extraction. A note waits
+//! for its promotion, a skill for its review.
 
 mod survey;
 
@@ -240,7 +240,7 @@ impl ImportsAdmin<'_> {
         Ok(guard)
     }
 
-    /// Stores a note as one that nobody has promoted, unless it was stored before.
+    /// Stores a note that waits for its promotion, unless it was stored before.
     async fn write_note(
         &self,
         row: &ImportRow,

@@ -213,7 +213,7 @@ impl Render for ReflectionsReport {
 pub struct ReflectionReport {
     /// The reflection.
     pub item: ReflectionItem,
-    /// Its words, without what became of its actions.
+    /// Text of the report, without the outcomes of its actions.
     pub words: Vec<Text>,
     page: Text,
     /// The conversation of its transcript.

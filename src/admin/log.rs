@@ -88,7 +88,7 @@ impl FromStr for LogPlace {
 pub struct LogQuery {
     /// Only entries at least as grave.
     pub level: Option<LogLevel>,
-    /// Only entries with these words, whatever their case.
+    /// Only entries with these words, in upper or lower case.
     pub words: String,
     /// Only entries before this place.
     pub before: Option<LogPlace>,

@@ -56,7 +56,7 @@ const LISTED: usize = 40;
 pub struct MemoryFile {
     /// Path as its owner sees it.
     pub path: String,
-    /// Its text.
+    /// Text of the file.
     pub text: Text,
     /// SHA-256 of the bytes.
     pub digest: String,

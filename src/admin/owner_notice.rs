@@ -53,7 +53,7 @@ impl OwnerNotice {
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }
     }
 
-    /// An owner, or somebody at the computer, let a stranger in.
+    /// An owner, or a user of the computer, let a stranger in.
     pub fn admitted(person: &Person, at: &Address, by: Option<&str>) -> Self {
         let text = says::admitted_by(&person.name, person.role.as_str(), &address_in_words(at), by);
         Self { text, buttons: vec![(says::UNDO.to_owned(), format!("/people remove {}", person.id))] }

@@ -164,7 +164,8 @@ impl PeopleAdmin<'_> {
         Ok(open.into_iter().find(|(person, _)| person.id == id))
     }
 
-    /// Returns the consequences of handing the root of the workspace over to the owner of that name.
+    /// Returns the consequences of handing the root of the workspace over to the owner of that
+    /// name.
     pub async fn hand_over_plan(&self, name: &str) -> Result<HandOverPlan, CommandError> {
         let new_owner = self.new_owner(name).await?;
         let planned = self.workspace.folders().plan_hand_over(&Party::One(new_owner.clone())).await;

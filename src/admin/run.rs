@@ -60,8 +60,8 @@ impl Origin {
         self.person.as_ref().filter(|_| self.surface.is_chat())
     }
 
-    /// Returns the only person whose words the caller sees: in a chat nobody is shown what others
-    /// said, not even an owner.
+    /// Returns the only person whose words the caller sees: a chat never shows what others said,
+    /// not even to an owner.
     fn own(&self) -> Option<PersonId> {
         self.chat_person().map(|person| person.id)
     }
@@ -166,7 +166,7 @@ impl Admin {
             Query::PendingProposals => shown(&skills.pending().await?),
             Query::Proposals(page) => shown(&skills.proposals(page).await?),
             Query::Proposal(id) => shown(&skills.proposal(id, surface).await?),
-            // Proposals are the owners'; on the command line nobody else acts.
+            // Proposals are the owners'; on the command line only they act.
             Query::ProposalOrigin(_) if origin.only().is_some() => {
                 Err(Answer::refusal(says::OWNER_ONLY.in_language(language)).into())
             }

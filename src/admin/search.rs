@@ -71,7 +71,7 @@ pub enum HitSource {
     Nobody,
     /// A file.
     File {
-        /// Its path.
+        /// Path of the file.
         path: String,
         /// First line of the hit, from 1.
         line: usize,
@@ -96,7 +96,7 @@ impl SearchAdmin<'_> {
         Ok(SearchReport { person: person.name.clone(), words, query, command: "/search", hits, counts, next, is_cut })
     }
 
-    /// The best hits of all sources, at most [`SEARCH_DEPTH`], whatever the page; true if there are
+    /// The best hits of all sources, at most [`SEARCH_DEPTH`], for any page; true if there are
     /// more.
     async fn ranked(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<(Vec<RankedHit>, bool)> {
         let whole = SearchQuery { limit: SEARCH_DEPTH + 1, after: 0, ..query.clone() };
@@ -406,7 +406,7 @@ mod tests {
     }
 
     /// Promise (search/exact-pages): Page by page a search shows each of the best 200 hits once,
-    /// whatever the size of its pages, and says so where it ends.
+    /// for any size of its pages, and says so where it ends.
     #[tokio::test]
     async fn pages_of_a_search_repeat_nothing_and_lose_nothing() {
         let fixture = Fixture::new().await;

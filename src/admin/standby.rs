@@ -1,16 +1,16 @@
 //! Takes over from another machine, from a replica of its home.
 //!
 //! Litestream streams the journal to `journal/` in a folder, and any program that copies files puts
-//! `workspace/`, `skills/` and `experience/` beside it. [`prepare`] rebuilds the journal next to
+//! `workspace/`, `skills/` and `experience/` next to it. [`prepare`] rebuilds the journal next to
 //! the home's files, in `.restoring/`, checks and migrates it, and does with it what a restore does
 //! with a backup, but for one thing: messages and deliveries in progress go on, marked as possibly
 //! repeated (`AfterRestoreMut::mark_pending`). [`finish`] exchanges the state by the plan of a
 //! restore ([`super::restore`]), so a power cut leaves the old state or the new one.
 //!
 //! The journal and the copied files are of slightly different moments. A file that the journal does
-//! not know is untrusted, as after a restore. Nothing authenticates a replica: whoever can write to
-//! its folder can write what this machine will believe. Tables and triggers that are not ours are
-//! refused, and the people who would have access are shown before anything changes.
+//! not know is untrusted, as after a restore. Nothing authenticates a replica: a program that can
+//! write to its folder can write what this machine will believe. Tables and triggers that are not
+//! ours are refused, and the people who would have access are shown before anything changes.
 //!
 //! That only one machine serves is the subject of [`claim`].
 

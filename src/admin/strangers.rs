@@ -1,7 +1,7 @@
 //! `/people admit` and `/people ignore`: senders without access.
 //!
 //! A stranger is let in as a new person and bound to the id from which they wrote. They never
-//! become an existing or earlier person, whatever they are called.
+//! become an existing or earlier person, under any name.
 
 use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! `compline tools` and the page of tools: MCP tools, and the owner's acceptance of each.
 //!
 //! A tool to be accepted is shown in full, with hidden characters made visible, above the digest
-//! that accepts exactly that. Not in a chat: there is no button for it, and no model may be involved.
+//! that accepts exactly that. Not in a chat: there is no button for it, and no model may be
+//! involved.
 
 use crate::admin::ReportsAdmin;
 use std::collections::BTreeMap;
@@ -76,7 +77,7 @@ pub enum ToolAcceptance {
 
 /// A tool of a server.
 pub struct ToolEntry {
-    /// Its state.
+    /// Present state.
     pub state: ToolState,
     /// As it was last seen.
     pub row: OutsideToolRow,

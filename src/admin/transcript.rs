@@ -59,11 +59,11 @@ pub struct TranscriptEntry {
     pub message: StoredMessage,
     /// The author, unless it is the assistant.
     pub speaker: Option<String>,
-    /// Its texts, in order.
+    /// Texts, in order.
     pub texts: Vec<StoredText>,
-    /// Its files.
+    /// Files.
     pub files: Vec<Attachment>,
-    /// Cause of a message that nobody asked for.
+    /// Cause of an unrequested message.
     pub cause: Option<Cause>,
     /// The join of the labels of its texts and files.
     pub label: Label,

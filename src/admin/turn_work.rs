@@ -19,11 +19,11 @@ const MAX_TOOL_TEXT: usize = 2_000;
 pub struct TurnWork {
     /// The turn.
     pub turn: TurnRow,
-    /// Its end.
+    /// End; `None` while it goes on.
     pub ended_at: Option<Timestamp>,
-    /// Its calls of tools, in order.
+    /// Tool calls, in order.
     pub tools: Vec<ToolCallItem>,
-    /// Its calls of models, by purpose and model.
+    /// Model calls, by purpose and model.
     pub models: Vec<SpendLine>,
 }
 

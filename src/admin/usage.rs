@@ -70,11 +70,11 @@ impl ReportsAdmin<'_> {
 /// A conversation that cost much.
 #[derive(Debug, Clone)]
 pub struct DearConversation {
-    /// Its cost in the period.
+    /// Cost in the period.
     pub cost: ConversationCost,
     /// Name of its person or group.
     pub person: String,
-    /// Its item in the list, if it is the reader's own.
+    /// List item, if it is the reader's own.
     pub item: Option<ConversationItem>,
 }
 

@@ -77,7 +77,7 @@ pub struct LockHolder {
     pub since: i64,
 }
 
-/// Returns the holder of a home's lock; `None` if nobody ever held it.
+/// Returns the holder of a home's lock; `None` if it was never held.
 pub fn lock_holder(home: &Home) -> Option<LockHolder> {
     let text = std::fs::read_to_string(home.lock()).ok()?;
     let (process, since) = text.trim().split_once(' ')?;

@@ -118,7 +118,7 @@ async fn serve(config: Config, reloaded: Option<&CliPaths>, printer: Printer) ->
 }
 
 /// Runs the gateway until it is told to stop or to read its configuration again. Then everything is
-/// built anew and stored work resumes, as after any restart. An error means that it did not start.
+/// rebuilt and stored work resumes, as after any restart. An error means that it did not start.
 async fn serve_once(
     config: &Config,
     reloaded: Option<&CliPaths>,

@@ -27,7 +27,7 @@ pub struct Answers {
     pub api_key: Option<SecretFrom>,
     /// Context window of the model, if it is not its usual one.
     pub context_window: Option<u64>,
-    /// Whether the model accepts images, if that is not its usual.
+    /// Acceptance of images, if it is not the model's usual one.
     pub images: Option<bool>,
     /// Price of the model, if it is not its usual one.
     pub price: Option<Price>,

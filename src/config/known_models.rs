@@ -10,7 +10,7 @@ const TABLE: &str = include_str!("../../config/known-models.csv");
 pub struct KnownModel {
     /// Context window, in tokens.
     pub context_window: u64,
-    /// Whether it accepts pictures.
+    /// True if it accepts pictures.
     pub images: bool,
     /// Price, in US dollars.
     pub price: Price,

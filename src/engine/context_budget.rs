@@ -141,7 +141,7 @@ impl ContextBudget {
     }
 
     /// Maximum size of the material of a background question, in estimated tokens: at most that
-    /// many, beside an answer of that many tokens.
+    /// many, with room for an answer of that many tokens.
     pub fn material(&self, answer: u64, most: u64) -> u64 {
         let room = times(self.window.saturating_sub(answer + INSTRUCTIONS), SEND_UP_TO);
         times(room, 1.0 / self.token_ratio).min(most).max(LEAST_MATERIAL)
@@ -289,7 +289,8 @@ mod tests {
             prop_assert!(tokens(shares.verbatim) <= (window / 4).min(32_000));
             prop_assert!(shares.verbatim * 5 <= shown * 2 && shares.newest <= room);
             prop_assert!(tokens(shares.summary) <= (window / 8).max(tokens(LEAST_SUMMARY)));
-            // The summary and what stays fit beside the rest, and leave room for the next exchange.
+            // The summary and what stays fit in with the rest, and leave room for the next
+            // exchange.
             prop_assert!(shares.summary + shares.verbatim <= room * 2 / 3 + 220, "{shares:?} in {room}");
         }
 

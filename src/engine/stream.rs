@@ -567,8 +567,8 @@ impl Engine {
     }
 
     /// Maximum size of the material of a background question, in estimated tokens: at most that
-    /// many, beside an answer of that many tokens. It fits the smallest window, because each model
-    /// may be asked.
+    /// many, with room for an answer of that many tokens. It fits the smallest window, because each
+    /// model may be asked.
     pub(super) fn material(&self, answer: u64, most: u64) -> u64 {
         let pool = &*self.background;
         let of = |index| ContextBudget::of(pool.info(index), pool.token_ratio(index)).material(answer, most);

@@ -55,7 +55,7 @@ pub enum LineKind {
     Quote,
     /// Content of a file.
     File,
-    /// Text sent along that nobody typed.
+    /// Text that was sent along, not typed.
     Carried,
     /// Words of the assistant.
     Reply,

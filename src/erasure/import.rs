@@ -16,8 +16,8 @@ pub struct RemovedImport {
 
 impl Erasure<'_> {
     /// Removes all that an import brought, or resumes a removal that was cut off. Its row says that
-    /// it is being removed from before the first call on. A note goes whatever became of it, unless
-    /// it was promoted: then it is its person's own elsewhere.
+    /// it is being removed from before the first call on. A note is deleted in any
+    /// state but promoted, in which it is its person's own elsewhere.
     ///
     /// # Errors
     /// If the journal or the disk cannot be used; then the removal is resumed later.

@@ -117,7 +117,7 @@ impl CommandWorker {
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
         let (now, is_private) = (self.clock.now(), group.is_none());
         let file = match answer.file {
-            // The page is where its person reads, and nobody else does.
+            // Only its person reads the page.
             Some(file) if self.is_page(address).await? => Some(AnswerFile { address, ..file }),
             file => file,
         };

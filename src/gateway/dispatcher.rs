@@ -41,7 +41,7 @@ pub struct Dispatcher {
     questions: Mutex<Option<StreamCallback>>,
     /// Adapters whose messages cannot be stored at the moment.
     blocked: Mutex<HashSet<&'static str>>,
-    /// People who gained access, for whoever watches the program.
+    /// People who gained access, for observers of the program.
     newcomers: broadcast::Sender<AccessGranted>,
 }
 

@@ -1,8 +1,8 @@
 //! Local socket, through which the command line and chat clients reach the running gateway.
 //!
-//! It has mode 0600, so whoever can open it could also read the journal; its clients are therefore
-//! trusted like the person who owns the home. A connection either chats (as a client of the
-//! terminal adapter) or runs one command.
+//! It has mode 0600, so a program that can open it could also read the journal; its clients are
+//! therefore trusted like the person who owns the home. A connection either chats (as a client of
+//! the terminal adapter) or runs one command.
 
 use std::io;
 use std::path::Path;

@@ -1,5 +1,5 @@
 //! The folders of a party as a tree, of which a page shows a part: the open one with those above
-//! it, what lies beside them, and then the others from the top on, as many as fit.
+//! it, their neighbours, and then the others from the top on, as many as fit.
 
 use std::collections::{BTreeMap, BTreeSet};
 

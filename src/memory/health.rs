@@ -141,8 +141,8 @@ impl WorkspaceChecks<'_> {
         Ok(fixed)
     }
 
-    /// Adds an index line for one note of a party. Returns false if the note has one, or none can be
-    /// added.
+    /// Adds an index line for one note of a party. Returns false if the note has one, or none can
+    /// be added.
     pub async fn list_note(&self, who: &Party, path: &str, now: Timestamp) -> anyhow::Result<bool> {
         Ok(self.list_unlisted(who, Some(path), now).await? > 0)
     }

@@ -98,7 +98,7 @@ pub fn of_content(
     Ok((row, label))
 }
 
-/// Returns the label of a picture in a file: nobody typed what it shows.
+/// Returns the label of a picture in a file: its content was not typed.
 pub fn of_pixels(label: Label) -> Label {
     if label.is_trusted() { label.join_with(&Label::untrusted(Source::unknown())) } else { label }
 }

@@ -22,7 +22,7 @@ pub struct AgentMemory {
     pub size: u64,
     /// True for the agent in use and its profile, which cannot be switched off.
     pub is_own: bool,
-    /// Whether it comes to mind by itself.
+    /// True if it comes to mind by itself.
     pub is_on: bool,
     /// Label of the name.
     pub label: Label,

@@ -92,7 +92,7 @@ impl WorkspaceFiles<'_> {
             let root = workspace.0.disk.folder("")?;
             let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let unlink = || rustix::fs::unlinkat(&root.fd, UNNAMED, AtFlags::empty());
-            // A crash may have left the name, and whoever has it open needs it no more.
+            // A crash may have left the name, and a program that has it open no longer needs it.
             let _ = unlink();
             let file =
                 rustix::fs::openat(&root.fd, UNNAMED, flags, Mode::RUSR | Mode::WUSR).map_err(io::Error::from)?;

@@ -23,7 +23,7 @@ pub struct ListedModel {
     pub name: String,
     /// Context window, in tokens.
     pub context_window: Option<u64>,
-    /// Whether it accepts pictures.
+    /// True if it accepts pictures.
     pub images: Option<bool>,
     /// Price, in US dollars.
     pub price: Option<Price>,

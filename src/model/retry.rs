@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::{ModelError, ModelInfo};
 use crate::time::Backoff;
 
-/// How often a model is called for one request, and the longest wait in between.
+/// Maximum number of calls of a model for one request, and the longest wait between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Calls in all.

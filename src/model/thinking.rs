@@ -28,9 +28,9 @@ struct Reader {
     shown: String,
     is_thinking: bool,
     is_code: bool,
-    /// Whether thinking was found.
+    /// True if thinking was found.
     found: bool,
-    /// Whether some thinking has ended.
+    /// True if some thinking has ended.
     ended: bool,
 }
 

@@ -5,7 +5,7 @@
 //! is reviewed, an unannounced one is announced once the turn that made it is over, so that it
 //! never overtakes the answer, and the time to decide runs from then. Every owner who can be
 //! reached is told; the text is shown unasked only to the one from whose conversations it comes, or
-//! to all if it is nobody's. The reviewer can only restrict what the policy allows: any answer
+//! to all if there is none. The reviewer can only restrict what the policy allows: any answer
 //! other than its clear yes leaves the proposal waiting. Its answer is as untrusted as the text
 //! that it read. A setting that leaves out the reviewer leaves out nothing else.
 

@@ -308,7 +308,7 @@ impl Schedule {
         let words = answer.open().0;
         let Some(report) = to_report(words).filter(|_| !is_empty(words)) else { return Ok(None) };
         let (id, now, zone) = (owner.id, self.clock.now(), self.zone_of(owner.id).await?);
-        // Who names a time wants to be told then: each day counts anew.
+        // A named time is meant for each day, so each day counts separately.
         let since = if file.is_some_and(|file| file.asked_times().any()) {
             Period::containing(Span::Day, now, zone).begins(zone)
         } else {

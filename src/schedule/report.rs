@@ -2,7 +2,7 @@
 //!
 //! A run says with an agreed word that it has nothing to report
 //! ([`NOTHING_TO_REPORT`](says::NOTHING_TO_REPORT)). An answer that begins or ends with the word
-//! sends nothing: models put their reasoning before or after it, and it is addressed to nobody.
+//! sends nothing: models put their reasoning before or after it, and it has no addressee.
 //! Where the word is only mentioned, in the middle of a message or of its first sentence ("…, but
 //! the oven is on"), the message counts, because a lost message is worse than one too many: it is
 //! sent without the word.

@@ -11,8 +11,8 @@
 //! A request of an owner does not change which time is covered. The period has to be over, earlier
 //! periods without a slot go first, and a finished period is repeated only if the request says so.
 //! The new run then counts, and the older one stays as it is. A missed period is covered alone,
-//! without the others of its slot. The current day can be looked at so far: that is a job of its own
-//! ([`SO_FAR`]), so the day's slot still comes.
+//! without the others of its slot. The current day can be looked at so far: that is a job of its
+//! own ([`SO_FAR`]), so the day's slot still comes.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -266,7 +266,7 @@ impl Schedule {
         Ok(result)
     }
 
-    /// Requests a reflection on the current day up to now, each time anew.
+    /// Requests a reflection on the current day up to now, even if there was one before.
     async fn ask_so_far(&self, person: PersonId, now: Timestamp) -> anyhow::Result<OnDemandResult> {
         let day = Period::containing(Span::Day, now, self.zone);
         let (from, name) = (day.begins(self.zone), day.to_string());

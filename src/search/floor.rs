@@ -4,8 +4,8 @@
 //! one: the measure is what was searched. A word weighs its rarity among the texts of the scope,
 //! squared, so that common words hardly count; a word that occurs nowhere weighs as much as one
 //! that occurs once. A text is about a query if its words hold a share of the weight of all. A
-//! proper name that occurs nowhere raises this share: the query is about somebody or something
-//! unknown.
+//! proper name that occurs nowhere raises this share: the query is about an unknown person or
+//! thing.
 //!
 //! By meaning, a text has to be nearer to the query than the texts of the scope are to each other,
 //! so no model needs a threshold of its own. A query with an unknown name is not answered by

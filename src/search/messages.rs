@@ -115,7 +115,7 @@ fn is_found(
     looked: &MessageQuery<'_>,
 ) -> anyhow::Result<bool> {
     let (terms, question) = (context.terms, context.question);
-    // A text with all the words is about the query, whatever they weigh.
+    // A text with all the words is about the query, regardless of their weights.
     let has_all = |one: &MessageCandidate| one.holds.len() == terms.list.len() && !one.holds.is_empty();
     let is_whole = terms.absent.is_empty() && candidates.iter().any(has_all);
     if terms.all_common || is_whole || candidates.iter().any(|one| context.exact.contains(&one.text)) {
@@ -127,7 +127,7 @@ fn is_found(
     if candidates.iter().any(|one| floor.is_about(&one.holds)) {
         return Ok(true);
     }
-    // What was said in a month answers a question for that month, whatever it was.
+    // Any message of a month answers a question for that month.
     let is_dated = !question.months.is_empty() && candidates.iter().any(|one| context.is_dated(one));
     let is_near = |similarity| similarity > looked.least_similarity;
     let stands_out = candidates.iter().any(|one| one.meaning.is_some_and(is_near));

@@ -100,12 +100,12 @@ pub struct Question {
 /// Source of random numbers from 0 to 1, for the waits between attempts.
 pub type Jitter = fn() -> f64;
 
-/// How a request is asked of the models of a pool.
+/// Rules for asking the models of a pool.
 #[derive(Clone, Copy)]
 pub struct AskPolicy<'a> {
     /// Attempts at each model. With more than one, the caller has to be counted as working.
     pub retry: RetryPolicy,
-    /// Whether the other models are asked when the first gives no answer.
+    /// True if the other models are asked when the first gives no answer.
     pub falls_back: bool,
     /// Receives the answer while it grows.
     pub sink: &'a dyn StreamSink,
@@ -392,7 +392,7 @@ impl ModelPool {
         *circuit
     }
 
-    /// Whether the model at `next` may answer after that failure of the one at `index`.
+    /// Returns true if the model at `next` may answer after that failure of the one at `index`.
     fn may_help(&self, error: &ModelError, index: usize, next: usize) -> bool {
         let infos = self.info(index).zip(self.info(next));
         infos.is_some_and(|(current, next)| retry::should_fall_back(error, current, next))
@@ -449,12 +449,12 @@ pub(super) struct Circuit {
 }
 
 impl Circuit {
-    /// Whether the model failed so often that it gets no retries.
+    /// Returns true if the model failed so often that it gets no retries.
     pub(super) fn has_opened(self) -> bool {
         self.open_until.is_some()
     }
 
-    /// Whether other models are asked first.
+    /// Returns true if other models are asked first.
     pub(super) fn is_open(self, now: Timestamp) -> bool {
         self.open_until.is_some_and(|until| now < until)
     }

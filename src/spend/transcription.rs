@@ -73,7 +73,7 @@ impl Transcriber {
     }
 
     /// Transcribes a recording that is no larger than the reserved size, with retries. Each further
-    /// attempt is reserved anew. The caller has to be counted as working.
+    /// attempt is reserved separately. The caller has to be counted as working.
     ///
     /// # Errors
     /// As for a model. A recording that is larger than it was said to be is

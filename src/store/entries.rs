@@ -147,8 +147,8 @@ impl Entries<'_> {
         self.db.rows("WHERE scope = ?1 ORDER BY path", [scope])
     }
 
-    /// Returns the indexed notes of a folder, without those named like a day, by path from the first
-    /// after `after` on.
+    /// Returns the indexed notes of a folder, without those named like a day, by path from the
+    /// first after `after` on.
     pub fn note_paths(&self, folder: &str, after: &str, limit: u32) -> anyhow::Result<Vec<String>> {
         let sql = format!(
             "SELECT path FROM indexed WHERE path > max(?1 || '/', ?2) AND path < ?1 || '0' \

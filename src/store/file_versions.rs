@@ -271,8 +271,8 @@ impl FileVersions<'_> {
         self.db.rows("WHERE f.path = ?1 ORDER BY f.id DESC LIMIT ?2", params![path, limit])
     }
 
-    /// Counts the files of a scope that the assistant changed after that time, with a tool or by facts
-    /// from a conversation.
+    /// Counts the files of a scope that the assistant changed after that time, with a tool or by
+    /// facts from a conversation.
     pub fn changed_by_assistant(&self, scope: Scope, since: Timestamp) -> anyhow::Result<u32> {
         // Only rows after the newest one from before that time are read.
         self.db.one(

@@ -1,5 +1,5 @@
-//! Permissions of a person for one conversation: a source that they sent themselves and vouch for, a
-//! tool of another program that is used without a question, or a host or recipient that no loaded
+//! Permissions of a person for one conversation: a source that they sent themselves and vouch for,
+//! a tool of another program that is used without a question, or a host or recipient that no loaded
 //! skill names.
 //!
 //! A grant holds until it is taken back, used up, or its conversation ends; that of a tool also

@@ -4,7 +4,7 @@
 //! methods, and reaches other families through `self.db` or `self.tx()`. All SQL passes through
 //! [`Db::prepare_cached`], where tests can make a scope check permissive.
 //!
-//! [`Db::one`], [`Db::first`] and [`Db::all`] read whatever type the caller expects: a value, a
+//! [`Db::one`], [`Db::first`] and [`Db::all`] read any type that the caller expects: a value, a
 //! tuple, or a struct with a `from_row!` declaration. [`Db::row`] and [`Db::rows`] read structs
 //! that are declared with their table, and take only the rest of the query.
 

@@ -60,7 +60,7 @@ pub struct ImportRow {
     pub kind: ArchiveKind,
     /// Name of the archive's file.
     pub name: String,
-    /// Whose it is.
+    /// Scope that owns it.
     pub scope: Scope,
     /// Progress.
     pub state: ImportState,
@@ -72,7 +72,7 @@ pub struct ImportRow {
     pub messages: i64,
     /// Number of conversations that it brought.
     pub conversations: i64,
-    /// Number of notes that it brought and that nobody has dropped.
+    /// Number of notes that it brought, without the dropped ones.
     pub notes: i64,
     /// Number of skills that it proposed.
     pub skills: i64,
@@ -93,7 +93,7 @@ from_row! {
 pub struct NewImport {
     /// Stream of the person.
     pub stream: StreamId,
-    /// Whose it is.
+    /// Scope that owns it.
     pub scope: Scope,
     /// Program that the archive comes from.
     pub kind: ArchiveKind,

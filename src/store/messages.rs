@@ -32,7 +32,7 @@ pub enum MessageKind {
     Reflection,
     /// A message to a person that they did not ask for.
     Sent,
-    /// A message of an imported archive, whoever wrote it there.
+    /// A message of an imported archive, by any author.
     Imported,
 }
 

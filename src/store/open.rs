@@ -80,7 +80,8 @@ impl Journal {
     }
 
     fn begin(path: &Path, mut connection: Connection, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
-        // All in one transaction, each with its record: cut off anywhere, the next start applies them.
+        // All in one transaction, each with its record: cut off anywhere, the next start applies
+        // them.
         embedded::migrations::runner().set_grouped(true).run(&mut connection).map_err(|error| {
             let source = std::error::Error::source(&error).and_then(|s| s.downcast_ref::<rusqlite::Error>());
             match source.and_then(rusqlite::Error::sqlite_error_code) {
@@ -250,7 +251,7 @@ fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// Plans each statement once, without regard to the values of its parameters. SQLite would compare
-/// these with the conditions of partial indexes, and plan anew whenever one of them changes.
+/// these with the conditions of partial indexes, and plan again whenever one of them changes.
 /// Source: <https://sqlite.org/c3ref/c_dbconfig_defensive.html>, `SQLITE_DBCONFIG_ENABLE_QPSG`.
 fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
@@ -363,8 +364,8 @@ mod tests {
         }
     }
 
-    /// Promise (operation/upgrade-cut-off): A first start or an upgrade that is cut off is made again
-    /// in full by the next start.
+    /// Promise (operation/upgrade-cut-off): A first start or an upgrade that is cut off is made
+    /// again in full by the next start.
     #[test]
     fn migrations_are_applied_together_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();

@@ -244,7 +244,7 @@ impl Outbox<'_> {
     }
 
     /// Returns the oldest pending delivery to that address. In quiet hours `held` is the lesser
-    /// urgency that is held back, beside [`Urgency::Kept`].
+    /// urgency that is held back, as [`Urgency::Kept`] always is.
     pub fn next_outbox(&self, address: AddressId, held: Option<Urgency>) -> anyhow::Result<Option<OutboxRow>> {
         self.db.first(NEXT, params![address, 0, "", held.map_or("", Urgency::as_str)])
     }
@@ -288,8 +288,8 @@ impl Outbox<'_> {
         )
     }
 
-    /// Returns the addresses of a person at which something waits for somebody to attach that was
-    /// not asked for.
+    /// Returns the addresses of a person at which an unrequested message waits for a client to
+    /// attach.
     pub fn unasked_where_attended(&self, person: PersonId) -> anyhow::Result<Vec<AddressId>> {
         self.db.all(
             "SELECT DISTINCT a.id FROM addresses a JOIN outbox o ON o.address_id = a.id
@@ -427,7 +427,7 @@ impl OutboxMut<'_> {
     }
 
     /// Moves everything pending for an address that was not asked for to another address of the
-    /// same person. It is rendered anew there.
+    /// same person. It is rendered again there.
     pub fn move_unasked(&self, from: AddressId, to: AddressId) -> anyhow::Result<()> {
         self.db.run(
             "UPDATE outbox SET repeated = 1 WHERE address_id = ?1 AND state = 'pending' AND urgency <> 'asked'

@@ -139,7 +139,7 @@ impl People<'_> {
         Ok(name.and_then(|name| Zone::named(&name)).unwrap_or(home))
     }
 
-    /// The same for whoever a scope belongs to.
+    /// The same for the person or group of a scope.
     pub fn zone_in(&self, scope: Scope, home: Zone) -> anyhow::Result<Zone> {
         if let Scope::Person(id) = scope { self.zone_of(id, home) } else { Ok(home) }
     }
@@ -160,12 +160,12 @@ impl People<'_> {
         language.map_or_else(|| self.home_language(), Ok)
     }
 
-    /// The same for whoever a scope belongs to.
+    /// The same for the person or group of a scope.
     pub fn language_in(&self, scope: Scope) -> anyhow::Result<Language> {
         if let Scope::Person(id) = scope { self.language_of(id) } else { self.home_language() }
     }
 
-    /// The same for whoever writes from an address.
+    /// The same for the person or group of an address.
     pub fn language_at(&self, address: AddressId) -> anyhow::Result<Language> {
         let person: Option<Option<PersonId>> =
             self.db.first("SELECT person_id FROM addresses WHERE id = ?1", [address])?;

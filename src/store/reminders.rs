@@ -191,7 +191,7 @@ impl RemindersMut<'_> {
         })
     }
 
-    /// Changes a waiting reminder, or sets one that is done anew. Returns false if it is neither.
+    /// Changes a waiting reminder, or sets one that is done again. Returns false if it is neither.
     pub fn change_reminder(&self, id: ReminderId, change: &ReminderChange) -> anyhow::Result<bool> {
         let (words, label, _) = change.text.open();
         let cron = change.cron.as_deref().unwrap_or_default();

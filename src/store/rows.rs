@@ -1,4 +1,4 @@
-//! How rows are read (as values, tuples and structs; words as enums) and inserted.
+//! Reads rows (as values, tuples and structs; words as enums) and inserts them.
 //!
 //! strum names the words of a stored enum, and [`stored_word!`] lets SQL parameters and rows carry
 //! the enum itself. A word that the enum lacks is an error at the read, never a default.
@@ -115,8 +115,8 @@ pub(super) fn text(row: &Row<'_>, column: &str) -> rusqlite::Result<Text> {
     Ok(Labelled::new(words, columns.read("label")?, columns.read("scope")?))
 }
 
-/// The columns of a row, read by name. Most queries have them in the order of the reads, so the next
-/// one is tried before a search through all.
+/// The columns of a row, read by name. Most queries have them in the order of the reads, so the
+/// next one is tried before a search through all.
 pub(super) struct Columns<'a> {
     row: &'a Row<'a>,
     next: usize,

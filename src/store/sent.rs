@@ -39,7 +39,7 @@ pub enum CauseKind {
 }
 
 /// Disturbance that a delivery may cause. All but [`Urgency::Asked`] was not asked for: while
-/// nobody is attached to a terminal, it goes to another channel of its person.
+/// no client is attached to a terminal, it goes to another channel of its person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum Urgency {

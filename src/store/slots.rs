@@ -187,8 +187,8 @@ impl Slots<'_> {
         )
     }
 
-    /// Returns the newest slots of a scope, ended after that time, that were missed or failed and not
-    /// run again.
+    /// Returns the newest slots of a scope, ended after that time, that were missed or failed and
+    /// not run again.
     pub fn missed_slots(&self, scope: Scope, since: Timestamp, limit: u32) -> anyhow::Result<Vec<SlotRow>> {
         self.db.rows(
             "WHERE scope = ?1 AND ended_at > ?2 AND state IN ('missed', 'failed')

@@ -1,7 +1,7 @@
 //! Browsers that are signed in, and the one-time codes that sign one in.
 //!
 //! Codes and cookies are random and stored as digests. A session belongs to a person with the role
-//! of its beginning: removal and any change of role end it, and it is read anew for each request.
+//! of its beginning: removal and any change of role end it, and it is read again for each request.
 
 use rusqlite::params;
 use sha2::{Digest, Sha256};
@@ -63,7 +63,7 @@ pub struct WebSession {
     pub looked_at: Timestamp,
     /// Colours.
     pub theme: Theme,
-    /// Whether single keys are shortcuts.
+    /// True if single keys are shortcuts.
     pub shortcuts: bool,
 }
 

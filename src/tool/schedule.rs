@@ -170,7 +170,7 @@ impl Tool for ListScheduled {
 }
 
 /// `change_scheduled`: changes one of the person's own entries. A single reminder that is done can
-/// be set anew.
+/// be set again.
 struct ChangeScheduled(ScheduleStore);
 
 impl ChangeScheduled {

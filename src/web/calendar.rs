@@ -39,13 +39,13 @@ pub struct YearCalendar {
 
 /// A day with something.
 pub struct CalendarDay {
-    /// Its date in words.
+    /// Date in words.
     pub date: String,
     /// Number that its shade shows.
     pub weight: u64,
     /// Numbers in the table.
     pub numbers: Vec<u64>,
-    /// Its events in words.
+    /// Events in words.
     pub words: String,
 }
 

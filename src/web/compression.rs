@@ -16,7 +16,7 @@ use flate2::write::GzEncoder;
 
 use super::guard::Via;
 
-/// Level for pages, which are compressed anew for each request.
+/// Level for pages, which are compressed for each request.
 const QUICK: Compression = Compression::fast();
 /// Size in bytes above which pages are also compressed on this computer.
 const LARGE: usize = 50_000;

@@ -1,4 +1,4 @@
-//! QR codes as SVG: black on white whatever the colours of the page, because not every telephone
+//! QR codes as SVG: black on white in any colours of the page, because not every telephone
 //! reads a code that is light on dark.
 
 use maud::{Markup, html};

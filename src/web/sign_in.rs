@@ -3,7 +3,7 @@
 //! The code of a link stands behind `#`, so that no server, log or referrer gets it. The script
 //! puts it into the form and asks whom it signs in; the person then confirms. Without script the
 //! code is pasted. A wrong code changes nothing: to try out 128 random bits is hopeless, and
-//! whoever could void links by guessing could keep everyone out.
+//! an attacker who could void links by guessing could keep everyone out.
 
 use std::sync::Arc;
 

@@ -90,8 +90,8 @@ impl Web {
     }
 }
 
-/// Returns true for a request that came from this computer. Its name alone says nothing: whoever
-/// reaches the port can claim it.
+/// Returns true for a request that came from this computer. Its name alone says nothing,
+/// because any program that reaches the port can claim it.
 fn is_here(via: Via, peer: SocketAddr) -> bool {
     via == Via::Local && peer.ip().to_canonical().is_loopback()
 }

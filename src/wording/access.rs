@@ -296,10 +296,10 @@ pub fn hand_over_effects(from: &str, to: &str, from_folder: &str, new_owner_fold
     ]
 }
 
-/// What a hand-over leaves as it is.
+/// Remark: limits of a hand-over.
 pub const HAND_OVER_KEEPS: &str = "Files are moved, not changed, and neither is shown the other's.";
 
-/// How to confirm a hand-over in a chat.
+/// Instruction for confirming a hand-over in a chat.
 pub fn how_to_hand_over(to: &str) -> String {
     format!("To do it, send `/people handover {to} yes`.")
 }

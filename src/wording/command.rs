@@ -269,7 +269,7 @@ pub fn usage_people(language: Language, rows: &str) -> String {
     format!("**{}**\n{rows}", say!(language, "usage-by-person"))
 }
 
-/// Author of a message that nobody asked for, with its cause.
+/// Author of an unrequested message, with its cause.
 pub fn by_itself(language: Language, from: &str, kind: &'static str, number: Option<i64>) -> String {
     let cause = say!(language, "cause", kind = kind);
     let cause = number.map_or_else(|| cause.clone(), |number| format!("{cause} {number}"));
@@ -396,7 +396,7 @@ pub fn person(name: &str, role: &str, came_in: &str, addresses: &[String]) -> St
     format!("- **{name}**, {role}, {how}: {addresses}")
 }
 
-/// Reply to a list of nobody.
+/// Reply to an empty list of strangers.
 pub const NO_STRANGERS: &str = "There is nobody without access.";
 
 /// List of unknown senders.

@@ -39,7 +39,7 @@ pub fn set_aside_of(person: Option<&str>, channel: &str, id: OutboxId) -> Progra
 pub const ALLOWED: Sentence = Sentence("decision-allowed");
 /// The same: refused.
 pub const NOT_ALLOWED: Sentence = Sentence("decision-not-allowed");
-/// The same: nobody decided in time.
+/// The same: no decision came in time.
 pub const EXPIRED: Sentence = Sentence("decision-expired");
 /// Decision shown in place of the buttons of a question about a memory: kept.
 pub const KEPT: Sentence = Sentence("decision-kept");

@@ -116,7 +116,7 @@ pub fn left_today(money: &str, tokens: &str) -> String {
     format!("Left today: {money}, and {tokens} tokens of models without a price.")
 }
 
-/// What an answer had from the memory without a search.
+/// Heading of the memory that an answer was given without a search.
 pub const CAME_TO_MIND: &str = "Came to mind from the memory:";
 
 /// Cost of models without a price.

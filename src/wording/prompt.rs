@@ -201,7 +201,7 @@ impl PersonalRules<'_> {
         )
     }
 
-    /// Rules of a run that nobody reads along.
+    /// Rules of a run without a reader.
     pub fn run(&self) -> String {
         let Self { agent, person, .. } = self;
         format!(

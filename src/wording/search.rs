@@ -109,7 +109,7 @@ pub const SPOKEN: &str = "(spoken)";
 pub const FILE: &str = "(file)";
 /// Part of a message: its text after a later edit.
 pub const EDITED: &str = "(edited later)";
-/// Part of a message: text that nobody typed.
+/// Part of a message: text that was not typed.
 pub const CARRIED: &str = "(attached)";
 
 /// Speaker: the assistant, without being asked.

@@ -337,8 +337,8 @@ pub fn too_long_to_push(id: ProposalId) -> String {
 /// Title of the button that shows a proposal.
 pub const SHOW: &str = "Show it";
 
-/// Notice to an owner that a proposal waits whose text comes from somebody else's conversations; of
-/// a group if there is no name.
+/// Notice to an owner that a proposal waits whose text comes from another person's conversations;
+/// of a group if there is no name.
 pub fn waits_from(id: ProposalId, from: Option<&str>) -> ProgramText {
     let from = from.map_or_else(|| "a group".to_owned(), ToOwned::to_owned);
     ProgramText::message(format!(

@@ -75,7 +75,7 @@ pub fn journal(version: u32, known: u32) -> String {
     }
 }
 
-/// How the files compare with the journal.
+/// Comparison of the files with the journal.
 pub fn files(matching: usize, unknown: usize, behind: usize) -> String {
     let mut text = format!("{} as the journal says.", plural(matching, "file is", "files are"));
     if behind > 0 {
@@ -111,7 +111,7 @@ pub const CONFIRM: &str =
     "\nIs the other machine off? Two gateways take each other's messages. Type yes to take over: ";
 /// Result: not confirmed.
 pub const NOT_CONFIRMED: &str = "Not confirmed; nothing was changed.";
-/// Error: nobody can be asked.
+/// Error: there is no terminal for a question.
 pub const NEEDS_YES: &str = "Nobody can be asked here whether the other machine is off\n\
     fix: repeat it at a terminal, or with --yes";
 /// Error: a gateway runs here.
@@ -141,7 +141,7 @@ pub fn taken_over(computer: &str, since: Option<&str>, claim: &Path) -> String {
     with_fix(&served_by(computer, since), &fix)
 }
 
-/// Warning: nobody knows whether another gateway serves.
+/// Warning: it is unknown whether another gateway serves.
 pub fn unknown_claim(folder: &Path) -> String {
     format!(
         "{} cannot be written, so whether another machine has taken over is unknown until it can be.",

@@ -214,7 +214,7 @@ fn reason(language: Language, label: &Label) -> String {
     }
 }
 
-/// How to be rid of questions about text from outside.
+/// Instruction for ending the questions about text from outside.
 fn way_out(language: Language, label: &Label) -> String {
     let can_be_vouched_for = label.sources().any(Source::can_be_vouched_for);
     match (label.is_trusted(), can_be_vouched_for) {

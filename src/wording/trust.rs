@@ -17,7 +17,7 @@ pub const HEAD: Sentence = Sentence("trust-head");
 pub const OPEN: Sentence = Sentence("trust-open");
 /// State of an item that was vouched for.
 pub const VOUCHED: Sentence = Sentence("trust-vouched");
-/// State of an item that somebody else wrote.
+/// State of an item that another person wrote.
 pub const FOREIGN: Sentence = Sentence("trust-foreign");
 /// There is no item of that number.
 pub const NO_SUCH_ITEM: Sentence = Sentence("trust-no-such-item");
@@ -50,7 +50,7 @@ pub fn others(language: Language, sources: &str) -> String {
     say!(language, "trust-others", sources = shorten(sources, SOURCES))
 }
 
-/// How to vouch for an item.
+/// Instruction for vouching for an item.
 pub const HOW: Sentence = Sentence("trust-how");
 
 /// A tool that is used without a question.

@@ -26,7 +26,7 @@ pub struct BackupRow {
     pub size: u64,
     /// Number of files in it, without the journal.
     pub files: usize,
-    /// Whether the configuration is in it.
+    /// True if it contains the configuration.
     pub has_config: bool,
 }
 

@@ -19,7 +19,7 @@ pub struct OpenPath {
     pub check: &'static str,
     /// The path.
     pub path: PathBuf,
-    /// Its permissions.
+    /// Present permissions.
     pub mode: u32,
     /// The permissions that it should have.
     pub wanted: u32,

@@ -1,5 +1,5 @@
-//! Signal, as far as it can be told from files: who can reach its socket, whether received files can
-//! be read, and whether the configured daemon loses messages.
+//! Signal, as far as it can be told from files: who can reach its socket, whether received files
+//! can be read, and whether the configured daemon loses messages.
 //!
 //! The socket has no password: anyone who can open it can write in the owner's name and read all
 //! messages. So one of its parent folders has to exclude others. The mode of the socket itself is

@@ -24,7 +24,7 @@ use crate::wording::Language;
 pub struct NoteSection {
     /// Number of the section in its note, from 0.
     pub number: usize,
-    /// Its text.
+    /// Text of the section.
     pub text: Text,
     /// SHA-256 of the bytes.
     pub digest: String,

@@ -80,7 +80,7 @@ impl Name {
 
     /// The path of a new note with that name.
     pub(super) fn new_path(&self) -> String {
-        // The instructions are shared: they are made at the start, and nobody needs a copy.
+        // The instructions are shared: they are made at the start, and no person needs a copy.
         let own = self.top.clone().filter(|top| ["HEARTBEAT.md", "USER.md"].contains(&top.as_str()));
         own.or_else(|| self.elsewhere.first().cloned()).unwrap_or_else(|| format!("memory/{}.md", self.stem))
     }
@@ -99,7 +99,7 @@ pub(super) fn short(path: &str) -> String {
     name.strip_prefix("memory/untrusted/").or_else(|| name.strip_prefix("memory/")).unwrap_or(name).to_owned()
 }
 
-/// Returns a name that leads to exactly this file, whatever other files there are: the shortest, if
+/// Returns a name that leads to exactly this file, regardless of other files: the shortest, if
 /// several do.
 pub fn address(path: &str) -> String {
     let inner = path.strip_prefix("memory/").unwrap_or(path);

@@ -155,7 +155,7 @@ impl MemoryAdmin<'_> {
     }
 }
 
-/// Whose hand wrote a version, and when.
+/// Author of a version, and the time of writing.
 fn written(version: &FileRow, locale: Locale) -> String {
     let origin = says::version_origin(locale.language, &version.author, &version.cause);
     origin::written(locale.language, &locale.near(version.at), &origin)

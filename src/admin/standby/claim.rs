@@ -41,7 +41,7 @@ pub enum Held {
     Ours,
     /// Another home took over later, or serves already.
     By(Claim),
-    /// The folder cannot be read or written, so nobody knows.
+    /// The folder cannot be read or written, so it is unknown.
     Unknown,
 }
 
@@ -89,7 +89,7 @@ pub async fn bind(journal: &Journal, home: &Home) -> anyhow::Result<bool> {
     }
 }
 
-/// Returns who serves; `None` if nobody says so.
+/// Returns the claim of the gateway that serves; `None` if there is none.
 pub fn read(folder: &Path) -> Option<Claim> {
     let text = fs::read(folder.join(CLAIM)).ok().filter(|text| text.len() <= MAX_LENGTH)?;
     serde_json::from_slice(&text).ok()

@@ -298,7 +298,7 @@ fn commands_like(typed: &str) -> Vec<String> {
     found
 }
 
-/// Place for the status, as wide whatever it says.
+/// Place for the status, of constant width.
 struct StatusPlace(String);
 
 impl Hint for StatusPlace {

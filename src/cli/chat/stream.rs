@@ -241,8 +241,8 @@ impl StreamedAnswer {
     }
 }
 
-/// Returns the part of a block whose lines look the same whatever follows: up to the first line
-/// with an open mark. Tables are shown whole, because their columns depend on all rows.
+/// Returns the part of a block whose lines look the same with any continuation: up to the first
+/// line with an open mark. Tables are shown whole, because their columns depend on all rows.
 fn settled_part(block: &str) -> &str {
     if block.lines().any(|line| line.trim_start().starts_with('|')) {
         return "";

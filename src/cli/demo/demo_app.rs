@@ -44,7 +44,7 @@ pub enum Device {
     Phone,
 }
 
-/// A message that nobody asked for.
+/// An unrequested message.
 pub struct Arrived {
     /// Device on which it arrived.
     pub device: Device,

@@ -73,7 +73,7 @@ impl Adapter for DemoPhone {
     }
 
     async fn ack(&self, _cursor: Option<&str>) {
-        // Nobody waits for it any more if the demonstration is over.
+        // After the demonstration it has no receiver.
         let _ = self.stored.send(()).await;
     }
 

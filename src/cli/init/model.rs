@@ -255,7 +255,7 @@ impl Wizard<'_> {
         known_model(self.answers.provider, self.answers.base_url.as_deref(), name)
     }
 
-    /// Takes what the server said of the model, and asks for what nobody knows.
+    /// Takes what the server said of the model, and asks for the rest.
     fn ask_unknown(&mut self, listed: &[ListedModel], is_own: bool) -> Result<(), CliError> {
         let name = self.answers.model.clone().unwrap_or_default();
         if self.known(&name).is_some() {

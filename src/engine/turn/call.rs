@@ -86,7 +86,7 @@ impl Turn<'_> {
         } else {
             toolbox.decide(&call.name, &call.arguments, &about).await
         };
-        // In a system run nobody can be asked, and the answer is no at once.
+        // A system run has no person to ask, so the answer is no at once.
         let person = self.row.person.filter(|_| !self.kind().is_run());
         let sentence = match (decision, person) {
             (Decision::Ask(ask), Some(person)) => {

@@ -97,7 +97,7 @@ fn announce(item: &mut Item<'_>, from: &Address) -> anyhow::Result<()> {
 /// Grants access by a valid code: links the address to the person and tells every owner.
 fn grant_access(item: &mut Item<'_>, from: &Address, used: &UsedCode) -> anyhow::Result<()> {
     let (tx, person) = (item.tx, &used.person);
-    // Owners are told at their earlier addresses: a new one may belong to somebody else.
+    // Owners are told at their earlier addresses: a new one may belong to another person.
     let owners = tx.people().reachable_owners()?;
     let address = tx.addresses().link(from, Some(person.id), item.now)?;
     notify_of_code(item, &owners, used, from, address)?;

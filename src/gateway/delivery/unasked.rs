@@ -1,6 +1,6 @@
-//! Deliveries that nobody asked for, and those whose occasion has passed.
+//! Unrequested deliveries, and those whose occasion has passed.
 //!
-//! A terminal is an address for them only while somebody is attached. What waits there otherwise
+//! A terminal is an address for them only while a client is attached. What waits there otherwise
 //! moves to the person's next channel, in one transaction that also forgets how it was rendered; a
 //! part whose outcome is unknown makes the first part there a possible repeat. It moves when a
 //! client leaves, when its person writes elsewhere, and at the start.
@@ -29,7 +29,7 @@ pub(super) enum Decision {
 }
 
 impl Delivery {
-    /// Moves what was not asked for to the person's next channel, unless somebody is attached here.
+    /// Moves unrequested messages to the person's next channel, unless a client is attached here.
     pub(super) async fn move_unasked(&self) -> anyhow::Result<()> {
         let (dispatcher, id) = (&self.dispatcher, self.queue.id);
         if self.queue.adapter.is_attended(&self.queue.address.peer) {

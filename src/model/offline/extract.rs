@@ -222,8 +222,8 @@ const SETTLED: &str = "\
     done|finished|settled|no longer|not needed|forget about|forget it|called off|cancelled|canceled|is over|erledigt|fertig|\
     nicht mehr|hat sich|abgesagt|vergiss";
 
-/// Returns the open items that nobody calls settled: in a sentence that says so and names half of
-/// an item's words.
+/// Returns the open items that no sentence settles: one that says so and names half of an item's
+/// words.
 fn still_open(open: Vec<String>, lines: &[SpokenLine<'_>]) -> Vec<String> {
     let by_persons = lines.iter().filter(|line| line.speaker == LineSpeaker::Person);
     let sentences = by_persons.flat_map(|line| words::sentences(line.words));

@@ -111,7 +111,7 @@ impl Sentence<'_> {
         }));
     }
 
-    /// Something is sent to somebody other than the person.
+    /// Something is sent to a recipient other than the person.
     fn sends(&self) -> Option<Range<usize>> {
         let verb = self.of(Send).find(|verb| self.is_act(verb))?;
         let leads_out = |towards: &Mark| {

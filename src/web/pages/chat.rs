@@ -140,7 +140,7 @@ pub async fn fragment(Member(visitor): Member, State(web): State<Arc<Web>>) -> R
     }
 }
 
-/// How the answer is wanted: `script` for no page.
+/// Requested form of the answer: `script` for no page.
 #[derive(Deserialize)]
 pub struct SentBy {
     #[serde(default)]

@@ -105,7 +105,7 @@ fn address_of(name: &str) -> String {
 }
 
 impl Web {
-    /// Saves what was typed. Whatever hinders that, it stays in the form.
+    /// Saves the typed text. If that fails, the text stays in the form.
     async fn save(&self, visitor: &Visitor, name: &str, form: &NoteForm) -> Response {
         let NoteForm { section, digest, text, .. } = form;
         let again = || editor(name, *section, digest, &texts::typed_field("text", text));

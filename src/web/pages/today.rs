@@ -104,7 +104,7 @@ fn answers(number: QuestionId) -> Markup {
     } }
 }
 
-/// What may have happened since the last look.
+/// Possible events since the last look.
 struct News<'a> {
     /// Messages, some of them older.
     past: &'a PastItems,

@@ -5,7 +5,7 @@ pub const NOTHING_TO_FIX: &str = "There is nothing to fix.";
 /// Remark about checks that are not made by opening a page.
 pub const NOT_CHECKED_HERE: &str = "`compline doctor` also tries the disk, the model and the channels; `compline doctor --fix` \
     fixes what cannot do harm.";
-/// Remark beside the button of the checks that read everything.
+/// Remark next to the button of the checks that read everything.
 pub const CHECK_READS_ALL: &str = "Reads the whole journal and all files of the memory.";
 /// Remark about the checks that read everything.
 pub const CHECK_TAKES_TIME: &str = "This has just read the whole journal and all files of the memory.";

@@ -29,7 +29,7 @@ struct Workbook {
     /// Entries by id.
     entries: BTreeMap<String, String>,
     strings: Vec<String>,
-    /// Whether each style displays a date.
+    /// For each style, true if it displays a date.
     dates: Vec<bool>,
     /// Days are counted from 1904.
     is_1904: bool,
