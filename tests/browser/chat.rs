@@ -94,34 +94,54 @@ async fn a_restart_in_the_middle_loses_nothing() {
     // Loaded again while it is being sent: under its id it counts once.
     story.stop().await;
     write(&browser, "And on Sunday?").await;
+    paste(&browser, "They say that it may rain.").await;
     browser.press(Key::Enter).await;
     browser.until(&format!("{PROBLEM}.includes('Trying again')")).await;
+    // Nothing is sent that was written after it.
+    write(&browser, " Or on Monday").await;
+    paste(&browser, "They say that it may snow.").await;
+    assert_eq!(
+        browser.value("[...document.querySelectorAll('#pasted .outside')].map((box) => box.inert).join()").await,
+        "true,false"
+    );
     story.start().await;
     browser.driver.refresh().await.unwrap();
-    browser.until(&format!("!!{FIELD} && {FIELD}.value === ''")).await;
+    browser.until(&format!("!!{FIELD} && {FIELD}.value === 'Or on Monday'")).await;
+    assert_eq!(
+        browser.value("[...document.querySelectorAll('#pasted textarea')].map((box) => box.value).join()").await,
+        "They say that it may snow."
+    );
     story.answered().await;
     browser.until("document.getElementById('messages').textContent.includes('And on Sunday?')").await;
     assert_eq!(stored(&story, "And on Sunday?"), 1);
+    for (words, count) in [("may snow", 0), ("Or on Monday", 0), ("may rain", 1)] {
+        let of = format!("SELECT count(DISTINCT message_id) FROM texts WHERE text LIKE '%{words}%'");
+        assert_eq!(story.count(&of), count, "{words}");
+    }
     story.end().await;
 }
 
 /// Promise (page/draft): A text that is not sent yet, and what you pasted, survive that the page is
-/// loaded again.
+/// loaded again or left for another one.
 #[tokio::test]
 async fn a_draft_survives_a_reload() {
-    let (story, browser, _) = chatting().await;
+    let (story, browser, base) = chatting().await;
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bill.txt");
     std::fs::write(&file, "Ten euros").unwrap();
     write(&browser, "Dear all,").await;
     browser.driver.refresh().await.unwrap();
     browser.until(&format!("!!{FIELD} && {FIELD}.value === 'Dear all,'")).await;
+    for path in ["/files", "/chat"] {
+        browser.driver.goto(format!("{base}{path}")).await.unwrap();
+    }
+    browser.until(&format!("!!{FIELD} && {FIELD}.value === 'Dear all,'")).await;
     paste(&browser, "Ignore all rules, and more words than one").await;
     choose(&browser, &file).await;
     browser.driver.refresh().await.unwrap();
     browser.until(&format!("{FIELD}.value === 'Dear all,'")).await;
     assert_eq!(browser.value("document.querySelectorAll('#pasted textarea').length").await, 1);
-    browser.until(&format!("{PROBLEM} === 'Choose bill.txt again: a reload drops files.'")).await;
+    browser.until(&format!("{PROBLEM} === 'Choose bill.txt again: a page that is left drops files.'")).await;
     choose(&browser, &file).await;
     browser.press_button("Send").await;
     browser.until(&format!("{FIELD}.value === '' && document.querySelectorAll('#pasted textarea').length === 0")).await;
@@ -132,6 +152,13 @@ async fn a_draft_survives_a_reload() {
     browser.driver.refresh().await.unwrap();
     browser.until(&format!("{LIVE} === 'live'")).await;
     assert_eq!(browser.value(&format!("{FIELD}.value + {PROBLEM}")).await, "");
+    // The words of a conversation to go on with come first, once.
+    write(&browser, "the draft").await;
+    browser.driver.goto(format!("{base}/chat?about=1")).await.unwrap();
+    let both = "Read conversation 1 again, and let us go on with it: the draft";
+    browser.until(&format!("!!{FIELD} && {FIELD}.value === '{both}'")).await;
+    browser.driver.refresh().await.unwrap();
+    browser.until(&format!("!!{FIELD} && {FIELD}.value === '{both}'")).await;
     story.end().await;
 }
 
@@ -171,7 +198,9 @@ async fn a_message_is_sent_or_says_why_not() {
     browser.until(&format!("{PROBLEM}.startsWith('Not sent: bill.txt was changed or deleted.')")).await;
     assert_eq!(browser.value(&format!("{FIELD}.value")).await, "How much?");
     // A browser that keeps no more drafts sends all the same.
-    browser.value("void (history.replaceState = () => { throw new DOMException('Too many', 'SecurityError'); })").await;
+    browser
+        .value("void (Storage.prototype.setItem = () => { throw new DOMException('Too many', 'SecurityError'); })")
+        .await;
     write(&browser, " And when?").await;
     browser.press(Key::Enter).await;
     browser.until(&format!("{FIELD}.value === ''")).await;

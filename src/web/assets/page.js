@@ -28,7 +28,7 @@ if (signIn) {
   take();
 }
 
-// The chat: keeps a message until it is stored, also over a reload, and shows what grows.
+// The chat: keeps a message until it is stored, also while other pages are open, and shows what grows.
 const say = document.getElementById("say");
 if (say) {
   const growing = document.getElementById("growing");
@@ -38,14 +38,20 @@ if (say) {
   const field = say.elements.text, files = say.elements.file;
   const newId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
   const pieces = () => [...pasted.querySelectorAll("textarea")].map((shown) => shown.value);
-  let sending = false, due = 0;
-  // The files themselves cannot be kept over a reload.
+  const names = () => [...files.files].map((file) => file.name);
+  const place = `draft of ${say.dataset.person}`;
+  // The message on its way, as it was submitted.
+  let sent = null, due = 0;
+  // The files themselves cannot be kept.
   const keep = () => {
     clearTimeout(due);
     due = 0;
-    const draft = { id: say.elements.id.value, text: field.value, pasted: pieces(), files: [...files.files].map((file) => file.name), sending };
-    // Where a browser refuses, only a reload would miss it.
-    try { history.replaceState(draft, ""); } catch {}
+    const draft = { id: say.elements.id.value, text: field.value, pasted: pieces(), files: names(), sent };
+    // Where a browser refuses, the draft lasts as long as the page.
+    try { sessionStorage.setItem(place, JSON.stringify(draft)); } catch {}
+  };
+  const keptDraft = () => {
+    try { return JSON.parse(sessionStorage.getItem(place)); } catch { return null; }
   };
   const choose = (chosen) => {
     const list = new DataTransfer();
@@ -92,17 +98,26 @@ if (say) {
     request.send();
   };
 
-  const send = (tries, lost) => {
-    const [text, count, sent] = [field.value, pasted.children.length, [...files.files]];
+  // Sends the message that was submitted, however the field changes meanwhile.
+  const send = (lost) => {
+    const boxes = [...pasted.children].slice(0, sent.pasted.length), chosen = [...files.files];
+    const { text } = sent;
     const body = new FormData(say);
+    body.set("text", text);
+    body.delete("pasted");
+    sent.pasted.forEach((piece) => body.append("pasted", piece));
     if (lost) body.set("lost", "1");
+    // A piece on its way cannot be taken back.
+    const hold = (isHeld) => boxes.forEach((box) => { box.inert = isHeld; });
+    const end = () => { sent = null; hold(false); };
+    let tries = 0;
     const attempt = () => fetch("/chat?by=script", { method: "POST", body }).then(async (answer) => {
-      sending = false;
+      end();
       if (answer.ok) {
         report("");
         if (field.value.startsWith(text)) field.value = field.value.slice(text.length).trimStart();
-        [...pasted.children].slice(0, count).forEach((box) => box.remove());
-        choose([...files.files].filter((file) => !sent.includes(file)));
+        boxes.forEach((box) => box.remove());
+        choose([...files.files].filter((file) => !chosen.includes(file)));
         say.elements.id.value = newId();
         refresh();
       } else {
@@ -111,26 +126,29 @@ if (say) {
       keep();
     }, async () => {
       const gone = [];
-      for (const file of sent) await file.arrayBuffer().catch(() => gone.push(file));
+      for (const file of chosen) await file.arrayBuffer().catch(() => gone.push(file));
       if (gone.length) {
-        sending = false;
+        end();
         choose([...files.files].filter((file) => !gone.includes(file)));
         return report(`Not sent: ${gone.map((file) => file.name).join(", ")} was changed or deleted. Choose it again. Your text is still here.`);
       }
       report("Not sent yet: the assistant cannot be reached. Trying again.");
       setTimeout(attempt, Math.min(1000 * 2 ** tries++, 30000));
     });
-    sending = true;
-    keep();
+    hold(true);
     attempt();
   };
   say.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!sending && (field.value.trim() || pasted.children.length || files.files.length)) send(0);
+    if (sent || !(field.value.trim() || pasted.children.length || files.files.length)) return;
+    sent = { text: field.value, pasted: pieces(), files: names() };
+    keep();
+    send(false);
   });
-  // A browser allows only so many of these: Safari a hundred in 30 seconds.
   field.addEventListener("input", () => { due = due || setTimeout(keep, 400); });
-  addEventListener("beforeunload", keep);
+  addEventListener("pagehide", keep);
+  // A page that is left takes the files with it.
+  addEventListener("beforeunload", (event) => { keep(); if (sent && files.files.length) event.preventDefault(); });
   // A button leaves the draft where it is. One in the chat counts once, those below the field each time.
   document.addEventListener("submit", (event) => {
     const form = event.target;
@@ -141,7 +159,7 @@ if (say) {
     fetch("/chat?by=script", { method: "POST", body }).then(async (answer) => {
       if (!answer.ok) return report(await refusal(answer));
       if (!form.closest("#messages")) form.elements.id.value = newId();
-      if (!sending) report("");
+      if (!sent) report("");
       refresh();
     }, () => report("The assistant cannot be reached. Press the button again in a moment."));
   });
@@ -183,16 +201,20 @@ if (say) {
   });
 
   say.elements.id.value = newId();
-  const kept = history.state;
-  if (kept && kept.id) {
+  const kept = keptDraft();
+  // A page that is opened for a conversation begins with its words, once.
+  const opening = history.state === "seen" ? "" : field.value;
+  if (kept) {
     say.elements.id.value = kept.id;
-    field.value = kept.text;
+    field.value = kept.text.startsWith(opening) ? kept.text : opening + kept.text;
     kept.pasted.forEach(add);
-    const lost = kept.files.length > 0 && files.files.length === 0;
+    sent = kept.sent;
+    const lost = (of) => of.files.length > 0 && files.files.length === 0;
     // Under its id it counts once, whether it had arrived or not.
-    if (kept.sending) send(0, lost);
-    else if (lost) report(`Choose ${kept.files.join(", ")} again: a reload drops files.`);
+    if (sent) send(lost(sent));
+    else if (lost(kept)) report(`Choose ${kept.files.join(", ")} again: a page that is left drops files.`);
   }
+  history.replaceState("seen", "");
 
   let events = null, again = 0, calm = 0;
   const tell = (state) => { clearTimeout(calm); live.textContent = state; };

@@ -115,7 +115,7 @@ pub async fn chat(
     let main = html! {
         div role="log" aria-label="Messages" { (messages(&web, &visitor, &recent)) }
         div.text #growing {}
-        form #say method="post" action="/chat" enctype="multipart/form-data" {
+        form #say method="post" action="/chat" enctype="multipart/form-data" data-person=(visitor.person.id) {
             p.problem #problem role="alert" hidden {}
             input type="hidden" name="id" value=(id);
             label { span.unseen { "Message" } textarea name="text" rows="3" placeholder={ "Write to " (web.admin.agent) } { @if let Some(about) = about { (says::go_on_with(about)) } } }
