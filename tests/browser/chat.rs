@@ -233,6 +233,26 @@ async fn a_paste_is_marked_until_it_is_called_ones_own() {
     story.end().await;
 }
 
+/// Proves: page/buttons
+#[tokio::test]
+async fn the_focus_stays_at_a_question_that_is_decided() {
+    let (story, browser, _) = chatting().await;
+    story.model.calls("remind", serde_json::json!({ "when": "in 1 hour", "text": "the oven" }));
+    paste(&browser, "Remind her of the oven in an hour.").await;
+    write(&browser, "What does this say?").await;
+    browser.press(Key::Enter).await;
+    story.answered().await;
+    let yes = "document.querySelector('#messages form button')";
+    browser.until(&format!("!!{yes}")).await;
+    story.model.says("It is set.");
+    browser.value(&format!("void {yes}.focus()")).await;
+    browser.press(Key::Enter).await;
+    story.answered().await;
+    browser.until("document.getElementById('messages').textContent.includes('It is set.')").await;
+    browser.until("document.activeElement.matches('#messages > li') && document.activeElement.textContent.includes('Allowed')").await;
+    story.end().await;
+}
+
 /// Proves: page/chat-files
 #[tokio::test]
 async fn files_are_chosen_or_dropped() {

@@ -74,7 +74,12 @@ if (say) {
     for (const entry of [...list.children]) if (!kept.has(entry.id)) entry.remove();
     [...fresh.children].forEach((entry, at) => {
       const old = list.children[at];
-      if (!old) list.append(entry); else if (!old.isEqualNode(entry)) old.replaceWith(entry);
+      if (!old) return list.append(entry);
+      const hasFocus = old.contains(document.activeElement);
+      if (old === document.activeElement) entry.tabIndex = -1;
+      if (old.isEqualNode(entry)) return;
+      old.replaceWith(entry);
+      if (hasFocus) { entry.tabIndex = -1; entry.focus(); }
     });
     stored = Math.min(stored, grown);
     growing.textContent = growing.textContent.slice(stored);
