@@ -14,6 +14,9 @@ use crate::support::page_list::pages;
 
 async fn every_page_is_good(name: &str, access: Access) {
     let story = home::everything().await;
+    for folder in ["plans", "people/2-ada"] {
+        story.writes(&format!("{folder}/Screenshot_20261127_101500_of_a_name_without_a_break.txt"), "A long name");
+    }
     let reader = Browser::of(story.app(), name).await;
     let paths = pages(&reader, access).await;
     assert!(paths.len() >= 10, "{paths:?}");
