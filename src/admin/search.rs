@@ -23,8 +23,8 @@ use crate::id::{ConversationId, MessageId};
 use crate::people::Person;
 use crate::search::snippet::{FoldedWords, Snippet};
 use crate::store::ArchiveKind;
-use crate::time::Timestamp;
-use crate::trust::{Labelled, Text};
+use crate::time::{Timestamp, Zone};
+use crate::trust::{Labelled, Scope, Text};
 use crate::wording::command as says;
 use crate::wording::import::imported_from;
 use crate::wording::why::all_in_words;
@@ -86,24 +86,25 @@ impl SearchAdmin<'_> {
             context: query.context.min(MOST_AROUND),
             ..query.clone()
         };
-        let (mut ranked, is_cut) = self.ranked(person, &query).await?;
+        let zone = self.engine.zone_of(Scope::Person(person.id)).await?;
+        let (mut ranked, is_cut) = self.ranked(person, &query, zone).await?;
         let counts = counts(&ranked);
         ranked.drain(..query.after.min(ranked.len()));
         let next = (ranked.len() > query.limit).then(|| query.after.saturating_add(query.limit));
         ranked.truncate(query.limit);
         let words = FoldedWords::new(&query.words);
-        let hits = self.with_files(person, self.described(ranked).await?, &words).await?;
+        let hits = self.with_files(person, self.described(ranked, zone).await?, &words).await?;
         Ok(SearchReport { person: person.name.clone(), words, query, command: "/search", hits, counts, next, is_cut })
     }
 
     /// The best hits of all sources, at most [`SEARCH_DEPTH`], for any page; true if there are
     /// more.
-    async fn ranked(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<(Vec<RankedHit>, bool)> {
+    async fn ranked(&self, person: &Person, query: &SearchQuery, zone: Zone) -> anyhow::Result<(Vec<RankedHit>, bool)> {
         let whole = SearchQuery { limit: SEARCH_DEPTH + 1, after: 0, ..query.clone() };
         let ((messages, mut is_cut), files, skills) = tokio::try_join!(
-            self.search_messages(person, &whole),
-            self.search_files(person, &whole),
-            self.search_skills(person, &whole)
+            self.search_messages(person, &whole, zone),
+            self.search_files(person, &whole, zone),
+            self.search_skills(person, &whole, zone)
         )?;
         is_cut |= files.len() > SEARCH_DEPTH || skills.len() > SEARCH_DEPTH;
         let mut hits = Vec::new();

@@ -42,11 +42,12 @@ impl SearchAdmin<'_> {
         &self,
         person: &Person,
         query: &SearchQuery,
+        zone: Zone,
     ) -> anyhow::Result<(Vec<RankedHit>, bool)> {
         if query.is_for_entries() || !(query.wants(SearchKind::Message) || query.wants(SearchKind::Conversation)) {
             return Ok((Vec::new(), false));
         }
-        let (scope, query, zone) = (Scope::Person(person.id), query.clone(), self.zone);
+        let (scope, query) = (Scope::Person(person.id), query.clone());
         self.journal.read_much(move |db| find_conversations(db, scope, &query, zone)).await
     }
 }
@@ -94,8 +95,7 @@ fn message_row(kind: SearchKind, id: i64, hit: MessageHit) -> RankedHit {
 
 impl SearchAdmin<'_> {
     /// Adds to the hits of a page what is shown of them besides their text.
-    pub(super) async fn described(&self, hits: Vec<RankedHit>) -> anyhow::Result<Vec<SearchRow>> {
-        let zone = self.zone;
+    pub(super) async fn described(&self, hits: Vec<RankedHit>, zone: Zone) -> anyhow::Result<Vec<SearchRow>> {
         let read = move |db: Db<'_>| {
             let rows = hits.into_iter().map(|RankedHit { mut row, entry }| {
                 if let (Some(hit), HitSource::File { .. }) = (entry, &row.by) {
@@ -150,7 +150,12 @@ fn title_in(db: Db<'_>, id: Option<ConversationId>, zone: Zone) -> anyhow::Resul
 const NOTES: [EntryKind; 4] = [EntryKind::Fact, EntryKind::Note, EntryKind::Day, EntryKind::Text];
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_files(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
+    pub(super) async fn search_files(
+        &self,
+        person: &Person,
+        query: &SearchQuery,
+        zone: Zone,
+    ) -> anyhow::Result<Vec<RankedHit>> {
         let kinds: Vec<EntryKind> = EntryKind::ALL.into_iter().filter(|kind| query.wants(shown_kind(*kind))).collect();
         if kinds.is_empty() {
             return Ok(Vec::new());
@@ -160,7 +165,7 @@ impl SearchAdmin<'_> {
             kinds,
             agents: query.agent.iter().cloned().collect(),
             category: query.category.clone(),
-            time: query.time(self.zone),
+            time: query.time(zone),
             section: query.section.clone(),
             case: query.case,
             untrusted_too: true,
@@ -210,8 +215,13 @@ fn title(name: &Text) -> Labelled<String> {
 }
 
 impl SearchAdmin<'_> {
-    pub(super) async fn search_skills(&self, person: &Person, query: &SearchQuery) -> anyhow::Result<Vec<RankedHit>> {
-        let is_limited = query.is_for_entries() || query.time(self.zone) != TimeRange::ALL;
+    pub(super) async fn search_skills(
+        &self,
+        person: &Person,
+        query: &SearchQuery,
+        zone: Zone,
+    ) -> anyhow::Result<Vec<RankedHit>> {
+        let is_limited = query.is_for_entries() || query.time(zone) != TimeRange::ALL;
         // Members search what is their own.
         if !query.wants(SearchKind::Skill) || is_limited || person.role != Role::Owner {
             return Ok(Vec::new());

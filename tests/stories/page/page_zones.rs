@@ -52,6 +52,11 @@ async fn each_page_shows_the_times_of_its_visitor() {
     story.say(BEN, "Are you there?").await;
     let ben = Browser::of(story.app(), "Ben").await;
     assert!(ben.get("/conversations").await.text.contains("22 November 2026: 1 message of yours"));
+    // A search by days means those of his clock.
+    for (limit, is_found) in [("since=2026-11-22", true), ("until=2026-11-21", false)] {
+        let page = ben.get(&format!("/search?q=there&{limit}")).await.text;
+        assert_eq!(page.contains("<mark>there</mark>"), is_found, "{limit}: {page}");
+    }
     assert!(ben.get("/usage").await.text.contains(" to 21 November 2026"), "a day of the budget is one of the home");
     story.end().await;
 }
