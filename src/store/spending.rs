@@ -153,16 +153,17 @@ impl Spending<'_> {
     }
 
     /// Returns spending by day, person, purpose, model and whether the price is known, newest day
-    /// first; of one person, or of all. Both days are included.
+    /// first; of one person, or of all. Both days are included. The name of a removed person ends
+    /// in their number, because another may have it by now.
     pub fn spend_lines(&self, person: Option<PersonId>, first: &str, last: &str) -> anyhow::Result<Vec<SpendLine>> {
         self.db.all(
-            "SELECT s.day, coalesce(p.name, '') AS person, s.purpose, s.model, count(*) AS calls,
+            "SELECT s.day, coalesce(p.name || iif(p.removed_at IS NULL, '', ' #' || p.id), '') AS person, s.purpose, s.model, count(*) AS calls,
              sum(s.input_tokens) AS input,
              sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, s.priced
              FROM spending s LEFT JOIN people p ON p.id = s.person_id
              WHERE (?1 IS NULL OR s.person_id = ?1) AND s.day BETWEEN ?2 AND ?3
-             GROUP BY s.day, p.name, s.purpose, s.model, s.priced
-             ORDER BY s.day DESC, p.name, s.purpose, s.model, s.priced",
+             GROUP BY s.day, p.id, s.purpose, s.model, s.priced
+             ORDER BY s.day DESC, person, s.purpose, s.model, s.priced",
             params![person, first, last],
         )
     }

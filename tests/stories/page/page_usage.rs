@@ -35,6 +35,11 @@ async fn each_sees_what_was_used() {
     for part in ["By person", "Robin", "href=\"/conversations/1\"", "The budget of a day"] {
         assert!(!member.contains(part), "{part} is in {member}");
     }
+    // Another person may get the name of a removed one.
+    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    journal.execute("UPDATE people SET removed_at = 1 WHERE id = 2", []).unwrap();
+    drop(journal);
+    assert!(robin.get("/usage").await.text.contains("Ada #2"));
     story.stop_here().await;
 }
 
