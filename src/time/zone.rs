@@ -58,6 +58,11 @@ impl Zone {
         self.local(at).date_naive()
     }
 
+    /// Returns the date and the time that clocks show at an instant.
+    pub fn wall_clock(self, at: Timestamp) -> NaiveDateTime {
+        self.local(at).naive_local()
+    }
+
     /// Formats for a person: `2026-11-20 18:05 (Europe/Vienna)`.
     pub fn show(self, at: Timestamp) -> String {
         format!("{} ({})", self.show_short(at), self.name())

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
+use chrono::NaiveTime;
 use maud::{Markup, html};
 use serde::Deserialize;
 
 use crate::admin::{AgendaItem, AgendaKind, ListPlace, MAX_MISSED, MissedItems, RemindersPart, RemindersReport};
 use crate::store::{ReminderKind, ReminderRow};
-use crate::time::{Period, Span, Timestamp};
+use crate::time::{Period, Span, Timestamp, Zone};
 use crate::web::chart::{Moment, Timeline};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
@@ -43,17 +44,19 @@ pub fn name(kind: AgendaKind) -> &'static str {
 pub fn day(visitor: &Visitor, day: Period, past: &[AgendaItem], coming: &[AgendaItem]) -> Timeline {
     let parts = ["0–3", "3–6", "6–9", "9–12", "12–15", "15–18", "18–21", "21–24"].map(str::to_owned).to_vec();
     let items = past.iter().chain(coming);
-    timeline("Today, by the hour", visitor, (day.begins(visitor.zone), day.ends(visitor.zone)), parts, items)
+    timeline("Today, by the hour", visitor, [day, day], parts, items)
 }
 
+/// Draws the days from the first to the last, in parts of the same number of hours.
 fn timeline<'a>(
     title: &str,
     visitor: &Visitor,
-    (begin, end): (Timestamp, Timestamp),
+    [first, last]: [Period; 2],
     parts: Vec<String>,
     items: impl Iterator<Item = &'a AgendaItem>,
 ) -> Timeline {
-    let place = |at: Timestamp| share(at.0.saturating_sub(begin.0), end.0.saturating_sub(begin.0));
+    let (begin, end) = (first.begins(visitor.zone), last.ends(visitor.zone));
+    let place = |at: Timestamp| place([first, last], visitor.zone, at);
     let mut lanes: BTreeMap<AgendaKind, Vec<Moment>> = BTreeMap::new();
     for item in items.filter(|item| (begin..end).contains(&item.at)) {
         lanes.entry(item.kind).or_default().push(Moment {
@@ -70,9 +73,12 @@ fn timeline<'a>(
     }
 }
 
-/// Returns the share of a whole as a number from 0 to 1.
-fn share(part: i64, whole: i64) -> f64 {
-    let thousandths = part.saturating_mul(1_000).checked_div(whole).unwrap_or_default();
+/// Returns the place of an instant in the days from the first to the last, from 0 to 1: by the
+/// clock, which shows 24 hours on every day.
+fn place([first, last]: [Period; 2], zone: Zone, at: Timestamp) -> f64 {
+    let midnight = |day: Period| day.first_day().and_time(NaiveTime::MIN);
+    let (part, whole) = (zone.wall_clock(at) - midnight(first), midnight(last.next()) - midnight(first));
+    let thousandths = part.num_seconds().saturating_mul(1_000).checked_div(whole.num_seconds()).unwrap_or_default();
     f64::from(u16::try_from(thousandths.clamp(0, 1_000)).unwrap_or_default()) / 1_000.0
 }
 
@@ -108,8 +114,8 @@ pub async fn schedule(
     }
     let today = Period::containing(Span::Day, visitor.now, visitor.zone);
     let days: Vec<Period> = std::iter::successors(Some(today), |day| Some(day.next())).take(DAYS).collect();
-    let (begin, end) = (today.begins(visitor.zone), days.last().unwrap_or(&today).ends(visitor.zone));
-    let coming = match web.admin.jobs().coming(&visitor.person, end).await {
+    let last = *days.last().unwrap_or(&today);
+    let coming = match web.admin.jobs().coming(&visitor.person, last.ends(visitor.zone)).await {
         Ok(coming) => coming,
         Err(error) => return layout::failure(&error),
     };
@@ -122,7 +128,7 @@ pub async fn schedule(
         @if coming.is_empty() {
             p { (says::NOTHING_PLANNED) }
         } @else {
-            (timeline("The next seven days", &visitor, (begin, end), parts, coming.iter()).markup())
+            (timeline("The next seven days", &visitor, [today, last], parts, coming.iter()).markup())
             (next_items(&visitor, coming.iter().take(COMING)))
             @if coming.len() > COMING { p.note { (says::more_in_picture(coming.len() - COMING)) } }
         }
@@ -169,4 +175,27 @@ fn missed_markup(missed: &MissedItems, visitor: &Visitor) -> Markup {
         } } }
         @if missed.is_cut { p.note { (says::only_newest_missed(MAX_MISSED)) } }
     } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves: page/today
+    #[test]
+    fn the_pictures_follow_the_clock_when_it_is_changed() {
+        let zone = Zone::named("Europe/Vienna").unwrap();
+        let day = |name: &str| Period::named(Span::Day, name).unwrap();
+        let at = |local: &str| zone.parse_local(local).unwrap();
+        let part = |place: f64, parts: f64| (place * parts * 100.0).round() / 100.0;
+        let long = day("2026-10-25");
+        let hour = at("2026-10-25 02:30");
+        for instant in [hour.since, hour.until] {
+            assert_eq!(part(place([long, long], zone, instant), 24.0), 2.50, "each time the clock shows half past two");
+        }
+        let short = day("2027-03-28");
+        assert_eq!(part(place([short, short], zone, at("2027-03-28 03:00").since), 24.0), 3.0);
+        let week = [day("2027-03-22"), short];
+        assert_eq!(part(place(week, zone, at("2027-03-27 23:30").since), 7.0), 5.98, "still on Saturday");
+    }
 }
