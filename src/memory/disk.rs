@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use anyhow::ensure;
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
+use sha2::{Digest, Sha256};
 
 use super::path_walk::{self, Absent, Lookup, OpenFolder, PathType, ResolvedPath, Walker, walk};
 use super::{layout, page};
@@ -440,6 +441,22 @@ fn write_whole(folder: &OwnedFd, name: &str, bytes: &[u8]) -> io::Result<()> {
 fn digest_at(folder: &OpenFolder, name: &str) -> String {
     let bytes = read_at(&folder.fd, name, layout::MAX_TEXT_FILE).ok().flatten();
     bytes.map(|bytes| page::digest(&bytes)).unwrap_or_default()
+}
+
+/// Returns the digest of a file of any size; `None` if it is missing, blank if it is not a file.
+pub(super) fn content_at(folder: &OpenFolder, name: &str) -> anyhow::Result<Option<String>> {
+    let mut file = match open_at(&folder.fd, name) {
+        Err(error) if is_missing(&error) => return Ok(None),
+        Err(_) if exists(folder, name) => return Ok(Some(String::new())),
+        file => file?,
+    };
+    let (mut digest, mut buffer) = (Sha256::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(Some(hex::encode(digest.finalize()))),
+            length => digest.update(buffer.get(..length).unwrap_or_default()),
+        }
+    }
 }
 
 fn read_at(folder: &OwnedFd, name: &str, max: u64) -> anyhow::Result<Option<Vec<u8>>> {

@@ -16,7 +16,7 @@ use tokio::io::AsyncWriteExt;
 use super::path_walk::OpenFolder;
 use super::workspace::{Workspace, WorkspaceFiles};
 use super::write::Author;
-use super::{label, layout, page, stored_files};
+use super::{disk, label, layout, page, stored_files};
 use crate::people::Party;
 use crate::store::{NewFile, Tx};
 use crate::time::Timestamp;
@@ -104,7 +104,8 @@ impl WorkspaceFiles<'_> {
     }
 
     /// Stores a whole file in the `inbox/` folder of the person or group, as coming from outside.
-    /// The same content under the same name, and of the same message, is the same file.
+    /// The same content under the same name, and of the same message, is the same file, unless that
+    /// was edited.
     pub async fn finish_upload(
         &self,
         who: &Party,
@@ -119,12 +120,14 @@ impl WorkspaceFiles<'_> {
         // A file that is deleted with its message is no other file.
         let own =
             if message.is_empty() { digest.clone() } else { page::digest(format!("{message} {digest}").as_bytes()) };
-        let short = own.get(..stored_files::GIVEN_DIGITS).unwrap_or_default();
-        let (name, label) = (layout::file_name(short, name_hint), Label::untrusted(Source::file(format!("up{short}"))));
+        let (hint, content) = (name_hint.to_owned(), digest.clone());
+        let writing = Arc::clone(&self.0.writing).lock_owned().await;
+        let choose = move |_: &Workspace| Ok((unused_name(&upload.folder, own, &hint, &content)?, upload));
+        let ((short, name), mut upload) = self.on_disk(choose).await?;
+        let label = Label::untrusted(Source::file(format!("up{short}")));
         let path = layout::within(&upload.folder.real_path, &name);
         let (announced, scope) = (path.clone(), who.scope());
         let stored = StoredUpload { path: path.clone(), digest: digest.clone(), label: label.clone() };
-        let writing = Arc::clone(&self.0.writing).lock_owned().await;
         let announce = move |tx: Tx<'_>| {
             // Folders may have been moved since the upload began.
             anyhow::ensure!(!label::is_elsewhere(*tx, scope, &announced, &announced)?, label::Foreign);
@@ -153,6 +156,19 @@ impl WorkspaceFiles<'_> {
         .await?;
         lock(&self.0.counts).clear();
         Ok(stored)
+    }
+}
+
+/// Returns the digits and the name of a file with that content. If another content has the name,
+/// as after an edit, it gets the next ones.
+fn unused_name(folder: &OpenFolder, mut own: String, hint: &str, content: &str) -> anyhow::Result<(String, String)> {
+    loop {
+        let short = own.get(..stored_files::GIVEN_DIGITS).unwrap_or_default().to_owned();
+        let name = layout::file_name(&short, hint);
+        if disk::content_at(folder, &name)?.is_none_or(|present| present == content) {
+            return Ok((short, name));
+        }
+        own = page::digest(own.as_bytes());
     }
 }
 

@@ -1,5 +1,6 @@
 //! A person's files on the page: lists, previews, versions, uploads.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io::Write;
 use std::net::TcpStream;
@@ -330,8 +331,9 @@ async fn many_deleted_files_follow_page_by_page() {
     story.end().await;
 }
 
-/// Promise (page/upload): A file that you upload goes into your own inbox as coming from outside;
-/// one that is too large, or that breaks off, leaves nothing.
+/// Promise (page/upload): A file that you upload goes into your own inbox as coming from outside,
+/// and replaces nothing that you edited there; one that is too large, or that breaks off, leaves
+/// nothing.
 #[tokio::test]
 async fn an_upload_is_stored_whole_or_not_at_all() {
     let story = Story::with(SERVED).await;
@@ -359,6 +361,17 @@ async fn an_upload_is_stored_whole_or_not_at_all() {
     // The same file again is the same file.
     uploads(&ben, "../../<b>tax</b> 2026.txt", b"Ten euros").await;
     assert_eq!(names_in(&story, "people/2-ben/inbox"), names);
+    // Unless it was edited: then both are kept.
+    uploads(&ada, "list.txt", b"Leeks").await;
+    let lists = || names_in(&story, "inbox").into_iter().filter(|name| name.ends_with("-list.txt")).collect::<Vec<_>>();
+    let edited = format!("inbox/{}", lists()[0]);
+    writes(&story, &edited, b"Leeks, and salt");
+    for _ in 0..2 {
+        uploads(&ada, "list.txt", b"Leeks").await;
+        let kept: BTreeSet<String> = lists().iter().map(|name| story.reads(&format!("inbox/{name}"))).collect();
+        assert!(kept.into_iter().eq(["Leeks", "Leeks, and salt"]), "{:?}", lists());
+    }
+    assert_eq!((lists().len(), story.reads(&edited).as_str()), (2, "Leeks, and salt"));
     let large = uploads(&ben, "large.bin", &vec![b'x'; (20 << 20) + 1]).await;
     assert_eq!(large.status, StatusCode::PAYLOAD_TOO_LARGE);
     assert!(large.text.contains("A file may be up to 20 MB, and this one is larger"), "{}", large.text);
