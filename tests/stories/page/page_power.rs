@@ -11,10 +11,11 @@ use crate::support::browser::{Browser, Page, SERVED, sign_in_code};
 use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, EVE, skill};
 
-/// A program whose page is served.
+/// A program whose page is served, and whose own work of the start is done.
 fn begin() -> CrashTest {
     let mut crash = CrashTest::prepared(SERVED);
     assert!(!crash.start(None));
+    lit(&crash, crash.story.until(async || crash.jobs_so_far().contains_key("the index is whole")));
     crash
 }
 
