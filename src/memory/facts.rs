@@ -20,7 +20,7 @@
 //! is loaded along with them. It is one change: even after a crash no reader sees two values. Notes
 //! of other days and months are history and stay unchanged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::agent::FactList;
 use super::key_note::{KeyNote, is_sentence};
@@ -50,6 +50,17 @@ pub(super) struct ListedFacts {
     pub facts: Vec<memory_md::Fact>,
     /// Label of the file. Only a trusted list is loaded.
     pub label: Label,
+}
+
+/// Values in the trusted lists of a party, for looking up many keys.
+pub(super) struct KnownValues(HashMap<String, Vec<String>>);
+
+impl KnownValues {
+    /// Returns true if a list may hold another value of that key.
+    fn may_hold_other(&self, key: &str, value: &str) -> bool {
+        let of_spelling = |spelling| self.0.get(&spelling).into_iter().flatten();
+        memory_md::spellings(key).into_iter().flat_map(of_spelling).any(|known| known != value)
+    }
 }
 
 impl Notes<'_> {
@@ -138,6 +149,17 @@ impl Notes<'_> {
             }
         }
         Ok(known)
+    }
+
+    /// Returns the values in the trusted lists.
+    pub(super) async fn known_values(&self, who: &Party) -> anyhow::Result<KnownValues> {
+        let mut known: HashMap<String, Vec<String>> = HashMap::new();
+        for fact in self.trusted_facts(who).await?.into_iter().flatten() {
+            for spelling in memory_md::spellings(&fact.key) {
+                known.entry(spelling).or_default().push(fact.value.clone());
+            }
+        }
+        Ok(KnownValues(known))
     }
 
     /// Adds facts to a list, after moving those that no longer fit to the note of the month.
@@ -243,26 +265,31 @@ impl Notes<'_> {
 
     /// Lets the other places of a key follow a value that a person wrote into the file at that
     /// path: for a list of facts every place, for another file only those that hold one of its
-    /// `old` values. Returns what was replaced.
+    /// `old` values. Returns what was replaced. `listed` are the values in the lists, or were
+    /// before other keys were followed.
     pub(super) async fn follow_value(
         &self,
         origin: &ChangeOrigin,
         path: &str,
         (key, value): (&str, &str),
         old: &[String],
+        listed: &KnownValues,
     ) -> anyhow::Result<Option<Replaced>> {
+        let today = DefaultFile::Today.name(&self.0.zone.day(origin.now));
+        let noted = self.files().readable(&origin.who, &today).await?.filter(|note| note.label.is_trusted());
+        let noted = noted.and_then(|note| value_of_key(&note.text, key));
+        let note = self.note_of(&origin.who, key).await?;
+        if noted.is_none() && note.is_none() && !listed.may_hold_other(key, &one_line(value)) {
+            return Ok(None);
+        }
         let holders = self.holders(&origin.who, key).await?;
         let is_its = |holder: &&ListedFacts| {
             holder.list.path == path && values_of(&holder.facts, key).contains(&one_line(value))
         };
         let list = holders.iter().find(is_its).map(|holder| holder.list.clone());
-        let today = DefaultFile::Today.name(&self.0.zone.day(origin.now));
-        let noted = self.files().readable(&origin.who, &today).await?.filter(|note| note.label.is_trusted());
         let listed = holders.iter().filter(|holder| holder.label.is_trusted());
         let known = listed.flat_map(|holder| values_of(&holder.facts, key));
-        let note = self.note_of(&origin.who, key).await?;
-        let known = known.chain(note.iter().map(KeyNote::value));
-        let mut known = known.chain(noted.and_then(|note| value_of_key(&note.text, key)));
+        let mut known = known.chain(note.iter().map(KeyNote::value)).chain(noted);
         if !known.any(|known| known != one_line(value) && (list.is_some() || old.contains(&known))) {
             return Ok(None);
         }

@@ -11,6 +11,7 @@
 //! text counts, and only a value that is still there. Repeating all of it changes nothing; if the
 //! power goes between the change and the notice, the notice is lost.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use super::layout;
@@ -117,12 +118,15 @@ impl Workspace {
         if !file.label.is_trusted() || !edit.label.is_trusted() {
             return Ok(Vec::new());
         }
-        let (before, present) = (values_in(&edit.before), values_in(&file.text));
-        let is_new = |value: &KeyValue| !before.contains(value) && present.contains(value);
+        let (before, present) = (by_key(values_in(&edit.before)), by_key(values_in(&file.text)));
+        let known = self.notes().known_values(who).await?;
         let mut followed = Vec::new();
-        for value in values_in(&edit.after).into_iter().filter(is_new) {
-            let old = before.iter().filter(|old| memory_md::is_same_key(&old.key, &value.key));
-            let old: Vec<String> = old.map(|old| old.value.clone()).collect();
+        for value in values_in(&edit.after) {
+            let key = memory_md::normal_key(&value.key);
+            let old = before.get(&key).map_or(&[][..], Vec::as_slice);
+            if old.contains(&value.value) || !present.get(&key).is_some_and(|values| values.contains(&value.value)) {
+                continue;
+            }
             let origin = ChangeOrigin {
                 who: who.clone(),
                 label: edit.label.clone(),
@@ -131,7 +135,7 @@ impl Workspace {
                 from: vec![Node::File(edit.id.0)],
                 now,
             };
-            let replaced = self.notes().follow_value(&origin, &path, (&value.key, &value.value), &old).await?;
+            let replaced = self.notes().follow_value(&origin, &path, (&value.key, &value.value), old, &known).await?;
             followed.extend(replaced.map(|instead_of| FollowedEdit { path: path.clone(), instead_of }));
         }
         Ok(followed)
@@ -139,16 +143,18 @@ impl Workspace {
 }
 
 /// A key with its value.
-#[derive(Debug)]
 struct KeyValue {
     key: String,
     value: String,
 }
 
-impl PartialEq for KeyValue {
-    fn eq(&self, other: &Self) -> bool {
-        memory_md::is_same_key(&self.key, &other.key) && self.value == other.value
+/// Returns the values of each key, in any spelling.
+fn by_key(values: Vec<KeyValue>) -> HashMap<String, Vec<String>> {
+    let mut of_keys: HashMap<String, Vec<String>> = HashMap::new();
+    for KeyValue { key, value } in values {
+        of_keys.entry(memory_md::normal_key(&key)).or_default().push(value);
     }
+    of_keys
 }
 
 /// Returns the values that a text gives to keys, in lists of facts and in lines of their own.

@@ -250,6 +250,11 @@ pub fn is_same_fact(one: &str, other: &str) -> bool {
     plain(one) == plain(other) || is_same_key(one, other)
 }
 
+/// Returns the forms of a key. If two keys mean the same, they share a form.
+pub(super) fn spellings(key: &str) -> [String; 2] {
+    [plain(key), normal_key(key)]
+}
+
 /// Normalises text: ignores case, spaces, the kind of apostrophe, and a full stop or a colon at the
 /// end.
 pub fn plain(words: &str) -> String {
@@ -258,7 +263,12 @@ pub fn plain(words: &str) -> String {
 
 /// Returns true if two keys differ only in spelling.
 pub fn is_same_key(one: &str, other: &str) -> bool {
-    folded(&clean_key(one)) == folded(&clean_key(other))
+    normal_key(one) == normal_key(other)
+}
+
+/// Returns the form that all spellings of a key share.
+pub(super) fn normal_key(key: &str) -> String {
+    folded(&clean_key(key))
 }
 
 /// Removes the oldest facts until the rest fits; the newest always stays.
