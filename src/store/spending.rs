@@ -157,9 +157,9 @@ impl Spending<'_> {
     /// in their number, because another may have it by now.
     pub fn spend_lines(&self, person: Option<PersonId>, first: &str, last: &str) -> anyhow::Result<Vec<SpendLine>> {
         self.db.all(
-            "SELECT s.day, coalesce(p.name || iif(p.removed_at IS NULL, '', ' #' || p.id), '') AS person, s.purpose, s.model, count(*) AS calls,
-             sum(s.input_tokens) AS input,
-             sum(s.cached_tokens) AS cached, sum(s.output_tokens) AS output, sum(s.micros) AS micros, s.priced
+            "SELECT s.day, coalesce(p.name || iif(p.removed_at IS NULL OR p.ended <> '', '', ' #' || p.id), '') AS person,
+             s.purpose, s.model, count(*) AS calls, sum(s.input_tokens) AS input, sum(s.cached_tokens) AS cached,
+             sum(s.output_tokens) AS output, sum(s.micros) AS micros, s.priced
              FROM spending s LEFT JOIN people p ON p.id = s.person_id
              WHERE (?1 IS NULL OR s.person_id = ?1) AND s.day BETWEEN ?2 AND ?3
              GROUP BY s.day, p.id, s.purpose, s.model, s.priced

@@ -141,13 +141,13 @@ if (say) {
       setTimeout(attempt, Math.min(1000 * 2 ** tries++, 30000));
     });
     hold(true);
+    keep();
     attempt();
   };
   say.addEventListener("submit", (event) => {
     event.preventDefault();
     if (sent || !(field.value.trim() || pasted.children.length || files.files.length)) return;
     sent = { text: field.value, pasted: pieces(), files: names() };
-    keep();
     send(false);
   });
   field.addEventListener("input", () => { due = due || setTimeout(keep, 400); });
@@ -208,7 +208,7 @@ if (say) {
   say.elements.id.value = newId();
   const kept = keptDraft();
   // A page that is opened for a conversation begins with its words, once.
-  const opening = history.state === "seen" ? "" : field.value;
+  const opening = history.state === "seen" ? "" : field.defaultValue;
   if (kept) {
     say.elements.id.value = kept.id;
     field.value = kept.text.startsWith(opening) ? kept.text : opening + kept.text;
