@@ -119,14 +119,16 @@ impl Workspace {
             return Ok(Vec::new());
         }
         let (before, present) = (by_key(values_in(&edit.before)), by_key(values_in(&file.text)));
+        let is_in = |values: &Values, one: &KeyValue| values_of(values, &one.key).contains(&one.value);
+        let is_new = |one: &KeyValue| !is_in(&before, one) && is_in(&present, one);
+        let new: Vec<KeyValue> = values_in(&edit.after).into_iter().filter(is_new).collect();
+        if new.is_empty() {
+            return Ok(Vec::new());
+        }
         let known = self.notes().known_values(who).await?;
         let mut followed = Vec::new();
-        for value in values_in(&edit.after) {
-            let key = memory_md::normal_key(&value.key);
-            let old = before.get(&key).map_or(&[][..], Vec::as_slice);
-            if old.contains(&value.value) || !present.get(&key).is_some_and(|values| values.contains(&value.value)) {
-                continue;
-            }
+        for KeyValue { key, value } in new {
+            let old = values_of(&before, &key);
             let origin = ChangeOrigin {
                 who: who.clone(),
                 label: edit.label.clone(),
@@ -135,7 +137,7 @@ impl Workspace {
                 from: vec![Node::File(edit.id.0)],
                 now,
             };
-            let replaced = self.notes().follow_value(&origin, &path, (&value.key, &value.value), old, &known).await?;
+            let replaced = self.notes().follow_value(&origin, &path, (&key, &value), old, &known).await?;
             followed.extend(replaced.map(|instead_of| FollowedEdit { path: path.clone(), instead_of }));
         }
         Ok(followed)
@@ -148,13 +150,20 @@ struct KeyValue {
     value: String,
 }
 
-/// Returns the values of each key, in any spelling.
-fn by_key(values: Vec<KeyValue>) -> HashMap<String, Vec<String>> {
-    let mut of_keys: HashMap<String, Vec<String>> = HashMap::new();
+/// The values of each key, by its normal form.
+type Values = HashMap<String, Vec<String>>;
+
+fn by_key(values: Vec<KeyValue>) -> Values {
+    let mut of_keys = Values::new();
     for KeyValue { key, value } in values {
         of_keys.entry(memory_md::normal_key(&key)).or_default().push(value);
     }
     of_keys
+}
+
+/// Returns the values of a key, in any spelling.
+fn values_of<'v>(values: &'v Values, key: &str) -> &'v [String] {
+    values.get(&memory_md::normal_key(key)).map_or(&[], Vec::as_slice)
 }
 
 /// Returns the values that a text gives to keys, in lists of facts and in lines of their own.
