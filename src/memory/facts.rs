@@ -265,8 +265,8 @@ impl Notes<'_> {
 
     /// Lets the other places of a key follow a value that a person wrote into the file at that
     /// path: for a list of facts every place, for another file only those that hold one of its
-    /// `old` values. Returns what was replaced. `listed` are the values in the lists, or were
-    /// before other keys were followed.
+    /// `old` values. Returns what was replaced. `listed` holds the values of the lists; those of
+    /// other keys may have changed since it was read.
     pub(super) async fn follow_value(
         &self,
         origin: &ChangeOrigin,
