@@ -1,6 +1,8 @@
 //! Measures the performance that a person notices: `cargo bench --profile dist --bench measure`, or
 //! only parts of it with `-- process`, `-- turns`, `-- crowd`, `-- memory`, `-- recall`,
-//! `-- entries`, `-- search`, `-- web`, `-- prefix`, `-- scan`.
+//! `-- entries`, `-- search`, `-- web`, `-- prefix`, `-- scan`. `cargo test --bench measure --
+//! smoke` runs each of them small, so that none stops unseen, and compares what a turn costs in
+//! counts with `benches/counts.txt`; `-- counts` does only the latter.
 //!
 //! Three kinds of figures. The real binary, against a Telegram server and a model on loopback: time
 //! to the first poll, resident memory at rest, time from a message to the first byte of the answer,
@@ -8,7 +10,7 @@
 //! histories and with a large memory, turns per second, recall at growing journals, search among a
 //! hundred thousand entries, a million messages and a hundred thousand vectors, each page of the
 //! browser. The scan of skills:
-//! its findings and its false positives. The figures are only printed; none is a test.
+//! its findings and its false positives. The figures are only printed; a test holds counts alone.
 
 #![allow(
     clippy::unwrap_used,
@@ -20,6 +22,8 @@
     reason = "a measurement may stop at the first surprise"
 )]
 
+#[path = "measure/counts.rs"]
+mod counts;
 #[path = "measure/entries.rs"]
 mod entries;
 #[path = "measure/library.rs"]
@@ -34,24 +38,52 @@ mod process;
 mod scan;
 #[path = "measure/search.rs"]
 mod search;
-#[allow(dead_code, unused_imports, reason = "shared with the tests")]
+#[allow(dead_code, unused_imports, unused_macros, reason = "shared with the tests")]
 #[path = "../tests/support/mod.rs"]
 mod support;
 
 use std::time::Duration;
 
-fn main() {
-    // `cargo test --benches` and the like only check that it builds.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        return;
+/// Amount of data and number of rounds.
+#[derive(Debug, Clone, Copy)]
+pub enum Scale {
+    /// Enough for figures.
+    Full,
+    /// As little as shows that it works.
+    Small,
+}
+
+impl Scale {
+    /// Returns one of the two amounts.
+    pub fn of<T>(self, full: T, small: T) -> T {
+        match self {
+            Self::Full => full,
+            Self::Small => small,
+        }
     }
-    println!("{:<58} {:>14} {:>14} {:>14}", "what", "median", "p99", "CPU");
+}
+
+fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    if wanted == ["smoke"] {
+        measure(&[], Scale::Small);
+        counts::check();
+    } else if wanted == ["counts"] {
+        counts::check();
+    // `cargo test --benches` and the like only check that it builds.
+    } else if std::env::args().any(|argument| argument == "--bench") {
+        measure(&wanted, Scale::Full);
+    }
+}
+
+/// Measures the wanted parts; all of them if none is named.
+fn measure(wanted: &[String], scale: Scale) {
+    println!("{:<58} {:>14} {:>14} {:>14}", "what", "median", "p99", "CPU");
     let asked = |part: &str| wanted.is_empty() || wanted.iter().any(|name| name == part);
     if asked("process") {
-        process::measure();
+        process::measure(scale);
     }
-    library::measure(&asked);
+    library::measure(&asked, scale);
     if asked("prefix") {
         prefix::measure();
     }

@@ -163,6 +163,12 @@ pub trait Adapter: Send + Sync {
 
     /// State of the channel.
     fn health(&self) -> Health;
+
+    /// Completes when [`Adapter::health`] has changed for another reason than the passage of time.
+    /// For one caller, who misses no change between two calls.
+    async fn health_changed(&self) {
+        std::future::pending().await
+    }
 }
 
 /// Sound with which the messages of a channel arrive.

@@ -44,6 +44,7 @@ mod snooze; // /reminders done, /reminders later
 pub mod standby; // takeover from a replica
 mod status; // /status
 mod strangers; // senders without access: let in, ignore
+pub mod threads; // where answers are made
 mod tools; // tools of MCP servers: list, accept
 mod transcript; // /conversations: one of them
 mod trust; // /trust
@@ -75,7 +76,7 @@ pub use skills::{
     SkillComparison, SkillEntry, SkillHistoryReport, SkillReport, SkillUse, SkillVersionReport, SkillsReport,
 };
 pub use status::{ProgramStatus, StatusReport};
-pub use tools::{ToolAcceptance, ToolEntry, ToolState, ToolsReport};
+pub use tools::{ToolAcceptance, ToolEntry, ToolState, ToolsReport, bad_mark, show_marks};
 pub use transcript::{FullConversation, TranscriptEntry, TranscriptPart};
 pub use turn_work::{ToolCallItem, TurnWork};
 pub use usage::{DearConversation, UsagePeriod, UsageReport};
@@ -101,7 +102,7 @@ use crate::trust::Scope;
 use crate::wording::command as says;
 use crate::wording::review::Surface;
 use crate::wording::{Language, Locale};
-use command::{Action, COMMANDS, Command, InGroup};
+use command::{Action, COMMANDS, Command, InGroup, MAX_COMMAND, NoCommand};
 use erasure::ForgetRequest;
 use run::Origin;
 
@@ -161,6 +162,8 @@ pub struct Admin {
     pub channels: Arc<dyn Channels>,
     /// Addresses of the page.
     pub page: browsers::PageAddress,
+    /// Where answers are made.
+    pub answers: threads::AnswerThreads,
     /// Attempts to store confirmed texts while the disk is full.
     pub(crate) failed_attempts: keep_confirmed::FailedAttempts,
 }
@@ -172,9 +175,10 @@ impl Admin {
         let language = self.language_for(caller).await;
         let (row, arguments) = match command::find(text) {
             Ok(found) => found,
-            Err(unknown) => {
-                return Answer::refusal(says::unknown(language, &answer::plain(&unknown.name), unknown.near));
+            Err(NoCommand::Unknown { name, near }) => {
+                return Answer::refusal(says::unknown(language, &answer::plain(&name), near));
             }
+            Err(NoCommand::TooLong) => return Answer::refusal(says::too_long(language, MAX_COMMAND)),
         };
         if caller.person.role < row.role {
             return Answer::refusal(says::OWNER_ONLY.in_language(language));

@@ -11,7 +11,7 @@ mod people;
 
 use std::fs::File;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -32,12 +32,13 @@ use crate::gateway::dispatcher::{AccessGranted, Dispatcher};
 use crate::gateway::intake::Intake;
 use crate::gateway::socket::LocalServer;
 use crate::http::Server;
+use crate::memory::free_space::FreeSpace;
 use crate::memory::{Index, Workspace};
 use crate::message::ChannelKind;
 use crate::model::Model;
 use crate::people::Address;
 use crate::review::{DiskFailpoint, Review, Reviewer};
-use crate::schedule::{FreeSpace, Schedule};
+use crate::schedule::Schedule;
 use crate::search::{VectorParts, Vectors};
 use crate::skill::builtin::Builtin;
 use crate::spend::{Jitter, Ledger, ModelPool};
@@ -181,7 +182,8 @@ impl App {
         }
         let workspace =
             Workspace::new(config.workspace.clone(), config.home.experience(), journal.clone(), config.zone)
-                .with_agent(&config.agent, &config.memory);
+                .with_agent(&config.agent, &config.memory)
+                .with_free_space(overrides.free_space.clone());
         workspace.seed(clock.now()).await?;
         let vectors = vectors(&config, &journal, &clock, &ledger)?;
         let index = Index::new(workspace.clone(), journal.clone(), Arc::clone(&clock)).with_vectors(vectors.clone());
@@ -195,6 +197,7 @@ impl App {
         let skills = (overrides.builtins, overrides.disk_failpoint);
         let review = assembly::review(&config, (&journal, &clock), reviewer, &dispatcher, skills);
         let limits = overrides.mcp_limits.unwrap_or_default();
+        crate::admin::show_marks(&journal, clock.now()).await?;
         let mcp = Servers::open(&config.mcp, journal.clone(), workspace.clone(), Arc::clone(&clock), limits).await?;
         // Before anything reads a skill. A failure does not prevent the start.
         if let Err(error) = review.start().await {
@@ -254,6 +257,8 @@ impl App {
             clock: Arc::clone(&self.clock),
             admin: Arc::clone(&self.admin),
             dispatcher: Arc::clone(&self.dispatcher),
+            waker: commands.clone(),
+            busy: Mutex::default(),
         };
         // Resumes interrupted deletions before anything can display the data.
         self.schedule.delete_redacted().await?;
@@ -336,6 +341,12 @@ impl App {
         self.dispatcher.newcomers()
     }
 
+    /// Completes when the health of a channel has changed for another reason than the passage of
+    /// time. For one caller, who misses no change between two calls.
+    pub async fn health_changed(&self) {
+        self.dispatcher.health_changed().await;
+    }
+
     /// Stops cleanly: starts no new work, lets requests in flight finish, and closes the journal
     /// last.
     pub async fn stop(self) {
@@ -413,12 +424,6 @@ async fn open_journal(home: &Home, failpoint: Option<Failpoint>) -> Result<Journ
     }
     journal.close().await;
     Err(BuildError::Foreign(home.path().to_owned()))
-}
-
-/// Returns a probe of the free space on the folder's disk.
-fn free_space_at(folder: &Path) -> FreeSpace {
-    let folder = folder.to_owned();
-    Arc::new(move || admin::backup::free_space(&folder))
 }
 
 /// Models for answers, for background work and for reviews, each first choice first.

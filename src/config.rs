@@ -18,6 +18,7 @@ mod private_file;
 mod reader;
 mod secrets;
 mod sections;
+mod skills;
 mod units;
 mod written_values;
 
@@ -29,6 +30,7 @@ pub use load::{ConfigSource, LoadedConfig, load, load_with_missing_secrets, mode
 pub use private_file::write_private;
 pub use reader::EffectiveValue;
 pub use secrets::{NamedSecret, SecretLocation, SecretPlace, named_secrets, secret_keys, secret_place};
+pub use skills::{ByHand, Skills};
 pub use units::{money, nearest_zone, show_money};
 pub use written_values::ValueSource;
 
@@ -493,19 +495,6 @@ pub struct Web {
     pub session: Duration,
     /// Whether the state of the program is also served under the public address.
     pub public_metrics: bool,
-}
-
-/// `[skills]`
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Skills {
-    /// Skills folder.
-    pub dir: PathBuf,
-    /// `true` if a reviewer may approve entirely clean proposals.
-    pub reviewer_approves: bool,
-    /// `true` if proposals with an untrusted part are rejected instead of left to the owner.
-    pub tainted_is_rejected: bool,
-    /// `true` if a manually added folder is used without acceptance.
-    pub by_hand_is_live: bool,
 }
 
 /// An entry of `[[mcp]]`: an MCP server.

@@ -3,10 +3,16 @@
 //! The routes are axum's. The limits hold for all of them, and use the app's clock: connections and
 //! headers are bounded; a connection that makes no progress for half a minute is closed, even if it
 //! keeps sending slowly; and requests in flight are answered before the server stops.
+//!
+//! Anybody can open connections, so places are given by who holds them. A connection is a
+//! stranger's until a request on it shows who sends it ([`Connection::belongs_to`]). Strangers have
+//! five seconds for a request and its answer, and a part of the places; the oldest of them makes
+//! room for a new one.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -19,17 +25,21 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::ServiceExt;
 
 use crate::time::Clock;
 use crate::time::clock::real_sleep;
-use crate::time::task::guarded;
+use crate::time::task::{guarded, lock};
 
 /// Maximum number of simultaneous connections; others wait.
 pub const CONNECTIONS: usize = 64;
+/// Maximum number of connections of strangers; the other places are kept for those who are known.
+const STRANGERS: usize = 48;
+/// Time within which a stranger's connection must make progress.
+const STRANGER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum length of the headers of a request.
 const MAX_HEAD: usize = 16 << 10;
 /// Time within which a connection must make progress.
@@ -48,6 +58,7 @@ pub struct Server {
     clock: Arc<dyn Clock>,
     stop: CancellationToken,
     permits: Arc<Semaphore>,
+    open: Arc<Connections>,
     requests: TaskTracker,
 }
 
@@ -55,7 +66,7 @@ impl Server {
     /// Creates a server. Failures are logged under its name.
     pub fn new(name: &'static str, routes: Router, clock: Arc<dyn Clock>, stop: CancellationToken) -> Self {
         let permits = Arc::new(Semaphore::new(CONNECTIONS));
-        Self { name, routes, clock, stop, permits, requests: TaskTracker::new() }
+        Self { name, routes, clock, stop, permits, open: Arc::default(), requests: TaskTracker::new() }
     }
 
     /// Accepts connections until the server is stopped, and then waits for those that are open.
@@ -66,13 +77,14 @@ impl Server {
                 () = server.stop.cancelled() => break,
                 accepted = server.accept(&listener) => accepted,
             };
-            if let Some((stream, permit)) = accepted {
-                let server = Arc::clone(&server);
-                connections.spawn(async move {
-                    server.serve_connection(stream).await;
-                    drop(permit);
-                });
-            }
+            let Some(stream) = accepted else { continue };
+            let connection = server.open.add(server.permits.available_permits() == 0);
+            let Ok(permit) = Arc::clone(&server.permits).acquire_owned().await else { break };
+            let server = Arc::clone(&server);
+            connections.spawn(async move {
+                server.serve_connection(stream, &connection).await;
+                drop((connection, permit));
+            });
         }
         connections.close();
         connections.wait().await;
@@ -85,10 +97,9 @@ impl Server {
 
     /// Accepts the next connection; `None` after a failure and a pause, as at the limit of open
     /// files.
-    async fn accept(&self, listener: &TcpListener) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
+    async fn accept(&self, listener: &TcpListener) -> Option<TcpStream> {
         match listener.accept().await {
-            Ok((stream, _)) => Some((stream, permit)),
+            Ok((stream, _)) => Some(stream),
             Err(_) => {
                 drop(self.clock.wake_at(self.clock.now().plus(PAUSE)).await);
                 None
@@ -96,12 +107,14 @@ impl Server {
         }
     }
 
-    /// Serves one connection until it ends, is idle for too long, or the server stops.
-    async fn serve_connection(&self, stream: TcpStream) {
+    /// Serves one connection until it ends, is idle for too long, has to make room, or the server
+    /// stops.
+    async fn serve_connection(&self, stream: TcpStream, of: &OpenConnection) {
         let Ok(peer) = stream.peer_addr() else { return };
         let progress = Progress::default();
         let service = service_fn(|mut request| {
             request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(of.connection.clone());
             self.answer(request, &progress)
         });
         let connection = http1::Builder::new().max_buf_size(MAX_HEAD).serve_connection(TokioIo::new(stream), service);
@@ -109,7 +122,8 @@ impl Server {
         tokio::select! {
             // The way in which a connection ends is irrelevant.
             _ = connection.as_mut() => {}
-            () = self.idle(&progress) => {}
+            () = self.idle(&progress, &of.connection) => {}
+            () = of.close.cancelled() => {}
             () = self.stop.cancelled() => {
                 connection.as_mut().graceful_shutdown();
                 tokio::select! {
@@ -144,16 +158,88 @@ impl Server {
     }
 
     /// Completes when there was no progress for a while.
-    async fn idle(&self, progress: &Progress) {
-        let mut before = progress.steps();
+    async fn idle(&self, progress: &Progress, connection: &Connection) {
+        let mut last = progress.steps();
         loop {
-            drop(self.clock.wake_at(self.clock.now().plus(IDLE_TIMEOUT)).await);
-            let now = progress.steps();
-            if now == before {
+            let was_known = connection.is_known();
+            let limit = if was_known { IDLE_TIMEOUT } else { STRANGER_TIMEOUT };
+            drop(self.clock.wake_at(self.clock.now().plus(limit)).await);
+            let steps = progress.steps();
+            if steps == last && connection.is_known() == was_known {
                 return;
             }
-            before = now;
+            last = steps;
         }
+    }
+}
+
+/// The open connections of a server, by the order in which they came.
+#[derive(Debug, Default)]
+struct Connections(Mutex<BTreeMap<usize, Place>>);
+
+/// Place of an open connection.
+#[derive(Debug, Default)]
+struct Place {
+    holder: Option<i64>,
+    close: CancellationToken,
+}
+
+impl Connections {
+    /// Adds a connection of a stranger. If there are too many of them, or `is_full`, the oldest
+    /// one makes room.
+    fn add(self: &Arc<Self>, is_full: bool) -> OpenConnection {
+        let mut places = lock(&self.0);
+        let strangers = || places.values().filter(|place| place.holder.is_none() && !place.close.is_cancelled());
+        if (is_full || strangers().count() >= STRANGERS)
+            && let Some(oldest) = strangers().next()
+        {
+            oldest.close.cancel();
+        }
+        let number = places.last_key_value().map_or(0, |(last, _)| last + 1);
+        let place = Place::default();
+        let close = place.close.clone();
+        places.insert(number, place);
+        OpenConnection { connection: Connection { number, all: Arc::clone(self) }, close }
+    }
+}
+
+/// An open connection, which gives its place up with this value.
+#[derive(Debug)]
+struct OpenConnection {
+    connection: Connection,
+    close: CancellationToken,
+}
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        lock(&self.connection.all.0).remove(&self.connection.number);
+    }
+}
+
+/// The connection of a request, among its extensions.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    number: usize,
+    all: Arc<Connections>,
+}
+
+impl Connection {
+    /// Says who sends the requests of this connection; `None` for a stranger. Whoever has more than
+    /// `most` connections loses their oldest.
+    pub fn belongs_to(&self, holder: Option<i64>, most: usize) {
+        let mut places = lock(&self.all.0);
+        if let Some(place) = places.get_mut(&self.number) {
+            place.holder = holder;
+        }
+        if holder.is_some() {
+            let held = || places.values().filter(|place| place.holder == holder && !place.close.is_cancelled());
+            let surplus = held().count().saturating_sub(most);
+            held().take(surplus).for_each(|place| place.close.cancel());
+        }
+    }
+
+    fn is_known(&self) -> bool {
+        lock(&self.all.0).get(&self.number).is_some_and(|place| place.holder.is_some())
     }
 }
 
@@ -181,6 +267,7 @@ impl Progress {
 mod tests {
     use std::net::SocketAddr;
 
+    use axum::middleware::{Next, from_fn};
     use axum::routing::{get, post};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::Notify;
@@ -197,8 +284,19 @@ mod tests {
         address: SocketAddr,
         clock: Arc<SimulatedClock>,
         stop: CancellationToken,
-        permits: Arc<Semaphore>,
+        open: Arc<Connections>,
         tasks: TaskTracker,
+    }
+
+    /// Takes the requests for those of a known person.
+    async fn known(request: Request, next: Next) -> Response {
+        let holder = request.headers().get("holder").map(|holder| holder.to_str().unwrap().parse().unwrap());
+        request.extensions().get::<Connection>().unwrap().belongs_to(holder, CONNECTIONS);
+        next.run(request).await
+    }
+
+    fn request_of(holder: usize) -> Vec<u8> {
+        format!("GET / HTTP/1.1\r\nHost: here\r\nHolder: {holder}\r\n\r\n").into_bytes()
     }
 
     impl Served {
@@ -206,10 +304,11 @@ mod tests {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let (address, stop, tasks) = (listener.local_addr().unwrap(), CancellationToken::new(), TaskTracker::new());
             let clock = Arc::new(SimulatedClock::new(Timestamp(0)));
-            let server = Server::new("A test", routes, Arc::<SimulatedClock>::clone(&clock), stop.clone());
-            let permits = Arc::clone(&server.permits);
+            let server =
+                Server::new("A test", routes.layer(from_fn(known)), Arc::<SimulatedClock>::clone(&clock), stop.clone());
+            let open = Arc::clone(&server.open);
             tasks.spawn(server.serve(listener));
-            Self { address, clock, stop, permits, tasks }
+            Self { address, clock, stop, open, tasks }
         }
 
         async fn connect(&self, sent: &[u8]) -> TcpStream {
@@ -225,9 +324,9 @@ mod tests {
         }
     }
 
-    /// Returns the beginning of an answer; blank if the connection was closed.
+    /// Returns what comes at once; blank if the connection was closed.
     async fn answer(connection: &mut TcpStream) -> String {
-        let mut begin = [0; 64];
+        let mut begin = [0; 4096];
         let read = tokio::time::timeout(LIMIT, connection.read(&mut begin)).await.expect("something comes");
         String::from_utf8_lossy(&begin[..read.unwrap_or(0)]).into_owned()
     }
@@ -256,8 +355,7 @@ mod tests {
         let connection = served.connect(REQUEST).await;
         begun.notified().await;
         drop(connection);
-        // All but the one of the next connection: this one has ended.
-        drop(served.permits.acquire_many(u32::try_from(CONNECTIONS).unwrap() - 1).await.unwrap());
+        until(|| lock(&served.open.0).is_empty()).await;
         may_go_on.notify_one();
         done.notified().await;
         served.end().await;
@@ -285,10 +383,11 @@ mod tests {
         });
         let served = Served::with(Router::new().route("/", route)).await;
         let mut open = Vec::new();
-        for _ in 0..=CONNECTIONS {
-            open.push(served.connect(REQUEST).await);
+        for holder in 0..CONNECTIONS {
+            open.push(served.connect(&request_of(holder)).await);
         }
-        until(|| begun.load(Ordering::Relaxed) >= CONNECTIONS).await;
+        until(|| begun.load(Ordering::Relaxed) == CONNECTIONS).await;
+        open.push(served.connect(&request_of(CONNECTIONS)).await);
         // Time for one more request to begin, if it could.
         for _ in 0..1000 {
             tokio::task::yield_now().await;
@@ -314,7 +413,8 @@ mod tests {
             }
         });
         let served = Served::with(Router::new().route("/", route)).await;
-        let head = format!("POST / HTTP/1.1\r\nHost: here\r\nContent-Length: {}\r\n\r\n", 10 * PROGRESS_BYTES);
+        let length = 10 * PROGRESS_BYTES;
+        let head = format!("POST / HTTP/1.1\r\nHost: here\r\nHolder: 1\r\nContent-Length: {length}\r\n\r\n");
         let mut connection = served.connect(head.as_bytes()).await;
         let mut sent = 0;
         for piece in [PROGRESS_BYTES, PROGRESS_BYTES, PROGRESS_BYTES - 1] {
@@ -325,5 +425,54 @@ mod tests {
         }
         assert_eq!(answer(&mut connection).await, "", "nothing but the end");
         served.end().await;
+    }
+
+    /// Proves: page/slow-connections
+    #[tokio::test]
+    async fn the_oldest_stranger_makes_room_and_nobody_who_is_known() {
+        let served = Served::with(Router::new().route("/", get(async || "ok"))).await;
+        let mut known = Vec::new();
+        for holder in 0..CONNECTIONS - STRANGERS {
+            known.push(served.connect(&request_of(holder)).await);
+            assert!(answer(known.last_mut().unwrap()).await.starts_with("HTTP/1.1 200 "));
+        }
+        let mut strangers = Vec::new();
+        for opened in 0..3 * STRANGERS {
+            strangers.push(served.connect(b"GET / HTTP/1.1\r\nHo").await);
+            until(|| lock(&served.open.0).len() == known.len() + (opened + 1).min(STRANGERS)).await;
+        }
+        assert_eq!(answer(&mut strangers[0]).await, "", "the oldest is still there");
+        let mut new = served.connect(&request_of(99)).await;
+        assert!(answer(&mut new).await.starts_with("HTTP/1.1 200 "));
+        for (holder, connection) in known.iter_mut().enumerate() {
+            connection.write_all(&request_of(holder)).await.unwrap();
+            assert!(answer(connection).await.starts_with("HTTP/1.1 200 "));
+        }
+        served.end().await;
+    }
+
+    #[tokio::test]
+    async fn a_stranger_has_five_seconds() {
+        let served = Served::with(Router::new().route("/", get(async || "ok"))).await;
+        let mut stranger = served.connect(b"GET / HTTP/1.1\r\nHo").await;
+        let mut known = served.connect(&request_of(1)).await;
+        assert!(answer(&mut known).await.starts_with("HTTP/1.1 200 "));
+        until(|| lock(&served.open.0).len() == 2).await;
+        served.clock.advance(STRANGER_TIMEOUT).await;
+        assert_eq!(answer(&mut stranger).await, "", "nothing but the end");
+        known.write_all(&request_of(1)).await.unwrap();
+        assert!(answer(&mut known).await.starts_with("HTTP/1.1 200 "));
+        served.end().await;
+    }
+
+    #[tokio::test]
+    async fn whoever_has_too_many_loses_their_own_oldest() {
+        let all = Arc::new(Connections::default());
+        let open: Vec<_> = (0..6).map(|_| all.add(false)).collect();
+        for (at, one) in open.iter().enumerate() {
+            one.connection.belongs_to(Some(i64::from(at == 0)), 3);
+        }
+        let closed: Vec<bool> = open.iter().map(|one| one.close.is_cancelled()).collect();
+        assert_eq!(closed, [false, true, true, false, false, false]);
     }
 }

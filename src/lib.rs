@@ -4,6 +4,7 @@
 //! `docs/architecture.md` describes the structure; `tests/structure` enforces the table of allowed
 //! imports.
 
+pub mod fuzz; // mutation of inputs, for the parsers of outside bytes
 pub mod id; // types of row ids
 pub mod trust; // labels, scopes, labelled text
 pub mod time; // timestamps, clocks, backoff, times as people write them

@@ -45,6 +45,8 @@ mod other_agents; // memory of other agents and profiles, on or off
 mod owned_files; // all files of a party
 mod page; // a file as prompts show it
 mod path_walk; // paths that follow no link
+pub mod free_space; // free space on a disk
+pub mod room; // space that the files of one may take
 pub mod section; // sections of Markdown
 mod stored_files; // files that the program writes whole
 mod uploads; // files that arrive bit by bit

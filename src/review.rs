@@ -30,7 +30,7 @@ mod submit; // from a draft to a pending proposal
 mod builtin_sync; // built-in skills and their upgrades
 mod taint; // stage: origin of the text
 mod text_context; // quotations and fenced blocks in a text
-mod unknown_skills; // folders that were added by hand
+mod unknown_skills; // skills of a backup that were never accepted
 pub mod why; // origin of a proposal, a note, an answer
 mod worker; // the AI reviewer, approval by policy of clean proposals, notices to owners
 
@@ -68,9 +68,8 @@ pub struct Policy {
     pub reflections: config::ReflectionReview,
     /// `[skills] tainted_review_mode = "reject"`: tainted proposals are not even stored.
     pub tainted_is_rejected: bool,
-    /// `[skills] by_hand = "live"`: a folder that a person adds is used without being accepted
-    /// first.
-    pub by_hand_is_live: bool,
+    /// `[skills] by_hand`
+    pub by_hand: config::ByHand,
 }
 
 /// Receives a notification when a message waits for delivery.
@@ -146,7 +145,7 @@ impl Review {
             disk: disk::Disk::new(parts.dir, parts.failpoint),
             journal: parts.journal,
             clock: parts.clock,
-            rules: active_skills::Rules { by_hand_is_live: parts.policy.by_hand_is_live, builtins: parts.builtins },
+            rules: active_skills::Rules { by_hand: parts.policy.by_hand, builtins: parts.builtins },
             policy: parts.policy,
             reviewer: parts.reviewer,
             notifier: parts.notifier,

@@ -26,6 +26,7 @@ use crate::engine::system_run::RunOutcome;
 use crate::engine::{Engine, system_run};
 use crate::id::{AddressId, MessageId, SlotId};
 use crate::memory::Workspace;
+use crate::memory::free_space::FreeSpace;
 use crate::reflection::Reflector;
 use crate::store::{Cause, Journal, NewOutbox, NewSlot, Node, OutboxKind, SlotRow, SlotState, Tx, UnansweredReason};
 use crate::time::clock::{WakeupSender, Wakeups};
@@ -36,7 +37,7 @@ use crate::trust::{Labelled, Scope, Text};
 pub use crate::reflection::{Job, SO_FAR};
 pub use heartbeat::{HeartbeatFile, HeartbeatStatus};
 pub use slots::{OnDemandResult, UpcomingReflection};
-pub use upkeep::{Checked, FreeSpace};
+pub use upkeep::Checked;
 
 /// Delay before the next attempt after a failure.
 const AFTER_TROUBLE: Duration = Duration::from_secs(60);

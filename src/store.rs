@@ -37,6 +37,7 @@ mod merge_people; // two people become one
 mod memory_switches; // other agents and profiles, on or off
 mod message_search; // index of messages
 mod messages; // messages and their texts
+mod migrations; // the schema: baseline, migrations, version of a file
 mod open;
 mod outbox; // deliveries and their parts; set aside ones
 mod pairing; // pairing codes
@@ -52,6 +53,8 @@ mod slots; // occurrences of scheduled jobs
 mod spending; // reserved and settled costs
 mod strangers; // senders without access
 mod summaries; // summaries; compactions of long conversations
+#[cfg(test)]
+mod template; // new journals for unit tests
 mod turns; // turns and their steps
 mod web_sessions; // browsers that are signed in
 mod writer; // the thread that writes
@@ -77,7 +80,7 @@ pub use extractions::{
     Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, KnownCorrection, Layer,
 };
 pub use file_versions::{FOUND, FileChange, FileRow, NewFile, Unplaced, VERSIONS_KEPT};
-pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveKind, MoveState, WrittenFor};
+pub use folders::{FolderMove, FolderState, HandOverRefusal, MoveState, WrittenFor};
 pub use grants::{GrantKind, GrantRow, GrantUse, NewGrant, vouched};
 #[cfg(test)]
 pub(crate) use handles::effort;
@@ -91,7 +94,8 @@ pub use maintenance::{IndexMismatch, OldFile};
 pub use memory_switches::MemorySwitches;
 pub use message_search::{MessageCandidate, MessageQuery, Neighbours, Speaker, Terms};
 pub use messages::{MessageKind, MessageState, NewMessage, StoredMessage, StoredText, TextKind};
-pub use open::{Journal, newest_version};
+pub use migrations::{BASELINE, newest_version};
+pub use open::Journal;
 pub use outbox::{NewOutbox, NewPart, OutboxKind, OutboxRow, PartRow, PartState, SetAside};
 pub use pairing::{Admitted, CodeFor, CodeUse, Issuer, ValidCode};
 pub use people::{FormerPerson, KnownPerson};
@@ -99,7 +103,7 @@ pub use proposals::{
     Clearance, DecisionRow, NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
     ReviewStage, StageOutcome, VerdictRow,
 };
-pub use questions::{Covers, NewQuestion, QuestionRow, QuestionState};
+pub use questions::{CallPattern, Covers, NewQuestion, QuestionRow, QuestionState};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
 pub use reminders::{NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
 pub use sent::{Cause, CauseKind, SentRow, Urgency};

@@ -6,6 +6,7 @@ pub mod links;
 pub mod erasure_query;
 pub mod question;
 pub mod sse;
+pub mod tokens;
 pub mod winnow;
 
 use icu_properties::CodePointSetData;

@@ -11,9 +11,11 @@
 mod argument; // reading and checking of arguments
 pub mod attachments; // files and emoji that go out with an answer
 pub mod conversation; // reading earlier conversations and reflections
+mod effects; // effects of a call besides its text
 pub mod files; // files of the person
 pub mod heartbeat; // ticking of items of HEARTBEAT.md
 pub mod knowledge; // notes, sections and the note of the day
+pub mod marks; // what the arguments of an outside tool are
 pub mod mcp; // tools of other programs
 pub mod memory_search; // search and recall
 mod permit; // what a lasting yes to an outside tool covers
@@ -43,8 +45,10 @@ use crate::time::task::lock;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::tool::{OPEN_IT, unnamed_by_skills};
 use crate::wording::{self, Language};
+pub use effects::Effects;
+use marks::ArgumentMarks;
 use mcp::Servers;
-pub use permit::permit;
+pub use permit::OutsideCall;
 use question_text::QuestionText;
 use skill_policy::SkillPolicy;
 use web::WrittenAddress;
@@ -107,50 +111,6 @@ impl ToolDeclaration {
     }
 }
 
-/// Set of effects of a tool call besides its text. Unattended runs are restricted by permitted
-/// effects instead of a list of names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effects(u8);
-
-impl Effects {
-    /// Reads data available to the assistant.
-    pub const READS: Self = Self(1);
-    /// Reads data of a single person, which groups may not see.
-    pub const READS_PERSONAL: Self = Self(1 << 1);
-    /// Opens a web address, which is judged separately.
-    pub const FETCHES: Self = Self(1 << 2);
-    /// Changes files of the workspace.
-    pub const WRITES: Self = Self(1 << 3);
-    /// Proposes a change that another party decides about.
-    pub const PROPOSES: Self = Self(1 << 4);
-    /// Changes reminders and scheduled tasks.
-    pub const SCHEDULES: Self = Self(1 << 5);
-    /// Sends something along with the answer.
-    pub const SHOWS: Self = Self(1 << 6);
-    /// Passes its arguments to another program, which may do anything with them.
-    pub const LEAVES: Self = Self(1 << 7);
-
-    /// All effects.
-    pub const ALL: Self = Self(u8::MAX);
-
-    /// Returns the union.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Returns the difference.
-    #[must_use]
-    pub const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// Returns whether all of these are allowed.
-    pub const fn are_within(self, allowed: Self) -> bool {
-        self.0 & !allowed.0 == 0
-    }
-}
-
 /// Destination of a call's data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Egress {
@@ -167,7 +127,18 @@ pub enum Egress {
         server: String,
         /// Name on that server.
         tool: String,
+        /// What its arguments are.
+        marks: Arc<ArgumentMarks>,
     },
+}
+
+impl Egress {
+    /// Returns a call with these arguments; `None` if it is not one of a tool of another program.
+    fn outside_call(&self, spec: &ToolSpec, arguments: &Value) -> Option<OutsideCall> {
+        let Self::Outside { server, tool, marks } = self else { return None };
+        let values = marks.values(&spec.schema, arguments);
+        Some(OutsideCall { server: server.clone(), tool: tool.clone(), values })
+    }
 }
 
 /// Decision about a call.
@@ -426,20 +397,24 @@ impl Toolbox {
     /// also its name there, alone or after its server's.
     pub fn names_of(&self, name: &str) -> Vec<String> {
         let mut names = vec![name.to_owned()];
-        if let Some(Egress::Outside { server, tool }) = self.find(name).map(|tool| tool.declaration().egress) {
+        if let Some(Egress::Outside { server, tool, .. }) = self.find(name).map(|tool| tool.declaration().egress) {
             names.push(format!("{server}/{tool}"));
             names.push(tool);
         }
         names
     }
 
-    /// Returns what a yes to a call of an outside tool covers, and the label of the tool's results;
-    /// `None` for any other call.
-    pub fn outside_call(&self, call: &ToolCall) -> Option<(Covers, Label)> {
+    /// Returns a call of an outside tool as its tool reads it; `None` for any other call.
+    pub fn outside_call(&self, call: &ToolCall) -> Option<OutsideCall> {
         let ToolDeclaration { spec, egress, .. } = self.find(&call.name)?.declaration();
-        let Egress::Outside { server, tool } = egress else { return None };
         let arguments = argument::checked(&spec, parse_arguments(&call.arguments).ok()?).ok()?;
-        Some((permit(&server, &tool, &arguments), mcp::source(&server, &tool)))
+        egress.outside_call(&spec, &arguments)
+    }
+
+    /// Returns whether a tool was accepted as a search.
+    pub fn is_search(&self, name: &str) -> bool {
+        let egress = self.find(name).map(|tool| tool.declaration().egress);
+        matches!(egress, Some(Egress::Outside { marks, .. }) if marks.search)
     }
 
     /// Decides about a call.
@@ -462,13 +437,15 @@ impl Toolbox {
         {
             call.refuse_downgrade(&url)?;
         }
+        let values = egress.outside_call(&spec, &arguments).map(|call| call.values).unwrap_or_default();
         let must_ask = match egress {
             Egress::Inside => false,
             // It stays here, so what its person vouched for may have a part in it.
             Egress::Later => call.label.is_of_third_party(),
-            Egress::Address(_) | Egress::Outside { .. } => call.must_ask(),
+            Egress::Address(_) => call.must_ask(),
+            Egress::Outside { ref marks, .. } => call.must_ask() && !(marks.search && call.policy.are_typed(&values)),
         };
-        let unnamed = call.policy.unnamed(&egress, &arguments);
+        let unnamed = call.policy.unnamed(&egress, &arguments, &values);
         if must_ask || !unnamed.is_empty() {
             tool.check(&arguments)?;
             let call = AuthorizableCall { arguments: &arguments, ..*call };
@@ -559,9 +536,10 @@ async fn ask(
             (covers(&url), web::host_name(&url), Some(String::from(url)))
         }
         Egress::Later => (Covers::Call, tool.declaration().spec.name, None),
-        Egress::Outside { server, tool } => {
-            let to = reveal(&crate::text::one_line(&format!("{server}/{tool}")));
-            (permit(&server, &tool, call.arguments), to, None)
+        Egress::Outside { server, tool: name, marks } => {
+            let to = reveal(&crate::text::one_line(&format!("{server}/{name}")));
+            let values = marks.values(&tool.declaration().spec.schema, call.arguments);
+            (OutsideCall { server, tool: name, values }.covers(), to, None)
         }
     };
     if call.granted.contains(&covers) {

@@ -11,7 +11,7 @@ mod calendar; // the year as a calendar
 pub mod chat; // what the page needs of its channel
 mod chart; // pictures of numbers
 mod compression; // gzip
-mod guard; // names of the page, requests of other pages
+mod guard; // requests of other pages
 mod html; // Markdown and other text as markup
 mod layout; // the frame of every page
 mod navigation; // the list of pages
@@ -20,6 +20,7 @@ mod qr_svg; // QR codes
 mod routes; // the table of routes, and who may use each
 mod session; // signed-in browsers
 mod sign_in; // /login, /sign-out
+mod site_names; // names of the page
 mod state; // /health, /metrics
 mod texts; // labelled texts as markup
 mod visitor; // who looks at a page
@@ -33,8 +34,8 @@ use sha2::{Digest, Sha256};
 use crate::admin::Admin;
 use crate::config;
 use chat::ChatChannel;
-use guard::SiteNames;
 pub use routes::RouteRow;
+use site_names::SiteNames;
 pub use visitor::Access;
 
 /// The page of one home.

@@ -5,7 +5,7 @@
 #   bash tests/release.sh              all stages; the trials need root, and Debian or one of its relatives
 #   bash tests/release.sh debian       only the named stages, on what the earlier ones have made
 #
-#   COMPLINE_PROFILE=release           builds quickly, for a trial
+#   COMPLINE_PROFILE=quick             builds quickly, for a trial
 #   COMPLINE_ARCHS=x86_64              for this architecture only
 #   COMPLINE_SIGNING_KEY=FILE          signs with this SSH key; otherwise with one made for the trial
 set -euo pipefail
@@ -55,6 +55,7 @@ programs() {
     cargo zigbuild --locked --profile "$profile" --target "$arch-unknown-linux-musl" --bin compline
     found=$(readelf --program-headers --dynamic "$(program $arch)")
     case $found in *INTERP* | *NEEDED*) echo "The program for $arch is not static."; return 1 ;; esac
+    case $(readelf --sections "$(program $arch)") in *.symtab*) echo "The program for $arch is not stripped."; return 1 ;; esac
     for path in "$PWD" "$home"; do
       if grep -qaF "$path/" "$(program $arch)"; then echo "The program for $arch names $path."; return 1; fi
     done

@@ -3,14 +3,17 @@
 # CI calls this same script. What is missing is installed where that is possible and named where it is not; nothing is
 # skipped. Licences, import directions, migrations and promises are tests of their own (tests/structure).
 #
-#   bash tests/run.sh            all stages
-#   bash tests/run.sh quick      format, structure, lints of the library and unit tests: under a minute when warm
-#   bash tests/run.sh clippy     only the named stages
+#   bash tests/run.sh            all stages: a quarter of an hour on two quiet cores, without the downloads
+#   bash tests/run.sh quick      format, structure, lints of the library and its unit tests: under a minute when warm
+#   bash tests/run.sh docs       only the named stages
+#   bash tests/run.sh long       what the stages above thin out, at its full size: an hour. It goes on where it stopped
+#   bash tests/run.sh times      the slowest twenty tests
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-stages="toolchain peers format structure clippy tests page docs"
-quick="format structure lints units"
+# "+" joins stages that run side by side: what waits for a network, a browser or a process beside what computes.
+stages="toolchain peers+format+structure+build units+outside+page+build_stories stories+year+docs+counts"
+quick="format structure units"
 logs="${CARGO_TARGET_DIR:-target}/checks"
 source tests/stages.sh
 
@@ -84,30 +87,117 @@ peers() {
 format() { cargo fmt --all --check -- --color never; }
 
 # The source tree as text; this builds none of the program.
-structure() { cargo test --quiet --locked --package structure; }
+structure() { linted test --quiet --locked --package structure; }
 
-lints() { cargo clippy --quiet --locked --lib -- -D warnings; }
+# Clippy's driver is a rustc that lints, too: what it builds is linted, and nothing is compiled for the lints alone.
+# A warning is an error.
+linted() { CLIPPY_ARGS="-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__" RUSTC_WORKSPACE_WRAPPER=clippy-driver cargo "$@"; }
 
-units() { RUST_BACKTRACE=0 cargo test --quiet --locked --lib; }
-
-clippy() {
-  cargo clippy --quiet --locked --all-targets -- -D warnings
-  cargo clippy --quiet --locked --test browser -- -D warnings
-}
+# Builds everything that is run below, with lints. The stories are built while other tests wait.
+build() { linted test --quiet --locked --no-run --workspace --lib --bins --benches --test outside --test browser; }
+build_stories() { linted test --quiet --locked --no-run --test stories; }
 
 # No backtraces: they would bury the failed assertion.
-tests() { RUST_BACKTRACE=0 cargo test --quiet --locked --no-fail-fast; }
+export RUST_BACKTRACE=0
+
+units() { linted test --quiet --locked --lib --bins; }
+
+# The program as others see it. Much of this waits.
+outside() { linted test --quiet --locked --test outside; }
+
+# Some stories wait, too: for a program that they start, or to be sure that nothing comes.
+stories() { RUST_TEST_THREADS=3 linted test --quiet --locked --test stories -- --skip $longest; }
+
+# The longest of them, which would be the last and alone.
+longest=year::every_local_day
+year() { linted test --quiet --locked --test stories -- $longest; }
 
 # The page in a real browser, which Debian has as a package, and a checker of accessibility from npm.
 page() {
   command -v chromium >/dev/null && command -v chromedriver >/dev/null || get_packages chromium chromium-driver
   npm_packages tests/browser
-  RUST_BACKTRACE=0 cargo test --quiet --locked --test browser
+  # With the features of both packages, the library is that of the other tests.
+  linted test --quiet --locked --package compline --package browser --test browser
 }
 
-docs() { RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps --document-private-items; }
+# The examples in the documentation, and the documentation of all items, in which a broken link is an error. `cargo doc` would
+# check every dependency again. Examples are compiled with the libraries of the tests, so rustdoc gets its arguments from there.
+docs() {
+  linted test --quiet --locked --doc
+  RUSTDOC="$PWD/tests/rustdoc.sh" linted test --quiet --locked --doc
+}
 
-if [ "$*" = quick ]; then set -- $quick; fi
+# Every benchmark, small, and the counts of benches/counts.txt: work and wake-ups, never times.
+counts() {
+  if [ "$(uname)" != Linux ]; then echo "left out: the counts, which strace takes"; return; fi
+  command -v strace >/dev/null || get_packages strace
+  linted test --quiet --locked --bench measure -- smoke
+}
+
+# Lists the slowest tests. Only the harness of a nightly compiler times each; the variable makes it do so.
+slowest() {
+  local binary
+  build
+  build_stories
+  for binary in $(linted test --locked --no-run 2>&1 | grep -o '[^ (]*/deps/[^)]*'); do
+    RUSTC_BOOTSTRAP=1 "$binary" -Zunstable-options --report-time || true
+  done | sed -nE 's/^test (.*) \.\.\. .*<([0-9.]+)s>$/did: \2 s  \1/p' | sort -k 2 -rn | head -n 20
+}
+
+# The parts of `long`, one a line: name, sizes, filter of the stories.
+long_parts() {
+  local from zone
+  for from in 0 250 500 750 1000 1250 1500 1750; do
+    for channel in telegram signal; do
+      echo "cuts-$channel-$from COMPLINE_SEEDS=$from..$((from + 250)) power_cut::on_$channel::a_power_cut_loses"
+    done
+  done
+  for zone in Europe/London America/Los_Angeles Australia/Lord_Howe Asia/Kathmandu Pacific/Apia UTC; do
+    echo "year-$zone COMPLINE_DAYS=365,COMPLINE_ZONE=$zone $longest"
+  done
+  for from in 0 40 80; do
+    echo "histories-$from COMPLINE_SEEDS=$from..$((from + 40)) non_interference::outside_text"
+  done
+  echo "hostile COMPLINE_PAIRS=all hostile_model::"
+  echo "meaning COMPLINE_SEEDS=0..3 hybrid_search::"
+  echo "length COMPLINE_LENGTH=1048576 availability::a_tool_takes_no_more_steps"
+  echo "size COMPLINE_NOTES=4000 at_size::a_turn_opens_only"
+}
+
+# The names of the fuzz targets: the tests called `fuzzed`.
+fuzz_targets() {
+  grep -rl 'fn fuzzed()' src | sort | sed -E 's,^src/,,; s,(/tests)?\.rs$,::tests::fuzzed,; s,/,::,g'
+}
+
+# Makes a stage of each part. What has passed at this commit is not run again.
+long() {
+  local name sizes filter target
+  stages="build_stories"
+  repeat="long"
+  while read -r name sizes filter; do
+    name=${name//\//-}
+    eval "$name() { export ${sizes//,/ }; linted test --quiet --locked --test stories -- --nocapture $filter; }"
+    stages="$stages $name"
+  done < <(long_parts)
+  # Two at once: each is one thread.
+  local pair=""
+  for target in $(fuzz_targets); do
+    name=fuzz-${target%::tests::fuzzed}
+    name=${name//::/-}
+    eval "$name() { COMPLINE_FUZZ_SECONDS=600 linted test --quiet --locked --lib -- --nocapture --exact $target; }"
+    if [ -z "$pair" ]; then pair=$name; else stages="$stages $pair+$name" pair=""; fi
+  done
+  stages="$stages $pair"
+  mkdir -p "$logs"
+  finished="$logs/long-$(git rev-parse HEAD)"
+  touch "$finished"
+}
+
+case "$*" in
+  quick) set -- $quick ;;
+  long) long; set -- $stages ;;
+  times) set -- slowest ;;
+esac
 # Without a toolchain nothing else can say anything; after any other failure the rest is still worth knowing.
 stages_needed=toolchain
-run_stages "$stages $quick" "${@:-$stages}"
+run_stages "$stages $quick slowest" "${@:-$stages}"

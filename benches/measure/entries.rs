@@ -13,13 +13,13 @@ use compline::time::{Clock, SystemClock, Zone};
 use compline::trust::{Label, Labelled, Scope};
 
 use crate::library::{sentence, word};
-use crate::{cpu, figure, line};
+use crate::{Scale, cpu, figure, line};
 
-/// Daily notes of each person, and points in each of them.
-const DAYS: u64 = 1_000;
+/// Points in each daily note.
 const POINTS: u64 = 100;
 
-pub async fn measure() {
+pub async fn measure(scale: Scale) {
+    let (days, questions) = (scale.of(1_000, 10), scale.of(100, 2));
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
     let clock = Arc::new(SystemClock::default());
@@ -34,24 +34,25 @@ pub async fn measure() {
     });
     let [ada, ben, cy] = people.await.unwrap().map(Party::One);
     let workspace = folder.path().join("workspace");
-    write(&workspace, 0);
+    write(&workspace, 0, days);
     let files = Workspace::new(workspace.clone(), folder.path().join("experience"), journal.clone(), Zone::UTC);
     let index = Index::new(files, journal.clone(), clock);
     let began = Instant::now();
     index.refresh(&ada).await.unwrap();
-    figure(&format!("  reading {} points of daily notes took", DAYS * POINTS), format!("{:.0?}", began.elapsed()));
-    search(&index, &ada, "alone").await;
-    write(&workspace.join("people/ben"), 1);
-    write(&workspace.join("people/cy"), 2);
+    figure(&format!("  reading {} points of daily notes took", days * POINTS), format!("{:.0?}", began.elapsed()));
+    search(&index, &ada, &format!("{} entries alone", days * POINTS), questions).await;
+    write(&workspace.join("people/ben"), 1, days);
+    write(&workspace.join("people/cy"), 2, days);
     index.refresh(&ben).await.unwrap();
     index.refresh(&cy).await.unwrap();
-    search(&index, &ada, "beside 200,000 of others").await;
+    let beside = format!("{} entries beside {} of others", days * POINTS, 2 * days * POINTS);
+    search(&index, &ada, &beside, questions).await;
     journal.close().await;
 }
 
 /// Questions of rare words, of common ones, and of both; then the recall at the start of a
 /// conversation.
-async fn search(index: &Index, ada: &Party, beside: &str) {
+async fn search(index: &Index, ada: &Party, among: &str, questions: u32) {
     for (what, ranks) in [
         ("rare words", [3_000_u64, 5_000, 7_000]),
         ("a common word among them", [40, 3_000, 7_000]),
@@ -59,7 +60,7 @@ async fn search(index: &Index, ada: &Party, beside: &str) {
     ] {
         for (limits, kinds) in [("", vec![]), (", by kind", vec![EntryKind::Fact, EntryKind::Note, EntryKind::Day])] {
             let (mut times, before) = (Vec::new(), cpu());
-            for n in 0..100 {
+            for n in 0..u64::from(questions) {
                 let words = ranks.map(|rank| word(rank + n)).join(" ");
                 let words = Labelled::new(Arc::from(words), Label::trusted(), ada.scope());
                 let question = EntryQuery { kinds: kinds.clone(), limit: 10, ..EntryQuery::of(ada, words) };
@@ -67,24 +68,24 @@ async fn search(index: &Index, ada: &Party, beside: &str) {
                 index.search(&question).await.unwrap();
                 times.push(began.elapsed());
             }
-            let each = (cpu() - before) / 100;
-            line(&format!("search in {} entries {beside}: {what}{limits}", DAYS * POINTS), times, Some(each));
+            let each = (cpu() - before) / questions;
+            line(&format!("search in {among}: {what}{limits}"), times, Some(each));
         }
     }
     let (mut times, before) = (Vec::new(), cpu());
-    for _ in 0..100 {
+    for _ in 0..questions {
         let began = Instant::now();
         index.salient(ada, 30).await.unwrap();
         times.push(began.elapsed());
     }
-    line(&format!("what mattered most among them, {beside}"), times, Some((cpu() - before) / 100));
+    line(&format!("what mattered most in {among}"), times, Some((cpu() - before) / questions));
 }
 
-fn write(folder: &Path, whose: u64) {
+fn write(folder: &Path, whose: u64, days: u64) {
     let memory = folder.join("memory");
     std::fs::create_dir_all(&memory).unwrap();
-    for day in 0..DAYS {
-        let first = (whose * DAYS + day) * POINTS;
+    for day in 0..days {
+        let first = (whose * days + day) * POINTS;
         let points: String =
             (first..first + POINTS).map(|n| format!("- {}\n", sentence(n, Scope::Shared).open().0)).collect();
         let (year, month, day) = (2000 + day / 336, 1 + day % 336 / 28, 1 + day % 28);

@@ -18,41 +18,41 @@ use compline::time::{Clock, SystemClock, Timestamp};
 use compline::trust::{Label, Labelled, Scope, Text};
 
 use crate::support::model::Scripted;
-use crate::{cpu, figure, line};
+use crate::{Scale, cpu, figure, line};
 
 /// Time without a message before now: no reflection on a day is caught up with while one measures.
 pub const QUIET: Duration = Duration::from_hours(8 * 24);
 /// The page is off but where it is measured.
 const OFF: &str = "[web]\nenabled = false\n";
 
-pub fn measure(asked: &dyn Fn(&str) -> bool) {
+pub fn measure(asked: &dyn Fn(&str) -> bool, scale: Scale) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {
-        for history in [0, 100, 1_000, 5_000] {
+        for history in scale.of(vec![0, 100, 1_000, 5_000], vec![0, 100]) {
             if asked("turns") {
-                turns(history).await;
+                turns(history, scale.of(200, 3)).await;
             }
         }
         if asked("crowd") {
-            crowd(30, 20).await;
-            crowd(1_000, 3).await;
+            crowd(scale.of(30, 3), scale.of(20, 2)).await;
+            crowd(scale.of(1_000, 10), scale.of(3, 1)).await;
         }
         if asked("memory") {
-            turns_with_memory(10_000, 1_000_000).await;
+            turns_with_memory(scale.of(10_000, 20), scale.of(1_000_000, 1_000), scale.of(100, 3)).await;
         }
-        for messages in [1_000, 10_000, 100_000] {
+        for messages in scale.of(vec![1_000, 10_000, 100_000], vec![1_000]) {
             if asked("recall") {
-                recall(messages).await;
+                recall(messages, scale.of(200, 3)).await;
             }
         }
         if asked("entries") {
-            crate::entries::measure().await;
+            crate::entries::measure(scale).await;
         }
         if asked("search") {
-            crate::search::measure().await;
+            crate::search::measure(scale).await;
         }
         if asked("web") {
-            crate::page::measure().await;
+            crate::page::measure(scale).await;
         }
     });
 }
@@ -135,7 +135,7 @@ impl Seat {
     }
 }
 
-async fn turns(history: usize) {
+async fn turns(history: usize, rounds: u32) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
@@ -147,10 +147,10 @@ async fn turns(history: usize) {
     }
     let before = cpu();
     let mut times = Vec::new();
-    for n in 0..200 {
+    for n in 0..rounds {
         times.push(seat.ask(format!("turn-{n}")).await);
     }
-    let each = (cpu() - before) / 200;
+    let each = (cpu() - before) / rounds;
     line(&format!("turn at {history} messages of history"), times, Some(each));
     drop(seat);
     app.stop().await;
@@ -209,18 +209,18 @@ pub async fn large_home(notes: usize, messages: usize, settings: &str) -> LargeH
     LargeHome { folder: home, app, config, model }
 }
 
-async fn turns_with_memory(notes: usize, messages: usize) {
+async fn turns_with_memory(notes: usize, messages: usize, rounds: u32) {
     let home = large_home(notes, messages, OFF).await;
     let mut seat = Seat::take(&home.app, "P1").await;
-    for n in 0..20 {
+    for n in 0..rounds.min(20) {
         seat.ask(format!("warm-{n}")).await;
     }
     let before = cpu();
     let mut times = Vec::new();
-    for n in 0..100 {
+    for n in 0..rounds {
         times.push(seat.ask(format!("turn-{n}")).await);
     }
-    let each = (cpu() - before) / 100;
+    let each = (cpu() - before) / rounds;
     line(&format!("turn at {notes} notes and {messages} messages (aim 5 ms CPU)"), times, Some(each));
     drop(seat);
     home.app.stop().await;
@@ -250,14 +250,14 @@ async fn crowd(people: usize, rounds: usize) {
     app.stop().await;
 }
 
-async fn recall(messages: usize) {
+async fn recall(messages: usize, questions: u32) {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(SystemClock::default());
     let app = App::build(config(home.path(), 1), seams(&clock)).await.unwrap();
     remember(&app.journal, messages, clock.now(), Duration::ZERO, usize::MAX).await;
     let mut times = Vec::new();
     let before = cpu();
-    for n in 0..200_u64 {
+    for n in 0..u64::from(questions) {
         let question = format!("{} {} {}", word(n * 7919 % 400), word(500 + n * 104_729 % 4_000), word(n * 31 % 9_000));
         let began = Instant::now();
         app.journal
@@ -266,7 +266,7 @@ async fn recall(messages: usize) {
             .unwrap();
         times.push(began.elapsed());
     }
-    line(&format!("recall at {messages} stored messages"), times, Some((cpu() - before) / 200));
+    line(&format!("recall at {messages} stored messages"), times, Some((cpu() - before) / questions));
     app.stop().await;
 }
 

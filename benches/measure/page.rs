@@ -22,12 +22,9 @@ use tower::ServiceExt;
 
 use crate::library::{LargeHome, QUIET, large_home, word};
 use crate::support::browser::sign_in_code;
-use crate::{figure, line};
+use crate::{Scale, figure, line};
 
-const NOTES: usize = 10_000;
-const MESSAGES: usize = 1_000_000;
 const ADDRESS: &str = "127.0.0.1:7420";
-const REQUESTS: usize = 200;
 /// A route that has not answered by then is a stream.
 const LIMIT: Duration = Duration::from_secs(20);
 /// Number of days with a recorded change of health.
@@ -93,20 +90,21 @@ impl Browser {
     }
 }
 
-pub async fn measure() {
-    let home = large_home(NOTES, MESSAGES, "[web]\nlisten = \"127.0.0.1:0\"\n").await;
+pub async fn measure(scale: Scale) {
+    let requests = scale.of(200, 1);
+    let home = large_home(scale.of(10_000, 20), scale.of(1_000_000, 1_000), "[web]\nlisten = \"127.0.0.1:0\"\n").await;
     let app = &home.app;
     let browser = Browser::of(app, home.config.web.clone().unwrap()).await;
     begin_each_list(&home, &browser).await;
     let mut times = Vec::new();
-    for _ in 0..REQUESTS {
+    for _ in 0..requests {
         let began = Instant::now();
         app.journal.read(|db| db.people().person(PersonId(1))).await.unwrap();
         times.push(began.elapsed());
     }
     line("one plain read of the journal", times, None);
     for path in paths(&browser).await {
-        page(&browser, &path).await;
+        page(&browser, &path, requests).await;
     }
     assets(&browser).await;
     home.app.stop().await;
@@ -167,13 +165,13 @@ async fn paths(browser: &Browser) -> Vec<String> {
     rows.map(path).chain(searches).collect()
 }
 
-async fn page(browser: &Browser, path: &str) {
+async fn page(browser: &Browser, path: &str, requests: u32) {
     let Ok((status, headers, sent)) = tokio::time::timeout(LIMIT, browser.get_as(path, "gzip")).await else {
         return figure(&format!("page {path}"), "a stream".to_owned());
     };
     assert!(status.is_success(), "{path}: {status}");
     let mut times = Vec::new();
-    for _ in 0..REQUESTS {
+    for _ in 0..requests {
         let began = Instant::now();
         browser.get_as(path, "gzip").await;
         times.push(began.elapsed());

@@ -20,29 +20,30 @@ use compline::time::{SystemClock, TimeRange, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 
 use crate::library::{sentence, word};
-use crate::{cpu, figure, line};
+use crate::{Scale, cpu, figure, line};
 
 const ADA: Scope = Scope::Person(PersonId(1));
-const MESSAGES: u64 = 1_000_000;
-const VECTORS: u64 = 100_000;
+/// Number of rows in one transaction.
+const BLOCK: u64 = 1_000;
 
-pub async fn measure() {
+pub async fn measure(scale: Scale) {
+    let (messages, vectors, questions) = (scale.of(1_000_000, 2_000), scale.of(100_000, 1_000), scale.of(40, 2));
     let folder = tempfile::tempdir().unwrap();
     let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
     let began = Instant::now();
-    fill(&journal, 0..VECTORS).await;
+    fill(&journal, 0..vectors).await;
     for dimensions in [384, 768] {
-        by_meaning(&journal, dimensions).await;
+        by_meaning(&journal, vectors, dimensions, questions).await;
     }
-    by_words(&journal, VECTORS).await;
-    fill(&journal, VECTORS..MESSAGES).await;
+    by_words(&journal, vectors, questions).await;
+    fill(&journal, vectors..messages).await;
     figure("  writing them down took", format!("{:.0} s", began.elapsed().as_secs_f64()));
-    by_words(&journal, MESSAGES).await;
+    by_words(&journal, messages, questions).await;
     journal.close().await;
 }
 
 /// Questions of rare words, of common ones, and of both.
-async fn by_words(journal: &Journal, messages: u64) {
+async fn by_words(journal: &Journal, messages: u64, questions: u32) {
     let recollection = ConversationSearch::new(journal.clone(), None, "Compline");
     for (what, ranks) in [
         ("rare words", [3_000_u64, 5_000, 7_000]),
@@ -50,24 +51,24 @@ async fn by_words(journal: &Journal, messages: u64) {
         ("common words only", [5, 10, 20]),
     ] {
         let (mut times, before) = (Vec::new(), cpu());
-        for n in 0..40 {
+        for n in 0..u64::from(questions) {
             let words = ranks.map(|rank| word(rank + n)).join(" ");
             times.push(ask(&recollection, &words).await);
         }
-        line(&format!("search by words at {messages} messages: {what}"), times, Some((cpu() - before) / 40));
+        line(&format!("search by words at {messages} messages: {what}"), times, Some((cpu() - before) / questions));
     }
 }
 
-async fn by_meaning(journal: &Journal, dimensions: usize) {
+async fn by_meaning(journal: &Journal, count: u64, dimensions: usize, questions: u32) {
     let embedder = Arc::new(Invented(EmbedderInfo {
         provider: "invented".to_owned(),
         name: "noise".to_owned(),
         dimensions: Some(dimensions),
     }));
     let began = Instant::now();
-    keep(journal, dimensions).await;
+    keep(journal, count, dimensions).await;
     figure(
-        &format!("  keeping {VECTORS} vectors of {dimensions} took"),
+        &format!("  keeping {count} vectors of {dimensions} took"),
         format!("{:.0} s", began.elapsed().as_secs_f64()),
     );
     let clock = Arc::new(SystemClock::default());
@@ -85,18 +86,18 @@ async fn by_meaning(journal: &Journal, dimensions: usize) {
     let recollection = ConversationSearch::new(journal.clone(), Some(vectors.clone()), "Compline");
     let first = ask(&recollection, "something").await;
     figure(
-        &format!("  first search, by words alone, while {VECTORS} vectors of {dimensions} are not in memory"),
+        &format!("  first search, by words alone, while {count} vectors of {dimensions} are not in memory"),
         format!("{first:.0?}"),
     );
     let began = Instant::now();
     vectors.read(Corpus::Said, ADA).await.unwrap();
     figure("  reading them, in the background", format!("{:.0?}", began.elapsed()));
     let (mut times, before) = (Vec::new(), cpu());
-    for n in 0..40 {
+    for n in 0..u64::from(questions) {
         let words = [40, 3_000, 7_000].map(|rank| word(rank + n)).join(" ");
         times.push(ask(&recollection, &words).await);
     }
-    line(&format!("hybrid search among {VECTORS} vectors of {dimensions}"), times, Some((cpu() - before) / 40));
+    line(&format!("hybrid search among {count} vectors of {dimensions}"), times, Some((cpu() - before) / questions));
 }
 
 async fn ask(recollection: &ConversationSearch, words: &str) -> Duration {
@@ -108,12 +109,12 @@ async fn ask(recollection: &ConversationSearch, words: &str) -> Duration {
 }
 
 /// Stores a vector for each text without a request.
-async fn keep(journal: &Journal, dimensions: usize) {
+async fn keep(journal: &Journal, count: u64, dimensions: usize) {
     let model = format!("invented/noise/{dimensions}");
-    for block in 0..VECTORS / 5_000 {
+    for block in 0..count / BLOCK {
         let model = model.clone();
         let keep = move |tx: compline::store::Tx<'_>| {
-            for n in block * 5_000..(block + 1) * 5_000 {
+            for n in block * BLOCK..(block + 1) * BLOCK {
                 let text = sentence(n, ADA);
                 let digest = digest(text.open().0.as_bytes());
                 tx.embeddings().store_digest(i64::try_from(n + 1).unwrap(), &digest)?;
@@ -127,14 +128,14 @@ async fn keep(journal: &Journal, dimensions: usize) {
 
 /// Messages of the owner, a thousand to a conversation.
 async fn fill(journal: &Journal, range: std::ops::Range<u64>) {
-    for first in range.step_by(10_000) {
+    for first in range.step_by(BLOCK as usize) {
         let write = move |tx: compline::store::Tx<'_>| {
             tx.people().allow("Ada", Role::Owner, "config", Timestamp(0))?;
             let stream = tx.conversations().stream_for(PersonId(1))?;
             let address =
                 tx.addresses().link(&Address::new("terminal", "local", "person-1"), Some(PersonId(1)), Timestamp(0))?;
             let mut conversation = None;
-            for n in first..first + 10_000 {
+            for n in first..first + BLOCK {
                 let at = Timestamp(1_600_000_000_000 + i64::try_from(n).unwrap() * 120_000);
                 let current = match conversation.filter(|_| n % 1_000 != 0) {
                     Some(current) => current,

@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
-use crate::chance::Chance;
-use crate::indexed::Found;
-use crate::set::{Asked, Talk, Unanswerable};
+use super::chance::Chance;
+use super::indexed::Found;
+use super::set::{Asked, Talk, Unanswerable};
 
 /// Numbers of results examined.
 const DEPTHS: [usize; 4] = [1, 5, 10, 20];

@@ -18,7 +18,7 @@ use compline::time::{SystemClock, TimeRange, Timestamp, Zone};
 use compline::trust::{Label, Labelled, Scope, Text};
 use tokio_util::sync::CancellationToken;
 
-use crate::set::{Talk, Turn};
+use super::set::{Talk, Turn};
 
 /// Number of requested hits: enough to see the sessions behind them.
 const DEEP: usize = 100;

@@ -14,8 +14,8 @@ use compline::trust::Text;
 use std::collections::HashSet;
 use std::time::Duration;
 
-use crate::chance::Chance;
-use crate::set::{Asked, Session, Set, Talk, Turn, Unanswerable};
+use super::chance::Chance;
+use super::set::{Asked, Session, Set, Talk, Turn, Unanswerable};
 
 pub const CONVERSATIONS: u64 = 3;
 const EVENINGS: u64 = 60;

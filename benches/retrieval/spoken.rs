@@ -6,8 +6,8 @@
 //! has no answer in another although most of its words occur there. What other worlds are about is
 //! mentioned in passing, so even its names occur.
 
-use crate::chance::Chance;
-use crate::set::{Asked, Session, Set, Talk, Turn};
+use super::chance::Chance;
+use super::set::{Asked, Session, Set, Talk, Turn};
 
 const WORLDS: usize = 4;
 const SESSIONS: usize = 48;

@@ -230,4 +230,8 @@ impl Adapter for Signal {
     fn health(&self) -> Health {
         self.account.health.health(self.account.clock.now())
     }
+
+    async fn health_changed(&self) {
+        self.account.health.changed().await;
+    }
 }

@@ -32,6 +32,7 @@ use teloxide_core::payloads::{
     AnswerCallbackQuery, DeleteWebhook, DeleteWebhookSetters, GetMe, GetWebhookInfo, SendChatAction,
 };
 use teloxide_core::types::{CallbackQueryId, ChatAction};
+use tokio::sync::Notify;
 use webhook::WebhookReceiver;
 
 use crate::adapter::{
@@ -61,6 +62,8 @@ pub struct Telegram {
     /// Receives the updates, if a webhook is configured.
     webhook: Option<WebhookReceiver>,
     state: Mutex<TelegramState>,
+    /// Notified when the health has changed for another reason than the passage of time.
+    health_changed: Notify,
 }
 
 #[derive(Default)]
@@ -81,7 +84,14 @@ impl Telegram {
             TelegramDelivery::Polling => None,
             TelegramDelivery::Webhook(webhook) => Some(WebhookReceiver::new(webhook.clone(), Arc::clone(&clock))),
         };
-        Ok(Self { api, clock, rate_limits: RateLimits::default(), webhook, state: Mutex::default() })
+        Ok(Self {
+            api,
+            clock,
+            rate_limits: RateLimits::default(),
+            webhook,
+            state: Mutex::default(),
+            health_changed: Notify::new(),
+        })
     }
 
     fn state(&self) -> MutexGuard<'_, TelegramState> {
@@ -95,17 +105,15 @@ impl Telegram {
             Err(TelegramProblem { error: PollError::Wait(asked), .. }) => *asked,
             _ => Duration::ZERO,
         };
-        state.attempt_at = Some(self.clock.now().plus(wait));
-        match result {
-            Ok(received) => {
-                (state.last_poll_at, state.problem) = (Some(self.clock.now()), None);
-                Ok(received)
-            }
-            Err(TelegramProblem { sentence, error }) => {
-                state.problem = Some(sentence);
-                Err(error)
-            }
+        let is_first = state.attempt_at.replace(self.clock.now().plus(wait)).is_none();
+        let problem = result.as_ref().err().map(|problem| problem.sentence);
+        if std::mem::replace(&mut state.problem, problem) != problem || is_first {
+            self.health_changed.notify_one();
         }
+        if result.is_ok() {
+            state.last_poll_at = Some(self.clock.now());
+        }
+        result.map_err(|problem| problem.error)
     }
 
     /// Learns our identity, and sets the webhook or removes it, since polling with a webhook is a
@@ -179,9 +187,10 @@ impl Adapter for Telegram {
 
     async fn connect(&self) -> Result<(), PollError> {
         let me = self.identify().await;
-        let me = self.record_poll(me)?;
-        self.state().identity = Some(me);
-        Ok(())
+        if let Ok(me) = &me {
+            self.state().identity = Some(me.clone());
+        }
+        self.record_poll(me).map(drop)
     }
 
     async fn next(&self, cursor: Option<&str>) -> Result<Batch, PollError> {
@@ -313,6 +322,10 @@ impl Adapter for Telegram {
             is_stalled: attempted_for.is_some_and(|span| span > poll::SILENCE),
             ..Health::default()
         }
+    }
+
+    async fn health_changed(&self) {
+        self.health_changed.notified().await;
     }
 }
 

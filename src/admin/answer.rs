@@ -70,7 +70,7 @@ impl Answer {
     }
 
     /// A refusal, with the reason in one sentence.
-    pub(super) fn refusal(sentence: impl Into<String>) -> Self {
+    pub fn refusal(sentence: impl Into<String>) -> Self {
         let sentence = sentence.into();
         let json = json!({ "error": sentence });
         Self { failed: true, ..Self::ours(sentence, json) }

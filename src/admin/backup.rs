@@ -85,12 +85,6 @@ pub struct FinishedBackup {
 /// Progress callback: the current activity, and the number of bytes done.
 pub type Progress<'a> = &'a mut dyn FnMut(&'static str, u64);
 
-/// Free space, in bytes, on the disk that holds a folder.
-pub fn free_space(folder: &Path) -> Option<u64> {
-    let disk = rustix::fs::statvfs(folder).ok()?;
-    Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-}
-
 /// Makes a backup at `to`.
 ///
 /// # Errors

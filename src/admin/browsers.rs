@@ -150,7 +150,20 @@ impl PeopleAdmin<'_> {
     /// Returns the person whom a code signs in.
     pub async fn person_of_code(&self, code: String) -> anyhow::Result<Option<Person>> {
         let now = self.clock.now();
-        self.journal.read(move |db| db.web_sessions().code(code.trim(), now)).await
+        let found = self.journal.read(move |db| db.web_sessions().code(code.trim(), now)).await?;
+        self.settle_expired(found.is_none()).await?;
+        Ok(found)
+    }
+
+    /// Deletes what is over when something was refused, so that a clock that is set back later makes
+    /// none of it valid again.
+    async fn settle_expired(&self, is_refused: bool) -> anyhow::Result<()> {
+        let now = self.clock.now();
+        if is_refused && self.journal.read(move |db| db.web_sessions().has_expired(now)).await? {
+            let settle = move |tx: Tx<'_>| tx.web_sessions().delete_expired(now);
+            self.journal.write("forget expired web sessions", settle).await?;
+        }
+        Ok(())
     }
 
     /// Uses a code up and begins the session of a cookie, which ends unused after that time.
@@ -175,7 +188,9 @@ impl PeopleAdmin<'_> {
             let zone = db.people().zone_of(person.id, home)?;
             Ok(Some((session, person, zone)))
         };
-        self.journal.read(read).await
+        let found = self.journal.read(read).await?;
+        self.settle_expired(found.is_none()).await?;
+        Ok(found)
     }
 
     /// Records that a session is used, which prolongs it.

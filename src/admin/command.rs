@@ -22,13 +22,14 @@ use super::imports::ImportRequest;
 use super::paging::{ListPlace, PageRequest, RemindersPart};
 use super::search::SearchQuery;
 use super::transcript::TranscriptPart;
-use crate::engine::turn::call::YesExtent;
+use crate::engine::turn::answered::YesExtent;
 use crate::id::{
     AddressId, ConversationId, FileId, ImportId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
     VersionNumber,
 };
 use crate::people::Role;
 use crate::store::ConversationKind;
+use crate::tool::marks::WantedMarks;
 
 /// A request to the program, not to the assistant.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -187,6 +188,8 @@ pub enum Action {
         hash: String,
         /// The typed word for what it does; blank if there is none.
         word: String,
+        /// What its arguments are, where it differs from the proposal.
+        marks: WantedMarks,
     },
     /// Repairs the workspace and its index.
     RepairKnowledge,
@@ -413,20 +416,36 @@ pub enum ForgetStep {
     Execute,
 }
 
-/// A line that names no command.
+/// Maximum length of a command, in characters: that of a message on Telegram.
+pub const MAX_COMMAND: usize = 4096;
+
+/// A line that is no command.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownCommand {
-    /// The typed name, without the slash.
-    pub name: String,
-    /// The most similar listed name, if one is similar enough.
-    pub near: Option<&'static str>,
+pub enum NoCommand {
+    /// It names none.
+    Unknown {
+        /// The typed name, without the slash.
+        name: String,
+        /// The most similar listed name, if one is similar enough.
+        near: Option<&'static str>,
+    },
+    /// It is longer than [`MAX_COMMAND`], and was not looked at.
+    TooLong,
+}
+
+/// Returns whether a text is longer than a command may be.
+pub fn is_too_long(text: &str) -> bool {
+    text.len() > MAX_COMMAND && text.chars().nth(MAX_COMMAND).is_some()
 }
 
 /// Finds the row and the arguments of the command in a line of chat.
 ///
 /// # Errors
-/// If the line does not begin with a known command.
-pub fn find(text: &str) -> Result<(&'static CommandRow, &str), UnknownCommand> {
+/// If the line does not begin with a known command, or is too long for one.
+pub fn find(text: &str) -> Result<(&'static CommandRow, &str), NoCommand> {
+    if is_too_long(text) {
+        return Err(NoCommand::TooLong);
+    }
     let (first, rest) = first_word(text);
     let typed = first.strip_prefix('/').unwrap_or(first);
     // In a group's menu Telegram writes `/new@name_of_bot`.
@@ -437,7 +456,7 @@ pub fn find(text: &str) -> Result<(&'static CommandRow, &str), UnknownCommand> {
     row.map(|row| (row, rest)).ok_or_else(|| unknown(typed))
 }
 
-/// Parses a line of chat; `None` if the command is unknown or its arguments are invalid.
+/// Parses a line of chat; `None` if the command is unknown or too long, or its arguments are invalid.
 pub fn parse(text: &str) -> Option<Command> {
     let (row, arguments) = find(text).ok()?;
     row.parse(arguments)
@@ -471,7 +490,7 @@ fn is_code(word: &str) -> bool {
         })
 }
 
-fn unknown(typed: &str) -> UnknownCommand {
+fn unknown(typed: &str) -> NoCommand {
     let name = crate::text::shorten(typed, 40);
     let like = |row: &CommandRow| strsim::normalized_damerau_levenshtein(&name.to_lowercase(), row.name);
     let near = COMMANDS
@@ -481,7 +500,7 @@ fn unknown(typed: &str) -> UnknownCommand {
         .filter(|(likeness, _)| *likeness >= 0.5)
         .max_by(|one, other| one.0.total_cmp(&other.0))
         .map(|(_, name)| name);
-    UnknownCommand { name, near }
+    NoCommand::Unknown { name, near }
 }
 
 #[cfg(test)]

@@ -14,9 +14,10 @@ use super::MemoryAdmin;
 use super::answer::{
     Answer, AnswerFile, CommandError, Render, RenderContext, ShownLabel, plain, sources, visible_line,
 };
-use crate::engine::files::extracted_text;
+use crate::engine::files::{extracted_text, tell_person_of_room};
 use crate::engine::system_run;
 use crate::id::{FileId, PartId, PersonId};
+use crate::memory::room::FileRoom;
 use crate::memory::{
     AccessError, AccessRefusal, Browsed, FileOrder, FileProblem, FolderItem, FolderPage, FolderPart, OpenedFile,
     StoredUpload, Upload,
@@ -232,6 +233,16 @@ impl MemoryAdmin<'_> {
         self.workspace.files().begin_upload(&Party::One(person.clone())).await
     }
 
+    /// Returns the space for a person's files.
+    pub async fn room_of(&self, person: &Person) -> anyhow::Result<FileRoom> {
+        self.workspace.files().room_of(&Party::One(person.clone()), self.clock.now()).await
+    }
+
+    /// Returns whether the disk takes more of a file that is arriving.
+    pub fn disk_has_room(&self) -> bool {
+        self.workspace.files().disk_has_room()
+    }
+
     /// Stores a whole file in a person's inbox, as coming from outside, and the text of a document
     /// next to it if that can be read and stored.
     pub async fn finish_upload(&self, person: &Person, upload: Upload, name: &str) -> anyhow::Result<()> {
@@ -249,7 +260,7 @@ impl MemoryAdmin<'_> {
         if let Err(error) = read.await {
             tracing::warn!("The text of an uploaded file is not stored: {error:#}");
         }
-        Ok(())
+        tell_person_of_room(&self.engine, person).await
     }
 
     /// Stores a whole file of a message in a person's inbox, under its name and that message's. Its
@@ -262,7 +273,9 @@ impl MemoryAdmin<'_> {
         message: &str,
     ) -> anyhow::Result<StoredUpload> {
         let (who, now) = (Party::One(person.clone()), self.clock.now());
-        self.workspace.files().finish_upload(&who, upload, name, message, now).await
+        let stored = self.workspace.files().finish_upload(&who, upload, name, message, now).await?;
+        tell_person_of_room(&self.engine, person).await?;
+        Ok(stored)
     }
 
     /// The bytes of a file that was sent to that person, with its name; `None` if it was not, or is

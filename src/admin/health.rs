@@ -21,7 +21,7 @@ pub const PROGRAM: &str = "program";
 /// The part that stands for the models that answer.
 pub const MODEL: &str = "model";
 /// Interval between two looks. A shorter problem may go unseen, and a longer one if a look is late.
-const LOOK_INTERVAL: Duration = Duration::from_secs(60);
+pub const LOOK_INTERVAL: Duration = Duration::from_secs(60);
 /// Interval at which the sign of life is stored.
 const SIGN_INTERVAL: Duration = Duration::from_secs(600);
 /// The setting that holds the time of the last sign of life.
@@ -30,7 +30,6 @@ const SEEN_AT: &str = "health_seen_at";
 /// Records changes while the program runs.
 pub struct HealthRecorder {
     known: BTreeMap<String, HealthState>,
-    looked_at: Option<Timestamp>,
     signed_at: Timestamp,
 }
 
@@ -54,21 +53,17 @@ impl HealthRecorder {
         };
         let latest = admin.journal.write("record a start", begin).await?;
         let known = latest.into_iter().filter(|change| change.part != PROGRAM);
-        Ok(Self { known: known.map(|change| (change.part, change.state)).collect(), looked_at: None, signed_at: now })
+        Ok(Self { known: known.map(|change| (change.part, change.state)).collect(), signed_at: now })
     }
 
-    /// Looks at every part, if that is due, and records what has changed.
+    /// Looks at every part, and records what has changed. To be called every [`LOOK_INTERVAL`].
     ///
     /// # Errors
     /// If the journal cannot be written. Then the next look tries again.
     pub async fn look(&mut self, admin: &Admin) -> anyhow::Result<()> {
         let now = admin.clock.now();
-        if self.looked_at.is_some_and(|last| !is_due(last, now, LOOK_INTERVAL)) {
-            return Ok(());
-        }
-        self.looked_at = Some(now);
         let changes = self.changes(admin);
-        if changes.is_empty() && !is_due(self.signed_at, now, SIGN_INTERVAL) {
+        if changes.is_empty() && self.signed_at <= now && now.since(self.signed_at) < SIGN_INTERVAL {
             return Ok(());
         }
         let record = changes.clone();
@@ -102,10 +97,6 @@ pub async fn record_stop(admin: &Admin) -> anyhow::Result<()> {
     let now = admin.clock.now();
     let stop = move |tx: Tx<'_>| tx.health_changes().record(PROGRAM, HealthState::Off, now);
     admin.journal.write("record a stop", stop).await
-}
-
-fn is_due(last: Timestamp, now: Timestamp, interval: Duration) -> bool {
-    now < last || now.since(last) >= interval
 }
 
 /// Returns the state of each part; `None` for a channel before its first contact. Terminal and page

@@ -384,10 +384,16 @@ mod tests {
         assert!(answer.markdown.contains(&format!("/start {code}")) && !answer.failed, "{}", answer.markdown);
         assert_eq!((&answer.json["name"], &answer.json["role"]), (&json!("Zoe"), &json!("member")));
         let late = fixture.now().plus(CODE_LIFETIME);
-        assert_eq!(fixture.uses(&code, late).await, CodeUse::Refused);
-        let in_time = fixture.uses(&code.to_lowercase(), late.minus(Duration::from_millis(1))).await;
-        assert_eq!(who(in_time), named("Zoe", Role::Member, Admitted::Newcomer));
+        let in_time = late.minus(Duration::from_millis(1));
+        assert_eq!(
+            who(fixture.uses(&code.to_lowercase(), in_time).await),
+            named("Zoe", Role::Member, Admitted::Newcomer)
+        );
         assert_eq!(fixture.uses(&code, fixture.now()).await, CodeUse::Refused, "It is used up");
+        let answer = fixture.admin.chat(&fixture.ada(), "/pair Yan").await;
+        let code = answer.json["code"].as_str().unwrap();
+        assert_eq!(fixture.uses(code, late).await, CodeUse::Refused);
+        assert_eq!(fixture.uses(code, in_time).await, CodeUse::Refused, "It stays over");
     }
 
     #[tokio::test]

@@ -30,7 +30,7 @@ use anyhow::{Context, ensure};
 use super::backup::key::{BackupKey, KEY_FILE};
 use super::backup::manifest::{BackupEntry, BackupEntryKind, FORM, Manifest};
 use super::backup::read::{self, Archive};
-use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, SECRETS, free_space, known_as, secret_path};
+use super::backup::{CONFIG, FOLDERS, JOURNAL, Progress, SECRETS, known_as, secret_path};
 use crate::config::{self, Config, Home, NamedSecret};
 use crate::memory;
 use crate::review;
@@ -141,10 +141,10 @@ type Places = Vec<(String, PathBuf)>;
 /// Reads the whole archive in `file`.
 ///
 /// # Errors
-/// If the archive is incomplete, unsafe or too new.
+/// If the archive is incomplete, unsafe, too old or too new.
 pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<Archive> {
     settle(home)?;
-    let room = free_space(home.path()).unwrap_or(u64::MAX);
+    let room = memory::free_space::free_space(home.path()).unwrap_or(u64::MAX);
     let archive = read::verify(file, room, progress).map_err(|error| {
         let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
         match kind == Some(std::io::ErrorKind::PermissionDenied) {
@@ -153,6 +153,7 @@ pub fn read(file: &Path, home: &Home, progress: Progress<'_>) -> anyhow::Result<
         }
     })?;
     let known = store::newest_version();
+    ensure!(archive.manifest.journal >= store::BASELINE, says::too_old(file, archive.manifest.journal));
     ensure!(
         archive.manifest.journal <= known,
         says::newer(file, &archive.manifest.version, archive.manifest.journal, known)

@@ -86,6 +86,9 @@ impl Admin {
     /// home has. It acts on behalf of the owner who has the root of the workspace, or else the one
     /// who came first.
     pub async fn command_line(&self, args: &[String]) -> Answer {
+        if command::is_too_long(&args.join(" ")) {
+            return Answer::refusal(says::too_long(Language::ENGLISH, command::MAX_COMMAND));
+        }
         let words: Vec<&str> = args.iter().map(String::as_str).collect();
         let Some(command) = command::parse_words(&words) else {
             let shown = plain(&crate::text::shorten(&args.join(" "), 80));
@@ -208,14 +211,14 @@ impl Admin {
         let chat_person = origin.own();
         let issuer = chat_person.map_or(Issuer::CommandLine, Issuer::Person);
         let by = chat_person.map_or(DecisionSource::CommandLine, DecisionSource::Chat);
-        let (skills, memory_files) = (self.skills_and_proposals(), self.memory_files());
+        let (skills, memory_files, reports) = (self.skills_and_proposals(), self.memory_files(), self.reports());
         let answer = match action {
             Action::New => Ok(Answer::ours(says::NEW.in_language(language), json!({}))),
             Action::Stop => self.stop(origin.person()?).await,
             // An answer took effect on admission (`gateway::admission::consent`), in the chat where
             // the question was asked.
             Action::Yes(..) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED.in_language(language))),
-            Action::Resend(id) => self.reports().resend(origin.only(), id, language).await,
+            Action::Resend(id) => reports.resend(origin.only(), id, language).await,
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id, language).await,
             Action::FinishReminder(id) => self.jobs().finish_reminder(origin.person()?, id, language).await,
             Action::SnoozeReminder(id) => self.jobs().snooze_reminder(origin.person()?, id, language).await,
@@ -224,8 +227,8 @@ impl Admin {
                 Some(person) => self.jobs().reflect(person, &request).await,
                 None => self.jobs().reflect_now(&request).await,
             },
-            Action::PreferModel(name) => self.reports().prefer(&name).await,
-            Action::AcceptTool { name, hash, word } => self.reports().accept_tool(&name, &hash, &word).await,
+            Action::PreferModel(name) => reports.prefer(&name).await,
+            Action::AcceptTool { name, hash, word, marks } => reports.accept_tool(&name, &hash, &word, &marks).await,
             Action::RepairKnowledge => {
                 let repaired = memory_files.knowledge(RepairMode::Repair).await?;
                 Ok(Answer::rendering(&repaired, &self.render_context(surface)))

@@ -21,7 +21,7 @@ use super::answer::{Render, RenderContext, ShownLabel, plain, with_fields};
 use super::memory::visible_path;
 use crate::id::{ConversationId, MessageId};
 use crate::people::Person;
-use crate::search::snippet::{FoldedWords, Snippet};
+use crate::search::snippet::{QueryWords, Snippet};
 use crate::store::ArchiveKind;
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Scope, Text};
@@ -92,7 +92,7 @@ impl SearchAdmin<'_> {
         ranked.drain(..query.after.min(ranked.len()));
         let next = (ranked.len() > query.limit).then(|| query.after.saturating_add(query.limit));
         ranked.truncate(query.limit);
-        let words = FoldedWords::new(&query.words);
+        let words = QueryWords::new(&query.words);
         let hits = self.with_files(person, self.described(ranked, zone).await?, &words).await?;
         Ok(SearchReport { person: person.name.clone(), words, query, command: "/search", hits, counts, next, is_cut })
     }
@@ -148,7 +148,7 @@ pub struct SearchReport {
     pub next: Option<usize>,
     /// True if more was found than can be looked at.
     pub is_cut: bool,
-    words: FoldedWords,
+    words: QueryWords,
     /// The chat command that searches again.
     command: &'static str,
 }

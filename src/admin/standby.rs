@@ -253,6 +253,7 @@ fn examine(config: &Config, journal: &Path, entries: &[BackupEntry]) -> anyhow::
         entries.iter().filter_map(|entry| Some((known_as(&entry.path)?, &*entry.digest))).collect();
     let read = |db: store::Db<'_>| {
         let version = db.settings().version()?;
+        ensure!(version >= store::BASELINE, says::too_old(version));
         ensure!(version <= known, says::newer(version, known));
         let newest: BTreeMap<String, String> = db.after_restore().newest_files()?.into_iter().collect();
         let is_current = |path: &String, digest: &str| newest.get(path).is_some_and(|newest| *newest == digest);

@@ -180,7 +180,7 @@ impl ReportsAdmin<'_> {
         Ok(ProgramStatus {
             started_at: self.engine.began(),
             journal_bytes: size(&journal) + size(&journal.with_extension("db-wal")),
-            free_bytes: (self.schedule.free_space)(),
+            free_bytes: self.schedule.free_space.bytes(),
             adapters: self.channels.health(),
             servers: self.mcp.conditions().into_iter().collect(),
             outbox,

@@ -14,9 +14,11 @@ use crate::review::diff::fenced;
 use crate::review::effects::Effects;
 use crate::review::reveal::reveal;
 use crate::review::show;
-use crate::store::OutsideToolRow;
+use crate::store::{Journal, NewOutbox, OutsideToolRow, Tx, Urgency};
 use crate::time::{Timestamp, Zone};
+use crate::tool::marks::{ArgumentKind, ArgumentMarks, MarkError, WantedMarks};
 use crate::tool::mcp::{Condition, offered_name};
+use crate::trust::Scope;
 use crate::wording::tool as says;
 
 /// Number of digest digits shown, and the minimum number to be repeated.
@@ -71,6 +73,8 @@ pub enum ToolAcceptance {
     Unknown,
     /// The word that names its gravest act is missing.
     WordMissing(&'static str),
+    /// An argument cannot be marked so.
+    BadMark(MarkError),
     /// The digest is not that of the tool as it is now.
     OtherDigest,
 }
@@ -99,6 +103,25 @@ impl ToolEntry {
         says::described(&self.row.seen.description, &readable(&self.row.seen.schema))
     }
 
+    /// Returns what its arguments are: as accepted, or as proposed.
+    pub fn marks(&self) -> ArgumentMarks {
+        marks(&self.row)
+    }
+
+    /// Returns what an argument may be marked as.
+    pub fn kinds_of(&self, place: &str) -> Vec<ArgumentKind> {
+        let can_be = |kind: &ArgumentKind| {
+            let wanted = WantedMarks { arguments: vec![(place.to_owned(), *kind)], search: false };
+            ArgumentMarks::with(&schema(&self.row), &wanted).is_ok()
+        };
+        ArgumentKind::ALL.into_iter().filter(can_be).collect()
+    }
+
+    /// Returns its arguments with what they are, in words.
+    pub fn marks_in_words(&self) -> String {
+        marks_in_words(&self.row)
+    }
+
     fn hash(&self) -> &str {
         hash(&self.row)
     }
@@ -115,45 +138,71 @@ impl ReportsAdmin<'_> {
     }
 
     /// Accepts a tool in the version whose digest begins with these digits, if `word` names its
-    /// gravest act.
-    pub async fn accept_tool(&self, name: &str, digits: &str, word: &str) -> anyhow::Result<Answer> {
+    /// gravest act. Its arguments are what was proposed, but for the wanted marks.
+    pub async fn accept_tool(
+        &self,
+        name: &str,
+        digits: &str,
+        word: &str,
+        wanted: &WantedMarks,
+    ) -> anyhow::Result<Answer> {
         let too_few = digits.len() < DIGITS.1;
-        let (outcome, row) = self
-            .decide_on_tool(name, word, |digest| !too_few && digest.starts_with(&digits.to_ascii_lowercase()))
-            .await?;
+        let is_meant = |digest: &str| !too_few && digest.starts_with(&digits.to_ascii_lowercase());
+        let (outcome, row) = self.decide_on_tool(name, word, wanted, is_meant).await?;
         let hash = row.as_ref().map_or("", hash);
         Ok(match outcome {
             ToolAcceptance::Unknown => Answer::refusal(says::no_such_tool(&plain(&crate::text::shorten(name, 80)))),
             _ if too_few => Answer::refusal(says::too_few_digits(DIGITS.1)),
             ToolAcceptance::WordMissing(wanted) => Answer::refusal(says::tool_word_missing(name, hash, wanted)),
             ToolAcceptance::OtherDigest => Answer::refusal(says::other_digest(name)),
+            ToolAcceptance::BadMark(error) => Answer::refusal(bad_mark(&error)),
             ToolAcceptance::Accepted => {
-                Answer::ours(says::tool_accepted(name), json!({ "accepted": name, "hash": hash }))
+                let marks = row.as_ref().map(marks_in_words).unwrap_or_default();
+                Answer::ours(says::tool_accepted(name, &marks), json!({ "accepted": name, "hash": hash }))
             }
         })
     }
 
-    /// Accepts a tool in the version with exactly this digest, if `word` names its gravest act.
-    pub async fn accept_shown_tool(&self, name: &str, digest: &str, word: &str) -> anyhow::Result<ToolAcceptance> {
-        Ok(self.decide_on_tool(name, word, |seen| seen == digest).await?.0)
+    /// Accepts a tool in the version with exactly this digest, if `word` names its gravest act, with
+    /// these marks.
+    pub async fn accept_shown_tool(
+        &self,
+        name: &str,
+        digest: &str,
+        word: &str,
+        wanted: &WantedMarks,
+    ) -> anyhow::Result<ToolAcceptance> {
+        Ok(self.decide_on_tool(name, word, wanted, |seen| seen == digest).await?.0)
     }
 
     async fn decide_on_tool(
         &self,
         name: &str,
         word: &str,
+        wanted: &WantedMarks,
         is_meant: impl Fn(&str) -> bool,
     ) -> anyhow::Result<(ToolAcceptance, Option<OutsideToolRow>)> {
         let rows = self.mcp.seen().await?;
-        let Some(row) = rows.into_iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
+        let Some(mut row) = rows.into_iter().find(|row| offered_name(&row.server, &row.seen.name) == name) else {
             return Ok((ToolAcceptance::Unknown, None));
         };
         let is_meant = is_meant(&row.seen.digest);
         let missing = effects(&row).word().filter(|wanted| is_meant && !word.eq_ignore_ascii_case(wanted));
         let outcome = match missing {
-            Some(wanted) => ToolAcceptance::WordMissing(wanted),
-            None if is_meant && self.mcp.accept(&row, None).await? => ToolAcceptance::Accepted,
-            None => ToolAcceptance::OtherDigest,
+            Some(missing) => ToolAcceptance::WordMissing(missing),
+            None if !is_meant => ToolAcceptance::OtherDigest,
+            None => match ArgumentMarks::with(&schema(&row), wanted) {
+                Err(error) => ToolAcceptance::BadMark(error),
+                Ok(marks) => {
+                    row.marks = marks.encode();
+                    row.accepted_digest = row.seen.digest.clone();
+                    if self.mcp.accept(&row, None).await? {
+                        ToolAcceptance::Accepted
+                    } else {
+                        ToolAcceptance::OtherDigest
+                    }
+                }
+            },
         };
         Ok((outcome, Some(row)))
     }
@@ -212,12 +261,77 @@ pub(super) fn servers_json(conditions: &BTreeMap<String, Condition>) -> Value {
 fn page(tool: &ToolEntry) -> String {
     let name = tool.name();
     let line = says::mcp_tool(&name, tool.state.as_str(), tool.hash());
+    let line =
+        [line, marks_in_words(&tool.row)].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(": ");
     if !tool.state.waits() {
         return line;
     }
     let effects = tool.effects();
     let how = says::how_to_accept(&name, tool.hash(), effects.word());
     format!("{line}\n\n{}\n\n{}\n\n{how}", show::effects(&effects), fenced(&reveal(&tool.words())))
+}
+
+/// Shows the owners once what the arguments of tools are that were accepted before they had marks.
+/// From then on these count as stored.
+pub async fn show_marks(journal: &Journal, now: Timestamp) -> anyhow::Result<()> {
+    let unmarked = |rows: Vec<OutsideToolRow>| -> Vec<OutsideToolRow> {
+        rows.into_iter().filter(|row| row.is_accepted() && row.marks.is_empty()).collect()
+    };
+    if unmarked(journal.read(|db| db.mcp_tools().outside_tools()).await?).is_empty() {
+        return Ok(());
+    }
+    let show = move |tx: Tx<'_>| {
+        let unmarked = unmarked(tx.mcp_tools().outside_tools()?);
+        let owners = tx.people().reachable_owners()?;
+        if unmarked.is_empty() || owners.is_empty() {
+            return Ok(());
+        }
+        for row in &unmarked {
+            tx.mcp_tools().set_marks(row, &marks(row).encode())?;
+        }
+        let with_arguments = unmarked.iter().filter(|row| !marks(row).arguments.is_empty());
+        let lines: Vec<String> = with_arguments
+            .map(|row| format!("- `{}`: {}", offered_name(&row.server, &row.seen.name), marks_in_words(row)))
+            .collect();
+        for (owner, address) in owners.into_iter().filter(|_| !lines.is_empty()) {
+            let mut shown = ShownLabel::nothing();
+            unmarked.iter().for_each(|row| shown.also(&row.seen.label));
+            let text = shown.text(says::tools_are_marked(&lines), Scope::Person(owner));
+            tx.outbox().post(&NewOutbox { urgency: Urgency::Silent, ..NewOutbox::notice(address, &text, now) })?;
+        }
+        Ok(())
+    };
+    journal.write("show what the arguments of tools are", show).await
+}
+
+/// Marks of a tool: as accepted, or as proposed.
+fn marks(row: &OutsideToolRow) -> ArgumentMarks {
+    if row.is_accepted() {
+        ArgumentMarks::read(&row.marks, &schema(row))
+    } else {
+        ArgumentMarks::proposed(&schema(row))
+    }
+}
+
+fn schema(row: &OutsideToolRow) -> Value {
+    serde_json::from_str(&row.seen.schema).unwrap_or_default()
+}
+
+/// Each argument with what it is; blank if there are none.
+fn marks_in_words(row: &OutsideToolRow) -> String {
+    let marks = marks(row);
+    let arguments: Vec<(String, &str)> =
+        marks.arguments.iter().map(|(place, kind)| (reveal(place), kind.as_str())).collect();
+    says::argument_marks(&arguments, marks.search)
+}
+
+/// Reason why an argument cannot be marked so.
+pub fn bad_mark(error: &MarkError) -> String {
+    let shown = |place: &str| plain(&reveal(&crate::text::shorten(place, 80)));
+    match error {
+        MarkError::Undeclared(place) => says::no_such_argument(&shown(place)),
+        MarkError::NoChoice(place) => says::no_choice(&shown(place)),
+    }
 }
 
 fn effects(row: &OutsideToolRow) -> Effects {
@@ -244,7 +358,9 @@ fn tool_json(tool: &ToolEntry) -> Value {
         "word": tool.effects().word(),
         "accepted": row.is_accepted(),
         "description": row.seen.description,
-        "schema": serde_json::from_str::<Value>(&row.seen.schema).unwrap_or_default(),
+        "schema": schema(row),
+        "arguments": tool.marks().arguments,
+        "search": tool.marks().search,
     })
 }
 
@@ -253,7 +369,7 @@ mod tests {
     use super::super::tests::fixture::{Fixture, START};
     use super::*;
     use crate::store::SeenTool;
-    use crate::trust::{Label, Scope, Source};
+    use crate::trust::{Label, Source};
 
     fn row(digest: &str, accepted: &str) -> OutsideToolRow {
         let label = Label::untrusted(Source::new("tool", "s/t"));
@@ -265,7 +381,8 @@ mod tests {
             label,
         };
         let accepted_digest = accepted.to_owned();
-        OutsideToolRow { server: "s".to_owned(), seen, seen_at: START, accepted_digest, scope: Scope::Shared }
+        let (server, marks) = ("s".to_owned(), String::new());
+        OutsideToolRow { server, seen, seen_at: START, accepted_digest, marks, scope: Scope::Shared }
     }
 
     #[test]
@@ -310,6 +427,14 @@ mod tests {
         let fixture = Fixture::new().await;
         let answer = fixture.rendering(&fixture.admin.reports().tools().await.unwrap());
         assert_eq!((answer.markdown.as_str(), answer.json), (says::NO_SERVERS, json!([])));
-        assert!(fixture.admin.reports().accept_tool("s__t", "0123456789abcdef", "").await.unwrap().failed);
+        assert!(
+            fixture
+                .admin
+                .reports()
+                .accept_tool("s__t", "0123456789abcdef", "", &WantedMarks::default())
+                .await
+                .unwrap()
+                .failed
+        );
     }
 }

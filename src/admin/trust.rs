@@ -22,7 +22,8 @@ use crate::people::Person;
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::{
-    Attachment, AttachmentState, Db, GrantKind, GrantRow, MessageKind, NewGrant, StoredMessage, StoredText, Tx, vouched,
+    Attachment, AttachmentState, CallPattern, Db, GrantKind, GrantRow, MessageKind, NewGrant, StoredMessage,
+    StoredText, Tx, vouched,
 };
 use crate::tool::skill_policy::SkillPolicy;
 use crate::trust::{Label, Scope, Source};
@@ -255,9 +256,13 @@ impl Render for ConversationTrust {
         blocks.extend((!others.is_empty()).then(|| says::others(language, &others.join("; "))));
         blocks.extend(self.items.iter().any(SentItem::is_own).then(|| words(says::HOW)));
         let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool);
-        blocks.extend(tools.map(|grant| says::tool(language, &grant.subject, grant.uses_left)));
+        blocks.extend(tools.map(|grant| {
+            let varying: Vec<String> =
+                CallPattern::decode(&grant.covers).varying.iter().map(|place| reveal(place)).collect();
+            says::tool(language, &grant.subject, grant.uses_left, &varying)
+        }));
         let allowed = self.grants.iter().filter(|grant| grant.kind == GrantKind::Destination);
-        blocks.extend(allowed.map(|grant| says::destination(language, &grant.subject)));
+        blocks.extend(allowed.map(|grant| says::destination(language, &reveal(&grant.subject))));
         blocks.join("\n\n")
     }
 

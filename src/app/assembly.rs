@@ -5,22 +5,24 @@ use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-use super::{WrapAdapter, free_space_at};
+use super::WrapAdapter;
 use crate::adapter::Adapter;
 use crate::adapter::signal::Signal;
 use crate::adapter::telegram::Telegram;
 use crate::adapter::terminal::Terminal;
 use crate::admin::Admin;
 use crate::admin::browsers::PageAddress;
+use crate::admin::threads::AnswerThreads;
 use crate::config::Config;
 use crate::engine::files::reader::DocumentReader;
 use crate::engine::{Engine, Runtime};
 use crate::gateway::dispatcher::Dispatcher;
 use crate::gateway::socket::LocalServer;
+use crate::memory::free_space::FreeSpace;
 use crate::memory::{Index, Workspace};
 use crate::reflection::Reflector;
 use crate::review::{self, DiskFailpoint, Policy, Review, Reviewer};
-use crate::schedule::{FreeSpace, Schedule};
+use crate::schedule::Schedule;
 use crate::search::{ConversationSearch, Vectors};
 use crate::skill::builtin::{self, Builtin};
 use crate::spend::{Ledger, ModelPool, Transcriber};
@@ -89,7 +91,7 @@ pub(super) fn review(
             reviewer_approves: config.skills.reviewer_approves,
             reflections: config.reflection.review,
             tainted_is_rejected: config.skills.tainted_is_rejected,
-            by_hand_is_live: config.skills.by_hand_is_live,
+            by_hand: config.skills.by_hand,
         },
         reviewer,
         notifier: Arc::new(Arc::clone(dispatcher)),
@@ -204,7 +206,7 @@ impl Components {
                 engine: Arc::clone(engine),
                 review: self.review.clone(),
             },
-            free_space: free_space.unwrap_or_else(|| free_space_at(self.config.home.path())),
+            free_space: free_space.unwrap_or_else(|| FreeSpace::at(self.config.home.path())),
             waker: self.scheduler.clone(),
             pass_done: Default::default(),
             rounds: Default::default(),
@@ -229,6 +231,7 @@ impl Components {
             mcp: Arc::clone(mcp),
             channels: Arc::clone(&self.dispatcher) as _,
             page: PageAddress::new(self.config.web.as_ref().and_then(|web| web.public_url.clone())),
+            answers: AnswerThreads::new(Arc::clone(&self.clock)),
             failed_attempts: Default::default(),
         })
     }

@@ -17,6 +17,7 @@ use crate::adapter::terminal::{Connection, Frame};
 use crate::app::{App, BuildError, Overrides};
 use crate::config::{Config, Home};
 use crate::markdown::LinkDisplay;
+use crate::review::reveal::escape_json;
 use crate::time::clock::real_sleep;
 use crate::time::{Clock, SystemClock};
 use crate::wording::cli as says;
@@ -153,7 +154,7 @@ pub(super) fn print_answer(answered: &Answered, printer: Printer) -> Result<Exit
         printer.markdown(text)?;
         return Ok(Exit::Done);
     }
-    let text = if printer.json { text.clone() } else { Screen::of_stderr().show(text, LinkDisplay::SpelledOut) };
+    let text = if printer.json { escape_json(text) } else { Screen::of_stderr().show(text, LinkDisplay::SpelledOut) };
     print::print_remark(text.trim_end());
     Ok(Exit::Failed)
 }

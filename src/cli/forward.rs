@@ -359,6 +359,18 @@ pub enum Tools {
         hash: String,
         /// The word from `list`, if one is shown
         word: Option<String>,
+        /// Ask about each value of this argument that no loaded skill names
+        #[arg(long, value_name = "ARGUMENT")]
+        destination: Vec<String>,
+        /// Count this argument as text that may differ if you want it
+        #[arg(long, value_name = "ARGUMENT")]
+        content: Vec<String>,
+        /// Count this argument as a choice from the values in the schema
+        #[arg(long, value_name = "ARGUMENT")]
+        choice: Vec<String>,
+        /// Let it search for what you typed without a question
+        #[arg(long)]
+        search: bool,
     },
 }
 
@@ -470,8 +482,12 @@ impl Tools {
     pub fn line(&self) -> Vec<String> {
         match self {
             Self::List => words(&["tools", "list"]),
-            Self::Accept { name, hash, word } => {
-                words(&["tools", "accept", name, hash]).into_iter().chain(word.clone()).collect()
+            Self::Accept { name, hash, word, destination, content, choice, search } => {
+                let marks = [("--destination", destination), ("--content", content), ("--choice", choice)];
+                let marks = marks.into_iter().flat_map(|(flag, of)| of.iter().flat_map(move |place| [flag, place]));
+                let accept = ["tools", "accept", name, hash].into_iter().chain(word.as_deref());
+                let line: Vec<&str> = accept.chain(marks).chain(search.then_some("--search")).collect();
+                words(&line)
             }
         }
     }

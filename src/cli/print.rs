@@ -12,6 +12,7 @@ use crate::adapter::terminal::ansi::{self, TerminalStyle};
 use crate::app::{BuildError, lock_holder};
 use crate::config::{ConfigError, Home};
 use crate::markdown::LinkDisplay;
+use crate::review::reveal::{escape_json, reveal};
 use crate::store::OpenError;
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::{cli as says, upkeep};
@@ -46,13 +47,16 @@ impl Printer {
 
     /// Prints a fact as JSON.
     pub fn json(self, value: &impl serde::Serialize) -> Result<(), CliError> {
-        self.fact(&serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?)
+        self.fact(&escape_json(&serde_json::to_string_pretty(value).map_err(anyhow::Error::from)?))
     }
 
     /// Prints JSON or Markdown, rendered unless its source is wanted. Link targets are spelled out,
     /// because the origin of the text is unknown here.
     pub fn markdown(self, text: &str) -> Result<(), CliError> {
-        if self.json || self.source {
+        if self.json {
+            return self.fact(&escape_json(text));
+        }
+        if self.source {
             return self.fact(text);
         }
         self.fact(&Screen::of_stdout().show(text, LinkDisplay::SpelledOut))
@@ -60,7 +64,7 @@ impl Printer {
 
     /// Prints a failure on standard error, as JSON if facts are.
     pub fn failure(self, failure: CliError) -> Exit {
-        let as_json = |words: String| serde_json::json!({ "error": words }).to_string();
+        let as_json = |words: String| escape_json(&serde_json::json!({ "error": words }).to_string());
         match failure {
             CliError::Wrong(words) if self.json => CliError::Wrong(as_json(words)).print(),
             CliError::Failed(words) if self.json => CliError::Failed(as_json(words)).print(),
@@ -104,7 +108,8 @@ impl CliError {
             Self::Failed(words) => (words, Exit::Failed),
             Self::Unread => return Exit::Done,
         };
-        print_remark(&words);
+        // A path or a name may hold anything.
+        print_remark(&reveal(&words));
         exit
     }
 }
@@ -160,6 +165,7 @@ impl From<OpenError> for CliError {
         let text = error.to_string();
         let fix = match error {
             OpenError::Newer { .. } => says::FIX_NEWER,
+            OpenError::TooOld { .. } => upkeep::FIX_TOO_OLD,
             OpenError::Damaged { .. } => says::FIX_DAMAGED,
             OpenError::Locked { .. } => says::FIX_LOCKED,
             OpenError::ReadOnly { .. } => says::FIX_READ_ONLY,

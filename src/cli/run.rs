@@ -23,6 +23,7 @@ use crate::admin::standby::claim::{CLAIM, Claim, Held, hold};
 use crate::app::{App, Overrides, lock_holder};
 use crate::config::{Config, Home};
 use crate::message::ChannelKind;
+use crate::time::Clock;
 use crate::time::clock::real_sleep;
 use crate::wording::cli as says;
 use crate::wording::standby::{taken_over, unknown_claim};
@@ -141,7 +142,7 @@ async fn serve_once(
     let _ = sd_notify::notify(&[NotifyState::Ready]);
     let ended = tokio::select! {
         ended = wait_for_signal(signals, reloaded) => ended,
-        other = keep_claim(replica, &claim) => Ended::TakenOver(other),
+        other = keep_claim(replica, &claim, &*app.clock) => Ended::TakenOver(other),
         never = report::report(&app, config, printer) => never?,
     };
     let (state, line) = match ended {
@@ -163,7 +164,7 @@ async fn serve_once(
 }
 
 /// Keeps the claim on the replica, and returns when another machine has taken over.
-async fn keep_claim(replica: Option<&Path>, ours: &Claim) -> Claim {
+async fn keep_claim(replica: Option<&Path>, ours: &Claim, clock: &dyn Clock) -> Claim {
     let Some(folder) = replica else { return std::future::pending().await };
     let mut is_known = true;
     loop {
@@ -175,7 +176,7 @@ async fn keep_claim(replica: Option<&Path>, ours: &Claim) -> Claim {
             print::print_remark(&unknown_claim(folder));
         }
         is_known = held != Held::Unknown;
-        real_sleep(CLAIM_INTERVAL).await;
+        drop(clock.after(CLAIM_INTERVAL).await);
     }
 }
 

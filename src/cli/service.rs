@@ -127,7 +127,7 @@ fn install(
     paths: impl Fn() -> Result<CliPaths, CliError>,
     printer: Printer,
 ) -> Result<Exit, CliError> {
-    let program = std::env::current_exe()?;
+    let program = std::env::current_exe()?.canonicalize()?;
     if service.manager == Manager::SystemdOfComputer {
         if Path::new(PACKAGED_UNIT).exists() {
             printer.note(&says::from_package(Path::new(PACKAGED_UNIT)));
@@ -135,6 +135,9 @@ fn install(
         }
         if program.starts_with("/home") || program.starts_with("/root") {
             return Err(CliError::Wrong(says::out_of_reach(&program)));
+        }
+        if let Some(part) = replaceable_part(&program)? {
+            return Err(CliError::Wrong(says::replaceable(&program, part)));
         }
         create_user()?;
     } else {
@@ -158,6 +161,18 @@ fn install(
         printer.note(says::NO_LINGER);
     }
     Ok(Exit::Done)
+}
+
+/// Returns the first of a program and the folders above it that somebody but root could replace or
+/// change.
+fn replaceable_part(program: &Path) -> std::io::Result<Option<&Path>> {
+    for part in program.ancestors() {
+        let of = std::fs::metadata(part)?;
+        if of.uid() != 0 || of.mode() & 0o022 != 0 {
+            return Ok(Some(part));
+        }
+    }
+    Ok(None)
 }
 
 fn uninstall(service: &Service, printer: Printer) -> Result<Exit, CliError> {
@@ -194,7 +209,7 @@ impl Service {
     fn text(&self, program: &Path) -> String {
         let (program, home) = (program.to_string_lossy(), self.home.to_string_lossy());
         match self.manager {
-            Manager::SystemdOfComputer => SYSTEM_UNIT.replace(PACKAGED_PROGRAM, &program),
+            Manager::SystemdOfComputer => SYSTEM_UNIT.replace(PACKAGED_PROGRAM, &of_systemd(&program)),
             Manager::SystemdOfUser => {
                 USER_UNIT.replace("@PROGRAM@", &of_systemd(&program)).replace("@HOME@", &of_systemd(&home))
             }
@@ -271,11 +286,28 @@ mod tests {
 
     #[test]
     fn a_file_names_the_program_and_the_home() {
-        assert!(text(Manager::SystemdOfComputer).contains("\nExecStart=/opt/compline & co run\n"));
+        let system = text(Manager::SystemdOfComputer);
+        assert!(system.contains("\nExecStart=\"/opt/compline & co\" run\n"), "{system}");
+        assert!(system.contains("\nExecReload=\"/opt/compline & co\" reload\n"), "{system}");
         let user = text(Manager::SystemdOfUser);
         assert!(user.contains("\nExecStart=\"/opt/compline & co\" --home \"/srv/a b/100%%\" run\n"), "{user}");
         let agent = text(Manager::Launchd);
         assert!(agent.contains("<string>/opt/compline &amp; co</string>"), "{agent}");
         assert!(agent.contains("<string>/srv/a b/100%</string>"), "{agent}");
+    }
+
+    #[test]
+    fn a_program_that_others_could_replace_is_seen() {
+        let shell = Path::new("/bin/sh").canonicalize().unwrap();
+        assert_eq!(replaceable_part(&shell).unwrap(), None);
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().canonicalize().unwrap().join("compline");
+        std::fs::write(&program, "").unwrap();
+        // The folder of temporary files is everybody's.
+        let found = replaceable_part(&program).unwrap().map(Path::to_owned);
+        assert!(found.is_some_and(|part| program.starts_with(part)), "{}", program.display());
+        std::fs::set_permissions(&program, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        assert_eq!(replaceable_part(&program).unwrap(), Some(program.as_path()));
+        assert!(replaceable_part(Path::new("/nowhere/compline")).is_err());
     }
 }

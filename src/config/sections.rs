@@ -7,8 +7,8 @@ use super::error::ValueError;
 use super::reader::ConfigReader;
 use super::units::{self, nearest_zone, quoted, wrong};
 use super::{
-    Agent, Budget, Config, ConfigSource, Conversation, Embedding, EmbeddingProvider, Heartbeat, Limit, Memory, Person,
-    Placement, Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models, page,
+    Agent, Budget, ByHand, Config, ConfigSource, Conversation, Embedding, EmbeddingProvider, Heartbeat, Limit, Memory,
+    Person, Placement, Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models, page,
 };
 use crate::people::{Role, is_name};
 use crate::time::{Cron, QuietHours, Zone, parse_quiet_hours};
@@ -74,8 +74,9 @@ impl ConfigReader<'_> {
         };
         let reviewer_approves = either("review", "human", "ai");
         let tainted_is_rejected = either("tainted_review_mode", "human", "reject");
-        let by_hand_is_live = either("by_hand", "hold", "live");
-        Skills { dir: self.folder("skills", "dir"), reviewer_approves, tainted_is_rejected, by_hand_is_live }
+        let ways = [("hold", ByHand::Hold), ("hold-all", ByHand::HoldAll), ("live", ByHand::Live)];
+        let by_hand = self.get("skills", "by_hand", |text| units::one_of(text, &ways)).unwrap_or_default();
+        Skills { dir: self.folder("skills", "dir"), reviewer_approves, tainted_is_rejected, by_hand }
     }
 
     fn conversation(&mut self) -> Conversation {

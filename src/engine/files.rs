@@ -14,6 +14,8 @@
 
 pub mod document;
 mod office;
+mod parsed;
+mod pdf;
 pub mod reader;
 
 use std::sync::Arc;
@@ -21,18 +23,19 @@ use std::time::Duration;
 
 use anyhow::bail;
 
-use super::Engine;
 use super::context::Picture;
+use super::{Engine, system_run};
+use crate::id::AddressId;
 use crate::memory::digest;
 use crate::message::{FetchFileError, FileKind, file_type};
 use crate::model::ModelError;
-use crate::people::Party;
+use crate::people::{Party, Person};
 use crate::spend::{ModelPool, SpendCause};
-use crate::store::{Attachment, AttachmentState, Node, TextKind, TurnRow, Tx};
+use crate::store::{Attachment, AttachmentState, NewOutbox, Node, TextKind, TurnRow, Tx};
 use crate::time::Backoff;
 use crate::time::clock::suspend_activity;
 use crate::trust::{Label, Labelled, Scope, Source, Text};
-use crate::wording::{attachments as says, prompt};
+use crate::wording::{self, attachments as says, prompt};
 use document::DocumentKind;
 use reader::{Document, DocumentContent, MAX_WORDS};
 
@@ -97,6 +100,7 @@ pub async fn prepare(
         return Ok(PreparedFiles::Ready(pictures));
     }
     let (mut refusal, mut has_content) = (None, has_words);
+    let brings_files = files.iter().any(|file| file.state == AttachmentState::Remote);
     for file in files {
         if !matches!(file.remote.kind, FileKind::Voice | FileKind::Audio) {
             has_content = true;
@@ -107,10 +111,48 @@ pub async fn prepare(
             has_content = true;
         }
     }
+    if brings_files {
+        tell_of_room(engine, party, turn.address).await?;
+    }
     Ok(match refusal {
         Some(error) if !has_content => PreparedFiles::OverBudget(error),
         _ => PreparedFiles::Ready(pictures),
     })
+}
+
+/// Tells a person once that the space for their files is nearly full, where they are reached.
+///
+/// # Errors
+/// If their files or the journal cannot be read or written.
+pub async fn tell_person_of_room(engine: &Engine, person: &Person) -> anyhow::Result<()> {
+    let id = person.id;
+    match engine.journal.read(move |db| system_run::address_of(db, id)).await? {
+        Some(address) => tell_of_room(engine, &Party::One(person.clone()), address).await,
+        None => Ok(()),
+    }
+}
+
+/// Tells a person or group once that the space for their files is nearly full.
+async fn tell_of_room(engine: &Engine, party: &Party, address: AddressId) -> anyhow::Result<()> {
+    let (scope, now) = (party.scope(), engine.clock.now());
+    let room = engine.workspace.files().room_of(party, now).await?;
+    let fact = format!("told_of_room {}", scope.encode());
+    let name = fact.clone();
+    let is_told = engine.journal.read(move |db| db.settings().fact(&name)).await?.is_some();
+    if room.is_nearly_full() == is_told {
+        return Ok(());
+    }
+    let words = says::room_nearly_full(engine.language_of(scope).await?, room.used, room.most);
+    let tell = move |tx: Tx<'_>| {
+        if is_told {
+            return tx.settings().drop_fact(&fact);
+        }
+        tx.settings().set_fact(&fact, &now.0.to_string())?;
+        tx.outbox().post(&NewOutbox::notice(address, &wording::own(words, scope), now)).map(drop)
+    };
+    engine.journal.write("tell of the space for files", tell).await?;
+    engine.channels.posted(address);
+    Ok(())
 }
 
 async fn prepare_one(
@@ -127,7 +169,7 @@ async fn prepare_one(
         }
         // The text of any other file was stored with it.
         AttachmentState::Here | AttachmentState::Failed | AttachmentState::Gone => return Ok(None),
-        AttachmentState::Remote => match fetch(engine, turn, file, MAX_FILE).await {
+        AttachmentState::Remote => match fetch(engine, turn, party, file, MAX_FILE).await {
             Ok(bytes) => {
                 let words = match (is_picture, is_shown) {
                     (false, _) => read(engine, turn, file, &bytes).await,
@@ -151,7 +193,13 @@ async fn prepare_one(
 ///
 /// # Errors
 /// The reason why it cannot be fetched, in words for the prompt.
-async fn fetch(engine: &Engine, turn: &TurnRow, file: &Attachment, max: u64) -> Result<Vec<u8>, &'static str> {
+async fn fetch(
+    engine: &Engine,
+    turn: &TurnRow,
+    party: &Party,
+    file: &Attachment,
+    max: u64,
+) -> Result<Vec<u8>, &'static str> {
     if file.remote.size.is_some_and(|size| size > MAX_FILE) {
         return Err(says::TOO_LARGE);
     }
@@ -160,11 +208,14 @@ async fn fetch(engine: &Engine, turn: &TurnRow, file: &Attachment, max: u64) -> 
         let fits = u64::try_from(arrived.len()).is_ok_and(|size| size <= max);
         return if fits { Ok(arrived) } else { Err(says::TOO_LARGE) };
     }
+    let room = engine.workspace.files().room_of(party, engine.clock.now()).await.map_err(|_| says::NOT_FETCHED)?;
+    let max = max.min(MAX_FILE);
     let mut attempts = 0;
     loop {
         attempts += 1;
-        match engine.channels.fetch(turn.address, &file.remote.reference, max.min(MAX_FILE)).await {
+        match engine.channels.fetch(turn.address, &file.remote.reference, max.min(room.left())).await {
             Ok(bytes) => return Ok(bytes),
+            Err(FetchFileError::TooLarge) if room.left() < max => return Err(says::NO_ROOM),
             Err(FetchFileError::TooLarge) => return Err(says::TOO_LARGE),
             Err(FetchFileError::NotFound) => return Err(says::GONE),
             Err(FetchFileError::Later(_)) if attempts >= FETCH_ATTEMPTS => return Err(says::NOT_FETCHED),
@@ -235,7 +286,7 @@ async fn keep_unheard(
     if file.state == AttachmentState::Here {
         return Ok(());
     }
-    match fetch(engine, turn, file, MAX_FILE).await {
+    match fetch(engine, turn, party, file, MAX_FILE).await {
         Ok(bytes) => store_file(engine, turn, party, file, &bytes, ExtractedText::missing(problem)).await,
         Err(problem) => refuse(engine, file, problem).await.map(drop),
     }
@@ -330,7 +381,7 @@ async fn transcribe_note(
     };
     let bytes = match stored {
         Some(bytes) => bytes,
-        None => match fetch(engine, turn, file, reserved.most).await {
+        None => match fetch(engine, turn, party, file, reserved.most).await {
             Ok(bytes) => {
                 store_file(engine, turn, party, file, &bytes, ExtractedText::default()).await?;
                 bytes

@@ -368,7 +368,11 @@ impl StreamTask {
             let words = wording::turn::followed_by_hand(language, &path, &old);
             Text::new(words.into(), edit.instead_of.label, party.scope())
         };
-        match self.engine.workspace.follow_hand_edits(party, now).await {
+        let follow = async {
+            self.engine.index.record_hand_edits(party).await?;
+            self.engine.workspace.follow_hand_edits(party, now).await
+        };
+        match follow.await {
             Ok(followed) => followed.into_iter().map(notice).collect(),
             Err(error) => {
                 tracing::warn!("Values that were changed by hand are not followed yet: {error:#}");

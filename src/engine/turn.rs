@@ -6,6 +6,7 @@
 //! not finished is repeated only if the tool declares that this is safe. The reply, the end of the
 //! turn and the delivery are one transaction.
 
+pub mod answered;
 pub mod call;
 pub(super) mod joining;
 pub(super) mod reply;

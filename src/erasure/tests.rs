@@ -22,7 +22,7 @@ struct Home {
 
 async fn home() -> Home {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+    let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
     let people = journal.write("people", |tx| {
         tx.people().allow("Ada", Role::Owner, "config", NOW)?;
         tx.people().allow("Ben", Role::Member, "config", NOW)

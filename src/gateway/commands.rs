@@ -1,20 +1,25 @@
-//! Command queue: commands run in order of arrival by `admin` and are answered through the outbox.
-//! `admin` decides who may give which. They never wait for a turn and never reach a model. An
-//! interrupted command is run again, three times at most.
+//! Command queues: the commands of a person run in order of arrival by `admin` and are answered
+//! through the outbox. `admin` decides who may give which. They never wait for a turn or for
+//! somebody else's, and never reach a model. An interrupted command is run again, three times at
+//! most.
 
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::dispatcher::Dispatcher;
 use super::menu;
 use crate::admin::command::{self, Action, Command, SettingChange};
-use crate::admin::{Admin, AnswerFile, Caller};
-use crate::id::AddressId;
+use crate::admin::threads::AnswerThreads;
+use crate::admin::{Admin, Answer, AnswerFile, Caller};
+use crate::id::{AddressId, PersonId};
 use crate::message::ChannelKind;
 use crate::store::{Journal, MessageState, NewOutbox, NewPart, OutboxKind, StoredMessage, Tx};
-use crate::time::clock::Wakeups;
-use crate::time::task::{Panicked, guarded};
+use crate::time::clock::{ActivityGuard, WakeupSender, Wakeups};
+use crate::time::task::{Panicked, guarded, lock};
 use crate::time::{Clock, Timestamp};
 use crate::trust::{Labelled, Scope};
 use crate::wording;
@@ -22,7 +27,10 @@ use crate::wording::command as says;
 
 /// Maximum number of starts of one command.
 const MAX_ATTEMPTS: u32 = 3;
-/// Worker of the command queue.
+/// Pause after a failure that is not the command's.
+const PAUSE: Duration = Duration::from_secs(60);
+
+/// Worker of the command queues.
 pub struct CommandWorker {
     /// The journal.
     pub journal: Journal,
@@ -32,29 +40,28 @@ pub struct CommandWorker {
     pub admin: Arc<Admin>,
     /// Delivery of the answers.
     pub dispatcher: Arc<Dispatcher>,
+    /// Wakes this worker.
+    pub waker: WakeupSender,
+    /// Those whose queue is being worked off.
+    pub busy: Mutex<HashSet<Option<PersonId>>>,
 }
 
 impl CommandWorker {
     /// Runs queued commands until the program stops.
     pub async fn run(self, wakeups: Wakeups, stop: CancellationToken) {
-        let round = || async { self.run_all().await.map(|()| None) };
-        wakeups.run_rounds(&*self.clock, &stop, "A command", "Running a command failed", round).await;
+        let (worker, queues) = (Arc::new(self), TaskTracker::new());
+        let round = || async { worker.begin(&queues, &stop).await.map(|()| None) };
+        wakeups.run_rounds(&*worker.clock, &stop, "A command", "Running a command failed", round).await;
+        queues.close();
+        queues.wait().await;
     }
 
-    async fn run_all(&self) -> anyhow::Result<()> {
-        loop {
-            let queued = self.journal.read(|db| db.messages().queued_commands()).await?;
-            let Some(command) = queued.into_iter().next() else { break };
-            let id = command.id;
-            if self.journal.write("begin a command", move |tx| tx.messages().begin_command(id)).await? > MAX_ATTEMPTS {
-                self.quarantine(command).await?;
-                continue;
-            }
-            match guarded("A command", self.run_one(command)).await {
-                // The attempt was counted; the command is retried or closed at once, and others
-                // need not wait for it.
-                Err(error) if error.is::<Panicked>() => tracing::error!(message.id = %id, "Command {id} panicked"),
-                done => done?,
+    /// Begins to work off the queue of everyone who has one. Where that ends, it wakes this worker.
+    async fn begin(self: &Arc<Self>, queues: &TaskTracker, stop: &CancellationToken) -> anyhow::Result<()> {
+        for command in self.journal.read(|db| db.messages().queued_commands()).await? {
+            if lock(&self.busy).insert(command.person) {
+                let (worker, working, stop) = (Arc::clone(self), self.clock.busy(), stop.clone());
+                queues.spawn(async move { worker.work_off(command.person, working, stop).await });
             }
         }
         let mut notified = Vec::new();
@@ -63,6 +70,38 @@ impl CommandWorker {
             self.dispatcher.wake(address);
         }
         applied
+    }
+
+    /// Works off the queue of one person.
+    async fn work_off(&self, person: Option<PersonId>, mut working: ActivityGuard, stop: CancellationToken) {
+        while let Err(error) = self.run_all(person).await {
+            tracing::error!("Running a command failed: {error:#}");
+            working = tokio::select! {
+                () = stop.cancelled() => return,
+                working = working.rest(&*self.clock, PAUSE) => working,
+            };
+        }
+        lock(&self.busy).remove(&person);
+        // One may have come since, and what was confirmed is to be applied.
+        self.waker.wake(&*self.clock);
+        drop(working);
+    }
+
+    async fn run_all(&self, person: Option<PersonId>) -> anyhow::Result<()> {
+        loop {
+            let queued = self.journal.read(|db| db.messages().queued_commands()).await?;
+            let Some(command) = queued.into_iter().find(|command| command.person == person) else { return Ok(()) };
+            let id = command.id;
+            if self.journal.write("begin a command", move |tx| tx.messages().begin_command(id)).await? > MAX_ATTEMPTS {
+                self.quarantine(command).await?;
+                continue;
+            }
+            match guarded("A command", self.run_one(command)).await {
+                // The attempt was counted; the command is retried or closed at once.
+                Err(error) if error.is::<Panicked>() => tracing::error!(message.id = %id, "Command {id} panicked"),
+                done => done?,
+            }
+        }
     }
 
     /// Closes a command that failed at every start, and tells its sender.
@@ -111,7 +150,7 @@ impl CommandWorker {
         // A yes is decided where it takes effect.
         let acts = matches!(&parsed, Some(Command::Act(action)) if !matches!(action, Action::Yes(..)));
         let by = caller.person.id;
-        let answer = self.admin.chat(&caller, &words).await;
+        let answer = self.answer(caller, Arc::clone(&words), matches!(parsed, Some(Command::Read(_)))).await?;
         let done = acts && !answer.failed;
         let kind = if answer.failed { OutboxKind::Refusal } else { OutboxKind::Answer };
         let (text, buttons) = (Labelled::new(Arc::from(answer.markdown), answer.label, scope), answer.buttons);
@@ -147,6 +186,21 @@ impl CommandWorker {
             self.register_menus().await;
         }
         Ok(())
+    }
+
+    /// Answers a command. One that only reads must be answered within a time.
+    async fn answer(&self, caller: Caller, words: Arc<str>, reads: bool) -> anyhow::Result<Answer> {
+        let (admin, person) = (Arc::clone(&self.admin), caller.person.id);
+        let scope = caller.group.map_or(Scope::Person(person), Scope::Group);
+        let work = async move { admin.chat(&caller, &words).await };
+        if !reads {
+            return self.admin.answers.act(Some(person), work).await;
+        }
+        if let Some(answer) = self.admin.answers.read(person, work).await? {
+            return Ok(answer);
+        }
+        let language = self.journal.read(move |db| db.people().language_in(scope)).await?;
+        Ok(Answer::refusal(says::too_slow(language, AnswerThreads::LIMIT)))
     }
 
     async fn is_page(&self, address: AddressId) -> anyhow::Result<bool> {

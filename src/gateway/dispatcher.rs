@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::broadcast;
+use futures::FutureExt;
+use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -41,6 +42,7 @@ pub struct Dispatcher {
     questions: Mutex<Option<StreamCallback>>,
     /// Adapters whose messages cannot be stored at the moment.
     blocked: Mutex<HashSet<&'static str>>,
+    blocked_changed: Notify,
     /// People who gained access, for observers of the program.
     newcomers: broadcast::Sender<AccessGranted>,
 }
@@ -101,6 +103,7 @@ impl Dispatcher {
             scheduler,
             questions: Mutex::default(),
             blocked: Mutex::default(),
+            blocked_changed: Notify::new(),
             newcomers: broadcast::channel(MAX_UNSEEN).0,
         })
     }
@@ -150,10 +153,21 @@ impl Dispatcher {
     /// Records whether the messages of an adapter can be stored.
     pub fn set_storage_state(&self, adapter: &'static str, state: StorageState) {
         let mut blocked = lock(&self.blocked);
-        match state {
+        let has_changed = match state {
             StorageState::Works => blocked.remove(adapter),
             StorageState::Fails => blocked.insert(adapter),
         };
+        if has_changed {
+            self.blocked_changed.notify_one();
+        }
+    }
+
+    /// Completes when the health of a channel has changed for another reason than the passage of
+    /// time. For one caller, who misses no change between two calls.
+    pub async fn health_changed(&self) {
+        let adapters = self.all_adapters();
+        let channels = adapters.iter().map(|adapter| adapter.health_changed());
+        futures::future::select_all(channels.chain([self.blocked_changed.notified().boxed()])).await;
     }
 
     /// Adapter of that name.

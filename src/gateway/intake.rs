@@ -124,7 +124,8 @@ impl Intake {
             if *failures == 1 {
                 tracing::warn!("Cannot receive from {name}: {trouble}");
             }
-            let pause = if let PollError::Wait(asked) = trouble { asked } else { RECEIVE_RETRY.pause(*failures) };
+            let pause = RECEIVE_RETRY.pause(*failures);
+            let pause = if let PollError::Wait(asked) = trouble { asked.max(pause) } else { pause };
             self.pause(self.clock.busy(), pause).await;
         }
     }

@@ -125,7 +125,8 @@ impl LocalServer {
         match accept(stream).await? {
             (Greeting::Hello { person }, connection) => self.chat(person, connection).await,
             (Greeting::Run { args, json }, mut connection) => {
-                let answer = self.admin.command_line(&args).await;
+                let admin = Arc::clone(&self.admin);
+                let answer = self.admin.answers.act(None, async move { admin.command_line(&args).await }).await?;
                 let text = if json { serde_json::to_string_pretty(&answer.json)? } else { answer.markdown };
                 connection.writer.write(&FromGateway::Answer { text, code: u8::from(answer.failed) }).await?;
                 Ok(())

@@ -213,3 +213,17 @@ proptest! {
         let _ = found(&Folder::new().file("result.json", &bytes));
     }
 }
+
+#[test]
+fn fuzzed() {
+    let seeds: Vec<Vec<u8>> = ["chatgpt", "claude", "telegram"].map(corpus).into();
+    let zip =
+        std::fs::read(Folder::new().zip(&[("a/memory/MEMORY.md", b"# A\n"), ("conversations.json", b"[]")])).unwrap();
+    let seeds: Vec<&[u8]> = seeds.iter().map(Vec::as_slice).chain([zip.as_slice()]).collect();
+    let folder = Folder::new();
+    crate::fuzz::target("archives", &seeds, |bytes| {
+        let is_zip = bytes.starts_with(b"PK");
+        found(&folder.file(if is_zip { "export.zip" } else { "conversations.json" }, bytes))
+            .map_err(|error| error.to_string())
+    });
+}

@@ -201,3 +201,19 @@ proptest! {
         prop_assert!(text_of(&typed, LinkDisplay::SpelledOut).contains(&url));
     }
 }
+
+#[test]
+fn fuzzed() {
+    let seeds: [&[u8]; 4] = [
+        b"# Head\n\n*a* **b** ~~c~~ `d` [e](https://f.example)\n\n> g\n\n- h\n  1. i\n",
+        b"```rust\nfn a() {}\n```\n\n---\n\n![a](b \"c\")\n<b>x</b>\n",
+        b"| a | b |\n|---|:-:|\n| c | d\\|e |\n\n- [ ] f\n- [x] g\n",
+        b"[a]: https://b.example\n\n[a][] <https://c.example> d@e.example \\* &amp; &#x202e;\n",
+    ];
+    crate::fuzz::target("markdown", &seeds, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let blocks = read(&text, LinkDisplay::Embedded);
+        let spelled = read(&words(&text), LinkDisplay::Embedded);
+        (blocks, spelled.len().min(1))
+    });
+}

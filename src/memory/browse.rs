@@ -226,7 +226,7 @@ impl WorkspaceFiles<'_> {
 
     /// Returns all files of a party, and when they were counted: within the last seconds, unless
     /// the program changed one.
-    async fn count(&self, who: &Party, now: Timestamp) -> anyhow::Result<(Timestamp, FileSizes)> {
+    pub(super) async fn count(&self, who: &Party, now: Timestamp) -> anyhow::Result<(Timestamp, FileSizes)> {
         let scope = who.scope().encode();
         let counted = lock(&self.0.counts).get(&scope).filter(|(at, _)| now.since(*at) < COUNT_HOLDS).cloned();
         if let Some(counted) = counted {

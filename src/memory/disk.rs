@@ -147,12 +147,7 @@ impl Disk {
         limit: usize,
         is_listed: impl Fn(&str) -> bool,
     ) -> anyhow::Result<(Vec<FolderEntry>, Option<String>)> {
-        ensure!(path.is_empty() || layout::is_plain(path), "The path is not a plain one");
-        let folder =
-            match is_there(&self.root).then(|| walk(&self.root, self.lookup, path, Absent::Fail)).transpose()? {
-                Some(ResolvedPath { folder, kind: PathType::Folder, .. }) => folder,
-                _ => return Ok((Vec::new(), None)),
-            };
+        let Some(folder) = self.existing_folder(path)? else { return Ok((Vec::new(), None)) };
         let mut names = Vec::new();
         for entry in Dir::read_from(&folder.fd).map_err(io::Error::from)? {
             let entry = entry.map_err(io::Error::from)?;
@@ -165,6 +160,32 @@ impl Disk {
         let last = page.last().map(|entry| entry.name.clone());
         let next = last.filter(|_| entries.next().is_some());
         Ok((page, next))
+    }
+
+    /// Returns the names of the files in a folder, in any order and without a look at each; none if
+    /// the folder does not exist. Leaves out links and names that are not UTF-8.
+    pub(super) fn file_names(&self, path: &str) -> anyhow::Result<Vec<String>> {
+        let Some(folder) = self.existing_folder(path)? else { return Ok(Vec::new()) };
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&folder.fd).map_err(io::Error::from)? {
+            let entry = entry.map_err(io::Error::from)?;
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let is_file = match entry.file_type() {
+                FileType::RegularFile => true,
+                // Some filesystems do not tell.
+                FileType::Unknown => entry_at(&folder, name).is_some_and(|entry| !entry.folder),
+                _ => false,
+            };
+            names.extend(is_file.then(|| name.to_owned()));
+        }
+        Ok(names)
+    }
+
+    /// Opens the folder at that path; `None` if there is none.
+    fn existing_folder(&self, path: &str) -> anyhow::Result<Option<OpenFolder>> {
+        ensure!(path.is_empty() || layout::is_plain(path), "The path is not a plain one");
+        let found = is_there(&self.root).then(|| walk(&self.root, self.lookup, path, Absent::Fail)).transpose()?;
+        Ok(found.filter(|found| found.kind == PathType::Folder).map(|found| found.folder))
     }
 
     /// Opens the folder at that path and creates it if necessary. An empty path is the root.

@@ -1,9 +1,8 @@
-//! Folder moves: renaming a folder to its stored name, and handing over the root.
+//! Hand-over of the workspace root.
 //!
-//! The row of a move precedes the first rename on the disk. Every rename can be repeated, and the
-//! paths in the journal follow in one transaction once all files are in their new places. So after
-//! a power cut at any point [`WorkspaceFolders::settle_folders`] completes the move before the
-//! first read. While the row exists, `folder_of` returns none of the folders affected by it. No
+//! Its row precedes the first rename on the disk. Every rename can be repeated, and the paths in the
+//! journal follow in one transaction once all files are in their new places. So after a power cut
+//! at any point [`WorkspaceFolders::settle_folders`] completes the hand-over before the first read. While the row exists, `folder_of` returns none of the folders affected by it. No
 //! file is copied or read. If a person creates a conflicting file meanwhile, it is kept under a
 //! free name.
 //!
@@ -24,7 +23,7 @@ use super::workspace::{Workspace, WorkspaceError, WorkspaceFolders};
 use crate::id::PersonId;
 use crate::people::Party;
 pub use crate::store::HandOverRefusal;
-use crate::store::{Db, FolderMove, MoveKind, MoveState, Tx};
+use crate::store::{Db, FolderMove, MoveState, Tx};
 use crate::trust::Scope;
 
 /// Number of alternative names tried on a conflict.
@@ -55,8 +54,8 @@ impl From<HandOverRefusal> for HandOverError {
 }
 
 impl WorkspaceFolders<'_> {
-    /// Fixes the location of files: stores the owner of the root and the folder of each person, and
-    /// completes open moves. Must be called at the start, before any read.
+    /// Fixes the location of files: stores the owner of the root, and completes an open hand-over.
+    /// Must be called at the start, before any read.
     pub async fn settle_folders(&self) -> anyhow::Result<()> {
         self.settle_folders_in_steps(&|| Ok(())).await
     }
@@ -69,10 +68,7 @@ impl WorkspaceFolders<'_> {
             self.0.journal.write("settle whose the root is", |tx| tx.folders().settle_workspace_owner()).await?;
         }
         for open in moves {
-            match open.kind {
-                MoveKind::Rename => self.rename_folder(open, step).await?,
-                MoveKind::HandOver => self.carry_out(open, step).await?,
-            }
+            self.carry_out(open, step).await?;
         }
         Ok(())
     }
@@ -134,38 +130,6 @@ impl WorkspaceFolders<'_> {
         step()?;
         self.carry_out(started, step).await?;
         Ok(plan)
-    }
-
-    /// Renames a name-based folder to its stored name.
-    async fn rename_folder(&self, mut open: FolderMove, step: MoveHook<'_>) -> anyhow::Result<()> {
-        if open.state == MoveState::Wanted {
-            open = self.begin_rename(open).await?;
-            step()?;
-        }
-        let of = open.clone();
-        let rename = move |workspace: &Workspace| {
-            [&workspace.0.disk, &workspace.0.experience].into_iter().try_for_each(|disk| rename(disk, &of))
-        };
-        self.on_disk(rename).await?;
-        step()?;
-        let done =
-            move |tx: Tx<'_>| tx.folders().rename_done(&open, &|path| layout::moved(path, &open.source, &open.target));
-        self.0.journal.write("a folder has its name", done).await
-    }
-
-    async fn begin_rename(&self, open: FolderMove) -> anyhow::Result<FolderMove> {
-        let person = open.person;
-        let name = self.0.journal.read(move |db| db.folders().name_once_of(person)).await?.unwrap_or_default();
-        let (source, target) = (layout::folder_by_name(person, &name), layout::folder_name(person, &name));
-        let from = source.clone();
-        let free = move |workspace: &Workspace| {
-            // If only the new folder exists, it already belongs to that person.
-            if workspace.folders().is_there(&from) { workspace.folders().free_folder(&target) } else { Ok(target) }
-        };
-        let target = self.on_disk(free).await?;
-        let (id, from, to) = (open.id, source.clone(), target.clone());
-        self.0.journal.write("begin to rename a folder", move |tx| tx.folders().rename_begun(id, &from, &to)).await?;
-        Ok(FolderMove { state: MoveState::Begun, source, target, ..open })
     }
 
     /// Moves the files of two people to each other's places, and resumes after an interruption.
@@ -230,22 +194,6 @@ impl WorkspaceFolders<'_> {
             }
         }
         Ok(None)
-    }
-}
-
-/// Renames a folder, unless that is done already. Blocks.
-fn rename(disk: &Disk, of: &FolderMove) -> anyhow::Result<()> {
-    if disk.unchecked(&of.source).symlink_metadata().is_err() || disk.unchecked(&of.target).symlink_metadata().is_ok() {
-        return Ok(());
-    }
-    let (Some((from, old)), Some((to, new))) = (of.source.rsplit_once('/'), of.target.rsplit_once('/')) else {
-        return Ok(());
-    };
-    match (disk.folder(from), disk.folder(to)) {
-        (Ok(from), Ok(to)) => move_entry(&from, old, &to, new),
-        (Err(error), _) | (_, Err(error)) if error.is::<io::Error>() => Err(error),
-        // The folder lies outside the workspace, where nothing is read either.
-        _ => Ok(()),
     }
 }
 

@@ -1,10 +1,11 @@
 //! Values that a person changes by hand in a file of the memory.
 //!
-//! Before each message of a chat, files whose time or size has changed are looked at, so that an
-//! edit is recorded as a version. Each version by hand since the last look is then compared with
-//! the one before it. Where a key got a new value there, the other places of its old value follow
-//! as after `/remember`, and the person is told once. What was replaced stays in the history of
-//! the file that it was in.
+//! Before each message of a chat, edits are recorded as versions ([`Index::record_hand_edits`]).
+//! Each version by hand since the last look is then compared with the one before it. Where a key
+//! got a new value there, the other places of its old value follow as after `/remember`, and the
+//! person is told once. What was replaced stays in the history of the file that it was in.
+//!
+//! [`Index::record_hand_edits`]: super::Index::record_hand_edits
 //!
 //! A list of facts may give any key its value. A note or `USER.md` uses its keys for its own
 //! subject ("phone" of the dentist), so only places with just the old value follow it. Only trusted
@@ -12,19 +13,18 @@
 //! power goes between the change and the notice, the notice is lost.
 
 use std::collections::HashMap;
-use std::path::Path;
 
 use super::layout;
 use super::memory_md;
 use super::notes::Replaced;
-use super::workspace::{FileStamp, Workspace, unless_refused};
+use super::workspace::Workspace;
 use super::write::{Author, ChangeOrigin};
+use crate::id::FileId;
 use crate::people::Party;
 use crate::store::{Db, FileChange, Node, Tx};
 use crate::text::one_line;
 use crate::time::Timestamp;
 use crate::time::task::lock;
-use crate::trust::Label;
 
 /// The file about the person.
 const USER: &str = "USER.md";
@@ -41,17 +41,24 @@ pub struct FollowedEdit {
 }
 
 impl Workspace {
-    /// Lets other places follow the values that a person changed by hand since the last look. Does
-    /// nothing while something is being forgotten.
+    /// Lets other places follow the values that a person changed by hand, in the versions recorded
+    /// since the last look. Does nothing while something is being forgotten.
     pub async fn follow_hand_edits(&self, who: &Party, now: Timestamp) -> anyhow::Result<Vec<FollowedEdit>> {
         if !self.1.memory.enabled {
             return Ok(Vec::new());
         }
         let Ok(_alone) = self.0.erasure.try_lock() else { return Ok(Vec::new()) };
         let (folder, scope) = (self.folder_of(who).await?, who.scope());
-        self.record_hand_edits(who, &folder, now).await?;
-        let edits = self.0.journal.read(move |db: Db<'_>| db.file_versions().hand_edits(scope, AT_ONCE)).await?;
-        let Some(last) = edits.last().map(|edit| edit.id) else { return Ok(Vec::new()) };
+        let after = lock(&self.0.looked_at).get(&scope.encode()).copied().unwrap_or(FileId(0));
+        let read = move |db: Db<'_>| {
+            let versions = db.file_versions();
+            Ok((versions.hand_edits(scope, after, AT_ONCE)?, versions.newest_version()?))
+        };
+        let (edits, newest) = self.0.journal.read(read).await?;
+        let Some(last) = edits.last().map(|edit| edit.id) else {
+            lock(&self.0.looked_at).insert(scope.encode(), newest);
+            return Ok(Vec::new());
+        };
         let mut followed = Vec::new();
         for edit in edits {
             if let Some(path) = layout::own(&folder, &edit.path).filter(|path| self.may_change_values(path)) {
@@ -64,46 +71,11 @@ impl Workspace {
     }
 
     /// Returns true for lists of facts, notes and `USER.md`. Notes of days are history.
-    fn may_change_values(&self, path: &str) -> bool {
+    pub(super) fn may_change_values(&self, path: &str) -> bool {
         let note = path.strip_prefix("memory/").and_then(|name| name.strip_suffix(".md"));
         let is_note =
             note.is_some_and(|name| !name.contains('/') && !memory_md::is_day(name) && !memory_md::is_overflow(name));
         is_note || path == USER || self.1.fact_lists().iter().any(|list| list.path == path)
-    }
-
-    /// Records changed files as versions.
-    async fn record_hand_edits(&self, who: &Party, folder: &str, now: Timestamp) -> anyhow::Result<()> {
-        let mut paths: Vec<String> = self.1.fact_lists().into_iter().map(|list| list.path).collect();
-        paths.push(USER.to_owned());
-        let of = folder.to_owned();
-        for path in self.on_disk(move |workspace| workspace.changed_since(&of, paths)).await? {
-            let (who, label) = (who.clone(), Label::neutral());
-            let origin = ChangeOrigin { who, label, author: Author::Program, cause: "hand", from: Vec::new(), now };
-            unless_refused(self.versions().take_note_of(&origin, &path).await)?;
-        }
-        Ok(())
-    }
-
-    /// Returns those of the paths, and of the notes, that changed since the last look, and
-    /// remembers this look. A note counts as changed only if it was looked at before: the index
-    /// records earlier changes at the start. Blocks.
-    fn changed_since(&self, folder: &str, mut paths: Vec<String>) -> anyhow::Result<Vec<String>> {
-        let always = paths.len();
-        let notes = self.0.disk.list(&layout::within(folder, "memory")).unwrap_or_default();
-        let notes = notes.into_iter().map(|entry| layout::within("memory", &entry.name));
-        paths.extend(notes.filter(|path| self.may_change_values(path)));
-        let mut stamps = lock(&self.0.stamps);
-        let mut changed = Vec::new();
-        for (at, path) in paths.into_iter().enumerate() {
-            let Some(location) = layout::locate(folder, &path) else { continue };
-            let (disk, disk_path) = self.disk_of(&location);
-            let Some(stamp) = stamp_of(&disk.unchecked(disk_path)) else { continue };
-            let before = stamps.insert(location, stamp);
-            if before.map_or(at < always, |before| before != stamp) && !changed.contains(&path) {
-                changed.push(path);
-            }
-        }
-        Ok(changed)
     }
 
     /// Lets other places follow the new values of one version.
@@ -177,11 +149,6 @@ fn values_in(text: &str) -> Vec<KeyValue> {
         Some(KeyValue { key: key.to_owned(), value: one_line(value) })
     };
     text.lines().filter_map(value).collect()
-}
-
-fn stamp_of(path: &Path) -> Option<FileStamp> {
-    let found = std::fs::metadata(path).ok()?;
-    Some((found.modified().ok()?, found.len()))
 }
 
 #[cfg(test)]

@@ -6,7 +6,8 @@
 //! of its source. A key that survives rebuilding keeps the usage counts of an entry.
 //!
 //! Every search first takes in changes, so an edit by hand, a deletion and a write of a moment ago
-//! are seen without a restart. Trusted entries are returned; untrusted ones are counted, and
+//! are seen without a restart. Edits by hand that may change values are taken in before each turn as
+//! well ([`Index::record_hand_edits`]). Trusted entries are returned; untrusted ones are counted, and
 //! returned only on request. Scopes are checked inside the full-text index. Being found is not
 //! being used: only entries given to a clean turn count ([`Index::used`]), and usage never ranks an
 //! entry above an exact match.
@@ -33,9 +34,9 @@ use crate::time::Clock;
 use crate::trust::Scope;
 use changes::PendingChanges;
 
-/// Maximum number of changed files that a search reads before it answers; [`Index::refresh`] and
+/// Maximum number of changed files that are read before a search or a turn; [`Index::refresh`] and
 /// later searches read the rest.
-const READ_BEFORE_SEARCH: usize = 512;
+const READ_AT_ONCE: usize = 512;
 /// Maximum number of days in a list.
 const MOST_DAYS: u32 = 400;
 /// Maximum number of entries ranked for the start of a conversation.
@@ -169,7 +170,7 @@ impl Index {
     /// # Errors
     /// If the journal cannot be read. An unusable query is not an error.
     pub async fn search(&self, question: &EntryQuery) -> anyhow::Result<EntryMatches> {
-        let party = self.sync(&question.party, READ_BEFORE_SEARCH).await?;
+        let party = self.sync(&question.party, READ_AT_ONCE).await?;
         let question = self.with_profile(question);
         let mut found = entries::find_entries(&self.0.journal, self.1.as_ref(), &question, self.0.clock.now()).await?;
         found.hits.iter_mut().for_each(|hit| party.show(hit));
@@ -210,7 +211,7 @@ impl Index {
     /// Returns the trusted facts and notes used most often and most recently.
     pub async fn salient(&self, party: &Party, limit: usize) -> anyhow::Result<Vec<EntryHit>> {
         let unasked = self.unasked_memories(party).await?;
-        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let party = self.sync(party, READ_AT_ONCE).await?;
         let rows = self.0.journal.read_much(move |db| db.entries().entries_of_use(party.scope, WEIGHED)).await?;
         let rows = rows.into_iter().filter(|row| unasked.has(&row.path)).collect();
         let mut hits = entries::most_salient(rows, limit, self.0.clock.now());
@@ -221,7 +222,7 @@ impl Index {
     /// Returns the trusted facts and notes that were used, the most used first, with their paths as
     /// the party sees them.
     pub async fn most_used(&self, party: &Party, limit: u32) -> anyhow::Result<Vec<EntryRow>> {
-        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let party = self.sync(party, READ_AT_ONCE).await?;
         let mut rows = self.0.journal.read_much(move |db| db.entries().most_used_entries(party.scope, limit)).await?;
         rows.iter_mut().for_each(|row| party.show_path(&mut row.path));
         Ok(rows)
@@ -231,7 +232,7 @@ impl Index {
     /// those of no day from the first after `after` on. Days and notes from outside come with the
     /// first of them only.
     pub async fn note_paths(&self, party: &Party, after: &str, limit: u32) -> anyhow::Result<NotePaths> {
-        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let party = self.sync(party, READ_AT_ONCE).await?;
         let is_first = after.is_empty();
         let at = |path: &str| layout::within(&party.folder, path);
         let (memory, outside) = (at("memory"), at("memory/untrusted"));
@@ -296,7 +297,7 @@ impl Index {
 
     /// Returns the state of that party's index, after taking in changes.
     pub async fn health(&self, party: &Party) -> anyhow::Result<IndexHealth> {
-        let party = self.sync(party, READ_BEFORE_SEARCH).await?;
+        let party = self.sync(party, READ_AT_ONCE).await?;
         let waiting = self.pending_of(&party);
         let read = move |db: Db<'_>| {
             let mut files = db.entries().indexed_in(party.scope)?;

@@ -25,19 +25,6 @@ pub(super) fn folder_name(id: PersonId, name: &str) -> String {
     }
 }
 
-/// Returns the name-based folder that a person had before folders were stored.
-pub(super) fn folder_by_name(id: PersonId, name: &str) -> String {
-    let lower = name.to_ascii_lowercase();
-    let clean = dashed(&lower, MAX_NAME, |c| c.is_ascii_alphanumeric());
-    let last = clean.rsplit_once('-').map(|(_, last)| last);
-    let looks_numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
-    match clean.as_str() {
-        "" => format!("people/person-{id}"),
-        same if same == lower && !looks_numbered => format!("people/{same}"),
-        changed => format!("people/{changed}-{id}"),
-    }
-}
-
 /// Files of the root that all people share.
 pub(super) const SHARED: [&str; 2] = ["AGENTS.md", "SOUL.md"];
 
@@ -276,22 +263,6 @@ mod tests {
             ("people/3-carl/USER.md", "people/3-carl", "", Some("USER.md")),
         ] {
             assert_eq!(moved(path, from, to).as_deref(), expected, "{path} from {from}");
-        }
-    }
-
-    #[test]
-    fn folders_by_name() {
-        for (name, folder) in [
-            ("Ben", "people/ben"),
-            ("anne-marie", "people/anne-marie"),
-            ("Ada Lovelace", "people/ada-lovelace-7"),
-            ("Ádám", "people/d-m-7"),
-            ("ben-3", "people/ben-3-7"),
-            ("../../etc", "people/etc-7"),
-            ("Анна", "people/person-7"),
-            ("", "people/person-7"),
-        ] {
-            assert_eq!(folder_by_name(PersonId(7), name), folder, "{name}");
         }
     }
 

@@ -76,7 +76,7 @@ impl Workspace {
         if lock(&self.0.listed).get(notes) == Some(&changed_at) {
             return Ok(None);
         }
-        let names: Vec<String> = disk.list(notes)?.into_iter().map(|entry| entry.name).collect();
+        let names = disk.file_names(notes)?;
         let mut listed: HashSet<String> = HashSet::new();
         for name in names.iter().filter(|name| holds_lines(&layout::within("memory", name))) {
             let bytes = disk.read(&layout::within(notes, name), layout::MAX_TEXT_FILE).unwrap_or_default();

@@ -34,7 +34,7 @@ async fn home() -> Home {
 }
 
 async fn home_in(folder: tempfile::TempDir, failpoint: Option<Failpoint>) -> Home {
-    let journal = Journal::open(&folder.path().join("journal.db"), failpoint).unwrap();
+    let journal = Journal::open_or_copy(&folder.path().join("journal.db"), failpoint).unwrap();
     let people = journal.write("people", |tx| {
         let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
         Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
@@ -324,7 +324,7 @@ async fn an_unwritable_workspace_is_named_and_blocks_no_answer() {
 #[tokio::test]
 async fn without_an_owner_only_shared_files_are_created() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+    let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
     let workspace =
         Workspace::new(folder.path().join("workspace"), folder.path().join("experience"), journal, Zone::UTC);
     workspace.seed(NOW).await.unwrap();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
 use anyhow::Context;
@@ -11,17 +11,15 @@ use tokio::sync::{Mutex, OwnedMutexGuard, RwLock};
 
 use super::agent::AgentLayout;
 use super::disk::Disk;
+use super::free_space::FreeSpace;
 use super::layout;
 use super::page::PageCache;
 use crate::config;
-use crate::id::PersonId;
+use crate::id::{FileId, PersonId};
 use crate::people::Party;
 use crate::store::{FolderState, Journal, Tx, agent_of};
 use crate::time::task::lock;
 use crate::time::{Timestamp, Zone};
-
-/// Time of the last change and size of a file.
-pub(super) type FileStamp = (SystemTime, u64);
 
 /// Files of a party, as its owner sees their paths, each with its size in bytes.
 pub(super) type FileSizes = Arc<[(String, u64)]>;
@@ -38,6 +36,8 @@ pub(super) struct WorkspaceInner {
     pub(super) pages: PageCache,
     pub(super) journal: Journal,
     pub(super) zone: Zone,
+    /// Free space on the disk of the workspace.
+    free_space: OnceLock<FreeSpace>,
     /// Held during a file change: no other task writes between its row and its rename.
     pub(super) writing: Arc<Mutex<()>>,
     /// Held during an erasure, and while previously read data is being written.
@@ -47,8 +47,8 @@ pub(super) struct WorkspaceInner {
     pub(super) moving: RwLock<()>,
     /// Times of the last change of the folders of notes when they were compared with the index.
     pub(super) listed: std::sync::Mutex<HashMap<String, SystemTime>>,
-    /// Times and sizes of the files that were last looked at for edits by hand.
-    pub(super) stamps: std::sync::Mutex<HashMap<String, FileStamp>>,
+    /// Newest version looked at for edits by hand, by scope, so that no look reads those before it.
+    pub(super) looked_at: std::sync::Mutex<HashMap<String, FileId>>,
     /// Paths written since the last refresh of the index.
     pub(super) touched: std::sync::Mutex<BTreeSet<String>>,
     /// Files of each party by scope, and when they were counted.
@@ -164,11 +164,12 @@ impl Workspace {
             pages: PageCache::default(),
             journal,
             zone,
+            free_space: OnceLock::new(),
             writing: Arc::default(),
             erasure: Arc::default(),
             moving: RwLock::default(),
             listed: std::sync::Mutex::default(),
-            stamps: std::sync::Mutex::default(),
+            looked_at: std::sync::Mutex::default(),
             touched: std::sync::Mutex::default(),
             counts: std::sync::Mutex::default(),
         };
@@ -179,6 +180,19 @@ impl Workspace {
     #[must_use]
     pub fn with_agent(self, agent: &config::Agent, memory: &config::Memory) -> Self {
         Self(self.0, Arc::new(AgentLayout { agent: agent.clone(), memory: memory.clone() }))
+    }
+
+    /// Sets another probe of the free space than that of its own disk, before it is used.
+    #[must_use]
+    pub fn with_free_space(self, probe: Option<FreeSpace>) -> Self {
+        // One that was set before stays.
+        let _ = probe.map(|probe| self.0.free_space.set(probe));
+        self
+    }
+
+    /// Returns the probe of the free space on the disk of the workspace.
+    pub(super) fn free_space(&self) -> &FreeSpace {
+        self.0.free_space.get_or_init(|| FreeSpace::at(self.0.disk.root()))
     }
 
     /// Returns the time zone of the home.

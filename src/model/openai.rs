@@ -359,4 +359,18 @@ mod tests {
             assert!(body.get("tools").is_none());
         }
     }
+
+    #[test]
+    fn fuzzed() {
+        let seeds = crate::fuzz::seeds_in("stream");
+        crate::fuzz::target("model-stream", &seeds, |bytes| {
+            let (mut draft, mut events) = (ReplyDraft::default(), SseReader::new(MAX_EVENT));
+            events.feed(bytes).map_err(|_| draft::DraftError::Unreadable)?;
+            events.finish();
+            while let Some(data) = next_data(&mut events) {
+                draft.take(&data, &crate::model::NullSink)?;
+            }
+            Ok::<_, draft::DraftError>(draft)
+        });
+    }
 }

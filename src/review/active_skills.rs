@@ -4,10 +4,11 @@
 //! that the gate did not write and that was never accepted is held and waits for the owner like a
 //! proposal. With `[skills] by_hand = "live"` it counts as a person's work and is live at once,
 //! unless the scan finds something or it works against its person. A change in place of an accepted
-//! skill is also live at once, unless the scan finds something or it newly does what waits under
-//! every policy: then the change is held, and the last accepted version stays in use, served from
-//! the journal. A folder that has disappeared is recorded as gone. While nothing
-//! changes on disk, a look only walks the metadata.
+//! skill is also live at once, and the owners are told, unless the scan finds something or it newly
+//! does what waits under every policy: then the change is held, and the last accepted version stays
+//! in use, served from the journal. With `by_hand = "hold-all"` that holds for every change that
+//! the gate did not make. A folder that has disappeared is recorded as gone. While nothing changes
+//! on disk, a look only walks the metadata.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use std::sync::atomic::Ordering;
 use super::effects::Effects;
 use super::proposal::{self, ProposalDraft, ProposalOrigin};
 use super::{ProposalChange, Refused, Review, Staged, label, scan};
+use crate::config::ByHand;
 use crate::id::{ProposalId, VersionId};
 use crate::skill::builtin::Builtin;
 use crate::skill::manifest::Manifest;
@@ -135,9 +137,13 @@ impl Review {
         let (live, held) = if has_changes {
             let rules = self.0.rules;
             let job = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
-            self.0.journal.write("look at the skills", job).await?
+            let compared = self.0.journal.write("look at the skills", job).await?;
+            // Perhaps an edit is to be told.
+            self.wake_schedule();
+            compared
         } else {
-            self.0.journal.read(|db| known(db, &seen)).await?
+            let rules = self.0.rules;
+            self.0.journal.read(move |db| known(db, rules, &seen)).await?
         };
         let held = held.into_iter().filter_map(|name| catalogue.skills.get(&name).map(|skill| (name, skill)));
         for (name, skill) in held {
@@ -208,8 +214,18 @@ impl Review {
 /// Settings that apply to content that is not in the journal yet.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
-    pub(super) by_hand_is_live: bool,
+    pub(super) by_hand: ByHand,
     pub(super) builtins: &'static [Builtin],
+}
+
+impl Rules {
+    /// Returns whether the skill is used in this version if its folder has that content.
+    fn is_live(self, row: Option<&SkillRow>, version: &VersionRow) -> bool {
+        let of_the_gate = || {
+            row.is_none_or(|row| row.known.is_none_or(|known| known == version.id) || row.version == Some(version.id))
+        };
+        version.accepted && (self.by_hand != ByHand::HoldAll || of_the_gate())
+    }
 }
 
 /// Returns whether the look differs from the journal.
@@ -267,18 +283,19 @@ fn compare(
             tx.proposals().settle_proposal(row.id, ProposalState::Expired, "", now)?;
         }
     }
-    known(*tx, catalogue)
+    known(*tx, rules, catalogue)
 }
 
 /// Records content that is new, or that has come back.
 fn record_content(tx: Tx<'_>, rules: Rules, skill: &Skill, now: Timestamp) -> anyhow::Result<()> {
     let digest = skill.digest.as_str();
     let version = version_of(tx, rules, &skill.folder, &skill.content, &skill.digest, now)?;
-    let used =
-        if version.accepted { Some(version.id) } else { tx.skills().skill(&skill.folder)?.and_then(|row| row.version) };
+    let row = tx.skills().skill(&skill.folder)?;
+    let is_live = rules.is_live(row.as_ref(), &version);
+    let used = if is_live { Some(version.id) } else { row.and_then(|row| row.version) };
     tx.skills().saw_skill(&SeenSkill {
         name: &skill.folder,
-        state: if version.accepted { SkillState::Live } else { SkillState::Held },
+        state: if is_live { SkillState::Live } else { SkillState::Held },
         digest,
         version: used,
         title: &skill.manifest.name,
@@ -318,11 +335,9 @@ fn version_of(
     tx.skills().version_row(id)?.ok_or_else(|| anyhow::anyhow!("A version vanished"))
 }
 
-/// Returns the label of a person's content that is live without a question; `None` if it is held. A
-/// change in place keeps the label of the version that it changes: an edit does not make a third
-/// party's text trusted.
+/// Returns the label of a person's content that is live without a question; `None` if it is held.
 fn label_without_review(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFolder) -> anyhow::Result<Option<Label>> {
-    if !scan::scan_skill(skill, content).is_empty() {
+    if rules.by_hand == ByHand::HoldAll || !scan::scan_skill(skill, content).is_empty() {
         return Ok(None);
     }
     let used = tx.skills().skill(skill)?.and_then(|row| row.version);
@@ -332,23 +347,26 @@ fn label_without_review(tx: Tx<'_>, rules: Rules, skill: &str, content: &SkillFo
         used.as_ref().map(|version| tx.skills().files_of_version(version.id).map(SkillFolder::new)).transpose()?;
     let name = if base.is_none() { skill } else { "" };
     let effects = Effects::of_change(base.as_ref(), Some(content)).with_name(name);
-    let is_held = if rules.by_hand_is_live { effects.is_suspicious() } else { effects.waits() };
-    let label = used.map(|version| version.label).or_else(|| rules.by_hand_is_live.then(label::of_a_person));
+    let counts_as_own = rules.by_hand == ByHand::Live;
+    let is_held = if counts_as_own { effects.is_suspicious() } else { effects.waits() };
+    let label = used.map(|version| label::of_an_edit(&version.label));
+    let label = label.or_else(|| counts_as_own.then(label::of_a_person));
     Ok(label.filter(|_| !is_held))
 }
 
 /// Returns the state of the catalogue's skills according to the journal. Content not known to be
 /// accepted is held.
-fn known(db: crate::store::Db<'_>, catalogue: &Catalogue) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
+fn known(db: crate::store::Db<'_>, rules: Rules, catalogue: &Catalogue) -> anyhow::Result<(ActiveSkills, Vec<String>)> {
     let mut live = ActiveSkills { broken: catalogue.broken.clone(), ..ActiveSkills::default() };
     let rows = db.skills().skills()?;
     for (name, skill) in &catalogue.skills {
-        let present = db.skills().version_with(name, skill.digest.as_str())?.filter(|version| version.accepted);
-        let one = match present {
+        let row = rows.iter().find(|row| row.name == *name);
+        let present = db.skills().version_with(name, skill.digest.as_str())?;
+        let one = match present.filter(|version| rules.is_live(row, version)) {
             Some(version) => Some(used(Arc::clone(skill), version)),
             None => {
                 live.held.push(name.clone());
-                let accepted = rows.iter().find(|row| row.name == *name).and_then(|row| row.version);
+                let accepted = row.and_then(|row| row.version);
                 accepted.map(|version| last_accepted(db, catalogue, version)).transpose()?.flatten()
             }
         };

@@ -158,6 +158,9 @@ impl Review {
         let (change, now) = (change.clone(), self.0.clock.now());
         let job = move |tx: Tx<'_>| {
             tx.skills().end_change(change.id, state, now)?;
+            if let Some(version) = change.version.filter(|_| state == ChangeState::Done) {
+                tx.skills().version_is_known(&change.skill, version, None)?;
+            }
             if state == ChangeState::Conflict {
                 // In the same transaction: on its own, the second half of a rename is a
                 // deletion.

@@ -79,7 +79,6 @@ impl Review {
     pub async fn start(&self) -> anyhow::Result<()> {
         let _guard = Arc::clone(&self.0.write_lock).lock_owned().await;
         self.0.unfinished.store(true, Ordering::Relaxed);
-        self.carry_over().await?;
         self.scan_locked().await?;
         let rows = self.0.journal.read(|db| db.skills().skills()).await?;
         let mut synced = Vec::new();

@@ -82,7 +82,7 @@ mod tests {
         state: ProposalState,
     ) -> (Journal, tempfile::TempDir) {
         let home = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&home.path().join("j.db"), None).unwrap();
         journal
             .write("stage", move |tx| {
                 let digest = |folder: &Option<SkillFolder>| folder.as_ref().map(SkillFolder::digest);

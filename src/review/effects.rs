@@ -53,6 +53,12 @@ pub enum EffectKind {
     Access,
     /// Overrides rules, or gives another role.
     Overrides,
+    /// Does what a text from elsewhere says.
+    Obeys,
+    /// Writes itself into other skills or notes.
+    Copies,
+    /// Takes something else than a yes for one.
+    Assumes,
     /// Runs a program or script.
     Runs,
     /// Keeps something from the person, or skips a question.
@@ -178,9 +184,9 @@ impl Effects {
     /// Returns whether a folder waits even where the owner's own folders are live at once: it does
     /// more than open an address or run a program.
     pub fn is_suspicious(&self) -> bool {
-        use EffectKind::{Access, Deletes, Overrides, Quiet, Secret, Sends};
+        use EffectKind::{Access, Assumes, Copies, Deletes, Obeys, Overrides, Quiet, Secret, Sends};
         let lasts = |effect: &&Effect| effect.acts && self.has(Sends) || code::is_unbounded(effect);
-        [Overrides, Quiet, Access, Deletes, Secret].into_iter().any(|kind| self.has(kind))
+        [Overrides, Obeys, Copies, Assumes, Quiet, Access, Deletes, Secret].into_iter().any(|kind| self.has(kind))
             || self.0.iter().find(lasts).is_some()
     }
 
@@ -276,8 +282,7 @@ fn of_text(path: &str, text: &str, is_shell: bool) -> Vec<(Identity, Effect)> {
             .flat_map(|(kind, found)| found.into_iter().map(move |(at, object)| sentence::Hit { kind, at, object })),
     );
     hits.sort_by_key(|hit| hit.at.start);
-    let is_act =
-        |hit: &&sentence::Hit| !matches!(hit.kind, EffectKind::Standing | EffectKind::Tools | EffectKind::Reads);
+    let is_act = |hit: &&sentence::Hit| hit.kind != EffectKind::Standing;
     let acting: BTreeSet<usize> = hits.iter().filter(is_act).map(|hit| paragraph(text, hit.at.start)).collect();
     let mut lines = Lines { text, at: 0, line: 1 };
     let mut effect = |hit: sentence::Hit| {

@@ -16,15 +16,16 @@ pub(super) fn of_a_person() -> Label {
     Label::trusted()
 }
 
+/// Returns the label of an edit of accepted content: a person's hand, and the third party of whom
+/// there may still be text in it.
+pub(super) fn of_an_edit(accepted: &Label) -> Label {
+    of_a_person().join_with(accepted)
+}
+
 /// Returns the label of approved content: trusted from now on, for exactly this content by its
 /// digest. A third party's content keeps the version as its origin.
 pub(super) fn of_approved(_: &Approval, third_party: Option<VersionId>) -> Label {
     third_party.map_or_else(Label::trusted, Label::approved)
-}
-
-/// Returns the label of a third party's skill that was accepted before origins were recorded.
-pub(super) fn of_accepted_before(version: VersionId) -> Label {
-    Label::approved(version)
 }
 
 /// Returns the label of a held folder: unknown origin until the owner approves it.

@@ -37,6 +37,21 @@ pub fn reveal(text: &str) -> String {
     shown
 }
 
+/// Returns a JSON text in which hidden characters stand as escapes: a program reads the same, and a
+/// terminal shows what is there.
+pub fn escape_json(json: &str) -> String {
+    let mut shown = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hidden(c) {
+            let units = c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>();
+            shown.push_str(&units);
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
 /// Returns whether the character is invisible, or changes the display of others. Line feed and tab
 /// count as visible.
 pub fn is_hidden(c: char) -> bool {
@@ -170,6 +185,17 @@ mod tests {
                 shown = shown.replace(&named(c), "").replace(c, "");
             }
             prop_assert_eq!(shown, seen);
+        }
+    }
+
+    proptest! {
+        /// Proves: operation/json-output
+        #[test]
+        fn json_without_hidden_characters_says_the_same(text in text(), key in text()) {
+            let value = serde_json::json!({ key: [text] });
+            let escaped = escape_json(&serde_json::to_string_pretty(&value).unwrap());
+            prop_assert!(!escaped.chars().any(is_hidden), "{escaped:?}");
+            prop_assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
         }
     }
 

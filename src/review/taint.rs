@@ -199,7 +199,7 @@ mod tests {
 
     async fn fixture(ada_said: Vec<(TextKind, &'static str, Label)>) -> Fixture {
         let home = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&home.path().join("j.db"), None).unwrap();
         let places = journal.write("begin", move |tx| {
             let request = [(TextKind::Said, "remember how I like my tea", Label::neutral())];
             Ok((begin(tx, "Ada", Role::Owner, &ada_said)?, begin(tx, "Ben", Role::Member, &request)?))

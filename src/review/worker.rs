@@ -1,5 +1,5 @@
 //! Processes a proposal between its staging and the owner: asks the reviewer, applies the policy,
-//! notifies the owners.
+//! notifies the owners. They are told of an edit in place as well.
 //!
 //! All state is read from the rows, so a restart continues where it stopped: an unreviewed proposal
 //! is reviewed, an unannounced one is announced once the turn that made it is over, so that it
@@ -13,6 +13,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
 use super::approval_proof::{Approval, Decider};
@@ -20,14 +21,14 @@ use super::owner_decision;
 use super::proposal::Proposal;
 use super::reveal::reveal;
 use super::reviewer::{self, ReviewSubject, Verdict};
-use super::{Review, diff, label, show, unknown_skills};
+use super::{Review, diff, label, show};
 use crate::config::ReflectionReview;
-use crate::id::{AddressId, PersonId, ProposalId};
+use crate::id::{AddressId, PersonId, ProposalId, VersionId};
 use crate::skill::SkillFolder;
 use crate::spend::SpendCause;
 use crate::store::{
     Cause, Clearance, Db, NewDecision, NewOutbox, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState, ReviewStage,
-    SlotRow, StageOutcome, Tx, VerdictRow,
+    SkillRow, SlotRow, StageOutcome, Tx, VerdictRow,
 };
 use crate::text::one_line;
 use crate::time::Timestamp;
@@ -44,6 +45,12 @@ const BY_REFLECTION_NONE: &str = "[reflection] review_mode = \"none\"";
 
 /// Above this number, held folders are announced in one message.
 const MOST_ONE_BY_ONE: usize = 5;
+
+/// Above this number of lines, an edit is counted and shown only on request.
+const MOST_LINES: usize = 12;
+
+/// The time for which further edits of a skill are collected after the owners were told of one.
+const EDITS_TOGETHER: std::time::Duration = std::time::Duration::from_hours(1);
 
 /// The pause after a journal failure.
 const RETRY_PAUSE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -107,10 +114,14 @@ impl ReviewWorker<'_> {
                 self.notify_pending(new).await?
             } else if let Some((id, words)) = self.unannounced_outcome().await? {
                 self.notify_outcome(id, words).await?
-            } else if let Some(names) = self.carried_over().await? {
-                self.notify_carried_over(&names).await?
             } else {
-                return Ok(next_expiry(&pending, now));
+                let edited = self.0.journal.read(|db| db.skills().edited_skills()).await?;
+                let (due, later): (Vec<_>, Vec<_>) = edited.into_iter().partition(|row| told_again_at(row) <= now);
+                if due.is_empty() {
+                    let told_again = later.iter().map(told_again_at).min();
+                    return Ok(next_expiry(&pending, now).into_iter().chain(told_again).min());
+                }
+                self.notify_of_edits(due).await?
             };
             if !is_notified {
                 self.0.notices_pending.store(true, Ordering::Relaxed);
@@ -153,16 +164,32 @@ impl ReviewWorker<'_> {
         self.post_to_owners("tell of held folders", post, done).await
     }
 
-    /// Notifies the owners of the skills that were added by hand before such folders were held.
-    /// Returns false if no owner has an address yet.
-    async fn notify_carried_over(&self, names: &[String]) -> anyhow::Result<bool> {
-        let names: Vec<String> = names.iter().map(|name| one_line(&reveal(name)).replace('`', "'")).collect();
-        let (words, now) = (says::carried_over(&names), self.0.clock.now());
+    /// Notifies the owners of skills that were edited in place. Returns false if no owner has an
+    /// address yet.
+    async fn notify_of_edits(&self, skills: Vec<SkillRow>) -> anyhow::Result<bool> {
+        let now = self.0.clock.now();
+        let known: Vec<_> = skills.iter().map(|row| (row.name.clone(), row.version)).collect();
+        let read = move |db: Db<'_>| skills.iter().map(|row| SkillEdit::of(db, row)).collect();
+        let edits: Vec<SkillEdit> = self.0.journal.read(read).await?;
         let post = move |tx: Tx<'_>, address, owner| {
-            let text = wording::own(words.clone(), Scope::Person(owner));
-            tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
+            let post = |words: &str, label: Label, buttons: &[(String, String)]| {
+                let text: Text = Labelled::new(Arc::from(words), label, Scope::Person(owner));
+                tx.outbox().post(&NewOutbox { buttons, ..NewOutbox::notice(address, &text, now) }).map(drop)
+            };
+            if edits.len() > MOST_ONE_BY_ONE {
+                // Names that were accepted, without a word of the skills.
+                return post(&says::many_edits(edits.iter().map(|edit| &*edit.name)), label::of_a_person(), &[]);
+            }
+            edits.iter().try_for_each(|edit| post(&edit.words, edit.label.clone(), &edit.buttons))
         };
-        self.post_to_owners("tell of skills by hand", post, unknown_skills::record_notified).await
+        let done = move |tx: Tx<'_>| {
+            let skills = tx.skills();
+            known
+                .iter()
+                .filter_map(|(name, version)| version.map(|version| (name, version)))
+                .try_for_each(|(name, version)| skills.version_is_known(name, version, Some(now)))
+        };
+        self.post_to_owners("tell of edited skills", post, done).await
     }
 
     /// Returns a proposal that a policy approved without a notice so far, and the notice.
@@ -338,6 +365,49 @@ impl ReviewWorker<'_> {
         notified.iter().for_each(|(_, address)| self.0.notifier.posted(*address));
         Ok(!notified.is_empty())
     }
+}
+
+/// A skill that was edited in place, as its owners are told of it.
+struct SkillEdit {
+    name: String,
+    words: String,
+    label: Label,
+    buttons: Vec<(String, String)>,
+}
+
+impl SkillEdit {
+    fn of(db: Db<'_>, row: &SkillRow) -> anyhow::Result<Self> {
+        let version = |id: Option<VersionId>| {
+            let row = id.map(|id| db.skills().version_row(id)).transpose()?.flatten();
+            let row = row.context("A version of a skill vanished")?;
+            let folder = SkillFolder::new(db.skills().files_of_version(row.id)?);
+            anyhow::Ok((row, folder))
+        };
+        let (before, old) = version(row.known)?;
+        let meanwhile = db.skills().used_meanwhile(row)?;
+        let is_back = row.version == row.known;
+        // What was used for a while and is gone is shown itself.
+        let shown = meanwhile.as_ref().map(|version| version.id).filter(|_| is_back).or(row.version);
+        let (after, new) = version(shown)?;
+        let name = one_line(&reveal(&row.name)).replace('`', "'");
+        let change = diff::summary(Some(&old), Some(&new));
+        let lines = diff::diff(Some(&old), Some(&new));
+        let lines = (lines.lines().count() <= MOST_LINES).then(|| diff::fenced_diff(&lines));
+        let undo = (before.accepted && !is_back)
+            .then(|| (says::UNDO.to_owned(), format!("/rollback {} {}", row.name, before.number)));
+        let show = (says::SHOW.to_owned(), format!("/skills diff {} {} {}", row.name, before.number, after.number));
+        let buttons = [show].into_iter().chain(undo).collect();
+        let words = match (is_back, meanwhile) {
+            (true, _) => says::edited_and_back(&name, &change, lines.as_deref()),
+            (false, meanwhile) => says::edited(&name, &change, lines.as_deref(), meanwhile.is_some()),
+        };
+        Ok(Self { words, name, label: after.label, buttons })
+    }
+}
+
+/// Returns the time from which the owners may be told that this skill was edited.
+fn told_again_at(row: &SkillRow) -> Timestamp {
+    row.told_at.map_or(row.changed_at, |at| at.plus(EDITS_TOGETHER))
 }
 
 /// Returns the unannounced held folders, if there are too many for a message each.

@@ -16,7 +16,7 @@
 
 mod steps;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::Upkeep;
@@ -32,9 +32,6 @@ pub use steps::Checked;
 const JOB: &str = "upkeep";
 /// Due time, as a cron expression in local time.
 const WHEN: &str = "30 4 * * *";
-
-/// Free space on the disk, in bytes; `None` if unknown.
-pub type FreeSpace = Arc<dyn Fn() -> Option<u64> + Send + Sync>;
 
 /// Progress of the current round.
 #[derive(Debug, Default)]

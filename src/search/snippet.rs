@@ -8,6 +8,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text::fold::fold;
+use crate::text::question::MOST_WORDS;
 use crate::text::{escape_markdown, one_line, shorten, words_in};
 
 /// Maximum number of characters before the first mark.
@@ -23,14 +24,24 @@ const ENDINGS: [&str; 23] = [
 /// Minimum length of a stem that can take any ending.
 const STEM: usize = 4;
 
-/// Folded search words.
+/// The words of a query: folded, each once, and at most [`MOST_WORDS`]. Every text is compared with
+/// each of them, so whoever asks decides neither how often nor for how long.
 #[derive(Debug, Clone)]
-pub struct FoldedWords(Vec<String>);
+pub struct QueryWords(Vec<String>);
 
-impl FoldedWords {
-    /// Folds the words of a query.
-    pub fn new(question: &str) -> Self {
-        Self(folded_words(question))
+impl QueryWords {
+    /// Takes the first words of a query, which may be any text.
+    pub fn new(query: &str) -> Self {
+        let mut words: Vec<String> = Vec::new();
+        for word in query.unicode_words().flat_map(folded_words) {
+            if words.len() == MOST_WORDS {
+                break;
+            }
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        Self(words)
     }
 
     /// The share of the search words that a text contains.
@@ -84,7 +95,7 @@ struct WordMatch {
 /// Returns the passage of a text, in one line of at most `most` characters, that tells most about
 /// the search words: it holds as many different ones as possible, above all those that are rare in
 /// the text. A short text is returned whole.
-pub fn passage(text: &str, wanted: &FoldedWords, most: usize) -> String {
+pub fn passage(text: &str, wanted: &QueryWords, most: usize) -> String {
     let line = one_line(text);
     let (mut length, mut found, mut starts) = (0, Vec::new(), vec![0]);
     for piece in line.split_word_bounds() {
@@ -104,31 +115,27 @@ pub fn passage(text: &str, wanted: &FoldedWords, most: usize) -> String {
     shorten(&end, most)
 }
 
-/// Returns the place of the match with which the best window of that many characters begins.
+/// Returns the place of the match with which the best window of that many characters begins. Each
+/// match enters the window once and leaves it once.
 fn best_start(found: &[WordMatch], words: usize, room: usize) -> Option<usize> {
-    let mut counts = vec![0_u32; words];
+    let mut everywhere = vec![0_u32; words];
     for one in found {
-        counts.get_mut(one.word).into_iter().for_each(|count| *count += 1);
+        everywhere.get_mut(one.word).into_iter().for_each(|count| *count += 1);
     }
-    let worth = |first: &WordMatch, from: usize| {
-        let mut seen = vec![false; words];
-        let mut worth = 0.0;
-        for one in found.iter().skip(from).take_while(|one| one.at < first.at + room) {
-            if let (Some(seen), Some(count)) = (seen.get_mut(one.word), counts.get(one.word))
-                && !std::mem::replace(seen, true)
-            {
-                worth += 1.0 / f64::from(*count);
-            }
-        }
-        worth
-    };
+    let (mut inside, mut end) = (vec![0_u32; words], 0);
     // Of equal windows the last one: it begins nearest to what counts.
     let mut best: Option<(f64, usize)> = None;
-    for (from, first) in found.iter().enumerate() {
-        let worth = worth(first, from);
+    for first in found {
+        for one in found.iter().skip(end).take_while(|one| one.at < first.at + room) {
+            inside.get_mut(one.word).into_iter().for_each(|count| *count += 1);
+            end += 1;
+        }
+        let seen = inside.iter().zip(&everywhere).filter(|(inside, _)| **inside > 0);
+        let worth: f64 = seen.map(|(_, everywhere)| 1.0 / f64::from(*everywhere)).sum();
         if best.is_none_or(|(most, _)| worth > most - f64::EPSILON) {
             best = Some((worth, first.at));
         }
+        inside.get_mut(first.word).into_iter().for_each(|count| *count -= 1);
     }
     best.map(|(_, at)| at)
 }
@@ -148,7 +155,7 @@ pub struct SnippetPiece {
 
 impl Snippet {
     /// Cuts the part that tells most about the search words out of a text, as [`passage`] does.
-    pub fn new(text: &str, wanted: &FoldedWords) -> Self {
+    pub fn new(text: &str, wanted: &QueryWords) -> Self {
         let line = one_line(text);
         let (mut length, mut found, mut pieces) = (0, Vec::new(), Vec::new());
         for piece in line.split_word_bounds() {
@@ -264,16 +271,16 @@ mod tests {
     #[test]
     fn a_passage_is_the_one_with_the_rarest_of_the_words() {
         let flats: String = (1..60).map(|n| format!("Flat {n}: a flat with {n} windows, rent {}. ", 500 + n)).collect();
-        let found = passage(&flats, &FoldedWords::new("what is the rent of flat 23"), 200);
+        let found = passage(&flats, &QueryWords::new("what is the rent of flat 23"), 200);
         assert!(found.contains("Flat 23: a flat with 23 windows, rent 523.") && found.starts_with('…'), "{found}");
         assert!(found.chars().count() <= 200 && found.ends_with('…'), "{found}");
-        assert_eq!(passage("short  text", &FoldedWords::new("text"), 200), "short text");
-        assert!(passage(&flats, &FoldedWords::new("boat"), 100).starts_with("Flat 1:"));
-        assert!(passage(&flats, &FoldedWords::new("559"), 100).contains("rent 559."));
+        assert_eq!(passage("short  text", &QueryWords::new("text"), 200), "short text");
+        assert!(passage(&flats, &QueryWords::new("boat"), 100).starts_with("Flat 1:"));
+        assert!(passage(&flats, &QueryWords::new("559"), 100).contains("rent 559."));
     }
 
     fn snippet(text: &str, question: &str) -> Snippet {
-        Snippet::new(text, &FoldedWords::new(question))
+        Snippet::new(text, &QueryWords::new(question))
     }
 
     /// Proves: search/one-command
@@ -324,10 +331,38 @@ mod tests {
         assert!(shown.contains("**boat** **lies** in Oostende"), "{shown}");
     }
 
+    /// Proves: operation/bounded-commands
+    #[test]
+    fn a_query_without_an_end_costs_no_more_than_its_first_words() {
+        let text: String = "a é x needle ".repeat(20_000);
+        for pattern in ["a ", "x OR ", "(", "é", "a b c d e f g "] {
+            let query = QueryWords::new(&pattern.repeat((1 << 20) / pattern.len()));
+            let distinct: std::collections::BTreeSet<&String> = query.0.iter().collect();
+            assert!(distinct.len() == query.0.len() && query.0.len() <= MOST_WORDS, "{pattern}");
+            let _ = (passage(&text, &query, 200), snippet(&text, pattern), query.share_in(&text));
+        }
+        let many: String = (0..10_000).map(|n| format!("word{n} ")).collect();
+        assert_eq!(QueryWords::new(&many).0.len(), MOST_WORDS);
+    }
+
+    #[test]
+    fn each_match_is_looked_at_twice_at_most() {
+        // Were each window looked through anew, this would take hours.
+        for words in [1, 7, MOST_WORDS] {
+            let all = words * 30_000;
+            let found: Vec<WordMatch> = (0..all).map(|at| WordMatch { word: at % words, at }).collect();
+            assert_eq!(best_start(&found, words, usize::MAX >> 1), Some(all - words));
+        }
+        let place = |word, at| WordMatch { word, at };
+        let found = [place(0, 0), place(0, 50), place(0, 100), place(1, 120), place(0, 300)];
+        assert_eq!(best_start(&found, 2, 60), Some(100));
+        assert_eq!(best_start(&[], 2, 60), None);
+    }
+
     proptest! {
         #[test]
         fn no_form_is_passed_over(word in "[abAné7']{1,6}", question in "[abné ]{1,12}") {
-            let wanted = FoldedWords::new(&question);
+            let wanted = QueryWords::new(&question);
             let is_form = |word: &String| wanted.0.iter().any(|wanted| is_form_of(word, wanted));
             prop_assert!(wanted.may_hold(&word) || !folded_words(&word).iter().any(is_form));
         }

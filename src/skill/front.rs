@@ -6,7 +6,7 @@
 //! tags, anchors, duplicate keys) are accepted and recorded as [`Front::unusual`]. If the text is
 //! not YAML at all, [`by_lines`] still finds the plain `key: value` lines.
 
-use serde_saphyr::granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
+use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle};
 
 /// The maximum nesting depth. The format needs two levels.
 const DEEPEST: usize = 12;

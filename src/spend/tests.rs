@@ -93,7 +93,7 @@ fn wide() -> Budget {
 
 fn fixture(info: ModelInfo, budget: Budget) -> Fixture {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+    let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
     // 2026-11-21T18:00:00Z; in Kathmandu a quarter of an hour before midnight.
     let clock = Arc::new(SimulatedClock::new(Timestamp(1_795_284_000_000)));
     let zone = Zone::named("Asia/Kathmandu").unwrap();

@@ -210,7 +210,7 @@ mod tests {
             cuts.extend([0, 50]);
             cuts.sort_unstable();
             let home = tempfile::tempdir().unwrap();
-            let journal = Journal::open(&home.path().join("j.db"), None).unwrap();
+            let journal = Journal::open_or_copy(&home.path().join("j.db"), None).unwrap();
             let count = at.len();
             let found = tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(async {
                 let person = journal.write("say", move |tx| person_with_messages(tx, &at)).await.unwrap();

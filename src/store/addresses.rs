@@ -285,7 +285,7 @@ mod tests {
 
     async fn with_two_people(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let story = journal.write("a story", move |tx| {
             let (ada, ben) = (
                 tx.people().allow("Ada", Role::Owner, "config", Timestamp(1))?,

@@ -16,6 +16,7 @@ use anyhow::ensure;
 use rusqlite::params;
 use serde::{Deserialize, Serialize};
 
+use super::migrations::without_comments;
 use super::{Db, open};
 use crate::store::UnansweredReason;
 use crate::store::handles::{AfterRestore, AfterRestoreMut};
@@ -34,6 +35,13 @@ const PARKED: &str = "parked";
 const OF_LITESTREAM: [&str; 2] = [
     "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
     "CREATE TABLE _litestream_lock (id INTEGER)",
+];
+/// SQLite's own tables. A name alone proves nothing: with `writable_schema` any object may have one that
+/// begins with `sqlite_`.
+const OF_SQLITE: [&str; 3] = [
+    "CREATE TABLE sqlite_sequence(name,seq)",
+    "CREATE TABLE sqlite_stat1(tbl,idx,stat)",
+    "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
 ];
 /// Reason stored in closed rows.
 const REASON: UnansweredReason = UnansweredReason::Restored;
@@ -217,14 +225,18 @@ impl AfterRestoreMut<'_> {
 }
 
 impl AfterRestore<'_> {
-    /// Returns kind, name and SQL of each schema entry that is not SQLite's own.
+    /// Returns kind, name and SQL, without comments, of each schema entry that is neither a table of
+    /// SQLite or Litestream nor an index that SQLite makes by itself.
     fn schema(&self) -> anyhow::Result<Vec<(String, String, String)>> {
-        self.db.all(
+        let mut entries: Vec<(String, String, String)> = self.db.all(
             "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
-             WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!' AND sql NOT IN (SELECT value FROM json_each(?1))
+             WHERE NOT (type = 'table' AND coalesce(sql, '') IN (SELECT value FROM json_each(?1)))
+             AND NOT (type = 'index' AND sql IS NULL AND name LIKE 'sqlite!_autoindex!_%' ESCAPE '!')
              ORDER BY type, name",
-            [serde_json::to_string(&OF_LITESTREAM)?],
-        )
+            [serde_json::to_string(&[&OF_LITESTREAM[..], &OF_SQLITE].concat())?],
+        )?;
+        entries.iter_mut().for_each(|(.., sql)| *sql = without_comments(sql));
+        Ok(entries)
     }
 }
 
@@ -260,8 +272,7 @@ impl AfterRestoreMut<'_> {
         self.db.execute_batch(
             "UPDATE skill_versions SET accepted = 0, hosts = '';
              UPDATE skills SET state = 'gone', digest = '', shipped = '', installed = '', version_id = NULL;
-             DELETE FROM meta WHERE key = 'skills_carried_over';
-             DELETE FROM folder_moves WHERE kind = 'hand_over';
+             DELETE FROM folder_moves;
              DELETE FROM forgettings WHERE state <> 'done';
              UPDATE conversations SET opening = '', opening_state = 'none', written_down = 1;",
         )?;
@@ -296,6 +307,18 @@ mod tests {
     use crate::store::Journal;
     use crate::store::copy::amend_copy;
 
+    /// An archive may hold such a journal.
+    #[tokio::test]
+    async fn the_schema_of_an_adopted_journal_is_ours() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("j.db");
+        let development = include_str!("../../tests/corpus/homes/V0035.sql");
+        rusqlite::Connection::open(&path).unwrap().execute_batch(development).unwrap();
+        Journal::open_restored(&path).unwrap().close().await;
+        amend_copy(&path, |tx| tx.after_restore().has_our_schema()).unwrap();
+        assert!(!folder.path().join("backups").exists(), "the archive is the copy");
+    }
+
     #[tokio::test]
     async fn foreign_schema_objects_in_a_journal_are_found() {
         let folder = tempfile::tempdir().unwrap();
@@ -310,6 +333,20 @@ mod tests {
             ("CREATE VIEW v AS SELECT 1", "DROP VIEW v"),
             ("CREATE TABLE more (a)", "DROP TABLE more"),
             ("ALTER TABLE people ADD COLUMN more TEXT", "ALTER TABLE people DROP COLUMN more"),
+            // A name of SQLite's own.
+            (
+                "CREATE TRIGGER t AFTER INSERT ON messages BEGIN SELECT 1; END; PRAGMA writable_schema = ON;
+                 UPDATE sqlite_schema SET name = 'sqlite_x',
+                 sql = 'CREATE TRIGGER sqlite_x AFTER INSERT ON messages BEGIN UPDATE people SET role = ''owner''; END'
+                 WHERE name = 't'",
+                "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'sqlite_x'",
+            ),
+            (
+                "CREATE TABLE t (a); PRAGMA writable_schema = ON;
+                 UPDATE sqlite_schema SET name = 'sqlite_t', tbl_name = 'sqlite_t', sql = 'CREATE TABLE sqlite_t (a)'
+                 WHERE name = 't'",
+                "PRAGMA writable_schema = ON; DELETE FROM sqlite_schema WHERE name = 'sqlite_t'",
+            ),
         ] {
             let run = |sql: &'static str| {
                 rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();

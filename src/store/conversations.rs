@@ -365,22 +365,6 @@ impl ConversationsMut<'_> {
         labels.iter().try_for_each(|label| self.join_label(id, label))
     }
 
-    /// Joins the labels of conversations of an earlier version, which did not store them.
-    pub(super) fn catch_up_labels(&self) -> anyhow::Result<()> {
-        let unlabelled: Vec<ConversationId> =
-            self.db.all("SELECT id FROM conversations WHERE label = '' ORDER BY id", [])?;
-        for id in unlabelled {
-            let labels: Vec<Label> = self.db.all(
-                "SELECT t.label FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.conversation_id = ?1
-                 UNION SELECT label FROM turns WHERE conversation_id = ?1",
-                [id],
-            )?;
-            self.db.run("UPDATE conversations SET label = ?2 WHERE id = ?1", params![id, Label::neutral()])?;
-            labels.iter().try_for_each(|label| self.join_label(id, label))?;
-        }
-        Ok(())
-    }
-
     /// Closes a conversation, unless it is closed, and ends what its person allowed in it.
     pub fn close_conversation(&self, id: ConversationId, at: Timestamp) -> anyhow::Result<()> {
         self.tx().grants().take_back(id, at)?;

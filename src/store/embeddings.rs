@@ -314,7 +314,7 @@ mod tests {
     #[test]
     fn each_step_looks_at_its_own_rows_only() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
         for corpus in [Corpus::Said, Corpus::Known] {
             for sql in [of_words(corpus), new_vectors(corpus), new_places(corpus)] {
                 let plan = journal.read_now(|db| {

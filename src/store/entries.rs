@@ -409,7 +409,7 @@ mod tests {
     #[tokio::test]
     async fn it_is_whole_after_a_look_at_everything_until_it_is_emptied_or_opened_again() {
         let folder = tempfile::tempdir().unwrap();
-        let open = || Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        let open = || Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
         let journal = open();
         let done =
             journal.write("look", |tx| tx.entries().entries_done().and_then(|()| tx.entries().entries_are_whole()));

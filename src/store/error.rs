@@ -76,6 +76,18 @@ pub enum OpenError {
         /// Newest version that this program knows.
         known: u32,
     },
+    /// Older than the baseline.
+    #[error(
+        "{path} (journal version {found}) comes from before the first release: start Compline of commit {} with it \
+         once, then this one",
+        crate::wording::upkeep::LAST_BEFORE_RELEASE
+    )]
+    TooOld {
+        /// Path.
+        path: PathBuf,
+        /// Version of the file.
+        found: u32,
+    },
     /// Not an SQLite file, or damaged.
     #[error("{path} is not a journal, or it is damaged")]
     Damaged {

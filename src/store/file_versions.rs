@@ -224,15 +224,20 @@ impl FileVersions<'_> {
         self.db.row("WHERE f.id = ?1", [id])
     }
 
-    /// Returns the versions made by hand of files that had been there before, oldest first: those
-    /// that were not yet looked at for that scope.
-    pub fn hand_edits(&self, scope: Scope, limit: u32) -> anyhow::Result<Vec<FileChange>> {
+    /// Returns the id of the newest version of any file; 0 if there is none.
+    pub fn newest_version(&self) -> anyhow::Result<FileId> {
+        self.db.one("SELECT coalesce(max(id), 0) FROM files", [])
+    }
+
+    /// Returns the versions made by hand after that one of files that had been there before, oldest
+    /// first: those that were not yet looked at for that scope.
+    pub fn hand_edits(&self, scope: Scope, after: FileId, limit: u32) -> anyhow::Result<Vec<FileChange>> {
         let settings = self.db.settings();
         let seen = match settings.fact(&format!("{HAND_EDITS}:{}", scope.encode()))? {
             Some(seen) => seen,
             None => settings.fact(HAND_EDITS)?.unwrap_or_default(),
         };
-        let seen: i64 = seen.parse().unwrap_or_default();
+        let seen = after.0.max(seen.parse().unwrap_or_default());
         self.db.rows(
             "WHERE f.id > ?1 AND f.author = 'hand' AND f.digest <> ''
                  AND EXISTS (SELECT 1 FROM files p WHERE p.path = f.path AND p.id < f.id) ORDER BY f.id LIMIT ?2",

@@ -25,46 +25,32 @@ pub enum FolderState {
     Unsettled,
 }
 
-/// Kind of move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
-#[strum(serialize_all = "snake_case")]
-pub enum MoveKind {
-    /// Rename of a person's folder to its permanent name.
-    Rename,
-    /// Transfer of the root to another owner.
-    HandOver,
-}
-
-/// Progress of a move.
+/// Progress of a hand-over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
 #[strum(serialize_all = "snake_case")]
 pub enum MoveState {
-    /// Not yet planned.
-    Wanted,
-    /// Source and target are known.
+    /// Recorded; the former owner's files are leaving the root.
     Begun,
     /// The former owner's files have left the root.
     Cleared,
 }
 
-stored_word!(MoveKind, MoveState);
+stored_word!(MoveState);
 
-/// A pending folder move.
+/// A pending hand-over of the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderMove {
     /// Row id.
     pub id: i64,
-    /// Kind.
-    pub kind: MoveKind,
     /// Progress.
     pub state: MoveState,
-    /// Owner of the folder; in a hand-over, the former owner of the root.
+    /// Former owner of the root.
     pub person: PersonId,
     /// New owner of the root.
     pub new_owner: Option<PersonId>,
-    /// Old folder; in a hand-over, the new owner's.
+    /// Old folder of the new owner.
     pub source: String,
-    /// New folder; in a hand-over, the former owner's.
+    /// New folder of the former owner.
     pub target: String,
 }
 
@@ -97,7 +83,7 @@ from_row! { WrittenFor from "files f" { path, scope } }
 
 from_row! {
     FolderMove from "folder_moves" {
-        id, kind, state, person: "person_id", new_owner: "heir_id", source, target,
+        id, state, person: "person_id", new_owner: "heir_id", source, target,
     }
 }
 
@@ -230,26 +216,12 @@ impl Folders<'_> {
 }
 
 impl FoldersMut<'_> {
-    /// Stores the root's owner unless one is stored: the person for whom most of the root's own
-    /// files were last written, else the first admitted owner.
+    /// Stores the root's owner unless one is stored: the first admitted owner.
     pub fn settle_workspace_owner(&self) -> anyhow::Result<()> {
         if self.workspace_owner()?.is_some() {
             return Ok(());
         }
-        let written_for: Option<Scope> = self.db.first(
-            "WITH own AS (SELECT id, path, scope FROM files
-             WHERE (path IN ('USER.md', 'HEARTBEAT.md') OR path LIKE 'memory/%') AND scope LIKE 'person:%'),
-             newest AS (SELECT scope FROM own o WHERE id = (SELECT max(id) FROM own WHERE path = o.path))
-             SELECT scope FROM newest GROUP BY scope
-             ORDER BY count(*) DESC, (SELECT count(*) FROM own WHERE own.scope = newest.scope) DESC,
-             CAST(substr(scope, 8) AS INTEGER) LIMIT 1",
-            [],
-        )?;
-        let owner = match written_for {
-            Some(Scope::Person(id)) => Some(id),
-            _ => self.db.people().first_owner()?.map(|person| person.id),
-        };
-        owner.map_or(Ok(()), |owner| self.set_workspace_owner(owner))
+        self.db.people().first_owner()?.map_or(Ok(()), |owner| self.set_workspace_owner(owner.id))
     }
 
     /// Sets the owner of the root, for a hand-over or a merge of two people.
@@ -263,21 +235,6 @@ impl FoldersMut<'_> {
     /// Sets the folder of a person who has none.
     pub fn settle_folder(&self, id: PersonId, folder: &str) -> anyhow::Result<()> {
         self.db.run("UPDATE people SET folder = ?2 WHERE id = ?1 AND folder = ''", params![id, folder])
-    }
-
-    /// Records source and target of a rename.
-    pub fn rename_begun(&self, id: i64, source: &str, target: &str) -> anyhow::Result<()> {
-        self.db.run(
-            "UPDATE folder_moves SET state = 'begun', source = ?2, target = ?3 WHERE id = ?1",
-            params![id, source, target],
-        )
-    }
-
-    /// Completes a rename: updates all paths into the folder.
-    pub fn rename_done(&self, of: &FolderMove, moved: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<()> {
-        self.move_paths(moved)?;
-        self.settle_folder(of.person, &of.target)?;
-        self.move_over(of.id)
     }
 
     /// Records a hand-over of the root before any file is moved. `source` is the folder of the
@@ -294,11 +251,12 @@ impl FoldersMut<'_> {
         ensure!(is_owner, HandOverRefusal::NotAnOwner);
         let is_busy = self.is_at_work(owner)? || self.is_at_work(new_owner)?;
         ensure!(!is_busy, HandOverRefusal::Busy);
-        let (kind, state) = (MoveKind::HandOver, MoveState::Begun);
+        let state = MoveState::Begun;
         let (source, target) = (source.to_owned(), target.to_owned());
-        let id =
-            insert!(self.db, "folder_moves" { kind, state, person_id: owner, heir_id: new_owner, source, target })?;
-        Ok(FolderMove { id, kind, state, person: owner, new_owner: Some(new_owner), source, target })
+        let id = insert!(self.db, "folder_moves" {
+            kind: "hand_over", state, person_id: owner, heir_id: new_owner, source, target,
+        })?;
+        Ok(FolderMove { id, state, person: owner, new_owner: Some(new_owner), source, target })
     }
 
     /// Records that the former owner's files have left the root.

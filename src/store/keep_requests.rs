@@ -256,7 +256,7 @@ mod tests {
 
     /// Opens a journal with Ada, one address of hers and a turn.
     async fn journal(folder: &std::path::Path) -> Journal {
-        let journal = Journal::open(&folder.join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.join("j.db"), None).unwrap();
         let begin = |tx: Tx<'_>| {
             let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
             tx.addresses().link(&Address::new("telegram", "1", "2"), Some(ada.id), NOW)?;

@@ -10,6 +10,7 @@
 use rusqlite::params;
 
 use super::derivations::Fingerprinted;
+use super::migrations::Version;
 use crate::id::{AttachmentId, ConversationId};
 use crate::store::handles::{Maintenance, MaintenanceMut, Settings, SettingsMut};
 use crate::store::rows::from_row;
@@ -346,8 +347,8 @@ impl Settings<'_> {
         Ok(lines.into_iter().filter(|line| line != "ok").collect())
     }
 
-    /// Returns the schema version.
+    /// Returns the version of the journal; 0 if nothing has been migrated.
     pub fn version(&self) -> anyhow::Result<u32> {
-        self.db.one("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [])
+        Ok(Version::read(self.db)?.number())
     }
 }

@@ -58,7 +58,7 @@ mod tests {
     #[tokio::test]
     async fn switches_follow_a_person_who_becomes_another() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let [from, to] = [1, 2].map(|id| Scope::Person(PersonId(id)));
         let story = journal.write("a story", move |tx| {
             let settings = tx.settings();

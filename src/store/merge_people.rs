@@ -150,7 +150,7 @@ mod tests {
     #[tokio::test]
     async fn every_column_that_says_whose_something_is_is_thought_of() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let columns = journal.read(|db| {
             let mut query = db.prepare(
                 "SELECT m.name || '.' || c.name FROM sqlite_master m, pragma_table_info(m.name) c
@@ -171,7 +171,7 @@ mod tests {
     #[tokio::test]
     async fn nothing_of_the_other_is_left_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let now = Timestamp(1_000);
         let (ada, other) = journal
             .write("two people", move |tx| {

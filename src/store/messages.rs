@@ -535,7 +535,7 @@ mod tests {
     #[test]
     fn no_message_costs_a_walk_through_all_others() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
         let message = |rest: &str| format!("{} {rest}", <StoredMessage as crate::store::rows::Selected>::SELECT);
         let named = |name: &str| message(&named(name));
         for sql in [message(COMMANDS), named("external_id"), named("also"), ALBUM.to_owned()] {
@@ -552,7 +552,7 @@ mod tests {
     #[test]
     fn command_answers_are_looked_up_by_index_without_a_chat_scan() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
         for (sql, by) in [
             (super::super::outbox::STOPPED_SINCE, "messages_turn (turn_id=?)"),
             (super::super::outbox::NEXT, "outbox_pending (address_id=? AND id>?)"),

@@ -6,6 +6,7 @@
 //! connection that blocks nothing. The writer only truncates a merged log, and waits for no reader.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -15,20 +16,10 @@ use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
 use super::error::{OpenError, is_journal_full};
+use super::migrations::{MIGRATIONS, Migration, Version, migrate, newest_of};
 use super::writer::{Failpoint, JournalWriter};
 use super::{BUSY_MS, Db, Tx};
 use crate::time::task::lock;
-
-mod embedded {
-    #![allow(
-        missing_docs,
-        clippy::unwrap_used,
-        clippy::expect_used,
-        clippy::panic,
-        reason = "the macro writes this module"
-    )]
-    refinery::embed_migrations!("migrations");
-}
 
 /// Number of concurrent readers.
 const READERS: usize = 3;
@@ -48,6 +39,8 @@ pub struct Journal {
 struct Readers {
     idle: Mutex<Vec<Connection>>,
     permits: Semaphore,
+    /// Number of read transactions so far.
+    transactions: AtomicU64,
 }
 
 impl Journal {
@@ -62,11 +55,15 @@ impl Journal {
     /// # Errors
     /// See [`OpenError`].
     pub fn open(path: &Path, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
-        let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
-        if let Some(known) = is_behind(path, &connection)? {
-            super::copy::copy_before_migration(path, known)?;
+        Self::open_with(path, failpoint, MIGRATIONS)
+    }
+
+    fn open_with(path: &Path, failpoint: Option<Failpoint>, migrations: &[Migration]) -> Result<Self, OpenError> {
+        let connection = open_file(path).map_err(|error| classify(path, error))?;
+        if is_behind(path, &connection, migrations)? {
+            super::copy::copy_before_migration(path, newest_of(migrations))?;
         }
-        Self::begin(path, connection, failpoint)
+        Self::begin(path, connection, failpoint, migrations)
     }
 
     /// Opens and migrates the journal of an unpacked backup. Makes no copy: the backup is one.
@@ -74,21 +71,19 @@ impl Journal {
     /// # Errors
     /// See [`OpenError`].
     pub fn open_restored(path: &Path) -> Result<Self, OpenError> {
-        let connection = connect_for_writing(path).map_err(|error| classify(path, error))?;
-        is_behind(path, &connection)?;
-        Self::begin(path, connection, None)
+        let connection = open_file(path).map_err(|error| classify(path, error))?;
+        is_behind(path, &connection, MIGRATIONS)?;
+        Self::begin(path, connection, None, MIGRATIONS)
     }
 
-    fn begin(path: &Path, mut connection: Connection, failpoint: Option<Failpoint>) -> Result<Self, OpenError> {
-        // All in one transaction, each with its record: cut off anywhere, the next start applies
-        // them.
-        embedded::migrations::runner().set_grouped(true).run(&mut connection).map_err(|error| {
-            let source = std::error::Error::source(&error).and_then(|s| s.downcast_ref::<rusqlite::Error>());
-            match source.and_then(rusqlite::Error::sqlite_error_code) {
-                Some(code) => classify_code(path, code).unwrap_or_else(|| OpenError::Other(anyhow::Error::new(error))),
-                None => OpenError::Other(anyhow::Error::new(error).context("Cannot bring the journal up to date")),
-            }
-        })?;
+    fn begin(
+        path: &Path,
+        mut connection: Connection,
+        failpoint: Option<Failpoint>,
+        migrations: &[Migration],
+    ) -> Result<Self, OpenError> {
+        prepare_for_writing(path, &connection).map_err(|error| classify(path, error))?;
+        migrate(&mut connection, migrations).map_err(|error| classify_chain(path, error))?;
         catch_up(&mut connection)?;
         let readers = (0..READERS)
             .map(|_| connect_for_reading(path))
@@ -96,7 +91,11 @@ impl Journal {
             .map_err(|error| classify(path, error))?;
         Ok(Self {
             writer: JournalWriter::start(connection, failpoint).context("Cannot start the journal's writer")?,
-            readers: Arc::new(Readers { idle: Mutex::new(readers), permits: Semaphore::new(READERS) }),
+            readers: Arc::new(Readers {
+                idle: Mutex::new(readers),
+                permits: Semaphore::new(READERS),
+                transactions: AtomicU64::new(0),
+            }),
             path: path.to_owned(),
         })
     }
@@ -156,6 +155,11 @@ impl Journal {
         job(Db::on(&connection))
     }
 
+    /// Returns the number of read transactions since the journal was opened.
+    pub fn read_transactions(&self) -> u64 {
+        self.readers.transactions.load(Ordering::Relaxed)
+    }
+
     /// Waits for all queued writes and stops the writer.
     pub async fn close(&self) {
         self.writer.close().await;
@@ -181,6 +185,7 @@ impl Borrowed<'_> {
     fn read_snapshot<T>(&self, job: impl FnOnce(Db<'_>) -> anyhow::Result<T>) -> anyhow::Result<T> {
         let connection = self.connection.as_ref().context("The reader is gone")?;
         let moment = connection.unchecked_transaction()?;
+        self.readers.transactions.fetch_add(1, Ordering::Relaxed);
         job(Db::on(&moment))
     }
 }
@@ -195,7 +200,7 @@ impl Drop for Borrowed<'_> {
 /// Creates an empty journal in memory, for comparison.
 pub(super) fn empty() -> anyhow::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
-    embedded::migrations::runner().run(&mut connection)?;
+    migrate(&mut connection, MIGRATIONS)?;
     Ok(connection)
 }
 
@@ -205,7 +210,6 @@ fn catch_up(connection: &mut Connection) -> anyhow::Result<()> {
     Tx::on(&transaction).fingerprints().catch_up_fingerprints()?;
     Tx::on(&transaction).message_search().catch_up_index()?;
     Tx::on(&transaction).entries().catch_up_entries()?;
-    Tx::on(&transaction).conversations().catch_up_labels()?;
     record_program(Tx::on(&transaction))?;
     Ok(transaction.commit()?)
 }
@@ -222,9 +226,13 @@ fn record_program(tx: Tx<'_>) -> anyhow::Result<()> {
     }
 }
 
-fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
+fn open_file(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_millis(BUSY_MS.into()))?;
+    Ok(connection)
+}
+
+fn prepare_for_writing(path: &Path, connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_mode", "WAL")?;
     // FULL: an acknowledged message survives a power cut. It costs one more fsync a commit, well
     // under a millisecond.
@@ -234,10 +242,10 @@ fn connect_for_writing(path: &Path) -> rusqlite::Result<Connection> {
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     // Truncates a log that has grown once it is merged.
     connection.pragma_update(None, "journal_size_limit", LOG_LIMIT)?;
-    keep_plans(&connection)?;
+    keep_plans(connection)?;
     connection.set_prepared_statement_cache_capacity(128);
     restrict_mode(path);
-    Ok(connection)
+    Ok(())
 }
 
 fn connect_for_reading(path: &Path) -> rusqlite::Result<Connection> {
@@ -272,32 +280,31 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// Returns the newest known version if the journal is older. A new journal counts as current.
-fn is_behind(path: &Path, connection: &Connection) -> Result<Option<u32>, OpenError> {
-    let known = newest_version();
-    let found: u32 = connection
-        .query_row("SELECT coalesce(max(version), 0) FROM refinery_schema_history", [], |row| row.get(0))
-        .or_else(|error| match error {
-            rusqlite::Error::SqliteFailure(failure, _) if failure.code == rusqlite::ErrorCode::Unknown => Ok(0),
-            other => Err(classify(path, other)),
-        })?;
-    match found {
-        found if found > known => {
-            let program = Db::on(connection).settings().fact(PROGRAM)?;
-            Err(OpenError::Newer { path: path.to_owned(), program, found, known })
-        }
-        0 => Ok(None),
-        found => Ok((found < known).then_some(known)),
+/// Returns true if an existing journal has to be adopted or migrated.
+///
+/// # Errors
+/// If it is too old or too new.
+fn is_behind(path: &Path, connection: &Connection, migrations: &[Migration]) -> Result<bool, OpenError> {
+    let (db, known) = (Db::on(connection), newest_of(migrations));
+    let version = Version::read(db).map_err(|error| classify_chain(path, error))?;
+    let found = version.number();
+    if version.is_too_old(db).map_err(|error| classify_chain(path, error))? {
+        return Err(OpenError::TooOld { path: path.to_owned(), found });
     }
+    if found > known {
+        let program = db.settings().fact(PROGRAM)?;
+        return Err(OpenError::Newer { path: path.to_owned(), program, found, known });
+    }
+    Ok(![Version::New, Version::At(known)].contains(&version))
 }
 
-/// Returns the newest journal version that this program knows.
-pub fn newest_version() -> u32 {
-    embedded::migrations::runner().get_migrations().iter().map(|m| version_of(m.version())).max().unwrap_or(0)
-}
-
-fn version_of(version: impl TryInto<u32>) -> u32 {
-    version.try_into().unwrap_or(0)
+fn classify_chain(path: &Path, error: anyhow::Error) -> OpenError {
+    let cause = error.downcast_ref::<rusqlite::Error>();
+    if cause.is_some_and(is_journal_full) {
+        return OpenError::Full { path: path.to_owned() };
+    }
+    let known = cause.and_then(rusqlite::Error::sqlite_error_code).and_then(|code| classify_code(path, code));
+    known.unwrap_or_else(|| OpenError::Other(error.context("Cannot bring the journal up to date")))
 }
 
 fn classify(path: &Path, error: rusqlite::Error) -> OpenError {
@@ -364,27 +371,68 @@ mod tests {
         }
     }
 
+    /// The migrations, and two made-up successors of the newest one.
+    fn with_successors(last: &'static str) -> Vec<Migration> {
+        let newest = newest_of(MIGRATIONS);
+        let first = "CREATE TABLE first (a); INSERT INTO first VALUES ('kept')";
+        let of = |after: u32, name: &'static str, sql: &'static str| Migration { number: newest + after, name, sql };
+        [MIGRATIONS, &[of(1, "first", first), of(2, "last", last)]].concat()
+    }
+
+    fn version(path: &Path) -> u32 {
+        Version::read(Db::on(&Connection::open(path).unwrap())).unwrap().number()
+    }
+
+    fn tables(path: &Path) -> u32 {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table'";
+        Connection::open(path).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
+    }
+
     /// Promise (operation/upgrade-cut-off): A first start or an upgrade that is cut off is made
     /// again in full by the next start.
     #[test]
     fn migrations_are_applied_together_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.db");
-        // A late migration fails, those before it do not.
-        let db = Connection::open(&path).unwrap();
-        db.execute_batch("CREATE VIEW health_changes AS SELECT 1").unwrap();
-        assert!(Journal::open(&path, None).is_err());
-        let left = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'refinery%'";
-        assert_eq!(db.query_row(left, [], |row| row.get::<_, u32>(0)).unwrap(), 0);
-        assert_eq!(is_behind(&path, &db).unwrap(), None);
-        db.execute_batch("DROP VIEW health_changes").unwrap();
-        assert!(Journal::open(&path, None).is_ok());
+        // The last one fails, those before it do not.
+        let broken = with_successors("CREATE TABLE last (a); INSERT INTO nowhere VALUES (1)");
+        let error = Journal::open_with(&path, None, &broken).unwrap_err();
+        assert!(format!("{error:#}").contains("Cannot bring the journal up to date"), "{error:#}");
+        assert_eq!((version(&path), tables(&path)), (0, 0));
+        drop(Journal::open(&path, None).unwrap());
+        let before = tables(&path);
+        assert!(Journal::open_with(&path, None, &broken).is_err());
+        assert_eq!((version(&path), tables(&path)), (newest_of(MIGRATIONS), before));
+        let whole = with_successors("CREATE TABLE last AS SELECT a FROM first");
+        drop(Journal::open_with(&path, None, &whole).unwrap());
+        assert_eq!((version(&path), tables(&path)), (newest_of(&whole), before + 2));
+        drop(Journal::open_with(&path, None, &whole).unwrap());
+    }
+
+    /// Proves: operation/copy-before-update
+    #[test]
+    fn a_journal_is_copied_before_its_migration_and_not_again() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("journal.db");
+        let migrations = with_successors("CREATE TABLE last (a)");
+        let copies = || std::fs::read_dir(home.path().join("backups")).into_iter().flatten().map(|e| e.unwrap().path());
+        drop(Journal::open_or_copy(&path, None).unwrap());
+        assert_eq!(copies().count(), 0, "a new journal is not copied");
+        for _ in 0..2 {
+            drop(Journal::open_with(&path, None, &migrations).unwrap());
+            let made: Vec<PathBuf> = copies().collect();
+            let prefix = format!("before-V{:04}-", newest_of(&migrations));
+            assert!(made.len() == 1 && made[0].file_name().unwrap().to_str().unwrap().starts_with(&prefix), "{made:?}");
+            assert_eq!((version(&made[0]), version(&path)), (newest_of(MIGRATIONS), newest_of(&migrations)));
+        }
+        let refused = Journal::open(&path, None).unwrap_err();
+        assert!(matches!(refused, OpenError::Newer { program: Some(_), .. }), "{refused}");
     }
 
     #[test]
     fn a_statement_is_planned_once_whatever_its_values_are() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
         let planned_again = journal.read_now(|db| {
             let sql = "SELECT (SELECT max(id) FROM messages WHERE conversation_id = ?1 AND id < ?2),
                  (SELECT min(id) FROM messages WHERE conversation_id = ?1 AND id > ?2)";

@@ -171,9 +171,18 @@ impl PairingMut<'_> {
         )
     }
 
+    /// Settles that codes are over, so that no clock that is set back makes one valid again.
+    pub fn settle_expired(&self, now: Timestamp) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE pairing_codes SET expires_at = 0 WHERE used_at IS NULL AND expires_at <= ?1 AND expires_at > 0",
+            [now],
+        )
+    }
+
     /// Uses a code, once, and admits its recipient.
     pub fn use_code(&self, code: &str, now: Timestamp) -> anyhow::Result<CodeUse> {
         let Some(ValidCode { id, issuer, recipient }) = self.valid_code(code, now)? else {
+            self.settle_expired(now)?;
             return Ok(CodeUse::Refused);
         };
         self.db.run("UPDATE pairing_codes SET used_at = ?2 WHERE id = ?1", params![id, now])?;
@@ -261,7 +270,7 @@ mod tests {
     /// Runs a job in a journal with Ada, an owner, and Ben, a member.
     async fn with_ada_and_ben(run: impl FnOnce(Tx<'_>, PersonId, PersonId) -> anyhow::Result<()> + Send + 'static) {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let story = journal.write("a story", move |tx| {
             let ada = tx.people().add_person("Ada", Role::Owner, "config", NOW)?.id;
             let ben = tx.people().add_person("Ben", Role::Member, "pairing", NOW)?.id;

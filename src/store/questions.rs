@@ -33,28 +33,64 @@ pub enum Covers {
     Address(String),
     /// The call that was shown, once.
     Call,
-    /// A call of a tool of another program with that digest (`tool::permit`): the
-    /// shown one once or, under a grant, each that has it.
-    Tool(String),
-    /// These hosts and recipients, although no loaded skill names them, until the conversation
-    /// ends.
+    /// A call of a tool of another program: the shown one once or, under a grant, each that one of
+    /// these patterns covers.
+    Tool {
+        /// The same call.
+        same: CallPattern,
+        /// Calls with other content too; `None` if nothing in the call may differ.
+        wider: Option<CallPattern>,
+    },
+    /// These hosts, recipients and other values, although no loaded skill names them, until the
+    /// conversation ends.
     Destinations(BTreeSet<String>),
     /// None: the person was not shown the call.
     Nothing,
 }
 
+/// Calls that a yes to one of them covers (`tool::permit`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallPattern {
+    /// Digest of server, tool, and all that stays the same.
+    pub digest: String,
+    /// Places of the arguments that may differ.
+    pub varying: Vec<String>,
+}
+
+impl CallPattern {
+    /// Returns the stored form: the digest, and after a colon the places that may differ.
+    pub fn encode(&self) -> String {
+        if self.varying.is_empty() { self.digest.clone() } else { format!("{}:{}", self.digest, listed(&self.varying)) }
+    }
+
+    /// Parses the stored form.
+    pub fn decode(stored: &str) -> Self {
+        let (digest, varying) = stored.split_once(':').unwrap_or((stored, ""));
+        let varying = if varying.is_empty() { Vec::new() } else { names_in(varying).collect() };
+        Self { digest: digest.to_owned(), varying }
+    }
+}
+
+fn listed<'a>(names: impl IntoIterator<Item = &'a String>) -> String {
+    names.into_iter().map(|name| byte_serialize(name.as_bytes()).collect()).collect::<Vec<String>>().join(",")
+}
+
+fn names_in(list: &str) -> impl Iterator<Item = String> {
+    list.split(',').map(|name| form_urlencoded::parse(name.as_bytes()).map(|(name, _)| name).collect())
+}
+
 impl Covers {
-    /// Returns the stored form: `address:` or `tool:` with a digest, `destinations:` with a list,
-    /// `call` or `nothing`.
+    /// Returns the stored form: `address:` with a digest, `tool:` with one pattern or two,
+    /// `destinations:` with a list, `call` or `nothing`.
     pub fn encode(&self) -> String {
         match self {
             Self::Address(digest) => format!("address:{digest}"),
             Self::Call => "call".to_owned(),
-            Self::Tool(digest) => format!("tool:{digest}"),
-            Self::Destinations(names) => {
-                let names = names.iter().map(|name| byte_serialize(name.as_bytes()).collect::<String>());
-                format!("destinations:{}", names.collect::<Vec<_>>().join(","))
+            Self::Tool { same, wider } => {
+                let wider = wider.as_ref().map(|wider| format!(";{}", wider.encode())).unwrap_or_default();
+                format!("tool:{}{wider}", same.encode())
             }
+            Self::Destinations(names) => format!("destinations:{}", listed(names)),
             Self::Nothing => "nothing".to_owned(),
         }
     }
@@ -63,11 +99,11 @@ impl Covers {
     pub fn decode(stored: &str) -> Self {
         match stored.split_once(':') {
             Some(("address", digest)) => Self::Address(digest.to_owned()),
-            Some(("tool", digest)) => Self::Tool(digest.to_owned()),
-            Some(("destinations", names)) => {
-                let names = names.split(',').flat_map(|name| form_urlencoded::parse(name.as_bytes()));
-                Self::Destinations(names.map(|(name, _)| name.into_owned()).collect())
+            Some(("tool", patterns)) => {
+                let mut patterns = patterns.split(';').map(CallPattern::decode);
+                patterns.next().map_or(Self::Nothing, |same| Self::Tool { same, wider: patterns.next() })
             }
+            Some(("destinations", names)) => Self::Destinations(names_in(names).collect()),
             None if stored == "call" => Self::Call,
             _ => Self::Nothing,
         }
@@ -299,9 +335,19 @@ mod tests {
 
     #[test]
     fn an_unknown_approval_scope_allows_the_least() {
-        for covers in
-            [Covers::Address("0f3a".to_owned()), Covers::Tool("0f3a".to_owned()), Covers::Call, Covers::Nothing]
-        {
+        let pattern = |varying: &[&str]| CallPattern {
+            digest: "0f3a".to_owned(),
+            varying: varying.iter().map(|place| (*place).to_owned()).collect(),
+        };
+        for covers in [
+            Covers::Address("0f3a".to_owned()),
+            Covers::Tool { same: pattern(&[]), wider: None },
+            Covers::Tool { same: pattern(&[]), wider: Some(pattern(&["text", "a b/*;:,&=+%/\u{e9}"])) },
+            Covers::Destinations(["evil.example", "Eve Mallory, & co; a=b"].map(str::to_owned).into()),
+            Covers::Call,
+            Covers::Nothing,
+        ] {
+            assert!(!covers.encode().contains(' '), "{covers:?}");
             assert_eq!(Covers::decode(&covers.encode()), covers);
         }
         for stored in ["", "everything", "host:example.org"] {

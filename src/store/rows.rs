@@ -253,8 +253,7 @@ mod tests {
         words::<KeepState>("KeepState", "new open yes kept no expired changed");
         words::<MessageKind>("MessageKind", "said command reply task reflection");
         words::<MessageState>("MessageState", "queued claimed answered closed done");
-        words::<MoveKind>("MoveKind", "rename hand_over");
-        words::<MoveState>("MoveState", "wanted begun cleared");
+        words::<MoveState>("MoveState", "begun cleared");
         words::<OpeningState>("OpeningState", "none standin final");
         words::<OriginKind>("OriginKind", "turn reflection note import folder shipped");
         words::<OutboxKind>("OutboxKind", "reply notice answer reaction");

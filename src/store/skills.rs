@@ -72,6 +72,10 @@ pub struct SkillRow {
     pub installed: String,
     /// Time at which this was first seen.
     pub changed_at: Timestamp,
+    /// Version that the owners know: it came through the gate, or they were told of it.
+    pub known: Option<VersionId>,
+    /// Time at which they were told of an edit last.
+    pub told_at: Option<Timestamp>,
 }
 
 /// A skill as seen now.
@@ -169,7 +173,8 @@ from_row! {
 
 from_row! {
     SkillRow from "skills" {
-        name, state, digest, description, origin, shipped, installed, changed_at, version: "version_id",
+        name, state, digest, description, origin, shipped, installed, changed_at, version: "version_id", known: "known_id",
+        told_at,
     }
 }
 
@@ -197,6 +202,26 @@ impl Skills<'_> {
     /// Returns the versions of a skill, oldest first.
     pub fn versions_of(&self, skill: &str) -> anyhow::Result<Vec<VersionRow>> {
         self.db.rows("WHERE skill = ?1 ORDER BY id", [skill])
+    }
+
+    /// Returns the skills that were edited in place since the owners knew them, by name.
+    pub fn edited_skills(&self) -> anyhow::Result<Vec<SkillRow>> {
+        self.db.rows(
+            "WHERE state IN ('live', 'held') AND (version_id <> known_id OR EXISTS (SELECT 1 FROM skill_versions v
+             WHERE v.skill = skills.name AND v.id > skills.known_to AND v.origin = 'person' AND v.accepted = 1))
+             ORDER BY name",
+            [],
+        )
+    }
+
+    /// Returns the newest version by hand that was live since the owners knew the skill, and is not that
+    /// in use.
+    pub fn used_meanwhile(&self, row: &SkillRow) -> anyhow::Result<Option<VersionRow>> {
+        self.db.row(
+            "WHERE skill = ?1 AND id > (SELECT known_to FROM skills WHERE name = ?1) AND id IS NOT ?2
+             AND origin = 'person' AND accepted = 1 ORDER BY id DESC LIMIT 1",
+            params![row.name, row.version],
+        )
     }
 
     /// Returns the files of a version.
@@ -244,11 +269,11 @@ impl SkillsMut<'_> {
     pub fn saw_skill(&self, seen: &SeenSkill<'_>) -> anyhow::Result<()> {
         self.db.run(
             "INSERT INTO skills (name, state, digest, title, description, origin, label, scope, changed_at,
-             version_id)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+             version_id, known_id, known_to)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?10, ?10)
              ON CONFLICT (name) DO UPDATE SET state = ?2, digest = ?3, title = ?4, description = ?5, origin = ?6,
              label = ?7,
-             changed_at = ?9, version_id = ?10",
+             changed_at = ?9, version_id = ?10, known_id = coalesce(known_id, ?10), known_to = coalesce(known_to, ?10)",
             params![
                 seen.name,
                 seen.state,
@@ -295,10 +320,20 @@ impl SkillsMut<'_> {
     /// Marks a skill as live in the version in its folder.
     pub fn skill_is_live(&self, version: &VersionRow) -> anyhow::Result<()> {
         self.db.run(
-            "UPDATE skills SET state = 'live', version_id = ?3, label = (SELECT label FROM skill_versions
+            "UPDATE skills SET state = 'live', version_id = ?3, known_id = ?3,
+             known_to = (SELECT max(id) FROM skill_versions WHERE skill = ?1), label = (SELECT label FROM skill_versions
              WHERE id = ?3)
              WHERE name = ?1 AND digest = ?2",
             params![version.skill, version.digest, version.id],
+        )
+    }
+
+    /// Records that the owners know a version: the gate wrote it, or they were told at that time.
+    pub fn version_is_known(&self, skill: &str, id: VersionId, told_at: Option<Timestamp>) -> anyhow::Result<()> {
+        self.db.run(
+            "UPDATE skills SET known_id = ?2, told_at = coalesce(?3, told_at),
+             known_to = (SELECT max(id) FROM skill_versions WHERE skill = ?1) WHERE name = ?1",
+            params![skill, id, told_at],
         )
     }
 
@@ -377,13 +412,15 @@ pub struct OutsideToolRow {
     pub seen_at: Timestamp,
     /// Accepted digest; blank if none.
     pub accepted_digest: String,
+    /// What the owner said of its arguments; blank if they were never shown that.
+    pub marks: String,
     /// Owning scope.
     pub scope: Scope,
 }
 
 from_row! {
     OutsideToolRow from "outside_tools", "name, description, schema, digest, label" {
-        server, scope, seen_at, accepted_digest,
+        server, scope, seen_at, accepted_digest, marks,
     }
     with |row| {
         seen: SeenTool {
@@ -430,19 +467,19 @@ impl McpToolsMut<'_> {
         )
     }
 
-    /// Accepts a tool with that digest. Returns false if that is not the digest last seen.
-    pub fn accept_tool(
-        &self,
-        server: &str,
-        name: &str,
-        digest: &str,
-        by: Option<PersonId>,
-        now: Timestamp,
-    ) -> anyhow::Result<bool> {
+    /// Accepts a tool as in that row, with its marks. Returns false if the row has another digest
+    /// than the one last seen.
+    pub fn accept_tool(&self, row: &OutsideToolRow, by: Option<PersonId>, now: Timestamp) -> anyhow::Result<bool> {
         self.db.changed(
-            "UPDATE outside_tools SET accepted_digest = digest, accepted_at = ?4, accepted_by = ?5
+            "UPDATE outside_tools SET accepted_digest = digest, accepted_at = ?4, accepted_by = ?5, marks = ?6
              WHERE server = ?1 AND name = ?2 AND digest = ?3",
-            params![server, name, digest, now, by],
+            params![row.server, row.seen.name, row.seen.digest, now, by, row.marks],
         )
+    }
+
+    /// Stores the marks of a tool that was accepted without any.
+    pub fn set_marks(&self, row: &OutsideToolRow, marks: &str) -> anyhow::Result<()> {
+        let sql = "UPDATE outside_tools SET marks = ?3 WHERE server = ?1 AND name = ?2 AND marks = ''";
+        self.db.run(sql, params![row.server, row.seen.name, marks])
     }
 }

@@ -101,6 +101,15 @@ impl WebSessions<'_> {
         self.db.rows("WHERE person_id = ?1 AND expires_at > ?2 ORDER BY seen_at DESC, id DESC", params![person, now])
     }
 
+    /// Returns whether a code or session that is over is still stored.
+    pub fn has_expired(&self, now: Timestamp) -> anyhow::Result<bool> {
+        self.db.one(
+            "SELECT EXISTS (SELECT 1 FROM web_codes WHERE expires_at <= ?1)
+             OR EXISTS (SELECT 1 FROM web_sessions WHERE expires_at <= ?1)",
+            [now],
+        )
+    }
+
     /// Returns the number of browsers of everyone.
     pub fn count(&self, now: Timestamp) -> anyhow::Result<usize> {
         self.db.count("SELECT count(*) FROM web_sessions WHERE expires_at > ?1", [now])
@@ -108,6 +117,12 @@ impl WebSessions<'_> {
 }
 
 impl WebSessionsMut<'_> {
+    /// Deletes what is over, so that no clock that is set back makes it valid again.
+    pub fn delete_expired(&self, now: Timestamp) -> anyhow::Result<()> {
+        self.db.run("DELETE FROM web_codes WHERE expires_at <= ?1", [now])?;
+        self.db.run("DELETE FROM web_sessions WHERE expires_at <= ?1", [now])
+    }
+
     /// Stores a code that signs a person in, once.
     pub fn store_code(
         &self,
@@ -117,7 +132,7 @@ impl WebSessionsMut<'_> {
         now: Timestamp,
         expires_at: Timestamp,
     ) -> anyhow::Result<()> {
-        self.db.run("DELETE FROM web_codes WHERE expires_at <= ?1", [now])?;
+        self.delete_expired(now)?;
         self.db.run(
             "DELETE FROM web_codes WHERE digest IN (SELECT digest FROM web_codes WHERE person_id = ?1
              ORDER BY expires_at DESC LIMIT -1 OFFSET ?2)",
@@ -139,10 +154,10 @@ impl WebSessionsMut<'_> {
         now: Timestamp,
         expires_at: Timestamp,
     ) -> anyhow::Result<Option<Person>> {
+        self.delete_expired(now)?;
         let Some(person) = self.code(code, now)? else { return Ok(None) };
         let origin: CodeOrigin = self.db.one("SELECT began_by FROM web_codes WHERE digest = ?1", [digest(code)])?;
         self.db.run("DELETE FROM web_codes WHERE digest = ?1", [digest(code)])?;
-        self.db.run("DELETE FROM web_sessions WHERE expires_at <= ?1", [now])?;
         let _: WebSessionId = insert!(self.db, "web_sessions" {
             digest: digest(cookie), person_id: person.id, role: person.role, began_by: origin, browser,
             began_at: now, seen_at: now, expires_at, looked_at: now

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 
 use super::fold;
 
-/// Further words add nothing to a question but time.
-const MOST_WORDS: usize = 32;
+/// Maximum number of words of a query. Further ones add nothing to a question but time.
+pub const MOST_WORDS: usize = 32;
 
 /// A parsed question.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -173,4 +173,26 @@ mod tests {
             all(&pieces);
         }
     }
+
+    #[test]
+    fn fuzzed() {
+        let read = |pieces: &mut dyn Iterator<Item = &[u8]>| {
+            let mut reader = SseReader::new(LIMIT);
+            for piece in pieces {
+                reader.feed(piece)?;
+            }
+            reader.finish();
+            Ok::<_, EventTooLong>(std::iter::from_fn(|| reader.next_item()).collect::<Vec<_>>())
+        };
+        let seeds: [&[u8]; 3] = [b"data: a\n\n", b"event: x\r\ndata: a\rdata: b\n\n: c\nid: 1\n", b"data\n\nretry: 5"];
+        crate::fuzz::target("sse", &seeds, |bytes| {
+            let whole = read(&mut std::iter::once(bytes));
+            for size in [1, 2, 7] {
+                let pieces = read(&mut bytes.chunks(size));
+                assert_eq!(pieces.is_ok(), whole.is_ok());
+                assert!(whole.is_err() || pieces.ok() == whole.as_ref().ok().cloned());
+            }
+            whole
+        });
+    }
 }

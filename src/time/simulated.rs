@@ -29,6 +29,7 @@ pub struct SimulatedClock {
 struct SimulatedState {
     now: Timestamp,
     next_id: u64,
+    wakeups: u64,
     sleepers: BTreeMap<(Timestamp, u64), Sleeper>,
 }
 
@@ -43,7 +44,7 @@ impl SimulatedClock {
     /// Creates a clock that stands at `start`.
     pub fn new(start: Timestamp) -> Self {
         Self {
-            state: Mutex::new(SimulatedState { now: start, next_id: 0, sleepers: BTreeMap::new() }),
+            state: Mutex::new(SimulatedState { now: start, next_id: 0, wakeups: 0, sleepers: BTreeMap::new() }),
             work: ActivityCount::watched(),
         }
     }
@@ -80,6 +81,11 @@ impl SimulatedClock {
         self.lock().sleepers.keys().next().map(|(at, _)| *at)
     }
 
+    /// Returns the number of sleepers that were woken so far.
+    pub fn wakeups(&self) -> u64 {
+        self.lock().wakeups
+    }
+
     /// Wakes the first sleeper that is due by `end`, and advances the time to it. Returns false if
     /// there is none.
     fn wake_next(&self, end: Timestamp) -> bool {
@@ -93,6 +99,7 @@ impl SimulatedClock {
             state.now = state.now.max(at);
             // A cancelled sleeper is only removed: no task works on its behalf.
             if sleeper.wake.send(self.work.enter()).is_ok() {
+                state.wakeups += 1;
                 return true;
             }
         }

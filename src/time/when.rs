@@ -437,4 +437,26 @@ mod tests {
             prop_assert_eq!(When::parse(&at.rfc3339(), now, zone), Ok(When::exact(at)));
         }
     }
+
+    #[test]
+    fn fuzzed() {
+        let seeds: [&[u8]; 8] = [
+            b"in 2 hours",
+            b"tomorrow 08:30",
+            b"2026-12-24T18:00:00+01:00",
+            b"monday 7pm",
+            b"18:00",
+            b"30 3 * * *",
+            b"0 4 1,15 */2 mon-fri",
+            b"2026-12-24 18:00",
+        ];
+        let now = at("2026-11-20T12:00:00Z");
+        crate::fuzz::target("dates", &seeds, |bytes| {
+            let text = String::from_utf8_lossy(bytes);
+            let cron =
+                crate::time::Cron::parse(&text).map(|cron| cron.next_after(now, zone("Europe/London")).is_some());
+            let when = ZONES.iter().map(|name| When::parse(&text, now, zone(name)).map(|when| when.shift)).next();
+            (cron, when)
+        });
+    }
 }

@@ -120,8 +120,8 @@ impl Servers {
         self.register.seen().await
     }
 
-    /// Records that the owner accepts a tool with this digest. Returns false if the tool has
-    /// changed since.
+    /// Records that the owner accepts a tool as in this row, with its marks. Returns false if the
+    /// tool has changed since.
     pub async fn accept(&self, row: &OutsideToolRow, by: Option<PersonId>) -> anyhow::Result<bool> {
         self.register.accept(row, by).await
     }

@@ -22,7 +22,7 @@ use super::{AuthorizableCall, Output, Tool, ToolDeclaration, ToolError, argument
 use crate::id::ConversationId;
 use crate::memory::{EXPERIENCE, Index, is_instruction};
 use crate::search::entries::UnaskedMemories;
-use crate::search::snippet::{FoldedWords, passage};
+use crate::search::snippet::{QueryWords, passage};
 use crate::search::{ConversationQuery, ConversationSearch, EntryHit, EntryMatches, EntryQuery, MessageHit};
 use crate::store::{Db, EntryKind, Journal, Node, Summary, SummaryInputs};
 use crate::text::{one_line, shorten};
@@ -217,7 +217,7 @@ impl Tool for MemoryRecall {
 struct SearchArguments {
     /// Query text, under the label of the arguments.
     words: Text,
-    wanted: FoldedWords,
+    wanted: QueryWords,
     category: Option<String>,
     agent: Option<String>,
     section: Option<String>,
@@ -235,7 +235,7 @@ impl SearchArguments {
         }
         Ok(Self {
             words: Labelled::new(Arc::from(words), call.label.clone(), call.scope),
-            wanted: FoldedWords::new(words),
+            wanted: QueryWords::new(words),
             category: read_category(call.arguments),
             agent: given(call, "agent"),
             section: given(call, "section"),
@@ -414,7 +414,7 @@ fn entry_line(hit: &EntryHit, query: &SearchArguments) -> String {
     format!("[{at}] {sort}: {} ({})", passage(&words, &query.wanted, PASSAGE), one_line(&place))
 }
 
-fn message_line(db: Db<'_>, hit: &MessageHit, wanted: &FoldedWords, zone: Zone) -> anyhow::Result<String> {
+fn message_line(db: Db<'_>, hit: &MessageHit, wanted: &QueryWords, zone: Zone) -> anyhow::Result<String> {
     let message = db.messages().message(hit.message)?;
     let (who, address) = match &message {
         Some(message) => (speaker(db, message)?, address_of(db, message)?),

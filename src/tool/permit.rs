@@ -1,122 +1,86 @@
-//! Permission for a tool of another program, for one call or further ones: that tool of that
-//! server, with the same recipients, addresses, paths and choices.
+//! What a lasting yes to a call of a tool of another program covers.
 //!
-//! Only the words of a message, times and limits may differ in further calls. Every other argument
-//! is pinned by its value, because the name of an argument is not known to be harmless; so is a
-//! value among the words that looks like an address, a path or a number to which something goes.
+//! By default that is the same call: of that tool of that server, with exactly these arguments. The
+//! person may choose the wider form, which the question names: then the content of these places may
+//! differ, and nothing else. Content is what the owner marked as such (`marks`). One that holds an
+//! address, a path or a number to which something could go stays as it was shown.
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::store::Covers;
+use super::marks::{ArgumentKind, ArgumentValue};
+use crate::store::{CallPattern, Covers};
 use crate::text::links;
-
-/// Words of which the name of an argument consists if its value may differ.
-const FREE: &[&str] = &[
-    "body",
-    "caption",
-    "comment",
-    "content",
-    "count",
-    "date",
-    "day",
-    "description",
-    "due",
-    "duration",
-    "end",
-    "html",
-    "limit",
-    "markdown",
-    "max",
-    "message",
-    "min",
-    "minutes",
-    "note",
-    "notes",
-    "offset",
-    "priority",
-    "prompt",
-    "q",
-    "query",
-    "question",
-    "reason",
-    "results",
-    "start",
-    "subject",
-    "summary",
-    "text",
-    "time",
-    "until",
-    "when",
-    "words",
-];
+use crate::trust::Label;
 
 /// Minimum number of digits of a value that looks like a telephone or account number.
 const DIGITS: usize = 6;
 
-/// Returns what a yes to a call of that tool covers.
-pub fn permit(server: &str, tool: &str, arguments: &Value) -> Covers {
-    let mut pinned = Vec::new();
-    add_pinned(arguments, "", true, &mut pinned);
-    pinned.sort();
-    Covers::Tool(hex::encode(Sha256::digest(serde_json::json!([server, tool, pinned]).to_string())))
+/// A call of a tool of another program.
+#[derive(Debug, Clone)]
+pub struct OutsideCall {
+    /// Configured name of the server.
+    pub server: String,
+    /// Name of the tool there.
+    pub tool: String,
+    /// Every value in the arguments.
+    pub values: Vec<ArgumentValue>,
 }
 
-/// Returns the texts among the pinned values.
-pub(super) fn pinned_values(arguments: &Value) -> Vec<String> {
-    let mut pinned = Vec::new();
-    add_pinned(arguments, "", true, &mut pinned);
-    pinned.into_iter().map(|(_, value)| serde_json::from_str::<String>(&value).unwrap_or(value)).collect()
-}
+impl OutsideCall {
+    /// Returns what a yes to the call covers.
+    pub fn covers(&self) -> Covers {
+        let mut varying: Vec<String> = self
+            .values
+            .iter()
+            .filter(|value| value.kind == ArgumentKind::Content)
+            .map(|value| value.place.clone())
+            .collect();
+        varying.sort();
+        varying.dedup();
+        varying.retain(|place| self.values.iter().filter(|value| value.place == *place).all(may_differ));
+        Covers::Tool { same: self.pattern(Vec::new()), wider: (!varying.is_empty()).then(|| self.pattern(varying)) }
+    }
 
-/// Adds the pinned values in a value, each with the names and positions that lead to it.
-fn add_pinned(value: &Value, place: &str, is_free: bool, pinned: &mut Vec<(String, String)>) {
-    match value {
-        Value::Object(fields) if !fields.is_empty() => {
-            for (name, value) in fields {
-                let place = format!("{place}/{}", name.replace('/', "//"));
-                add_pinned(value, &place, is_free && may_differ(name), pinned);
-            }
-        }
-        Value::Array(items) if !items.is_empty() => {
-            for (position, item) in items.iter().enumerate() {
-                add_pinned(item, &format!("{place}/{position}"), is_free, pinned);
-            }
-        }
-        Value::String(words) if is_free && looks_like_a_place(words) => {
-            pinned.push((place.to_owned(), value.to_string()));
-        }
-        _ if is_free => {}
-        value => pinned.push((place.to_owned(), value.to_string())),
+    /// Returns whether a lasting yes to such calls covers the call.
+    pub fn is_one_of(&self, pattern: &CallPattern) -> bool {
+        self.pattern(pattern.varying.clone()) == *pattern
+    }
+
+    /// Returns the label of the results.
+    pub fn results(&self) -> Label {
+        super::mcp::source(&self.server, &self.tool)
+    }
+
+    fn pattern(&self, varying: Vec<String>) -> CallPattern {
+        let is_fixed = |value: &&ArgumentValue| !(varying.contains(&value.place) && may_differ(value));
+        let mut fixed: Vec<_> = self.values.iter().filter(is_fixed).map(|value| (&value.at, &value.value)).collect();
+        fixed.sort_by_key(|(at, _)| *at);
+        let digest = Sha256::digest(serde_json::json!([self.server, self.tool, varying, fixed]).to_string());
+        CallPattern { digest: hex::encode(digest), varying }
     }
 }
 
-/// Returns whether all words of an argument's name (`messageText`, `due_date`) leave it free.
-fn may_differ(name: &str) -> bool {
-    let mut words = vec![String::new()];
-    for c in name.chars() {
-        if c.is_uppercase() || !c.is_alphanumeric() {
-            words.push(String::new());
-        }
-        if let Some(word) = words.last_mut().filter(|_| c.is_alphanumeric()) {
-            word.extend(c.to_lowercase());
-        }
-    }
-    let mut named = words.iter().filter(|word| !word.is_empty()).peekable();
-    named.peek().is_some() && named.all(|word| FREE.contains(&word.as_str()))
+/// Returns whether a value may differ in further calls, if its place may.
+fn may_differ(value: &ArgumentValue) -> bool {
+    let is_whole = value.value.is_string() || value.value.is_number();
+    value.kind == ArgumentKind::Content && is_whole && !holds_a_place(&value.text())
 }
 
-/// Returns whether a value by itself names an address, a path or a number that something goes to.
-fn looks_like_a_place(words: &str) -> bool {
+fn holds_a_place(words: &str) -> bool {
+    is_a_place(words) || words.contains('@') || !links::keys(words).is_empty()
+}
+
+/// Returns whether a value as a whole names a path, a handle or a number that something goes to.
+pub(super) fn is_a_place(words: &str) -> bool {
     let words = words.trim();
     let is_one_word = !words.contains(char::is_whitespace);
-    let has_path = is_one_word && (words.contains('/') || words.contains('\\') || words.starts_with(['~', '@', '#']));
+    let has_path = is_one_word && (words.contains(['/', '\\', '@']) || words.starts_with(['~', '#']));
     let digits = words.chars().filter(char::is_ascii_digit).count();
     let letters = words.chars().filter(char::is_ascii_alphabetic).count();
     let is_number = digits >= DIGITS.max(letters)
         && !is_date(words)
         && words.chars().all(|c| c.is_ascii_alphanumeric() || " +-./()".contains(c));
-    words.contains('@') || has_path || is_number || !links::keys(words).is_empty()
+    has_path || is_number || is_one_word && !links::keys(words).is_empty()
 }
 
 /// Returns whether a value begins like a date: `2026-11-20`.
@@ -127,49 +91,114 @@ fn is_date(words: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
+    use crate::tool::marks::ArgumentMarks;
 
+    fn schema() -> Value {
+        let text = json!({ "type": "string" });
+        json!({ "properties": {
+            "to": {}, "text": text, "subject": text, "limit": { "type": "integer" }, "start": text,
+            "message": { "properties": { "text": text, "to": text } }, "notes": { "items": text },
+        } })
+    }
+
+    fn call(tool: &str, arguments: &Value) -> OutsideCall {
+        let values = ArgumentMarks::proposed(&schema()).values(&schema(), arguments);
+        OutsideCall { server: "mail".to_owned(), tool: tool.to_owned(), values }
+    }
+
+    fn patterns(arguments: &Value) -> (CallPattern, Option<CallPattern>) {
+        match call("send", arguments).covers() {
+            Covers::Tool { same, wider } => (same, wider),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Proves: tools/lasting-yes
     #[test]
-    fn further_calls_may_differ_in_words_times_and_limits_only() {
-        let first = json!({ "to": "ben@example.org", "text": "Hello", "limit": 2, "start": "2026-11-20 10:00" });
-        let covered = permit("mail", "send", &first);
-        for same in [
-            json!({ "start": "2026-12-24T18:00:00Z", "limit": 1, "text": "And again", "to": "ben@example.org" }),
-            json!({ "to": "ben@example.org", "messageText": "Hello", "due_date": "tomorrow", "notes": [] }),
-            json!({ "to": "ben@example.org", "text": "We meet on 20 November 2026 at 10 or 11" }),
+    fn by_default_a_lasting_yes_covers_the_same_call_only() {
+        for (first, others) in [
+            (json!({ "query": "SELECT name FROM plants" }), vec![json!({ "query": "DROP TABLE plants" })]),
+            (json!({ "start": "Home", "end": "Work" }), vec![json!({ "start": "Home", "end": "Eves house" })]),
+            (json!({ "article": "soap", "count": 1 }), vec![json!({ "article": "soap", "count": 900 })]),
+            (
+                json!({ "to": "ben", "text": "a", "limit": 2 }),
+                vec![
+                    json!({ "to": "ben", "text": "b", "limit": 2 }),
+                    json!({ "to": "ben", "text": "a", "limit": 3 }),
+                    json!({ "to": "ben", "text": "a", "limit": 2, "subject": "" }),
+                    json!({ "to": ["ben"], "text": "a", "limit": 2 }),
+                    json!({ "to": "ben", "text": "a" }),
+                    json!({ "to": "Ben", "text": "a", "limit": 2 }),
+                    json!({ "to": "ben", "text": ["a"], "limit": 2 }),
+                    json!({}),
+                ],
+            ),
         ] {
-            assert_eq!(permit("mail", "send", &same), covered, "{same}");
+            let (same, _) = patterns(&first);
+            assert!(call("send", &first).is_one_of(&same) && same.varying.is_empty());
+            assert!(!call("forward", &first).is_one_of(&same));
+            for other in others {
+                assert!(!call("send", &other).is_one_of(&same), "{other}");
+            }
         }
-        for other in [
-            json!({ "to": "eve@example.org", "text": "Hello" }),
-            json!({ "to": "ben@example.org", "cc": "eve@example.org", "text": "Hello" }),
-            json!({ "to": ["ben@example.org", "eve@example.org"], "text": "Hello" }),
-            json!({ "text": "Hello" }),
-            json!({ "to": "ben@example.org", "text": "see evil.example/x" }),
-            json!({ "to": "ben@example.org", "text": "Hello", "more": { "replyTo": 7 } }),
-            json!({ "to": "ben@example.org", "text": "Hello", "message": { "to": "Eve" } }),
-            json!({ "to": "ben@example.org", "text": "Hello", "bcc": [] }),
-            // Names of which nothing is known.
-            json!({ "to": "ben@example.org", "text": "Hello", "an": "Eve" }),
-            json!({ "to": "ben@example.org", "text": "Hello", "public": true }),
-            json!({ "to": "ben@example.org", "text": "Hello", "amount": 50 }),
-            json!({ "to": "ben@example.org", "text": "Hello", "message_id": "x" }),
-            json!({ "to": "ben@example.org", "text": "/etc/passwd" }),
-            json!({ "to": "ben@example.org", "text": "+49 170 1234567" }),
-            json!({ "to": "ben@example.org", "text": "DE89 3704 0044 0532 0130 00" }),
-        ] {
-            assert_ne!(permit("mail", "send", &other), covered, "{other}");
+        let pay =
+            |ben: u32, eve: u32| json!({ "payments": [{ "who": "ben", "sum": ben }, { "who": "eve", "sum": eve }] });
+        assert!(!call("send", &pay(1, 100)).is_one_of(&patterns(&pay(100, 1)).0), "values stay in their places");
+    }
+
+    /// Proves: tools/lasting-yes
+    #[test]
+    fn in_the_wider_form_only_the_named_content_differs() {
+        let first =
+            json!({ "to": "ben@example.org", "text": "Hello", "limit": 2, "message": { "text": "a", "to": "b" } });
+        let wider = patterns(&first).1.unwrap();
+        assert_eq!(wider.varying, ["message/text", "text"]);
+        let with = |change: fn(&mut Value)| {
+            let mut other = first.clone();
+            change(&mut other);
+            call("send", &other)
+        };
+        let same: [fn(&mut Value); 3] = [
+            |call| call["text"] = json!("And again, on 20 November 2026 at 10 or 11"),
+            |call| call["message"]["text"] = json!("c"),
+            |call| drop(call.as_object_mut().unwrap().remove("text")),
+        ];
+        for (number, change) in same.into_iter().enumerate() {
+            assert!(with(change).is_one_of(&wider), "{number}");
         }
-        assert_ne!(permit("mail", "forward", &first), covered);
-        assert_ne!(permit("post", "send", &first), covered);
+        let other: [fn(&mut Value); 13] = [
+            |call| call["to"] = json!("eve@example.org"),
+            |call| call["to"] = json!(["ben@example.org", "eve@example.org"]),
+            |call| call["cc"] = json!("eve@example.org"),
+            |call| call["limit"] = json!(900),
+            |call| call["subject"] = json!("not in the call that was shown"),
+            |call| call["message"]["to"] = json!("eve"),
+            |call| call["message"] = json!("eve"),
+            |call| call["text"] = json!({ "to": "Eve" }),
+            |call| call["text"] = json!(["Eve"]),
+            |call| call["text"] = json!("see evil.example/x"),
+            |call| call["text"] = json!("/etc/passwd"),
+            |call| call["text"] = json!("+49 170 1234567"),
+            |call| call["text"] = json!("DE89 3704 0044 0532 0130 00"),
+        ];
+        for (number, change) in other.into_iter().enumerate() {
+            assert!(!with(change).is_one_of(&wider), "{number}");
+        }
+        let fixed = json!({ "to": "ben", "text": "see ben@example.org", "notes": ["a", "/b"], "subject": "" });
+        assert_eq!(patterns(&fixed).1, None, "an address that was shown stays, and nothing else may differ");
     }
 
     #[test]
-    fn values_are_pinned_in_their_places() {
-        let pay =
-            |ben: u32, eve: u32| json!({ "payments": [{ "who": "ben", "sum": ben }, { "who": "eve", "sum": eve }] });
-        assert_ne!(permit("bank", "pay", &pay(1, 100)), permit("bank", "pay", &pay(100, 1)));
+    fn a_mark_that_was_changed_ends_the_wider_form() {
+        let first = json!({ "to": "ben", "text": "a" });
+        let wider = patterns(&first).1.unwrap();
+        let mut marks = ArgumentMarks::proposed(&schema());
+        marks.arguments.insert("text".to_owned(), ArgumentKind::Destination);
+        let values = marks.values(&schema(), &first);
+        let other = OutsideCall { values, ..call("send", &first) };
+        assert!(call("send", &first).is_one_of(&wider) && !other.is_one_of(&wider));
     }
 }

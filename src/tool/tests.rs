@@ -32,7 +32,11 @@ impl Tool for Sends {
 }
 
 fn outside() -> Egress {
-    Egress::Outside { server: "files".to_owned(), tool: "write\u{202e}\n`x".to_owned() }
+    outside_with(ArgumentMarks::default())
+}
+
+fn outside_with(marks: ArgumentMarks) -> Egress {
+    Egress::Outside { server: "files".to_owned(), tool: "write\u{202e}\n`x".to_owned(), marks: Arc::new(marks) }
 }
 
 fn address() -> Egress {
@@ -122,7 +126,9 @@ fn what_a_person_vouches_for_needs_a_yes_only_before_it_leaves() {
 fn a_call_of_an_outside_tool_is_shown_whole_with_what_is_hidden_in_it() {
     let arguments = "{\"text\": \"a\u{200b}b\\n```\\nc\", \"to\": {\"n\": [1, 2]}}";
     let ask = way(outside(), arguments, &tainted(), None).unwrap();
-    assert_eq!(ask.covers, permit("files", "write\u{202e}\n`x", &serde_json::from_str(arguments).unwrap()));
+    let spec = Sends(outside()).declaration().spec;
+    let call = outside().outside_call(&spec, &serde_json::from_str(arguments).unwrap()).unwrap();
+    assert_eq!(ask.covers, call.covers());
     assert_eq!(ask.to, "files/write⟨U+202E right-to-left override⟩ `x");
     let lines = "text: |\n    a⟨U+200B zero width space⟩b\n    ```\n    c\nto:\n    n:\n        - 1\n        - 2";
     assert_eq!(ask.text.shown, lines);

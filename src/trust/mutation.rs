@@ -2,9 +2,9 @@
 //! permissive.
 //!
 //! Only tests have this switch. It requires the feature `mutation`, which only the dev-dependency
-//! of this package on itself enables, and a build with debug assertions. In every other build both
+//! of this package on itself enables, and a build with debug assertions. In every other build these
 //! functions do nothing. The test that switches one location after another is
-//! `tests/stories/trust/mutation.rs`.
+//! `tests/stories/trust/mutation.rs`. Each statement passes here, so the statements are counted too.
 
 /// Returns whether the caller's caller is the location made permissive.
 #[cfg(not(all(feature = "mutation", debug_assertions)))]
@@ -20,10 +20,16 @@ pub fn statement(sql: &str) -> std::borrow::Cow<'_, str> {
     std::borrow::Cow::Borrowed(sql)
 }
 
+/// The number of statements run by this process.
+#[cfg(not(all(feature = "mutation", debug_assertions)))]
+pub fn statements() -> u64 {
+    0
+}
+
 #[cfg(all(feature = "mutation", debug_assertions))]
 pub(super) use switch::is_permissive;
 #[cfg(all(feature = "mutation", debug_assertions))]
-pub use switch::statement;
+pub use switch::{statement, statements};
 
 #[cfg(all(feature = "mutation", debug_assertions))]
 mod switch {
@@ -32,6 +38,7 @@ mod switch {
     use std::fs::{File, OpenOptions};
     use std::io::Write;
     use std::panic::Location;
+    use std::sync::atomic::{AtomicU64, Ordering};
     use std::sync::{LazyLock, Mutex, PoisonError};
 
     /// The locations to make permissive, separated by U+001E: `file:line:column` of a call, or two
@@ -46,6 +53,9 @@ mod switch {
         let file = OpenOptions::new().create(true).append(true).open(path).ok()?;
         Some(Mutex::new((file, BTreeSet::new())))
     });
+
+    /// Number of statements so far.
+    static STATEMENTS: AtomicU64 = AtomicU64::new(0);
 
     type Trace = (File, BTreeSet<String>);
 
@@ -63,6 +73,7 @@ mod switch {
 
     /// The statement to run.
     pub fn statement(sql: &str) -> Cow<'_, str> {
+        STATEMENTS.fetch_add(1, Ordering::Relaxed);
         if !sql.contains("scope") || (PLACES.is_empty() && TRACE.is_none()) {
             return Cow::Borrowed(sql);
         }
@@ -70,6 +81,11 @@ mod switch {
         record(plain.clone());
         let pieces = PLACES.iter().filter_map(|place| place.split_once('\n'));
         Cow::Owned(pieces.fold(plain, |plain, (piece, permissive)| plain.replace(piece, permissive)))
+    }
+
+    /// The number of statements run by this process.
+    pub fn statements() -> u64 {
+        STATEMENTS.load(Ordering::Relaxed)
     }
 
     fn record(place: String) {

@@ -14,7 +14,7 @@ use axum::response::{IntoResponse, Response};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::guard::Via;
+use super::site_names::Via;
 
 /// Level for pages, which are compressed for each request.
 const QUICK: Compression = Compression::fast();

@@ -4,8 +4,10 @@
 //! computer (DNS rebinding) is refused before anything is read. A change must come from our own
 //! page: `Sec-Fetch-Site` says so, or, from browsers that do not send it, `Origin`. `Origin` is
 //! never compared with `Host`, since under rebinding they agree. No forwarded header is read.
+//!
+//! A link of another site opens pages, but asks nothing of them: where its address has parameters,
+//! the person is shown the link and opens it, or not.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -13,12 +15,15 @@ use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, ORIGIN, REFERRER_POLICY,
     X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::uri::Authority;
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use url::Url;
+use maud::html;
 
-use super::Web;
+use super::site_names::{SiteNames, Via};
+use super::{Web, layout};
+use crate::admin::command::{MAX_COMMAND, is_too_long};
 use crate::wording::page as says;
 
 /// Headers of every response. There is no inline script or style, so the policy is constant.
@@ -41,57 +46,6 @@ const HEADERS: [(HeaderName, &str); 8] = [
     (CACHE_CONTROL, "no-store"),
 ];
 
-/// The name under which a request came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Via {
-    /// A name of this computer.
-    Local,
-    /// The public address, behind a TLS proxy.
-    Public,
-}
-
-/// Names of the page.
-#[derive(Debug, Clone)]
-pub struct SiteNames {
-    local: Vec<String>,
-    public: Option<String>,
-}
-
-impl SiteNames {
-    /// Returns the names of a page at `listen`, and under its public address.
-    pub fn new(listen: SocketAddr, public: Option<&Url>) -> Self {
-        let port = listen.port();
-        let host = match listen.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => Some(Ipv4Addr::LOCALHOST.to_string()),
-            IpAddr::V6(ip) if ip.is_unspecified() => Some(format!("[{}]", Ipv6Addr::LOCALHOST)),
-            IpAddr::V4(ip) => ip.is_loopback().then(|| ip.to_string()),
-            IpAddr::V6(ip) => ip.is_loopback().then(|| format!("[{ip}]")),
-        };
-        // An address of the network is no name of this computer: there the TLS proxy is named.
-        let hosts: Vec<String> = host.into_iter().flat_map(|host| [host, "localhost".to_owned()]).collect();
-        let with_port = hosts.iter().map(|host| format!("{host}:{port}"));
-        let bare = hosts.iter().filter(|_| port == 80).cloned();
-        let local = with_port.chain(bare).collect();
-        let public = public.and_then(|url| {
-            let host = url.host_str()?;
-            Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))
-        });
-        Self { local, public }
-    }
-
-    fn via(&self, host: &str) -> Option<Via> {
-        let is_local = self.local.iter().any(|name| name == host);
-        let is_public = self.public.as_deref() == Some(host);
-        if is_local { Some(Via::Local) } else { is_public.then_some(Via::Public) }
-    }
-
-    fn is_own_origin(&self, origin: &str) -> bool {
-        let local = origin.strip_prefix("http://").is_some_and(|host| self.local.iter().any(|name| name == host));
-        let public = origin.strip_prefix("https://").is_some_and(|host| self.public.as_deref() == Some(host));
-        local || public
-    }
-}
-
 /// Reason why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -99,17 +53,31 @@ pub enum Refusal {
     WrongHost(String),
     /// Another page sent it.
     OtherSite,
+    /// A link of another page leads to an address with parameters.
+    Led,
+    /// A parameter is longer than [`MAX_COMMAND`].
+    TooLong,
 }
 
 /// Returns the name under which a request came.
-pub fn check(names: &SiteNames, method: &Method, headers: &HeaderMap) -> Result<Via, Refusal> {
+pub fn check(names: &SiteNames, method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Via, Refusal> {
     let host = single(headers, &HOST).unwrap_or_default();
-    let via = names.via(host).ok_or_else(|| Refusal::WrongHost(crate::text::shorten(host, 80)))?;
+    let wrong = |host: &str| Refusal::WrongHost(crate::text::shorten(host, 80));
+    let via = names.via(host).ok_or_else(|| wrong(host))?;
+    // A whole address in the first line names the host, too.
+    if let Some(named) = uri.authority().map(Authority::as_str).filter(|named| names.via(named) != Some(via)) {
+        return Err(wrong(named));
+    }
     let fetch = |name: &'static str| single(headers, &HeaderName::from_static(name));
+    let parameters = uri.query().unwrap_or_default();
     let is_ours = if *method == Method::GET || *method == Method::HEAD {
         // Reading changes nothing, so a link on another page may lead here. Nothing else may.
+        let is_own = matches!(fetch("sec-fetch-site"), None | Some("same-origin" | "none"));
         let is_followed = fetch("sec-fetch-mode") == Some("navigate") && fetch("sec-fetch-dest") == Some("document");
-        matches!(fetch("sec-fetch-site"), None | Some("same-origin" | "none")) || is_followed
+        if !is_own && is_followed && !parameters.is_empty() {
+            return Err(Refusal::Led);
+        }
+        is_own || is_followed
     } else {
         match (fetch("sec-fetch-site"), headers.contains_key("sec-fetch-site")) {
             (Some(site), _) => site == "same-origin",
@@ -117,7 +85,20 @@ pub fn check(names: &SiteNames, method: &Method, headers: &HeaderMap) -> Result<
             (None, false) => single(headers, &ORIGIN).is_some_and(|origin| names.is_own_origin(origin)),
         }
     };
-    if is_ours { Ok(via) } else { Err(Refusal::OtherSite) }
+    match url::form_urlencoded::parse(parameters.as_bytes()).any(|(_, value)| is_too_long(&value)) {
+        _ if !is_ours => Err(Refusal::OtherSite),
+        true => Err(Refusal::TooLong),
+        false => Ok(via),
+    }
+}
+
+/// Renders the link to an address of ours that another site wants to open.
+fn led(uri: &Uri) -> Response {
+    // Two slashes would lead to another host.
+    let address = uri.path_and_query().map_or("", |address| address.as_str()).trim_start_matches(['/', '\\']);
+    let main =
+        html! { p { (says::OPEN_FROM_ELSEWHERE) } p { a.button href={ "/" (address) } { (says::OPEN_ANYWAY) } } };
+    layout::page(None, "", "Compline", main).into_response()
 }
 
 /// Returns the value of a header that stands there once.
@@ -129,7 +110,7 @@ fn single<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
 
 /// Refuses requests that are not for us, and gives every response its headers.
 pub async fn guard(State(web): State<Arc<Web>>, mut request: Request, next: Next) -> Response {
-    let mut response = match check(&web.names, request.method(), request.headers()) {
+    let mut response = match check(&web.names, request.method(), request.uri(), request.headers()) {
         Ok(via) => {
             request.extensions_mut().insert(via);
             next.run(request).await
@@ -139,6 +120,8 @@ pub async fn guard(State(web): State<Arc<Web>>, mut request: Request, next: Next
             (StatusCode::MISDIRECTED_REQUEST, says::wrong_host(&host)).into_response()
         }
         Err(Refusal::OtherSite) => (StatusCode::FORBIDDEN, says::OTHER_SITE).into_response(),
+        Err(Refusal::Led) => led(request.uri()),
+        Err(Refusal::TooLong) => layout::message(None, StatusCode::URI_TOO_LONG, &says::too_long_to_ask(MAX_COMMAND)),
     };
     for (name, value) in HEADERS {
         response.headers_mut().entry(name).or_insert(HeaderValue::from_static(value));
@@ -157,11 +140,49 @@ mod tests {
     }
 
     fn checked(method: &Method, headers: &[(&str, &str)]) -> Result<Via, Refusal> {
+        checked_at("/search", method, headers)
+    }
+
+    fn checked_at(uri: &str, method: &Method, headers: &[(&str, &str)]) -> Result<Via, Refusal> {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(HeaderName::from_bytes(name.as_bytes()).unwrap(), HeaderValue::from_str(value).unwrap());
         }
-        check(&names(), method, &map)
+        check(&names(), method, &uri.parse().unwrap(), &map)
+    }
+
+    /// Proves: page/other-sites
+    #[test]
+    fn a_link_of_another_site_asks_nothing_of_a_page() {
+        let asking = "/search?q=a+a+a";
+        for site in ["cross-site", "same-site"] {
+            let followed = [
+                ("host", LOCAL),
+                ("sec-fetch-site", site),
+                ("sec-fetch-mode", "navigate"),
+                ("sec-fetch-dest", "document"),
+            ];
+            assert_eq!(checked_at(asking, &Method::GET, &followed), Err(Refusal::Led));
+            for plain in ["/", "/login", "/search", "/search?"] {
+                assert_eq!(checked_at(plain, &Method::GET, &followed), Ok(Via::Local), "{plain}");
+            }
+        }
+        for own in [&[("host", LOCAL), ("sec-fetch-site", "same-origin")][..], &[("host", LOCAL)]] {
+            assert_eq!(checked_at(asking, &Method::GET, own), Ok(Via::Local));
+        }
+    }
+
+    /// Proves: operation/bounded-commands
+    #[test]
+    fn no_parameter_is_longer_than_a_command() {
+        let own = [("host", LOCAL), ("sec-fetch-site", "same-origin")];
+        for (length, passed) in [(MAX_COMMAND, Ok(Via::Local)), (MAX_COMMAND + 1, Err(Refusal::TooLong))] {
+            for character in ["a", "%C3%A9"] {
+                let address = format!("/search?in=notes&q={}", character.repeat(length));
+                assert_eq!(checked_at(&address, &Method::GET, &own), passed, "{length} times {character}");
+                assert_eq!(checked_at(&address, &Method::POST, &own), passed, "{length} times {character}");
+            }
+        }
     }
 
     #[test]
@@ -185,25 +206,16 @@ mod tests {
             let refused = checked(&Method::GET, &[("host", host)]);
             assert_eq!(refused, Err(Refusal::WrongHost(host.to_owned())), "{host}");
         }
+        let host = [("host", LOCAL)];
+        assert_eq!(checked_at("http://127.0.0.1:7420/", &Method::GET, &host), Ok(Via::Local));
+        let named = checked_at("http://evil.example/", &Method::GET, &host);
+        assert_eq!(named, Err(Refusal::WrongHost("evil.example".to_owned())), "a whole address counts");
+        for host in ["a.example", "evil.example"] {
+            let named = checked_at("http://127.0.0.1:7420/", &Method::GET, &[("host", host)]);
+            assert!(named.is_err(), "both count: {host}");
+        }
         assert!(checked(&Method::GET, &[]).is_err());
         assert!(checked(&Method::GET, &[("host", LOCAL), ("host", LOCAL)]).is_err(), "two of them");
-    }
-
-    #[test]
-    fn the_address_of_the_page_is_one_of_its_names() {
-        for (listen, host, is_local) in [
-            ("127.0.0.2:7420", "127.0.0.2:7420", true),
-            ("127.0.0.2:7420", "127.0.0.1:7420", false),
-            ("0.0.0.0:7420", "127.0.0.1:7420", true),
-            ("0.0.0.0:7420", "0.0.0.0:7420", false),
-            ("[::1]:80", "[::1]", true),
-            ("[::]:7420", "[::1]:7420", true),
-            ("192.168.1.5:7420", "192.168.1.5:7420", false),
-            ("192.168.1.5:7420", "localhost:7420", false),
-        ] {
-            let via = SiteNames::new(listen.parse().unwrap(), None).via(host);
-            assert_eq!(via.is_some(), is_local, "{listen} {host}");
-        }
     }
 
     /// Every combination of the values that browsers send.
@@ -254,5 +266,45 @@ mod tests {
         }
         let twice = [("host", LOCAL), ("sec-fetch-site", "same-origin"), ("sec-fetch-site", "same-origin")];
         assert!(checked(&Method::POST, &twice).is_err());
+    }
+
+    #[tokio::test]
+    async fn fuzzed() {
+        use axum::body::Body;
+        use axum::extract::{Form, FromRequest, Multipart};
+        let seeds: [&[u8]; 3] = [
+            b"GET /search?q=a+b&in=notes\nhost: 127.0.0.1:7420\nsec-fetch-site: same-origin\n\n",
+            b"POST /act\nhost: a.example\norigin: https://a.example\ncontent-type: application/x-www-form-urlencoded\n\ncommand=%2Fstatus&id=1",
+            b"POST /files\nhost: localhost:7420\ncontent-type: multipart/form-data; boundary=b\n\n--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\nabc\r\n--b--\r\n",
+        ];
+        crate::fuzz::target("requests", &seeds, |bytes| {
+            let end = bytes.windows(2).position(|two| two == b"\n\n").unwrap_or(bytes.len());
+            let (head, body) = bytes.split_at(end);
+            let head = String::from_utf8_lossy(head).into_owned();
+            let (first, lines) = head.split_once('\n').unwrap_or((&head, ""));
+            let (method, uri) = first.split_once(' ')?;
+            let mut request = Request::builder().method(method).uri(uri);
+            for (name, value) in lines.lines().filter_map(|line| line.split_once(": ")) {
+                request = request.header(name, value);
+            }
+            let body = body.get(2..).unwrap_or_default().to_vec();
+            let request = request.body(Body::from(body)).ok()?;
+            let checked = check(&names(), request.method(), request.uri(), request.headers()).map(drop);
+            let (parts, body) = request.into_parts();
+            let read = async {
+                let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+                let request = || Request::from_parts(parts.clone(), Body::from(bytes.clone()));
+                let form = Form::<Vec<(String, String)>>::from_request(request(), &()).await.is_ok();
+                let mut fields = Vec::new();
+                if let Ok(mut multipart) = Multipart::from_request(request(), &()).await {
+                    while let Ok(Some(field)) = multipart.next_field().await {
+                        fields.push((field.file_name().map(str::to_owned), field.bytes().await.is_ok()));
+                    }
+                }
+                (form, fields)
+            };
+            let read = futures::FutureExt::now_or_never(read).expect("nothing of it waits");
+            Some((checked, read))
+        });
     }
 }

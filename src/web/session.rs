@@ -14,13 +14,17 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 
-use super::guard::Via;
+use super::site_names::Via;
 use super::visitor::{Access, Visitor};
 use super::{Web, layout};
+use crate::http::Connection;
 use crate::wording::page as says;
 
 /// Interval at which use of a session is recorded.
 const SEEN_INTERVAL: Duration = Duration::from_secs(3600);
+
+/// Maximum number of connections of one person: a browser opens six, and each open chat holds one.
+const MAX_CONNECTIONS: usize = 24;
 
 /// Extractor of a visitor of any role.
 #[derive(Debug)]
@@ -94,12 +98,19 @@ fn accepts_html(headers: &HeaderMap) -> bool {
 /// Reads the session of the cookie, if it has one, and prolongs it while it is used.
 pub async fn identify(State(web): State<Arc<Web>>, mut request: Request, next: Next) -> Response {
     let via = request.extensions().get::<Via>().copied().unwrap_or(Via::Local);
-    let Some(cookie) = web.cookie_in(request.headers(), via) else { return next.run(request).await };
-    let visitor = match web.visitor(&cookie, via).await {
+    let cookie = web.cookie_in(request.headers(), via);
+    let visitor = match &cookie {
+        Some(cookie) => web.visitor(cookie, via).await,
+        None => Ok(None),
+    };
+    let visitor = match visitor {
         Ok(visitor) => visitor,
         Err(error) => return layout::failure(&error),
     };
-    let Some(visitor) = visitor else { return next.run(request).await };
+    if let Some(connection) = request.extensions().get::<Connection>() {
+        connection.belongs_to(visitor.as_ref().map(|visitor| visitor.person.id.0), MAX_CONNECTIONS);
+    }
+    let (Some(visitor), Some(cookie)) = (visitor, cookie) else { return next.run(request).await };
     let is_due = visitor.now.since(visitor.session.seen_at) >= SEEN_INTERVAL;
     let id = visitor.session.id;
     request.extensions_mut().insert(visitor);

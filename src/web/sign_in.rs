@@ -15,8 +15,8 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::html;
 use serde::Deserialize;
 
-use super::guard::Via;
 use super::session::Member;
+use super::site_names::Via;
 use super::{Web, layout};
 use crate::admin::browsers::random_secret;
 use crate::text::shorten;

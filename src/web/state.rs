@@ -12,7 +12,7 @@ use axum::http::StatusCode;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 
-use super::guard::Via;
+use super::site_names::Via;
 use super::{Web, layout};
 use crate::admin::Numbers;
 use crate::message::Health;

@@ -1,6 +1,6 @@
 //! Visitors of the page, and the access that a route asks of them.
 
-use super::guard::Via;
+use super::site_names::Via;
 use crate::admin::Caller;
 use crate::people::{Person, Role};
 use crate::store::WebSession;

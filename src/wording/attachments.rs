@@ -1,7 +1,9 @@
 //! Text about files and reactions: received ones in the prompt, outgoing ones for the model that
 //! adds them to its answer, and the lines in place of files that could not be read or sent.
 
+use super::ProgramText;
 use super::language::{Language, say};
+use super::memory::size;
 use crate::message::FileKind;
 
 /// Description of `send_file`.
@@ -81,6 +83,21 @@ pub fn possibly_repeated(language: Language, name: &str) -> String {
 
 /// Reason: too large.
 pub const TOO_LARGE: &str = "the file is too large";
+/// Notice to a person or group that their files take up four fifths of the space that they may.
+pub fn room_nearly_full(language: Language, used: u64, most: u64) -> ProgramText {
+    let (used, most) = (size(language, used), size(language, most));
+    ProgramText::message(say!(language, "room-nearly-full", used = used, most = most))
+}
+
+/// Reply to an uploaded file for which there is no space.
+pub fn no_room(language: Language, used: u64, most: u64) -> String {
+    let (used, most) = (size(language, used), size(language, most));
+    say!(language, "room-full", used = used, most = most)
+}
+
+/// Reason: the files of its person or group take up all the space that they may.
+pub const NO_ROOM: &str =
+    "the space for received files is full; files that are no longer needed have to be deleted first";
 /// Reason: the file no longer exists.
 pub const GONE: &str = "the file is not there any more";
 /// Reason: the download failed.

@@ -65,6 +65,16 @@ pub fn status_set_aside(numbers: &[String], surface: Surface) -> String {
     say!(surface.language(), "status-set-aside", numbers = numbers.join(", "), resend = resend)
 }
 
+/// Reply to a command of more characters than one may have.
+pub fn too_long(language: Language, most: usize) -> String {
+    say!(language, "command-too-long", most = most)
+}
+
+/// Reply to a command that only reads and took longer than that.
+pub fn too_slow(language: Language, limit: Duration) -> String {
+    say!(language, "command-too-slow", limit = language.span(limit))
+}
+
 /// Reply to an unknown command.
 pub fn unknown(language: Language, name: &str, near: Option<&str>) -> String {
     match near {

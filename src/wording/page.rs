@@ -6,7 +6,10 @@ pub mod people; // people and one's own account
 pub mod skills; // skills and proposals
 pub mod status; // state, models and tools, reflections
 
+use std::time::Duration;
+
 use super::language::{Language, say};
+use super::span;
 
 /// Refusal: no gateway serves the page.
 pub const NOT_SERVED: &str = "The page is served while `compline run` runs, unless `[web] enabled` is false.";
@@ -76,8 +79,24 @@ pub const SAVE_FAILED: &str = "This did not work; the log says more. Your text i
     save it again.";
 /// An address that leads nowhere.
 pub const NOT_FOUND: &str = "There is no such page.";
+/// A page that was given up after that time.
+pub fn too_slow(limit: Duration) -> String {
+    format!("This took longer than {}, so it was given up. Ask for less at a time.", span(limit))
+}
+
+/// Part of an address that is longer than that many characters.
+pub fn too_long_to_ask(most: usize) -> String {
+    format!("The address asks for too much: each part of it may have {most} characters. Nothing was done.")
+}
+
+/// Link to a page that another site wants to open with something to look for.
+pub const OPEN_FROM_ELSEWHERE: &str = "Another site wants to open this page with something of its own in the address. \
+    Open it only if you followed a link that you trust.";
+/// Title of that link.
+pub const OPEN_ANYWAY: &str = "Open it";
+
 /// A form that is longer than the page takes.
-pub const TOO_LONG: &str = "This is longer than the page takes (1 MB), so nothing was done.";
+pub const TOO_LONG: &str = "This is longer than the page takes, so nothing was done.";
 /// A form that does not fit the page.
 pub const BAD_FORM: &str = "This form is not complete. Go back, load the page again, and repeat it.";
 

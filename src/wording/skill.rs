@@ -179,6 +179,9 @@ pub fn effect(kind: &str) -> &'static str {
         "deletes" => "Deletes",
         "access" => "Grants access or lowers a protection",
         "overrides" => "Overrides rules",
+        "obeys" => "Does what other texts say",
+        "copies" => "Writes itself elsewhere",
+        "assumes" => "Takes something else for a yes",
         "runs" => "Runs",
         "quiet" => "Keeps quiet or skips a question",
         "money" => "Money",
@@ -197,6 +200,9 @@ pub fn untouched(kinds: impl Iterator<Item = &'static str>) -> String {
         "deletes" => "deletions",
         "access" => "access",
         "overrides" => "other rules",
+        "obeys" => "orders from other texts",
+        "copies" => "copies of itself",
+        "assumes" => "assumed consent",
         "runs" => "programs",
         "quiet" => "silence",
         "money" => "money",
@@ -242,14 +248,38 @@ pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
     )
 }
 
-/// Notification of skills that were added by hand before such folders were held.
-pub fn carried_over(names: &[String]) -> ProgramText {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    ProgramText::message(format!(
-        "From this version on, a folder added to the skills by hand is not used until you accept it. These skills were put there by hand \
-         before, and stay in use: {}. If you do not know one of them, look at it on the computer with `compline skills show NAME`, and delete its folder.",
+/// Title of the button that restores the version before an edit.
+pub const UNDO: &str = "Undo";
+
+/// Notice that a skill was edited in place, with the lines that changed if they are few.
+pub fn edited(name: &str, change: &str, lines: Option<&str>, several: bool) -> String {
+    let lines = lines.map(|lines| format!("\n\n{lines}")).unwrap_or_default();
+    let others = if several {
+        format!(" It was used in between as it is no longer; `/history {name}` shows that.")
+    } else {
+        String::new()
+    };
+    format!("The skill `{name}` was changed in its folder, and is used as it is there now: {change}.{others}{lines}")
+}
+
+/// Notice that a skill was edited in place for a while, with the lines that were changed then.
+pub fn edited_and_back(name: &str, change: &str, lines: Option<&str>) -> String {
+    let lines = lines.map(|lines| format!("\n\n{lines}")).unwrap_or_default();
+    format!(
+        "The skill `{name}` was changed in its folder for a while, and is as it was again. Meanwhile it was used with this: \
+         {change}.{lines}"
+    )
+}
+
+/// Notice that several skills were edited in place.
+pub fn many_edits<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    format!(
+        "{} skills were changed in their folders, and are used as they are there now: {}. `/history NAME` shows the \
+         versions of one of them, and how to undo it.",
+        names.len(),
         names.join(", ")
-    ))
+    )
 }
 
 /// Origin of a held change of a skill's folder.

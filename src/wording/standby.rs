@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::cli::with_fix;
-use super::upkeep::plural;
+use super::upkeep::{LAST_BEFORE_RELEASE, plural};
 
 /// Error: no replica is configured.
 pub const NO_FOLDER: &str = "No replica is configured\n\
@@ -38,6 +38,15 @@ pub fn not_usable(why: &str) -> String {
 pub fn newer(found: u32, known: u32) -> String {
     let fix = "install the other machine's version here; nothing was changed";
     with_fix(&format!("The replica is of a newer Compline (journal version {found}, this program knows {known})"), fix)
+}
+
+/// Error: the replica is from before the first release.
+pub fn too_old(found: u32) -> String {
+    let fix = format!(
+        "start Compline of commit {LAST_BEFORE_RELEASE} on the other machine once, then the version that is here; \
+         nothing was changed"
+    );
+    with_fix(&format!("The replica comes from before the first release (journal version {found})"), &fix)
 }
 
 /// Error: the journal of this home is newer than the replica.

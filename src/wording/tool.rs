@@ -11,6 +11,10 @@ use crate::trust::{Label, Source};
 
 /// Maximum number of characters of the sources named in a question.
 const MAX_SOURCES: usize = 200;
+/// Maximum number of characters of a button beside another one.
+const MAX_BUTTON: usize = 20;
+/// Maximum number of characters of a value in a sentence.
+pub(super) const MAX_NAME: usize = 80;
 
 /// Description of `read_reflection`.
 pub const READ_REFLECTION: &str = "Read a reflection: 2026-11-20, 2026-W47 or 2026-11.";
@@ -172,9 +176,28 @@ pub fn may_i(language: Language, question: QuestionId, calls: &[String], label: 
     }
 }
 
-/// Ways to answer a question about one call of an outside tool for further calls too.
-pub fn may_last(language: Language, question: QuestionId) -> String {
-    say!(language, "may-last", question = question.to_string())
+/// Ways to answer a question about one call of an outside tool for further calls too, in which
+/// these arguments may differ if the person wants it.
+pub fn may_last(language: Language, question: QuestionId, varying: &[String]) -> String {
+    let same = say!(language, "may-last", question = question.to_string());
+    if varying.is_empty() {
+        return same;
+    }
+    let names = may_differ(language, varying);
+    format!("{same}\n\n{}", say!(language, "may-last-varying", question = question.to_string(), differ = names))
+}
+
+/// Title of the button that covers ten calls in which these arguments may differ; `None` if nothing
+/// may, or if it cannot name them all.
+pub fn varying_button(language: Language, varying: &[String]) -> Option<String> {
+    let title = || say!(language, "button-yes-ten-varying", names = varying.join(", "));
+    (!varying.is_empty()).then(title).filter(|title| title.chars().count() <= MAX_BUTTON)
+}
+
+/// The arguments that may differ in further calls.
+pub(super) fn may_differ(language: Language, varying: &[String]) -> String {
+    let names: Vec<String> = varying.iter().map(|place| in_code(place)).collect();
+    say!(language, "may-differ", names = names.join(", "))
 }
 
 /// Notice of calls under an earlier yes.
@@ -239,7 +262,7 @@ pub fn unnamed_by_skills<'a>(
     names: &BTreeSet<String>,
 ) -> String {
     let skills: Vec<&str> = skills.collect();
-    let names: Vec<String> = names.iter().map(|name| in_code(name)).collect();
+    let names: Vec<String> = names.iter().map(|name| in_code(&shorten(name, MAX_NAME))).collect();
     let names = names.join(&format!(" {} ", say!(language, "question-or")));
     say!(language, "question-unnamed", skills = skills.len(), loaded = skills.join(", "), names = names)
 }
@@ -370,6 +393,12 @@ pub fn content_kept(what: &str, kind: &str, path: &str, is_shown: bool) -> Strin
     format!("[a {what}{kind}, which is kept as {path}{shown}]")
 }
 
+/// Line in place of a file for which there is no space.
+pub fn content_without_room(what: &str, kind: &str) -> String {
+    let kind = if kind.is_empty() { String::new() } else { format!(" ({kind})") };
+    format!("[a {what}{kind}, which is not kept: {}]", super::attachments::NO_ROOM)
+}
+
 /// Placeholder for linked content.
 pub fn link(address: &str) -> String {
     format!("[a link to {address}]")
@@ -440,7 +469,7 @@ pub fn how_to_accept(name: &str, hash: &str, word: Option<&str>) -> String {
     let word = word.map(|word| format!(" {word}")).unwrap_or_default();
     let why = if word.is_empty() { "" } else { " (the last word names what it does)" };
     format!(
-        "Its server wrote this, and a model would read it. To accept it{why}: `compline tools accept {name} {hash}{word}`"
+        "Its server wrote this, and a model would read it. To accept it{why}: `compline tools accept {name} {hash}{word}`\n\n{HOW_TO_MARK}"
     )
 }
 
@@ -449,9 +478,41 @@ pub fn tool_word_missing(name: &str, hash: &str, word: &str) -> String {
     format!("Nothing was accepted yet. To accept what {name} does too: `compline tools accept {name} {hash} {word}`")
 }
 
-/// Result: the tool is accepted.
-pub fn tool_accepted(name: &str) -> String {
-    format!("Accepted. {name} is offered from the next conversation on, until its server changes a word of it.")
+/// Result: the tool is accepted, with its arguments in words.
+pub fn tool_accepted(name: &str, marks: &str) -> String {
+    let marks = if marks.is_empty() { String::new() } else { format!(" Its arguments: {marks}.") };
+    format!("Accepted. {name} is offered from the next conversation on, until its server changes a word of it.{marks}")
+}
+
+/// Each argument of a tool with what it is.
+pub fn argument_marks(arguments: &[(String, &str)], search: bool) -> String {
+    let arguments = arguments.iter().map(|(place, kind)| format!("{} {kind}", in_code(place)));
+    arguments.chain(search.then(|| "accepted as a search".to_owned())).collect::<Vec<_>>().join(", ")
+}
+
+/// Ways to say something else of the arguments of a tool.
+const HOW_TO_MARK: &str = "A destination is asked about where no loaded skill names it; content may differ under a longer yes \
+     if you want it; a choice is one of the values that the schema lists. `--destination ARGUMENT`, `--content ARGUMENT` and \
+     `--choice ARGUMENT` at the end of that command say something else, and `--search` lets the tool look up what you typed \
+     without a question.";
+
+/// Notice to an owner: what the arguments of tools are that they accepted before.
+pub fn tools_are_marked(lines: &[String]) -> String {
+    format!(
+        "What each argument of an outside tool is decides from now on when I ask. For the tools that you accepted before, \
+         this holds:\n\n{}\n\n{HOW_TO_MARK} `compline tools list` shows the hash for `compline tools accept NAME HASH`.",
+        lines.join("\n")
+    )
+}
+
+/// Error: the tool has no such argument.
+pub fn no_such_argument(place: &str) -> String {
+    format!("Nothing was accepted: the schema of the tool has no argument {place}; `compline tools list` shows all.")
+}
+
+/// Error: the schema lists no values of the argument.
+pub fn no_choice(place: &str) -> String {
+    format!("Nothing was accepted: {place} cannot be a choice, because the schema does not list its values.")
 }
 
 /// Error: unknown tool.

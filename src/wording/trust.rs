@@ -1,7 +1,7 @@
 //! Sentences about what in a conversation came from outside, and what its person vouches for.
 
 use super::language::{Language, Sentence, say};
-use super::tool::in_code;
+use super::tool::{MAX_NAME, in_code, may_differ};
 use crate::text::shorten;
 
 /// Maximum number of characters of a list of sources in a sentence.
@@ -53,17 +53,19 @@ pub fn others(language: Language, sources: &str) -> String {
 /// Instruction for vouching for an item.
 pub const HOW: Sentence = Sentence("trust-how");
 
-/// A tool that is used without a question.
-pub fn tool(language: Language, name: &str, left: Option<u32>) -> String {
+/// A tool that is used without a question, and the arguments that may differ.
+pub fn tool(language: Language, name: &str, left: Option<u32>, varying: &[String]) -> String {
+    let varying = if varying.is_empty() { String::new() } else { format!(" ({})", may_differ(language, varying)) };
+    let name = format!("{}{varying}", in_code(name));
     match left {
-        None => say!(language, "trust-tool", name = in_code(name)),
-        Some(left) => say!(language, "trust-tool-times", name = in_code(name), count = left),
+        None => say!(language, "trust-tool", name = name),
+        Some(left) => say!(language, "trust-tool-times", name = name, count = left),
     }
 }
 
-/// A host or recipient that was allowed although no loaded skill names it.
+/// A host, recipient or other value that was allowed although no loaded skill names it.
 pub fn destination(language: Language, name: &str) -> String {
-    say!(language, "trust-destination", name = in_code(name))
+    say!(language, "trust-destination", name = in_code(&shorten(name, MAX_NAME)))
 }
 
 /// Above the content of an item.

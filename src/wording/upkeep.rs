@@ -12,6 +12,11 @@ pub const GONE: Sentence = Sentence("message-gone");
 /// Reason: retention deleted the file.
 pub const FILE_FORGOTTEN: &str = "it was deleted because of its age";
 
+/// Commit whose program brings the journal of any earlier one to the version of the first release.
+pub const LAST_BEFORE_RELEASE: &str = "cfd88b9a";
+/// Fix for a journal from before the first release.
+pub const FIX_TOO_OLD: &str =
+    "build that version, run `compline status` with it once, and come back; nothing was changed";
 /// Fix for a lack of space for the copy before a migration.
 pub const FIX_NO_ROOM_TO_COPY: &str = "free as much space as the journal takes, and start again; nothing was changed, and an older version can still read it";
 /// Fix for a failed copy before a migration.
@@ -172,6 +177,16 @@ pub fn newer(file: &Path, program: &str, found: u32, known: u32) -> String {
         env!("CARGO_PKG_VERSION")
     );
     super::cli::with_fix(&what, fix)
+}
+
+/// Error: the backup was made before the first release.
+pub fn too_old(file: &Path, found: u32) -> String {
+    let what = format!("{} comes from before the first release (journal version {found})", file.display());
+    let fix = format!(
+        "restore it with Compline of commit {LAST_BEFORE_RELEASE}, start that once, and make a new backup; nothing was \
+         changed"
+    );
+    super::cli::with_fix(&what, &fix)
 }
 
 /// Error: the configuration in the backup is invalid.

@@ -175,6 +175,34 @@ async fn a_webhook_call_without_the_secret_is_rejected_unread() {
     assert!(answer.starts_with("HTTP/1.1 401 "), "{answer}");
 }
 
+/// Proves: page/slow-connections
+#[tokio::test]
+async fn two_hundred_slow_callers_do_not_keep_telegram_out() {
+    let scene = Scene::new().await;
+    let mut slow = Vec::new();
+    for n in 0..200 {
+        let mut caller = TcpStream::connect(scene.listen).await.unwrap();
+        // The head without an end, no head at all, and a body that never comes.
+        let begun = ["POST /telegram HTTP/1.1\r\nhost:", "", "POST /telegram HTTP/1.1\r\ncontent-length: 9\r\n\r\n"];
+        // One that had to make room is closed already.
+        let _ = caller.write_all(begun[n % begun.len()].as_bytes()).await;
+        slow.push(caller);
+    }
+    scene.fake.says(ADA, "Hello");
+    let batch = scene.next().await;
+    assert!(batch.items[0].contains("Hello"), "{:?}", batch.items);
+    scene.bot.ack(batch.cursor.as_deref()).await;
+    scene.acked().await;
+    for caller in &mut slow {
+        let _ = caller.write_all(b"x").await;
+    }
+    scene.fake.says(ADA, "Still there?");
+    let batch = scene.next().await;
+    assert!(batch.items[0].contains("Still there?"), "{:?}", batch.items);
+    scene.bot.ack(batch.cursor.as_deref()).await;
+    scene.acked().await;
+}
+
 #[tokio::test]
 async fn other_paths_verbs_and_bodies_are_refused() {
     let scene = Scene::new().await;

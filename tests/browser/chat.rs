@@ -220,7 +220,7 @@ async fn a_paste_is_marked_until_it_is_called_ones_own() {
     assert!(browser.text().await.contains("Pasted:"), "{}", browser.text().await);
     assert_eq!(shown_faults(&browser).await, [] as [&str; 0]);
     let own = "//div[@class='outside'][2]/button[normalize-space()='These are my words']";
-    browser.driver.find(By::XPath(own)).await.unwrap().click().await.unwrap();
+    browser.click(By::XPath(own)).await;
     browser.until(&format!("{FIELD}.value === 'All of this is mine.' && document.activeElement === {FIELD}")).await;
     assert_eq!(browser.value("document.querySelectorAll('#pasted textarea').length").await, 1);
     browser.press(Key::Enter).await;
@@ -241,12 +241,14 @@ async fn the_focus_stays_at_a_question_that_is_decided() {
     paste(&browser, "Remind her of the oven in an hour.").await;
     write(&browser, "What does this say?").await;
     browser.press(Key::Enter).await;
+    browser.until(&format!("{FIELD}.value === ''")).await;
     story.answered().await;
     let yes = "document.querySelector('#messages form button')";
     browser.until(&format!("!!{yes}")).await;
     story.model.says("It is set.");
     browser.value(&format!("void {yes}.focus()")).await;
     browser.press(Key::Enter).await;
+    browser.until("document.getElementById('messages').textContent.includes('Allowed')").await;
     story.answered().await;
     browser.until("document.getElementById('messages').textContent.includes('It is set.')").await;
     browser.until("document.activeElement.matches('#messages > li') && document.activeElement.textContent.includes('Allowed')").await;

@@ -74,8 +74,7 @@ async fn a_note_is_edited_with_a_conflict_and_restored() {
     // Back to the oldest version, after its difference was shown.
     browser.value("[...document.querySelectorAll('main a.title')].pop().click()").await;
     browser.until("document.body.innerText.includes('+Cat: Tom')").await;
-    let button = browser.driver.find(By::XPath("//main//button[starts-with(normalize-space(), 'Restore version')]"));
-    button.await.unwrap().click().await.unwrap();
+    browser.click(By::XPath("//main//button[starts-with(normalize-space(), 'Restore version')]")).await;
     browser.until("location.search === '' && document.body.innerText.includes('Cat: Tom')").await;
     assert_eq!(story.reads("memory/pets.md"), "Cat: Tom\n");
     assert_eq!(loading_faults(&browser, &base).await.iter().filter(|fault| !fault.contains("409")).count(), 0);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use thirtyfour::prelude::*;
-use thirtyfour::{ChromeCapabilities, Key, LoggingPrefsLogLevel};
+use thirtyfour::{ChromeCapabilities, LoggingPrefsLogLevel, TypingData};
 
 /// Longer than any page takes.
 pub const LIMIT: Duration = Duration::from_secs(20);
@@ -30,6 +30,14 @@ pub struct Look {
 impl Default for Look {
     fn default() -> Self {
         Self { width: 1280, is_dark: false, has_forced_colours: false, is_printed: false }
+    }
+}
+
+/// Fails unless a press was done. One that opened another page was: the driver, cut off by that page,
+/// only cannot say so.
+fn assert_done(pressed: WebDriverResult<()>) {
+    if let Err(error) = pressed {
+        assert!(error.to_string().contains("aborted by navigation"), "{error}");
     }
 }
 
@@ -67,8 +75,12 @@ impl Drop for Driver {
 }
 
 impl Driver {
-    /// Starts it at a free port.
+    /// Starts it at a free port. It wants the same one for IPv4 and IPv6, and ends when either is another's.
     fn start() -> Self {
+        (0..10).find_map(|_| Self::try_start()).expect("the driver finds a free port")
+    }
+
+    fn try_start() -> Option<Self> {
         let process = Command::new("chromedriver")
             .arg("--port=0")
             .stdout(Stdio::piped())
@@ -76,12 +88,11 @@ impl Driver {
             .spawn()
             .expect("Chromium and its driver are not installed: run `bash tests/run.sh page`");
         let mut driver = Self { process, address: String::new() };
-        let lines = BufReader::new(driver.process.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let started = lines.skip_while(|line| !line.contains("started successfully on port ")).take(1);
-        let line = started.last().expect("the driver says that it is ready");
+        let mut lines = BufReader::new(driver.process.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let line = lines.find(|line| line.contains("started successfully on port "))?;
         let port = line.rsplit(' ').next().unwrap().trim_end_matches('.');
         driver.address = format!("127.0.0.1:{port}");
-        driver
+        Some(driver)
     }
 }
 
@@ -149,8 +160,8 @@ impl Chromium {
         returned.unwrap_or_else(|error| panic!("{expression}: {error}")).json().clone()
     }
 
-    /// Waits until an expression in the page is true. A page that goes away meanwhile answers
-    /// nothing.
+    /// Waits until an expression is true in a page that is loaded, with its scripts: what is pressed
+    /// in a page before is lost. One that goes away meanwhile answers nothing.
     pub async fn until(&self, expression: &str) {
         let begun = Instant::now();
         while !self.holds(expression).await {
@@ -159,7 +170,8 @@ impl Chromium {
     }
 
     async fn holds(&self, expression: &str) -> bool {
-        let returned = self.driver.execute(format!("return {expression};"), Vec::new()).await;
+        let script = format!("return document.readyState === 'complete' && ({expression});");
+        let returned = self.driver.execute(script, Vec::new()).await;
         returned.is_ok_and(|value| *value.json() == json!(true))
     }
 
@@ -168,15 +180,20 @@ impl Chromium {
         self.value("document.body.innerText").await.as_str().unwrap_or_default().to_owned()
     }
 
-    /// Presses a key.
-    pub async fn press(&self, key: Key) {
-        self.driver.action_chain().send_keys(key).perform().await.unwrap();
+    /// Presses keys.
+    pub async fn press(&self, keys: impl Into<TypingData>) {
+        assert_done(self.driver.action_chain().send_keys(keys).perform().await);
     }
 
     /// Presses the first button of the page with this title.
     pub async fn press_button(&self, title: &str) {
-        let button = self.driver.find(By::XPath(format!("//main//button[normalize-space()='{title}']"))).await;
-        button.unwrap_or_else(|error| panic!("{title}: {error}")).click().await.unwrap();
+        self.click(By::XPath(format!("//main//button[normalize-space()='{title}']"))).await;
+    }
+
+    /// Clicks the first such element.
+    pub async fn click(&self, by: By) {
+        let found = self.driver.find(by.clone()).await;
+        assert_done(found.unwrap_or_else(|error| panic!("{by:?}: {error}")).click().await);
     }
 
     /// Signs the browser in by a link, as a person does.

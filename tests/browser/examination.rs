@@ -9,7 +9,7 @@ use crate::driver::{Chromium, Look};
 
 /// The checker of accessibility, from npm.
 static AXE: LazyLock<String> = LazyLock::new(|| {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/node_modules/axe-core/axe.min.js");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("node_modules/axe-core/axe.min.js");
     std::fs::read_to_string(path).expect("axe-core is not installed: run `bash tests/run.sh page`")
 });
 
@@ -92,7 +92,7 @@ async fn picture(browser: &Chromium, name: &str) {
     if std::env::var("COMPLINE_WRITE").as_deref() != Ok("screens") {
         return;
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/screens");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/screens");
     std::fs::create_dir_all(&folder).unwrap();
     let name: String = name.chars().map(|char| if char.is_alphanumeric() { char } else { '-' }).take(120).collect();
     let size = browser.value("[document.documentElement.clientWidth, document.documentElement.scrollHeight]").await;

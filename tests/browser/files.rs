@@ -53,7 +53,7 @@ async fn a_file_is_sent_and_read() {
     field.send_keys(file.to_str().unwrap()).await.unwrap();
     browser.press_button("Upload").await;
     browser.until("document.body.innerText.includes('tea-list')").await;
-    browser.driver.find(By::PartialLinkText("tea-list")).await.unwrap().click().await.unwrap();
+    browser.click(By::PartialLinkText("tea-list")).await;
     browser.until("document.body.innerText.includes('Sencha, and <b>Assam</b>.')").await;
     assert_eq!(loading_faults(&browser, &reader.base).await, [] as [&str; 0]);
     story.end().await;

@@ -52,7 +52,7 @@ async fn the_keyboard_is_enough() {
     }
     browser.driver.goto(format!("{base}/me")).await.unwrap();
     tab_to(&browser, "focus.name === 'theme'").await;
-    browser.driver.action_chain().send_keys("D").perform().await.unwrap();
+    browser.press("D").await;
     tab_to(&browser, "focus.type === 'submit' && focus.textContent === 'Save'").await;
     browser.press(Key::Enter).await;
     browser.until("document.documentElement.dataset.theme === 'dark'").await;
@@ -65,7 +65,7 @@ async fn types(browser: &Chromium, key: &str) -> bool {
     browser
         .value("addEventListener('keydown', (event) => { window.taken = event.defaultPrevented; }, { once: true })")
         .await;
-    browser.driver.action_chain().send_keys(key).perform().await.unwrap();
+    browser.press(key).await;
     browser.value("window.taken").await == true
 }
 
@@ -87,9 +87,8 @@ async fn single_keys_open_pages_until_they_are_turned_off() {
         pairs.chain([("/", "/search"), ("?", "/help"), ("n", "/chat")].map(|(key, path)| (key.into(), path)))
     {
         browser.driver.goto(format!("{base}/away?to=")).await.unwrap();
-        browser.driver.action_chain().send_keys(&*keys).perform().await.unwrap();
-        // A page is complete once its script has run.
-        browser.until(&format!("location.pathname === '{path}' && document.readyState === 'complete'")).await;
+        browser.press(&*keys).await;
+        browser.until(&format!("location.pathname === '{path}'")).await;
     }
     assert!(types(&browser, "n").await);
     assert_eq!(browser.value("document.activeElement.name").await, "text", "the field of the chat");

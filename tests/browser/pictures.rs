@@ -23,7 +23,7 @@ async fn the_pictures_show_the_program() {
     let base = Browser::new(story.app()).base;
     let browser = Chromium::open().await;
     browser.sign_in(&base, &sign_in_code(story.app(), "Robin").await).await;
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/images");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/images");
     for (name, page, width, is_dark) in PICTURES {
         browser.look(*width, *is_dark).await;
         browser.driver.goto(format!("{base}{page}")).await.unwrap();

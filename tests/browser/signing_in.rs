@@ -59,7 +59,7 @@ async fn the_page_works_without_script() {
         assert!(words.lines().count() > 1, "{page}: {words}");
     }
     browser.driver.goto(format!("{base}/me")).await.unwrap();
-    browser.driver.find(By::Css("option[value='dark']")).await.unwrap().click().await.unwrap();
+    browser.click(By::Css("option[value='dark']")).await;
     browser.press_button("Save").await;
     browser.until("document.documentElement.dataset.theme === 'dark'").await;
     assert_eq!(story.text("SELECT theme FROM web_sessions"), "dark");

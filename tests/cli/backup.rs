@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use super::program::{Home, PLAIN};
-use super::support::older_journals::{self, migrations};
 
 /// A home with one exchange.
 fn lived_in() -> Home {
@@ -36,20 +35,22 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-fn version(journal: &Path) -> i64 {
+/// The version of a journal; 0 for one of a development version.
+fn version(journal: &Path) -> u32 {
     let db = rusqlite::Connection::open(journal).unwrap();
-    db.query_row("SELECT max(version) FROM refinery_schema_history", [], |row| row.get(0)).unwrap()
+    db.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap()
 }
 
-/// The number of the newest migration.
-fn newest() -> i64 {
-    migrations().len().try_into().unwrap()
-}
-
-/// Downgrades the journal to the previous version.
+/// Gives the journal the form of the last development version.
 fn made_older(home: &Home) {
-    let all = migrations();
-    older_journals::downgrade_journal(&home.file("compline.db"), &all[..all.len() - 1]);
+    let db = rusqlite::Connection::open(home.file("compline.db")).unwrap();
+    let form = "PRAGMA user_version = 0; CREATE TABLE refinery_schema_history (version int4 PRIMARY KEY);
+        INSERT INTO refinery_schema_history VALUES (35);
+        ALTER TABLE outside_tools DROP COLUMN marks;
+        ALTER TABLE skills DROP COLUMN known_id;
+        ALTER TABLE skills DROP COLUMN told_at;
+        ALTER TABLE skills DROP COLUMN known_to";
+    db.execute_batch(form).unwrap();
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn a_backup_works_while_the_gateway_runs_and_a_restore_only_without_it() {
 fn without_the_configuration_no_secret_is_in_it_and_the_present_one_stays() {
     let secret = "123456:AAHsecret_secret_secret_secret_secret";
     let telegram = format!("[telegram]\ntoken = \"{secret}\"\napi_url = \"http://127.0.0.1:9\"\n");
-    let home = Home::new().with("compline.toml", format!("{PLAIN}{telegram}"));
+    let home = Home::configured(format!("{PLAIN}{telegram}"));
     home.run("people list").done();
     let (_shelf, file) = shelf();
     let made = home.run(&format!("backup --without-config --json {}", file.display())).json();
@@ -135,7 +136,9 @@ fn a_file_that_is_no_backup_changes_nothing() {
     home.run(&format!("restore {}", shelf.path().join("none").display())).refused(1, &["cannot be restored"]);
     assert!(home.run("search 84").done().contains("84"));
     assert!(!home.file(".restoring").exists() && !home.file("backups").exists());
-    Home::plain().run(&format!("backup {}", shelf.path().join("b").display())).refused(1, &["There is no journal"]);
+    Home::not_started()
+        .run(&format!("backup {}", shelf.path().join("b").display()))
+        .refused(1, &["There is no journal"]);
 }
 
 #[test]
@@ -162,7 +165,7 @@ fn the_next_command_says_what_became_of_a_restore_that_was_cut_off() {
 fn a_workspace_elsewhere_is_restored_elsewhere() {
     let away = tempfile::tempdir().unwrap();
     let workspace = away.path().join("tree");
-    let home = Home::new().with("compline.toml", format!("workspace = \"{}\"\n{PLAIN}", workspace.display()));
+    let home = Home::configured(format!("workspace = \"{}\"\n{PLAIN}", workspace.display()));
     home.run("people list").done();
     std::fs::write(workspace.join("USER.md"), "I am Ada.").unwrap();
     let (_shelf, file) = shelf();
@@ -181,10 +184,10 @@ fn a_journal_is_copied_before_it_is_brought_up_to_date() {
     made_older(&home);
     assert!(home.run("search 84").done().contains("84"));
     let copies = names(&home.file("backups"));
-    let newest = newest();
+    let newest = compline::store::newest_version();
     assert!(copies.len() == 1 && copies[0].starts_with(&format!("before-V{newest:04}-")), "{copies:?}");
     let copy = home.file("backups").join(&copies[0]);
-    assert_eq!((version(&copy), version(&home.file("compline.db"))), (newest - 1, newest));
+    assert_eq!((version(&copy), version(&home.file("compline.db"))), (0, newest));
     home.run("search 84").done();
     assert_eq!(names(&home.file("backups")), copies, "an up-to-date journal is not copied");
     std::fs::copy(&copy, home.file("compline.db")).unwrap();
@@ -199,7 +202,7 @@ fn without_a_copy_a_journal_is_not_brought_up_to_date() {
     std::fs::write(home.file("backups"), "in the way").unwrap();
     home.run("search 84")
         .refused(1, &["older than this program, and no copy of it can be made", "fix:", "nothing was changed"]);
-    assert_eq!(version(&home.file("compline.db")), newest() - 1);
+    assert_eq!(version(&home.file("compline.db")), 0);
     std::fs::remove_file(home.file("backups")).unwrap();
     assert!(home.run("search 84").done().contains("84"));
 }
@@ -344,7 +347,7 @@ fn the_recovery_code_is_shown_once_and_only_on_a_terminal() {
     assert!(piped.err.contains("--recovery-code`") && !piped.err.contains(code.trim()), "{piped:?}");
     assert!(!piped.done().contains(code.trim()));
     home.run("backup").refused(2, &["FILE"]);
-    Home::plain().run("backup --recovery-code").refused(1, &["There is no journal"]);
+    Home::not_started().run("backup --recovery-code").refused(1, &["There is no journal"]);
 }
 
 /// Proves: operation/recovery-code

@@ -50,7 +50,7 @@ fn a_chat_greets_lists_its_keys_and_completes_commands() {
 #[test]
 fn an_answer_is_announced_at_once_and_grows_line_by_line() {
     let (model, pieces) = slow_model();
-    let home = Home::new().with("compline.toml", &model.config);
+    let home = Home::configured(&model.config);
     let (_gateway, mut chat) = open(&home);
     chat.types(&format!("Tell me{ENTER}"));
     chat.shows("compline is thinking… 0 s (ctrl-c stops)");
@@ -70,7 +70,7 @@ fn ctrl_c_stops_the_answer_and_then_leaves() {
     // A turn has not begun yet in the first moment.
     for moment in ["0 s", "1 s"] {
         let (model, pieces) = slow_model();
-        let home = Home::new().with("compline.toml", &model.config);
+        let home = Home::configured(&model.config);
         let (_gateway, mut chat) = open(&home);
         chat.types(&format!("Tell me{ENTER}"));
         chat.shows(&format!("is thinking… {moment}"));
@@ -133,7 +133,7 @@ fn an_answer_that_goes_on_after_a_restart_reads_once_and_in_order() {
     let (second, more) = channel();
     let answers = Mutex::new(vec![more, pieces]);
     let model = Model::start(move |_| answers.lock().unwrap().pop().map_or(Say::Text("Understood."), Say::Pieces));
-    let home = Home::new().with("compline.toml", &model.config);
+    let home = Home::configured(&model.config);
     let (gateway, mut chat) = open(&home);
     chat.types(&format!("Tell me{ENTER}"));
     first.send(PART).unwrap();
@@ -189,7 +189,7 @@ fn the_prompt_is_coloured_where_colours_are_wanted() {
 #[test]
 fn a_script_gets_plain_text() {
     let model = Model::start(|_| Say::Text("# Files\n\nUse `ls` for **all** of them."));
-    let home = Home::new().with("compline.toml", &model.config);
+    let home = Home::configured(&model.config);
     let _gateway = home.gateway();
     assert_eq!(home.run("chat which files?").done(), "Files\n\nUse ls for all of them.\n");
     assert!(home.run("chat /whoami").done().contains("Ada"));

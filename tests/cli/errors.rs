@@ -19,6 +19,30 @@ fn wrong_usage_is_two() {
     home.run("chat hello").refused(2, &["there is no configuration", "--non-interactive` to begin with the offline"]);
 }
 
+/// Promise (operation/json-output): What a terminal would obey or hide stands as an escape in
+/// `--json`, and written out in an error; a program reads the text as it is.
+#[test]
+fn nothing_that_is_printed_is_obeyed_by_a_terminal() {
+    let hidden = "\u{9b}31m red \u{202e}cod\u{2066} \u{200b}";
+    let home = Home::plain();
+    std::fs::create_dir_all(home.file("workspace/memory")).unwrap();
+    let home = home.with("workspace/memory/odd.md", format!("# Odd\n\n{hidden}\n"));
+    let shown = home.run("memory show odd --json");
+    assert!(shown.out.contains("\\u009b31m red \\u202ecod\\u2066 \\u200b"), "{}", shown.out);
+    assert!(
+        serde_json::from_str::<serde_json::Value>(&shown.out).unwrap().to_string().contains(hidden),
+        "{}",
+        shown.out
+    );
+    let mut import = home.command("import");
+    let refused = Ended::of(import.arg("/nowhere/\u{1b}[31m\u{9b}").output().unwrap());
+    assert!(
+        refused.err.contains("⟨U+001B escape⟩[31m") && !refused.err.contains(['\u{1b}', '\u{9b}']),
+        "{}",
+        refused.err
+    );
+}
+
 /// Promise (operation/configuration-error): An error in the configuration is reported with the
 /// file, the line, the key and the fix.
 #[test]
@@ -61,9 +85,7 @@ fn a_newer_journal_is_left_alone() {
     let home = Home::plain();
     home.run("status").done();
     let journal = rusqlite::Connection::open(home.file("compline.db")).unwrap();
-    let newer =
-        "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (9999, 'later', '', '')";
-    journal.execute(newer, []).unwrap();
+    journal.pragma_update(None, "user_version", 9999).unwrap();
     journal.execute("UPDATE meta SET value = '12.3.4' WHERE key = 'program_version'", []).unwrap();
     drop(journal);
     home.run("run").refused(1, &["newer Compline, 12.3.4 (journal version 9999", "fix:", "nothing was changed"]);
@@ -76,6 +98,18 @@ fn a_newer_journal_is_left_alone() {
     journal.execute("DELETE FROM meta WHERE key = 'program_version'", []).unwrap();
     drop(journal);
     home.run("run").refused(1, &["newer Compline (journal version 9999"]);
+}
+
+/// Proves: operation/unusable-journal
+#[test]
+fn a_journal_from_before_the_first_release_is_left_alone() {
+    let home = Home::plain();
+    rusqlite::Connection::open(home.file("compline.db")).unwrap().pragma_update(None, "user_version", 12).unwrap();
+    let words =
+        ["(journal version 12)", "start Compline of commit cfd88b9a with it once", "fix:", "nothing was changed"];
+    home.run("run").refused(1, &words);
+    assert!(home.run("doctor").out.contains("commit cfd88b9a"));
+    assert!(!home.file("backups").exists());
 }
 
 /// Proves: operation/unusable-journal

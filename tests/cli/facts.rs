@@ -98,7 +98,7 @@ fn json_is_alike_for_all_lists_or_refused() {
 #[test]
 fn the_configuration_is_shown_without_its_secrets() {
     let secrets = "[model]\nprovider = \"openai\"\nname = \"m\"\napi_key = \"sk-very-secret\"\n[telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\n";
-    let home = Home::new().with("compline.toml", format!("{PLAIN}{secrets}"));
+    let home = Home::configured(format!("{PLAIN}{secrets}"));
     let shown = home.run("config show").done();
     assert!(shown.contains("model.name") && shown.contains("(hidden)") && shown.contains("compline.toml:"), "{shown}");
     let json = home.run("config show --json").json();

@@ -10,7 +10,7 @@ fn two_people() -> String {
 
 /// A home with one exchange each of Ada and Ben.
 fn lived_in() -> Home {
-    let home = Home::new().with("compline.toml", two_people());
+    let home = Home::configured(two_people());
     home.run(&format!("chat --as Ben My word is {WORD}")).done();
     home.run("chat What is 12*7?").done();
     home

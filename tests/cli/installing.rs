@@ -131,7 +131,7 @@ fn the_manual_the_completions_and_the_changelog_are_in_the_program() {
         assert!(pages.join(page).exists(), "{page}");
     }
     let newest = home.run("changelog").done();
-    assert!(newest.contains("Unreleased") && !newest.contains("The format follows"), "{newest}");
+    assert!(newest.contains("## 0.1.0") && !newest.contains("The format follows"), "{newest}");
     assert!(home.run("changelog --all").done().contains("The format follows"));
 }
 

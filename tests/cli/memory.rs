@@ -218,7 +218,7 @@ impl Drop for Conversation {
 #[test]
 fn in_a_conversation_the_persons_editor_opens_the_file_and_the_next_request_holds_what_was_written() {
     let model = Model::start(|_| Say::Text("Understood."));
-    let home = Home::new().with("compline.toml", &model.config);
+    let home = Home::configured(&model.config);
     let (visual, other) = (editor(&home, "visual", "prefers Python"), editor(&home, "editor", "prefers tea"));
     let asked = |words: &str| model.asked().last().unwrap().contains(words);
 

@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::program::{Ended, Home, PLAIN};
-use super::support::telegram::FakeTelegram;
 use super::wizard::{self, KEY};
+use crate::support::telegram::FakeTelegram;
 
 const TOKEN: &str = "123456:AAHsecret_secret_secret_secret_secret";
 const NOWHERE: &str = "api_url = \"http://127.0.0.1:9\"\n";
@@ -21,7 +21,7 @@ fn with_secrets() -> Home {
     let config = format!(
         "{PLAIN}{MODEL}api_key_file = \"HOME/keys/model.key\"\n[telegram]\ntoken_file = \"HOME/telegram.token\"\n{NOWHERE}"
     );
-    let home = Home::new().with("compline.toml", config).with("telegram.token", format!("{TOKEN}\n"));
+    let home = Home::configured(config).with("telegram.token", format!("{TOKEN}\n"));
     std::fs::create_dir(home.file("keys")).unwrap();
     let home = home.with("keys/model.key", KEY);
     home.run("people list").done();
@@ -85,7 +85,7 @@ fn keys_and_tokens_outside_the_home_are_listed_and_the_rest_is_restored() {
          api_key_env = \"SPARE_KEY\"\n[telegram]\ntoken_file = \"HOME/telegram.token\"\n{NOWHERE}",
         key.display()
     );
-    let home = Home::new().with("compline.toml", config).with("telegram.token", TOKEN);
+    let home = Home::configured(config).with("telegram.token", TOKEN);
     let with_key = |line: &str| Ended::of(home.command(line).env("SPARE_KEY", "spare").output().unwrap());
     with_key("people list").done();
     let made = with_key(&format!("backup {}", file.display()));
@@ -157,7 +157,7 @@ fn a_token_is_replaced_by_one_command() {
         "{PLAIN}telegram = 7\n[telegram]\ntoken_file = \"HOME/telegram.token\"\napi_url = \"{}\"\n",
         fake.url()
     );
-    let home = Home::new().with("compline.toml", config).with("telegram.token", TOKEN);
+    let home = Home::configured(config).with("telegram.token", TOKEN);
     let mut gateway = home.gateway();
     assert!(gateway.said.contains("Telegram refuses the bot's token."), "{}", gateway.said);
     let set = "config set-secret telegram.token";
@@ -186,7 +186,7 @@ fn a_key_is_replaced_where_the_configuration_has_it() {
     let server = wizard::model_server();
     let model = format!("{MODEL}base_url = \"http://{server}/v1\"\n");
     let inline = format!("{PLAIN}# The key of \"old\".\n{model}api_key = \"old\" # here\n");
-    let home = Home::new().with("compline.toml", &inline);
+    let home = Home::configured(&inline);
     let set = |home: &Home, more: &str, key: &str| home.pipe(&format!("config set-secret {more}"), key.as_bytes());
     set(&home, "model.api_key", "sk-bad").refused(1, &["--untested", "Nothing was changed"]);
     let changed = set(&home, "model.api_key", KEY);
@@ -197,7 +197,7 @@ fn a_key_is_replaced_where_the_configuration_has_it() {
     let expected = inline.replace("\"old\" #", &format!("\"{KEY}\" #"));
     assert_eq!(std::fs::read_to_string(home.file("compline.toml")).unwrap(), expected);
     // A file that a restore did not bring is created.
-    let home = Home::new().with("compline.toml", format!("{PLAIN}{model}api_key_file = \"HOME/model.key\"\n"));
+    let home = Home::configured(format!("{PLAIN}{model}api_key_file = \"HOME/model.key\"\n"));
     home.run("status").refused(2, &["model.api_key_file"]);
     set(&home, "model.api_key", KEY).done();
     home.run("config check").done();
@@ -207,6 +207,6 @@ fn a_key_is_replaced_where_the_configuration_has_it() {
     // Where it cannot be changed here, the command says where it can.
     home.run("config set-secret model.name").refused(2, &["No secret is called model.name", "telegram.token"]);
     home.run("config set-secret telegram.token").refused(2, &["is not set in", "token_file = \"HOME/telegram.token\""]);
-    let home = Home::new().with("compline.toml", format!("{PLAIN}{model}api_key_env = \"MY_KEY\"\n"));
+    let home = Home::configured(format!("{PLAIN}{model}api_key_env = \"MY_KEY\"\n"));
     home.run("config set-secret model.api_key").refused(2, &["comes from the environment variable MY_KEY", "restart"]);
 }

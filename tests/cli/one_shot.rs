@@ -60,7 +60,7 @@ fn a_question_without_an_answer_fails_with_the_reason() {
         "[model]\nprovider = \"openai\"\nname = \"small\"\nbase_url = \"http://{}/v1\"\napi_key = \"sk-wrong\"\n",
         model_server()
     );
-    let home = Home::new().with("compline.toml", format!("{PLAIN}{model}"));
+    let home = Home::configured(format!("{PLAIN}{model}"));
     let _gateway = home.gateway();
     home.run("chat question 1").refused(1, &["refuses our key. Your message is kept"]);
     home.run("chat question 2").refused(1, &["refuses our key. No answers since", "Messages waiting: 2."]);

@@ -30,7 +30,7 @@ fn a_link_is_made_while_the_page_is_served() {
 #[test]
 fn a_telephone_is_signed_in_by_a_code() {
     let address = "[web]\npublic_url = \"https://home.example\"\n";
-    let home = Home::new().with("compline.toml", format!("{PLAIN}{address}"));
+    let home = Home::configured(format!("{PLAIN}{address}"));
     let gateway = home.gateway();
     let shown = home.run("web --qr --as Ada");
     let link = shown.out.split_whitespace().next().unwrap_or_default();

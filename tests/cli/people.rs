@@ -7,7 +7,7 @@ const ASKED: &str = "The number of the person, or new:";
 
 /// A home in which Ben was a member and is removed.
 fn without_ben() -> Home {
-    let home = Home::new().with("compline.toml", format!("{PLAIN}[[people]]\nname = \"Ben\"\nrole = \"member\"\n"));
+    let home = Home::configured(format!("{PLAIN}[[people]]\nname = \"Ben\"\nrole = \"member\"\n"));
     home.run("status").done();
     let home = home.with("compline.toml", PLAIN);
     home.run("status").done();

@@ -1,11 +1,12 @@
-//! A home in a temporary folder, and the program run on it:
-//! `Home::new().with("compline.toml", "…").run("status")`.
+//! A home in a temporary folder, and the program run on it: `Home::configured("…").run("status")`.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
+
+use crate::support::template_journal;
 
 /// A configuration without channels or providers.
 pub const PLAIN: &str = "timezone = \"Europe/Vienna\"\n[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
@@ -26,9 +27,21 @@ impl Home {
         Self { _folder: folder, path }
     }
 
-    /// A home with the plain configuration.
+    /// A home with the plain configuration and a new journal.
     pub fn plain() -> Self {
+        Self::configured(PLAIN)
+    }
+
+    /// A home with the plain configuration before its first start, without a journal.
+    pub fn not_started() -> Self {
         Self::new().with("compline.toml", PLAIN)
+    }
+
+    /// A home with this configuration and a new journal.
+    pub fn configured(config: impl AsRef<[u8]>) -> Self {
+        let home = Self::new().with("compline.toml", config);
+        template_journal::place_in(&home.path);
+        home
     }
 
     /// Adds a file, readable by its owner alone.
@@ -66,7 +79,10 @@ impl Home {
     pub fn pipe(&self, line: &str, text: &[u8]) -> Ended {
         let mut command = self.command(line);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        child.stdin.take().unwrap().write_all(text).unwrap();
+        // A program that refuses may end before it has read anything.
+        if let Err(error) = child.stdin.take().unwrap().write_all(text) {
+            assert_eq!(error.kind(), std::io::ErrorKind::BrokenPipe);
+        }
         Ended::of(child.wait_with_output().unwrap())
     }
 

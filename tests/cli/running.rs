@@ -1,7 +1,7 @@
 //! A running gateway, other processes next to it, and the demonstration.
 
 use super::program::{Gateway, Home, PLAIN, program};
-use super::support::telegram::{FakeTelegram, Fault};
+use crate::support::telegram::{FakeTelegram, Fault};
 
 /// Promise (operation/clean-stop): The gateway stops cleanly when asked to.
 #[test]
@@ -38,7 +38,7 @@ fn with_telegram(fake: &FakeTelegram, token: &str, people: &str) -> String {
 fn each_change_of_a_channel_is_printed() {
     let fake = FakeTelegram::start_sync();
     fake.fault("getMe", Fault::ServerError, 1);
-    let home = Home::new().with("compline.toml", with_telegram(&fake, fake.token(), ""));
+    let home = Home::configured(with_telegram(&fake, fake.token(), ""));
     let mut gateway = home.gateway();
     let (failed, ready) = gateway.said.split_once("Ready").unwrap();
     assert!(
@@ -63,7 +63,7 @@ fn each_change_of_a_channel_is_printed() {
 fn a_refused_token_is_printed_before_ready() {
     let fake = FakeTelegram::start_sync();
     let token = "123456:AAHsecret_secret_secret_secret_secret";
-    let home = Home::new().with("compline.toml", with_telegram(&fake, token, "telegram = 7\n"));
+    let home = Home::configured(with_telegram(&fake, token, "telegram = 7\n"));
     let gateway = home.gateway();
     let (before, after) = gateway.said.split_once("Ready").unwrap();
     assert!(before.contains("Telegram refuses the bot's token."), "{before}");
@@ -75,7 +75,7 @@ fn a_refused_token_is_printed_before_ready() {
 #[test]
 fn a_check_fails_without_a_gateway_or_a_channel() {
     let fake = FakeTelegram::start_sync();
-    let home = Home::new().with("compline.toml", with_telegram(&fake, fake.token(), "telegram = 7\n"));
+    let home = Home::configured(with_telegram(&fake, fake.token(), "telegram = 7\n"));
     let check = || home.run("status --check");
     check().refused(1, &["No gateway is running", "compline run"]);
     let mut gateway = home.gateway();
@@ -95,7 +95,7 @@ fn a_check_fails_without_a_gateway_or_a_channel() {
 #[test]
 fn a_computer_without_certificates_is_enough() {
     let fake = FakeTelegram::start_sync();
-    let home = Home::new().with("compline.toml", with_telegram(&fake, fake.token(), "telegram = 7\n"));
+    let home = Home::configured(with_telegram(&fake, fake.token(), "telegram = 7\n"));
     let mut command = home.command("run");
     command.env("SSL_CERT_FILE", home.file("none"));
     let gateway = Gateway::start(command);
@@ -132,14 +132,14 @@ fn the_claim_code_of_an_unclaimed_bot_is_shown_only_on_a_terminal() {
     let telegram =
         "[telegram]\ntoken = \"123456:AAHsecret_secret_secret_secret_secret\"\napi_url = \"http://127.0.0.1:9\"\n";
     let plain = super::program::PLAIN;
-    let unclaimed = Home::new().with("compline.toml", format!("{plain}{telegram}"));
+    let unclaimed = Home::configured(format!("{plain}{telegram}"));
     let gateway = unclaimed.gateway();
     let shown = unclaimed.run("people claim").done();
     assert!(shown.contains("/start "), "{shown}");
     let (_, said) = gateway.stop();
     // Standard error is a pipe, as for a service: its reader may store the output.
     assert!(said.contains("compline people claim") && !said.contains("/start "), "{said}");
-    let declared = Home::new().with("compline.toml", format!("{plain}telegram = 7\n{telegram}"));
+    let declared = Home::configured(format!("{plain}telegram = 7\n{telegram}"));
     let (_, said) = declared.gateway().stop();
     assert!(!said.contains("/start "), "{said}");
 }

@@ -6,9 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use super::program::{Ended, Home, PLAIN};
-use super::support::signal::{FakeSignal, Transport};
+use crate::support::signal::{FakeSignal, Transport};
 
-/// A home with these lines in `[signal]`.
+/// A home with these lines in `[signal]`, before its first start.
 fn home(signal: &str) -> Home {
     Home::new().with("compline.toml", format!("{PLAIN}[signal]\n{signal}\n"))
 }
@@ -103,8 +103,7 @@ fn a_daemon_that_compline_starts_is_looked_at_before_it_runs() {
 
 #[test]
 fn a_group_on_an_unconfigured_channel_is_reported() {
-    let home =
-        Home::new().with("compline.toml", format!("{PLAIN}[groups]\nallowed = [\"signal:abc=\", \"telegram:-1\"]\n"));
+    let home = Home::configured(format!("{PLAIN}[groups]\nallowed = [\"signal:abc=\", \"telegram:-1\"]\n"));
     let found = findings(&home.run("doctor --json"), "groups");
     assert!(found.len() == 2 && found.iter().all(|(state, _)| state == "wrong"), "{found:?}");
 }
@@ -161,8 +160,7 @@ fn an_unclaimed_bot_can_be_claimed_on_signal() {
     let (_, said) = gateway.stop();
     assert!(said.contains("compline people claim") && !said.contains("/start "), "{said}");
     let endpoint = format!("endpoint = \"{}\"", fake.endpoint(Transport::Unix));
-    let declared =
-        Home::new().with("compline.toml", format!("{PLAIN}signal = \"+43123456789\"\n[signal]\n{endpoint}\n"));
+    let declared = Home::configured(format!("{PLAIN}signal = \"+43123456789\"\n[signal]\n{endpoint}\n"));
     let (_, said) = declared.gateway().stop();
     assert!(!said.contains("claim"), "{said}");
 }

@@ -14,7 +14,7 @@ fn with_replica(folder: &Path) -> Home {
 #[test]
 fn a_check_names_what_is_missing() {
     Home::plain().run("standby check").refused(2, &["No replica is configured", "fix: set `[standby] folder`"]);
-    Home::plain().run("standby activate --yes").refused(1, &["There is no journal in this home"]);
+    Home::not_started().run("standby activate --yes").refused(1, &["There is no journal in this home"]);
     Home::plain().run("standby activate").refused(2, &["Nobody can be asked", "--yes"]);
     let folder = tempfile::tempdir().unwrap();
     let home = with_replica(folder.path());

@@ -3,20 +3,17 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 use super::program::{Home, PLAIN};
-use super::support::telegram::FakeTelegram;
+use crate::support::telegram::FakeTelegram;
 
 const URL: &str = "https://bot.example.org/telegram";
 
 /// A home whose bot listens for webhook calls at that port.
 fn home(fake: &FakeTelegram, port: u16) -> Home {
     let (token, api) = (fake.token(), fake.url());
-    Home::new().with(
-        "compline.toml",
-        format!(
-            "{PLAIN}telegram = 7\n[telegram]\ntoken = \"{token}\"\napi_url = \"{api}\"\nmode = \"webhook\"\nwebhook_url = \
-             \"{URL}\"\nwebhook_listen = \"127.0.0.1:{port}\"\nwebhook_secret = \"a-secret-of-24-letters_x\"\n"
-        ),
-    )
+    Home::configured(format!(
+        "{PLAIN}telegram = 7\n[telegram]\ntoken = \"{token}\"\napi_url = \"{api}\"\nmode = \"webhook\"\nwebhook_url = \
+         \"{URL}\"\nwebhook_listen = \"127.0.0.1:{port}\"\nwebhook_secret = \"a-secret-of-24-letters_x\"\n"
+    ))
 }
 
 fn free_port() -> u16 {

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use super::program::Home;
-use super::support::telegram::FakeTelegram;
+use crate::support::telegram::FakeTelegram;
 
 pub const KEY: &str = "sk-good-0123456789";
 

@@ -38,7 +38,7 @@ const SIGN_WITHIN: Duration = Duration::from_secs(20);
 /// simulated one.
 #[test]
 fn the_real_daemon_speaks_as_we_read_it() {
-    alone::run("signal::the_real_daemon_speaks_as_we_read_it", async {
+    alone::run("peers::signal::the_real_daemon_speaks_as_we_read_it", async {
         let daemon = Daemon::start().await;
         let signs = tokio::spawn(signs_of_life_come_by_http(daemon.http.clone()));
         lines_are_framed_as_we_frame_them(&daemon).await;
@@ -57,7 +57,7 @@ fn the_real_daemon_speaks_as_we_read_it() {
 /// Proves: channels/signal-daemon
 #[test]
 fn a_daemon_that_was_killed_is_started_again_by_us() {
-    alone::run("signal::a_daemon_that_was_killed_is_started_again_by_us", async {
+    alone::run("peers::signal::a_daemon_that_was_killed_is_started_again_by_us", async {
         let (home, socket, command) = daemon::kept();
         let endpoint = format!("unix:{}", socket.display());
         let mut gateway = Gateway::start(home.path());

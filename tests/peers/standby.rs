@@ -16,7 +16,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 use super::installed;
-use super::support::telegram::FakeTelegram;
+use crate::support::telegram::FakeTelegram;
 
 const ADA: i64 = 1001;
 /// Longer than anything here takes.

@@ -78,7 +78,6 @@ fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
             other.path.starts_with(&format!("{folder}/"))
                 || other.path == format!("{folder}.rs")
                 || is_crate(&other.path)
-                || other.text.contains(&format!("\"../{}.rs\"", inner.trim_start_matches("tests/stories/")))
         };
         !is_crate(&file.path) && !tests.iter().filter(near).any(|other| declares(&other.text, name))
     });
@@ -86,11 +85,12 @@ fn orphans(sources: &[Source], tests: &[File]) -> Vec<String> {
     paths.map(|path| format!("{path}: no module line leads to it")).collect()
 }
 
-/// Returns whether cargo builds a file of `tests/` as its own crate.
+/// Returns whether cargo builds a file of `tests/` as its own crate: one of the package, or that of
+/// a member under the name of its folder.
 fn is_crate(path: &str) -> bool {
     match path.split('/').collect::<Vec<_>>()[..] {
         [_, _] => true,
-        [_, _, file] => file == "main.rs",
+        [_, folder, file] => file == "main.rs" || file.strip_suffix(".rs") == Some(folder),
         _ => false,
     }
 }

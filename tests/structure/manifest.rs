@@ -73,6 +73,26 @@ fn switched(manifest: &str, sources: &[Source]) -> Vec<String> {
     findings
 }
 
+/// Profiles whose program would keep its symbol table. Cargo forgets `strip` of a profile that has an
+/// override for the package itself.
+fn unstripped(manifest: &str) -> Vec<String> {
+    let sections = manifest.lines().map(str::trim).filter(|line| line.starts_with("[profile."));
+    let overrides = sections.clone().filter(|line| line.contains(".package.compline]"));
+    let mut findings: Vec<String> = overrides.map(|line| format!("{line} makes cargo forget `strip`")).collect();
+    let release = manifest.lines().skip_while(|line| line.trim() != "[profile.release]").skip(1);
+    if !release.take_while(|line| !line.starts_with('[')).any(|line| line.trim() == "strip = true") {
+        findings.push("[profile.release] does not strip the program".to_owned());
+    }
+    for profile in sections.filter(|line| !line.contains(".package.") && !line.starts_with("[profile.dev")) {
+        let body = manifest.lines().skip_while(|line| line.trim() != profile).skip(1);
+        let mut body = body.take_while(|line| !line.starts_with('['));
+        if profile != "[profile.release]" && !body.any(|line| line.trim() == "inherits = \"release\"") {
+            findings.push(format!("{profile} does not inherit `strip`"));
+        }
+    }
+    findings
+}
+
 fn missing_lints(manifest: &str) -> Vec<String> {
     LINTS
         .iter()
@@ -109,10 +129,23 @@ fn the_lints_are_in_place() {
 #[test]
 fn no_build_but_that_of_the_tests_can_be_made_permissive() {
     nothing_found(&switched(&read("Cargo.toml"), sources()));
+    nothing_found(&switched(&read("tests/browser/Cargo.toml"), &[]));
     assert!(
         sources().iter().any(|source| !find(&source.code, "\"mutation\"").is_empty()),
         "the gate is somewhere else"
     );
+}
+
+#[test]
+fn every_profile_that_ships_is_stripped() {
+    nothing_found(&unstripped(&read("Cargo.toml")));
+}
+
+#[test]
+fn each_fault_of_a_profile_is_seen() {
+    let manifest = "[profile.release]\nopt-level = 1\n[profile.release.package.compline]\nopt-level = 0\n\
+        [profile.dist]\nstrip = true\n[profile.dev]\n[profile.quick]\ninherits = \"release\"\n";
+    assert_eq!(unstripped(manifest).len(), 3, "{:?}", unstripped(manifest));
 }
 
 #[test]

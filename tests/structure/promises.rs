@@ -155,16 +155,15 @@ fn is_name(name: &str) -> bool {
 
 fn comments(file: &File) -> Vec<Comment> {
     let tokens = lex_with_docs(&file.text);
+    let on_every_channel = listed_stories(&tokens);
     let mut comments = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
         let (end, lines, is_test) = head(&tokens, at);
         if !lines.is_empty() {
-            let name = if is_test {
-                function(&tokens[end..])
-            } else {
-                lines.iter().any(|line| line.starts_with("```compile_fail")).then_some("compile_fail")
-            };
+            let function = function(&tokens[end..]).filter(|name| is_test || on_every_channel.contains(name));
+            let is_example = lines.iter().any(|line| line.starts_with("```compile_fail"));
+            let name = function.or(is_example.then_some("compile_fail"));
             comments.push(Comment {
                 line: tokens[at].line,
                 paragraphs: paragraphs(&lines),
@@ -174,6 +173,14 @@ fn comments(file: &File) -> Vec<Comment> {
         at = end.max(at + 1);
     }
     comments
+}
+
+/// Names that `on_every_channel!` makes tests of.
+fn listed_stories(tokens: &[Token]) -> Vec<&str> {
+    let words: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();
+    let list = words.windows(3).position(|words| words == ["on_every_channel", "!", "{"]);
+    let listed = list.and_then(|start| words.get(start..)).unwrap_or_default();
+    listed.iter().copied().take_while(|word| *word != "}").collect()
 }
 
 /// End of the doc comment and attributes that begin here, the lines of the comment, and whether an
@@ -267,12 +274,15 @@ fn promises_are_read_from_the_comments_of_tests() {
         /// Proves: trust/b
         #[cfg(unix)]
         #[test] #[should_panic(expected = "x")] fn d() {}
+        on_every_channel! { stories: e, f; }
+        /// Proves: trust/b
+        async fn e(channel: TestChannel) {}
     "#,
     );
     assert_eq!(found.findings, Vec::<String>::new());
     let rows: Vec<_> = found.by_name.iter().map(|(name, row)| (name.as_str(), row.sentence.as_str())).collect();
     assert_eq!(rows, [("trust/b", "One sentence."), ("trust/c", "`[c] d = \"e\"` holds.")]);
-    assert_eq!(found.by_name["trust/b"].proofs, ["a.rs::z", "a.rs::compile_fail", "a.rs::d"]);
+    assert_eq!(found.by_name["trust/b"].proofs, ["a.rs::z", "a.rs::compile_fail", "a.rs::d", "a.rs::e"]);
     assert!(found.page().contains("\n- One sentence. (`trust/b`)\n  - `a.rs::z`\n"));
 }
 

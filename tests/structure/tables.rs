@@ -68,7 +68,7 @@ const TABLES: &[(&str, [Care; 3])] = &[
     ("indexed", [Here, By("clear_entries"), By("drop_entries_of")]),
     ("keeps", [Here, Here, Here]),
     ("messages", [Here, Here, Here]),
-    ("meta", [No(NOBODY), Here, No(NOBODY)]),
+    ("meta", [No(NOBODY), By("set_fact"), No(NOBODY)]),
     ("outbox", [Here, Here, Here]),
     ("outside_tools", [No("it holds words of a server, accepted by the owner"), Here, No(NOBODY)]),
     ("pairing_codes", [Here, Here, By("disallow")]),

@@ -1,11 +1,6 @@
 //! A channel as a story needs it: a fake server in the place of the real one.
 //!
-//! Stories about every channel run over each of them. The file of such a story takes `Story` from
-//! its parent module (`super::Story`), and there is one such module per channel. It may use the
-//! features that both servers share; their names are the same on both, and people have the same
-//! small numbers. A feature of one channel (a button, a forward) maps to the nearest one of the
-//! other, as documented at the server's method; without such a feature the story belongs to one
-//! channel alone.
+//! Stories that hold on every channel are in [`every_channel`](super::every_channel).
 
 use std::sync::Arc;
 
@@ -15,11 +10,9 @@ use super::telegram::FakeTelegram;
 /// A fake server in the place of a real one. Clones share the server.
 pub trait Channel: Clone + Send + Sync + 'static {
     /// The adapter's name, as addresses have it.
-    const NAME: &'static str;
+    fn name(&self) -> &'static str;
     /// True if an adapter must acknowledge stored items explicitly, because the wire does not.
-    const IS_TOLD: bool;
-
-    fn start_sync() -> Self;
+    fn is_told(&self) -> bool;
 
     /// Takes the time from this function, in milliseconds.
     fn follow(&self, now: Arc<dyn Fn() -> i64 + Send + Sync>);
@@ -28,13 +21,13 @@ pub trait Channel: Clone + Send + Sync + 'static {
     fn settings(&self) -> String;
 
     /// Entry of a person's address in `[[people]]`.
-    fn address(person: i64) -> String;
+    fn address(&self, person: i64) -> String;
 
     /// Address of a person in the journal.
-    fn peer(person: i64) -> String;
+    fn peer(&self, person: i64) -> String;
 
     /// Journal id of a message that a person sent in their direct chat.
-    fn external_id(person: i64, message: i64) -> String;
+    fn external_id(&self, person: i64, message: i64) -> String;
 
     fn meet(&self, person: i64, name: &str);
 
@@ -42,7 +35,7 @@ pub trait Channel: Clone + Send + Sync + 'static {
     fn person_says(&self, person: i64, text: &str) -> i64;
 
     /// Entry of a group in the configuration.
-    fn group_address(group: i64) -> String;
+    fn group_address(&self, group: i64) -> String;
 
     /// Creates a group with us and all existing people as members.
     fn meet_group(&self, group: i64);
@@ -87,6 +80,11 @@ pub trait Channel: Clone + Send + Sync + 'static {
     async fn until(&self, condition: impl Fn(&Self) -> bool);
 }
 
+/// A fake server of one kind.
+pub trait Start: Channel {
+    fn start_sync() -> Self;
+}
+
 /// Kinds of sources in a label, without their items: `preview:in3 web:a.example` becomes `preview
 /// web:a.example`.
 pub fn kinds(label: &str) -> String {
@@ -97,12 +95,19 @@ pub fn kinds(label: &str) -> String {
     kinds.collect::<Vec<_>>().join(" ")
 }
 
-impl Channel for FakeTelegram {
-    const NAME: &'static str = "telegram";
-    const IS_TOLD: bool = false;
-
+impl Start for FakeTelegram {
     fn start_sync() -> Self {
         Self::start_sync()
+    }
+}
+
+impl Channel for FakeTelegram {
+    fn name(&self) -> &'static str {
+        "telegram"
+    }
+
+    fn is_told(&self) -> bool {
+        false
     }
 
     fn follow(&self, now: Arc<dyn Fn() -> i64 + Send + Sync>) {
@@ -113,15 +118,15 @@ impl Channel for FakeTelegram {
         format!("[telegram]\ntoken = \"{}\"\napi_url = \"{}\"\n", self.token(), self.url())
     }
 
-    fn address(person: i64) -> String {
+    fn address(&self, person: i64) -> String {
         format!("telegram = {person}")
     }
 
-    fn peer(person: i64) -> String {
+    fn peer(&self, person: i64) -> String {
         person.to_string()
     }
 
-    fn external_id(person: i64, message: i64) -> String {
+    fn external_id(&self, person: i64, message: i64) -> String {
         format!("m{person}:{message}")
     }
 
@@ -133,7 +138,7 @@ impl Channel for FakeTelegram {
         self.says(person, text)
     }
 
-    fn group_address(group: i64) -> String {
+    fn group_address(&self, group: i64) -> String {
         format!("telegram:{group}")
     }
 
@@ -188,12 +193,19 @@ impl Channel for FakeTelegram {
     }
 }
 
-impl Channel for FakeSignal {
-    const NAME: &'static str = "signal";
-    const IS_TOLD: bool = true;
-
+impl Start for FakeSignal {
     fn start_sync() -> Self {
         Self::start_sync()
+    }
+}
+
+impl Channel for FakeSignal {
+    fn name(&self) -> &'static str {
+        "signal"
+    }
+
+    fn is_told(&self) -> bool {
+        true
     }
 
     fn follow(&self, now: Arc<dyn Fn() -> i64 + Send + Sync>) {
@@ -205,16 +217,16 @@ impl Channel for FakeSignal {
     }
 
     /// Addresses some people by their number, some by their account identifier.
-    fn address(person: i64) -> String {
+    fn address(&self, person: i64) -> String {
         let address = if person % 2 == 1 { signal::number(person) } else { signal::uuid(person) };
         format!("signal = \"{address}\"")
     }
 
-    fn peer(person: i64) -> String {
+    fn peer(&self, person: i64) -> String {
         signal::uuid(person)
     }
 
-    fn external_id(person: i64, message: i64) -> String {
+    fn external_id(&self, person: i64, message: i64) -> String {
         format!("m{}:{message}", signal::uuid(person))
     }
 
@@ -226,7 +238,7 @@ impl Channel for FakeSignal {
         self.says(person, text)
     }
 
-    fn group_address(group: i64) -> String {
+    fn group_address(&self, group: i64) -> String {
         format!("signal:{}", signal::group_id(group))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::tool::mcp::Limits;
 use serde_json::{Value, json};
 
-use super::channel::Channel;
+use super::channel::{Channel, Start};
 use super::story::StoryOver;
 
 /// A server that misbehaves according to its mode and logs its requests.
@@ -38,7 +38,7 @@ impl FakeServer {
     }
 
     /// A story that can connect to it, before its start.
-    pub async fn prepared<C: Channel>(&self, more: &str) -> StoryOver<C> {
+    pub async fn prepared<C: Start>(&self, more: &str) -> StoryOver<C> {
         let mut story = StoryOver::prepared(&self.section(more)).await;
         self.lets_connect(&mut story);
         story
@@ -58,10 +58,16 @@ pub async fn list<C: Channel>(story: &StoryOver<C>) -> Vec<Value> {
 
 /// Accepts a tool unchanged, as the owner, with the word for what it does.
 pub async fn accept<C: Channel>(story: &StoryOver<C>, name: &str) {
+    accept_with(story, name, &[]).await;
+}
+
+/// Accepts a tool like `accept`, with these flags.
+pub async fn accept_with<C: Channel>(story: &StoryOver<C>, name: &str, flags: &[&str]) {
     let tools = list(story).await;
     let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
     let mut line = vec!["tools", "accept", name, tool["hash"].as_str().unwrap()];
     line.extend(tool["word"].as_str());
+    line.extend(flags);
     let answer = story.command_line(&line).await;
     assert!(!answer.failed, "{}", answer.markdown);
 }

@@ -2,6 +2,7 @@
 
 pub mod browser;
 pub mod channel;
+pub mod every_channel;
 pub mod fake;
 pub mod injected_events;
 pub mod mcp;
@@ -9,15 +10,16 @@ pub mod lived_in;
 pub mod model;
 pub mod obedient_model;
 pub mod office;
-pub mod older_journals;
 pub mod page_list;
 pub mod pdf;
 pub mod power;
 pub mod saved_texts;
 pub mod search;
+pub mod seeds;
 pub mod signal;
 pub mod story;
 pub mod telegram;
+pub mod template_journal;
 pub mod terminal_client;
 pub mod two_channels;
 pub mod watched_adapter;

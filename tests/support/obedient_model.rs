@@ -244,11 +244,17 @@ fn read(messages: &[&Message]) -> String {
 }
 
 fn filled(deed: ModelAction, prompt: &str, seen: &str) -> ModelAction {
+    // A prompt is long: it is looked through only for what the words ask for.
     let fill = |text: String| {
-        text.replace("$SECRET", &secrets(prompt))
-            .replace("$HASH", &hash(prompt))
-            .replace("$PROPOSAL", &proposal(prompt))
-            .replace("$TYPED", &address(seen))
+        let values: [(&str, &dyn Fn() -> String); 4] = [
+            ("$SECRET", &|| secrets(prompt)),
+            ("$HASH", &|| hash(prompt)),
+            ("$PROPOSAL", &|| proposal(prompt)),
+            ("$TYPED", &|| address(seen)),
+        ];
+        values
+            .into_iter()
+            .fold(text, |text, (name, value)| if text.contains(name) { text.replace(name, &value()) } else { text })
     };
     match deed {
         ModelAction::Call(tool, arguments) => ModelAction::Call(tool, fill(arguments)),

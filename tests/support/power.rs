@@ -18,7 +18,7 @@ use compline::store::{CommitPoint, Failpoint};
 use compline::time::{Clock, SimulatedClock, Timestamp};
 use tokio::runtime::{Builder, Runtime};
 
-use super::channel::Channel;
+use super::channel::{Channel, Start};
 use super::story::{StoryOver, copy_home};
 use super::telegram::FakeTelegram;
 
@@ -117,12 +117,17 @@ pub struct CrashTestOver<C: Channel> {
     life: Option<(Runtime, Arc<PowerCutPoint>, Sender<()>)>,
 }
 
-impl<C: Channel> CrashTestOver<C> {
+impl<C: Start> CrashTestOver<C> {
     /// The program of a prepared story, before its first life.
     pub fn prepared(settings: &str) -> Self {
-        let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let story = runtime.block_on(StoryOver::prepared(settings));
-        Self { story, jobs: Jobs::new(), life: None }
+        Self::over(C::start_sync(), settings)
+    }
+}
+
+impl<C: Channel> CrashTestOver<C> {
+    /// The program of a prepared story over this server, before its first life.
+    pub fn over(fake: C, settings: &str) -> Self {
+        Self { story: StoryOver::over(fake, settings), jobs: Jobs::new(), life: None }
     }
 
     /// Begins a life. True if the power was cut during the start.

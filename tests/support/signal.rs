@@ -84,21 +84,6 @@ impl Transport {
 }
 
 impl FakeSignal {
-    /// Sending method, as named by `calls`.
-    pub const SEND: &'static str = "send";
-    /// Label of a message sent by `forwards`, without its item.
-    pub const PASSED_ON: &'static str = "preview";
-    /// Kind under which the journal stores such a message.
-    pub const PASSED_ON_AS: &'static str = "carried";
-    /// Number of cases per kind in tests that simulate days.
-    pub const MANY: usize = 2;
-    /// True if items that were not stored are delivered again.
-    pub const GIVES_AGAIN: bool = false;
-    /// Journal jobs that this channel never needs.
-    pub const NEVER_COMMITS: &'static [&'static str] = &["begin a preview", "keep a preview", "drop a preview"];
-    /// Number of batches committed before the first message: the confirmation of the subscription.
-    pub const BATCHES_BEFORE: u32 = 1;
-
     /// Starts the daemon on its own socket and two free ports.
     pub async fn start() -> Self {
         Self::start_sync()

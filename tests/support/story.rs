@@ -14,17 +14,17 @@ use std::time::Duration;
 
 use compline::app::{App, BuildError, Overrides};
 use compline::config::{Config, Home};
+use compline::memory::free_space::FreeSpace;
 use compline::review::DiskFailpoint;
-use compline::schedule::FreeSpace;
 use compline::skill::builtin::Builtin;
 use compline::store::Failpoint;
 use compline::time::{Clock, SimulatedClock, Timestamp};
 use compline::tool::mcp::Limits;
 
-use super::channel::Channel;
+use super::channel::{Channel, Start};
 use super::model::{Scripted, words};
 use super::telegram::FakeTelegram;
-use super::watched_adapter;
+use super::{template_journal, watched_adapter};
 
 /// Ada's numeric id.
 pub const ADA: i64 = 1001;
@@ -72,7 +72,7 @@ pub struct StoryOver<C: Channel> {
     pub sick: Arc<AtomicBool>,
 }
 
-impl<C: Channel> StoryOver<C> {
+impl<C: Start> StoryOver<C> {
     /// Starts the gateway for Ada, Ben and Eve at noon and waits until it listens.
     pub async fn begin() -> Self {
         Self::with("").await
@@ -87,14 +87,26 @@ impl<C: Channel> StoryOver<C> {
 
     /// Builds the story without starting the gateway.
     pub async fn prepared(settings: &str) -> Self {
+        Self::over(C::start_sync(), settings)
+    }
+}
+
+impl<C: Channel> StoryOver<C> {
+    /// Builds a story over this server without starting the gateway.
+    pub fn over(fake: C, settings: &str) -> Self {
         let clock = Arc::new(SimulatedClock::new(NOON));
-        let fake = C::start_sync();
         let now = Arc::clone(&clock);
         fake.follow(Arc::new(move || now.now().0));
         for (id, name) in [(ADA, "Ada"), (BEN, "Ben"), (EVE, "Eve")] {
             fake.meet(id, name);
         }
+        let people = format!(
+            "[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n[[people]]\nname = \"Ben\"\nrole = \"member\"\n{}\n",
+            fake.address(ADA),
+            fake.address(BEN)
+        );
         let dir = folder();
+        template_journal::place_in(dir.path());
         let model = Scripted::new(clock.clone());
         let background = Scripted::new(clock.clone());
         Self {
@@ -115,15 +127,12 @@ impl<C: Channel> StoryOver<C> {
             builtins: &[],
             disk_failpoint: None,
             free_space: None,
-            reader: PathBuf::from(env!("CARGO_BIN_EXE_compline")),
+            // The browser tests are of another package, and read no documents.
+            reader: PathBuf::from(option_env!("CARGO_BIN_EXE_compline").unwrap_or_default()),
             sick: Arc::default(),
             env: BTreeMap::new(),
             mcp_limits: None,
-            people: format!(
-                "[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n[[people]]\nname = \"Ben\"\nrole = \"member\"\n{}\n",
-                C::address(ADA),
-                C::address(BEN)
-            ),
+            people,
         }
     }
 
@@ -149,27 +158,27 @@ impl<C: Channel> StoryOver<C> {
 
     /// Appends settings to the entry of one person from the next start on.
     pub fn people_also(&mut self, person: i64, more: &str) {
-        let known = C::address(person);
+        let known = self.fake.address(person);
         self.people = self.people.replace(&known, &format!("{known}\n{more}"));
     }
 
     /// Configures exactly these people, by name, role and id, from the next start on.
     pub fn people_are(&mut self, people: &[(&str, &str, i64)]) {
         let entry = |(name, role, id): &(&str, &str, i64)| {
-            format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", C::address(*id))
+            format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", self.fake.address(*id))
         };
         self.people = people.iter().map(entry).collect();
     }
 
     /// Configures Ada alone from the next start on.
     pub fn only_ada(&mut self) {
-        self.people = format!("[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n", C::address(ADA));
+        self.people = format!("[[people]]\nname = \"Ada\"\nrole = \"owner\"\n{}\n", self.fake.address(ADA));
     }
 
     /// Configures exactly these people, by name, role and id, from the next start on.
     pub fn name(&mut self, people: &[(&str, &str, i64)]) {
         let entry = |(name, role, person): &(&str, &str, i64)| {
-            format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", C::address(*person))
+            format!("[[people]]\nname = \"{name}\"\nrole = \"{role}\"\n{}\n", self.fake.address(*person))
         };
         self.people = people.iter().map(entry).collect();
     }
@@ -191,7 +200,12 @@ impl<C: Channel> StoryOver<C> {
 
     /// Reports this free disk space, in bytes, from the next start on.
     pub fn disk_with(&mut self, free: u64) {
-        self.free_space = Some(Arc::new(move || Some(free)));
+        self.disk_reports(move || Some(free));
+    }
+
+    /// Reports the free disk space that a function says, from the next start on.
+    pub fn disk_reports(&mut self, report: impl Fn() -> Option<u64> + Send + Sync + 'static) {
+        self.free_space = Some(FreeSpace::reported_by(report));
     }
 
     /// Reads documents with this program from the next start on.

@@ -60,21 +60,6 @@ struct Inner {
 }
 
 impl FakeTelegram {
-    /// Sending method, as named by `calls`.
-    pub const SEND: &'static str = "sendmessage";
-    /// Label of a message sent by `forwards`.
-    pub const PASSED_ON: &'static str = "forward";
-    /// Kind under which the journal stores such a message.
-    pub const PASSED_ON_AS: &'static str = "said";
-    /// Number of cases per kind in tests that simulate days.
-    pub const MANY: usize = 99;
-    /// True if items that were not stored are delivered again.
-    pub const GIVES_AGAIN: bool = true;
-    /// Journal jobs that this channel never needs.
-    pub const NEVER_COMMITS: &'static [&'static str] = &[];
-    /// Number of batches committed before the first message.
-    pub const BATCHES_BEFORE: u32 = 0;
-
     /// Starts the fake on a free port of the loopback interface.
     pub async fn start() -> Self {
         Self::start_sync()

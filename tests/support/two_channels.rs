@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::channel::Channel;
+use super::channel::{Channel, Start};
 use super::signal::FakeSignal;
 use super::telegram::FakeTelegram;
 
@@ -13,12 +13,19 @@ pub struct TwoChannels {
     pub signal: FakeSignal,
 }
 
-impl Channel for TwoChannels {
-    const NAME: &'static str = FakeSignal::NAME;
-    const IS_TOLD: bool = true;
-
+impl Start for TwoChannels {
     fn start_sync() -> Self {
         Self { telegram: FakeTelegram::start_sync(), signal: FakeSignal::start_sync() }
+    }
+}
+
+impl Channel for TwoChannels {
+    fn name(&self) -> &'static str {
+        self.signal.name()
+    }
+
+    fn is_told(&self) -> bool {
+        true
     }
 
     fn follow(&self, now: Arc<dyn Fn() -> i64 + Send + Sync>) {
@@ -30,16 +37,16 @@ impl Channel for TwoChannels {
         format!("{}{}", Channel::settings(&self.telegram), Channel::settings(&self.signal))
     }
 
-    fn address(person: i64) -> String {
-        format!("{}\n{}", FakeTelegram::address(person), FakeSignal::address(person))
+    fn address(&self, person: i64) -> String {
+        format!("{}\n{}", self.telegram.address(person), self.signal.address(person))
     }
 
-    fn peer(person: i64) -> String {
-        FakeTelegram::peer(person)
+    fn peer(&self, person: i64) -> String {
+        self.telegram.peer(person)
     }
 
-    fn external_id(person: i64, message: i64) -> String {
-        FakeTelegram::external_id(person, message)
+    fn external_id(&self, person: i64, message: i64) -> String {
+        self.telegram.external_id(person, message)
     }
 
     fn meet(&self, person: i64, name: &str) {
@@ -51,8 +58,8 @@ impl Channel for TwoChannels {
         self.telegram.person_says(person, text)
     }
 
-    fn group_address(group: i64) -> String {
-        FakeTelegram::group_address(group)
+    fn group_address(&self, group: i64) -> String {
+        self.telegram.group_address(group)
     }
 
     fn meet_group(&self, group: i64) {

@@ -23,10 +23,10 @@ use super::channel::Channel;
 /// While `sick` is set, the health check of an adapter panics: a fault in the middle of `/status`.
 pub fn stand<C: Channel>(channel: &C, sick: &Arc<AtomicBool>) -> Option<WrapAdapter> {
     let sick = Arc::clone(sick);
-    let is_needed = C::IS_TOLD || sick.load(Ordering::SeqCst);
+    let is_needed = channel.is_told() || sick.load(Ordering::SeqCst);
     let channel = channel.clone();
     let watch = move |behind: Arc<dyn Adapter>| -> Arc<dyn Adapter> {
-        let is_ours = behind.name() == C::NAME;
+        let is_ours = behind.name() == channel.name();
         let watched = || Watched {
             behind: Arc::clone(&behind),
             channel: channel.clone(),
@@ -157,5 +157,9 @@ impl<C: Channel> Adapter for Watched<C> {
     fn health(&self) -> Health {
         assert!(!self.sick.load(Ordering::SeqCst), "on purpose");
         self.behind.health()
+    }
+
+    async fn health_changed(&self) {
+        self.behind.health_changed().await;
     }
 }

@@ -8,7 +8,7 @@ use compline::model::{Embedded, ModelError, embed};
 use compline::trust::{Label, Labelled, Scope, Source, Text};
 use serde_json::{Value, json};
 
-use crate::script::{Script, Server, later};
+use super::script::{Script, Server, later};
 
 const BOTH: [EmbeddingProvider; 2] = [EmbeddingProvider::OpenAi, EmbeddingProvider::Ollama];
 const LONG: Duration = Duration::from_secs(20);

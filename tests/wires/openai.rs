@@ -10,7 +10,7 @@ use compline::model::{
 };
 use compline::trust::{Label, Labelled, Scope};
 
-use crate::script::{Script, Server, ask, call, call_in_haste, config, later, text};
+use super::script::{Script, Server, ask, call, call_in_haste, config, later, text};
 
 const HELLO: &[u8] = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n\n";
 const STOP: &[u8] = b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";

@@ -8,7 +8,7 @@ use compline::model::{
 };
 use compline::trust::{Label, Labelled, Scope};
 
-use crate::script::{Script, Server, ask, call, config, later, text};
+use super::script::{Script, Server, ask, call, config, later, text};
 
 /// One event of Anthropic's stream.
 fn event(name: &str, data: serde_json::Value) -> Vec<u8> {

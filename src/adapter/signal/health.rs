@@ -8,6 +8,8 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
+use tokio::sync::Notify;
+
 use super::jsonrpc::code;
 use super::subscription::{SILENCE, SubscriptionError};
 use crate::message::Health;
@@ -24,7 +26,10 @@ const MAX_REPORTED: usize = 4;
 
 /// Health of the channel.
 #[derive(Default)]
-pub(super) struct HealthTracker(Mutex<DaemonState>);
+pub(super) struct HealthTracker {
+    state: Mutex<DaemonState>,
+    changed: Notify,
+}
 
 #[derive(Default)]
 struct DaemonState {
@@ -63,8 +68,11 @@ impl HealthTracker {
     /// Records a sign of life.
     pub(super) fn record_activity(&self, now: Timestamp) {
         let mut state = self.state();
+        let is_news = !matches!(state.receiving, ReceiveState::Works);
         (state.last_activity_at, state.receiving) = (Some(now), ReceiveState::Works);
-        state.forget(&ProblemTopic::Daemon);
+        if state.forget(&ProblemTopic::Daemon) || is_news {
+            self.changed.notify_one();
+        }
     }
 
     /// Records the loss of the subscription.
@@ -76,6 +84,7 @@ impl HealthTracker {
             SubscriptionError::Rejected(code) => words::not_received(*code),
         };
         self.state().receiving = ReceiveState::Fails(sentence);
+        self.changed.notify_one();
     }
 
     /// Records a message from a sender, or the exception that made it unreadable.
@@ -99,11 +108,19 @@ impl HealthTracker {
             state.problems.pop_front();
         }
         state.problems.push_back((topic, sentence));
+        self.changed.notify_one();
     }
 
     /// Clears a problem.
     pub(super) fn clear(&self, topic: &ProblemTopic) {
-        self.state().forget(topic);
+        if self.state().forget(topic) {
+            self.changed.notify_one();
+        }
+    }
+
+    /// Completes when a problem has come or gone since the last call, other than silence.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     /// Records a rate limit of that duration.
@@ -155,13 +172,16 @@ impl HealthTracker {
     }
 
     fn state(&self) -> MutexGuard<'_, DaemonState> {
-        lock(&self.0)
+        lock(&self.state)
     }
 }
 
 impl DaemonState {
-    fn forget(&mut self, topic: &ProblemTopic) {
+    /// Drops the problem of that topic. Returns true if there was one.
+    fn forget(&mut self, topic: &ProblemTopic) -> bool {
+        let before = self.problems.len();
         self.problems.retain(|(known, _)| known != topic);
+        self.problems.len() < before
     }
 }
 

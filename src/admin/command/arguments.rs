@@ -5,7 +5,7 @@
 use super::{Action, Command, ForgetStep, HeartbeatChange, Query, SettingChange, SourceMessages, search_flags};
 use crate::admin::paging::{PageRequest, RemindersPart};
 use crate::admin::transcript::TranscriptPart;
-use crate::engine::turn::call::YesExtent;
+use crate::engine::turn::answered::YesExtent;
 use crate::id::{
     AddressId, ConversationId, FileId, MessageId, OutboxId, PersonId, ProposalId, QuestionId, ReminderId, StrangerId,
     VersionNumber,
@@ -19,16 +19,10 @@ const IN_CHAT: u32 = 10;
 /// The first page of versions.
 pub const NEWEST_VERSIONS: PageRequest = PageRequest { before: None, limit: 20 };
 
-/// Parses the number of a question, and optionally `10` or `new` for further calls.
+/// Parses the number of a question, and optionally the extent of the yes.
 pub(super) fn yes(rest: &str) -> Option<Action> {
     let (number, extent) = first_word(rest);
-    let extent = match extent.to_lowercase().as_str() {
-        "" => YesExtent::Once,
-        "10" => YesExtent::TenCalls,
-        "new" => YesExtent::UntilNew,
-        _ => return None,
-    };
-    question(number).map(|question| Action::Yes(question, extent))
+    Some(Action::Yes(question(number)?, YesExtent::read(extent)?))
 }
 
 /// Parses the number of a question, with nothing after it.

@@ -19,6 +19,7 @@ use crate::id::{
 use crate::memory::{FileOrder, FolderPart};
 use crate::people::Role;
 use crate::store::ConversationKind;
+use crate::tool::marks::WantedMarks;
 
 /// Default number of items on a page.
 const DEFAULT_LIMIT: u32 = 20;
@@ -87,8 +88,12 @@ fn action(words: &[&str]) -> Option<Action> {
         ["resend", id] => Action::Resend(Some(OutboxId(number(id)?))),
         ["reminders", "cancel", id] => Action::CancelReminder(ReminderId(number(id)?)),
         ["reflect", request @ ..] => Action::Reflect(ReflectionRequest::read(request.iter().copied())?),
-        ["tools", "accept", name, hash, word @ ..] if word.len() < 2 => {
-            Action::AcceptTool { name: text(name), hash: text(hash), word: word.concat() }
+        ["tools", "accept", name, hash, rest @ ..] => {
+            let (word, marks) = match rest {
+                [word, marks @ ..] if !word.starts_with("--") => (*word, marks),
+                marks => ("", marks),
+            };
+            Action::AcceptTool { name: text(name), hash: text(hash), word: text(word), marks: wanted_marks(marks)? }
         }
         ["knowledge", "--mend"] => Action::RepairKnowledge,
         ["web"] => Action::Browsers(BrowserChange::SignIn(None)),
@@ -228,6 +233,25 @@ fn page_by<P>(mut words: &[&str], read: impl Fn(&str) -> Option<P>) -> Option<Pa
             }
             ["--before", before, rest @ ..] => {
                 page.before = Some(read(before)?);
+                rest
+            }
+            _ => return None,
+        };
+    }
+}
+
+/// Parses `[--destination ARGUMENT]… [--content ARGUMENT]… [--choice ARGUMENT]… [--search]`.
+fn wanted_marks(mut words: &[&str]) -> Option<WantedMarks> {
+    let mut wanted = WantedMarks::default();
+    loop {
+        words = match words {
+            [] => return Some(wanted),
+            ["--search", rest @ ..] => {
+                wanted.search = true;
+                rest
+            }
+            [flag, place, rest @ ..] => {
+                wanted.arguments.push((text(place), flag.strip_prefix("--")?.parse().ok()?));
                 rest
             }
             _ => return None,

@@ -72,7 +72,7 @@ pub const COMMANDS: &[CommandRow] = &[
         .in_menu(),
     member("yes", "NUMBER", "Answer yes to a question", Act(arguments::yes))
         .in_group(InGroup::Refused)
-        .hint("with the number of the question; 10 or new also covers further calls of an outside tool"),
+        .hint("with the number of the question; 10 or new also covers further calls of an outside tool, with vary also of other content"),
     member("no", "NUMBER", "Answer no to a question", Act(|rest| arguments::question(rest).map(Action::No)))
         .in_group(InGroup::Refused)
         .hint("with the number of the question"),

@@ -1,6 +1,7 @@
 //! Tests of parsing commands, and of what they may do.
 
 use super::*;
+use crate::engine::turn::answered::{ContentOfCalls, NumberOfCalls};
 use proptest::prelude::*;
 
 fn search(words: &str) -> Command {
@@ -17,6 +18,10 @@ fn switch(name: &str, on: bool) -> Action {
 
 fn place(value: i64, number: i64) -> ListPlace {
     ListPlace { value, number }
+}
+
+fn lasting(calls: NumberOfCalls, content: ContentOfCalls) -> Command {
+    Command::Act(Action::Yes(QuestionId(12), YesExtent::Lasting { calls, content }))
 }
 
 fn pairing(name: &str, role: Role) -> Command {
@@ -72,6 +77,10 @@ fn lines_and_what_they_mean() {
         ("/resend", Command::Act(Action::Resend(None))),
         ("/resend 12", Command::Act(Action::Resend(Some(OutboxId(12))))),
         ("/yes 12", Command::Act(Action::Yes(QuestionId(12), YesExtent::Once))),
+        ("/yes 12 10", lasting(NumberOfCalls::Ten, ContentOfCalls::Same)),
+        ("/Yes  12  NEW ", lasting(NumberOfCalls::UntilNew, ContentOfCalls::Same)),
+        ("/yes 12 10 Vary", lasting(NumberOfCalls::Ten, ContentOfCalls::Varying)),
+        ("/yes 12 new vary", lasting(NumberOfCalls::UntilNew, ContentOfCalls::Varying)),
         ("/NO@compline_bot  3 ", Command::Act(Action::No(QuestionId(3)))),
         ("/reminders", Command::Read(Query::Reminders(RemindersPart::page(None)))),
         ("/memory profiles", Command::Read(Query::AgentMemories)),
@@ -150,7 +159,7 @@ fn lines_that_lack_something() {
         ("/", "", None),
         ("help", "help", Some("help")),
     ] {
-        assert_eq!(find(line).unwrap_err(), UnknownCommand { name: name.to_owned(), near }, "{line:?}");
+        assert_eq!(find(line).unwrap_err(), NoCommand::Unknown { name: name.to_owned(), near }, "{line:?}");
     }
 }
 
@@ -169,8 +178,8 @@ proptest! {
     #[test]
     fn every_text_has_an_answer(text in "\\PC{0,60}", slash in any::<bool>()) {
         let text = if slash { format!("/{text}") } else { text };
-        if let Err(unknown) = find(&text) {
-            prop_assert!(unknown.name.chars().count() <= 40);
+        if let Err(NoCommand::Unknown { name, .. }) = find(&text) {
+            prop_assert!(name.chars().count() <= 40);
         }
         if let Some(code) = code_in(&text) {
             prop_assert!(is_code(code) && text.contains(code));
@@ -181,4 +190,15 @@ proptest! {
     fn words_are_searched_for_as_typed(words in "-?[a-zäöü0-9'\"][a-zäöü0-9'\"-]{0,6}( [a-zäöü0-9]{1,8}){0,3}") {
         prop_assert_eq!(parse(&format!("/search {words}")), Some(search(&words)));
     }
+}
+
+#[test]
+fn fuzzed() {
+    let seeds = COMMANDS.iter().map(|row| format!("/{} NAME 2 --in notes --since 2026-01-01 \"a b\" 08:30", row.name));
+    let seeds: Vec<String> = seeds.collect();
+    crate::fuzz::target("commands", &seeds, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let words: Vec<&str> = text.split_whitespace().map(|word| word.trim_start_matches('/')).collect();
+        (parse(&text), parse_words(&words), code_in(&text).is_some())
+    });
 }

@@ -68,7 +68,7 @@ pub fn configuration(source: &ConfigSource, mut findings: Vec<Finding>) -> Vec<F
 
 /// Checks the free space.
 pub fn free_space(home: &Home) -> Finding {
-    let Some(free) = crate::admin::backup::free_space(home.path()) else {
+    let Some(free) = crate::memory::free_space::free_space(home.path()) else {
         return Finding::note(says::DISK, says::NO_SPACE_KNOWN, "");
     };
     let text = says::free(free >> 20);

@@ -1,5 +1,6 @@
 //! A search query: words, kinds and limits.
 
+use crate::text::question::MOST_WORDS;
 use crate::time::{TimeRange, Zone};
 
 /// A kind of searchable data.
@@ -172,6 +173,6 @@ impl SearchQuery {
 
     /// Returns whether a text has the words in the required spelling.
     pub(super) fn fits(&self, text: &str) -> bool {
-        !self.case || self.words.split_whitespace().all(|word| text.contains(word))
+        !self.case || self.words.split_whitespace().take(MOST_WORDS).all(|word| text.contains(word))
     }
 }

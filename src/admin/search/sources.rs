@@ -15,7 +15,7 @@ use crate::id::{ConversationId, ReflectionId};
 use crate::memory::Index;
 use crate::people::{Party, Person, Role};
 use crate::review::LiveSkill;
-use crate::search::snippet::{FoldedWords, Snippet};
+use crate::search::snippet::{QueryWords, Snippet};
 use crate::search::{EntryHit, EntryQuery, MessageHit, find_messages};
 use crate::skill::MAIN;
 use crate::store::{Db, EntryKind, MessageQuery, Node};
@@ -226,7 +226,7 @@ impl SearchAdmin<'_> {
         if !query.wants(SearchKind::Skill) || is_limited || person.role != Role::Owner {
             return Ok(Vec::new());
         }
-        let (wanted, live) = (FoldedWords::new(&query.words), self.review.live().await?);
+        let (wanted, live) = (QueryWords::new(&query.words), self.review.live().await?);
         let mut rows = Vec::new();
         for skill in live.skills.values() {
             let words = skill_words(skill);
@@ -290,7 +290,7 @@ impl SearchAdmin<'_> {
         &self,
         person: &Person,
         rows: Vec<SearchRow>,
-        wanted: &FoldedWords,
+        wanted: &QueryWords,
     ) -> anyhow::Result<Vec<(Option<FileExcerpt>, SearchRow)>> {
         let path = |row: &SearchRow| if let HitSource::File { path, .. } = &row.by { Some(path.clone()) } else { None };
         let paths: BTreeSet<String> = rows.iter().filter_map(path).collect();
@@ -309,7 +309,7 @@ impl SearchAdmin<'_> {
 
 impl FileExcerpt {
     /// Finds a hit in its file; `first` is its first line.
-    fn of(text: Text, first: usize, hit: &Text, wanted: &FoldedWords) -> Self {
+    fn of(text: Text, first: usize, hit: &Text, wanted: &QueryWords) -> Self {
         let mut shown = ShownLabel::nothing();
         let length = shown.words::<Arc<str>>(hit).lines().count();
         let all = (1..).zip(shown.words::<Arc<str>>(&text).lines());
@@ -332,7 +332,7 @@ impl FileExcerpt {
     }
 
     /// The line of the hit, with `context` lines above and below.
-    pub(super) fn lines(&self, shown: &mut ShownLabel, wanted: &FoldedWords, context: usize) -> Vec<FileLine> {
+    pub(super) fn lines(&self, shown: &mut ShownLabel, wanted: &QueryWords, context: usize) -> Vec<FileLine> {
         let hit = self.line;
         let (first, last) = (hit.saturating_sub(context), hit.saturating_add(context));
         let all = (1..).zip(shown.words::<Arc<str>>(&self.text).lines());

@@ -155,7 +155,7 @@ mod tests {
     async fn a_journal_belongs_to_the_home_that_opened_it_first() {
         let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (one, other) = (Home::at(one.path()), Home::at(other.path()));
-        let journal = Journal::open(&one.journal(), None).unwrap();
+        let journal = Journal::open_or_copy(&one.journal(), None).unwrap();
         assert!(bind(&journal, &one).await.unwrap() && bind(&journal, &one).await.unwrap());
         assert!(!bind(&journal, &other).await.unwrap() && !other.id().exists(), "a copy in a new home");
         number(&other).unwrap();

@@ -77,7 +77,7 @@ impl Fixture {
     /// Creates a set-up without people.
     pub(in crate::admin) async fn without_people() -> Self {
         let home = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&home.path().join("compline.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&home.path().join("compline.db"), None).unwrap();
         let clock = Arc::new(SimulatedClock::new(START));
         let admin = admin(&journal, &clock, home.path()).await;
         Self { admin, clock, journal, home, people: Vec::new() }
@@ -338,7 +338,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         clock: Arc::clone(&dyn_clock),
         dir: home.join("skills"),
         builtins: &[],
-        policy: Policy { by_hand_is_live: true, ..Policy::default() },
+        policy: Policy { by_hand: crate::config::ByHand::Live, ..Policy::default() },
         reviewer: Reviewer { models: Arc::clone(&background), is_own: false },
         notifier: Arc::new(Nobody),
         failpoint: None,
@@ -385,7 +385,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         journal: journal.clone(),
         schedule,
         mcp,
-        clock: dyn_clock,
+        clock: Arc::clone(&dyn_clock),
         zone,
         engine,
         ledger,
@@ -396,6 +396,7 @@ async fn admin(journal: &Journal, clock: &Arc<SimulatedClock>, home: &Path) -> A
         version: "0.1.0".to_owned(),
         channels: Arc::new(Nobody),
         page: Default::default(),
+        answers: crate::admin::threads::AnswerThreads::new(dyn_clock),
         failed_attempts: Default::default(),
     }
 }
@@ -418,7 +419,7 @@ fn schedule(config: &Config, engine: &Arc<Engine>, workspace: Workspace) -> Arc<
             engine: Arc::clone(engine),
             review: engine.review.clone(),
         },
-        free_space: Arc::new(|| None),
+        free_space: crate::memory::free_space::FreeSpace::reported_by(|| None),
         waker: crate::time::clock::wakeups().0,
         pass_done: Default::default(),
         rounds: Default::default(),

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sd_notify::NotifyState;
 use tokio::sync::{broadcast, watch};
 
-use crate::admin::health::HealthRecorder;
+use crate::admin::health::{HealthRecorder, LOOK_INTERVAL};
 use crate::app::App;
 use crate::cli::config::awaits_claim;
 use crate::cli::print::{self, CliError, Printer, Screen};
@@ -20,13 +20,12 @@ use crate::gateway::dispatcher::AccessGranted;
 use crate::markdown::LinkDisplay;
 use crate::message::{ChannelKind, Health};
 use crate::store::DiskSpace;
-use crate::time::Zone;
-use crate::time::clock::real_sleep;
+use crate::time::{Clock, Zone};
 use crate::wording::cli as says;
 use crate::wording::gateway;
 
-/// Interval between two looks at the channels.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// Interval between two looks at the channels without a change: only silence shows by time alone.
+const LOOK_EVERY: Duration = Duration::from_secs(60);
 /// Time for the first contact, after which the gateway is called ready without it.
 const FIRST_CONTACT: Duration = Duration::from_secs(15);
 
@@ -50,6 +49,7 @@ pub async fn report<T>(app: &App, config: &Config, printer: Printer) -> Result<T
         never = report_newcomers(app, config.zone, printer, newcomers) => never,
         never = report_disk_space(app.journal.disk_space()) => never,
         never = record_health(app) => never,
+        never = feed_watchdog(app) => never,
     }
 }
 
@@ -62,7 +62,7 @@ async fn record_health<T>(app: &App) -> T {
             return std::future::pending().await;
         }
     };
-    let mut has_failed = false;
+    let (mut has_failed, mut busy) = (false, app.clock.busy());
     loop {
         let looked = recorder.look(&app.admin).await;
         if let Err(error) = &looked
@@ -71,7 +71,7 @@ async fn record_health<T>(app: &App) -> T {
             tracing::warn!("Health cannot be recorded: {error:#}");
         }
         has_failed = looked.is_err();
-        real_sleep(LOOK_EVERY).await;
+        busy = busy.rest(&*app.clock, LOOK_INTERVAL).await;
     }
 }
 
@@ -126,22 +126,26 @@ struct ChannelReport<'a> {
 impl ChannelReport<'_> {
     /// Waits until each channel has received or failed, for a while.
     async fn first_contact(&mut self) {
-        let mut waited = Duration::ZERO;
-        while self.look() && waited < FIRST_CONTACT {
-            real_sleep(LOOK_EVERY / 10).await;
-            waited += LOOK_EVERY / 10;
+        let app = self.app;
+        let contact = async {
+            while self.look() {
+                app.health_changed().await;
+            }
+        };
+        tokio::select! {
+            () = contact => {}
+            _busy = app.clock.after(FIRST_CONTACT) => {}
         }
         self.printer.note(&self.ready());
     }
 
-    /// Watches the channels, and tells a service manager's watchdog that they receive.
+    /// Watches the channels.
     async fn watch<T>(&mut self) -> T {
-        let mut watchdog = sd_notify::watchdog_enabled().map(Watchdog::new);
         loop {
-            real_sleep(LOOK_EVERY).await;
             self.look();
-            if watchdog.as_mut().is_some_and(|watchdog| watchdog.is_due(LOOK_EVERY, self.is_stalled())) {
-                let _ = sd_notify::notify(&[NotifyState::Watchdog]);
+            tokio::select! {
+                () = self.app.health_changed() => {}
+                _busy = self.app.clock.after(LOOK_EVERY) => {}
             }
         }
     }
@@ -149,7 +153,7 @@ impl ChannelReport<'_> {
     /// Prints changed states. Returns true while a channel is still connecting.
     fn look(&mut self) -> bool {
         let mut has_changed = false;
-        for (kind, health) in self.health() {
+        for (kind, health) in messengers(self.app) {
             let state = ChannelState::of(health);
             if self.known.get(&kind) == Some(&state) {
                 continue;
@@ -179,42 +183,34 @@ impl ChannelReport<'_> {
         }
     }
 
-    /// Health of each messenger. Terminal and page are there whenever the program is.
-    fn health(&self) -> Vec<(ChannelKind, Health)> {
-        let health = self.app.admin.channels.health().into_iter();
-        let known = health.filter_map(|(name, health)| Some((name.parse::<ChannelKind>().ok()?, health)));
-        known.filter(|(kind, _)| !ChannelKind::is_attended(kind.name())).collect()
-    }
-
-    fn is_stalled(&self) -> bool {
-        self.health().iter().any(|(_, health)| health.is_stalled)
-    }
-
     fn say(&self, line: &str) {
         say(self.app, self.zone, self.printer, line);
     }
 }
 
-/// A service manager's watchdog, which restarts the program unless it is fed within a limit.
-struct Watchdog {
-    interval: Duration,
-    since_fed: Duration,
+/// Returns the health of each messenger. Terminal and page are there whenever the program is.
+fn messengers(app: &App) -> Vec<(ChannelKind, Health)> {
+    let health = app.admin.channels.health().into_iter();
+    let known = health.filter_map(|(name, health)| Some((name.parse::<ChannelKind>().ok()?, health)));
+    known.filter(|(kind, _)| !ChannelKind::is_attended(kind.name())).collect()
 }
 
-impl Watchdog {
-    fn new(limit: Duration) -> Self {
-        Self { interval: limit / 4, since_fed: Duration::ZERO }
-    }
+/// Tells a service manager's watchdog, if there is one, that the channels receive.
+async fn feed_watchdog<T>(app: &App) -> T {
+    let Some(limit) = sd_notify::watchdog_enabled() else { return std::future::pending().await };
+    let is_stalled = || messengers(app).iter().any(|(_, health)| health.is_stalled);
+    let feed = || drop(sd_notify::notify(&[NotifyState::Watchdog]));
+    feed_within(limit, &*app.clock, is_stalled, feed).await
+}
 
-    /// Returns true if it is to be fed now: four times within the limit, never while a channel
-    /// hangs.
-    fn is_due(&mut self, passed: Duration, is_stalled: bool) -> bool {
-        self.since_fed += passed;
-        let is_due = self.since_fed >= self.interval && !is_stalled;
-        if is_due {
-            self.since_fed = Duration::ZERO;
+/// Feeds a watchdog, which restarts the program unless it is fed within that limit: four times
+/// within it, never while a channel hangs.
+async fn feed_within<T>(limit: Duration, clock: &dyn Clock, is_stalled: impl Fn() -> bool, feed: impl Fn()) -> T {
+    loop {
+        let _busy = clock.after(limit / 4).await;
+        if !is_stalled() {
+            feed();
         }
-        is_due
     }
 }
 
@@ -266,17 +262,66 @@ async fn report_disk_space<T>(mut room: watch::Receiver<DiskSpace>) -> T {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::sync::Arc;
+
     use super::*;
+    use crate::app::Overrides;
+    use crate::config::{self, Home};
+    use crate::time::{SimulatedClock, Timestamp};
+
+    const NOON: Timestamp = Timestamp(1_795_176_000_000);
+    const MINUTE: Duration = Duration::from_secs(60);
 
     /// Proves: operation/watchdog
-    #[test]
-    fn the_watchdog_starves_while_a_channel_hangs() {
-        let mut watchdog = Watchdog::new(Duration::from_secs(300));
-        let mut fed =
-            |seconds: u64, is_stalled| (0..seconds).filter(|_| watchdog.is_due(LOOK_EVERY, is_stalled)).count();
-        assert_eq!(fed(74, false), 0);
-        assert_eq!(fed(301, false), 5, "four times within its limit");
-        assert_eq!(fed(3600, true), 0, "a channel hangs");
-        assert_eq!(fed(1, false), 1, "it receives again");
+    #[tokio::test]
+    async fn the_watchdog_starves_while_a_channel_hangs() {
+        let (clock, stalled, fed) = (SimulatedClock::new(NOON), Cell::new(false), Cell::new(0));
+        let passes = async |seconds, is_stalled| {
+            stalled.set(is_stalled);
+            clock.advance(Duration::from_secs(seconds)).await;
+            fed.take()
+        };
+        let life = async {
+            assert_eq!(passes(74, false).await, 0);
+            assert_eq!(passes(301, false).await, 5, "four times within its limit");
+            assert_eq!(passes(3600, true).await, 0, "a channel hangs");
+            assert_eq!(passes(75, false).await, 1, "it receives again");
+        };
+        let feed = || fed.set(fed.get() + 1);
+        tokio::select! {
+            biased;
+            () = feed_within(Duration::from_secs(300), &clock, || stalled.get(), feed) => {}
+            () = life => {}
+        }
+    }
+
+    /// Promise (operation/idle): While nothing happens, the gateway wakes only a few times a minute:
+    /// no part of it polls more often.
+    #[tokio::test]
+    async fn an_idle_gateway_wakes_a_few_times_a_minute() {
+        let home = tempfile::tempdir().unwrap();
+        let people = "[[people]]\nname = \"Ada\"\nrole = \"owner\"\n";
+        let text = format!("timezone = \"UTC\"\n[web]\nenabled = false\n{people}");
+        let config = config::parse(&text, "test.toml", &BTreeMap::new(), Home::at(home.path())).unwrap().config;
+        let clock = Arc::new(SimulatedClock::new(NOON));
+        let overrides = Overrides { clock: Some(clock.clone()), terminal_only: true, ..Overrides::default() };
+        let app = App::build(config.clone(), overrides).await.unwrap();
+        app.start().await.unwrap();
+        let idle = async {
+            clock.advance(10 * MINUTE).await;
+            let before = clock.wakeups();
+            clock.advance(10 * MINUTE).await;
+            clock.wakeups() - before
+        };
+        let printer = Printer { json: false, quiet: true, source: false };
+        let wakeups = tokio::select! {
+            biased;
+            ended = report::<()>(&app, &config, printer) => panic!("it ended: {:?}", ended.is_ok()),
+            wakeups = idle => wakeups,
+        };
+        app.stop().await;
+        // The look at the channels, and the record of health.
+        assert!(wakeups <= 2 * 10 + 5, "{wakeups} in ten minutes");
     }
 }

@@ -168,6 +168,8 @@ mod tests {
             installed: String::new(),
             changed_at: Timestamp(0),
             version: None,
+            known: None,
+            told_at: None,
         }
     }
 

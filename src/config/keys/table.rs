@@ -189,7 +189,9 @@ const SKILLS: &[Key] = &[
     key("tainted_review_mode", Text, Is("human"), "human",
         "Proposals in which outside text had a part: \"human\" (wait for you) or \"reject\" (are not stored)."),
     key("by_hand", Text, Is("hold"), "hold",
-        "A folder added by hand: \"hold\" (not used until you accept it) or \"live\" (used at once, for authors of skills)."),
+        "Changes of that folder by hand: \"hold\" (a new skill is not used until you accept it; an edit of one that you accepted \
+         is used at once, and you are told), \"hold-all\" (neither is used until you accept it) or \"live\" (both are used at \
+         once, for authors of skills)."),
 ];
 
 const TOOLS: &[Key] = &[key("web_fetch", Flag, Is("true"), "true", "Whether the assistant may read web pages.")];

@@ -10,32 +10,25 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
-
 use super::reply::{answer, is_open};
 use super::{Turn, TurnOutcome};
 use crate::engine::addresses;
-use crate::engine::record::{TurnRecord, calls_of, withheld_calls};
+use crate::engine::record::{TurnRecord, calls_of};
 use crate::engine::system_run::Allowance;
-use crate::id::{AddressId, GrantId, MessageId, PersonId, QuestionId, StepId, TurnId};
+use crate::id::{GrantId, MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
 use crate::review::diff::fenced;
-use crate::store::{
-    Covers, Db, GrantKind, GrantRow, NewGrant, NewQuestion, NewStep, NewTurn, Node, QuestionRow, QuestionState,
-    StepKind, TurnRow, Tx,
-};
+use crate::review::reveal::reveal;
+use crate::store::{CallPattern, Covers, Db, GrantKind, GrantRow, NewQuestion, NewStep, Node, StepKind, TurnRow, Tx};
 use crate::time::Timestamp;
 use crate::tool::skill_policy::SkillPolicy;
 use crate::tool::skills::SKILL_READERS;
 use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest, put_together};
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{self, Language, Sentence, tool as says};
+use crate::wording::{Language, Sentence, tool as says};
 
 /// Time that a question waits for its answer, counted from its delivery.
 const WAITS: Duration = Duration::from_secs(10 * 60);
-
-/// Number of calls that a yes to ten calls covers.
-const TEN: u32 = 10;
 
 /// Failure of a call that a decision prevented.
 const NOT_MADE: &str = "not made";
@@ -58,10 +51,12 @@ impl Turn<'_> {
         let linked = addresses::linked_in(record, &typed);
         let mut granted = granted(record, seq, call);
         let lasting = self.lasting_grant(call, &label, &granted);
-        granted.extend(lasting.as_ref().map(|grant| Covers::Tool(grant.covers.clone())));
-        let (conversation, language) = (self.inputs.conversation.clone(), self.inputs.language);
-        let read = move |db: Db<'_>| Ok((Allowance::of(db, &conversation)?, SkillPolicy::read(db, conversation.id)?));
-        let (allowance, policy) = self.engine.journal.read(read).await?;
+        let lasting = lasting.map(|(grant, covers)| {
+            granted.push(covers);
+            grant
+        });
+        let language = self.inputs.language;
+        let (allowance, policy) = self.limits_of(call).await?;
         let about = AuthorizableCall {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
@@ -121,6 +116,18 @@ impl Turn<'_> {
         Ok(None)
     }
 
+    /// Returns what a run may do, and where the loaded skills let this call go.
+    async fn limits_of(&self, call: &ToolCall) -> anyhow::Result<(Allowance, SkillPolicy)> {
+        let (conversation, person) = (self.inputs.conversation.clone(), self.row.person);
+        let is_search = self.engine.toolbox.is_search(&call.name);
+        let read = move |db: Db<'_>| {
+            let policy = SkillPolicy::read(db, conversation.id)?;
+            let policy = if is_search { policy.with_words_of(db, conversation.id, person)? } else { policy };
+            Ok((Allowance::of(db, &conversation)?, policy))
+        };
+        self.engine.journal.read(read).await
+    }
+
     /// Returns what the person is asked about each of these calls, of which the first needs a yes.
     async fn asks(
         &self,
@@ -137,7 +144,7 @@ impl Turn<'_> {
                 // Another turn would make it, in which only a lasting yes still counts.
                 None => {
                     let lasting = self.lasting_grant(call, about.label, &[]);
-                    let granted: Vec<Covers> = lasting.into_iter().map(|grant| Covers::Tool(grant.covers)).collect();
+                    let granted: Vec<Covers> = lasting.into_iter().map(|(_, covers)| covers).collect();
                     let about = AuthorizableCall { granted: &granted, ..*about };
                     toolbox.decide(&call.name, &call.arguments, &about).await
                 }
@@ -165,19 +172,23 @@ impl Turn<'_> {
         self.engine.journal.read(move |db| db.skills().hosts_shown_of(origins)).await
     }
 
-    /// Returns the grant under which a call of an outside tool needs no question: it covers the
-    /// call, and the context brought no other source since. `None` if the call needs none.
-    fn lasting_grant(&self, call: &ToolCall, label: &Label, granted: &[Covers]) -> Option<GrantRow> {
+    /// Returns the grant under which a call of an outside tool needs no question, and what that is
+    /// of the call: the grant covers it, and the context brought no other source since. `None` if
+    /// the call needs none.
+    fn lasting_grant(&self, call: &ToolCall, label: &Label, granted: &[Covers]) -> Option<(GrantRow, Covers)> {
         if self.grants.is_empty() || !label.asks_before_leaving() {
             return None;
         }
-        let (covers, results) = self.engine.toolbox.outside_call(call)?;
+        let call = self.engine.toolbox.outside_call(call)?;
+        let (covers, results) = (call.covers(), call.results());
         let still_holds = |grant: &&GrantRow| {
             let known = grant.sources.join_with(&results);
             known.join_with(label) == known
         };
         let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool && !granted.contains(&covers));
-        tools.filter(|grant| Covers::Tool(grant.covers.clone()) == covers).find(still_holds).cloned()
+        let mut covering = tools.filter(|grant| call.is_one_of(&CallPattern::decode(&grant.covers)));
+        let grant = covering.find(still_holds)?;
+        Some((grant.clone(), covers))
     }
 
     /// Begins a step, and counts it as a use of that grant. `None` if the grant is over.
@@ -240,17 +251,6 @@ impl Turn<'_> {
     }
 }
 
-/// Extent of a yes to a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum YesExtent {
-    /// The calls that were shown.
-    Once,
-    /// The shown call of an outside tool, and nine that differ only in words, times and limits.
-    TenCalls,
-    /// The shown call of an outside tool, and all such calls until the conversation ends.
-    UntilNew,
-}
-
 /// A question that is about to be asked.
 struct PendingQuestion {
     row: TurnRow,
@@ -297,21 +297,30 @@ impl PendingQuestion {
             tx.turns().step_not_made(*step)?;
             tx.turns().finish_step(*step, &self.text(says::asked_first(question)), None, "", self.now)?;
         }
-        let lasting = [(says::YES_TEN_BUTTON, "yes", " 10"), (says::YES_UNTIL_NEW_BUTTON, "yes", " new")];
-        let lasting = lasting.into_iter().filter(|_| self.may_last());
-        let buttons = [(says::YES_BUTTON, "yes", "")].into_iter().chain(lasting).chain([(says::NO_BUTTON, "no", "")]);
-        let title = |title: Sentence| title.in_language(self.language).into_string();
-        let buttons: Vec<_> =
-            buttons.map(|(name, word, extent)| (title(name), format!("/{word} {question}{extent}"))).collect();
-        answer(tx, &self.row, &self.question(question), &buttons, self.now)
+        answer(tx, &self.row, &self.question(question), &self.buttons(question), self.now)
     }
 
-    /// Returns whether a yes may cover further calls: the question is about one call of a tool of
-    /// another program, and not asked in a group.
-    fn may_last(&self) -> bool {
+    /// Returns the title and command of each button.
+    fn buttons(&self, question: QuestionId) -> Vec<(String, String)> {
+        let title = |title: Sentence| title.in_language(self.language).into_string();
+        let mut buttons = vec![(title(says::YES_BUTTON), format!("/yes {question}"))];
+        if let Some(varying) = self.may_last() {
+            let lasting = [(says::YES_TEN_BUTTON, "10"), (says::YES_UNTIL_NEW_BUTTON, "new")];
+            buttons.extend(lasting.map(|(name, extent)| (title(name), format!("/yes {question} {extent}"))));
+            let varying = says::varying_button(self.language, &varying);
+            buttons.extend(varying.map(|title| (title, format!("/yes {question} 10 vary"))));
+        }
+        buttons.push((title(says::NO_BUTTON), format!("/no {question}")));
+        buttons
+    }
+
+    /// Returns the arguments that may differ in further calls, if a yes may cover any: the question
+    /// is about one call of a tool of another program, and not asked in a group.
+    fn may_last(&self) -> Option<Vec<String>> {
         let mut asks = self.asks.iter().flatten();
-        let is_about_a_tool = asks.next().is_some_and(|ask| matches!(ask.covers, Covers::Tool(_)));
-        is_about_a_tool && asks.next().is_none() && matches!(self.row.scope, Scope::Person(_))
+        let Covers::Tool { wider, .. } = &asks.next()?.covers else { return None };
+        let is_alone = asks.next().is_none() && matches!(self.row.scope, Scope::Person(_));
+        is_alone.then(|| wider.iter().flat_map(|wider| &wider.varying).map(|place| reveal(place)).collect())
     }
 
     /// Returns the question in words, which may name things that the turn has not read.
@@ -323,8 +332,8 @@ impl PendingQuestion {
             calls.push(if shown.is_empty() { question.clone() } else { format!("{question}\n\n{}", fenced(shown)) });
         }
         let mut words = says::may_i(self.language, id, &calls, &self.label, WAITS.as_secs() / 60);
-        if self.may_last() {
-            words = format!("{words}\n\n{}", says::may_last(self.language, id));
+        if let Some(varying) = self.may_last() {
+            words = format!("{words}\n\n{}", says::may_last(self.language, id, &varying));
         }
         Labelled::new(Arc::from(words), label, self.row.scope)
     }
@@ -347,7 +356,7 @@ fn granted(record: &TurnRecord, seq: u32, call: &ToolCall) -> Vec<Covers> {
     };
     let covers = question.covers.iter().enumerate().filter(|(at, covers)| match covers {
         Covers::Address(_) => true,
-        Covers::Call | Covers::Tool(_) => Some(*at) == place && is_shown(),
+        Covers::Call | Covers::Tool { .. } => Some(*at) == place && is_shown(),
         // A grant of the conversation covers these.
         Covers::Destinations(_) | Covers::Nothing => false,
     });
@@ -380,120 +389,6 @@ fn begin(
         scope: row.scope,
         at: now,
     })
-}
-
-/// Begins the turn that a person's answer to a question leads to. After a yes it makes exactly the
-/// calls of the question, and continues from there; after a no it answers what the person had asked
-/// without them. Returns `None`, without beginning a turn, if the stored calls of a yes are not
-/// those that were shown.
-///
-/// A yes to one call of an outside tool may extend to further ones, which is stored as a grant.
-///
-/// The turn answers no message. After a yes its first step is a reply that holds only those calls,
-/// so the code that resumes any other turn makes them next, under the grant of the yes. The turn
-/// belongs to the conversation of the question and derives from the turn that asked.
-///
-/// # Errors
-/// If the question is over.
-pub fn begin_answered(
-    tx: Tx<'_>,
-    question: &QuestionRow,
-    state: QuestionState,
-    extent: YesExtent,
-    address: AddressId,
-    now: Timestamp,
-) -> anyhow::Result<Option<TurnId>> {
-    let (calls, is_yes) = (withheld_calls(question), state == QuestionState::Yes);
-    if is_yes && (calls.len() != question.covers.len() || digest(&calls) != question.digest) {
-        return Ok(None);
-    }
-    let asking = tx.turns().turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
-    let label = asking.label.join_with(question.calls.label());
-    let turn = tx.turns().begin_turn(&NewTurn {
-        stream: question.stream,
-        conversation: question.conversation,
-        person: Some(question.person),
-        address,
-        scope: asking.scope,
-        at: now,
-        // The context shown to the turn that asked is in the history.
-        context: &wording::own("", asking.scope),
-        recalled: &wording::own("", asking.scope),
-        label: &label,
-    })?;
-    tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
-    if is_yes {
-        give_grant(tx, question, &calls, &label, extent, now)?;
-        allow_destinations(tx, question, &label, now)?;
-        // The history already holds the calls under their own ids, and ids must be unique there.
-        let renamed = |(call, number): (ToolCall, usize)| {
-            let id = format!("yes_{}_{number}", question.id);
-            ToolCall { id, ..call }
-        };
-        let calls: Vec<ToolCall> = calls.into_iter().zip(1..).map(renamed).collect();
-        store_calls(tx, turn, &calls, &label, question, now)?;
-    }
-    tx.questions().decide(question.id, state, Some(turn), now)?;
-    Ok(Some(turn))
-}
-
-/// Stores the grant of a yes that covers further calls of the one tool that the question is about.
-fn give_grant(
-    tx: Tx<'_>,
-    question: &QuestionRow,
-    calls: &[ToolCall],
-    sources: &Label,
-    extent: YesExtent,
-    now: Timestamp,
-) -> anyhow::Result<()> {
-    // The first call is made under the yes itself.
-    let uses = match extent {
-        YesExtent::Once => return Ok(()),
-        YesExtent::TenCalls => Some(TEN - 1),
-        YesExtent::UntilNew => None,
-    };
-    let shown: Vec<_> = calls.iter().zip(&question.covers).filter(|(_, covers)| **covers != Covers::Nothing).collect();
-    let [(call, Covers::Tool(covers))] = shown[..] else { return Ok(()) };
-    let (conversation, person, scope) = (question.conversation, question.person, question.calls.scope());
-    let (kind, subject, at) = (GrantKind::Tool, call.name.as_str(), now);
-    tx.grants().give(&NewGrant { conversation, person, kind, subject, covers, sources, uses, scope, at }).map(drop)
-}
-
-/// Stores what a yes allows of hosts and recipients that no loaded skill names.
-fn allow_destinations(tx: Tx<'_>, question: &QuestionRow, sources: &Label, at: Timestamp) -> anyhow::Result<()> {
-    let (conversation, person, scope) = (question.conversation, question.person, question.calls.scope());
-    let (kind, covers, uses) = (GrantKind::Destination, "", None);
-    let names = question.covers.iter().filter_map(|covers| match covers {
-        Covers::Destinations(names) => Some(names),
-        _ => None,
-    });
-    for subject in names.flatten() {
-        tx.grants().give(&NewGrant { conversation, person, kind, subject, covers, sources, uses, scope, at })?;
-    }
-    Ok(())
-}
-
-fn store_calls(
-    tx: Tx<'_>,
-    turn: TurnId,
-    calls: &[ToolCall],
-    label: &Label,
-    question: &QuestionRow,
-    now: Timestamp,
-) -> anyhow::Result<()> {
-    let scope = question.calls.scope();
-    let step = tx.turns().begin_step(&NewStep {
-        turn,
-        seq: 0,
-        kind: StepKind::Model,
-        tool: "",
-        call: "",
-        label,
-        scope,
-        at: now,
-    })?;
-    let nothing = Labelled::new(Arc::from(""), label.clone(), scope);
-    tx.turns().finish_step(step, &nothing, Some(&serde_json::to_string(calls)?), "", now)
 }
 
 #[cfg(test)]

@@ -122,6 +122,7 @@ pub(super) fn link_account(
     code: &str,
 ) -> anyhow::Result<bool> {
     let (tx, scope) = (item.tx, Scope::Person(person.id));
+    tx.pairing().settle_expired(item.now)?;
     let Some(good) = tx.pairing().valid_code(code, item.now)? else { return Ok(false) };
     let other = match &good.recipient {
         CodeFor::Address(id) | CodeFor::Person(id, _) => tx.people().person(*id)?,

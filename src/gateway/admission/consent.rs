@@ -9,7 +9,7 @@
 
 use super::Sender;
 use crate::admin::command::{Action, Command};
-use crate::engine::turn::call::{YesExtent, begin_answered};
+use crate::engine::turn::answered::{YesExtent, begin_answered};
 use crate::id::{PersonId, QuestionId};
 use crate::store::{KeepState, QuestionState, Tx};
 use crate::time::Timestamp;

@@ -1,11 +1,12 @@
 //! Change detection on the disk.
 //!
 //! On Linux the kernel queues changes (inotify), and a query drains the queue: there is no thread
-//! and no waiting, and every save before a search is in the queue by then. On other systems, and
-//! when the kernel has no room for more watches, there is no queue, and every file is checked. The
-//! queue is never the only source: on a network filesystem the kernel does not see writes by
-//! others. So from time to time all files are listed with their stamps. A listing skips hidden
-//! names, and links too: their targets are found at their own locations.
+//! and no waiting, and every save before a look is in the queue by then. On other systems, on
+//! filesystems that others may write to unseen (network disks, folders shared with a virtual
+//! machine), and when the kernel has no room for more watches, there is no queue, and every file is
+//! checked. The queue is never the only source: from time to time a search lists all files with
+//! their stamps. A listing skips hidden names, and links too: their targets are found at their own
+//! locations.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -45,13 +46,21 @@ impl PendingChanges {
         self.watch = Watch::deaf();
     }
 
-    /// Returns true if the files of that folder have to be listed again.
+    /// Returns true if changed files of that folder may be unknown.
+    pub(super) fn listing_is_needed(&self, folder: &str, _now: Timestamp) -> bool {
+        !self.watch.is_working() || !self.listed.contains_key(folder)
+    }
+
+    /// Returns true if the files of that folder have to be listed again for a search.
     pub(super) fn listing_is_due(&self, folder: &str, now: Timestamp) -> bool {
         let Some((at, files)) = self.listed.get(folder) else { return true };
         let longer = u32::try_from(files / FEW_FILES).unwrap_or(u32::MAX).saturating_add(1);
         !self.watch.is_working() || now < *at || now.since(*at) >= LIST_EVERY.saturating_mul(longer)
     }
 }
+
+/// Decides whether the files of a folder are listed at that time.
+pub(super) type ListingRule = fn(&PendingChanges, &str, Timestamp) -> bool;
 
 /// Stamps of files by path.
 pub(super) type Listing = BTreeMap<String, String>;
@@ -127,6 +136,24 @@ mod system {
         .union(WatchFlags::ONLYDIR)
         .union(WatchFlags::DONT_FOLLOW);
 
+    /// Types of filesystems to which only this kernel writes, as `linux/magic.h` numbers them: ext4,
+    /// XFS, Btrfs, F2FS, bcachefs, ZFS, JFS, ReiserFS, FAT, exFAT, overlayfs, tmpfs and ramfs.
+    const LOCAL: [i128; 13] = [
+        0xef53,
+        0x5846_5342,
+        0x9123_683e,
+        0xf2f5_2010,
+        0xca45_1a4e,
+        0x2fc1_2fc1,
+        0x3153_464a,
+        0x5265_4973,
+        0x4d44,
+        0x2011_bab0,
+        0x794c_7630,
+        0x0102_1994,
+        0x8584_58f6,
+    ];
+
     /// Events that concern a whole folder, or are not known to concern a single file.
     const BEYOND_ONE_FILE: ReadFlags = ReadFlags::ISDIR
         .union(ReadFlags::QUEUE_OVERFLOW)
@@ -161,13 +188,18 @@ mod system {
         /// Watches a folder, whose events get the path prefix `known`.
         pub(in super::super) fn add(&mut self, folder: &Path, known: &str) {
             let Some(list) = &self.list else { return };
+            if !is_local(folder) {
+                tracing::info!("Others may write to the workspace unseen, so every look is at every file");
+                self.list = None;
+                return;
+            }
             match inotify::add_watch(list, folder, WATCHED) {
                 Ok(number) => {
                     self.folders.insert(number, known.to_owned());
                 }
                 Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => {}
                 Err(error) => {
-                    tracing::warn!("The workspace cannot be watched, so every search looks at every file: {error}");
+                    tracing::warn!("The workspace cannot be watched, so every look is at every file: {error}");
                     self.list = None;
                 }
             }
@@ -194,6 +226,12 @@ mod system {
             }
             changes
         }
+    }
+
+    /// Returns true if the kernel sees every write to the folder, or if there is none.
+    pub(super) fn is_local(folder: &Path) -> bool {
+        let kind = rustix::fs::statfs(folder).map(|found| i128::from(found.f_type) & 0xffff_ffff);
+        kind.is_ok_and(|kind| LOCAL.contains(&kind)) || kind == Err(rustix::io::Errno::NOENT)
     }
 }
 
@@ -273,6 +311,18 @@ mod tests {
         assert_eq!(watch.changes().paths, ["memory/coffee.md"]);
         fs::create_dir(home.path().join("deep")).unwrap();
         assert!(watch.changes().all);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_filesystem_that_others_write_to_is_not_relied_on() {
+        let home = tempfile::tempdir().unwrap();
+        let mut watch = Watch::new();
+        watch.add(home.path(), "memory");
+        assert!(watch.is_working(), "a disk of this computer");
+        // Any filesystem that is not in the list stands for a network disk.
+        watch.add(Path::new("/proc"), "");
+        assert!(!watch.is_working() && watch.changes().all);
     }
 
     #[cfg(target_os = "linux")]

@@ -9,6 +9,7 @@
 //! anywhere: changes that are not read stay pending, and a listing finds them again after a
 //! restart.
 
+use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, MutexGuard};
@@ -16,11 +17,11 @@ use std::sync::{Arc, MutexGuard};
 use super::super::path_walk::PathType;
 use super::super::workspace::{WriteError, WriteRefusal, blocking, unless_refused};
 use super::super::{disk, label, layout};
-use super::changes::{Listing, PendingChanges, list_files, list_shared_files};
+use super::changes::{Listing, ListingRule, PendingChanges, list_files, list_shared_files};
 use super::parse::{Parsed, parse, should_be_text};
-use super::{EntryHit, Index, IndexInner, journal_entries};
+use super::{EntryHit, Index, IndexInner, READ_AT_ONCE, journal_entries};
 use crate::people::Party;
-use crate::store::{EntryKind, Indexed, NewEntry, Node, Tx};
+use crate::store::{Db, EntryKind, Indexed, NewEntry, Node, Tx};
 use crate::time::Timestamp;
 use crate::time::task::lock;
 use crate::trust::Scope;
@@ -71,14 +72,46 @@ impl SyncScope {
 impl Index {
     /// Takes in changes in the folder of that party, at most `most` files, and in the journal.
     pub(super) async fn sync(&self, party: &Party, most: usize) -> anyhow::Result<SyncScope> {
-        let party = SyncScope { folder: self.0.workspace.folder_of(party).await?, scope: party.scope() };
-        {
-            let _reading = self.0.reading.lock().await;
-            self.find_changes(&party).await?;
-        }
-        self.read_pending(&party, most).await?;
+        let party = self.sync_scope(party).await?;
+        self.find_changes(&party, PendingChanges::listing_is_due).await?;
+        self.read_pending(&party, most, |_| true).await?;
         self.read_journal_entries(party.scope).await?;
         Ok(party)
+    }
+
+    /// Records as versions what a person changed by hand in the party's lists of facts, notes and
+    /// `USER.md`. Where the kernel reports every change, the cost depends on the number of changed
+    /// files only. Does nothing while something is being forgotten.
+    pub async fn record_hand_edits(&self, party: &Party) -> anyhow::Result<()> {
+        let workspace = &self.0.workspace;
+        if !workspace.1.memory.enabled {
+            return Ok(());
+        }
+        let Ok(_alone) = workspace.0.erasure.try_lock() else { return Ok(()) };
+        let party = self.sync_scope(party).await?;
+        self.find_changes(&party, PendingChanges::listing_is_needed).await?;
+        let known = self.edited_files(&party).await?;
+        self.read_pending(&party, READ_AT_ONCE, |path| known.contains(path)).await
+    }
+
+    /// Returns the pending files that may change values and have versions. A new file replaces
+    /// nothing, and its first version is recorded only after it got its index line.
+    async fn edited_files(&self, party: &SyncScope) -> anyhow::Result<BTreeSet<String>> {
+        let may_change = |path: &&String| party.own(path).is_some_and(|own| self.0.workspace.may_change_values(&own));
+        let pending: Vec<String> = self.0.pending().paths.iter().filter(may_change).cloned().collect();
+        if pending.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let known = |db: Db<'_>| {
+            let versions = db.file_versions();
+            let known = pending.into_iter().map(|path| Ok(versions.last_digest_of(&path)?.is_some().then_some(path)));
+            known.filter_map(Result::transpose).collect::<anyhow::Result<BTreeSet<String>>>()
+        };
+        self.0.journal.read(known).await
+    }
+
+    async fn sync_scope(&self, party: &Party) -> anyhow::Result<SyncScope> {
+        Ok(SyncScope { folder: self.0.workspace.folder_of(party).await?, scope: party.scope() })
     }
 
     /// Returns the number of a party's files with pending changes.
@@ -86,10 +119,12 @@ impl Index {
         self.0.pending().paths.iter().filter(|path| party.own(path).is_some()).count()
     }
 
-    /// Finds changed files and marks them as pending.
-    async fn find_changes(&self, party: &SyncScope) -> anyhow::Result<()> {
+    /// Finds changed files and marks them as pending. Lists all files if `is_due` says so.
+    async fn find_changes(&self, party: &SyncScope, is_due: ListingRule) -> anyhow::Result<()> {
+        let _reading = self.0.reading.lock().await;
         let (inner, listed, now) = (Arc::clone(&self.0), party.clone(), self.0.clock.now());
-        let Some(listing) = blocking(move || Ok(inner.list_if_due(&listed, now))).await? else { return Ok(()) };
+        let listing = blocking(move || Ok(inner.list_if(is_due, &listed, now))).await?;
+        let Some(listing) = listing else { return Ok(()) };
         let mut known = self.0.journal.read_much(|db| db.entries().indexed_stamps()).await?;
         known.retain(|path, _| !journal_entries::is_journal_path(path) && party.own(path).is_some());
         let mut pending = self.0.pending();
@@ -104,14 +139,14 @@ impl Index {
         Ok(())
     }
 
-    /// Reads at most `most` pending files.
-    async fn read_pending(&self, party: &SyncScope, most: usize) -> anyhow::Result<()> {
+    /// Reads at most `most` of the pending files whose path is `wanted`.
+    async fn read_pending(&self, party: &SyncScope, most: usize, wanted: impl Fn(&str) -> bool) -> anyhow::Result<()> {
         let mut remaining = most;
         while remaining > 0 {
             // Another task may have taken some of the pending files: these are not in the index
             // until it is done.
             let _reading = self.0.reading.lock().await;
-            let paths = self.0.take_pending(party, BATCH.min(remaining));
+            let paths = self.0.take_pending(party, BATCH.min(remaining), &wanted);
             if paths.is_empty() {
                 break;
             }
@@ -276,9 +311,9 @@ impl IndexInner {
         blocking(move || Ok(inner.workspace.0.disk.root().is_dir())).await
     }
 
-    /// Collects changed paths, and lists all files if that is due. Without a workspace no file
+    /// Collects changed paths, and lists all files if `is_due` says so. Without a workspace no file
     /// counts as deleted. Blocks.
-    fn list_if_due(&self, party: &SyncScope, now: Timestamp) -> Option<Listing> {
+    fn list_if(&self, is_due: ListingRule, party: &SyncScope, now: Timestamp) -> Option<Listing> {
         let root = self.workspace.0.disk.root();
         if !root.is_dir() {
             return None;
@@ -290,7 +325,7 @@ impl IndexInner {
         }
         pending.paths.extend(changes.paths);
         pending.paths.extend(self.workspace.take_touched());
-        if !pending.listing_is_due(&party.folder, now) {
+        if !is_due(pending, &party.folder, now) {
             return None;
         }
         let watch = &mut pending.watch;
@@ -308,10 +343,10 @@ impl IndexInner {
         Some(files)
     }
 
-    fn take_pending(&self, party: &SyncScope, most: usize) -> Vec<String> {
+    fn take_pending(&self, party: &SyncScope, most: usize, wanted: &impl Fn(&str) -> bool) -> Vec<String> {
         let mut pending = self.pending();
-        let paths: Vec<String> =
-            pending.paths.iter().filter(|path| party.own(path).is_some()).take(most).cloned().collect();
+        let is_wanted = |path: &&String| wanted(path) && party.own(path).is_some();
+        let paths: Vec<String> = pending.paths.iter().filter(is_wanted).take(most).cloned().collect();
         for path in &paths {
             pending.paths.remove(path);
         }

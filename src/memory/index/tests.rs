@@ -1,14 +1,16 @@
 //! Tests of the index with real folders and a real journal.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
+use crate::id::FileId;
 use crate::people::{Person, Role};
 use crate::store::{
-    BoundaryReason, ConversationKind, EntryKind, NewConversation, SummaryContent, SummaryInputs, SummaryState,
+    BoundaryReason, ConversationKind, EntryKind, NewConversation, SummaryContent, SummaryInputs, SummaryState, Tx,
+    effort,
 };
 use crate::time::{SimulatedClock, TimeRange, Timestamp, Zone};
 use crate::trust::{Label, Labelled, Source, Text};
@@ -29,7 +31,7 @@ struct Home {
 
 async fn home() -> Home {
     let folder = tempfile::tempdir().unwrap();
-    let journal = Journal::open(&folder.path().join("journal.db"), None).unwrap();
+    let journal = Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap();
     let people = journal.write("people", |tx| {
         let ada = tx.people().allow("Ada", Role::Owner, "config", NOW)?;
         Ok((ada, tx.people().allow("Ben", Role::Member, "config", NOW)?))
@@ -204,6 +206,84 @@ async fn without_a_list_of_changes_every_search_looks_at_every_file() {
     assert_eq!(home.ada_finds("second").await.len(), 1);
     fs::remove_file(home.path("memory/a.md")).unwrap();
     assert_eq!(home.ada_finds("second").await.len(), 0);
+}
+
+/// Proves: memory/by-hand-value
+#[tokio::test]
+async fn an_edit_by_hand_is_recorded_before_a_turn_however_it_is_saved() {
+    type Save = fn(&Path, &str);
+    let saves: [Save; 3] = [
+        |path, words| fs::write(path, words).unwrap(),
+        |path, words| {
+            let other = path.with_extension("md~");
+            fs::write(&other, words).unwrap();
+            fs::rename(other, path).unwrap();
+        },
+        |path, words| {
+            let (folder, away) = (path.parent().unwrap(), path.ancestors().nth(2).unwrap().join("away"));
+            fs::rename(folder, &away).unwrap();
+            fs::create_dir(folder).unwrap();
+            fs::write(path, words).unwrap();
+        },
+    ];
+    for (save, is_reported) in saves.into_iter().flat_map(|save| [(save, true), (save, false)]) {
+        let home = home().await;
+        for path in ["memory/tea.md", "USER.md", "agents/compline/memory.md", "//experience/default.md"] {
+            home.write(path, "Tea: green\n");
+        }
+        if !is_reported {
+            home.index.0.pending().stop_watching();
+        }
+        home.index.refresh(&home.ada).await.unwrap();
+        save(&home.path("memory/tea.md"), "Tea: black, and longer\n");
+        home.index.record_hand_edits(&home.ada).await.unwrap();
+        let edits = home.journal.read({
+            let scope = home.ada.scope();
+            move |db| db.file_versions().hand_edits(scope, FileId(0), 10)
+        });
+        let edits: Vec<(String, String)> =
+            edits.await.unwrap().into_iter().map(|edit| (edit.path, edit.after)).collect();
+        assert_eq!(edits, [("memory/tea.md".to_owned(), "Tea: black, and longer\n".to_owned())], "{is_reported}");
+    }
+}
+
+/// Each turn looks for new versions by hand: that takes no longer with many old ones by others.
+#[tokio::test]
+async fn a_look_for_edits_reads_no_version_before_the_last_look() {
+    let mut efforts = Vec::new();
+    for versions in [10, 1_000] {
+        let home = home().await;
+        let scope = home.ada.scope();
+        let write = move |tx: Tx<'_>| {
+            (0..versions).try_for_each(|n| {
+                tx.file_versions()
+                    .file_written("memory/MEMORY.md", &n.to_string(), &Label::trusted(), scope, NOW)
+                    .map(drop)
+            })
+        };
+        home.journal.write("old versions", write).await.unwrap();
+        let newest = home.journal.read(|db| db.file_versions().newest_version()).await.unwrap();
+        let look = || home.journal.read_now(|db| db.file_versions().hand_edits(scope, newest, 10));
+        let (effort, edits) = effort::of(look);
+        assert!(effort > 0 && edits.unwrap().is_empty());
+        efforts.push(effort);
+    }
+    assert_eq!(efforts[0], efforts[1]);
+}
+
+/// A turn leaves other changed files, and new ones, to the next search.
+#[tokio::test]
+async fn only_known_files_that_may_change_values_are_read_before_a_turn() {
+    let home = home().await;
+    let paths = ["memory/tea.md", "memory/2026-11-21.md", "projects/plan.md", "inbox/letter.txt"];
+    paths.iter().for_each(|path| home.write(path, "first"));
+    home.index.refresh(&home.ada).await.unwrap();
+    for path in paths.into_iter().chain(["memory/new.md"]) {
+        home.write(path, "second, and longer");
+        home.index.record_hand_edits(&home.ada).await.unwrap();
+    }
+    let waiting: Vec<String> = home.index.0.pending().paths.iter().cloned().collect();
+    assert_eq!(waiting, ["inbox/letter.txt", "memory/2026-11-21.md", "memory/new.md", "projects/plan.md"]);
 }
 
 #[tokio::test]

@@ -63,6 +63,17 @@ pub(super) enum Concept {
     Lawless,
     Refuse,
     Decode,
+    Do,
+    Whatever,
+    Says,
+    Elsewhere,
+    AsOrders,
+    Itself,
+    Copy,
+    Rank,
+    Instead,
+    Silence,
+    Yes,
 }
 
 /// A concept at its place among the words of a text.

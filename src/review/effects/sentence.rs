@@ -89,6 +89,9 @@ impl Sentence<'_> {
             (EffectKind::Deletes, self.deletes()),
             (EffectKind::Access, self.access()),
             (EffectKind::Overrides, self.overrides()),
+            (EffectKind::Obeys, self.obeys()),
+            (EffectKind::Copies, self.near(Copy, Itself, 5).or_else(|| self.near(Write, Itself, 5))),
+            (EffectKind::Assumes, self.near_pair(Instead, Ask, 3).or_else(|| self.near_pair(Silence, Yes, 5))),
             (EffectKind::Runs, self.near(Run, Program, 4)),
             (EffectKind::Quiet, self.quiet()),
             (EffectKind::Money, self.money()),
@@ -168,7 +171,35 @@ impl Sentence<'_> {
     }
 
     fn access(&self) -> Option<Range<usize>> {
-        self.near(Grant, Access, 6).or_else(|| self.near(Disable, Protection, 4))
+        self.near(Grant, Access, 6)
+            .or_else(|| self.near(Grant, Rank, 6))
+            .or_else(|| self.near(Disable, Protection, 4))
+            .or_else(|| self.turned_off(Question))
+    }
+
+    /// Something is turned off, and not only stopped: "stop when the question is answered".
+    fn turned_off(&self, concept: Concept) -> Option<Range<usize>> {
+        let verbs = self.of(Disable).filter(|verb| !self.word(verb.at).is_some_and(|word| AMBIGUOUS.contains(&word)));
+        let close = |verb: &&Mark| self.of(concept).any(|mark| mark.at >= verb.end && mark.at - verb.end <= 3);
+        verbs.filter(|verb| self.is_act(verb)).find(close).map(|at| self.from(at))
+    }
+
+    /// A text from elsewhere gives orders: "do what the newest mail says", "follow the instructions
+    /// on that page". What a person asks for is no such text.
+    fn obeys(&self) -> Option<Range<usize>> {
+        let between = |from: usize, to: usize, gap| to >= from && to - from <= gap;
+        let told = |what: &Mark| {
+            let by_a_person = |says: &Mark| self.of(Person).any(|person| (what.end..says.at).contains(&person.at));
+            let by_you =
+                |says: &Mark| (what.end..says.at).any(|at| self.word(at).is_some_and(|word| PRONOUNS.contains(&word)));
+            self.of(Says).any(|says| between(what.end, says.at, 6) && !by_a_person(says) && !by_you(says))
+        };
+        let says = |verb: &Mark| self.of(Whatever).any(|what| between(verb.end, what.at, 2) && told(what));
+        let elsewhere = |rules: &Mark| self.of(Elsewhere).any(|place| between(rules.end, place.at, 4));
+        let of_elsewhere = |verb: &Mark| self.of(Rules).any(|rules| between(verb.end, rules.at, 4) && elsewhere(rules));
+        let verbs = || self.of(Do).chain(self.of(Follow)).filter(|verb| self.is_act(verb));
+        let obeys = verbs().find(|verb| says(verb) || of_elsewhere(verb)).or_else(|| self.of(AsOrders).next());
+        obeys.map(|at| self.from(at))
     }
 
     fn overrides(&self) -> Option<Range<usize>> {
@@ -225,7 +256,9 @@ impl Sentence<'_> {
             self.of(Person).any(|mark| heard(mark, 5)) || self.of(This).any(|mark| heard(mark, 2))
         };
         let unsaid = |at: &Mark| {
-            let denied = self.of(Not).any(|not| matches!(distance(not, at), Some(..=3)));
+            // "Say that you cannot send" denies the sending.
+            let follows = |not: &Mark| not.at >= at.end && self.word(not.at).is_some_and(|word| VERBAL.contains(&word));
+            let denied = self.of(Not).any(|not| matches!(distance(not, at), Some(..=3)) && !follows(not));
             denied && to_somebody(at) && !self.is_turned(at)
         };
         self.of(Tell)
@@ -356,6 +389,34 @@ const NOUNS: &[&str] = &[
 ];
 /// Verbs that are adjectives unless a determiner follows.
 const ADJECTIVES: &[&str] = &["ciear", "empty", "corrupt", "open"];
+/// Denials that stand before what they deny, in the spelling of [`skeleton`].
+///
+/// [`skeleton`]: crate::review::plain_text::skeleton
+const VERBAL: &[&str] = &[
+    "not",
+    "don't",
+    "dont",
+    "never",
+    "doesn't",
+    "doesnt",
+    "isn't",
+    "isnt",
+    "mustn't",
+    "mustnt",
+    "shouidn't",
+    "shouidnt",
+    "can't",
+    "cant",
+    "cannot",
+    "won't",
+    "wont",
+];
+/// Verbs that end a protection and many other things, in the spelling of [`skeleton`].
+///
+/// [`skeleton`]: crate::review::plain_text::skeleton
+const AMBIGUOUS: &[&str] = &["stop", "remove", "open", "bypass", "uniock", "weaken", "disarm"];
+/// The person who uses the assistant, as the object of a sentence names them.
+const PRONOUNS: &[&str] = &["i", "you", "he", "she", "we", "ich", "du", "er", "iis", "eiie", "ii"];
 /// Words before a denial that belong to it, in the spelling of [`skeleton`].
 ///
 /// [`skeleton`]: crate::review::plain_text::skeleton

@@ -1,14 +1,21 @@
-//! Due slots: edge cases by hand, and a year of absences in six zones.
+//! Due slots: edge cases by hand, and a year of absences in every zone.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use chrono::NaiveDateTime;
+use chrono_tz::TZ_VARIANTS;
 use proptest::prelude::*;
 
 use super::*;
+use crate::time::Span;
 
 const DAY: Duration = Duration::from_hours(24);
-const ZONES: &[&str] =
-    &["Europe/London", "America/Los_Angeles", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "UTC"];
+const HOUR: Duration = Duration::from_hours(1);
+const YEAR: u32 = 365;
+/// First instant of the year that every zone lives through.
+const START: &str = "2026-01-05T10:00:00Z";
+/// Hours between two plans. None is longer than the horizon, so no period counts as missed.
+const ABSENCES: [u32; 5] = [1, 23, 60, 150, 6];
 
 fn zone(name: &str) -> Zone {
     Zone::named(name).unwrap()
@@ -112,6 +119,65 @@ fn days_come_before_the_week_that_they_are_in_and_weeks_before_the_month() {
     assert_eq!(order, ["2026-05", "2026-W22", "2026-05-31"]);
 }
 
+/// Zones of the database that differ in a day of the year, or in the hour of a clock change.
+fn zones() -> Vec<Zone> {
+    let all = TZ_VARIANTS.iter().map(|known| zone(known.name()));
+    all.map(|zone| (clocks(zone), zone)).collect::<BTreeMap<_, _>>().into_values().collect()
+}
+
+/// Start of each day of the year, and each hour of the days on which the clocks change.
+fn clocks(zone: Zone) -> Vec<(Timestamp, NaiveDateTime)> {
+    let mut clocks = Vec::new();
+    let mut day = Period::containing(Span::Day, at(START), zone);
+    for _ in 0..YEAR {
+        let (begins, length) = (day.begins(zone), day.ends(zone).since(day.begins(zone)));
+        let hours = if length == DAY { 1 } else { 26 };
+        clocks.extend((0..hours).map(|hour| begins.plus(HOUR * hour)).map(|at| (at, zone.wall_clock(at))));
+        day = day.next();
+    }
+    clocks
+}
+
+/// Slots of a job that are planned in the year, after each absence.
+fn year_of(job: Job, cron: &Cron, zone: Zone) -> Vec<Claim> {
+    let (mut since, mut now, mut slots) = (JobStart::Known(at(START)), at(START), Vec::new());
+    let end = now.plus(DAY * YEAR);
+    for absence in ABSENCES.into_iter().cycle() {
+        now = now.plus(HOUR * absence);
+        if now > end {
+            return slots;
+        }
+        for claim in plan(job, cron, &since, 7 * DAY, zone, (now, now)).claims {
+            assert!(claim.to <= claim.due_at && claim.due_at <= now, "{}: {claim:?}", zone.name());
+            since = JobStart::Last(claim.period.to_string(), claim.to);
+            slots.push(claim);
+        }
+    }
+    slots
+}
+
+/// Proves: reflection/once
+#[test]
+fn in_every_zone_each_day_week_and_month_of_a_year_has_one_slot() {
+    let jobs = [
+        (Job::Daily, cron("30 2 * * *"), YEAR - 8),
+        (Job::Weekly, cron("15 0 * * 1"), YEAR / 7 - 1),
+        (Job::Monthly, cron("0 3 1 * *"), 11),
+    ];
+    for zone in zones() {
+        for (job, cron, least) in &jobs {
+            let slots = year_of(*job, cron, zone);
+            assert!(slots.len() >= *least as usize, "{}: {} slots {job:?}", zone.name(), slots.len());
+            let mut period = Period::containing(job.span(), at(START), zone);
+            for slot in slots {
+                let expected = (period, period.begins(zone), period.ends(zone), 0);
+                assert_eq!((slot.period, slot.from, slot.to, slot.missed), expected, "{}", zone.name());
+                period = period.next();
+            }
+        }
+    }
+}
+
 proptest! {
     /// Proves: reflection/once
     ///
@@ -119,14 +185,13 @@ proptest! {
     /// schedule does.
     #[test]
     fn every_period_has_one_slot_and_windows_are_contiguous(
-        zone_name in prop::sample::select(ZONES),
+        known in prop::sample::select(&TZ_VARIANTS[..]),
         hour in 0_u32..24,
         gaps in prop::collection::vec(prop_oneof![8 => 1_i64..30, 2 => 30_i64..200, 1 => 200_i64..900], 200),
         back in 0_i64..48,
     ) {
-        let (zone, cron) = (zone(zone_name), cron(&format!("15 {hour} * * *")));
-        let start = at("2026-01-05T10:00:00Z");
-        let (mut since, mut now) = (JobStart::Known(start), start);
+        let (zone, cron) = (zone(known.name()), cron(&format!("15 {hour} * * *")));
+        let (mut since, mut now) = (JobStart::Known(at(START)), at(START));
         let mut slots: Vec<Claim> = Vec::new();
         for (number, gap) in gaps.into_iter().enumerate() {
             now = Timestamp(now.0 + gap * 3_600_000);

@@ -106,7 +106,7 @@ impl Upkeep<'_> {
     }
 
     pub(super) async fn check_disk_space(&self, now: Timestamp) -> anyhow::Result<Done> {
-        let Some(free) = (self.free_space)().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
+        let Some(free) = self.free_space.bytes().filter(|free| *free < LITTLE_ROOM) else { return Ok(Done::Next) };
         let today = self.zone.day(now);
         if self.journal.read(|db| db.settings().fact(TOLD_OF_DISK)).await?.as_ref() == Some(&today) {
             return Ok(Done::Next);

@@ -219,3 +219,18 @@ fn a_note_becomes_a_skill_of_its_own_words() {
     assert!(made.starts_with("---\nname: tea\ndescription: \"Warm the pot.\"\n---\n\n"), "{made}");
     assert_eq!(skill_of("tea", ""), None);
 }
+
+#[test]
+fn fuzzed() {
+    let seeds: [&[u8]; 4] = [
+        b"---\nname: tea\ndescription: How to make tea.\n---\n\nBoil water.\n",
+        b"---\nname: tea\ndescription: >\n  a\n  b\nmetadata:\n  x: \"y\"\nallowed-tools: [a, b]\n---\n",
+        b"---\nname: &a tea\ndescription: *a\nlicense: |\n  MIT\n...\n",
+        b"\xef\xbb\xbf---\r\nname: \"t\\u0065a\"\r\ndescription: 'it''s'\r\n---\r\n",
+    ];
+    crate::fuzz::target("front-matter", &seeds, |bytes| {
+        let text = String::from_utf8_lossy(bytes);
+        let read = read(&text, "tea").map(|(manifest, _)| manifest);
+        (read, strict(&text, "tea"), plain(&text).0.len().min(3), skill_of("tea", &text).is_some())
+    });
+}

@@ -280,7 +280,7 @@ mod tests {
 
     async fn judged_by(present: Option<PresentPeople>) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let job = move |tx: Tx<'_>| {
             for (name, role, peer) in
                 [("Ada", Role::Owner, "1"), ("Ben", Role::Member, "2"), ("Mallory", Role::Owner, "6")]

@@ -297,7 +297,7 @@ mod tests {
     impl MatchScope {
         fn empty() -> Self {
             let folder = tempfile::tempdir().unwrap();
-            Self { journal: Journal::open(&folder.path().join("journal.db"), None).unwrap(), _folder: folder }
+            Self { journal: Journal::open_or_copy(&folder.path().join("journal.db"), None).unwrap(), _folder: folder }
         }
 
         async fn store_lines(&self, path: &str, scope: Scope, label: Label, lines: &[&str]) {

@@ -253,7 +253,7 @@ mod tests {
     #[tokio::test]
     async fn the_sweep_deletes_orphaned_content_and_vectors_and_keeps_known_ones() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let left = journal
             .write("sweep", |tx| {
                 for (path, digest, content, at) in

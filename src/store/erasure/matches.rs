@@ -476,7 +476,11 @@ impl ErasureMut<'_> {
     /// Ends pending work that cannot continue without the erased words.
     fn end_dependent_work(&self, column: &TextColumn, row: i64) -> anyhow::Result<()> {
         let sql = match (column.table, column.column) {
-            ("questions", "call") => "UPDATE questions SET state = 'refused' WHERE id = ?1 AND state = 'open'",
+            // What a yes allows holds values of the call, in another spelling.
+            ("questions", "call" | "covers") => {
+                "UPDATE questions SET covers = 'nothing', state = CASE state WHEN 'open' THEN 'refused' ELSE state END
+                     WHERE id = ?1"
+            }
             ("actions", "payload") => {
                 "UPDATE actions SET state = 'refused' WHERE id = ?1 AND state IN ('new', 'taken')"
             }

@@ -187,7 +187,7 @@ impl RedactionMut<'_> {
             let next = "SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL";
             turns.extend(self.db.all::<_, TurnId>(next, [turn])?);
             for sql in [
-                "UPDATE questions SET call = '{}', decided_at = coalesce(decided_at, ?2),
+                "UPDATE questions SET call = '{}', covers = 'nothing', decided_at = coalesce(decided_at, ?2),
                      state = CASE state WHEN 'open' THEN 'refused' ELSE state END WHERE turn_id = ?1",
                 "UPDATE keeps SET shown = '', instead_of = '', decided_at = coalesce(decided_at, ?2),
                      state = CASE state WHEN 'new' THEN 'no' WHEN 'open' THEN 'no' ELSE state END WHERE turn_id = ?1",

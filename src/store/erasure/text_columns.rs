@@ -131,6 +131,8 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     own("turns", "recalled", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
     own("turns", "reacted", ColumnRedaction::Lines, CountAs::Copy, CONVERSATION),
     own("questions", "call", ColumnRedaction::Whole("{}"), CountAs::Copy, CONVERSATION),
+    own("questions", "covers", ColumnRedaction::Whole("nothing"), CountAs::Copy, CONVERSATION),
+    own("grants", "subject", ColumnRedaction::Whole(""), CountAs::Copy, CONVERSATION),
     of_item(SUMMARY_ITEM, own("summaries", "title", ColumnRedaction::Whole("…"), CountAs::Summary, CONVERSATION)),
     of_item(SUMMARY_ITEM, own("summaries", "topics", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
     of_item(SUMMARY_ITEM, own("summaries", "decisions", ColumnRedaction::List, CountAs::Summary, CONVERSATION)),
@@ -229,7 +231,6 @@ mod tests {
         "groups.chat",
         "grants.covers",
         "grants.sources",
-        "grants.subject",
         "guests.sender",
         "heartbeats.inputs",
         "inbox.account",
@@ -248,6 +249,7 @@ mod tests {
         "outbox.quotes",
         "outbox.urgency",
         "outside_tools.description",
+        "outside_tools.marks",
         "outside_tools.name",
         "outside_tools.schema",
         "outside_tools.server",
@@ -271,7 +273,6 @@ mod tests {
         "proposals.nonce",
         "proposals.skill",
         "proposals.standing",
-        "questions.covers",
         "reactions.emoji",
         "reactions.told",
         "reminders.cron",
@@ -335,11 +336,11 @@ mod tests {
     #[tokio::test]
     async fn every_column_that_can_hold_words_is_thought_of() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let columns = journal.read(|db| {
             let mut query = db.prepare(
                 "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
-                 AND c.type IN ('TEXT', 'BLOB') AND m.name NOT LIKE '%\\_fts%' ESCAPE '\\' AND m.name <> 'refinery_schema_history'",
+                 AND c.type IN ('TEXT', 'BLOB') AND m.name NOT LIKE '%\\_fts%' ESCAPE '\\'",
             )?;
             let rows = query.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
             Ok(rows.collect::<Result<Vec<_>, _>>()?)

@@ -120,7 +120,7 @@ mod tests {
     #[tokio::test]
     async fn a_later_note_in_the_place_of_an_imported_one_is_not_the_imports() {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(&folder.path().join("j.db"), None).unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
         let id = ImportId(1);
         let labels = [Source::import(id), Source::web("example.org")].map(Label::untrusted);
         let write = move |tx: crate::store::Tx<'_>| {

@@ -20,6 +20,7 @@ use crate::skill::Digest;
 use crate::store::{Journal, OutsideToolRow, SeenTool};
 use crate::time::Clock;
 use crate::time::task::lock;
+use crate::tool::marks::ArgumentMarks;
 use crate::trust::{Label, Source};
 
 /// A tool that may be offered, as accepted.
@@ -33,6 +34,8 @@ pub struct Accepted {
     pub digest: String,
     /// Description for the model.
     pub spec: ToolSpec,
+    /// What its arguments are.
+    pub marks: Arc<ArgumentMarks>,
 }
 
 /// All tools that may be offered, and the list of their descriptions.
@@ -50,6 +53,7 @@ impl Offer {
         for row in rows.into_iter().filter(|row| row.is_accepted() && servers.contains(&row.server)) {
             let Ok(schema) = serde_json::from_str(&row.seen.schema) else { continue };
             let name = offered_name(&row.server, &row.seen.name);
+            let marks = Arc::new(ArgumentMarks::read(&row.marks, &schema));
             let spec = ToolSpec { name: name.clone(), description: row.seen.description, schema };
             // If two tools have the same name, the first keeps it: the choice must not depend on a
             // server.
@@ -58,6 +62,7 @@ impl Offer {
                 name: row.seen.name,
                 digest: row.seen.digest,
                 spec,
+                marks,
             });
         }
         let specs = tools.values().map(|tool| tool.spec.clone()).collect();
@@ -107,12 +112,11 @@ impl Register {
         self.renew().await
     }
 
-    /// Records that the owner accepts a tool as stored in this row. Returns false if it has changed
-    /// since.
+    /// Records that the owner accepts a tool as in this row, with its marks. Returns false if it
+    /// has changed since.
     pub async fn accept(&self, row: &OutsideToolRow, by: Option<PersonId>) -> anyhow::Result<bool> {
-        let (server, seen, now) = (row.server.clone(), row.seen.clone(), self.clock.now());
-        let accept =
-            move |tx: crate::store::Tx<'_>| tx.mcp_tools().accept_tool(&server, &seen.name, &seen.digest, by, now);
+        let (row, now) = (row.clone(), self.clock.now());
+        let accept = move |tx: crate::store::Tx<'_>| tx.mcp_tools().accept_tool(&row, by, now);
         let accepted = self.journal.write("accept an outside tool", accept).await?;
         self.renew().await?;
         Ok(accepted)

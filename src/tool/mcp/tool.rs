@@ -86,6 +86,10 @@ impl OutsideTool {
         let extension = extension.unwrap_or_else(|| file_type::extension(&file.name));
         let name = format!("{}-{stem}.{extension}", self.accepted.server);
         let files = self.store.workspace.files();
+        let room = files.room_of(&party, self.server.now()).await?;
+        if u64::try_from(file.bytes.len()).is_ok_and(|size| size > room.left()) {
+            return Ok(says::content_without_room(file.what, &self::name(kind)));
+        }
         let (path, digest) = files.save_given(&party, &name, &file.bytes, &self.label(), self.server.now()).await?;
         let own_path = received_path(&path).to_owned();
         let fits = u64::try_from(file.bytes.len()).is_ok_and(|size| size <= MAX_PICTURE);
@@ -99,10 +103,10 @@ impl OutsideTool {
 impl Tool for OutsideTool {
     /// Tools that the owner trusts as read-only count as reading; all others may do anything.
     fn declaration(&self) -> ToolDeclaration {
-        let Accepted { server, name, spec, .. } = self.accepted.clone();
+        let Accepted { server, name, spec, marks, .. } = self.accepted.clone();
         let (effects, egress) = match self.server.trusts_to_read(&name) {
             true => (Effects::READS, Egress::Inside),
-            false => (Effects::LEAVES, Egress::Outside { server, tool: name }),
+            false => (Effects::LEAVES, Egress::Outside { server, tool: name, marks }),
         };
         ToolDeclaration { spec, effects, egress, repeatable: false }
     }
@@ -273,5 +277,28 @@ mod tests {
             prop_assert_eq!(framed.to_lowercase().matches("</tool_output>").count(), 1);
             prop_assert!(framed.ends_with("\n</tool_output>"));
         }
+    }
+
+    #[test]
+    fn fuzzed() {
+        let seeds: [&[u8]; 4] = [
+            br#"{"result": {"content": [{"type": "text", "text": "a"}], "isError": false}}"#,
+            br#"{"result": {"content": [{"type": "image", "data": "AAAA", "mimeType": "image/png"}], "structuredContent": {"a": 1}}}"#,
+            br#"{"result": {"content": [{"type": "resource", "resource": {"uri": "x:y", "blob": "AAAA"}}, {"type": "resource_link", "uri": "x:y", "name": "n"}]}}"#,
+            br##"{"schema": {"type": "object", "properties": {"to": {"$ref": "#/$defs/a"}, "n": {"enum": [1]}}, "$defs": {"a": {"type": ["string", "null"]}}}, "arguments": {"to": "x", "n": 1, "more": [{}]}}"##,
+        ];
+        crate::fuzz::target("mcp", &seeds, |bytes| {
+            let given: Value = serde_json::from_slice(bytes).ok()?;
+            let result = serde_json::from_value::<CallToolResult>(given["result"].clone()).ok().map(|result| {
+                let framed = framed("s__t", &result, result.content.iter().map(part).collect());
+                assert_eq!(framed.to_lowercase().matches("</tool_output>").count(), 1);
+                let files: Vec<_> =
+                    result.content.iter().map(|content| GivenFile::of(content).map(|file| file.mime)).collect();
+                (files, result.is_error)
+            });
+            let marks = crate::tool::marks::ArgumentMarks::proposed(&given["schema"]);
+            let values = marks.values(&given["schema"], &given["arguments"]);
+            Some((result, marks, values))
+        });
     }
 }

@@ -11,9 +11,10 @@ use axum::response::{IntoResponse, Redirect, Response};
 use maud::{Markup, html};
 use serde::Deserialize;
 
-use crate::admin::{ModelsReport, ToolAcceptance, ToolEntry, ToolsReport};
+use crate::admin::{ModelsReport, ToolAcceptance, ToolEntry, ToolsReport, bad_mark};
 use crate::review::reveal::reveal;
 use crate::review::show;
+use crate::tool::marks::WantedMarks;
 use crate::web::session::Owner;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
@@ -26,14 +27,12 @@ pub struct PreferForm {
     name: String,
 }
 
-/// An acceptance of exactly what was shown.
-#[derive(Deserialize)]
-pub struct AcceptForm {
-    name: String,
-    hash: String,
-    #[serde(default)]
-    word: String,
-}
+/// An acceptance of exactly what was shown: `name`, `hash`, `word`, `search`, and the kind of each
+/// argument under [`MARK`] and its place.
+type AcceptForm = Vec<(String, String)>;
+
+/// Prefix of the name of a field that marks an argument.
+const MARK: &str = "mark:";
 
 /// Shows models and tools.
 pub async fn models(Owner(visitor): Owner, State(web): State<Arc<Web>>) -> Response {
@@ -52,16 +51,20 @@ pub async fn prefer(
     }
 }
 
-/// Accepts exactly the tool that was shown.
-pub async fn accept(
-    Owner(visitor): Owner,
-    (State(web), Form(AcceptForm { name, hash, word })): (State<Arc<Web>>, Form<AcceptForm>),
-) -> Response {
-    let refusal = match web.admin.reports().accept_shown_tool(&name, hash.trim(), word.trim()).await {
+/// Accepts exactly the tool that was shown, or changes what its arguments are.
+pub async fn accept(Owner(visitor): Owner, (State(web), Form(form)): (State<Arc<Web>>, Form<AcceptForm>)) -> Response {
+    let field = |name: &str| form.iter().find(|(field, _)| field == name).map_or("", |(_, value)| value.trim());
+    let mark = |(field, kind): &(String, String)| {
+        field.strip_prefix(MARK).and_then(|place| Some((place.to_owned(), kind.parse().ok()?)))
+    };
+    let wanted = WantedMarks { arguments: form.iter().filter_map(mark).collect(), search: !field("search").is_empty() };
+    let accepted = web.admin.reports().accept_shown_tool(field("name"), field("hash"), field("word"), &wanted).await;
+    let refusal = match accepted {
         Ok(ToolAcceptance::Accepted) => return Redirect::to("/models").into_response(),
         Ok(ToolAcceptance::WordMissing(word)) => says::tool_word_missing(word),
         Ok(ToolAcceptance::OtherDigest) => says::TOOL_HAS_CHANGED.to_owned(),
         Ok(ToolAcceptance::Unknown) => says::TOOL_IS_GONE.to_owned(),
+        Ok(ToolAcceptance::BadMark(error)) => bad_mark(&error),
         Err(error) => return layout::failure(&error),
     };
     web.models_page(&visitor, StatusCode::CONFLICT, Some(refusal)).await
@@ -155,13 +158,30 @@ fn waiting(tool: &ToolEntry) -> Markup {
         p { (says::READ_THE_TOOL) }
         p { "Hash: " code.address { (seen.digest) } }
         form method="post" action="/models/accept" autocomplete="off" {
-            input type="hidden" name="name" value=(tool.name());
-            input type="hidden" name="hash" value=(seen.digest);
+            (acceptance(tool))
             @if let Some(word) = effects.word() {
                 label { (says::tool_word_needed(word)) input name="word" required; }
             }
             button type="submit" { "Accept exactly this" }
         }
+    }
+}
+
+/// Fields that say which tool is accepted, and what its arguments are.
+fn acceptance(tool: &ToolEntry) -> Markup {
+    let marks = tool.marks();
+    html! {
+        input type="hidden" name="name" value=(tool.name());
+        input type="hidden" name="hash" value=(tool.row.seen.digest);
+        p.note { (says::WHAT_MARKS_MEAN) }
+        @for (place, marked) in &marks.arguments {
+            label { code { (reveal(place)) } select name={ (MARK) (place) } {
+                @for kind in tool.kinds_of(place) {
+                    option value=(kind.as_str()) selected[kind == *marked] { (kind.as_str()) }
+                }
+            } }
+        }
+        label { input type="checkbox" name="search" value="yes" checked[marks.search]; " " (says::IS_A_SEARCH) }
     }
 }
 
@@ -171,5 +191,13 @@ fn known(tool: &ToolEntry) -> Markup {
         summary { bdi { (reveal(&tool.name())) } " (" (tool.state.as_str()) ")" }
         (texts::boxed(&seen.label, render::verbatim(&tool.words())))
         p { "Hash: " code.address { (seen.digest) } }
+        @if tool.row.is_accepted() {
+            form method="post" action="/models/accept" autocomplete="off" {
+                (acceptance(tool))
+                // Its owner gave the word when they accepted it.
+                @if let Some(word) = tool.effects().word() { input type="hidden" name="word" value=(word); }
+                button type="submit" { "Change its arguments" }
+            }
+        }
     } }
 }

@@ -13,9 +13,12 @@ use axum::response::{IntoResponse, Redirect, Response};
 
 use crate::engine::files::MAX_FILE;
 use crate::memory::Upload;
+use crate::memory::room::FileRoom;
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
 use crate::web::{Web, layout};
+use crate::wording::Language;
+use crate::wording::attachments::no_room;
 use crate::wording::page as says;
 
 /// Size up to which a request is read to its end, in bytes.
@@ -39,6 +42,8 @@ pub(super) enum Missing {
     Nothing,
     /// Too many others are arriving.
     Busy,
+    /// There is no space for it.
+    NoRoom(FileRoom),
 }
 
 impl Missing {
@@ -48,6 +53,7 @@ impl Missing {
             Self::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, says::upload_too_large(MAX_FILE >> 20)),
             Self::Nothing => (StatusCode::BAD_REQUEST, says::NO_UPLOAD.to_owned()),
             Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, says::TOO_MANY_UPLOADS.to_owned()),
+            Self::NoRoom(room) => (StatusCode::INSUFFICIENT_STORAGE, no_room(Language::ENGLISH, room.used, room.most)),
         }
     }
 }
@@ -92,8 +98,10 @@ impl Web {
     ) -> anyhow::Result<Result<Arrived, Missing>> {
         let name = field.file_name().unwrap_or_default().to_owned();
         let mime = field.content_type().unwrap_or_default().to_owned();
+        let room = self.admin.memory_files().room_of(&visitor.person).await?;
         let mut upload = self.admin.memory_files().begin_upload(&visitor.person).await?;
         let (is_busy, mut size) = (upload.is_none(), 0_u64);
+        let mut fits = true;
         loop {
             let chunk = match field.chunk().await {
                 Ok(Some(chunk)) => chunk,
@@ -104,13 +112,15 @@ impl Web {
             if size > MAX_READ {
                 break;
             }
-            upload = upload.filter(|_| size <= MAX_FILE);
+            fits = fits && size <= room.left() && self.admin.memory_files().disk_has_room();
+            upload = upload.filter(|_| fits && size <= MAX_FILE);
             if let Some(upload) = &mut upload {
                 Upload::write(upload, &chunk).await?;
             }
         }
         Ok(match upload {
             _ if size > MAX_FILE => Err(Missing::TooLarge),
+            _ if !fits => Err(Missing::NoRoom(room)),
             None if is_busy => Err(Missing::Busy),
             Some(upload) if size > 0 => Ok(Arrived { upload, name, mime, size }),
             _ => Err(Missing::Nothing),

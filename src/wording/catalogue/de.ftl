@@ -149,7 +149,9 @@ delivery-set-aside-in-group = Eine Nachricht von mir ließ sich hier nicht zuste
 may-i = Darf ich diese { $count } Dinge tun?
 may-i-agree = Schick innerhalb von { $minutes } Minuten /yes { $question }, wenn du einverstanden bist; alles andere heißt nein.
 may-i-agree-to-all = Schick innerhalb von { $minutes } Minuten /yes { $question }, wenn du mit allen einverstanden bist; alles andere heißt nein.
-may-last = /yes { $question } 10 gilt für zehn solche Aufrufe, /yes { $question } new für alle bis /new: nur von diesem Werkzeug, nur mit anderen Worten, Zeiten und Grenzen, und nicht mehr, sobald etwas anderes von außen hereinkommt. /trust off nimmt es zurück.
+may-last = /yes { $question } 10 gilt für zehn solche Aufrufe, /yes { $question } new für alle bis /new: nur von diesem Werkzeug, mit genau diesen Angaben, und nicht mehr, sobald etwas anderes von außen hereinkommt. /trust off nimmt es zurück.
+may-last-varying = Mit vary dahinter (/yes { $question } 10 vary, /yes { $question } new vary) gilt für diese Aufrufe: { $differ }, und sonst nichts, als Text ohne Adressen, Pfade und Nummern, an die etwas gehen könnte.
+may-differ = { $names } darf anders sein
 may-i-open = Diese Adresse bei `{ $host }` öffnen, und keine andere? Hier hat sie niemand eingegeben.
 may-i-open-it = Diese Adresse öffnen?
 may-i-send = Das an das Werkzeug { $tool } von { $server } schicken?
@@ -221,8 +223,9 @@ source = { $kind ->
    *[unknown] Text unbekannter Herkunft
 }
 button-yes = Ja
-button-yes-ten = Ja, 10-mal
-button-yes-until-new = Ja, bis /new
+button-yes-ten = Ja, 10-mal genau so
+button-yes-until-new = Ja, so bis /new
+button-yes-ten-varying = 10×, { $names } frei
 button-no = Nein
 
 ## Answers to questions
@@ -343,6 +346,8 @@ decision-rejected = Abgelehnt
 decision-not-applied = Nicht angewendet
 decision-let-in = Hereingelassen
 decision-ignored = Ignoriert
+room-nearly-full = Deine Dateien belegen { $used } und dürfen hier { $most } belegen. Bitte lösche, was du nicht mehr brauchst: Ist der Platz voll, kann ich keine neuen Dateien behalten.
+room-full = Für diese Datei ist kein Platz, deshalb wurde sie nicht gespeichert: Deine Dateien belegen { $used } und dürfen hier { $most } belegen. Lösche, was du nicht mehr brauchst, und schicke sie noch einmal.
 followed-by-hand = Was du in { $path } geschrieben hast, gilt jetzt überall, anstelle von „{ $old }“. `/memory history NAME` zeigt, was dort stand.
 
 ## Reminders
@@ -397,6 +402,8 @@ task-failed-why = { $reason ->
 ## Commands
 
 help = Schreib mir einfach. Außerdem gibt es:
+command-too-long = Das ist zu lang für einen Befehl, der { $most } Zeichen haben darf. Es wurde nichts getan.
+command-too-slow = Das hat länger als { $limit } gedauert, deshalb habe ich aufgehört. Frag bitte nach weniger auf einmal.
 command-unknown = Den Befehl /{ $name } kenne ich nicht. /help zeigt alle.
 command-unknown-near = Den Befehl /{ $name } kenne ich nicht. Meinst du /{ $near }? /help zeigt alle.
 command-usage = Schreib es bitte so: { $form }
@@ -957,7 +964,7 @@ does-remove = Zugang entziehen
 ## Hints after invalid arguments; the English ones stand in the table of commands
 
 hint-new = schick deine Nachricht danach extra
-hint-yes = mit der Nummer der Frage; 10 oder new erlaubt auch weitere Aufrufe eines fremden Werkzeugs
+hint-yes = mit der Nummer der Frage; 10 oder new erlaubt auch weitere Aufrufe eines fremden Werkzeugs, mit vary auch mit anderem Inhalt
 hint-no = mit der Nummer der Frage
 hint-memory = search nimmt auch --agent NAME, --section ÜBERSCHRIFT, --category WORT, --since und --until TAG, --case und --context ZEILEN; show NOTE VERSION zeigt eine Fassung, diff NOTE VERSION VERSION, was sich zwischen zweien geändert hat; profiles zeigt, was andere Agenten und Profile gelernt haben, profile NAME on|off schaltet es
 hint-trust = NUMBER ist die Nummer aus der Liste; off nimmt alles zurück

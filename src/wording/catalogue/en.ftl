@@ -149,7 +149,9 @@ delivery-set-aside-in-group = A message of mine could not be delivered here, alt
 may-i = May I do these { $count } things?
 may-i-agree = Send /yes { $question } within { $minutes } minutes to agree; anything else means no.
 may-i-agree-to-all = Send /yes { $question } within { $minutes } minutes to agree to all of them; anything else means no.
-may-last = /yes { $question } 10 covers ten such calls, /yes { $question } new all of them until /new: of this tool only, of which only words, times and limits may differ, and no longer once anything else from outside comes in. /trust off takes it back.
+may-last = /yes { $question } 10 covers ten such calls, /yes { $question } new all of them until /new: of this tool, with exactly these arguments, and no longer once anything else from outside comes in. /trust off takes it back.
+may-last-varying = With vary after it (/yes { $question } 10 vary, /yes { $question } new vary) { $differ } in these calls, and nothing else: text without addresses, paths and numbers that something could go to.
+may-differ = { $names } may differ
 may-i-open = Open this address at `{ $host }`, and no other? Nobody here typed it.
 may-i-open-it = Open this address?
 may-i-send = Send this to the tool { $tool } of { $server }?
@@ -221,8 +223,9 @@ source = { $kind ->
    *[unknown] text of unknown origin
 }
 button-yes = Yes
-button-yes-ten = Yes, 10 times
-button-yes-until-new = Yes, until /new
+button-yes-ten = Yes, 10× the same
+button-yes-until-new = Yes, same until /new
+button-yes-ten-varying = 10×, other { $names }
 button-no = No
 
 ## Answers to questions
@@ -343,6 +346,8 @@ decision-rejected = Rejected
 decision-not-applied = Not applied
 decision-let-in = Let in
 decision-ignored = Ignored
+room-nearly-full = Your files take up { $used }, and may take up { $most } here. Please delete what you no longer need: when the space is full, I cannot keep new files.
+room-full = There is no space for this file, so it was not stored: your files take up { $used }, and may take up { $most } here. Delete what you no longer need, and send it again.
 followed-by-hand = What you wrote into { $path } counts everywhere now, instead of “{ $old }”. `/memory history NAME` shows what was there.
 
 ## Reminders
@@ -397,6 +402,8 @@ task-failed-why = { $reason ->
 ## Commands
 
 help = Just write to me. There are also:
+command-too-long = That is too long for a command, which may have { $most } characters. Nothing was done.
+command-too-slow = That took longer than { $limit }, so I stopped. Please ask for less at a time.
 command-unknown = I do not know the command /{ $name }. /help lists them all.
 command-unknown-near = I do not know the command /{ $name }. Did you mean /{ $near }? /help lists them all.
 command-usage = Please write it as: { $form }

@@ -149,7 +149,9 @@ delivery-set-aside-in-group = Un mensaje mío no se ha podido entregar aquí, au
 may-i = ¿Puedo hacer estas { $count } cosas?
 may-i-agree = Envía /yes { $question } antes de { $minutes } minutos si estás de acuerdo; cualquier otra cosa significa no.
 may-i-agree-to-all = Envía /yes { $question } antes de { $minutes } minutos si estás de acuerdo con todas; cualquier otra cosa significa no.
-may-last = /yes { $question } 10 vale para diez llamadas así, /yes { $question } new para todas hasta /new: solo de esta herramienta, en las que solo cambien palabras, horas y límites, y no más cuando entre otra cosa de fuera. /trust off lo retira.
+may-last = /yes { $question } 10 vale para diez llamadas así, /yes { $question } new para todas hasta /new: solo de esta herramienta, con exactamente estos datos, y no más cuando entre otra cosa de fuera. /trust off lo retira.
+may-last-varying = Con vary detrás (/yes { $question } 10 vary, /yes { $question } new vary) vale para esas llamadas: { $differ }, y nada más, como texto sin direcciones, rutas ni números a los que algo pueda ir.
+may-differ = { $names } puede cambiar
 may-i-open = ¿Abro esta dirección de `{ $host }`, y ninguna otra? Aquí no la ha escrito nadie.
 may-i-open-it = ¿Abro esta dirección?
 may-i-send = ¿Envío esto a la herramienta { $tool } de { $server }?
@@ -221,8 +223,9 @@ source = { $kind ->
    *[unknown] texto de origen desconocido
 }
 button-yes = Sí
-button-yes-ten = Sí, 10 veces
-button-yes-until-new = Sí, hasta /new
+button-yes-ten = Sí, 10 veces igual
+button-yes-until-new = Sí, igual hasta /new
+button-yes-ten-varying = 10×, { $names } libre
 button-no = No
 
 ## Answers to questions
@@ -343,6 +346,8 @@ decision-rejected = Rechazado
 decision-not-applied = No aplicado
 decision-let-in = Admitido
 decision-ignored = Ignorado
+room-nearly-full = Tus archivos ocupan { $used } y aquí pueden ocupar { $most }. Borra lo que ya no necesites: cuando el espacio esté lleno, no podré guardar archivos nuevos.
+room-full = No hay espacio para este archivo, así que no se guardó: tus archivos ocupan { $used } y aquí pueden ocupar { $most }. Borra lo que ya no necesites y envíalo otra vez.
 followed-by-hand = Lo que escribiste en { $path } vale ahora en todas partes, en lugar de «{ $old }». `/memory history NAME` muestra lo que había.
 
 ## Reminders
@@ -397,6 +402,8 @@ task-failed-why = { $reason ->
 ## Commands
 
 help = Escríbeme sin más. También hay:
+command-too-long = Eso es demasiado largo para un comando, que puede tener { $most } caracteres. No se hizo nada.
+command-too-slow = Eso tardó más de { $limit }, así que lo dejé. Pide menos de una vez, por favor.
 command-unknown = No conozco el comando /{ $name }. /help los muestra todos.
 command-unknown-near = No conozco el comando /{ $name }. ¿Querías decir /{ $near }? /help los muestra todos.
 command-usage = Escríbelo así: { $form }
@@ -957,7 +964,7 @@ does-remove = Quitar el acceso a una persona
 ## Hints after invalid arguments; the English ones stand in the table of commands
 
 hint-new = después envía tu mensaje aparte
-hint-yes = con el número de la pregunta; 10 o new permite también más llamadas a una herramienta externa
+hint-yes = con el número de la pregunta; 10 o new permite también más llamadas a una herramienta externa, y con vary también con otro contenido
 hint-no = con el número de la pregunta
 hint-memory = search admite también --agent NOMBRE, --section TÍTULO, --category PALABRA, --since y --until DÍA, --case y --context LÍNEAS; show NOTE VERSION muestra una versión, y diff NOTE VERSION VERSION qué cambió entre dos; profiles muestra lo que han aprendido otros agentes y perfiles, y profile NAME on|off lo activa o desactiva
 hint-trust = NUMBER es el número de la lista; off lo retira todo

@@ -12,6 +12,18 @@ pub fn out_of_reach(program: &Path) -> String {
     )
 }
 
+/// Error: somebody but root could replace the program, by changing that part of its path.
+pub fn replaceable(program: &Path, part: &Path) -> String {
+    with_fix(
+        &format!(
+            "A service of the whole computer cannot start {}: others than root may change {}, and with it what runs here",
+            program.display(),
+            part.display()
+        ),
+        &format!("`sudo install -m 755 '{}' /usr/local/bin/`, then run this again", program.display()),
+    )
+}
+
 /// Note that the package brings the service.
 pub fn from_package(unit: &Path) -> String {
     format!("The package has installed {} already: `sudo systemctl enable --now compline` starts it.", unit.display())

@@ -36,6 +36,11 @@ pub const READ_THE_TOOL: &str = "Its server wrote this, and a model would read i
 /// Refusal: another text was shown.
 pub const TOOL_HAS_CHANGED: &str = "Nothing was accepted: this is not the text that you were shown. Here it is as it is \
     now.";
+/// Instruction above the fields that mark the arguments of a tool.
+pub const WHAT_MARKS_MEAN: &str = "A destination is asked about where no loaded skill names it; content may differ under a \
+    longer yes if you want it; a choice is one of the values that the schema lists.";
+/// Title of the field that accepts a tool as a search.
+pub const IS_A_SEARCH: &str = "It is a search: it may look up what you typed without a question.";
 /// Refusal: there is no such tool any more.
 pub const TOOL_IS_GONE: &str = "Nothing was accepted: no server has this tool any more.";
 /// Refusal: there is no such model.

@@ -6,10 +6,27 @@ use std::time::Duration;
 use compline::time::Clock;
 use serde_json::json;
 
-use super::Story;
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE};
 use crate::support::web::Web;
+
+on_every_channel! {
+    stories:
+        codes_of_a_removed_person_admit_no_one,
+        a_code_made_before_the_configuration_demotes_makes_no_owner,
+        codes_of_a_forgotten_owner_create_no_nameless_owner,
+        every_owner_is_notified_of_a_newcomer_and_can_undo_it,
+        every_owner_is_notified_of_a_new_address_and_can_undo_it,
+        an_owners_new_address_is_announced_at_their_old_one,
+        pairing_the_name_of_a_removed_person_asks_same_or_new,
+        a_new_person_with_an_old_name_sees_none_of_the_old_messages,
+        the_same_person_gets_their_words_back,
+        a_person_renamed_in_the_configuration_keeps_their_identity,
+        a_new_address_in_the_configuration_is_a_new_person_until_joined,
+        an_owner_who_is_locked_out_gets_back_in_on_the_computer,
+        an_open_question_of_a_removed_person_cannot_be_answered;
+}
 
 const CARL: i64 = 1003;
 const MALLORY: i64 = 1007;
@@ -43,8 +60,8 @@ fn number_after(words: &str, before: &str) -> i64 {
     rest.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap()
 }
 
-async fn prepared() -> Story {
-    let story = Story::prepared("").await;
+async fn prepared(channel: TestChannel) -> Story {
+    let story = channel.prepare_story("");
     for (person, name) in [(CARL, "Carl"), (MALLORY, "Mallory"), (ELSEWHERE, "Ada")] {
         story.fake.meet(person, name);
     }
@@ -52,8 +69,8 @@ async fn prepared() -> Story {
 }
 
 /// Starts with two owners who have both written: Ada by configuration, Carl by a code.
-async fn with_carl() -> Story {
-    let mut story = prepared().await;
+async fn with_carl(channel: TestChannel) -> Story {
+    let mut story = prepared(channel).await;
     story.start().await;
     story.say(ADA, "hello").await;
     let code = code(&story, ADA, "/pair Carl owner").await;
@@ -75,9 +92,8 @@ async fn is_refused(story: &Story, person: i64, code: &str) {
 
 /// Promise (people/void-code): A pairing code is void once its maker has been removed, demoted or
 /// forgotten, and a newer code voids the older one.
-#[tokio::test]
-async fn codes_of_a_removed_person_admit_no_one() {
-    let story = with_carl().await;
+async fn codes_of_a_removed_person_admit_no_one(channel: TestChannel) {
+    let story = with_carl(channel).await;
     let mut codes = Vec::new();
     for _ in 0..3 {
         codes.push(code(&story, CARL, "/link").await);
@@ -96,10 +112,9 @@ async fn codes_of_a_removed_person_admit_no_one() {
 }
 
 /// Proves: people/void-code
-#[tokio::test]
-async fn a_code_made_before_the_configuration_demotes_makes_no_owner() {
+async fn a_code_made_before_the_configuration_demotes_makes_no_owner(channel: TestChannel) {
     for role in ["owner", "member"] {
-        let mut story = prepared().await;
+        let mut story = prepared(channel).await;
         story.name(&[("Ada", "owner", ADA), ("Carl", "owner", CARL)]);
         story.start().await;
         let made = code(&story, CARL, "/pair Mallory owner").await;
@@ -114,9 +129,8 @@ async fn a_code_made_before_the_configuration_demotes_makes_no_owner() {
 }
 
 /// Proves: people/void-code
-#[tokio::test]
-async fn codes_of_a_forgotten_owner_create_no_nameless_owner() {
-    let story = with_carl().await;
+async fn codes_of_a_forgotten_owner_create_no_nameless_owner(channel: TestChannel) {
+    let story = with_carl(channel).await;
     let codes = [code(&story, CARL, "/link").await, code(&story, CARL, "/pair Zoe owner").await];
     let answer = story.command_line(&["forget", "Carl", "--yes"]).await;
     assert!(!answer.failed, "{}", answer.markdown);
@@ -129,9 +143,8 @@ async fn codes_of_a_forgotten_owner_create_no_nameless_owner() {
 
 /// Promise (people/newcomers): Every owner is told of each newcomer and each new address, and can
 /// undo either with one command.
-#[tokio::test]
-async fn every_owner_is_notified_of_a_newcomer_and_can_undo_it() {
-    let story = with_carl().await;
+async fn every_owner_is_notified_of_a_newcomer_and_can_undo_it(channel: TestChannel) {
+    let story = with_carl(channel).await;
     let made = code(&story, ADA, "/pair Zoe").await;
     story.say(EVE, &made).await;
     for owner in [ADA, CARL] {
@@ -147,9 +160,8 @@ async fn every_owner_is_notified_of_a_newcomer_and_can_undo_it() {
 }
 
 /// Proves: people/newcomers
-#[tokio::test]
-async fn every_owner_is_notified_of_a_new_address_and_can_undo_it() {
-    let story = with_carl().await;
+async fn every_owner_is_notified_of_a_new_address_and_can_undo_it(channel: TestChannel) {
+    let story = with_carl(channel).await;
     let made = code(&story, BEN, "/link").await;
     story.say(EVE, &made).await;
     for owner in [ADA, CARL] {
@@ -172,9 +184,8 @@ async fn every_owner_is_notified_of_a_new_address_and_can_undo_it() {
 }
 
 /// Proves: people/newcomers
-#[tokio::test]
-async fn an_owners_new_address_is_announced_at_their_old_one() {
-    let story = with_carl().await;
+async fn an_owners_new_address_is_announced_at_their_old_one(channel: TestChannel) {
+    let story = with_carl(channel).await;
     let made = code(&story, CARL, "/link").await;
     story.say(EVE, &made).await;
     let told = story.last_received_by(CARL);
@@ -183,8 +194,8 @@ async fn an_owners_new_address_is_announced_at_their_old_one() {
 }
 
 /// Admits Mallory by a code, lets her write one message and removes her.
-async fn mallory_was_here() -> Story {
-    let story = with_carl().await;
+async fn mallory_was_here(channel: TestChannel) -> Story {
+    let story = with_carl(channel).await;
     let made = code(&story, ADA, "/pair Mallory").await;
     story.say(MALLORY, &made).await;
     story.say(MALLORY, OAK).await;
@@ -203,9 +214,8 @@ async fn exported(story: &Story) -> Vec<u8> {
 /// Promise (people/same-name): If a new person has the name of a removed one, Compline asks which
 /// it is before it issues a code: the same person gets their old messages back, a different one
 /// gets none.
-#[tokio::test]
-async fn pairing_the_name_of_a_removed_person_asks_same_or_new() {
-    let story = mallory_was_here().await;
+async fn pairing_the_name_of_a_removed_person_asks_same_or_new(channel: TestChannel) {
+    let story = mallory_was_here(channel).await;
     story.say(ADA, "/pair mallory").await;
     let asked = story.last_received_by(ADA);
     assert!(asked.contains("same person") && asked.contains("/pair #4 member same"), "{asked}");
@@ -221,9 +231,8 @@ async fn pairing_the_name_of_a_removed_person_asks_same_or_new() {
 }
 
 /// Proves: people/same-name
-#[tokio::test]
-async fn a_new_person_with_an_old_name_sees_none_of_the_old_messages() {
-    let story = mallory_was_here().await;
+async fn a_new_person_with_an_old_name_sees_none_of_the_old_messages(channel: TestChannel) {
+    let story = mallory_was_here(channel).await;
     let made = code(&story, ADA, "/pair #4 member new").await;
     story.say(EVE, &made).await;
     story.say(EVE, "what did I say?").await;
@@ -236,9 +245,8 @@ async fn a_new_person_with_an_old_name_sees_none_of_the_old_messages() {
 }
 
 /// Proves: people/same-name
-#[tokio::test]
-async fn the_same_person_gets_their_words_back() {
-    let story = mallory_was_here().await;
+async fn the_same_person_gets_their_words_back(channel: TestChannel) {
+    let story = mallory_was_here(channel).await;
     let made = code(&story, ADA, "/pair #4 member same").await;
     story.say(EVE, &made).await;
     story.say(EVE, "what did I say?").await;
@@ -251,9 +259,8 @@ async fn the_same_person_gets_their_words_back() {
 /// Promise (people/configured-address): In the configuration the address identifies the person:
 /// renaming changes nothing, and a known name with a new address counts as a new person until an
 /// owner joins the two.
-#[tokio::test]
-async fn a_person_renamed_in_the_configuration_keeps_their_identity() {
-    let mut story = prepared().await;
+async fn a_person_renamed_in_the_configuration_keeps_their_identity(channel: TestChannel) {
+    let mut story = prepared(channel).await;
     story.name(&[("Ada", "owner", ADA), ("Carl", "owner", CARL)]);
     story.start().await;
     story.say(ADA, OAK).await;
@@ -276,9 +283,8 @@ async fn a_person_renamed_in_the_configuration_keeps_their_identity() {
 }
 
 /// Proves: people/configured-address
-#[tokio::test]
-async fn a_new_address_in_the_configuration_is_a_new_person_until_joined() {
-    let mut story = prepared().await;
+async fn a_new_address_in_the_configuration_is_a_new_person_until_joined(channel: TestChannel) {
+    let mut story = prepared(channel).await;
     story.name(&[("Ada", "owner", ADA), ("Carl", "owner", CARL)]);
     story.start().await;
     story.say(ADA, OAK).await;
@@ -316,9 +322,8 @@ async fn a_new_address_in_the_configuration_is_a_new_person_until_joined() {
 
 /// Promise (people/lockout): If you are locked out, you can restore your owner access from the
 /// computer that runs Compline.
-#[tokio::test]
-async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
-    let mut story = prepared().await;
+async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer(channel: TestChannel) {
+    let mut story = prepared(channel).await;
     story.start().await;
     story.say(ADA, OAK).await;
     story.stop().await;
@@ -348,10 +353,9 @@ async fn an_owner_who_is_locked_out_gets_back_in_on_the_computer() {
 
 /// Promise (people/removed): When a person is removed, their open questions can no longer be
 /// answered by anyone.
-#[tokio::test]
-async fn an_open_question_of_a_removed_person_cannot_be_answered() {
+async fn an_open_question_of_a_removed_person_cannot_be_answered(channel: TestChannel) {
     let web = Web::of(&[("/a", "<p>the page</p>")]).await;
-    let mut story = prepared().await;
+    let mut story = prepared(channel).await;
     story.fetch_through(web.fetcher());
     story.start().await;
     let made = code(&story, ADA, "/pair Carl").await;

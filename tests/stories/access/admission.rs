@@ -3,9 +3,26 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::{Fake, Story};
+use compline::time::Clock;
+
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE, canary};
+
+on_every_channel! {
+    stories:
+        without_configured_people_no_one_is_admitted,
+        a_stranger_gets_five_lines_a_day_and_nothing_of_theirs_is_kept,
+        a_pairing_code_lets_one_person_in_once,
+        a_pairing_code_expires,
+        guessing_codes_ends_soon_also_for_a_right_one,
+        no_command_ever_reaches_a_model,
+        an_alias_does_what_its_command_does,
+        an_unknown_command_gets_one_helpful_line,
+        a_member_cannot_run_the_commands_of_an_owner,
+        messages_in_an_unlisted_group_are_not_stored,
+        unsupported_content_is_reported_and_not_ignored;
+}
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const DORA: i64 = 1004;
@@ -37,9 +54,8 @@ async fn pairing_code(story: &Story, line: &str) -> String {
 
 /// Promise (people/no-access): No one has access by default; strangers get at most five lines a
 /// day, and nothing they write is kept.
-#[tokio::test]
-async fn without_configured_people_no_one_is_admitted() {
-    let mut story = Story::prepared("").await;
+async fn without_configured_people_no_one_is_admitted(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     story.configure_no_people();
     story.start().await;
     for person in [ADA, BEN, EVE] {
@@ -51,9 +67,8 @@ async fn without_configured_people_no_one_is_admitted() {
 }
 
 /// Proves: people/no-access
-#[tokio::test]
-async fn a_stranger_gets_five_lines_a_day_and_nothing_of_theirs_is_kept() {
-    let story = Story::begin().await;
+async fn a_stranger_gets_five_lines_a_day_and_nothing_of_theirs_is_kept(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for _ in 0..7 {
         story.say(EVE, &format!("open up {}", canary(EVE))).await;
     }
@@ -66,16 +81,15 @@ async fn a_stranger_gets_five_lines_a_day_and_nothing_of_theirs_is_kept() {
     assert_eq!(story.received_by(EVE).len(), 7);
     assert_eq!(asked(&story), 0);
     assert_eq!(story.count("SELECT count FROM strangers"), 10);
-    assert!(stands_in(&story.home, &Fake::peer(EVE)), "the search finds what is there");
+    assert!(stands_in(&story.home, &story.fake.peer(EVE)), "the search finds what is there");
     assert!(!stands_in(&story.home, &canary(EVE)), "what a stranger wrote was kept");
     story.end().await;
 }
 
 /// Promise (people/pairing-code): A pairing code admits one person once, expires soon and cannot be
 /// guessed.
-#[tokio::test]
-async fn a_pairing_code_lets_one_person_in_once() {
-    let story = Story::begin().await;
+async fn a_pairing_code_lets_one_person_in_once(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.person(DORA, "Dora", None);
     let code = pairing_code(&story, "/pair Dora").await;
     story.say(DORA, &format!("/start {code}")).await;
@@ -93,20 +107,24 @@ async fn a_pairing_code_lets_one_person_in_once() {
 }
 
 /// Proves: people/pairing-code
-#[tokio::test]
-async fn a_pairing_code_expires() {
-    let story = Story::begin().await;
+async fn a_pairing_code_expires(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let code = pairing_code(&story, "/pair Dora").await;
+    let start = story.clock.now();
     story.pass(DAY).await;
     story.say(EVE, &format!("/start {code}")).await;
     assert!(story.last_received_by(EVE).starts_with("That code is not valid."), "{}", story.last_received_by(EVE));
+    // A clock that is set back makes nothing valid again.
+    story.clock.set(start);
+    story.say(EVE, &format!("/start {code}")).await;
+    assert!(story.last_received_by(EVE).starts_with("That code is not valid."), "{}", story.last_received_by(EVE));
+    assert_eq!(story.count("SELECT count(*) FROM people WHERE name = 'Dora'"), 0);
     story.end().await;
 }
 
 /// Proves: people/pairing-code
-#[tokio::test]
-async fn guessing_codes_ends_soon_also_for_a_right_one() {
-    let story = Story::begin().await;
+async fn guessing_codes_ends_soon_also_for_a_right_one(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let code = pairing_code(&story, "/pair Dora").await;
     for n in 0..5 {
         story.say(EVE, &format!("/start AAAA-AAA{n}")).await;
@@ -123,9 +141,8 @@ async fn guessing_codes_ends_soon_also_for_a_right_one() {
 }
 
 /// Promise (trust/commands): Commands never reach a model, and members cannot run owner commands.
-#[tokio::test]
-async fn no_command_ever_reaches_a_model() {
-    let story = Story::begin().await;
+async fn no_command_ever_reaches_a_model(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let lines = [
         "/help",
@@ -162,9 +179,8 @@ async fn no_command_ever_reaches_a_model() {
 
 /// Promise (trust/command-aliases): Commands also answer to names known from other programs:
 /// `/cancel`, `/clear`, `/cost`, `/invite`, `/remind`, `/reset`.
-#[tokio::test]
-async fn an_alias_does_what_its_command_does() {
-    let story = Story::begin().await;
+async fn an_alias_does_what_its_command_does(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     for (alias, name) in [
         ("/cancel", "/stop"),
@@ -190,9 +206,8 @@ async fn an_alias_does_what_its_command_does() {
 }
 
 /// Proves: trust/commands
-#[tokio::test]
-async fn an_unknown_command_gets_one_helpful_line() {
-    let story = Story::begin().await;
+async fn an_unknown_command_gets_one_helpful_line(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "/statsu").await;
     let heard = story.last_received_by(ADA);
     assert!(heard.contains("Did you mean /status?") && heard.contains("/help") && !heard.contains('\n'), "{heard}");
@@ -200,9 +215,8 @@ async fn an_unknown_command_gets_one_helpful_line() {
 }
 
 /// Proves: trust/commands
-#[tokio::test]
-async fn a_member_cannot_run_the_commands_of_an_owner() {
-    let story = Story::begin().await;
+async fn a_member_cannot_run_the_commands_of_an_owner(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for line in ["/people", "/pair Zoe", "/pair Zoe owner", "/remove Ada"] {
         story.say(BEN, line).await;
         assert_eq!(story.last_received_by(BEN), "Only an owner may do that.", "{line}");
@@ -215,9 +229,8 @@ async fn a_member_cannot_run_the_commands_of_an_owner() {
 
 /// Promise (groups/not-allowed): In a group that you have not allowed, Compline answers and keeps
 /// nothing; if you address it there, it tells you in your direct chat how to allow the group.
-#[tokio::test]
-async fn messages_in_an_unlisted_group_are_not_stored() {
-    let story = Story::begin().await;
+async fn messages_in_an_unlisted_group_are_not_stored(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let group = story.fake.group(-1_007, "The family");
     story.fake.adds_bot(group, ADA);
     story.fake.says_in(group, ADA, "the group-secret of Ada");
@@ -231,9 +244,8 @@ async fn messages_in_an_unlisted_group_are_not_stored() {
 
 /// Promise (delivery/unsupported): If Compline cannot accept something you send, it says so instead
 /// of ignoring it.
-#[tokio::test]
-async fn unsupported_content_is_reported_and_not_ignored() {
-    let story = Story::begin().await;
+async fn unsupported_content_is_reported_and_not_ignored(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.sends_unsupported(ADA);
     story.answered().await;
     let heard = story.received_by(ADA);

@@ -465,22 +465,6 @@ async fn another_persons_work_blocks_no_handover_and_loses_no_message() {
     journal.close().await;
 }
 
-#[tokio::test]
-async fn the_workspace_root_belongs_to_the_person_most_files_were_written_for() {
-    let mut story = Story::begin().await;
-    story.stop().await;
-    let db = open(&story);
-    db.execute_batch("DELETE FROM workspace; DELETE FROM files").unwrap();
-    for (path, person) in [("memory/a.md", 1), ("memory/b.md", 2), ("memory/b.md", 2)] {
-        let named = [("path", path.to_owned()), ("scope", format!("person:{person}"))];
-        plant(&db, "files", &[&named[..], &[("cause", "remember".to_owned())]].concat(), &BTreeMap::new());
-    }
-    let journal = Journal::open(&story.home.join("compline.db"), None).unwrap();
-    journal.write("settle", |tx| tx.folders().settle_workspace_owner()).await.unwrap();
-    assert_eq!(journal.read(|db| db.folders().workspace_owner()).await.unwrap(), Some(PersonId(2)));
-    journal.close().await;
-}
-
 /// Slightly more texts than it takes for a word to be too common for ranking.
 const COMMON: u32 = 20_010;
 

@@ -4,8 +4,17 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE, NOON, UNTRUSTED, canary};
+
+on_every_channel! {
+    stories:
+        a_person_is_asked_and_answered_in_the_language_that_they_chose,
+        a_member_who_chose_german_meets_no_english_sentence,
+        memory_origins_deletions_and_exports_are_told_in_german,
+        settings_are_shown_changed_and_refused,
+        a_zone_that_a_person_chose_moves_what_recurs_and_is_the_one_of_the_prompt;
+}
 
 /// Lets the model ask Ada whether it may set a reminder, because she passed something on.
 async fn is_asked(story: &Story) -> String {
@@ -20,9 +29,8 @@ async fn is_asked(story: &Story) -> String {
 /// Promise (people/language): You are addressed in the language that you chose with `/settings`, or
 /// else in that of your messenger: English, German or Spanish. The questions before something
 /// leaves are in it too.
-#[tokio::test]
-async fn a_person_is_asked_and_answered_in_the_language_that_they_chose() {
-    let mut story = Story::begin().await;
+async fn a_person_is_asked_and_answered_in_the_language_that_they_chose(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.say(ADA, "/settings language de").await;
     assert_eq!(story.last_received_by(ADA), "Ab jetzt schreibe ich dir auf Deutsch.");
     let question = is_asked(&story).await;
@@ -52,9 +60,8 @@ async fn a_person_is_asked_and_answered_in_the_language_that_they_chose() {
 
 /// Promise (people/no-english): In a language that you chose, whatever the program itself says is
 /// in it: reminders, refusals, hints after a mistyped command, and the answers of commands.
-#[tokio::test]
-async fn a_member_who_chose_german_meets_no_english_sentence() {
-    let story = Story::begin().await;
+async fn a_member_who_chose_german_meets_no_english_sentence(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(BEN, "/settings language de").await;
     for (line, answers) in [
         ("/yes", &["Schreib es bitte so: /yes NUMBER; mit der Nummer der Frage; 10 oder new"][..]),
@@ -97,9 +104,8 @@ async fn a_member_who_chose_german_meets_no_english_sentence() {
 }
 
 /// Proves: people/no-english
-#[tokio::test]
-async fn memory_origins_deletions_and_exports_are_told_in_german() {
-    let story = Story::begin().await;
+async fn memory_origins_deletions_and_exports_are_told_in_german(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(BEN, "/settings language de").await;
     for (line, answers) in [
         ("/memory", &["Notizen: noch keine", "Heute: noch nichts", "Zusammen: "][..]),
@@ -142,9 +148,8 @@ async fn memory_origins_deletions_and_exports_are_told_in_german() {
 
 /// Promise (people/settings): `/settings` shows your language and time zone, and changes them for
 /// you alone; an unknown one is refused, with the one that you probably meant.
-#[tokio::test]
-async fn settings_are_shown_changed_and_refused() {
-    let story = Story::begin().await;
+async fn settings_are_shown_changed_and_refused(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for (line, answer) in [
         ("/settings", "language: English"),
         (
@@ -169,9 +174,8 @@ async fn settings_are_shown_changed_and_refused() {
 }
 
 /// Proves: time/own-zone
-#[tokio::test]
-async fn a_zone_that_a_person_chose_moves_what_recurs_and_is_the_one_of_the_prompt() {
-    let story = Story::begin().await;
+async fn a_zone_that_a_person_chose_moves_what_recurs_and_is_the_one_of_the_prompt(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.calls("remind", json!({ "when": "0 9 * * *", "text": "the pills" })).says("Noted.");
     story.say(ADA, &format!("every day at nine {}", canary(ADA))).await;
     let comes_after = |hours: u64, minutes: u64| {

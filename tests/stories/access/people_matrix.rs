@@ -15,7 +15,7 @@ use compline::model::{Purpose, Request, Role};
 use serde_json::json;
 
 use crate::backup::{back_up, begins_anew, goes_back, shelf};
-use crate::support::channel::Channel;
+use crate::support::channel::{Channel, Start};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN, EVE, StoryOver};
 use crate::support::telegram::FakeTelegram;
@@ -118,7 +118,7 @@ fn every_reader() -> Vec<(String, String)> {
     calls
 }
 
-impl<C: Channel> HomeOver<C> {
+impl<C: Start> HomeOver<C> {
     /// Starts with Ada, Carl and Ben, each with a canary in every kind of stored data.
     async fn lived_in() -> Self {
         let mut story = StoryOver::<C>::prepared(SETTINGS).await;
@@ -171,7 +171,7 @@ impl<C: Channel> HomeOver<C> {
 
     /// Row of the person at an address.
     fn id_at(&self, address: i64) -> i64 {
-        self.story.count(&format!("SELECT person_id FROM addresses WHERE peer = '{}'", C::peer(address)))
+        self.story.count(&format!("SELECT person_id FROM addresses WHERE peer = '{}'", self.story.fake.peer(address)))
     }
 
     /// Leaves a conversation, a question and codes open.
@@ -337,7 +337,7 @@ impl<C: Channel> HomeOver<C> {
         let list =
             "SELECT coalesce(group_concat(peer, ' '), '') FROM addresses WHERE adapter <> 'terminal' AND person_id =";
         let peers = self.story.text(&format!("{list} {id}"));
-        let at = |peer: &str| everybody().find(|address| C::peer(*address) == peer);
+        let at = |peer: &str| everybody().find(|address| self.story.fake.peer(*address) == peer);
         peers.split_whitespace().map(|peer| at(peer).unwrap_or_else(|| panic!("{peer} is nobody's"))).collect()
     }
 

@@ -7,16 +7,20 @@ use compline::id::PersonId;
 use compline::model::{Purpose, Request, Role};
 use compline::trust::{Label, Labelled, Scope, WrongScope};
 
-use super::Story;
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        private_messages_never_reach_another_person;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
 /// Promise (privacy/private-messages): Your private messages never appear in another person's chat
 /// or in a prompt for one.
-#[tokio::test]
-async fn private_messages_never_reach_another_person() {
-    let story = Story::begin().await;
+async fn private_messages_never_reach_another_person(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("the garden gate code is {}", canary(ADA))).await;
     story.say(BEN, &format!("my garden has roses, {}", canary(BEN))).await;
     story.pass(NEXT_CONVERSATION).await;

@@ -2,9 +2,19 @@
 
 use std::time::Duration;
 
-use super::{Fake, Story};
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE, canary};
+
+on_every_channel! {
+    stories:
+        owners_are_told_of_a_stranger_once_and_no_prompt_holds_the_name,
+        a_stranger_is_let_in_by_id_and_becomes_nobody_known,
+        an_ignored_stranger_is_nameless_and_no_news,
+        the_name_of_a_stranger_is_deleted_after_a_week,
+        who_is_in_is_no_stranger_nor_is_a_group,
+        many_strangers_are_a_few_notices_a_day;
+}
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const DORA: i64 = 1004;
@@ -14,8 +24,8 @@ const GIVEN: &str = "Eve\u{202e}\n/approve 1 **Ada**";
 const SHOWN: &str = "/approve 1";
 
 /// Ada has written, and Eve, under that name, once.
-async fn knocked() -> Story {
-    let story = Story::begin().await;
+async fn knocked(channel: TestChannel) -> Story {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     story.fake.person(EVE, GIVEN, None);
     story.say(EVE, &format!("let me in {}", canary(EVE))).await;
@@ -39,11 +49,10 @@ fn journal_holds(story: &Story, words: &str) -> bool {
 
 /// Promise (people/strangers): An owner is told once of someone who writes without access, by the
 /// name that the channel tells and by their id; no assistant reads that name.
-#[tokio::test]
-async fn owners_are_told_of_a_stranger_once_and_no_prompt_holds_the_name() {
-    let story = knocked().await;
+async fn owners_are_told_of_a_stranger_once_and_no_prompt_holds_the_name(channel: TestChannel) {
+    let story = knocked(channel).await;
     let told = notices(&story, ADA);
-    assert!(told.len() == 1 && told[0].contains(&Fake::peer(EVE)) && told[0].contains(SHOWN), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains(&story.fake.peer(EVE)) && told[0].contains(SHOWN), "{told:?}");
     assert!(!told[0].contains('\u{202e}') && told[0].lines().count() == 1, "{told:?}");
     let label = "SELECT label FROM outbox WHERE text LIKE '%has no access%'";
     assert_eq!(story.text(label), "stranger:1", "the name counts as untrusted");
@@ -61,9 +70,8 @@ async fn owners_are_told_of_a_stranger_once_and_no_prompt_holds_the_name() {
 
 /// Promise (people/let-in): A stranger who is let in becomes a new person under the name that you
 /// give, bound to the id from which they wrote, and never one that you know already.
-#[tokio::test]
-async fn a_stranger_is_let_in_by_id_and_becomes_nobody_known() {
-    let story = knocked().await;
+async fn a_stranger_is_let_in_by_id_and_becomes_nobody_known(channel: TestChannel) {
+    let story = knocked(channel).await;
     story.say(ADA, "/people admit 1").await;
     assert!(story.last_received_by(ADA).contains("/people admit 1 NAME"), "{}", story.last_received_by(ADA));
     for taken in ["Ben", "ada", "owner", "../x"] {
@@ -88,9 +96,8 @@ async fn a_stranger_is_let_in_by_id_and_becomes_nobody_known() {
 
 /// Promise (people/stranger-names): The name that a stranger gives is deleted when you let them in
 /// or ignore them, or a week after they last wrote.
-#[tokio::test]
-async fn an_ignored_stranger_is_nameless_and_no_news() {
-    let story = knocked().await;
+async fn an_ignored_stranger_is_nameless_and_no_news(channel: TestChannel) {
+    let story = knocked(channel).await;
     assert!(journal_holds(&story, SHOWN));
     story.say(ADA, "/people ignore 1").await;
     assert!(!journal_holds(&story, SHOWN));
@@ -103,23 +110,21 @@ async fn an_ignored_stranger_is_nameless_and_no_news() {
 }
 
 /// Proves: people/stranger-names
-#[tokio::test]
-async fn the_name_of_a_stranger_is_deleted_after_a_week() {
-    let story = knocked().await;
+async fn the_name_of_a_stranger_is_deleted_after_a_week(channel: TestChannel) {
+    let story = knocked(channel).await;
     story.say(ADA, "/people").await;
     story.pass(6 * DAY).await;
     assert!(journal_holds(&story, SHOWN));
     story.pass(3 * DAY).await;
     assert!(!journal_holds(&story, SHOWN), "also in the list that was shown");
     story.say(ADA, "/people").await;
-    assert!(story.last_received_by(ADA).contains(&Fake::peer(EVE)), "{}", story.last_received_by(ADA));
+    assert!(story.last_received_by(ADA).contains(&story.fake.peer(EVE)), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
 /// Proves: people/strangers
-#[tokio::test]
-async fn who_is_in_is_no_stranger_nor_is_a_group() {
-    let story = knocked().await;
+async fn who_is_in_is_no_stranger_nor_is_a_group(channel: TestChannel) {
+    let story = knocked(channel).await;
     story.fake.person(DORA, "Dora", None);
     story.say(DORA, "hello").await;
     story.say(ADA, "/pair Dora").await;
@@ -132,14 +137,13 @@ async fn who_is_in_is_no_stranger_nor_is_a_group() {
     story.say(ADA, "/people").await;
     let list = story.last_received_by(ADA);
     let without = list.split("Without access").nth(1).unwrap();
-    assert!(without.contains(&Fake::peer(EVE)) && without.matches("/people admit").count() == 1, "{list}");
+    assert!(without.contains(&story.fake.peer(EVE)) && without.matches("/people admit").count() == 1, "{list}");
     story.end().await;
 }
 
 /// Proves: people/strangers
-#[tokio::test]
-async fn many_strangers_are_a_few_notices_a_day() {
-    let story = Story::begin().await;
+async fn many_strangers_are_a_few_notices_a_day(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     for person in 2_000..2_020 {
         story.fake.person(person, "Nobody", None);

@@ -8,11 +8,22 @@ use compline::store::CommitPoint::{After, Before};
 use compline::trust::Scope;
 use serde_json::json;
 
-use super::{CrashTest, Story};
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::words;
-use crate::support::older_journals::{downgrade_journal, migrations};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN as CARL, canary};
+
+on_every_channel! {
+    stories:
+        a_second_owner_gets_nothing_of_the_first_after_any_role_change,
+        a_demoted_owner_keeps_the_root_and_a_removed_one_closes_it,
+        a_hand_over_swaps_places_and_nothing_else,
+        the_workspace_root_of_a_removed_owner_can_be_transferred,
+        a_file_written_for_another_person_is_not_loaded_and_is_reported,
+        a_new_name_keeps_the_folder_and_an_old_name_gets_a_new_one;
+    crash_tests:
+        the_power_may_go_at_every_commit_of_a_hand_over;
+}
 
 const HALF_AN_HOUR: Duration = Duration::from_secs(30 * 60 + 2);
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
@@ -21,8 +32,8 @@ const BOTH: [(&str, &str, i64); 2] = [("Ada", "owner", ADA), ("Carl", "owner", C
 const HERS: [&str; 4] = ["USER.md", "memory/MEMORY.md", "memory/plan.md", "HEARTBEAT.md"];
 
 /// Two owners with files of their own; Ada is the first.
-async fn two_owners(settings: &str) -> Story {
-    let mut story = Story::prepared(settings).await;
+async fn two_owners(channel: TestChannel, settings: &str) -> Story {
+    let mut story = channel.prepare_story(settings);
     story.people_are(&BOTH);
     story.start().await;
     for person in [ADA, CARL] {
@@ -73,14 +84,13 @@ async fn last_prompt_of(story: &Story, person: i64) -> String {
 
 /// Promise (privacy/former-owner): If the first owner is renamed, demoted or removed, no one else
 /// is shown anything of theirs; while they have no access, their files are loaded for no one.
-#[tokio::test]
-async fn a_second_owner_gets_nothing_of_the_first_after_any_role_change() {
+async fn a_second_owner_gets_nothing_of_the_first_after_any_role_change(channel: TestChannel) {
     for people in [
         vec![("Adda", "owner", ADA), ("Carl", "owner", CARL)],
         vec![("Ada", "member", ADA), ("Carl", "owner", CARL)],
         vec![("Carl", "owner", CARL)],
     ] {
-        let mut story = two_owners(HEARTBEAT).await;
+        let mut story = two_owners(channel, HEARTBEAT).await;
         let before: Vec<_> = HERS.map(|file| story.reads(file)).into();
         story.stop().await;
         story.people_are(&people);
@@ -103,9 +113,8 @@ async fn a_second_owner_gets_nothing_of_the_first_after_any_role_change() {
 }
 
 /// Proves: privacy/former-owner
-#[tokio::test]
-async fn a_demoted_owner_keeps_the_root_and_a_removed_one_closes_it() {
-    let mut story = two_owners(HEARTBEAT).await;
+async fn a_demoted_owner_keeps_the_root_and_a_removed_one_closes_it(channel: TestChannel) {
+    let mut story = two_owners(channel, HEARTBEAT).await;
     story.stop().await;
     story.people_are(&[("Ada", "member", ADA), ("Carl", "owner", CARL)]);
     story.start().await;
@@ -130,9 +139,8 @@ async fn a_demoted_owner_keeps_the_root_and_a_removed_one_closes_it() {
 /// Promise (people/workspace-root): The workspace root passes to another owner only after an owner
 /// confirms it twice; files change places, never contents, and a power cut leaves nothing half
 /// done.
-#[tokio::test]
-async fn a_hand_over_swaps_places_and_nothing_else() {
-    let story = two_owners(HEARTBEAT).await;
+async fn a_hand_over_swaps_places_and_nothing_else(channel: TestChannel) {
+    let story = two_owners(channel, HEARTBEAT).await;
     story.writes("people/2-carl/HEARTBEAT.md", &format!("- [ ] feed the cat of {}\n", canary(CARL)));
     story.writes("people/2-carl/letters/1.txt", &canary(CARL));
     let shared = story.reads("AGENTS.md");
@@ -176,9 +184,8 @@ async fn a_hand_over_swaps_places_and_nothing_else() {
 }
 
 /// Proves: people/workspace-root
-#[tokio::test]
-async fn the_workspace_root_of_a_removed_owner_can_be_transferred() {
-    let mut story = two_owners("").await;
+async fn the_workspace_root_of_a_removed_owner_can_be_transferred(channel: TestChannel) {
+    let mut story = two_owners(channel, "").await;
     story.stop().await;
     story.people_are(&[("Carl", "owner", CARL)]);
     story.start().await;
@@ -195,11 +202,10 @@ async fn the_workspace_root_of_a_removed_owner_can_be_transferred() {
 }
 
 /// Proves: people/workspace-root
-#[test]
-fn the_power_may_go_at_every_commit_of_a_hand_over() {
+fn the_power_may_go_at_every_commit_of_a_hand_over(channel: TestChannel) {
     let jobs = ["begin to hand the root over", "the root is cleared", "the root has changed hands"];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut crash_test = CrashTest::prepared("");
+        let mut crash_test = channel.crash_test("");
         crash_test.story.people_are(&BOTH);
         assert!(!crash_test.start(Some(Cut::at(side, job))));
         for person in [ADA, CARL] {
@@ -226,9 +232,8 @@ fn the_power_may_go_at_every_commit_of_a_hand_over() {
 
 /// Promise (privacy/foreign-file): A file that was written for one person but is in another's
 /// folder is shown to no one and left unchanged by Compline, and `doctor` names it.
-#[tokio::test]
-async fn a_file_written_for_another_person_is_not_loaded_and_is_reported() {
-    let mut story = two_owners("").await;
+async fn a_file_written_for_another_person_is_not_loaded_and_is_reported(channel: TestChannel) {
+    let mut story = two_owners(channel, "").await;
     story.stop().await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     // Traces of another owner's turn, from before the owner of the root was a stored fact.
@@ -262,43 +267,10 @@ async fn a_file_written_for_another_person_is_not_loaded_and_is_reported() {
     story.stop_here().await;
 }
 
-/// Proves: people/renamed
-#[tokio::test]
-async fn an_older_home_gets_its_folders_and_keeps_its_history() {
-    let mut story = two_owners("").await;
-    story
-        .model
-        .calls("remember", json!({ "title": "Plan", "content": "Another plan.", "kind": "project" }))
-        .says("So.");
-    story.say(CARL, "change the plan").await;
-    story.stop().await;
-    std::fs::rename(story.path_of("people/2-carl"), story.path_of("people/carl")).unwrap();
-    let journal = story.home.join("compline.db");
-    let db = rusqlite::Connection::open(&journal).unwrap();
-    db.execute("UPDATE files SET path = replace(path, 'people/2-carl/', 'people/carl/')", []).unwrap();
-    drop(db);
-    downgrade_journal(&journal, &migrations()[..8]);
-    story.start().await;
-    assert!(!story.path_of("people/carl").exists());
-    assert!(story.reads("people/2-carl/USER.md").contains(&canary(CARL)));
-    assert_eq!(story.count("SELECT owner_id FROM workspace"), 1);
-    assert_eq!(story.count("SELECT count(*) FROM files WHERE path LIKE 'people/carl/%'"), 0);
-    assert!(last_prompt_of(&story, CARL).await.contains(&canary(CARL)));
-    let version = story.count("SELECT min(id) FROM files WHERE path = 'people/2-carl/memory/plan.md'");
-    assert!(!story.reads("people/2-carl/memory/plan.md").contains(&canary(CARL)));
-    let history = asks(&story, CARL, "/memory history plan").await;
-    assert!(history.contains(&version.to_string()), "{history}");
-    let _ = asks(&story, CARL, &format!("/memory restore plan {version}")).await;
-    assert!(story.reads("people/2-carl/memory/plan.md").contains(&canary(CARL)), "{}", story.last_received_by(CARL));
-    nothing_crossed(&story);
-    story.end().await;
-}
-
-/// Promise (people/renamed): If you are renamed, you keep your folder; reusing an old name gives
-/// access to no one's folder, and upgraded homes keep every version.
-#[tokio::test]
-async fn a_new_name_keeps_the_folder_and_an_old_name_gets_a_new_one() {
-    let mut story = two_owners("").await;
+/// Promise (people/renamed): If you are renamed, you keep your folder, and reusing an old name gives
+/// access to no one's folder.
+async fn a_new_name_keeps_the_folder_and_an_old_name_gets_a_new_one(channel: TestChannel) {
+    let mut story = two_owners(channel, "").await;
     story.stop().await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     // Carl is renamed, and a new person takes his old name.

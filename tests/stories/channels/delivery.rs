@@ -4,9 +4,21 @@ use std::time::Duration;
 
 use compline::model::ModelError;
 
-use super::{Fake, Story};
+use crate::support::channel::Channel;
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::model::Say;
 use crate::support::story::{ADA, BEN, NOON, canary};
+
+on_every_channel! {
+    stories:
+        a_long_answer_comes_whole_in_order_and_within_the_limit,
+        a_flood_limit_delays_its_whole_chat_and_no_other_chat,
+        an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so,
+        a_receipt_lost_in_the_middle_repeats_that_part_alone,
+        a_person_who_blocks_the_bot_is_left_alone_and_heard_after_unblocking,
+        the_typing_sign_is_renewed_and_ends_with_the_turn,
+        the_typing_sign_ends_while_the_model_is_away;
+}
 
 fn secs(secs: u64) -> Duration {
     Duration::from_secs(secs)
@@ -30,9 +42,8 @@ fn long_answer() -> String {
 
 /// Promise (delivery/long-answer): A long answer arrives complete and in order, with no code block
 /// or link broken.
-#[tokio::test]
-async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
-    let story = Story::begin().await;
+async fn a_long_answer_comes_whole_in_order_and_within_the_limit(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.strict(true);
     story.model.says(&long_answer());
     story.say(ADA, &format!("tell me all {}", canary(ADA))).await;
@@ -40,7 +51,7 @@ async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
     let sent = story.fake.sent(ADA);
     assert!(sent.len() >= 3, "{} parts", sent.len());
     for part in &sent {
-        assert!(part.text.len() <= 2 * 4096 && part.is_marked_up(), "the markup was refused:\n{}", part.text);
+        assert!(part.text.len() <= 2 * 4096 && part.is_marked_up, "the markup was refused:\n{}", part.text);
     }
     let whole = story.received_by(ADA).join("\n");
     let places: Vec<_> = (0..=160).map(|n| whole.find(&format!("Point {n:03}:")).unwrap()).collect();
@@ -48,14 +59,13 @@ async fn a_long_answer_comes_whole_in_order_and_within_the_limit() {
     for expected in ["snake_case", "2*3*4", "a < b && c > d", "👩‍👩‍👧"] {
         assert!(whole.contains(expected), "{expected}");
     }
-    assert_eq!(story.fake.violations(), []);
+    assert_eq!(story.fake.violations(), [""; 0]);
     story.end().await;
 }
 
 /// Promise (delivery/flood-limit): A flood limit is waited out, and it delays no other chat.
-#[tokio::test]
-async fn a_flood_limit_delays_its_whole_chat_and_no_other_chat() {
-    let story = Story::begin().await;
+async fn a_flood_limit_delays_its_whole_chat_and_no_other_chat(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.flood(ADA, 7);
     story.model.says("first").says("to Ben").says("second");
     story.say(ADA, &format!("one {}", canary(ADA))).await;
@@ -68,15 +78,14 @@ async fn a_flood_limit_delays_its_whole_chat_and_no_other_chat() {
     assert_eq!(story.received_by(ADA).iter().filter(|text| *text == "second").count(), 1);
     assert_eq!(story.received_by(ADA).len(), 3);
     assert!(story.fake.sent(ADA)[0].at_ms >= NOON.0 + 7_000);
-    assert_eq!(story.fake.violations(), [], "something knocked before the time was over");
+    assert_eq!(story.fake.violations(), [""; 0], "something knocked before the time was over");
     story.end().await;
 }
 
 /// Promise (delivery/lost-receipt): If the receipt for an answer is lost, the answer is sent once
 /// more and marked as a possible repeat.
-#[tokio::test]
-async fn an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so() {
-    let story = Story::begin().await;
+async fn an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.drop_after_accept_next(1);
     story.model.says("The answer.");
     story.say(ADA, &format!("well? {}", canary(ADA))).await;
@@ -88,9 +97,8 @@ async fn an_answer_whose_receipt_is_lost_is_repeated_once_and_says_so() {
 }
 
 /// Proves: delivery/lost-receipt
-#[tokio::test]
-async fn a_receipt_lost_in_the_middle_repeats_that_part_alone() {
-    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+async fn a_receipt_lost_in_the_middle_repeats_that_part_alone(channel: TestChannel) {
+    let story = channel.story_with("[conversation]\njoin_within = \"0s\"").await;
     story.model.says(&long_answer());
     story.fake.hold_answers();
     story.fake.says(ADA, &format!("tell me all {}", canary(ADA)));
@@ -108,14 +116,13 @@ async fn a_receipt_lost_in_the_middle_repeats_that_part_alone() {
 
 /// Promise (delivery/blocked-bot): If you block the bot it stops trying to reach you, and it hears
 /// you again once you unblock it.
-#[tokio::test]
-async fn a_person_who_blocks_the_bot_is_left_alone_and_heard_after_unblocking() {
-    let story = Story::begin().await;
+async fn a_person_who_blocks_the_bot_is_left_alone_and_heard_after_unblocking(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.blocks(ADA);
     story.say(ADA, &format!("are you there? {}", canary(ADA))).await;
     story.pass(secs(3600)).await;
     assert_eq!(story.text("SELECT state FROM outbox"), "failed");
-    let tried = story.fake.calls().iter().filter(|call| *call == Fake::SEND).count();
+    let tried = story.fake.calls().iter().filter(|call| *call == channel.sending_call()).count();
     assert_eq!(tried, 1, "a blocked chat is not tried again and again");
     story.fake.unblocks(ADA);
     story.model.says("Here I am.");
@@ -125,9 +132,8 @@ async fn a_person_who_blocks_the_bot_is_left_alone_and_heard_after_unblocking() 
 }
 
 /// Promise (delivery/typing): The typing indicator stops when the turn ends.
-#[tokio::test]
-async fn the_typing_sign_is_renewed_and_ends_with_the_turn() {
-    let story = Story::begin().await;
+async fn the_typing_sign_is_renewed_and_ends_with_the_turn(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.then(Say::Grow(vec![(secs(59), "slow".to_owned())]));
     story.fake.says(ADA, &format!("well? {}", canary(ADA)));
     story.until(async || story.fake.typing(ADA) >= 3).await;
@@ -139,9 +145,8 @@ async fn the_typing_sign_is_renewed_and_ends_with_the_turn() {
 }
 
 /// Proves: delivery/typing
-#[tokio::test]
-async fn the_typing_sign_ends_while_the_model_is_away() {
-    let story = Story::begin().await;
+async fn the_typing_sign_ends_while_the_model_is_away(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.otherwise(|_| Say::Fail(ModelError::NoCredit));
     story.fake.says(ADA, &format!("well? {}", canary(ADA)));
     story.until(async || story.received_by(ADA).len() == 1).await;

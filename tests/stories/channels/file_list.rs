@@ -1,8 +1,14 @@
 //! `/files` and `/file`: a person's own files in the chat.
 
-use super::Story;
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        files_are_listed_and_one_is_sent,
+        files_are_listed_in_the_language_of_their_person;
+}
 
 async fn asks(story: &Story, person: i64, line: &str) -> String {
     story.say(person, line).await;
@@ -11,9 +17,8 @@ async fn asks(story: &Story, person: i64, line: &str) -> String {
 
 /// Promise (files/list): `/files` lists your own files with size, time, whose hand each is and what
 /// came from outside, and `/file` sends one as a document; nobody else's can be named.
-#[tokio::test]
-async fn files_are_listed_and_one_is_sent() {
-    let story = Story::begin().await;
+async fn files_are_listed_and_one_is_sent(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.writes("plans/garden.md", &canary(ADA));
     story.writes("people/2-ben/tea.md", &canary(BEN));
     story.say(ADA, "/remember The train leaves at nine").await;
@@ -45,9 +50,8 @@ async fn files_are_listed_and_one_is_sent() {
 }
 
 /// Proves: people/no-english
-#[tokio::test]
-async fn files_are_listed_in_the_language_of_their_person() {
-    let story = Story::begin().await;
+async fn files_are_listed_in_the_language_of_their_person(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "/settings language de").await;
     story.writes("plans/garden.md", "Rosen");
     assert!(asks(&story, ADA, "/files").await.contains("Deine Dateien"));

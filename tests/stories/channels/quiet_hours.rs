@@ -6,7 +6,7 @@ use std::time::Duration;
 use compline::time::Clock;
 use serde_json::json;
 
-use crate::support::channel::Channel;
+use crate::support::channel::{Channel, Start};
 use crate::support::power::{CrashTest, Cut};
 use crate::support::signal::FakeSignal;
 use crate::support::story::{ADA, EVE, Story, StoryOver, UNTRUSTED, canary};
@@ -17,7 +17,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const NIGHT: &str = "quiet_hours = \"22:00-07:00\"";
 const AWAY: &str = "I was away";
 
-async fn night_over<C: Channel>(more: &str) -> StoryOver<C> {
+async fn night_over<C: Start>(more: &str) -> StoryOver<C> {
     let mut story = StoryOver::<C>::prepared("").await;
     story.people_also(ADA, &format!("{NIGHT}\n{more}"));
     story.start().await;

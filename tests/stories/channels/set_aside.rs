@@ -5,9 +5,20 @@ use std::time::Duration;
 
 use compline::store::CommitPoint::{After, Before};
 
-use super::{CrashTest, Story};
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        an_undeliverable_message_is_set_aside_reported_and_can_be_resent,
+        while_the_server_takes_nothing_nothing_is_set_aside,
+        deliveries_to_another_chat_prove_that_the_server_works,
+        owners_hear_of_a_chat_that_takes_nothing_and_can_send_again,
+        a_possibly_delivered_message_is_marked_when_resent;
+    crash_tests:
+        a_delivery_is_set_aside_and_resent_once_despite_a_power_cut;
+}
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MINUTE: Duration = Duration::from_secs(60);
@@ -28,9 +39,8 @@ fn with(texts: &[String], words: &str) -> usize {
 /// Promise (delivery/undeliverable): One undeliverable message does not block a chat: it is set
 /// aside, you are told once, and you can send it again. While the server accepts nothing at all,
 /// everything waits.
-#[tokio::test]
-async fn an_undeliverable_message_is_set_aside_reported_and_can_be_resent() {
-    let story = Story::with(AT_ONCE).await;
+async fn an_undeliverable_message_is_set_aside_reported_and_can_be_resent(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     story.fake.never_takes("poison");
     story.model.says("poison in a cup").says("the second answer").says("the third answer");
     story.say(ADA, &format!("first {}", canary(ADA))).await;
@@ -58,9 +68,8 @@ async fn an_undeliverable_message_is_set_aside_reported_and_can_be_resent() {
 }
 
 /// Proves: delivery/undeliverable
-#[tokio::test]
-async fn while_the_server_takes_nothing_nothing_is_set_aside() {
-    let story = Story::with(AT_ONCE).await;
+async fn while_the_server_takes_nothing_nothing_is_set_aside(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     story.model.says("to Ada").says("more to Ada").says("to Ben");
     story.fake.server_error_next(ALL);
     story.say(ADA, &format!("one {}", canary(ADA))).await;
@@ -78,9 +87,8 @@ async fn while_the_server_takes_nothing_nothing_is_set_aside() {
 }
 
 /// Proves: delivery/undeliverable
-#[tokio::test]
-async fn deliveries_to_another_chat_prove_that_the_server_works() {
-    let story = Story::with(AT_ONCE).await;
+async fn deliveries_to_another_chat_prove_that_the_server_works(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     story.fake.never_takes("poison");
     story.model.says("poison in a cup");
     story.say(ADA, &format!("well? {}", canary(ADA))).await;
@@ -93,9 +101,8 @@ async fn deliveries_to_another_chat_prove_that_the_server_works() {
 }
 
 /// Proves: delivery/undeliverable
-#[tokio::test]
-async fn owners_hear_of_a_chat_that_takes_nothing_and_can_send_again() {
-    let story = Story::with(AT_ONCE).await;
+async fn owners_hear_of_a_chat_that_takes_nothing_and_can_send_again(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     story.fake.takes_nothing_for(BEN);
     story.model.says("Ben's own secret");
     story.say(BEN, &format!("a secret, please {}", canary(BEN))).await;
@@ -119,9 +126,8 @@ async fn owners_hear_of_a_chat_that_takes_nothing_and_can_send_again() {
 }
 
 /// Proves: delivery/undeliverable
-#[tokio::test]
-async fn a_possibly_delivered_message_is_marked_when_resent() {
-    let story = Story::with(AT_ONCE).await;
+async fn a_possibly_delivered_message_is_marked_when_resent(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     story.fake.loses_answers_to("poison");
     story.model.says("poison in a cup").says("the second answer");
     story.say(ADA, &format!("first {}", canary(ADA))).await;
@@ -139,11 +145,10 @@ async fn a_possibly_delivered_message_is_marked_when_resent() {
 }
 
 /// Proves: delivery/undeliverable
-#[test]
-fn a_delivery_is_set_aside_and_resent_once_despite_a_power_cut() {
+fn a_delivery_is_set_aside_and_resent_once_despite_a_power_cut(channel: TestChannel) {
     let jobs = ["set a delivery aside", "send again"];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut crash_test = CrashTest::prepared(AT_ONCE);
+        let mut crash_test = channel.crash_test(AT_ONCE);
         assert!(!crash_test.start(None));
         crash_test.story.fake.never_takes("poison");
         crash_test.story.model.says("poison in a cup").says("the second answer");

@@ -6,12 +6,23 @@ use std::time::Duration;
 use compline::store::CommitPoint::{After, Before};
 use serde_json::{Value, json};
 
-use super::{CrashTest, Story};
 use crate::skill_gate::submit;
 use crate::support::channel::Channel;
+use crate::support::every_channel::{CrashTest, Story, TestChannel, on_every_channel};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, canary};
 use crate::support::terminal_client::TerminalClient;
+
+on_every_channel! {
+    stories:
+        what_waits_in_a_terminal_goes_where_its_person_writes_next,
+        one_question_from_a_script_is_no_place_for_a_reminder,
+        a_proposal_decided_during_an_outage_is_not_delivered_behind_it,
+        a_question_closed_during_an_outage_says_so_when_it_comes;
+    crash_tests:
+        a_reminder_that_leaves_a_terminal_comes_once_despite_a_power_cut,
+        what_is_dropped_stays_dropped_after_a_power_cut;
+}
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MINUTE: Duration = Duration::from_secs(60);
@@ -32,9 +43,8 @@ fn wish(minutes: u32, words: &str) -> Value {
 }
 
 /// Proves: channels/terminal-closed
-#[tokio::test]
-async fn what_waits_in_a_terminal_goes_where_its_person_writes_next() {
-    let story = Story::begin().await;
+async fn what_waits_in_a_terminal_goes_where_its_person_writes_next(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let mut seat = TerminalClient::take(&story, "Ada").await;
     story.model.calls("remind", wish(10, "the oven")).says("Noted.");
     seat.says("q1", &format!("remind me {}", canary(ADA))).await;
@@ -49,9 +59,8 @@ async fn what_waits_in_a_terminal_goes_where_its_person_writes_next() {
 }
 
 /// Proves: channels/terminal-closed
-#[tokio::test]
-async fn one_question_from_a_script_is_no_place_for_a_reminder() {
-    let mut story = Story::prepared("").await;
+async fn one_question_from_a_script_is_no_place_for_a_reminder(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     story.people_also(ADA, PREFERRED);
     story.start().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
@@ -68,13 +77,12 @@ async fn one_question_from_a_script_is_no_place_for_a_reminder() {
 }
 
 /// Proves: delivery/power-cut
-#[test]
-fn a_reminder_that_leaves_a_terminal_comes_once_despite_a_power_cut() {
+fn a_reminder_that_leaves_a_terminal_comes_once_despite_a_power_cut(channel: TestChannel) {
     for (side, job) in [Before, After].into_iter().flat_map(|side| {
         ["fire a reminder", "move to another channel", "keep parts", "begin to send", "mark as sent"]
             .map(|job| (side, job))
     }) {
-        let mut crash_test = CrashTest::prepared(AT_ONCE);
+        let mut crash_test = channel.crash_test(AT_ONCE);
         crash_test.story.people_also(ADA, PREFERRED);
         assert!(!crash_test.start(None));
         let story = &crash_test.story;
@@ -106,9 +114,8 @@ fn a_reminder_that_leaves_a_terminal_comes_once_despite_a_power_cut() {
 
 /// Promise (delivery/over): A question or proposal that was decided or has expired before its
 /// message could be delivered does not come any more.
-#[tokio::test]
-async fn a_proposal_decided_during_an_outage_is_not_delivered_behind_it() {
-    let story = Story::with(AT_ONCE).await;
+async fn a_proposal_decided_during_an_outage_is_not_delivered_behind_it(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     story.model.calls("submit_skill", submit("tea", "create", "Warm the pot.")).says("I have proposed it.");
     story.fake.server_error_next(ALL);
     story.say(ADA, &format!("make it a skill {}", canary(ADA))).await;
@@ -122,10 +129,9 @@ async fn a_proposal_decided_during_an_outage_is_not_delivered_behind_it() {
 }
 
 /// Proves: delivery/over
-#[test]
-fn what_is_dropped_stays_dropped_after_a_power_cut() {
+fn what_is_dropped_stays_dropped_after_a_power_cut(channel: TestChannel) {
     for side in [Before, After] {
-        let mut crash_test = CrashTest::prepared(AT_ONCE);
+        let mut crash_test = channel.crash_test(AT_ONCE);
         let propose = |crash_test: &CrashTest| {
             let model = &crash_test.story.model;
             model.calls("submit_skill", submit("tea", "create", "Warm the pot.")).says("I have proposed it.");
@@ -150,9 +156,8 @@ fn what_is_dropped_stays_dropped_after_a_power_cut() {
 }
 
 /// Proves: delivery/over
-#[tokio::test]
-async fn a_question_closed_during_an_outage_says_so_when_it_comes() {
-    let story = Story::with(AT_ONCE).await;
+async fn a_question_closed_during_an_outage_says_so_when_it_comes(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     story.model.calls("remind", wish(300, "the oven")).says("Noted.");
     story.say(ADA, &format!("remind me {}", canary(ADA))).await;
     story.fake.server_error_next(ALL);

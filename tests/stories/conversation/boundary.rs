@@ -3,8 +3,21 @@
 
 use std::time::Duration;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, canary};
+
+on_every_channel! {
+    stories:
+        a_conversation_ends_after_more_than_six_hours_of_silence,
+        the_rule_holds_for_the_third_the_tenth_and_the_hundredth_message,
+        only_words_of_the_person_count_as_a_sign_of_life,
+        a_command_an_edit_or_a_button_opens_no_conversation,
+        the_new_command_starts_one_conversation_with_the_next_message,
+        a_clock_that_is_set_back_tears_no_conversation_apart,
+        the_message_that_opens_a_conversation_is_in_it,
+        twenty_first_messages_at_once_open_one_conversation,
+        why_a_conversation_began_is_stored;
+}
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -29,12 +42,11 @@ fn is_fresh(story: &Story) -> bool {
 
 /// Promise (boundary/six-hours): A silence of more than six hours ends a conversation, exact to the
 /// millisecond, however long the conversation already is.
-#[tokio::test]
-async fn a_conversation_ends_after_more_than_six_hours_of_silence() {
+async fn a_conversation_ends_after_more_than_six_hours_of_silence(channel: TestChannel) {
     for (silence, anew) in
         [(SIX_HOURS - SECOND, false), (SIX_HOURS, false), (SIX_HOURS + SECOND, true), (29 * HOUR, true)]
     {
-        let story = Story::begin().await;
+        let story = channel.begin_story().await;
         story.say(ADA, &format!("the evening {}", canary(ADA))).await;
         say_after(&story, silence, "the morning").await;
         assert_eq!((conversations(&story) == 2, is_fresh(&story)), (anew, anew), "after {silence:?}");
@@ -44,10 +56,9 @@ async fn a_conversation_ends_after_more_than_six_hours_of_silence() {
 }
 
 /// Proves: boundary/six-hours
-#[tokio::test]
-async fn the_rule_holds_for_the_third_the_tenth_and_the_hundredth_message() {
+async fn the_rule_holds_for_the_third_the_tenth_and_the_hundredth_message(channel: TestChannel) {
     for (silence, expected) in [(SIX_HOURS, 1), (SIX_HOURS + SECOND, 4)] {
-        let story = Story::begin().await;
+        let story = channel.begin_story().await;
         for n in 1..=100 {
             let silence = if [3, 10, 100].contains(&n) { silence } else { SAYING };
             say_after(&story, silence, &format!("message {n} {}", canary(ADA))).await;
@@ -60,9 +71,8 @@ async fn the_rule_holds_for_the_third_the_tenth_and_the_hundredth_message() {
 
 /// Promise (boundary/only-messages-count): Only your messages interrupt the six hours of silence;
 /// commands, edits, buttons and answers do not.
-#[tokio::test]
-async fn only_words_of_the_person_count_as_a_sign_of_life() {
-    let mut story = Story::begin().await;
+async fn only_words_of_the_person_count_as_a_sign_of_life(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     let first = story.fake.says(ADA, &format!("first {}", canary(ADA)));
     story.answered().await;
     let answer = story.fake.sent(ADA)[0].message_id;
@@ -82,9 +92,8 @@ async fn only_words_of_the_person_count_as_a_sign_of_life() {
 }
 
 /// Proves: boundary/only-messages-count
-#[tokio::test]
-async fn a_command_an_edit_or_a_button_opens_no_conversation() {
-    let story = Story::begin().await;
+async fn a_command_an_edit_or_a_button_opens_no_conversation(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let first = story.fake.says(ADA, &format!("first {}", canary(ADA)));
     story.answered().await;
     let answer = story.fake.sent(ADA)[0].message_id;
@@ -99,9 +108,8 @@ async fn a_command_an_edit_or_a_button_opens_no_conversation() {
 }
 
 /// Promise (boundary/new): `/new` starts a new conversation with your next message.
-#[tokio::test]
-async fn the_new_command_starts_one_conversation_with_the_next_message() {
-    let story = Story::begin().await;
+async fn the_new_command_starts_one_conversation_with_the_next_message(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("first {}", canary(ADA))).await;
     story.say(ADA, "/new").await;
     story.say(ADA, "/new").await;
@@ -115,9 +123,8 @@ async fn the_new_command_starts_one_conversation_with_the_next_message() {
 }
 
 /// Promise (boundary/clock-jump): A clock that jumps never splits a conversation.
-#[tokio::test]
-async fn a_clock_that_is_set_back_tears_no_conversation_apart() {
-    let story = Story::begin().await;
+async fn a_clock_that_is_set_back_tears_no_conversation_apart(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("first {}", canary(ADA))).await;
     let right = compline::time::Clock::now(&*story.clock);
     story.clock.set(right.minus(48 * HOUR));
@@ -132,9 +139,8 @@ async fn a_clock_that_is_set_back_tears_no_conversation_apart() {
 }
 
 /// Promise (boundary/first-message): The message that starts a conversation belongs to it.
-#[tokio::test]
-async fn the_message_that_opens_a_conversation_is_in_it() {
-    let story = Story::begin().await;
+async fn the_message_that_opens_a_conversation_is_in_it(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "first").await;
     story.model.says("Good morning.");
     say_after(&story, 7 * HOUR, &format!("the one that woke you {}", canary(ADA))).await;
@@ -147,9 +153,8 @@ async fn the_message_that_opens_a_conversation_is_in_it() {
 }
 
 /// Proves: boundary/first-message
-#[tokio::test]
-async fn twenty_first_messages_at_once_open_one_conversation() {
-    let story = Story::begin().await;
+async fn twenty_first_messages_at_once_open_one_conversation(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("before {}", canary(ADA))).await;
     story.pass(7 * HOUR).await;
     std::thread::scope(|scope| {
@@ -170,9 +175,8 @@ async fn twenty_first_messages_at_once_open_one_conversation() {
 }
 
 /// Promise (boundary/reason): You can look up why each conversation began.
-#[tokio::test]
-async fn why_a_conversation_began_is_stored() {
-    let story = Story::begin().await;
+async fn why_a_conversation_began_is_stored(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("first {}", canary(ADA))).await;
     say_after(&story, 7 * HOUR, "after a silence").await;
     story.say(ADA, "/new").await;

@@ -4,9 +4,11 @@
 use std::time::Duration;
 
 use compline::model::{ModelError, Purpose, Request, RequestPart, Role};
+use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
 use crate::support::model::{Say, words};
+use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, BEN, Story};
 
 /// Requests for a summary of older messages during the conversation.
@@ -85,6 +87,71 @@ async fn the_older_part_gives_way_and_the_last_messages_stay_word_for_word() {
     let again = story.model.last_prompt();
     assert!(again.starts_with(prompt.split("what did we talk about?").next().unwrap()), "the same beginning");
     story.end().await;
+}
+
+/// Proves: conversation/long
+#[test]
+fn a_question_that_waits_while_the_older_part_gives_way_is_shown_the_whole_context_once() {
+    let job = "show the whole context";
+    let made = "SELECT count(*) FROM compactions WHERE state = 'made'";
+    let whole = "SELECT count(*) FROM turns WHERE context LIKE '<context>%'";
+    let away = |_: &Request| Say::Fail(ModelError::Later { after: None, what: "overloaded".to_owned() });
+    for side in [Before, After] {
+        let mut crash_test = CrashTest::prepared("");
+        assert!(!crash_test.start(None));
+        let story = &crash_test.story;
+        story.writes("memory/MEMORY.md", "The cat is called Whiskerino.\n");
+        story.writes("memory/2026-11-20.md", "- [12:00] oil the lamp\n");
+        story.background.otherwise(move |request| match request.purpose() {
+            Purpose::Summary => away(request),
+            _ => crate::support::model::usual(request),
+        });
+        let until_full = async {
+            talk(story, 0, 8).await;
+            say_at(story, 72, "thing 8, and now the window is nearly full").await;
+        };
+        assert!(!crash_test.during(until_full));
+        story.background.otherwise(crate::support::model::usual);
+        story.model.counts(20_000);
+        story.model.otherwise(away);
+        story.writes("memory/MEMORY.md", "The cat is called Tom.\n");
+        assert!(!crash_test.during(story.say(ADA, "what is new?")));
+        let claimed = story.model.last_prompt();
+        assert_eq!((story.count(made), story.count(whole)), (0, 1), "{side:?}");
+        assert!(
+            claimed.contains("what is new?") && claimed.contains("<context part=\"changed\">"),
+            "{side:?}: {claimed}"
+        );
+
+        crash_test.cut_next(Cut::at(side, job));
+        assert!(crash_test.pass(Duration::from_secs(600)), "{side:?} {job} never came");
+        crash_test.bury();
+        let story = &crash_test.story;
+        assert_eq!((story.count(made), story.count(whole)), (1, 1 + i64::from(side == After)), "{side:?}");
+        story.model.otherwise(|_| Say::Text("The lamp is lit.".to_owned()));
+        assert!(!crash_test.start(None));
+        assert!(!crash_test.pass(Duration::from_secs(600)));
+
+        let story = &crash_test.story;
+        let prompt = story.model.last_prompt();
+        let context = story.text("SELECT context FROM turns ORDER BY id DESC LIMIT 1");
+        assert!(context.starts_with("<context>\n") && prompt.contains(&context), "{side:?}: {context} in {prompt}");
+        for (part, count) in [
+            ("<context>\nNow: ", 1),
+            ("<context part", 0),
+            ("called Tom", 1),
+            ("oil the lamp", 1),
+            ("Whiskerino", 0),
+            ("thing 0,", 0),
+        ] {
+            assert_eq!(prompt.matches(part).count(), count, "{side:?} {part:?}: {prompt}");
+        }
+        assert_eq!(story.count(whole), 2, "{side:?}: one before the summary, one after it");
+        let heard = story.received_by(ADA);
+        assert_eq!(heard.iter().filter(|text| text.contains("The lamp is lit.")).count(), 1, "{side:?}: {heard:?}");
+        assert_eq!(story.count("SELECT count(*) FROM messages WHERE state = 'answered'"), 10, "{side:?}");
+        crash_test.end();
+    }
 }
 
 /// Proves: conversation/long

@@ -5,10 +5,17 @@ use std::collections::BTreeSet;
 use rusqlite::Connection;
 use serde_json::json;
 
-use super::{Fake, Story};
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
 use crate::support::web::Web;
+
+on_every_channel! {
+    stories:
+        the_list_goes_on_where_it_ended,
+        a_part_of_a_conversation_leads_on,
+        a_conversation_is_listed_with_all_that_it_read;
+}
 
 async fn answer(story: &Story, person: i64, command: &str) -> String {
     story.say(person, command).await;
@@ -22,9 +29,8 @@ fn listed(answer: &str) -> Vec<i64> {
 }
 
 /// Proves: operation/next-page, privacy/conversation-list
-#[tokio::test]
-async fn the_list_goes_on_where_it_ended() {
-    let story = Story::begin().await;
+async fn the_list_goes_on_where_it_ended(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(BEN, "Hello from Ben").await;
     for _ in 0..12 {
         story.say(ADA, "/new").await;
@@ -44,9 +50,8 @@ async fn the_list_goes_on_where_it_ended() {
 }
 
 /// Proves: command-line/transcript-part
-#[tokio::test]
-async fn a_part_of_a_conversation_leads_on() {
-    let story = Story::begin().await;
+async fn a_part_of_a_conversation_leads_on(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for number in 1..=15 {
         story.say(ADA, &format!("Word {number}.")).await;
     }
@@ -75,10 +80,9 @@ fn words(label: &str) -> BTreeSet<String> {
 }
 
 /// Proves: trust/conversation-label
-#[tokio::test]
-async fn a_conversation_is_listed_with_all_that_it_read() {
+async fn a_conversation_is_listed_with_all_that_it_read(channel: TestChannel) {
     let web = Web::of(&[("/today", &format!("<p>{UNTRUSTED}rain</p>"))]).await;
-    let mut story = Story::prepared("").await;
+    let mut story = channel.prepare_story("");
     story.fetch_through(web.fetcher());
     story.start().await;
     story.say(ADA, "hello").await;
@@ -91,7 +95,7 @@ async fn a_conversation_is_listed_with_all_that_it_read() {
     story.say(ADA, "/new").await;
     story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}letter"));
     story.answered().await;
-    let is_telegram = Fake::NAME == "telegram";
+    let is_telegram = story.fake.name() == "telegram";
     let passed_on = if is_telegram { "text forwarded from another person" } else { "the preview of a web page" };
     let list = answer(&story, ADA, "/conversations").await;
     assert_eq!(list.matches("from outside: ").count(), 2, "{list}");

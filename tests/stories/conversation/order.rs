@@ -3,11 +3,33 @@
 
 use std::time::Duration;
 
-use super::Story;
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Gate, Say, usual, words};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary};
 use crate::support::terminal_client::TerminalClient;
+
+on_every_channel! {
+    stories:
+        messages_during_a_slow_answer_are_answered_together_after_it,
+        an_answer_does_not_wait_for_more_messages,
+        a_burst_is_one_question,
+        what_is_sent_at_once_costs_one_request,
+        a_message_after_the_first_word_or_after_a_pause_is_a_question_of_its_own,
+        text_from_outside_that_joins_an_answer_is_still_text_from_outside,
+        the_file_of_a_message_that_joins_is_read_first,
+        memories_come_to_mind_with_a_message_that_joins,
+        a_burst_that_is_stopped_is_not_answered,
+        what_was_sent_just_before_a_stop_is_not_answered,
+        an_endless_burst_is_answered_after_five_seconds,
+        messages_stay_in_order_for_each_person_at_any_speed,
+        two_people_never_hear_of_each_other,
+        stop_ends_an_answer_at_once,
+        an_edit_before_the_answer_starts_replaces_the_message,
+        a_later_change_is_kept_and_not_answered,
+        an_album_is_one_message,
+        one_person_at_two_places_has_one_conversation_and_is_answered_at_each;
+}
 
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 
@@ -17,9 +39,8 @@ fn ms(millis: u64) -> Duration {
 
 /// Promise (conversation/during-an-answer): Messages that you write while an answer is in progress
 /// are answered together, after it.
-#[tokio::test]
-async fn messages_during_a_slow_answer_are_answered_together_after_it() {
-    let story = Story::with(AT_ONCE).await;
+async fn messages_during_a_slow_answer_are_answered_together_after_it(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).says("to the first").says("to the rest");
     story.fake.says(ADA, &format!("first {}", canary(ADA)));
@@ -50,9 +71,8 @@ fn heard(story: &Story) -> Vec<usize> {
 
 /// Promise (conversation/at-once): The answer begins at once. Compline does not wait to see whether
 /// you go on writing.
-#[tokio::test]
-async fn an_answer_does_not_wait_for_more_messages() {
-    let story = Story::begin().await;
+async fn an_answer_does_not_wait_for_more_messages(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.says(ADA, &format!("ping {}", canary(ADA)));
     story.pass(ms(150)).await;
     assert_eq!(story.received_by(ADA), ["ok"]);
@@ -61,9 +81,8 @@ async fn an_answer_does_not_wait_for_more_messages() {
 
 /// Promise (conversation/joining): Messages sent in quick succession are treated as one question
 /// until the answer to it begins, and you never wait more than five seconds for them to be joined.
-#[tokio::test]
-async fn a_burst_is_one_question() {
-    let story = Story::begin().await;
+async fn a_burst_is_one_question(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.otherwise(|_| slow("ok"));
     for text in ["so", "I was thinking", "about Oslo"] {
         story.fake.says(ADA, &format!("{text} {}", canary(ADA)));
@@ -78,9 +97,8 @@ async fn a_burst_is_one_question() {
 }
 
 /// Proves: conversation/joining
-#[tokio::test]
-async fn what_is_sent_at_once_costs_one_request() {
-    let story = Story::begin().await;
+async fn what_is_sent_at_once_costs_one_request(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for text in ["look at this", "the letter of yesterday"] {
         story.fake.says(ADA, &format!("{text} {}", canary(ADA)));
         story.pass(ms(50)).await;
@@ -91,9 +109,8 @@ async fn what_is_sent_at_once_costs_one_request() {
 }
 
 /// Proves: conversation/joining
-#[tokio::test]
-async fn a_message_after_the_first_word_or_after_a_pause_is_a_question_of_its_own() {
-    let story = Story::begin().await;
+async fn a_message_after_the_first_word_or_after_a_pause_is_a_question_of_its_own(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for (pause, first) in
         [(500, Say::Grow(vec![(ms(200), "First".into()), (ms(2000), " answer".into())])), (900, slow("First answer"))]
     {
@@ -110,9 +127,8 @@ async fn a_message_after_the_first_word_or_after_a_pause_is_a_question_of_its_ow
 }
 
 /// Proves: conversation/joining
-#[tokio::test]
-async fn text_from_outside_that_joins_an_answer_is_still_text_from_outside() {
-    let story = Story::begin().await;
+async fn text_from_outside_that_joins_an_answer_is_still_text_from_outside(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story
         .model
         .then(slow("never shown"))
@@ -127,9 +143,8 @@ async fn text_from_outside_that_joins_an_answer_is_still_text_from_outside() {
 }
 
 /// Proves: conversation/joining
-#[tokio::test]
-async fn the_file_of_a_message_that_joins_is_read_first() {
-    let story = Story::begin().await;
+async fn the_file_of_a_message_that_joins_is_read_first(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.then(slow("never shown"));
     story.fake.says(ADA, &format!("what does it say? {}", canary(ADA)));
     story.pass(ms(400)).await;
@@ -141,9 +156,8 @@ async fn the_file_of_a_message_that_joins_is_read_first() {
 }
 
 /// Proves: conversation/joining
-#[tokio::test]
-async fn memories_come_to_mind_with_a_message_that_joins() {
-    let story = Story::begin().await;
+async fn memories_come_to_mind_with_a_message_that_joins(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let note = serde_json::json!({ "title": "Lighthouse", "content": "It is painted red.", "kind": "user" });
     story.model.calls("remember", note);
     story.say(ADA, &format!("write that down {}", canary(ADA))).await;
@@ -165,9 +179,8 @@ async fn memories_come_to_mind_with_a_message_that_joins() {
 }
 
 /// Proves: conversation/stop
-#[tokio::test]
-async fn a_burst_that_is_stopped_is_not_answered() {
-    let story = Story::begin().await;
+async fn a_burst_that_is_stopped_is_not_answered(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.then(slow("never shown"));
     story.fake.says(ADA, &format!("tell me {}", canary(ADA)));
     story.pass(ms(400)).await;
@@ -178,9 +191,8 @@ async fn a_burst_that_is_stopped_is_not_answered() {
 }
 
 /// Proves: conversation/stop
-#[tokio::test]
-async fn what_was_sent_just_before_a_stop_is_not_answered() {
-    let story = Story::begin().await;
+async fn what_was_sent_just_before_a_stop_is_not_answered(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.otherwise(|_| slow("ok"));
     let stopped = || vec!["Stopped.".to_owned()];
     story.fake.says(ADA, "hello");
@@ -203,9 +215,8 @@ async fn what_was_sent_just_before_a_stop_is_not_answered() {
 }
 
 /// Proves: conversation/joining
-#[tokio::test]
-async fn an_endless_burst_is_answered_after_five_seconds() {
-    let story = Story::begin().await;
+async fn an_endless_burst_is_answered_after_five_seconds(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.otherwise(|_| slow("ok"));
     for n in 0..12 {
         // The first request is cancelled by the second message; the others are waited for.
@@ -219,9 +230,8 @@ async fn an_endless_burst_is_answered_after_five_seconds() {
 }
 
 /// Promise (delivery/order): Answers arrive in the order of your messages, however fast you write.
-#[tokio::test]
-async fn messages_stay_in_order_for_each_person_at_any_speed() {
-    let story = Story::begin().await;
+async fn messages_stay_in_order_for_each_person_at_any_speed(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for n in 0..40_u64 {
         story.fake.says(ADA, &format!("a{n:02} {}", canary(ADA)));
         story.pass(ms(n * 131 % 900)).await;
@@ -240,9 +250,8 @@ async fn messages_stay_in_order_for_each_person_at_any_speed() {
 }
 
 /// Proves: privacy/private-messages
-#[tokio::test]
-async fn two_people_never_hear_of_each_other() {
-    let story = Story::begin().await;
+async fn two_people_never_hear_of_each_other(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.otherwise(|request| {
         let heard = [ADA, BEN].map(canary).into_iter().filter(|canary| words(request).contains(canary));
         Say::Text(heard.collect::<Vec<_>>().join(" "))
@@ -265,9 +274,8 @@ async fn two_people_never_hear_of_each_other() {
 }
 
 /// Promise (conversation/stop): `/stop` ends an answer at once.
-#[tokio::test]
-async fn stop_ends_an_answer_at_once() {
-    let story = Story::with(AT_ONCE).await;
+async fn stop_ends_an_answer_at_once(channel: TestChannel) {
+    let story = channel.story_with(AT_ONCE).await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).says("too late");
     story.fake.says(ADA, &format!("tell me everything {}", canary(ADA)));
@@ -284,9 +292,8 @@ async fn stop_ends_an_answer_at_once() {
 
 /// Promise (conversation/edit): If you edit a message before its answer is started, the edited text
 /// counts; a later edit is stored but not answered again.
-#[tokio::test]
-async fn an_edit_before_the_answer_starts_replaces_the_message() {
-    let story = Story::begin().await;
+async fn an_edit_before_the_answer_starts_replaces_the_message(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let message = story.fake.says(ADA, "the train at sevn");
     story.pass(ms(50)).await;
     story.fake.edits(ADA, message, &format!("the train at seven {}", canary(ADA)));
@@ -297,9 +304,8 @@ async fn an_edit_before_the_answer_starts_replaces_the_message() {
 }
 
 /// Proves: conversation/edit
-#[tokio::test]
-async fn a_later_change_is_kept_and_not_answered() {
-    let story = Story::begin().await;
+async fn a_later_change_is_kept_and_not_answered(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let message = story.fake.says(ADA, &format!("the train at eight {}", canary(ADA)));
     story.answered().await;
     story.fake.edits(ADA, message, "the train at nine");
@@ -313,9 +319,8 @@ async fn a_later_change_is_kept_and_not_answered() {
 }
 
 /// Promise (conversation/album): An album counts as one message.
-#[tokio::test]
-async fn an_album_is_one_message() {
-    let story = Story::begin().await;
+async fn an_album_is_one_message(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.album(ADA, &format!("our garden {}", canary(ADA)), &[b"first picture", b"second"]);
     story.answered().await;
     assert_eq!((story.model.chats().len(), story.received_by(ADA).len()), (1, 1));
@@ -327,9 +332,8 @@ async fn an_album_is_one_message() {
 
 /// Promise (channels/telegram-and-terminal): You are one person on Telegram and in the terminal:
 /// you have one conversation, and each answer comes where its question came from.
-#[tokio::test]
-async fn one_person_at_two_places_has_one_conversation_and_is_answered_at_each() {
-    let story = Story::begin().await;
+async fn one_person_at_two_places_has_one_conversation_and_is_answered_at_each(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let mut seat = TerminalClient::take(&story, "Ada").await;
     story.say(ADA, &format!("from the phone {}", canary(ADA))).await;
     assert_eq!(story.received_by(ADA), ["ok"]);

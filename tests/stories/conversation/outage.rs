@@ -9,10 +9,34 @@ use compline::model::ModelError;
 use compline::store::{CommitPoint, Failpoint};
 use compline::time::Clock;
 
-use super::{Fake, Story};
 use crate::support::channel::Channel;
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::model::{Gate, Say, Scripted, usual};
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        an_outage_is_announced_once_and_messages_are_answered_afterwards,
+        every_message_during_an_outage_is_told_of_it_once,
+        an_outage_is_known_with_its_beginning_and_reason_after_a_restart,
+        a_group_is_told_a_few_times_an_hour_and_not_for_each_message,
+        a_question_is_given_up_after_a_day_and_the_next_one_works,
+        the_second_model_answers_when_the_first_is_down,
+        a_new_message_does_not_wait_for_the_next_retry,
+        a_redelivered_telegram_message_is_answered_once_even_after_a_restart,
+        a_long_absence_is_announced_to_each_person_and_a_short_one_is_not,
+        a_day_without_network_is_announced_afterwards,
+        a_message_waiting_three_hours_is_answered_with_the_delay_named,
+        messages_waiting_over_a_day_get_one_sentence,
+        a_day_that_the_program_was_off_is_no_day_of_trying,
+        a_delay_by_a_model_outage_is_not_called_an_absence,
+        without_credit_for_a_day_it_says_what_it_was,
+        a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it,
+        a_disk_that_is_full_for_a_while_costs_no_answer,
+        an_answer_that_always_panics_is_given_up_and_the_chat_continues,
+        a_stop_between_two_tries_takes_no_pause_from_the_next_question,
+        the_choice_of_a_model_lasts_until_the_model_is_gone;
+}
 
 const MINUTE: Duration = Duration::from_secs(60);
 const FAMILY: i64 = -100_200;
@@ -24,9 +48,8 @@ fn away() -> Say {
 
 /// Promise (models/down): If the model is down you are told so, once for each message, and you are
 /// answered when it returns, never with an older answer.
-#[tokio::test]
-async fn an_outage_is_announced_once_and_messages_are_answered_afterwards() {
-    let story = Story::begin().await;
+async fn an_outage_is_announced_once_and_messages_are_answered_afterwards(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.says("an older answer");
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.model.otherwise(|_| away());
@@ -44,9 +67,8 @@ async fn an_outage_is_announced_once_and_messages_are_answered_afterwards() {
 
 /// Promise (models/down-told): While the model is down, every further message is answered at once:
 /// why, since when, and how many wait. `/status` says it too.
-#[tokio::test]
-async fn every_message_during_an_outage_is_told_of_it_once() {
-    let mut story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+async fn every_message_during_an_outage_is_told_of_it_once(channel: TestChannel) {
+    let mut story = channel.story_with("[conversation]\njoin_within = \"0s\"").await;
     story.model.otherwise(|_| Say::Fail(ModelError::BadKey));
     story.say(ADA, &format!("first {}", canary(ADA))).await;
     for (message, waiting) in [("second", 2), ("third", 3)] {
@@ -71,9 +93,8 @@ async fn every_message_during_an_outage_is_told_of_it_once() {
 }
 
 /// Proves: models/down
-#[tokio::test]
-async fn an_outage_is_known_with_its_beginning_and_reason_after_a_restart() {
-    let mut story = Story::begin().await;
+async fn an_outage_is_known_with_its_beginning_and_reason_after_a_restart(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.model.otherwise(|_| Say::Fail(ModelError::BadKey));
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.pass(HOUR).await;
@@ -99,9 +120,9 @@ async fn an_outage_is_known_with_its_beginning_and_reason_after_a_restart() {
 
 /// Promise (models/down-in-groups): In a group three reasons an hour for missing answers are
 /// enough.
-#[tokio::test]
-async fn a_group_is_told_a_few_times_an_hour_and_not_for_each_message() {
-    let mut story = Story::prepared(&format!("[groups]\nallowed = [\"{}\"]\n", Fake::group_address(FAMILY))).await;
+async fn a_group_is_told_a_few_times_an_hour_and_not_for_each_message(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
+    story.settings(&format!("[groups]\nallowed = [\"{}\"]\n", story.fake.group_address(FAMILY)));
     story.fake.meet_group(FAMILY);
     story.start().await;
     story.model.otherwise(|_| away());
@@ -118,9 +139,8 @@ async fn a_group_is_told_a_few_times_an_hour_and_not_for_each_message() {
 }
 
 /// Proves: models/down
-#[tokio::test]
-async fn a_question_is_given_up_after_a_day_and_the_next_one_works() {
-    let mut story = Story::begin().await;
+async fn a_question_is_given_up_after_a_day_and_the_next_one_works(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.model.otherwise(|_| away());
     story.say(ADA, &format!("what is new? {}", canary(ADA))).await;
     story.pass(12 * HOUR).await;
@@ -139,9 +159,8 @@ async fn a_question_is_given_up_after_a_day_and_the_next_one_works() {
 }
 
 /// Promise (models/fallback): If the main model fails, a fallback model answers.
-#[tokio::test]
-async fn the_second_model_answers_when_the_first_is_down() {
-    let mut story = Story::prepared("").await;
+async fn the_second_model_answers_when_the_first_is_down(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     let second = Scripted::new(story.clock.clone());
     second.says("I am the second choice.");
     story.fall_back_to(second.clone());
@@ -155,9 +174,8 @@ async fn the_second_model_answers_when_the_first_is_down() {
 }
 
 /// Proves: models/down
-#[tokio::test]
-async fn a_new_message_does_not_wait_for_the_next_retry() {
-    let story = Story::begin().await;
+async fn a_new_message_does_not_wait_for_the_next_retry(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.otherwise(|_| away());
     story.say(ADA, &format!("first {}", canary(ADA))).await;
     story.pass(3 * HOUR).await;
@@ -169,9 +187,8 @@ async fn a_new_message_does_not_wait_for_the_next_retry() {
 
 /// Promise (delivery/duplicate-update): If Telegram delivers the same message twice, even across a
 /// restart, you get one answer.
-#[tokio::test]
-async fn a_redelivered_telegram_message_is_answered_once_even_after_a_restart() {
-    let mut story = Story::begin().await;
+async fn a_redelivered_telegram_message_is_answered_once_even_after_a_restart(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let hello = story.fake.last_update_id().unwrap();
     story.say(ADA, "/new").await;
@@ -193,10 +210,9 @@ async fn a_redelivered_telegram_message_is_answered_once_even_after_a_restart() 
 
 /// Promise (delivery/absence): After an absence Compline says how long it was away and how late its
 /// answer is.
-#[tokio::test]
-async fn a_long_absence_is_announced_to_each_person_and_a_short_one_is_not() {
+async fn a_long_absence_is_announced_to_each_person_and_a_short_one_is_not(channel: TestChannel) {
     for (absence, told) in [(23 * HOUR, 0), (26 * HOUR, 1)] {
-        let mut story = Story::begin().await;
+        let mut story = channel.begin_story().await;
         story.say(ADA, &format!("hello {}", canary(ADA))).await;
         story.say(BEN, &format!("hello {}", canary(BEN))).await;
         story.stop().await;
@@ -214,9 +230,8 @@ async fn a_long_absence_is_announced_to_each_person_and_a_short_one_is_not() {
 }
 
 /// Proves: delivery/absence
-#[tokio::test]
-async fn a_day_without_network_is_announced_afterwards() {
-    let story = Story::begin().await;
+async fn a_day_without_network_is_announced_afterwards(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.fake.stop();
     story.pass(26 * HOUR).await;
@@ -228,9 +243,8 @@ async fn a_day_without_network_is_announced_afterwards() {
 }
 
 /// Proves: delivery/absence
-#[tokio::test]
-async fn a_message_waiting_three_hours_is_answered_with_the_delay_named() {
-    let mut story = Story::begin().await;
+async fn a_message_waiting_three_hours_is_answered_with_the_delay_named(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.stop().await;
     story.fake.says(ADA, &format!("are you there? {}", canary(ADA)));
     story.clock.advance(3 * HOUR).await;
@@ -243,9 +257,8 @@ async fn a_message_waiting_three_hours_is_answered_with_the_delay_named() {
 }
 
 /// Proves: delivery/absence
-#[tokio::test]
-async fn messages_waiting_over_a_day_get_one_sentence() {
-    let mut story = Story::begin().await;
+async fn messages_waiting_over_a_day_get_one_sentence(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.stop().await;
     story.fake.says(ADA, "are you there?");
@@ -261,9 +274,8 @@ async fn messages_waiting_over_a_day_get_one_sentence() {
 }
 
 /// Proves: models/giving-up
-#[tokio::test]
-async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
-    let mut story = Story::begin().await;
+async fn a_day_that_the_program_was_off_is_no_day_of_trying(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.model.otherwise(|_| away());
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.pass(MINUTE).await;
@@ -280,10 +292,9 @@ async fn a_day_that_the_program_was_off_is_no_day_of_trying() {
 
 /// Promise (models/giving-up): Compline says that it was away only when it was, and gives up on a
 /// model only after a day of trying, with the reason.
-#[tokio::test]
-async fn a_delay_by_a_model_outage_is_not_called_an_absence() {
+async fn a_delay_by_a_model_outage_is_not_called_an_absence(channel: TestChannel) {
     for (hours, named) in [(2, "it had to wait until now"), (25, "waited for more than a day. I left it unanswered")] {
-        let story = Story::begin().await;
+        let story = channel.begin_story().await;
         story.model.otherwise(|_| away());
         story.say(ADA, &format!("first {}", canary(ADA))).await;
         story.pass(MINUTE).await;
@@ -298,9 +309,8 @@ async fn a_delay_by_a_model_outage_is_not_called_an_absence() {
 }
 
 /// Proves: models/giving-up
-#[tokio::test]
-async fn without_credit_for_a_day_it_says_what_it_was() {
-    let story = Story::begin().await;
+async fn without_credit_for_a_day_it_says_what_it_was(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.otherwise(|_| Say::Fail(ModelError::NoCredit));
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.pass(25 * HOUR).await;
@@ -310,9 +320,8 @@ async fn without_credit_for_a_day_it_says_what_it_was() {
 }
 
 /// Proves: delivery/interrupted-answer
-#[tokio::test]
-async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it() {
-    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it(channel: TestChannel) {
+    let story = channel.story_with("[conversation]\njoin_within = \"0s\"").await;
     let gate = Gate::default();
     story.model.then(Say::Hold(gate.clone())).fails(ModelError::Cut).says("the answer");
     story.fake.says(ADA, &format!("hello {}", canary(ADA)));
@@ -325,9 +334,8 @@ async fn a_computer_that_sleeps_in_the_middle_of_an_answer_still_gives_it() {
 }
 
 /// Proves: delivery/interrupted-answer
-#[tokio::test]
-async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
-    let mut story = Story::prepared("[conversation]\njoin_within = \"0s\"").await;
+async fn a_disk_that_is_full_for_a_while_costs_no_answer(channel: TestChannel) {
+    let mut story = channel.prepare_story("[conversation]\njoin_within = \"0s\"");
     let full = Arc::new(AtomicBool::new(false));
     let is_full = Arc::clone(&full);
     story.fail_at(Some(Failpoint(Arc::new(move |side, _name| {
@@ -348,9 +356,8 @@ async fn a_disk_that_is_full_for_a_while_costs_no_answer() {
 }
 
 /// Proves: operation/crashing-message
-#[tokio::test]
-async fn an_answer_that_always_panics_is_given_up_and_the_chat_continues() {
-    let mut story = Story::begin().await;
+async fn an_answer_that_always_panics_is_given_up_and_the_chat_continues(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.model.otherwise(|_| panic!("on purpose"));
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.pass(5 * MINUTE).await;
@@ -363,9 +370,8 @@ async fn an_answer_that_always_panics_is_given_up_and_the_chat_continues() {
 }
 
 /// Proves: models/giving-up
-#[tokio::test]
-async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
-    let story = Story::with("[conversation]\njoin_within = \"0s\"").await;
+async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question(channel: TestChannel) {
+    let story = channel.story_with("[conversation]\njoin_within = \"0s\"").await;
     let down = || ModelError::Later { after: None, what: "it is down".to_owned() };
     story.model.fails(down());
     story.fake.says(ADA, &format!("hello {}", canary(ADA)));
@@ -384,9 +390,8 @@ async fn a_stop_between_two_tries_takes_no_pause_from_the_next_question() {
 
 /// Promise (models/choice): The choice made with `/model` survives a restart. It ends when the
 /// model is no longer configured, and you are told.
-#[tokio::test]
-async fn the_choice_of_a_model_lasts_until_the_model_is_gone() {
-    let mut story = Story::prepared("").await;
+async fn the_choice_of_a_model_lasts_until_the_model_is_gone(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     let named = |name: &str| {
         let info = compline::model::ModelInfo {
             provider: "scripted".to_owned(),

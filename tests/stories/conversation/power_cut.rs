@@ -2,11 +2,12 @@
 //!
 //! Each seed is a short story with two to four power cuts. The first two hit both sides of one
 //! journal job, in a story that surely commits it, so a run with as many seeds as jobs cuts every
-//! kind of commit on both sides; the others fall anywhere. `COMPLINE_SEEDS=5000` runs more stories,
-//! `COMPLINE_SEED=17` runs one again. The promises are checked in the journal and at the other end
-//! of the wire ([`verdict`]).
+//! kind of commit on both sides; the others fall anywhere. `COMPLINE_SEEDS=500..1000` runs other
+//! stories, `COMPLINE_SEED=17` runs one again. The promises are checked in the journal and at the
+//! other end of the wire ([`verdict`]).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,8 +16,9 @@ use std::time::Duration;
 use compline::store::CommitPoint;
 use compline::time::Clock;
 
-use super::{CrashTest, POWER_CUTS};
+use crate::support::every_channel::{CrashTest, TestChannel, on_every_channel};
 use crate::support::power::{Cut, Jobs, PowerCut};
+use crate::support::seeds;
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary};
 
 #[path = "power_cut/aim.rs"]
@@ -30,6 +32,11 @@ use aim::{Aim, ELSEWHERE};
 use plot::{Act, Mind};
 use verdict::Told;
 
+on_every_channel! {
+    crash_tests:
+        a_power_cut_loses_and_doubles_nothing;
+}
+
 /// Attempts to cause the commit that a story is about. Two usually suffice, one for each side.
 const ROUNDS: usize = 4;
 /// Number of stories that run in parallel.
@@ -37,31 +44,40 @@ const THREADS: usize = 2;
 
 /// Promise (delivery/power-cut): A power cut or a kill at any moment loses none of your messages
 /// and answers none of them twice; anything that may have arrived twice says so.
-#[test]
-fn a_power_cut_loses_and_doubles_nothing() {
-    let asked_for = |name| std::env::var(name).ok().and_then(|number: String| number.parse().ok());
-    if let Some(seed) = asked_for("COMPLINE_SEED") {
-        println!("{:#?}", plot::of(seed));
-        println!("{:?}", tell(seed).0);
+fn a_power_cut_loses_and_doubles_nothing(channel: TestChannel) {
+    if let Some(seed) = std::env::var("COMPLINE_SEED").ok().map(|seed| seed.parse().unwrap()) {
+        println!("{:#?}", plot::of(channel, seed));
+        println!("{:?}", tell(channel, seed).0);
         return;
     }
-    let seeds = asked_for("COMPLINE_SEEDS").unwrap_or(POWER_CUTS);
-    let (next, run) = (AtomicU64::new(0), Mutex::new(Run::default()));
+    let kinds = aim::jobs(channel).len() as u64;
+    let seeds = seeds::asked_for(0..stories_for_each_kind(channel) * kinds);
+    let (next, run) = (AtomicU64::new(seeds.start), Mutex::new(Run::default()));
     std::thread::scope(|threads| {
         for _ in 0..THREADS {
-            threads.spawn(|| tell_all(&next, seeds, &run));
+            threads.spawn(|| tell_all(channel, &next, seeds.end, &run));
         }
     });
-    run.into_inner().unwrap().conclude(seeds >= aim::jobs().len() as u64);
+    let whole = seeds.end - seeds.start >= kinds;
+    run.into_inner().unwrap().conclude(channel, &seeds, whole);
 }
 
-fn tell_all(next: &AtomicU64, seeds: u64, run: &Mutex<Run>) {
+/// Default number of stories for each kind of commit: over Telegram, one for each order of its
+/// sides.
+fn stories_for_each_kind(channel: TestChannel) -> u64 {
+    match channel {
+        TestChannel::Telegram => 2,
+        TestChannel::Signal => 1,
+    }
+}
+
+fn tell_all(channel: TestChannel, next: &AtomicU64, end: u64, run: &Mutex<Run>) {
     loop {
         let seed = next.fetch_add(1, Ordering::SeqCst);
-        if seed >= seeds {
+        if seed >= end {
             return;
         }
-        let told = catch_unwind(AssertUnwindSafe(|| tell(seed)));
+        let told = catch_unwind(AssertUnwindSafe(|| tell(channel, seed)));
         run.lock().unwrap().add(seed, told.ok());
     }
 }
@@ -90,19 +106,23 @@ impl Run {
     }
 
     /// Reports and checks the run. Only a `whole` run must have cut every commit.
-    fn conclude(self, whole: bool) {
+    fn conclude(self, channel: TestChannel, seeds: &Range<u64>, whole: bool) {
         let cut = |job, before| self.cuts.get(&(job, before)).copied().unwrap_or_default();
         println!("{:<26}{:>9}{:>8}{:>8}", "job", "commits", "before", "after");
         for (job, times) in &self.jobs {
             println!("{job:<26}{times:>9}{:>8}{:>8}", cut(job, true), cut(job, false));
         }
+        let (all, kinds) =
+            (self.cuts.values().sum::<u32>(), self.cuts.keys().map(|(job, _)| job).collect::<BTreeSet<_>>());
+        println!("did: seeds {seeds:?}: {all} power cuts at {} kinds of commit", kinds.len());
         let again: Vec<String> = self
             .failed
             .iter()
             .map(|seed| {
                 format!(
-                    "COMPLINE_SEED={seed} cargo test --test stories {} -- --nocapture",
-                    module_path!().trim_start_matches("stories::")
+                    "COMPLINE_SEED={seed} cargo test --test stories {}::{} -- --nocapture",
+                    module_path!().trim_start_matches("stories::"),
+                    channel.module()
                 )
             })
             .collect();
@@ -114,15 +134,15 @@ impl Run {
             .filter(|job| cut(job, true) == 0 || cut(job, false) == 0)
             .collect();
         assert!(!whole || spared.is_empty(), "never cut on both sides: {spared:?}; JOBS names what is aimed at");
-        let unseen: Vec<_> = aim::jobs().into_iter().filter(|job| !self.jobs.contains_key(job)).collect();
+        let unseen: Vec<_> = aim::jobs(channel).into_iter().filter(|job| !self.jobs.contains_key(job)).collect();
         assert!(!whole || unseen.is_empty(), "never committed in any story: {unseen:?}");
     }
 }
 
 /// Runs the story of one seed to its end and judges it.
-fn tell(seed: u64) -> (Vec<PowerCut>, Jobs) {
-    let plot = plot::of(seed);
-    let mut crash_test = CrashTest::prepared("");
+fn tell(channel: TestChannel, seed: u64) -> (Vec<PowerCut>, Jobs) {
+    let plot = plot::of(channel, seed);
+    let mut crash_test = channel.crash_test("[budget]\ndaily_tokens = 1000000000\n");
     crash_test.story.fetch_through(crate::support::web::nowhere());
     let mind = Mind::new(seed, plot.aim.mood);
     for model in [&crash_test.story.model, &crash_test.story.background] {

@@ -5,9 +5,20 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Fake, Story};
 use crate::support::channel::kinds;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
+
+on_every_channel! {
+    stories:
+        the_next_message_is_read_with_the_reminder_before_it,
+        what_was_sent_during_a_silence_begins_the_next_conversation,
+        the_newest_eight_are_shown_to_their_person_alone,
+        a_reminder_from_outside_is_named_and_taints_nothing_until_it_is_looked_up,
+        a_forgotten_word_is_deleted_from_what_was_sent,
+        a_reminder_is_answered_by_a_quote_and_put_off,
+        the_transcript_names_what_was_sent_and_why;
+}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -23,9 +34,8 @@ fn gave(story: &Story) -> String {
 
 /// Promise (conversation/sent): The assistant knows the reminders, reports, questions and notices
 /// that it sent you by itself, so you can answer them like anything else it says.
-#[tokio::test]
-async fn the_next_message_is_read_with_the_reminder_before_it() {
-    let mut story = Story::begin().await;
+async fn the_next_message_is_read_with_the_reminder_before_it(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     remind(&story, ADA, "call the magistrate").await;
     assert!(!story.model.last_prompt().contains("<sent>\n"));
     story.pass(HOUR).await;
@@ -42,9 +52,8 @@ async fn the_next_message_is_read_with_the_reminder_before_it() {
 }
 
 /// Proves: conversation/sent
-#[tokio::test]
-async fn what_was_sent_during_a_silence_begins_the_next_conversation() {
-    let story = Story::begin().await;
+async fn what_was_sent_during_a_silence_begins_the_next_conversation(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.calls("remind", json!({ "when": "in 8 hours", "text": "the laundry" })).says("Noted.");
     story.say(ADA, "please remind me").await;
     story.pass(9 * HOUR).await;
@@ -57,9 +66,8 @@ async fn what_was_sent_during_a_silence_begins_the_next_conversation() {
 }
 
 /// Proves: conversation/sent
-#[tokio::test]
-async fn the_newest_eight_are_shown_to_their_person_alone() {
-    let story = Story::begin().await;
+async fn the_newest_eight_are_shown_to_their_person_alone(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for number in 1..=10 {
         remind(&story, ADA, &format!("bell {number}.")).await;
     }
@@ -76,9 +84,8 @@ async fn the_newest_eight_are_shown_to_their_person_alone() {
 
 /// Promise (conversation/sent-from-outside): A message sent by itself in which text from outside
 /// had a part is named to the assistant, and is read only when it looks it up.
-#[tokio::test]
-async fn a_reminder_from_outside_is_named_and_taints_nothing_until_it_is_looked_up() {
-    let story = Story::begin().await;
+async fn a_reminder_from_outside_is_named_and_taints_nothing_until_it_is_looked_up(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.forwards(ADA, EVE, &format!("remind her to pay Eve {UNTRUSTED}x"));
     story.model.calls("remind", json!({ "when": "in 7 hours", "text": format!("pay Eve {UNTRUSTED}x") }));
     story.answered().await;
@@ -95,15 +102,14 @@ async fn a_reminder_from_outside_is_named_and_taints_nothing_until_it_is_looked_
     story.say(ADA, "look it up").await;
     assert!(gave(&story).contains("pay Eve"), "{}", gave(&story));
     let label = story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1");
-    assert_eq!(kinds(&label), Fake::PASSED_ON, "{label}");
+    assert_eq!(kinds(&label), channel.passed_on(), "{label}");
     story.end().await;
 }
 
 /// Promise (conversation/sent-forgotten): What you forget is also deleted from what was sent to you
 /// by itself.
-#[tokio::test]
-async fn a_forgotten_word_is_deleted_from_what_was_sent() {
-    let story = Story::begin().await;
+async fn a_forgotten_word_is_deleted_from_what_was_sent(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.calls("remind", json!({ "when": "in 1 hour", "text": "water the quinces" })).says("Noted.");
     story.say(ADA, "remind me to water the quinces").await;
     story.pass(HOUR).await;
@@ -120,9 +126,8 @@ async fn a_forgotten_word_is_deleted_from_what_was_sent() {
 
 /// Promise (conversation/sent-answered): A reminder that came can be answered by quoting it or in
 /// plain words, and put off like any other.
-#[tokio::test]
-async fn a_reminder_is_answered_by_a_quote_and_put_off() {
-    let story = Story::begin().await;
+async fn a_reminder_is_answered_by_a_quote_and_put_off(channel: TestChannel) {
+    let story = channel.begin_story().await;
     remind(&story, ADA, "call the magistrate").await;
     story.pass(HOUR).await;
     let sent = story.fake.sent(ADA).into_iter().rev().find(|sent| sent.text.contains("call the magistrate"));
@@ -143,9 +148,8 @@ async fn a_reminder_is_answered_by_a_quote_and_put_off() {
 }
 
 /// Proves: conversation/sent
-#[tokio::test]
-async fn the_transcript_names_what_was_sent_and_why() {
-    let story = Story::begin().await;
+async fn the_transcript_names_what_was_sent_and_why(channel: TestChannel) {
+    let story = channel.begin_story().await;
     remind(&story, ADA, "call the magistrate").await;
     story.pass(HOUR).await;
     story.say(ADA, "done").await;

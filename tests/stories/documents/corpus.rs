@@ -118,6 +118,43 @@ async fn a_bomb_costs_the_document_and_not_the_gateway() {
 
 /// Proves: files/malicious-documents
 #[tokio::test]
+async fn a_stream_without_end_costs_only_its_page() {
+    let text = |words: &str| format!("BT /F1 12 Tf 72 720 Td ({words}) Tj ET").into_bytes();
+    let (before, after) = (text("before"), text("after"));
+    let flate = "/Filter /FlateDecode";
+    let twice = {
+        let mut compress = Compress::new(Compression::best(), true);
+        let mut coded = Vec::with_capacity(1 << 20);
+        compress.compress_vec(&bomb(3_000), &mut coded, FlushCompress::Finish).unwrap();
+        coded
+    };
+    for (entries, large) in [
+        (flate, bomb(3_000)),
+        ("/Filter [/FlateDecode /FlateDecode]", twice),
+        ("/Type /ObjStm /N 1 /First 4 /Filter /FlateDecode", bomb(3_000)),
+        // A broken head, which the parser skips.
+        (flate, [b"xx", &bomb(3_000)[2..]].concat()),
+    ] {
+        let bytes = of_streams(&[("", &before), (entries, &large), ("", &after)], "");
+        let read = DocumentContent::Words { text: "before\n\nafter".to_owned(), whole: false };
+        assert_eq!(found(Document::Pdf, &bytes).await, read, "{entries}");
+    }
+    // One stream that fits, again and again in one page.
+    let again = "4 0 R ".repeat(10_000);
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>".to_owned(),
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>".to_owned(),
+        format!("<< /Type /Page /Parent 2 0 R /MediaBox [0 0 9 9] /Contents [{again}] >>"),
+    ];
+    let mut objects: Vec<Vec<u8>> = objects.into_iter().map(String::into_bytes).collect();
+    let megabyte = bomb(1);
+    let head = format!("<< /Length {} {flate} >>\nstream\n", megabyte.len());
+    objects.push([head.as_bytes(), &megabyte, b"\nendstream"].concat());
+    assert_eq!(found(Document::Pdf, &of_objects(&objects, "")).await, DocumentContent::Broken);
+}
+
+/// Proves: files/malicious-documents
+#[tokio::test]
 async fn an_endless_or_deeply_nested_document_fails_without_harming_the_gateway() {
     let catalog = || b"<< /Type /Catalog /Pages 2 0 R >>".to_vec();
     let nested = format!("<< /Type /Catalog /Pages {}{} >>", "[".repeat(100_000), "]".repeat(100_000));

@@ -6,11 +6,25 @@ use std::time::Duration;
 use compline::id::PersonId;
 use compline::trust::Scope;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::words;
 use crate::support::office::{docx, open_document, paragraph};
 use crate::support::pdf::{LOCK, locked, of_streams, pdf};
 use crate::support::story::{ADA, BEN, UNTRUSTED, canary, every_untrusted_part_is_labelled};
+
+on_every_channel! {
+    stories:
+        a_pdf_is_read_answered_and_stored_with_its_text,
+        the_text_of_a_document_is_labelled_and_traced_to_its_attachment,
+        a_document_is_found_later_only_by_its_sender_and_only_as_untrusted,
+        the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text_is_asked_for,
+        the_turns_after_a_document_are_tainted_until_the_conversation_is_over,
+        a_long_text_is_shown_from_its_beginning_and_said_to_go_on,
+        texts_of_every_kind_are_read,
+        an_unreadable_document_is_kept_and_reported,
+        without_a_process_to_read_in_documents_are_kept_and_everything_else_goes_on,
+        a_restart_shows_a_document_as_it_was_shown;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
@@ -47,9 +61,8 @@ fn found(story: &Story, person: i64, query: &str, untrusted_too: bool) -> usize 
 
 /// Promise (files/documents): A document that you send (PDF, docx, xlsx, odt, ods, HTML, CSV, JSON,
 /// Markdown, text) is read, can be asked about and found later, and counts as text from outside.
-#[tokio::test]
-async fn a_pdf_is_read_answered_and_stored_with_its_text() {
-    let story = Story::begin().await;
+async fn a_pdf_is_read_answered_and_stored_with_its_text(channel: TestChannel) {
+    let story = channel.begin_story().await;
     sends(&story, "bill march.pdf", "application/pdf", &bill()).await;
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("Marzipan: 12 euros") && prompt.contains("Second page: due in April"), "{prompt}");
@@ -64,9 +77,8 @@ async fn a_pdf_is_read_answered_and_stored_with_its_text() {
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn the_text_of_a_document_is_labelled_and_traced_to_its_attachment() {
-    let story = Story::begin().await;
+async fn the_text_of_a_document_is_labelled_and_traced_to_its_attachment(channel: TestChannel) {
+    let story = channel.begin_story().await;
     sends(&story, "bill.pdf", "application/pdf", &bill()).await;
     let labels = "SELECT group_concat(DISTINCT label) FROM files WHERE path LIKE 'inbox/%'";
     assert!(
@@ -81,9 +93,8 @@ async fn the_text_of_a_document_is_labelled_and_traced_to_its_attachment() {
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn a_document_is_found_later_only_by_its_sender_and_only_as_untrusted() {
-    let story = Story::begin().await;
+async fn a_document_is_found_later_only_by_its_sender_and_only_as_untrusted(channel: TestChannel) {
+    let story = channel.begin_story().await;
     sends(&story, "bill.pdf", "application/pdf", &bill()).await;
     story.pass(NEXT_CONVERSATION).await;
     let before = story.model.asked();
@@ -102,9 +113,8 @@ async fn a_document_is_found_later_only_by_its_sender_and_only_as_untrusted() {
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text_is_asked_for() {
-    let story = Story::begin().await;
+async fn the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text_is_asked_for(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let long =
         format!("{}Marzipan at the very end.", "One line after the other, and none of them says much.\n".repeat(1_500));
     sends(&story, "book.pdf", "application/pdf", &pdf(&[&long])).await;
@@ -130,9 +140,8 @@ async fn the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn the_turns_after_a_document_are_tainted_until_the_conversation_is_over() {
-    let story = Story::begin().await;
+async fn the_turns_after_a_document_are_tainted_until_the_conversation_is_over(channel: TestChannel) {
+    let story = channel.begin_story().await;
     sends(&story, "bill.pdf", "application/pdf", &bill()).await;
     story.say(ADA, "thank you").await;
     assert!(!story.model.requests().pop().unwrap().label().is_trusted());
@@ -143,9 +152,8 @@ async fn the_turns_after_a_document_are_tainted_until_the_conversation_is_over()
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn a_long_text_is_shown_from_its_beginning_and_said_to_go_on() {
-    let story = Story::begin().await;
+async fn a_long_text_is_shown_from_its_beginning_and_said_to_go_on(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let long = format!("{}the end of it", "A line of many words, one after the other.\n".repeat(2_000));
     sends(&story, "book.txt", "text/plain", long.as_bytes()).await;
     let prompt = story.model.last_prompt();
@@ -156,9 +164,8 @@ async fn a_long_text_is_shown_from_its_beginning_and_said_to_go_on() {
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn texts_of_every_kind_are_read() {
-    let story = Story::begin().await;
+async fn texts_of_every_kind_are_read(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let utf16: Vec<u8> =
         std::iter::once(0xFEFF).chain("Grüße, 世界".encode_utf16()).flat_map(u16::to_le_bytes).collect();
     for (name, mime, bytes, said) in [
@@ -189,9 +196,8 @@ async fn texts_of_every_kind_are_read() {
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn an_unreadable_document_is_kept_and_reported() {
-    let story = Story::begin().await;
+async fn an_unreadable_document_is_kept_and_reported(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let scan = of_streams(&[("", b"0 0 100 100 re f")], "");
     for (name, bytes, said) in [
         ("scan.pdf", scan.as_slice(), "this PDF holds no text, perhaps only pictures of pages"),
@@ -214,9 +220,8 @@ async fn an_unreadable_document_is_kept_and_reported() {
 }
 
 /// Proves: files/malicious-documents
-#[tokio::test]
-async fn without_a_process_to_read_in_documents_are_kept_and_everything_else_goes_on() {
-    let mut story = Story::prepared("").await;
+async fn without_a_process_to_read_in_documents_are_kept_and_everything_else_goes_on(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     story.read_documents_with(std::path::Path::new("/nowhere/at/all"));
     story.start().await;
     sends(&story, "bill.pdf", "application/pdf", &bill()).await;
@@ -227,9 +232,8 @@ async fn without_a_process_to_read_in_documents_are_kept_and_everything_else_goe
 }
 
 /// Proves: files/documents
-#[tokio::test]
-async fn a_restart_shows_a_document_as_it_was_shown() {
-    let mut story = Story::begin().await;
+async fn a_restart_shows_a_document_as_it_was_shown(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     sends(&story, "bill.pdf", "application/pdf", &bill()).await;
     let shown = |story: &Story| {
         let request = story.model.chats().pop().unwrap();

@@ -5,9 +5,18 @@ use compline::model::{ModelInfo, Request, RequestPart};
 use compline::trust::Scope;
 use serde_json::json;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, Scripted, words};
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        an_earlier_picture_is_shown_again_by_its_path,
+        nobody_elses_picture_is_shown_and_none_that_is_gone,
+        a_picture_put_into_the_folder_by_hand_is_from_outside,
+        at_most_five_pictures_are_shown_in_a_turn_and_no_huge_one,
+        a_picture_is_kept_for_a_model_that_can_see_it;
+}
 
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n a garden";
 
@@ -39,9 +48,8 @@ async fn reads(story: &Story, person: i64, path: &str) -> (Vec<Request>, String)
 
 /// Promise (files/pictures): A picture that you sent earlier can be shown to the assistant again,
 /// by the name under which it is kept; it is shown to no one else's assistant.
-#[tokio::test]
-async fn an_earlier_picture_is_shown_again_by_its_path() {
-    let mut story = Story::begin().await;
+async fn an_earlier_picture_is_shown_again_by_its_path(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.fake.sends_photo(ADA, &format!("our garden {}", canary(ADA)), PICTURE);
     story.answered().await;
     let path = kept_as(&story);
@@ -62,9 +70,8 @@ async fn an_earlier_picture_is_shown_again_by_its_path() {
 }
 
 /// Proves: files/pictures
-#[tokio::test]
-async fn nobody_elses_picture_is_shown_and_none_that_is_gone() {
-    let story = Story::begin().await;
+async fn nobody_elses_picture_is_shown_and_none_that_is_gone(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.sends_photo(ADA, &canary(ADA), PICTURE);
     story.answered().await;
     story.fake.sends_photo(BEN, &canary(BEN), PICTURE);
@@ -100,9 +107,8 @@ async fn nobody_elses_picture_is_shown_and_none_that_is_gone() {
 }
 
 /// Proves: files/pictures
-#[tokio::test]
-async fn a_picture_put_into_the_folder_by_hand_is_from_outside() {
-    let story = Story::begin().await;
+async fn a_picture_put_into_the_folder_by_hand_is_from_outside(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let folder = story.home.join("workspace/images");
     std::fs::create_dir_all(&folder).unwrap();
@@ -114,9 +120,8 @@ async fn a_picture_put_into_the_folder_by_hand_is_from_outside() {
 }
 
 /// Proves: files/pictures
-#[tokio::test]
-async fn at_most_five_pictures_are_shown_in_a_turn_and_no_huge_one() {
-    let story = Story::begin().await;
+async fn at_most_five_pictures_are_shown_in_a_turn_and_no_huge_one(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let folder = story.home.join("workspace/images");
     std::fs::create_dir_all(&folder).unwrap();
     for number in 0..6 {
@@ -140,9 +145,8 @@ async fn at_most_five_pictures_are_shown_in_a_turn_and_no_huge_one() {
 
 /// Promise (files/pictures-kept): A picture that the model in use cannot see is kept, you are told
 /// so, and a model that can see is shown it later.
-#[tokio::test]
-async fn a_picture_is_kept_for_a_model_that_can_see_it() {
-    let mut story = Story::prepared("").await;
+async fn a_picture_is_kept_for_a_model_that_can_see_it(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     let seeing = std::sync::Arc::clone(&story.model);
     let info = |images| ModelInfo {
         provider: "scripted".to_owned(),

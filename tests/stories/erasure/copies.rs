@@ -3,9 +3,16 @@
 
 use serde_json::json;
 
-use super::Story;
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::injected_events::journal_contains_text;
 use crate::support::story::{ADA, forget_command};
+
+on_every_channel! {
+    stories:
+        parts_that_searches_showed_go_with_the_note,
+        parts_that_searches_showed_go_with_the_message,
+        what_was_made_by_reading_a_note_is_named_and_goes_only_if_it_is_chosen;
+}
 
 const DAY: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
 const PROVED: &str = "A search for it finds nothing any more.";
@@ -18,9 +25,8 @@ fn long_line(begin: &str) -> String {
 
 /// Promise (forgetting/parts): What a search or a prompt showed only in part goes with what it was
 /// a part of, also in the answer to `/search`.
-#[tokio::test]
-async fn parts_that_searches_showed_go_with_the_note() {
-    let story = Story::begin().await;
+async fn parts_that_searches_showed_go_with_the_note(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let text = format!("---\nname: Cellar\ntype: reference\n---\n\n{}\n", long_line("The cellar:"));
     story.writes("memory/cellar.md", &text);
     story.model.calls("memory_search", json!({ "query": "Quittenbaum stair" })).says("I looked.");
@@ -39,9 +45,8 @@ async fn parts_that_searches_showed_go_with_the_note() {
 }
 
 /// Proves: forgetting/parts
-#[tokio::test]
-async fn parts_that_searches_showed_go_with_the_message() {
-    let story = Story::begin().await;
+async fn parts_that_searches_showed_go_with_the_message(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("{}\nThe bread is in the oven.", long_line("Cellar:"))).await;
     story.say(ADA, "The cellar is cold.").await;
     story.pass(DAY).await;
@@ -64,9 +69,8 @@ async fn parts_that_searches_showed_go_with_the_message() {
 
 /// Promise (forgetting/edges): The plan names notes and reminders that were made by reading what
 /// is to be forgotten, even if they share no word with it. They stay unless you choose them.
-#[tokio::test]
-async fn what_was_made_by_reading_a_note_is_named_and_goes_only_if_it_is_chosen() {
-    let story = Story::begin().await;
+async fn what_was_made_by_reading_a_note_is_named_and_goes_only_if_it_is_chosen(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.writes(
         "memory/boiler.md",
         "---\nname: Boiler\ntype: reference\n---\n\nThe boiler was repaired by Quittenbaum in May.\n",

@@ -2,11 +2,17 @@
 
 use std::time::Duration;
 
-use super::{Fake, Story};
 use crate::support::channel::Channel;
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN};
 use crate::support::terminal_client::TerminalClient;
 use serde_json::json;
+
+on_every_channel! {
+    stories:
+        an_export_holds_every_conversation_of_every_kind,
+        an_export_asked_for_in_the_terminal_comes_to_the_messenger;
+}
 
 const SETTINGS: &str = "[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"\n[reflection]\nmin_messages = 1\n";
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -19,9 +25,8 @@ fn names(bytes: &[u8]) -> Vec<String> {
 
 /// Promise (forgetting/export): Your export holds every conversation: chats, questions with piped
 /// text, and the runs of tasks, heartbeats and reflections.
-#[tokio::test]
-async fn an_export_holds_every_conversation_of_every_kind() {
-    let story = Story::with(SETTINGS).await;
+async fn an_export_holds_every_conversation_of_every_kind(channel: TestChannel) {
+    let story = channel.story_with(SETTINGS).await;
     let task = json!({ "cron": "0 13 * * *", "task": "count the herons of the lake" });
     story.model.calls("schedule", task).says("Every day at one.");
     story.say(ADA, "count the herons of the lake every day at one").await;
@@ -46,15 +51,14 @@ async fn an_export_holds_every_conversation_of_every_kind() {
     let of_ada =
         "SELECT count(*) FROM conversations c JOIN streams s ON s.id = c.stream_id WHERE 1 IN (s.person_id, s.work_of)";
     let archived = archived.iter().filter(|name| name.starts_with("conversations/")).count();
-    assert_eq!(i64::try_from(archived).unwrap(), story.count(of_ada), "{}", Fake::NAME);
+    assert_eq!(i64::try_from(archived).unwrap(), story.count(of_ada), "{}", story.fake.name());
     assert!(story.count("SELECT count(*) FROM conversations") > story.count(of_ada));
     story.end().await;
 }
 
 /// Proves: forgetting/export
-#[tokio::test]
-async fn an_export_asked_for_in_the_terminal_comes_to_the_messenger() {
-    let story = Story::begin().await;
+async fn an_export_asked_for_in_the_terminal_comes_to_the_messenger(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     let mut script = TerminalClient::of_a_script(&story, "Ada").await;
     script.write(&json!({ "type": "say", "id": "e", "text": "/export" })).await;

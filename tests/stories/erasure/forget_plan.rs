@@ -7,10 +7,25 @@ use compline::store::CommitPoint::{After, Before};
 use compline::time::Clock;
 use serde_json::json;
 
-use super::{CrashTest, Story};
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::injected_events::journal_contains;
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, forget_command};
+
+on_every_channel! {
+    stories:
+        the_plan_is_shown_before_and_its_code_covers_it,
+        a_note_that_says_something_else_since_it_was_shown_is_shown_again,
+        only_the_chosen_items_are_deleted,
+        a_message_or_a_reminder_is_deleted_alone_if_its_number_is_chosen,
+        what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_is_chosen,
+        what_was_made_from_a_message_stays_unless_it_is_chosen,
+        what_stays_is_attributed_to_who_can_change_it,
+        a_replica_is_named_with_its_days;
+    crash_tests:
+        the_choice_holds_whenever_the_power_goes,
+        what_was_made_from_a_message_goes_with_it_or_stays_with_it_whenever_the_power_goes;
+}
 
 const MINUTE: Duration = Duration::from_secs(60);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -34,8 +49,8 @@ fn only(plan: &str, numbers: &[String]) -> String {
 }
 
 /// A boiler that a note, the memory, two messages and a file that was sent know of.
-async fn boiler() -> Story {
-    let story = Story::begin().await;
+async fn boiler(channel: TestChannel) -> Story {
+    let story = channel.begin_story().await;
     story.say(ADA, LINE).await;
     story.say(ADA, "/remember Tea: green").await;
     story.writes("memory/boiler.md", NOTE);
@@ -49,9 +64,8 @@ async fn boiler() -> Story {
 
 /// Promise (forgetting/plan): `/forget` first shows what it would delete, item by item, and what
 /// stays and why; it deletes nothing before you send the code, and asks again if that has changed.
-#[tokio::test]
-async fn the_plan_is_shown_before_and_its_code_covers_it() {
-    let story = boiler().await;
+async fn the_plan_is_shown_before_and_its_code_covers_it(channel: TestChannel) {
+    let story = boiler(channel).await;
     story.say(ADA, "/forget boiler messages").await;
     let plan = story.last_received_by(ADA);
     for shown in
@@ -82,9 +96,8 @@ async fn the_plan_is_shown_before_and_its_code_covers_it() {
 }
 
 /// Proves: forgetting/plan
-#[tokio::test]
-async fn a_note_that_says_something_else_since_it_was_shown_is_shown_again() {
-    let story = Story::begin().await;
+async fn a_note_that_says_something_else_since_it_was_shown_is_shown_again(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.writes("memory/boiler.md", NOTE);
     story.say(ADA, "/forget boiler").await;
     let outdated = forget_command(&story.last_received_by(ADA)).unwrap();
@@ -101,9 +114,8 @@ async fn a_note_that_says_something_else_since_it_was_shown_is_shown_again() {
 
 /// Promise (forgetting/narrowed): You can carry out a part of the plan by its numbers: only that is
 /// deleted, and the rest stays everywhere, is named, and does not count as left over.
-#[tokio::test]
-async fn only_the_chosen_items_are_deleted() {
-    let story = boiler().await;
+async fn only_the_chosen_items_are_deleted(channel: TestChannel) {
+    let story = boiler(channel).await;
     story.writes("USER.md", "I am Ada.\n");
     story.say(ADA, "/forget boiler messages").await;
     let plan = story.last_received_by(ADA);
@@ -135,9 +147,8 @@ async fn only_the_chosen_items_are_deleted() {
 }
 
 /// Proves: forgetting/narrowed
-#[tokio::test]
-async fn a_message_or_a_reminder_is_deleted_alone_if_its_number_is_chosen() {
-    let story = boiler().await;
+async fn a_message_or_a_reminder_is_deleted_alone_if_its_number_is_chosen(channel: TestChannel) {
+    let story = boiler(channel).await;
     let at = story.clock.now().plus(DAY).rfc3339();
     story.model.calls("remind", json!({ "when": at, "text": LINE })).says("I will.");
     story.say(ADA, "Remind me").await;
@@ -157,11 +168,10 @@ async fn a_message_or_a_reminder_is_deleted_alone_if_its_number_is_chosen() {
 }
 
 /// Proves: forgetting/narrowed
-#[test]
-fn the_choice_holds_whenever_the_power_goes() {
+fn the_choice_holds_whenever_the_power_goes(channel: TestChannel) {
     let jobs = ["want something forgotten", "count what is forgotten", "forget copies", "end a forgetting"];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut crash_test = CrashTest::prepared("");
+        let mut crash_test = channel.crash_test("");
         assert!(!crash_test.start(None));
         assert!(!crash_test.during(crash_test.story.say(ADA, LINE)));
         crash_test.story.writes("memory/boiler.md", NOTE);
@@ -185,9 +195,8 @@ fn the_choice_holds_whenever_the_power_goes() {
 }
 
 /// Proves: forgetting/narrowed
-#[tokio::test]
-async fn what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_is_chosen() {
-    let story = Story::begin().await;
+async fn what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_is_chosen(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let note = json!({ "title": "Heating", "content": "Engine in the cellar: ask Herr Q.", "kind": "reference" });
     story.model.calls("remember", note).says("Kept.");
     story.say(ADA, "The boiler was repaired by Quittenbaum in May.").await;
@@ -208,11 +217,10 @@ async fn what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_
 }
 
 /// Proves: forgetting/narrowed
-#[test]
-fn what_was_made_from_a_message_goes_with_it_or_stays_with_it_whenever_the_power_goes() {
+fn what_was_made_from_a_message_goes_with_it_or_stays_with_it_whenever_the_power_goes(channel: TestChannel) {
     let jobs = ["want something forgotten", "count what is forgotten", "forget messages", "end a forgetting"];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut crash_test = CrashTest::prepared("");
+        let mut crash_test = channel.crash_test("");
         let note = json!({ "title": "Heating", "content": "Engine in the cellar: ask Herr Q.", "kind": "reference" });
         crash_test.story.model.calls("remember", note).says("Kept.");
         assert!(!crash_test.start(None));
@@ -238,9 +246,8 @@ fn what_was_made_from_a_message_goes_with_it_or_stays_with_it_whenever_the_power
 }
 
 /// Proves: forgetting/narrowed
-#[tokio::test]
-async fn what_was_made_from_a_message_stays_unless_it_is_chosen() {
-    let story = Story::begin().await;
+async fn what_was_made_from_a_message_stays_unless_it_is_chosen(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let note = json!({ "title": "Heating", "content": "Engine in the cellar: ask Herr Q.", "kind": "reference" });
     story.model.calls("remember", note).says("Kept.");
     story.say(ADA, "The boiler was repaired by Quittenbaum in May.").await;
@@ -254,9 +261,8 @@ async fn what_was_made_from_a_message_stays_unless_it_is_chosen() {
 
 /// Promise (forgetting/attributed): What stays is attributed rightly: what you wrote, what the
 /// assistant wrote, and files that you were sent or sent.
-#[tokio::test]
-async fn what_stays_is_attributed_to_who_can_change_it() {
-    let story = Story::begin().await;
+async fn what_stays_is_attributed_to_who_can_change_it(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.writes("memory/boiler.md", NOTE);
     story.writes("USER.md", &format!("{LINE}\n"));
     story
@@ -281,9 +287,8 @@ async fn what_stays_is_attributed_to_who_can_change_it() {
 
 /// Promise (forgetting/replica): `/forget` says how long a replica on another machine keeps what
 /// was forgotten, in the plan and afterwards.
-#[tokio::test]
-async fn a_replica_is_named_with_its_days() {
-    let story = Story::with("[retention]\nreplica_days = 2\n").await;
+async fn a_replica_is_named_with_its_days(channel: TestChannel) {
+    let story = channel.story_with("[retention]\nreplica_days = 2\n").await;
     story.say(ADA, LINE).await;
     story.say(ADA, "/forget boiler messages").await;
     let plan = story.last_received_by(ADA);
@@ -293,7 +298,7 @@ async fn a_replica_is_named_with_its_days() {
     assert!(done.contains("The replica on another machine does for up to 2 days."), "{done}");
     story.end().await;
 
-    let without = boiler().await;
+    let without = boiler(channel).await;
     without.say(ADA, "/forget boiler messages").await;
     assert!(!without.last_received_by(ADA).contains("replica"));
     without.end().await;

@@ -4,9 +4,18 @@ use std::time::Duration;
 
 use compline::store::CommitPoint::{After, Before};
 
-use super::{CrashTest, Story};
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN};
+
+on_every_channel! {
+    stories:
+        a_value_changed_by_hand_is_followed_everywhere,
+        a_list_edited_by_hand_leaves_one_line_in_all_lists,
+        other_subjects_outside_text_and_other_people_are_not_touched;
+    crash_tests:
+        a_value_changed_by_hand_is_followed_whenever_the_power_goes;
+}
 
 const MINUTE: Duration = Duration::from_secs(60);
 const AGENT: &str = "agents/compline/memory.md";
@@ -17,8 +26,8 @@ fn facts(cat: &str) -> String {
 }
 
 /// A cat that the assistant's own memory and one more file know of.
-async fn cat_in(path: &str, text: &str) -> Story {
-    let story = Story::begin().await;
+async fn cat_in(channel: TestChannel, path: &str, text: &str) -> Story {
+    let story = channel.begin_story().await;
     story.writes(AGENT, &facts("Tom"));
     story.writes(path, text);
     story.say(ADA, "Hello").await;
@@ -36,13 +45,12 @@ fn cats(story: &Story, path: &str) -> Vec<String> {
 /// Promise (memory/by-hand-value): If you give a fact a new value by hand, in MEMORY.md, USER.md or
 /// a note, every other place with the old value follows; you are told once, and the history has
 /// what was there.
-#[tokio::test]
-async fn a_value_changed_by_hand_is_followed_everywhere() {
+async fn a_value_changed_by_hand_is_followed_everywhere(channel: TestChannel) {
     for (path, before, after) in [
         ("USER.md", "I am Ada.\n\n- Cat: Tom\n", "I am Ada.\n\n- Cat: Bruno\n"),
         ("memory/pets.md", "# Pets\n\nCat: Tom\nWe like them.\n", "# Pets\n\nCat: Bruno\nWe like them.\n"),
     ] {
-        let story = cat_in(path, before).await;
+        let story = cat_in(channel, path, before).await;
         story.writes(path, after);
         story.say(ADA, "How are you?").await;
         let told: Vec<String> = story.received_by(ADA).into_iter().filter(|text| text.contains(FOLLOWED)).collect();
@@ -65,9 +73,8 @@ async fn a_value_changed_by_hand_is_followed_everywhere() {
 }
 
 /// Proves: memory/by-hand-value
-#[tokio::test]
-async fn a_list_edited_by_hand_leaves_one_line_in_all_lists() {
-    let story = Story::begin().await;
+async fn a_list_edited_by_hand_leaves_one_line_in_all_lists(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "/remember Tea: green").await;
     story.writes(AGENT, &facts("Tom"));
     story.say(ADA, "Hello").await;
@@ -81,9 +88,8 @@ async fn a_list_edited_by_hand_leaves_one_line_in_all_lists() {
 }
 
 /// Proves: memory/by-hand-value
-#[tokio::test]
-async fn other_subjects_outside_text_and_other_people_are_not_touched() {
-    let story = Story::begin().await;
+async fn other_subjects_outside_text_and_other_people_are_not_touched(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.writes(AGENT, "## Insights\n\n- **Phone**: 111 (2026-11-01)\n");
     story.writes("memory/dentist.md", "# Dentist\n\nPhone: 222\n");
     story.writes("people/2-ben/agents/compline/memory.md", "## Insights\n\n- **Phone**: 222 (2026-11-01)\n");
@@ -101,8 +107,7 @@ async fn other_subjects_outside_text_and_other_people_are_not_touched() {
 }
 
 /// Proves: memory/by-hand-value
-#[test]
-fn a_value_changed_by_hand_is_followed_whenever_the_power_goes() {
+fn a_value_changed_by_hand_is_followed_whenever_the_power_goes(channel: TestChannel) {
     let jobs = [
         "record a change by hand",
         "announce a change of a file",
@@ -110,7 +115,7 @@ fn a_value_changed_by_hand_is_followed_whenever_the_power_goes() {
         "look at changes by hand",
     ];
     for (side, job) in jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]) {
-        let mut crash_test = CrashTest::prepared("");
+        let mut crash_test = channel.crash_test("");
         assert!(!crash_test.start(None));
         crash_test.story.writes(AGENT, &facts("Tom"));
         crash_test.story.writes("USER.md", "- Cat: Tom\n");

@@ -5,9 +5,19 @@ use std::time::Duration;
 use compline::model::Purpose;
 use serde_json::json;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, BEN};
+
+on_every_channel! {
+    stories:
+        the_same_failure_fifty_times_is_one_line_with_a_counter,
+        corrections_reach_the_next_conversation_despite_many_errors,
+        a_repeated_correction_is_counted_and_a_different_one_restarts_at_one,
+        what_was_put_right_twice_is_a_standing_rule,
+        each_person_has_learnings_of_their_own,
+        without_a_model_only_plain_words_are_a_correction;
+}
 
 const HOUR: Duration = Duration::from_secs(3600);
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
@@ -31,9 +41,8 @@ fn block(story: &Story) -> String {
 
 /// Promise (memory/mistakes): The assistant learns from mistakes: a repeated failure is one line
 /// with a counter, and no number of failures displaces your corrections.
-#[tokio::test]
-async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
-    let story = Story::begin().await;
+async fn the_same_failure_fifty_times_is_one_line_with_a_counter(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for _ in 0..50 {
         story.model.calls("load_skill", json!({ "name": "no-such-skill canary-of-nobody" }));
         story.model.says("Done.");
@@ -52,9 +61,8 @@ async fn the_same_failure_fifty_times_is_one_line_with_a_counter() {
 }
 
 /// Proves: memory/mistakes
-#[tokio::test]
-async fn corrections_reach_the_next_conversation_despite_many_errors() {
-    let story = Story::begin().await;
+async fn corrections_reach_the_next_conversation_despite_many_errors(channel: TestChannel) {
+    let story = channel.begin_story().await;
     puts_right(&story, "kielellä", "answered in English", "answer in Finnish");
     let many: String =
         (1..=30).map(|n| format!("- **tool_{n}_{}: failed**: {n} times (2026-11-20)\n", "long".repeat(10))).collect();
@@ -83,9 +91,8 @@ async fn corrections_reach_the_next_conversation_despite_many_errors() {
 }
 
 /// Proves: memory/mistakes
-#[tokio::test]
-async fn a_repeated_correction_is_counted_and_a_different_one_restarts_at_one() {
-    let story = Story::with("[memory]\nextract_every = 1").await;
+async fn a_repeated_correction_is_counted_and_a_different_one_restarts_at_one(channel: TestChannel) {
+    let story = channel.story_with("[memory]\nextract_every = 1").await;
     puts_right(&story, "Again", "wrote long answers", "write short ones");
     for _ in 0..3 {
         story.say(ADA, &format!("Again: {TALK}")).await;
@@ -102,9 +109,8 @@ async fn a_repeated_correction_is_counted_and_a_different_one_restarts_at_one() 
 
 /// Promise (memory/standing-rules): What you put right twice becomes a standing rule at the top of
 /// the prompt, however you said it; what is known already is not taken down again.
-#[tokio::test]
-async fn what_was_put_right_twice_is_a_standing_rule() {
-    let story = Story::with("[memory]\nextract_every = 1").await;
+async fn what_was_put_right_twice_is_a_standing_rule(channel: TestChannel) {
+    let story = channel.story_with("[memory]\nextract_every = 1").await;
     puts_right(&story, "net", "gave net prices", "give prices with VAT");
     story
         .model
@@ -138,9 +144,8 @@ async fn what_was_put_right_twice_is_a_standing_rule() {
 }
 
 /// Proves: privacy/own-memory
-#[tokio::test]
-async fn each_person_has_learnings_of_their_own() {
-    let story = Story::begin().await;
+async fn each_person_has_learnings_of_their_own(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.calls("load_skill", json!({ "name": "none" }));
     story.model.says("Done.");
     story.say(BEN, "Try it").await;
@@ -160,9 +165,8 @@ async fn each_person_has_learnings_of_their_own() {
 }
 
 /// Proves: memory/mistakes
-#[tokio::test]
-async fn without_a_model_only_plain_words_are_a_correction() {
-    let mut story = Story::prepared("[memory]\nextract_every = 2").await;
+async fn without_a_model_only_plain_words_are_a_correction(channel: TestChannel) {
+    let mut story = channel.prepare_story("[memory]\nextract_every = 2");
     story.without_a_key();
     story.start().await;
     story.say(ADA, &format!("{TALK} You should see this movie.")).await;

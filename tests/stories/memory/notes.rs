@@ -5,8 +5,17 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::ADA;
+
+on_every_channel! {
+    stories:
+        notes_written_by_hand_get_their_line_with_the_next_message,
+        the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_in_the_prompt,
+        notes_titled_in_any_script_or_as_memory_get_their_own_files,
+        a_note_deleted_by_a_tool_or_by_hand_leaves_the_next_prompt,
+        a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else;
+}
 
 fn memory(story: &Story) -> PathBuf {
     story.home.join("workspace/memory")
@@ -48,9 +57,8 @@ async fn fresh_prompt(story: &Story) -> String {
 
 /// Promise (memory/notes-by-hand): A note that you put into the folder by hand is known from your
 /// next message on, with or without front matter.
-#[tokio::test]
-async fn notes_written_by_hand_get_their_line_with_the_next_message() {
-    let story = Story::begin().await;
+async fn notes_written_by_hand_get_their_line_with_the_next_message(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     story.writes("memory/boat.md", "# The boat\n\nLies in the harbour of Linz.\n");
     story.writes("memory/tea.md", "---\nname: Tea\ndescription: Which tea\ntype: recipes\n---\n\nGreen.\n");
@@ -68,9 +76,8 @@ async fn notes_written_by_hand_get_their_line_with_the_next_message() {
 }
 
 /// Proves: memory/notes
-#[tokio::test]
-async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_in_the_prompt() {
-    let story = Story::begin().await;
+async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_in_the_prompt(channel: TestChannel) {
+    let story = channel.begin_story().await;
     calls(&story, "remember", remember("Deploy key", "In the safe.\n\nBehind the third book.")).await;
     calls(&story, "remember", remember("Tea", "Green.")).await;
     let text = std::fs::read_to_string(memory(&story).join("deploy-key.md")).unwrap();
@@ -96,9 +103,8 @@ async fn the_same_title_is_the_same_file_and_the_same_line_and_only_the_line_is_
 }
 
 /// Proves: memory/notes
-#[tokio::test]
-async fn notes_titled_in_any_script_or_as_memory_get_their_own_files() {
-    let story = Story::begin().await;
+async fn notes_titled_in_any_script_or_as_memory_get_their_own_files(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let titles = ["秘密の鍵", "公開の鍵", "Memory", "MEMORY.md", "Café", "Cafë"];
     for title in titles {
         calls(&story, "remember", remember(title, &format!("about {title}"))).await;
@@ -116,9 +122,8 @@ async fn notes_titled_in_any_script_or_as_memory_get_their_own_files() {
 }
 
 /// Proves: memory/notes
-#[tokio::test]
-async fn a_note_deleted_by_a_tool_or_by_hand_leaves_the_next_prompt() {
-    let story = Story::begin().await;
+async fn a_note_deleted_by_a_tool_or_by_hand_leaves_the_next_prompt(channel: TestChannel) {
+    let story = channel.begin_story().await;
     for (title, content) in [("Boat", "Red."), ("Tea", "Green."), ("Book", "Blue.")] {
         calls(&story, "remember", remember(title, content)).await;
     }
@@ -153,9 +158,8 @@ fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 /// Proves: memory/notes
-#[tokio::test]
-async fn a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else() {
-    let story = Story::begin().await;
+async fn a_note_is_shown_by_its_name_and_no_name_leads_to_anything_else(channel: TestChannel) {
+    let story = channel.begin_story().await;
     calls(&story, "remember", remember("Deploy key", "In the safe.")).await;
     for place in ["secret.md", "workspace/secret.md", "workspace/memory/untrusted.md"] {
         std::fs::write(story.home.join(place), "a word that nobody may see\n").unwrap();

@@ -4,15 +4,25 @@ use compline::model::Purpose;
 use compline::time::{Clock, Zone};
 use serde_json::{Value, json};
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, EVE, UNTRUSTED};
+
+on_every_channel! {
+    stories:
+        a_new_value_replaces_the_old_one_from_any_source_and_in_any_place,
+        a_duplicated_key_is_reduced_to_one_value,
+        a_note_that_stands_says_it_and_no_list_besides,
+        a_note_of_one_sentence_takes_each_later_value_of_its_title,
+        a_note_that_names_a_known_fact_becomes_its_value,
+        every_way_leaves_one_line_and_the_old_value_in_the_history;
+}
 
 const TALK: &str = "Today we went for a long walk along the river with the children, and in the evening we sat in the garden and talked.";
 
 /// Story in which each `FACT(key=value)` in a message is extracted as a fact about the person.
-async fn begin() -> Story {
-    let story = Story::with("[memory]\nextract_every = 1").await;
+async fn begin(channel: TestChannel) -> Story {
+    let story = channel.story_with("[memory]\nextract_every = 1").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => {
             let text = words(request);
@@ -77,9 +87,8 @@ async fn is_called_bruno(story: &Story, way: &str, title: &str) -> String {
 /// Promise (memory/one-place): Each key has one value in one place: a new value replaces the old
 /// one wherever it was, whether it comes from `/remember`, a tool or a conversation, and the answer
 /// names the place.
-#[tokio::test]
-async fn a_new_value_replaces_the_old_one_from_any_source_and_in_any_place() {
-    let story = begin().await;
+async fn a_new_value_replaces_the_old_one_from_any_source_and_in_any_place(channel: TestChannel) {
+    let story = begin(channel).await;
     story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May)")).await;
     assert!(learned(&story).contains("on 3 May"));
     story.say(ADA, "/remember Birthday: on 4 May").await;
@@ -114,9 +123,8 @@ async fn a_new_value_replaces_the_old_one_from_any_source_and_in_any_place() {
 }
 
 /// Proves: memory/one-place
-#[tokio::test]
-async fn a_duplicated_key_is_reduced_to_one_value() {
-    let story = begin().await;
+async fn a_duplicated_key_is_reduced_to_one_value(channel: TestChannel) {
+    let story = begin(channel).await;
     story.say(ADA, &format!("{TALK} FACT(birthday=on 3 May) FACT(tea=green)")).await;
     let twice = |story: &Story| {
         let text = story.reads("memory/MEMORY.md");
@@ -144,9 +152,8 @@ async fn a_duplicated_key_is_reduced_to_one_value() {
 }
 
 /// Proves: memory/one-place
-#[tokio::test]
-async fn a_note_that_stands_says_it_and_no_list_besides() {
-    let story = begin().await;
+async fn a_note_that_stands_says_it_and_no_list_besides(channel: TestChannel) {
+    let story = begin(channel).await;
     let note = |day: u8| json!({ "title": "Birthday", "content": format!("birthday: on {day} May"), "kind": "user" });
     story.model.calls("remember", note(2)).says("Noted.");
     story.say(ADA, "It is on the second").await;
@@ -163,10 +170,9 @@ async fn a_note_that_stands_says_it_and_no_list_besides() {
 
 /// Promise (memory/note-of-a-key): A note of one sentence is the one place of what its title names:
 /// a later value of that becomes its text, whichever way it comes, and no list holds it besides.
-#[tokio::test]
-async fn a_note_of_one_sentence_takes_each_later_value_of_its_title() {
+async fn a_note_of_one_sentence_takes_each_later_value_of_its_title(channel: TestChannel) {
     for way in ["/remember", "remember", "memory_save", "conversation", "keep this"] {
-        let story = begin().await;
+        let story = begin(channel).await;
         let cat = |content: &str| json!({ "title": "Cat", "content": content, "kind": "user" });
         story.model.calls("remember", cat("Tomcat, from the shelter")).says("Noted.");
         story.say(ADA, "I have a cat").await;
@@ -192,9 +198,8 @@ async fn a_note_of_one_sentence_takes_each_later_value_of_its_title() {
 }
 
 /// Proves: memory/note-of-a-key
-#[tokio::test]
-async fn a_note_that_names_a_known_fact_becomes_its_value() {
-    let story = begin().await;
+async fn a_note_that_names_a_known_fact_becomes_its_value(channel: TestChannel) {
+    let story = begin(channel).await;
     story.say(ADA, &format!("{TALK} FACT(cat=Tomcat)")).await;
     let note = json!({ "title": "Cat", "content": "Bruno", "kind": "user" });
     story.model.calls("remember", note).says("Noted.");
@@ -213,10 +218,9 @@ async fn a_note_that_names_a_known_fact_becomes_its_value() {
 }
 
 /// Proves: memory/one-place
-#[tokio::test]
-async fn every_way_leaves_one_line_and_the_old_value_in_the_history() {
+async fn every_way_leaves_one_line_and_the_old_value_in_the_history(channel: TestChannel) {
     for way in ["/remember", "remember", "memory_save", "conversation", "by hand", "keep this"] {
-        let story = begin().await;
+        let story = begin(channel).await;
         story.say(ADA, "/remember Cat: Tomcat").await;
         if way == "by hand" {
             let text = story.reads("memory/MEMORY.md");

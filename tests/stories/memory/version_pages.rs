@@ -1,7 +1,12 @@
 //! The versions of a note: page by page, one shown, two compared.
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN};
+
+on_every_channel! {
+    stories:
+        versions_are_listed_by_pages_and_compared;
+}
 
 async fn answer(story: &Story, person: i64, command: &str) -> String {
     story.say(person, command).await;
@@ -16,9 +21,8 @@ fn versions(answer: &str) -> Vec<i64> {
 
 /// Promise (memory/compare): You see what changed between any two versions of a note or a skill
 /// before you restore one.
-#[tokio::test]
-async fn versions_are_listed_by_pages_and_compared() {
-    let story = Story::begin().await;
+async fn versions_are_listed_by_pages_and_compared(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let text = |cups: usize| format!("# Tea\n\nGreen, {cups} cups.\n");
     for cups in 1..=23 {
         story.writes("memory/tea.md", &text(cups));

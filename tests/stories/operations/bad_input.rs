@@ -10,16 +10,28 @@ use compline::store::{CommitPoint, Failpoint, Journal, OpenError};
 use compline::time::Clock;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use super::Story;
+use crate::support::channel::Channel;
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::model::{Say, usual};
 use crate::support::story::{ADA, canary};
+
+on_every_channel! {
+    stories:
+        nothing_is_confirmed_while_it_cannot_be_stored,
+        a_commit_that_fails_on_the_way_is_tried_again,
+        a_panic_in_a_turn_costs_ten_seconds,
+        a_clock_that_jumps_loses_nothing,
+        files_of_any_kind_are_answered,
+        a_picture_that_does_not_come_is_answered_all_the_same,
+        ten_megabytes_at_the_terminal_cost_only_themselves;
+}
 
 fn refused(path: &Path) -> OpenError {
     Journal::open(path, None).map(|_| ()).unwrap_err()
 }
 
-/// Promise (operation/unusable-journal): If the journal is newer than the program, locked, damaged
-/// or unreachable, it is left untouched, and you are told what to do.
+/// Promise (operation/unusable-journal): If the journal is too new or too old for the program,
+/// locked, damaged or unreachable, it is left untouched, and you are told what to do.
 #[tokio::test]
 async fn a_file_that_is_no_journal_is_left_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
@@ -37,11 +49,7 @@ async fn a_journal_of_a_newer_program_is_refused() {
     let path = dir.path().join("compline.db");
     drop(Journal::open(&path, None).unwrap());
     let db = rusqlite::Connection::open(&path).unwrap();
-    db.execute(
-        "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (9999, 'later', '', '0')",
-        [],
-    )
-    .unwrap();
+    db.pragma_update(None, "user_version", 9999).unwrap();
     assert!(matches!(refused(&path), OpenError::Newer { found: 9999, .. }));
 }
 
@@ -86,9 +94,8 @@ fn failing(job: &'static str, times: usize) -> (Failpoint, Arc<AtomicUsize>) {
 
 /// Promise (operation/full-disk): While nothing can be stored, for example on a full disk, nothing
 /// is confirmed, and work resumes by itself once there is room.
-#[tokio::test]
-async fn nothing_is_confirmed_while_it_cannot_be_stored() {
-    let mut story = Story::prepared("").await;
+async fn nothing_is_confirmed_while_it_cannot_be_stored(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     let (failpoint, left) = failing("accept messages", 4);
     story.fail_at(Some(failpoint));
     story.start().await;
@@ -110,8 +117,7 @@ async fn nothing_is_confirmed_while_it_cannot_be_stored() {
 }
 
 /// Proves: operation/full-disk
-#[tokio::test]
-async fn a_commit_that_fails_on_the_way_is_tried_again() {
+async fn a_commit_that_fails_on_the_way_is_tried_again(channel: TestChannel) {
     for job in [
         "claim messages",
         "begin a model step",
@@ -121,7 +127,7 @@ async fn a_commit_that_fails_on_the_way_is_tried_again() {
         "want a summary",
         "keep a summary",
     ] {
-        let mut story = Story::prepared("").await;
+        let mut story = channel.prepare_story("");
         let (failpoint, left) = failing(job, 1);
         story.fail_at(Some(failpoint));
         story.start().await;
@@ -136,9 +142,8 @@ async fn a_commit_that_fails_on_the_way_is_tried_again() {
 }
 
 /// Proves: operation/garbage
-#[tokio::test]
-async fn a_panic_in_a_turn_costs_ten_seconds() {
-    let story = Story::begin().await;
+async fn a_panic_in_a_turn_costs_ten_seconds(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let calls = AtomicUsize::new(0);
     story.model.otherwise(move |request| {
         assert!(
@@ -155,9 +160,8 @@ async fn a_panic_in_a_turn_costs_ten_seconds() {
 }
 
 /// Proves: operation/garbage
-#[tokio::test]
-async fn a_clock_that_jumps_loses_nothing() {
-    let story = Story::begin().await;
+async fn a_clock_that_jumps_loses_nothing(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let start = story.clock.now();
     let day = Duration::from_secs(24 * 3600);
     for (n, jump) in
@@ -175,9 +179,8 @@ async fn a_clock_that_jumps_loses_nothing() {
 
 /// Promise (operation/garbage): Files of any kind, missing pictures, megabytes of garbage or a
 /// fault in the program cost at most one answer.
-#[tokio::test]
-async fn files_of_any_kind_are_answered() {
-    let story = Story::begin().await;
+async fn files_of_any_kind_are_answered(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let files: [(&str, &str, &[u8]); 4] = [
         ("empty.txt", "text/plain", b""),
         ("../../../../escaped.txt", "text/plain", b"climbs"),
@@ -196,9 +199,8 @@ async fn files_of_any_kind_are_answered() {
 }
 
 /// Proves: operation/garbage
-#[tokio::test]
-async fn a_picture_that_does_not_come_is_answered_all_the_same() {
-    let story = Story::begin().await;
+async fn a_picture_that_does_not_come_is_answered_all_the_same(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.files_fail_next(9);
     story.fake.sends_photo(ADA, &format!("look {}", canary(ADA)), b"a picture");
     story.answered().await;
@@ -208,9 +210,8 @@ async fn a_picture_that_does_not_come_is_answered_all_the_same() {
 }
 
 /// Proves: operation/garbage
-#[tokio::test]
-async fn ten_megabytes_at_the_terminal_cost_only_themselves() {
-    let story = Story::begin().await;
+async fn ten_megabytes_at_the_terminal_cost_only_themselves(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let (ours, theirs) = tokio::io::duplex(1 << 16);
     let local = Arc::clone(&story.app().local);
     let served = tokio::spawn(async move { local.serve_client(theirs).await });

@@ -5,9 +5,23 @@ use std::time::Duration;
 use compline::config::Price;
 use compline::model::{ModelError, ModelInfo, Usage};
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, Scripted};
 use crate::support::story::{ADA, BEN};
+
+on_every_channel! {
+    stories:
+        a_used_up_budget_is_reported_without_a_model_call_until_midnight,
+        a_limit_too_small_for_any_answer_is_not_reported_as_used_up,
+        one_person_cannot_use_up_what_is_there_for_the_others,
+        background_work_has_a_limit_of_its_own_and_the_chat_goes_on,
+        the_usage_of_a_turn_is_recorded_with_its_cached_tokens,
+        money_is_a_limit_too,
+        a_call_that_was_cut_off_counts_its_worst_case,
+        a_model_without_a_price_is_counted_in_tokens,
+        the_offline_model_is_free,
+        each_round_of_tools_is_a_call_and_is_counted;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
@@ -24,8 +38,8 @@ fn info(price: Option<Price>) -> ModelInfo {
 
 /// Story whose model has a price: a millionth per input token, a tenth of that if cached, ten
 /// millionths per output token.
-async fn priced(settings: &str) -> Story {
-    let mut story = Story::prepared(settings).await;
+async fn priced(channel: TestChannel, settings: &str) -> Story {
+    let mut story = channel.prepare_story(settings);
     let price = Price { input: 1_000_000, cached: 100_000, output: 10_000_000 };
     story.model = Scripted::with_card(story.clock.clone(), info(Some(price)));
     story.start().await;
@@ -33,8 +47,8 @@ async fn priced(settings: &str) -> Story {
 }
 
 /// Number of tokens of a first "hello".
-async fn tokens_of_a_hello() -> u64 {
-    let story = Story::begin().await;
+async fn tokens_of_a_hello(channel: TestChannel) -> u64 {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     let tokens = story.model.chats()[0].estimate_tokens();
     story.end().await;
@@ -44,15 +58,15 @@ async fn tokens_of_a_hello() -> u64 {
 /// Promise (models/budget): Budgets are on from the start. When one is used up, or too small for
 /// any answer, you are told in one sentence without a model call; in the second case also which
 /// setting to change.
-#[tokio::test]
-async fn a_used_up_budget_is_reported_without_a_model_call_until_midnight() {
-    let hello = tokens_of_a_hello().await;
+async fn a_used_up_budget_is_reported_without_a_model_call_until_midnight(channel: TestChannel) {
+    let hello = tokens_of_a_hello(channel).await;
     // Room for the worst case of one call, but not for a second one.
-    let story = Story::with(&format!(
-        "[budget]\nowner_reserve = 0\ndaily_tokens = {0}\nper_person_daily_tokens = {0}",
-        hello + 1_150
-    ))
-    .await;
+    let story = channel
+        .story_with(&format!(
+            "[budget]\nowner_reserve = 0\ndaily_tokens = {0}\nper_person_daily_tokens = {0}",
+            hello + 1_150
+        ))
+        .await;
     story.say(ADA, "hello").await;
     story.say(BEN, "hello").await;
     story.say(ADA, "and now?").await;
@@ -79,10 +93,9 @@ async fn a_used_up_budget_is_reported_without_a_model_call_until_midnight() {
 }
 
 /// Proves: models/budget
-#[tokio::test]
-async fn a_limit_too_small_for_any_answer_is_not_reported_as_used_up() {
-    let hello = tokens_of_a_hello().await;
-    let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello / 2)).await;
+async fn a_limit_too_small_for_any_answer_is_not_reported_as_used_up(channel: TestChannel) {
+    let hello = tokens_of_a_hello(channel).await;
+    let story = channel.story_with(&format!("[budget]\nper_person_daily_tokens = {}", hello / 2)).await;
     story.say(ADA, "hello").await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("per_person_daily_tokens under [budget]") && told.contains("does not help"), "{told}");
@@ -92,10 +105,9 @@ async fn a_limit_too_small_for_any_answer_is_not_reported_as_used_up() {
 }
 
 /// Proves: models/budget
-#[tokio::test]
-async fn one_person_cannot_use_up_what_is_there_for_the_others() {
-    let hello = tokens_of_a_hello().await;
-    let story = Story::with(&format!("[budget]\nper_person_daily_tokens = {}", hello + 1_050)).await;
+async fn one_person_cannot_use_up_what_is_there_for_the_others(channel: TestChannel) {
+    let hello = tokens_of_a_hello(channel).await;
+    let story = channel.story_with(&format!("[budget]\nper_person_daily_tokens = {}", hello + 1_050)).await;
     story.say(ADA, "hello").await;
     story.say(ADA, "and now?").await;
     assert!(
@@ -108,9 +120,8 @@ async fn one_person_cannot_use_up_what_is_there_for_the_others() {
 }
 
 /// Proves: models/budget
-#[tokio::test]
-async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on() {
-    let story = Story::with("[budget]\nbackground_daily_tokens = 1").await;
+async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on(channel: TestChannel) {
+    let story = channel.story_with("[budget]\nbackground_daily_tokens = 1").await;
     story.say(ADA, "I decided to paint the boat green.").await;
     story.pass(NEXT_CONVERSATION).await;
     story.say(ADA, "hello again").await;
@@ -122,9 +133,8 @@ async fn background_work_has_a_limit_of_its_own_and_the_chat_goes_on() {
 
 /// Promise (models/metering): Every model call is counted: an interrupted one at its worst case,
 /// one without a price in tokens.
-#[tokio::test]
-async fn the_usage_of_a_turn_is_recorded_with_its_cached_tokens() {
-    let story = priced("").await;
+async fn the_usage_of_a_turn_is_recorded_with_its_cached_tokens(channel: TestChannel) {
+    let story = priced(channel, "").await;
     let usage = |input, cached, output| Usage { input, cached, output };
     story.model.then(Say::Counted("first".to_owned(), usage(1_000, 0, 50)));
     story.model.then(Say::Counted("second".to_owned(), usage(1_100, 1_000, 60)));
@@ -142,16 +152,15 @@ async fn the_usage_of_a_turn_is_recorded_with_its_cached_tokens() {
 }
 
 /// Proves: models/budget
-#[tokio::test]
-async fn money_is_a_limit_too() {
-    let hello = tokens_of_a_hello().await;
+async fn money_is_a_limit_too(channel: TestChannel) {
+    let hello = tokens_of_a_hello(channel).await;
     // In millionths: one for each token of the hello, and ten for each of the thousand output
     // tokens.
     let worst = hello + 10_000;
     let (fits, too_little) = (worst + 100, worst - 100);
     for (limit, calls) in [(fits, 1), (too_little, 0)] {
         let amount = format!("{}.{:06}", limit / 1_000_000, limit % 1_000_000);
-        let story = priced(&format!("[budget]\ndaily = {amount}\nper_person_daily = {amount}")).await;
+        let story = priced(channel, &format!("[budget]\ndaily = {amount}\nper_person_daily = {amount}")).await;
         story.say(ADA, "hello").await;
         assert_eq!(story.model.chats().len(), calls, "limit {limit}, worst case {worst}");
         assert_eq!(story.last_received_by(ADA) == "ok", calls == 1);
@@ -160,9 +169,8 @@ async fn money_is_a_limit_too() {
 }
 
 /// Proves: models/metering
-#[tokio::test]
-async fn a_call_that_was_cut_off_counts_its_worst_case() {
-    let story = Story::begin().await;
+async fn a_call_that_was_cut_off_counts_its_worst_case(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.fails(ModelError::Cut).says("whole");
     story.say(ADA, "hello").await;
     story.pass(Duration::from_secs(60)).await;
@@ -173,9 +181,8 @@ async fn a_call_that_was_cut_off_counts_its_worst_case() {
 }
 
 /// Proves: models/metering
-#[tokio::test]
-async fn a_model_without_a_price_is_counted_in_tokens() {
-    let story = Story::begin().await;
+async fn a_model_without_a_price_is_counted_in_tokens(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     assert_eq!(story.count("SELECT priced FROM spending"), 0);
     let tokens = story.count("SELECT input_tokens + output_tokens FROM spending");
@@ -185,9 +192,8 @@ async fn a_model_without_a_price_is_counted_in_tokens() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn the_offline_model_is_free() {
-    let mut story = Story::prepared("[budget]\ndaily_tokens = 1\ndaily = 0.01").await;
+async fn the_offline_model_is_free(channel: TestChannel) {
+    let mut story = channel.prepare_story("[budget]\ndaily_tokens = 1\ndaily = 0.01");
     story.without_a_key();
     story.start().await;
     story.say(ADA, "hello").await;
@@ -196,9 +202,8 @@ async fn the_offline_model_is_free() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn each_round_of_tools_is_a_call_and_is_counted() {
-    let story = Story::begin().await;
+async fn each_round_of_tools_is_a_call_and_is_counted(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story
         .model
         .calls("memory_search", serde_json::json!({ "in": "conversations", "query": "a" }))

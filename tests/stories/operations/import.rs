@@ -7,10 +7,20 @@ use std::time::Duration;
 use compline::store::CommitPoint::{After, Before};
 use serde_json::{Value, json};
 
-use super::{CrashTest, Story};
+use crate::support::every_channel::{CrashTest, Story, TestChannel, on_every_channel};
 use crate::support::model::words as prompt_words;
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, UNTRUSTED, canary, every_untrusted_part_is_labelled};
+
+on_every_channel! {
+    stories:
+        an_imported_conversation_is_text_from_outside,
+        an_import_belongs_to_one_person,
+        a_removal_reaches_what_the_assistant_has_read_of_it,
+        words_of_an_import_can_be_forgotten_alone;
+    crash_tests:
+        a_power_cut_during_an_import_is_made_good_by_the_same_command;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const NEXT_DAY: Duration = Duration::from_secs(26 * 3600);
@@ -56,9 +66,8 @@ fn imported(story: &Story) -> String {
 /// Promise (trust/import): What you import counts as text from outside, whoever its archive names
 /// as the writer. It starts no answer, is in no prompt and no summary by itself, and once the
 /// assistant has read it you are asked as after any text from outside.
-#[tokio::test]
-async fn an_imported_conversation_is_text_from_outside() {
-    let story = Story::begin().await;
+async fn an_imported_conversation_is_text_from_outside(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path(), &archive(2, 4));
@@ -98,9 +107,8 @@ async fn an_imported_conversation_is_text_from_outside() {
 }
 
 /// Proves: trust/import
-#[tokio::test]
-async fn an_import_belongs_to_one_person() {
-    let story = Story::begin().await;
+async fn an_import_belongs_to_one_person(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path(), &archive(1, 4));
     import(&story, &["read", &path, "--as", "Ben"]).await;
@@ -125,9 +133,8 @@ async fn an_import_belongs_to_one_person() {
 }
 
 /// Proves: forgetting/import
-#[tokio::test]
-async fn a_removal_reaches_what_the_assistant_has_read_of_it() {
-    let story = Story::begin().await;
+async fn a_removal_reaches_what_the_assistant_has_read_of_it(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let folder = tempfile::tempdir().unwrap();
     import(&story, &["read", &written(folder.path(), &archive(1, 4))]).await;
     story.model.calls("read_conversation", json!({ "id": 1 })).says("It rises.");
@@ -144,9 +151,8 @@ async fn a_removal_reaches_what_the_assistant_has_read_of_it() {
 }
 
 /// Proves: forgetting/plan
-#[tokio::test]
-async fn words_of_an_import_can_be_forgotten_alone() {
-    let story = Story::begin().await;
+async fn words_of_an_import_can_be_forgotten_alone(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path(), &archive(1, 4));
     import(&story, &["read", &path]).await;
@@ -161,26 +167,28 @@ async fn words_of_an_import_can_be_forgotten_alone() {
 /// Promise (operation/import-crash): A power cut during an import leaves nothing that the same
 /// command does not complete, and one during a removal is made good by the next start. An archive
 /// imported twice brings nothing twice.
-#[test]
-fn a_power_cut_during_an_import_is_made_good_by_the_same_command() {
+fn a_power_cut_during_an_import_is_made_good_by_the_same_command(channel: TestChannel) {
     for job in ["begin an import", "import conversations", "finish an import"] {
         for side in [Before, After] {
-            completes_after(Cut { side, job: Some(job), nth: if job == "import conversations" { 2 } else { 1 } });
+            completes_after(
+                channel,
+                Cut { side, job: Some(job), nth: if job == "import conversations" { 2 } else { 1 } },
+            );
         }
     }
     for job in ["begin to remove an import", "remove an import", "end the removal of an import"] {
         for side in [Before, After] {
-            removes_after(Cut { side, job: Some(job), nth: if job == "remove an import" { 2 } else { 1 } });
+            removes_after(channel, Cut { side, job: Some(job), nth: if job == "remove an import" { 2 } else { 1 } });
         }
     }
 }
 
 /// Imports an archive of several batches and cuts the power there. The same command then leaves
 /// each message once.
-fn completes_after(cut: Cut) {
+fn completes_after(channel: TestChannel, cut: Cut) {
     let folder = tempfile::tempdir().unwrap();
     let path = written(folder.path(), &archive(30, 20));
-    let mut crash_test = CrashTest::prepared("");
+    let mut crash_test = channel.crash_test("");
     assert!(!crash_test.start(None));
     crash_test.cut_next(cut);
     let words = ["import".to_owned(), "read".to_owned(), path.clone()];
@@ -207,10 +215,10 @@ fn completes_after(cut: Cut) {
 }
 
 /// Cuts the power during a removal. The next start finishes it, if it has begun.
-fn removes_after(cut: Cut) {
+fn removes_after(channel: TestChannel, cut: Cut) {
     let folder = tempfile::tempdir().unwrap();
     let words = ["import".to_owned(), "read".to_owned(), written(folder.path(), &archive(30, 20))];
-    let mut crash_test = CrashTest::prepared("");
+    let mut crash_test = channel.crash_test("");
     assert!(!crash_test.start(None));
     let run = |crash_test: &CrashTest, words: &[String]| {
         crash_test.during(async {

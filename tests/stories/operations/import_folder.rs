@@ -7,10 +7,19 @@ use std::time::Duration;
 use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
-use super::{CrashTest, Story};
+use crate::support::every_channel::{CrashTest, Story, TestChannel, on_every_channel};
 use crate::support::model::words as prompt_words;
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, UNTRUSTED, canary, every_untrusted_part_is_labelled};
+
+on_every_channel! {
+    stories:
+        imported_notes_are_text_from_outside_and_skills_wait,
+        an_imported_note_is_its_persons_own_once_promoted,
+        notes_and_skills_go_with_their_import;
+    crash_tests:
+        a_power_cut_during_an_import_of_a_folder_is_made_good;
+}
 
 const NEXT_DAY: Duration = Duration::from_secs(26 * 3600);
 /// A search, before which changed files are indexed.
@@ -59,9 +68,8 @@ fn brought(story: &Story) -> String {
 /// Promise (trust/import-folder): Notes that you import from another assistant's folder count as
 /// text from outside, also those that it kept about you: they are in no prompt by themselves. Its
 /// skills wait for your review.
-#[tokio::test]
-async fn imported_notes_are_text_from_outside_and_skills_wait() {
-    let story = Story::begin().await;
+async fn imported_notes_are_text_from_outside_and_skills_wait(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let folder = tempfile::tempdir().unwrap();
     let path = workspace(folder.path(), UNTRUSTED);
@@ -113,9 +121,8 @@ async fn imported_notes_are_text_from_outside_and_skills_wait() {
 
 /// Promise (memory/promote-import): `/promote` makes an imported note your own words: what grows
 /// from it is held as untrusted before, and not afterwards, and its history says who made it yours.
-#[tokio::test]
-async fn an_imported_note_is_its_persons_own_once_promoted() {
-    let story = Story::begin().await;
+async fn an_imported_note_is_its_persons_own_once_promoted(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let folder = tempfile::tempdir().unwrap();
     import(&story, &["read", &workspace(folder.path(), "")]).await;
     let skill = |name: &str| {
@@ -160,9 +167,8 @@ async fn an_imported_note_is_its_persons_own_once_promoted() {
 }
 
 /// Proves: forgetting/import
-#[tokio::test]
-async fn notes_and_skills_go_with_their_import() {
-    let story = Story::begin().await;
+async fn notes_and_skills_go_with_their_import(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "hello").await;
     let folder = tempfile::tempdir().unwrap();
     let path = workspace(folder.path(), UNTRUSTED);
@@ -188,29 +194,28 @@ async fn notes_and_skills_go_with_their_import() {
 }
 
 /// Proves: operation/import-crash
-#[test]
-fn a_power_cut_during_an_import_of_a_folder_is_made_good() {
+fn a_power_cut_during_an_import_of_a_folder_is_made_good(channel: TestChannel) {
     for (job, nth) in
         [("announce a change of a file", 2), ("a changed file stands in its place", 1), ("stage a proposal", 1)]
     {
         for side in [Before, After] {
-            cut(Cut { side, job: Some(job), nth }, false);
+            cut(channel, Cut { side, job: Some(job), nth }, false);
         }
     }
     for job in ["remove an imported note", "end the removal of an import"] {
         for side in [Before, After] {
-            cut(Cut { side, job: Some(job), nth: 1 }, true);
+            cut(channel, Cut { side, job: Some(job), nth: 1 }, true);
         }
     }
 }
 
 /// Cuts the power during an import or a removal. The same command completes the import, the next
 /// start the removal.
-fn cut(cut: Cut, removes: bool) {
+fn cut(channel: TestChannel, cut: Cut, removes: bool) {
     let folder = tempfile::tempdir().unwrap();
     let read = ["import".to_owned(), "read".to_owned(), workspace(folder.path(), UNTRUSTED)];
     let removal = ["import".to_owned(), "remove".to_owned(), "1".to_owned()];
-    let mut crash_test = CrashTest::prepared("");
+    let mut crash_test = channel.crash_test("");
     assert!(!crash_test.start(None));
     let run = |crash_test: &CrashTest, words: &[String]| {
         crash_test.during(async {

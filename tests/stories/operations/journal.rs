@@ -3,6 +3,7 @@
 use compline::store::Journal;
 
 use crate::support::story::{ADA, BEN, EVE, Story};
+use crate::support::template_journal;
 
 /// Tables with text of people or models.
 const WITH_TEXT: [(&str, &str, &str); 22] = [
@@ -98,17 +99,44 @@ fn no_table_holds_text_without_a_label_and_a_scope() {
             );
         }
     }
-    let mut query = db
-        .prepare(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-                             AND name <> 'refinery_schema_history'",
-        )
-        .unwrap();
+    let mut query =
+        db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'").unwrap();
     let tables: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     for table in tables.iter().filter(|table| !table.starts_with("texts_fts") && !table.starts_with("entries_fts")) {
         let known = WITHOUT.contains(&table.as_str()) || WITH_TEXT.iter().any(|(with, ..)| with == table);
         assert!(known, "{table} is new: does it hold text? Then it needs a label and a scope");
     }
+}
+
+/// The only story that begins without a journal. All others begin with a copy of a new one, so that
+/// a test process migrates once.
+#[tokio::test]
+async fn a_home_without_a_journal_gets_one_by_its_first_start() {
+    let mut story = Story::prepared("").await;
+    let path = story.home.join("compline.db");
+    std::fs::remove_file(&path).unwrap();
+    story.start().await;
+    story.say(ADA, "hello").await;
+    assert_eq!(story.received_by(ADA).len(), 1);
+    story.restart().await;
+    story.say(ADA, "hello again").await;
+    assert_eq!(story.received_by(ADA).len(), 2);
+    story.end().await;
+}
+
+/// A copy stands for a journal of another home only while nothing in it is of one home.
+#[test]
+fn a_new_journal_is_the_same_in_each_home() {
+    let home = tempfile::tempdir().unwrap();
+    template_journal::place_in(home.path());
+    let db = rusqlite::Connection::open(home.path().join("compline.db")).unwrap();
+    let tables = WITH_TEXT.iter().map(|(table, ..)| *table).chain(WITHOUT);
+    for table in tables.filter(|table| *table != "meta") {
+        assert!(!db.prepare(&format!("SELECT 1 FROM {table}")).unwrap().exists([]).unwrap(), "{table}");
+    }
+    let mut facts = db.prepare("SELECT key FROM meta ORDER BY key").unwrap();
+    let facts: Vec<String> = facts.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(facts, ["fingerprints", "program_version"]);
 }
 
 #[test]
@@ -121,7 +149,7 @@ fn a_journal_made_from_nothing_is_sound_and_strict_and_opens_again() {
         let check: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
         assert_eq!(check, "ok");
         let loose = "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND NOT strict
-                     AND name NOT LIKE 'sqlite_%' AND name <> 'refinery_schema_history'";
+                     AND name NOT LIKE 'sqlite_%'";
         assert_eq!(db.query_row(loose, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
         let mode: String = db.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
         assert_eq!(mode, "wal");

@@ -8,9 +8,24 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use compline::model::{ModelError, Purpose};
 
-use super::Story;
+use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, Scripted, usual};
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst,
+        a_voice_note_is_sent_again_after_an_error_that_passes,
+        an_audio_file_is_written_down_or_kept,
+        a_voice_note_over_the_budget_is_not_even_fetched,
+        a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else,
+        messages_and_voice_notes_over_budget_are_refused_in_the_language_of_their_person,
+        members_leave_the_owners_their_part_of_the_day,
+        a_crashing_command_is_abandoned_and_delays_no_one_else,
+        a_refused_summary_or_extraction_goes_to_no_other_model,
+        a_forgetting_whose_words_cannot_be_read_is_not_called_done;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 /// Reservation for a short voice note: 16 KiB at 750 bytes and 32 tokens a second.
@@ -72,15 +87,14 @@ const HEARD: &str =
 
 /// Promise (models/voice-note): A voice note is charged to the budget, and is not even fetched if
 /// the budget has no room for it.
-#[tokio::test]
-async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
+async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst(channel: TestChannel) {
     for (counts, price, paid) in [
         (true, "", format!("spent 1 {} 0", 7 * 32)),
         (false, "", format!("reserved 1 {SHORT_NOTE} 0")),
         (true, "price_per_minute = 0.006\n", format!("spent 1 {} 700", 7 * 32)),
     ] {
         let server = TranscriptionServer::opens(counts).await;
-        let story = Story::with(&format!("{}{price}", server.settings())).await;
+        let story = channel.story_with(&format!("{}{price}", server.settings())).await;
         story.fake.sends_voice(ADA, 3, b"la la la");
         heard_out(&story, 1).await;
         assert!(story.model.last_prompt().contains("Good morning, house"), "{}", story.model.last_prompt());
@@ -97,11 +111,10 @@ async fn a_voice_note_is_paid_for_by_the_servers_count_or_at_its_worst() {
 
 /// Promise (models/voice-note-retry): A voice note is sent to its server up to four times before it
 /// counts as not understood, and each attempt is charged to the budget.
-#[tokio::test]
-async fn a_voice_note_is_sent_again_after_an_error_that_passes() {
+async fn a_voice_note_is_sent_again_after_an_error_that_passes(channel: TestChannel) {
     for (failures, attempts) in [(2, 3), (usize::MAX, 4)] {
         let server = TranscriptionServer::failing_first(failures, true).await;
-        let story = Story::with(&server.settings()).await;
+        let story = channel.story_with(&server.settings()).await;
         story.fake.sends_voice(ADA, 3, b"la la la");
         heard_out(&story, 1).await;
         assert_eq!(server.asked(), attempts);
@@ -116,11 +129,10 @@ async fn a_voice_note_is_sent_again_after_an_error_that_passes() {
 /// Promise (models/recordings): Audio files are written down like voice notes, and count as text
 /// from outside. Without transcription every recording is kept, and the assistant says that it
 /// cannot hear it.
-#[tokio::test]
-async fn an_audio_file_is_written_down_or_kept() {
+async fn an_audio_file_is_written_down_or_kept(channel: TestChannel) {
     let server = TranscriptionServer::opens(true).await;
     for (settings, heard) in [(server.settings(), true), (String::new(), false)] {
-        let story = Story::with(&settings).await;
+        let story = channel.story_with(&settings).await;
         story.fake.sends_document(ADA, "talk.mp3", "audio/mpeg", b"ID3 la la la");
         story.answered().await;
         let prompt = story.model.last_prompt();
@@ -142,10 +154,9 @@ async fn an_audio_file_is_written_down_or_kept() {
 }
 
 /// Proves: models/voice-note
-#[tokio::test]
-async fn a_voice_note_over_the_budget_is_not_even_fetched() {
+async fn a_voice_note_over_the_budget_is_not_even_fetched(channel: TestChannel) {
     let server = TranscriptionServer::opens(true).await;
-    let story = Story::with(&format!("{}[budget]\nper_person_daily_tokens = 600\n", server.settings())).await;
+    let story = channel.story_with(&format!("{}[budget]\nper_person_daily_tokens = 600\n", server.settings())).await;
     story.fake.sends_voice(ADA, 3, b"la la la");
     heard_out(&story, 1).await;
     let told = story.last_received_by(ADA);
@@ -158,10 +169,9 @@ async fn a_voice_note_over_the_budget_is_not_even_fetched() {
 }
 
 /// Proves: models/voice-note
-#[tokio::test]
-async fn a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else() {
+async fn a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else(channel: TestChannel) {
     let server = TranscriptionServer::opens(true).await;
-    let story = Story::with(&server.settings()).await;
+    let story = channel.story_with(&server.settings()).await;
     spend(&story, 2, 1_599_900);
     for (notes, person, told) in [(1, BEN, true), (2, ADA, false)] {
         story.fake.sends_voice(person, 3, b"la la la");
@@ -174,10 +184,9 @@ async fn a_voice_note_over_budget_is_not_fetched_and_affects_no_one_else() {
 }
 
 /// Proves: people/no-english
-#[tokio::test]
-async fn messages_and_voice_notes_over_budget_are_refused_in_the_language_of_their_person() {
+async fn messages_and_voice_notes_over_budget_are_refused_in_the_language_of_their_person(channel: TestChannel) {
     let server = TranscriptionServer::opens(true).await;
-    let story = Story::with(&server.settings()).await;
+    let story = channel.story_with(&server.settings()).await;
     story.say(BEN, "/settings language de").await;
     spend(&story, 2, 1_599_900);
     story.fake.sends_voice(BEN, 3, b"la la la");
@@ -204,9 +213,8 @@ fn spend(story: &Story, person: i64, tokens: i64) {
 
 /// Promise (models/owners-share): Members, groups and background work leave part of each day's
 /// budget to the owners.
-#[tokio::test]
-async fn members_leave_the_owners_their_part_of_the_day() {
-    let story = Story::with("[budget]\ndaily_tokens = 100000\nper_person_daily_tokens = 100000\n").await;
+async fn members_leave_the_owners_their_part_of_the_day(channel: TestChannel) {
+    let story = channel.story_with("[budget]\ndaily_tokens = 100000\nper_person_daily_tokens = 100000\n").await;
     story.say(BEN, &format!("hello {}", canary(BEN))).await;
     assert_eq!(story.last_received_by(BEN), "ok");
     spend(&story, 2, 79_500);
@@ -225,9 +233,8 @@ async fn members_leave_the_owners_their_part_of_the_day() {
 
 /// Promise (operation/crashing-command): A command that crashes is abandoned after three attempts,
 /// you are told, and it delays no one else.
-#[tokio::test]
-async fn a_crashing_command_is_abandoned_and_delays_no_one_else() {
-    let mut story = Story::prepared("").await;
+async fn a_crashing_command_is_abandoned_and_delays_no_one_else(channel: TestChannel) {
+    let mut story = channel.prepare_story("");
     story.sick.store(true, Ordering::SeqCst);
     story.start().await;
     story.fake.says(ADA, "/status");
@@ -245,10 +252,9 @@ async fn a_crashing_command_is_abandoned_and_delays_no_one_else() {
 
 /// Promise (models/refusal): If a model refuses to write a summary or record facts, no other model
 /// is asked to do it.
-#[tokio::test]
-async fn a_refused_summary_or_extraction_goes_to_no_other_model() {
+async fn a_refused_summary_or_extraction_goes_to_no_other_model(channel: TestChannel) {
     for (error, asked) in [(ModelError::Refused, 0), (ModelError::NoCredit, 1)] {
-        let mut story = Story::prepared("[memory]\nextract_every = 1").await;
+        let mut story = channel.prepare_story("[memory]\nextract_every = 1");
         let second = Scripted::new(story.clock.clone());
         story.background_fallback = Some(Arc::clone(&second));
         story.background.otherwise(move |_| Say::Fail(error.clone()));
@@ -271,9 +277,8 @@ async fn a_refused_summary_or_extraction_goes_to_no_other_model() {
 
 /// Promise (forgetting/incomplete): A deletion that cannot be completed is never reported as done,
 /// and nothing that may contain its words is written meanwhile.
-#[tokio::test]
-async fn a_forgetting_whose_words_cannot_be_read_is_not_called_done() {
-    let mut story = Story::begin().await;
+async fn a_forgetting_whose_words_cannot_be_read_is_not_called_done(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
     story.say(ADA, &format!("I decided to buy a yellow submarine. {}", canary(ADA))).await;
     story.stop().await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();

@@ -7,10 +7,16 @@ use compline::store::CommitPoint::{After, Before};
 use compline::time::Clock;
 use std::time::Duration;
 
-use super::{CrashTest, Fake};
+use crate::support::every_channel::{CrashTest, TestChannel, on_every_channel};
 use crate::support::model::Say;
 use crate::support::power::Cut;
 use crate::support::story::ADA;
+
+on_every_channel! {
+    crash_tests:
+        a_second_machine_answers_what_waited_and_says_that_it_may_repeat,
+        what_the_first_machine_answered_is_not_answered_again;
+}
 
 const MARK: &str = "(possibly repeated)";
 
@@ -38,8 +44,7 @@ fn goes_on(crash_test: &mut CrashTest, prepared: standby::PreparedTakeover) {
 
 /// Promise (operation/standby): A second machine that takes over answers and sends what waited in
 /// the replica, and each answer to what was written before says that it may be a repeat.
-#[test]
-fn a_second_machine_answers_what_waited_and_says_that_it_may_repeat() {
+fn a_second_machine_answers_what_waited_and_says_that_it_may_repeat(channel: TestChannel) {
     for (side, job) in [
         (After, "accept messages"),
         (After, "reserve a call"),
@@ -47,9 +52,9 @@ fn a_second_machine_answers_what_waited_and_says_that_it_may_repeat() {
         (After, "store a reply"),
         (After, "begin to send"),
     ] {
-        let mut crash_test = CrashTest::prepared("");
+        let mut crash_test = channel.crash_test("");
         crash_test.story.model.otherwise(|_| Say::Text("Good evening, Ada.".to_owned()));
-        let nth = if job == "accept messages" { 1 + Fake::BATCHES_BEFORE } else { 1 };
+        let nth = if job == "accept messages" { 1 + channel.batches_before() } else { 1 };
         assert!(!crash_test.start(Some(Cut { nth, ..Cut::at(side, job) })));
         crash_test.story.fake.says(ADA, "Good evening");
         assert!(crash_test.pass(Duration::from_secs(5)), "{job}: the power did not go");
@@ -69,9 +74,8 @@ fn a_second_machine_answers_what_waited_and_says_that_it_may_repeat() {
 }
 
 /// Proves: operation/standby
-#[test]
-fn what_the_first_machine_answered_is_not_answered_again() {
-    let mut crash_test = CrashTest::prepared("");
+fn what_the_first_machine_answered_is_not_answered_again(channel: TestChannel) {
+    let mut crash_test = channel.crash_test("");
     crash_test.story.model.otherwise(|_| Say::Text("Good evening, Ada.".to_owned()));
     assert!(!crash_test.start(None));
     crash_test.story.fake.says(ADA, "Good evening");

@@ -85,6 +85,7 @@ const SHOWN: &[(&str, &str, Form)] = &[
     ("outside_tools", "name", Text),
     ("outside_tools", "description", Text),
     ("outside_tools", "schema", Leaves),
+    ("outside_tools", "marks", Json("{\"arguments\":{@:\"content\"}}")),
     ("web_sessions", "browser", Text),
     ("health_changes", "part", Text),
 ];
@@ -265,8 +266,7 @@ fn fields_of_the_journal(story: &Story) -> Vec<(String, String)> {
     let mut query = journal
         .prepare(
             "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'
-             AND c.type IN ('TEXT', 'BLOB') AND m.name NOT LIKE '%\\_fts%' ESCAPE '\\'
-             AND m.name <> 'refinery_schema_history'",
+             AND c.type IN ('TEXT', 'BLOB') AND m.name NOT LIKE '%\\_fts%' ESCAPE '\\'",
         )
         .unwrap();
     query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()

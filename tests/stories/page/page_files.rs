@@ -592,3 +592,55 @@ async fn totals_say_when_they_were_counted() {
     assert!(fresh.contains("2 files, ") && !fresh.contains(" · counted "), "{fresh}");
     story.end().await;
 }
+
+/// Promise (operation/file-room): Nobody's files fill the disk: each person and group may take a
+/// share of it, is told in time, and a file without space is refused with a sentence.
+#[tokio::test]
+async fn everyone_has_a_share_of_the_disk_and_is_told_before_it_is_full() {
+    let mut story = Story::prepared(SERVED).await;
+    // Of that, 200 MiB are the journal's, and a quarter of the rest is a person's.
+    // How often it is asked until others have filled it.
+    let left = Arc::new(AtomicU64::new(u64::MAX));
+    let asked = Arc::clone(&left);
+    let free = move |left: u64| if left > 0 { 220 << 20 } else { 0 };
+    story.disk_reports(move || {
+        let left = asked.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        Some(free(left.unwrap_or(0)))
+    });
+    story.start().await;
+    story.say(BEN, "Hello").await;
+    let ben = Browser::of(story.app(), "Ben").await;
+    let megabyte = vec![b'x'; 1 << 20];
+    for n in 0..4 {
+        let stored = uploads(&ben, &format!("{n}.txt"), &[&megabyte[..], &[n]].concat()).await;
+        assert_eq!(stored.status, StatusCode::SEE_OTHER, "{n}: {}", stored.text);
+    }
+    story.answered().await;
+    let told: Vec<_> = story.received_by(BEN).into_iter().filter(|text| text.contains("may take up")).collect();
+    assert_eq!(told.len(), 0, "{told:?}");
+    uploads(&ben, "4.txt", &megabyte).await;
+    story.fake.until(|_| story.received_by(BEN).iter().any(|text| text.contains("may take up"))).await;
+    let refused = uploads(&ben, "6.txt", &[&megabyte[..], &megabyte[..]].concat()).await;
+    assert_eq!(refused.status, StatusCode::INSUFFICIENT_STORAGE, "{}", refused.text);
+    assert!(refused.text.contains("There is no space for this file"), "{}", refused.text);
+    assert_eq!(names_in(&story, "people/2-ben/inbox").len(), 5);
+
+    // What arrives side by side fills it no further.
+    let ada = Browser::of(story.app(), "Ada").await;
+    left.store(1, Ordering::Relaxed);
+    assert_eq!(uploads(&ada, "1.txt", b"A few words.").await.status, StatusCode::INSUFFICIENT_STORAGE);
+    assert_eq!(names_in(&story, "inbox"), [""; 0]);
+    left.store(u64::MAX, Ordering::Relaxed);
+
+    // Whatever way it comes, and for nobody else.
+    story.fake.sends_file(BEN, "more.txt", &"y".repeat(2 << 20));
+    story.answered().await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("the space for received files is full"), "{prompt}");
+    story.fake.sends_file(ADA, "more.txt", &"y".repeat(2 << 20));
+    story.answered().await;
+    assert_eq!(names_in(&story, "inbox").len(), 1);
+    let told: Vec<_> = story.received_by(BEN).into_iter().filter(|text| text.contains("may take up")).collect();
+    assert_eq!(told.len(), 1, "{told:?}");
+    story.end().await;
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use reqwest::StatusCode;
 
 use crate::support::browser::{Browser, Page, SERVED};
-use crate::support::channel::Channel;
+use crate::support::channel::{Channel, Start};
 use crate::support::signal::FakeSignal;
 use crate::support::story::{ADA, BEN, EVE, StoryOver};
 use crate::support::telegram::FakeTelegram;
@@ -39,14 +39,14 @@ async fn lets_in(story: &Story, ada: &mut Browser, person: i64, name: &str, role
     number_of(story, name)
 }
 
-async fn pairing_lets_someone_in<C: Channel>() {
+async fn pairing_lets_someone_in<C: Start>() {
     let story = StoryOver::<C>::with(SERVED).await;
     story.say(ADA, "Hello").await;
     let mut ada = Browser::of(story.app(), "Ada").await;
     let page = pair(&mut ada, "Zoe", "member").await;
     assert!(page.text.contains("A code for Zoe") && page.text.contains("10 minutes"), "{}", page.text);
     // A code is drawn where a link opens the chat.
-    assert_eq!(page.text.contains("<svg class=\"qr\""), C::NAME == FakeTelegram::NAME, "{}", page.text);
+    assert_eq!(page.text.contains("<svg class=\"qr\""), story.fake.name() == "telegram", "{}", page.text);
     assert!(page.text.contains("/start "), "{}", page.text);
     let first = code_in(&page);
     // The form once more: one code counts.
@@ -60,7 +60,7 @@ async fn pairing_lets_someone_in<C: Channel>() {
     let list = ada.get("/people").await.text;
     let row = list.split_once(&format!("href=\"/people/{zoe}\"")).expect(&list).1.split("</li>").next().unwrap();
     assert!(row.contains("member, by pairing") && row.contains("last wrote"), "{row}");
-    assert!(row.to_lowercase().contains(C::NAME), "with the address: {row}");
+    assert!(row.to_lowercase().contains(story.fake.name()), "with the address: {row}");
     story.end().await;
 }
 

@@ -74,6 +74,37 @@ async fn a_tool_is_read_whole_and_accepted_by_its_whole_hash() {
     story.end().await;
 }
 
+/// Proves: tools/argument-marks, page/tools
+#[tokio::test]
+async fn what_the_arguments_of_a_tool_are_is_said_on_the_page() {
+    let (_fake, story) = connected("desk").await;
+    let mut ada = Browser::of(story.app(), "Ada").await;
+    let page = ada.get("/models").await;
+    let shown = hash(&page, "fake__search");
+    assert!(page.text.contains("name=\"mark:max_results\"") && page.text.contains("It is a search"), "{}", page.text);
+    let marked = async |story: &Story| {
+        let tools = list(story).await;
+        let tool = tools.iter().find(|tool| tool["name"] == "fake__search").unwrap();
+        (tool["arguments"]["query"].as_str().unwrap().to_owned(), tool["search"].as_bool().unwrap())
+    };
+    let whole = [("name", "fake__search"), ("hash", &*shown)];
+    let refused = ada.post("/models/accept", &[&whole[..], &[("mark:query", "choice")]].concat()).await;
+    assert_eq!(refused.status, StatusCode::CONFLICT);
+    assert!(refused.text.contains("query cannot be a choice"), "{}", refused.text);
+    assert_eq!(state(&story, "fake__search").await, "new");
+    let form = [&whole[..], &[("mark:query", "content"), ("search", "yes")]].concat();
+    assert_eq!(ada.post("/models/accept", &form).await.leads_to(), "/models");
+    assert_eq!(marked(&story).await, ("content".to_owned(), true));
+    let page = ada.get("/models").await.text;
+    assert!(page.contains("Change its arguments"), "{page}");
+    assert_eq!(
+        ada.post("/models/accept", &[&whole[..], &[("mark:query", "destination")]].concat()).await.leads_to(),
+        "/models"
+    );
+    assert_eq!(marked(&story).await, ("destination".to_owned(), false));
+    story.end().await;
+}
+
 /// Promise (page/models): On the page an owner sees which model is asked first, with its price, and
 /// chooses another.
 #[tokio::test]

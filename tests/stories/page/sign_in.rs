@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use compline::time::Clock;
 use reqwest::{Method, StatusCode};
 
 use crate::support::browser::{Browser, SERVED, answer, sign_in_code};
@@ -123,6 +124,23 @@ async fn a_session_ends_in_many_ways() {
     story.restart().await;
     let ben = ben.at(story.app());
     assert!(!is_in(&ben).await);
+    story.end().await;
+}
+
+/// Proves: page/session-end
+#[tokio::test]
+async fn what_is_over_stays_over_when_the_clock_is_set_back() {
+    let story = begin().await;
+    let ben = Browser::of(story.app(), "Ben").await;
+    let code = sign_in_code(story.app(), "Ada").await;
+    let mut nobody = Browser::new(story.app());
+    let start = story.clock.now();
+    story.pass(31 * DAY).await;
+    assert!(!is_in(&ben).await);
+    assert_eq!(nobody.post("/login", &[("code", &code)]).await.status, StatusCode::FORBIDDEN);
+    story.clock.set(start);
+    assert!(!is_in(&ben).await, "the session lives again");
+    assert_eq!(nobody.post("/login", &[("code", &code)]).await.status, StatusCode::FORBIDDEN);
     story.end().await;
 }
 

@@ -1,12 +1,10 @@
-//! The search index is derived data: after its tables are emptied, or in an older journal, search
-//! gives the same results.
+//! The search index is derived data: after its tables are emptied, search gives the same results.
 
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::older_journals::{downgrade_journal, migrations};
 use crate::support::story::{ADA, Story, canary};
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
@@ -110,22 +108,4 @@ async fn after_that_hand_edits_and_deletions_are_still_seen_without_a_restart() 
     std::fs::remove_file(story.home.join("workspace/memory/lamps.md")).unwrap();
     assert_eq!(found("petroleum").await, "[]");
     story.end().await;
-}
-
-/// Proves: search/rebuild
-#[tokio::test]
-async fn a_journal_of_a_program_that_had_no_such_index_is_found_in_as_well() {
-    let all = migrations();
-    for known in 1..all.len() {
-        let mut story = lived_in().await;
-        let before = answers(&story).await;
-        story.stop().await;
-        downgrade_journal(&story.home.join("compline.db"), &all[..known]);
-        assert_eq!(story.count("SELECT count(*) FROM sqlite_schema WHERE name = 'entries'"), i64::from(known > 5));
-        story.start().await;
-        assert_eq!(answers(&story).await, before, "after {known} migrations");
-        story.say(ADA, "what do I keep?").await;
-        assert!(story.model.last_prompt().contains("Jan"), "and it is known as before");
-        story.end().await;
-    }
 }

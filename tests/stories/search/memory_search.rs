@@ -4,17 +4,30 @@
 use compline::model::Purpose;
 use serde_json::{Value, json};
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, usual};
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        a_category_of_their_own_is_searched_and_an_unknown_one_is_refused,
+        the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the_lines_around,
+        a_search_gives_a_model_five_facts_and_five_of_all_else,
+        an_extracted_fact_is_in_a_file_and_in_the_index,
+        ten_facts_that_mattered_and_three_that_fit_come_to_mind,
+        what_stands_in_the_prompt_is_no_hit_and_no_use,
+        nothing_of_another_agent_comes_by_itself,
+        a_search_is_limited_by_day_category_agent_and_heading,
+        a_search_without_an_answer_finds_nothing;
+}
 
 const COMPLINE: &str = "# Compline\n\n## Coding Conventions\n\nuse BEM naming\nand short files\n\n## Insights\n\n- **naming**: they call it BEM\n";
 const REVIEWER: &str =
     "# Reviewer\n\n## Coding Conventions\n\nlook at BEM first\n\n## Decisions Made\n\nno bem in tests\n";
 
 /// Two agents with a memory each, and Ben with his own.
-async fn two_agents() -> Story {
-    let story = Story::begin().await;
+async fn two_agents(channel: TestChannel) -> Story {
+    let story = channel.begin_story().await;
     story.writes("agents/compline/memory.md", COMPLINE);
     story.writes("agents/reviewer/memory.md", REVIEWER);
     story.writes(
@@ -39,9 +52,8 @@ async fn through(story: &Story, tool: &str, arguments: Value) -> String {
 
 /// Promise (search/own-categories): You name categories of your own with a tag such as `#recipes`,
 /// or in a note; a search in one finds what is in it, and what has none counts as a fact.
-#[tokio::test]
-async fn a_category_of_their_own_is_searched_and_an_unknown_one_is_refused() {
-    let story = Story::begin().await;
+async fn a_category_of_their_own_is_searched_and_an_unknown_one_is_refused(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("/remember Plum cake: two hundred grams of sugar #recipes {}", canary(ADA))).await;
     story.say(ADA, "/remember Plum cake: three hundred grams of sugar #recipes").await;
     story.say(ADA, "/remember Plum tree: behind the house").await;
@@ -59,9 +71,8 @@ async fn a_category_of_their_own_is_searched_and_an_unknown_one_is_refused() {
 /// Promise (search/all-agents): One search covers the memory of all agents, filtered by agent,
 /// heading and letter case, with surrounding lines, in a chat or on the command line; each person
 /// searches only their own.
-#[tokio::test]
-async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the_lines_around() {
-    let story = two_agents().await;
+async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the_lines_around(channel: TestChannel) {
+    let story = two_agents(channel).await;
     let lines = ["use BEM naming", "they call it BEM", "look at BEM first", "no bem in tests"];
     for (asked, shown) in [
         ("BEM", [true, true, true, true]),
@@ -95,9 +106,8 @@ async fn the_memory_of_all_agents_is_searched_by_agent_heading_and_case_with_the
 }
 
 /// Proves: search/every-file
-#[tokio::test]
-async fn a_search_gives_a_model_five_facts_and_five_of_all_else() {
-    let story = Story::begin().await;
+async fn a_search_gives_a_model_five_facts_and_five_of_all_else(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let facts: String = (0..9).map(|n| format!("- **tea {n}**: sencha of the kind {n}\n")).collect();
     story.writes("memory/facts-2026-01.md", &facts);
     for n in 0..9 {
@@ -109,9 +119,8 @@ async fn a_search_gives_a_model_five_facts_and_five_of_all_else() {
 }
 
 /// Proves: search/every-file
-#[tokio::test]
-async fn an_extracted_fact_is_in_a_file_and_in_the_index() {
-    let story = Story::with("[memory]\nextract_every = 1").await;
+async fn an_extracted_fact_is_in_a_file_and_in_the_index(channel: TestChannel) {
+    let story = channel.story_with("[memory]\nextract_every = 1").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => Say::Text(
             json!([{ "key": "tea", "value": "likes oolong", "category": "preference", "layer": "B", "sources": [1] }])
@@ -134,9 +143,8 @@ async fn an_extracted_fact_is_in_a_file_and_in_the_index() {
 
 /// Promise (memory/opening-facts): At the start of a conversation the assistant is given the ten
 /// facts that mattered most and the three entries that best match your first words.
-#[tokio::test]
-async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
-    let story = Story::begin().await;
+async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let words = "alpha bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar";
     let facts: String = words.split(' ').map(|word| format!("- **{word}**: the word {word}\n")).collect();
     story.writes("memory/facts-2026-01.md", &facts);
@@ -161,9 +169,8 @@ async fn ten_facts_that_mattered_and_three_that_fit_come_to_mind() {
 
 /// Promise (search/not-in-prompt): What is in the assistant's prompt anyway, such as `MEMORY.md`
 /// and the note of the day, is no hit of its search and counts as no use; your own search finds it.
-#[tokio::test]
-async fn what_stands_in_the_prompt_is_no_hit_and_no_use() {
-    let story = Story::begin().await;
+async fn what_stands_in_the_prompt_is_no_hit_and_no_use(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.writes("memory/MEMORY.md", "## Recent facts\n\n- **boat**: lies in Oostende\n");
     story.writes("memory/facts-2026-01.md", "## Facts\n\n- **boat, second**: lies in Bruges\n");
     let found = through(&story, "memory_search", json!({ "query": "boat" })).await;
@@ -178,11 +185,10 @@ async fn what_stands_in_the_prompt_is_no_hit_and_no_use() {
 
 /// Promise (search/own-experience): With `experience_for_all = false` nothing that another agent or
 /// profile has learned comes to mind or is found unless that agent is named.
-#[tokio::test]
-async fn nothing_of_another_agent_comes_by_itself() {
+async fn nothing_of_another_agent_comes_by_itself(channel: TestChannel) {
     let experience = "experience/other.md";
     for (settings, comes) in [("", false), ("[memory]\nexperience_for_all = true", true)] {
-        let story = Story::with(settings).await;
+        let story = channel.story_with(settings).await;
         story.writes("agents/reviewer/memory.md", "## Insights\n\n- **zucchini**: canary-of-reviewer\n");
         story.writes("agents/compline/memory.md", "## Insights\n\n- **zucchini bed**: canary-of-own\n");
         let path = story.home.join(experience);
@@ -207,9 +213,8 @@ async fn nothing_of_another_agent_comes_by_itself() {
 /// Promise (search/limits): The assistant's search and yours take a first and a last day, a
 /// category, an agent with its profile, and a heading; members search their own texts in their
 /// chat.
-#[tokio::test]
-async fn a_search_is_limited_by_day_category_agent_and_heading() {
-    let story = two_agents().await;
+async fn a_search_is_limited_by_day_category_agent_and_heading(channel: TestChannel) {
+    let story = two_agents(channel).await;
     story.writes("memory/2026-01-02.md", "- 10:00 the kettle whistled\n");
     story.writes("memory/2026-01-05.md", "- 10:00 the kettle leaked\n");
     story.say(ADA, "/remember Kettle: of copper #kitchen").await;
@@ -234,9 +239,8 @@ async fn a_search_is_limited_by_day_category_agent_and_heading() {
 
 /// Promise (search/nothing): A search finds nothing if only common words of the query occur, or if
 /// a name in it occurs nowhere and little else is found.
-#[tokio::test]
-async fn a_search_without_an_answer_finds_nothing() {
-    let story = Story::begin().await;
+async fn a_search_without_an_answer_finds_nothing(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let notes: String = (0..40).map(|n| format!("- **errand {n}**: garden errand of the week {n}\n")).collect();
     story.writes("memory/errands-2026-01.md", &notes);
     story.writes(

@@ -9,8 +9,18 @@ use compline::trust::Scope;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, UNTRUSTED, canary};
+
+on_every_channel! {
+    stories:
+        words_are_found_by_their_stem_their_plain_letters_and_in_any_script,
+        no_question_is_too_strange_and_none_looks_into_another_scope,
+        messages_already_in_the_prompt_are_not_recalled,
+        a_search_can_be_limited_to_a_time,
+        commands_and_what_was_replaced_are_not_found,
+        a_rebuilt_message_index_gives_the_same_answers;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 const OF_ADA: Scope = Scope::Person(PersonId(1));
@@ -25,9 +35,8 @@ fn found(story: &Story, query: &str) -> Vec<String> {
 
 /// Promise (search/conversations): Earlier conversations and reflections are found by other forms
 /// of their words and without accents, in any script, by no one but you; every query is accepted.
-#[tokio::test]
-async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script() {
-    let story = Story::begin().await;
+async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let said = [
         "We watered the gardens every evening.",
         "Der Straßenbahnfahrer heißt Łukasz Ångström.",
@@ -62,9 +71,8 @@ async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script() {
 }
 
 /// Proves: search/conversations
-#[tokio::test]
-async fn no_question_is_too_strange_and_none_looks_into_another_scope() {
-    let story = Story::begin().await;
+async fn no_question_is_too_strange_and_none_looks_into_another_scope(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("the orchard is mine, {}", canary(ADA))).await;
     story.say(BEN, &format!("the orchard is not his, {}", canary(BEN))).await;
     let hostile = [
@@ -104,9 +112,8 @@ async fn no_question_is_too_strange_and_none_looks_into_another_scope() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn messages_already_in_the_prompt_are_not_recalled() {
-    let story = Story::begin().await;
+async fn messages_already_in_the_prompt_are_not_recalled(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "the heron stands in the reeds").await;
     story.pass(NEXT_CONVERSATION).await;
     // The turn has more matches than the limit of a search: they must not crowd out the older one.
@@ -125,9 +132,8 @@ async fn messages_already_in_the_prompt_are_not_recalled() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_search_can_be_limited_to_a_time() {
-    let story = Story::begin().await;
+async fn a_search_can_be_limited_to_a_time(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "the heron stands in the reeds").await;
     story.pass(2 * Duration::from_secs(86_400)).await;
     story.say(ADA, "the heron flies away").await;
@@ -154,9 +160,8 @@ async fn a_search_can_be_limited_to_a_time() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn commands_and_what_was_replaced_are_not_found() {
-    let story = Story::begin().await;
+async fn commands_and_what_was_replaced_are_not_found(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "/search platypus").await;
     let wrong = story.fake.says(ADA, "the walrus is asleep");
     story.settle().await;
@@ -171,19 +176,13 @@ async fn commands_and_what_was_replaced_are_not_found() {
 /// Promise (search/rebuild): The search index of conversations and memory can be deleted, in whole
 /// or in part: the next start rebuilds what is missing and finds the same. The same holds for a
 /// journal from an old version; intact tables are not rebuilt.
-#[tokio::test]
-async fn a_rebuilt_message_index_gives_the_same_answers() {
-    let story = Story::begin().await;
+async fn a_rebuilt_message_index_gives_the_same_answers(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let early = story.fake.says(ADA, "the otter swims in the river");
     story.answered().await;
     story.fake.edits(ADA, early, "the otter and the beaver");
     story.settle().await;
-    story
-        .fake
-        .from(ADA)
-        .external_quote("Mallory", &format!("{UNTRUSTED}otter quoted"))
-        .text("what about this otter?")
-        .send();
+    story.fake.quotes(ADA, "Mallory", &format!("{UNTRUSTED}otter quoted"), "what about this otter?");
     story.answered().await;
     story.fake.sends_document(ADA, "otter.txt", "text/plain", format!("{UNTRUSTED}otter file").as_bytes());
     story.answered().await;

@@ -7,8 +7,14 @@ use compline::search::find_messages;
 use compline::store::MessageQuery;
 use compline::trust::Scope;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, canary};
+
+on_every_channel! {
+    stories:
+        an_answer_is_found_by_its_question_and_stands_before_it,
+        a_second_search_follows_the_rare_words_of_the_first_hits;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
@@ -22,9 +28,8 @@ fn found(story: &Story, words: &str) -> Vec<String> {
 /// Promise (search/context): In past conversations you also find the answer to a matching question,
 /// what was said up to three messages from a match, and other texts with the names and rare words
 /// of the first matches.
-#[tokio::test]
-async fn an_answer_is_found_by_its_question_and_stands_before_it() {
-    let story = Story::begin().await;
+async fn an_answer_is_found_by_its_question_and_stands_before_it(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.model.says("Mrs Kovacs from Mill Lane.");
     story.say(ADA, "Which plumber did the neighbours recommend?").await;
     story.pass(NEXT_CONVERSATION).await;
@@ -39,9 +44,8 @@ async fn an_answer_is_found_by_its_question_and_stands_before_it() {
 }
 
 /// Proves: search/context
-#[tokio::test]
-async fn a_second_search_follows_the_rare_words_of_the_first_hits() {
-    let story = Story::begin().await;
+async fn a_second_search_follows_the_rare_words_of_the_first_hits(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, "I promised the tent to Zoltan.").await;
     story.say(BEN, &format!("Zoltan owes me money {}", canary(BEN))).await;
     story.pass(NEXT_CONVERSATION).await;

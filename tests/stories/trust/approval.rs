@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
-use super::{Fake, Story};
 use crate::support::channel::kinds;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::Say;
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
@@ -16,6 +16,37 @@ mod power_cut;
 #[path = "approval/delayed_question.rs"]
 mod delayed_question;
 
+on_every_channel! {
+    stories:
+        the_question_is_the_one_answer_and_nothing_is_connected_before_a_yes,
+        a_typed_yes_makes_that_call_and_goes_on_from_there,
+        after_a_no_the_question_of_the_person_is_answered,
+        a_no_counts_once_and_not_after_the_conversation,
+        a_button_is_a_yes_as_well,
+        one_yes_covers_one_address_for_one_turn,
+        any_other_message_means_no_and_the_model_is_informed,
+        a_command_is_no_answer_but_a_new_conversation_ends_the_question,
+        ten_minutes_of_silence_mean_no_without_a_model_call,
+        a_question_expires_even_while_the_program_is_off,
+        a_question_cannot_be_answered_by_another_person,
+        only_what_a_person_types_or_presses_is_a_yes,
+        an_edit_is_neither_a_yes_nor_a_no,
+        a_yes_counts_once_however_often_it_comes,
+        the_button_of_an_older_question_does_nothing_for_the_newer_one,
+        a_yes_and_a_message_count_in_the_order_of_their_arrival,
+        a_message_sent_before_the_question_does_not_answer_it,
+        calls_of_one_reply_are_one_question_and_one_yes,
+        one_no_refuses_all_calls_of_a_reply,
+        calls_that_are_too_long_to_be_shown_together_are_asked_about_one_after_the_other,
+        a_question_names_a_reminder_by_its_words_under_their_label,
+        the_question_shows_all_of_the_address_and_hides_nothing,
+        calls_that_would_fail_anyway_are_refused_without_asking,
+        in_the_terminal_the_question_says_what_to_type,
+        a_call_that_is_not_the_one_that_was_shown_is_not_made,
+        stop_ends_what_a_yes_began,
+        stop_ends_what_runs_and_what_a_yes_began_behind_it;
+}
+
 const EVIL: &str = "http://evil.example/a";
 
 fn fetch(url: &str) -> Value {
@@ -24,24 +55,24 @@ fn fetch(url: &str) -> Value {
 
 /// Ada has forwarded a message and written again; the model wants to open the address, and she is
 /// asked.
-async fn asked(url: &str) -> (Story, Web) {
-    asked_through(url, |_| ()).await
+async fn asked(channel: TestChannel, url: &str) -> (Story, Web) {
+    asked_through(channel, url, |_| ()).await
 }
 
 /// Like `asked`, with a step just before her second message.
-async fn asked_through(url: &str, before: impl Fn(&Story)) -> (Story, Web) {
-    asked_with("", url, before).await
+async fn asked_through(channel: TestChannel, url: &str, before: impl Fn(&Story)) -> (Story, Web) {
+    asked_with(channel, "", url, before).await
 }
 
 /// Like `asked`, where no message joins another.
-async fn asked_apart(url: &str) -> (Story, Web) {
-    asked_with("[conversation]\njoin_within = \"0s\"", url, |_| ()).await
+async fn asked_apart(channel: TestChannel, url: &str) -> (Story, Web) {
+    asked_with(channel, "[conversation]\njoin_within = \"0s\"", url, |_| ()).await
 }
 
-async fn asked_with(settings: &str, url: &str, before: impl Fn(&Story)) -> (Story, Web) {
+async fn asked_with(channel: TestChannel, settings: &str, url: &str, before: impl Fn(&Story)) -> (Story, Web) {
     let pages = [("/a", "<p>the page</p>"), ("/b", "<p>another page</p>"), ("/c?q=1", "<p>page c</p>")];
     let web = Web::of(&pages).await;
-    let mut story = Story::prepared(settings).await;
+    let mut story = channel.prepare_story(settings);
     story.fetch_through(web.fetcher());
     story.start().await;
     story.model.says("Noted.");
@@ -64,23 +95,21 @@ fn gave(story: &Story) -> String {
 }
 
 /// Proves: gate/exact-approval
-#[tokio::test]
-async fn the_question_is_the_one_answer_and_nothing_is_connected_before_a_yes() {
-    let (story, web) = asked(EVIL).await;
+async fn the_question_is_the_one_answer_and_nothing_is_connected_before_a_yes(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let question = story.last_received_by(ADA);
     assert!(question.contains(EVIL) && question.contains("/yes 1") && question.contains("10 minutes"), "{question}");
     assert_eq!((web.connections(), story.model.chats().len(), story.received_by(ADA).len()), (0, 2, 2));
     let label = story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1");
-    assert_eq!(kinds(&label), Fake::PASSED_ON, "the question grew from it");
+    assert_eq!(kinds(&label), channel.passed_on(), "the question grew from it");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said' AND state <> 'answered'"), 0);
     assert_eq!(state(&story, 1), "open");
     every_untrusted_part_is_labelled(&story);
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
-    let (story, web) = asked(EVIL).await;
+async fn a_typed_yes_makes_that_call_and_goes_on_from_there(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.model.says("It says: the page.");
     story.say(ADA, "/yes 1").await;
     assert_eq!(web.asked(), ["/a"]);
@@ -96,7 +125,7 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
     assert!(gave(&story).contains("the page"));
     assert_eq!(
         kinds(&story.model.chats().last().unwrap().label().encode()),
-        format!("{} web:evil.example", Fake::PASSED_ON)
+        format!("{} web:evil.example", channel.passed_on())
     );
     assert_eq!(state(&story, 1), "yes");
     let edge = "SELECT count(*) FROM derived_from d JOIN questions q ON d.child = 'turn:' || q.continued_by
@@ -107,9 +136,8 @@ async fn a_typed_yes_makes_that_call_and_goes_on_from_there() {
 
 /// Promise (gate/after-a-no): After a no, the assistant answers what you had asked, without what
 /// you refused.
-#[tokio::test]
-async fn after_a_no_the_question_of_the_person_is_answered() {
-    let (story, web) = asked(EVIL).await;
+async fn after_a_no_the_question_of_the_person_is_answered(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
     story.model.says("Then from memory: all is well.");
     story.fake.presses(ADA, question, "/no 1");
@@ -121,7 +149,7 @@ async fn after_a_no_the_question_of_the_person_is_answered() {
     let (asked, told) = prompt.split_once("They said no, so this was not made.").unwrap();
     assert!(asked.contains("what now?") && told.contains("(They said no. Answer now what they asked"), "{prompt}");
     assert_eq!(story.count("SELECT count(*) FROM turns t JOIN questions q ON q.continued_by = t.id"), 1);
-    assert_eq!(kinds(&story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1")), Fake::PASSED_ON);
+    assert_eq!(kinds(&story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1")), channel.passed_on());
 
     // The refused address stays refused, and the same for all that follows from the no.
     story.model.calls("web_fetch", fetch(EVIL));
@@ -134,9 +162,8 @@ async fn after_a_no_the_question_of_the_person_is_answered() {
 }
 
 /// Proves: gate/after-a-no
-#[tokio::test]
-async fn a_no_counts_once_and_not_after_the_conversation() {
-    let (story, _web) = asked(EVIL).await;
+async fn a_no_counts_once_and_not_after_the_conversation(channel: TestChannel) {
+    let (story, _web) = asked(channel, EVIL).await;
     story.say(ADA, "/no 1").await;
     story.say(ADA, "/no 1").await;
     story.say(ADA, "/yes 1").await;
@@ -150,9 +177,8 @@ async fn a_no_counts_once_and_not_after_the_conversation() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_button_is_a_yes_as_well() {
-    let (story, web) = asked(EVIL).await;
+async fn a_button_is_a_yes_as_well(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
     story.fake.presses(ADA, question, "/yes 1");
     story.answered().await;
@@ -161,9 +187,8 @@ async fn a_button_is_a_yes_as_well() {
 }
 
 /// Proves: gate/exact-approval
-#[tokio::test]
-async fn one_yes_covers_one_address_for_one_turn() {
-    let (story, web) = asked(EVIL).await;
+async fn one_yes_covers_one_address_for_one_turn(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.model.calls("web_fetch", fetch("http://EVIL.example./a#part")).says("Read twice.");
     story.say(ADA, "/yes 1").await;
     assert_eq!(
@@ -183,9 +208,8 @@ async fn one_yes_covers_one_address_for_one_turn() {
 }
 
 /// Proves: gate/exact-approval
-#[tokio::test]
-async fn any_other_message_means_no_and_the_model_is_informed() {
-    let (story, web) = asked(EVIL).await;
+async fn any_other_message_means_no_and_the_model_is_informed(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.model.says("As you like.");
     story.say(ADA, "yes").await;
     assert_eq!(
@@ -203,9 +227,8 @@ async fn any_other_message_means_no_and_the_model_is_informed() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_command_is_no_answer_but_a_new_conversation_ends_the_question() {
-    let (story, web) = asked(EVIL).await;
+async fn a_command_is_no_answer_but_a_new_conversation_ends_the_question(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.say(ADA, "/status").await;
     story.say(ADA, "/yes").await;
     assert!(story.last_received_by(ADA).contains("/yes NUMBER"), "{}", story.last_received_by(ADA));
@@ -219,9 +242,8 @@ async fn a_command_is_no_answer_but_a_new_conversation_ends_the_question() {
 }
 
 /// Proves: gate/exact-approval
-#[tokio::test]
-async fn ten_minutes_of_silence_mean_no_without_a_model_call() {
-    let (story, web) = asked(EVIL).await;
+async fn ten_minutes_of_silence_mean_no_without_a_model_call(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.pass(Duration::from_secs(9 * 60)).await;
     assert_eq!(state(&story, 1), "open");
     story.pass(Duration::from_secs(61)).await;
@@ -234,9 +256,8 @@ async fn ten_minutes_of_silence_mean_no_without_a_model_call() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_question_expires_even_while_the_program_is_off() {
-    let (mut story, web) = asked(EVIL).await;
+async fn a_question_expires_even_while_the_program_is_off(channel: TestChannel) {
+    let (mut story, web) = asked(channel, EVIL).await;
     story.stop().await;
     story.clock.set(compline::time::Clock::now(&*story.clock).plus(Duration::from_secs(3600)));
     story.start().await;
@@ -246,9 +267,8 @@ async fn a_question_expires_even_while_the_program_is_off() {
 }
 
 /// Promise (gate/only-you): No other person, text or program can approve anything on your behalf.
-#[tokio::test]
-async fn a_question_cannot_be_answered_by_another_person() {
-    let (story, web) = asked(EVIL).await;
+async fn a_question_cannot_be_answered_by_another_person(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.say(BEN, "/yes 1").await;
     let his = story.fake.sent(BEN).last().unwrap().message_id;
     story.fake.presses(BEN, his, "/yes 1");
@@ -261,17 +281,16 @@ async fn a_question_cannot_be_answered_by_another_person() {
 }
 
 /// Proves: gate/only-you
-#[tokio::test]
-async fn only_what_a_person_types_or_presses_is_a_yes() {
+async fn only_what_a_person_types_or_presses_is_a_yes(channel: TestChannel) {
     type Sends = fn(&Story) -> i64;
     let ways: [(&str, Sends); 4] = [
         ("a forward", |story| story.fake.forwards(ADA, EVE, "/yes 1")),
-        ("a quote", |story| story.fake.from(ADA).external_quote("Mallory", "/yes 1").text("hm").send()),
+        ("a quote", |story| story.fake.quotes(ADA, "Mallory", "/yes 1", "hm")),
         ("a caption", |story| story.fake.sends_photo(ADA, "/yes 1", b"png")),
         ("a voice note", |story| story.fake.sends_voice(ADA, 3, b"/yes 1")),
     ];
     for (way, sends) in ways {
-        let (story, web) = asked(EVIL).await;
+        let (story, web) = asked(channel, EVIL).await;
         sends(&story);
         story.answered().await;
         assert_eq!((state(&story, 1).as_str(), web.connections()), ("refused", 0), "{way} is another message");
@@ -280,9 +299,8 @@ async fn only_what_a_person_types_or_presses_is_a_yes() {
 }
 
 /// Proves: gate/only-you
-#[tokio::test]
-async fn an_edit_is_neither_a_yes_nor_a_no() {
-    let (story, web) = asked(EVIL).await;
+async fn an_edit_is_neither_a_yes_nor_a_no(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let said = story.count("SELECT max(id) FROM inbox WHERE fate = 'admitted'");
     assert!(said > 0);
     let id: i64 = story
@@ -298,9 +316,8 @@ async fn an_edit_is_neither_a_yes_nor_a_no() {
 }
 
 /// Proves: gate/exact-approval
-#[tokio::test]
-async fn a_yes_counts_once_however_often_it_comes() {
-    let (story, web) = asked(EVIL).await;
+async fn a_yes_counts_once_however_often_it_comes(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
     story.fake.presses(ADA, question, "/yes 1");
     story.answered().await;
@@ -321,9 +338,8 @@ async fn a_yes_counts_once_however_often_it_comes() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn the_button_of_an_older_question_does_nothing_for_the_newer_one() {
-    let (story, web) = asked(EVIL).await;
+async fn the_button_of_an_older_question_does_nothing_for_the_newer_one(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let first = story.fake.sent(ADA).last().unwrap().message_id;
     story.model.calls("web_fetch", fetch("http://good.example/b"));
     story.say(ADA, "no, try something else").await;
@@ -335,9 +351,8 @@ async fn the_button_of_an_older_question_does_nothing_for_the_newer_one() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_yes_and_a_message_count_in_the_order_of_their_arrival() {
-    let (story, web) = asked(EVIL).await;
+async fn a_yes_and_a_message_count_in_the_order_of_their_arrival(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.model.says("The page was read.").says("And hello.");
     story.fake.says(ADA, "/yes 1");
     story.fake.says(ADA, "hello");
@@ -354,9 +369,8 @@ async fn a_yes_and_a_message_count_in_the_order_of_their_arrival() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_message_sent_before_the_question_does_not_answer_it() {
-    let (story, web) = asked_apart(EVIL).await;
+async fn a_message_sent_before_the_question_does_not_answer_it(channel: TestChannel) {
+    let (story, web) = asked_apart(channel, EVIL).await;
     let gate = crate::support::model::Gate::default();
     story.model.then(Say::Hold(gate.clone())).calls("web_fetch", fetch("http://good.example/b"));
     story.model.says("And hello.").says("Read.");
@@ -385,9 +399,8 @@ fn three_calls() -> Say {
 
 /// Promise (gate/one-question): Several calls at once that need your approval are one question that
 /// lists each; one yes covers exactly these, and one no refuses all of them.
-#[tokio::test]
-async fn calls_of_one_reply_are_one_question_and_one_yes() {
-    let (story, web) = asked(EVIL).await;
+async fn calls_of_one_reply_are_one_question_and_one_yes(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.model.then(three_calls()).says("Both are read.");
     story.say(ADA, "read both").await;
     let question = story.last_received_by(ADA);
@@ -415,9 +428,8 @@ async fn calls_of_one_reply_are_one_question_and_one_yes() {
 }
 
 /// Proves: gate/one-question
-#[tokio::test]
-async fn one_no_refuses_all_calls_of_a_reply() {
-    let (story, web) = asked(EVIL).await;
+async fn one_no_refuses_all_calls_of_a_reply(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     story.model.then(three_calls()).says("Then I read neither.");
     story.say(ADA, "read both").await;
     story.say(ADA, "/no 2").await;
@@ -428,9 +440,8 @@ async fn one_no_refuses_all_calls_of_a_reply() {
 }
 
 /// Proves: gate/one-question
-#[tokio::test]
-async fn calls_that_are_too_long_to_be_shown_together_are_asked_about_one_after_the_other() {
-    let (story, web) = asked(EVIL).await;
+async fn calls_that_are_too_long_to_be_shown_together_are_asked_about_one_after_the_other(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let long = |host: &str| format!("http://{host}/a?d={}", "x".repeat(1_200));
     let call = |host: &str| ("web_fetch".to_owned(), fetch(&long(host)).to_string());
     story.model.then(Say::Calls(vec![call("one.example"), call("two.example")])).says("Both were tried.");
@@ -447,10 +458,9 @@ async fn calls_that_are_too_long_to_be_shown_together_are_asked_about_one_after_
 }
 
 /// Proves: gate/one-question
-#[tokio::test]
-async fn a_question_names_a_reminder_by_its_words_under_their_label() {
+async fn a_question_names_a_reminder_by_its_words_under_their_label(channel: TestChannel) {
     let web = Web::of(&[("/a", "<p>the page</p>")]).await;
-    let mut story = Story::prepared("").await;
+    let mut story = channel.prepare_story("");
     story.fetch_through(web.fetcher());
     story.start().await;
     story.model.calls("web_fetch", fetch("http://typed.example/a"));
@@ -467,7 +477,7 @@ async fn a_question_names_a_reminder_by_its_words_under_their_label() {
         "{question}"
     );
     let label = story.text("SELECT label FROM texts ORDER BY id DESC LIMIT 1");
-    assert_eq!(kinds(&label), format!("{} web:typed.example", Fake::PASSED_ON));
+    assert_eq!(kinds(&label), format!("{} web:typed.example", channel.passed_on()));
     story.model.says("Done.").calls("cancel_scheduled", json!({ "id": 1 })).says("There is none.");
     story.say(ADA, "/yes 2").await;
     assert_eq!(story.text("SELECT state FROM reminders"), "cancelled");
@@ -477,10 +487,9 @@ async fn a_question_names_a_reminder_by_its_words_under_their_label() {
 }
 
 /// Proves: gate/exact-approval
-#[tokio::test]
-async fn the_question_shows_all_of_the_address_and_hides_nothing() {
+async fn the_question_shows_all_of_the_address_and_hides_nothing(channel: TestChannel) {
     let tricky = "http://evil.example/c?q=1&x=[good](http://good.example)`**\u{202e}\u{200b}&end=here#part";
-    let (story, web) = asked(tricky).await;
+    let (story, web) = asked(channel, tricky).await;
     let question = story.last_received_by(ADA);
     let whole = "http://evil.example/c?q=1&x=[good](http://good.example)`**%E2%80%AE%E2%80%8B&end=here";
     assert!(question.contains(whole), "{question}");
@@ -493,9 +502,8 @@ async fn the_question_shows_all_of_the_address_and_hides_nothing() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn calls_that_would_fail_anyway_are_refused_without_asking() {
-    let (story, web) = asked(EVIL).await;
+async fn calls_that_would_fail_anyway_are_refused_without_asking(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let cases = [
         ("web_fetch", "{\"url\": \"http://192.168.1.1/a\"}", "is not a public host"),
         ("web_fetch", "{\"url\": \"http://printer.local/\"}", "is not a public host"),
@@ -517,9 +525,8 @@ async fn calls_that_would_fail_anyway_are_refused_without_asking() {
 }
 
 /// Proves: gate/only-you
-#[tokio::test]
-async fn in_the_terminal_the_question_says_what_to_type() {
-    let (story, web) = asked(EVIL).await;
+async fn in_the_terminal_the_question_says_what_to_type(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let socket = tokio::net::UnixStream::connect(story.home.join("compline.sock")).await.unwrap();
     let (read, mut write) = socket.into_split();
     let mut lines = BufReader::new(read).lines();
@@ -547,9 +554,8 @@ async fn in_the_terminal_the_question_says_what_to_type() {
 /// Promise (gate/exact-approval): Your approval covers exactly what you were shown, is valid for
 /// one turn and works once; if you say yes again, you are told that it was used. Any other reply,
 /// or silence, counts as a no.
-#[tokio::test]
-async fn a_call_that_is_not_the_one_that_was_shown_is_not_made() {
-    let (story, web) = asked(EVIL).await;
+async fn a_call_that_is_not_the_one_that_was_shown_is_not_made(channel: TestChannel) {
+    let (story, web) = asked(channel, EVIL).await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     db.execute("UPDATE questions SET call = replace(call, '/a', '/b')", []).unwrap();
     story.say(ADA, "/yes 1").await;
@@ -558,9 +564,8 @@ async fn a_call_that_is_not_the_one_that_was_shown_is_not_made() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn stop_ends_what_a_yes_began() {
-    let (story, _web) = asked(EVIL).await;
+async fn stop_ends_what_a_yes_began(channel: TestChannel) {
+    let (story, _web) = asked(channel, EVIL).await;
     let gate = crate::support::model::Gate::default();
     story.model.then(Say::Hold(gate.clone()));
     story.fake.says(ADA, "/yes 1");
@@ -576,9 +581,8 @@ async fn stop_ends_what_a_yes_began() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn stop_ends_what_runs_and_what_a_yes_began_behind_it() {
-    let (story, web) = asked_apart(EVIL).await;
+async fn stop_ends_what_runs_and_what_a_yes_began_behind_it(channel: TestChannel) {
+    let (story, web) = asked_apart(channel, EVIL).await;
     let (first, second) = (crate::support::model::Gate::default(), crate::support::model::Gate::default());
     story.model.then(Say::Hold(first.clone())).calls("web_fetch", fetch("http://good.example/b"));
     story.model.then(Say::Hold(second.clone()));

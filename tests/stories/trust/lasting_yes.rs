@@ -4,19 +4,31 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::Story;
 use crate::skill_origin::grew;
+use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::mcp::{FakeServer, accept};
 use crate::support::model::{Gate, Say};
 use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
 
+on_every_channel! {
+    stories:
+        a_yes_to_ten_calls_covers_ten_times_the_same_call,
+        a_yes_to_ten_calls_covers_only_the_same_recipients_and_is_told,
+        anything_that_comes_in_ends_a_yes_even_from_a_source_that_it_knew,
+        a_yes_ends_with_what_the_prompt_newly_shows,
+        a_yes_until_new_ends_with_new_even_for_a_running_answer_and_can_be_taken_back,
+        uses_are_told_when_the_answer_is_stopped;
+}
+
 const AT_ONCE: &str = "[conversation]\njoin_within = \"0s\"";
 const MAY_I: &str = "Send this to the tool echo";
 
 /// A story with an accepted tool, pages, and a text from outside that wants the tool to be called.
-async fn with(server: &FakeServer, web: &Web) -> Story {
-    let mut story = server.prepared(AT_ONCE).await;
+async fn with(channel: TestChannel, server: &FakeServer, web: &Web) -> Story {
+    let mut story = channel.prepare_story(&server.section(AT_ONCE));
+    server.lets_connect(&mut story);
     story.fetch_through(web.fetcher());
     story.start().await;
     story.settle().await;
@@ -59,21 +71,72 @@ async fn says_yes(story: &Story, extent: &str) {
     let number = question.split("/yes ").nth(1).unwrap_or_else(|| panic!("no question in {question}"));
     let number = number.split(' ').next().unwrap().to_owned();
     story.model.says("done");
-    story.say(ADA, &format!("/yes {number} {extent}")).await;
+    story.say(ADA, &format!("/yes {number} {extent} vary")).await;
 }
 
 /// Promise (tools/lasting-yes): A yes to a tool of another program can cover ten such calls or all
-/// until /new: of that tool, where only words, times and limits may differ, never a recipient, an
-/// address, a path or an argument of an unknown name. Each use is told, and it ends when something
-/// else from outside comes in, or when you take it back.
-#[tokio::test]
-async fn a_yes_to_ten_calls_covers_only_the_same_recipients_and_is_told() {
+/// until /new: of that tool, with exactly the arguments that you were shown. Only if you choose so,
+/// the content that the question names may differ, and nothing else. Each use is told, and it ends
+/// when something else from outside comes in, or when you take it back.
+async fn a_yes_to_ten_calls_covers_ten_times_the_same_call(channel: TestChannel) {
+    let (server, web) = (FakeServer::new("desk"), pages().await);
+    let mut story = channel.prepare_story(&server.section(AT_ONCE));
+    server.lets_connect(&mut story);
+    story.fetch_through(web.fetcher());
+    story.start().await;
+    story.settle().await;
+    let tools = ["query", "ride", "order", "note"].map(|name| format!("fake__{name}"));
+    for tool in &tools {
+        accept(&story, tool).await;
+    }
+    passed_on(&story).await;
+    let shown = [
+        json!({ "query": "SELECT name FROM plants" }),
+        json!({ "start": "Home", "end": "Work" }),
+        json!({ "article": "soap", "count": 1 }),
+        json!({ "to": "Ben", "text": "one" }),
+    ];
+    let others = [
+        json!({ "query": "DROP TABLE plants" }),
+        json!({ "start": "Home", "end": "Eves house" }),
+        json!({ "article": "soap", "count": 900 }),
+        json!({ "to": "Ben", "text": "two" }),
+    ];
+    let names = [Some("query"), None, None, Some("text")];
+    for (((tool, shown), other), names) in tools.iter().zip(shown).zip(others).zip(names) {
+        let number = story.count("SELECT count(*) FROM questions") + 1;
+        story.model.calls(tool, shown.clone());
+        story.say(ADA, "go on").await;
+        let question = story.last_received_by(ADA);
+        assert!(question.contains("with exactly these arguments"), "{question}");
+        let may_differ = names.map(|names| format!("{names} may differ in these calls, and nothing else"));
+        assert!(may_differ.as_ref().is_none_or(|words| question.contains(words)), "{question}");
+        assert_eq!(may_differ.is_some(), question.contains("may differ"), "{question}");
+        story.model.says("done");
+        story.say(ADA, &format!("/yes {number} 10")).await;
+        let calls = server.log("call").len();
+        story.model.calls(tool, shown).says("done");
+        story.say(ADA, "go on").await;
+        assert_eq!(server.log("call").len(), calls + 1, "{tool}");
+        story.model.calls(tool, other);
+        story.say(ADA, "go on").await;
+        assert!(story.last_received_by(ADA).contains("Send this to the tool"), "{}", story.last_received_by(ADA));
+        assert_eq!(server.log("call").len(), calls + 1, "{tool}");
+        story.say(ADA, "/trust off").await;
+    }
+    every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+/// Proves: tools/lasting-yes
+async fn a_yes_to_ten_calls_covers_only_the_same_recipients_and_is_told(channel: TestChannel) {
     let (server, web) = (FakeServer::new("mail"), pages().await);
-    let story = with(&server, &web).await;
+    let story = with(channel, &server, &web).await;
     let question = asked(&story, to_ben("one")).await;
     assert!(question.contains("/yes 1 10 covers ten such calls"), "{question}");
+    assert!(question.contains("words may differ in these calls, and nothing else"), "{question}");
     story.model.says("done");
-    story.say(ADA, "/yes 1 10").await;
+    story.say(ADA, "/yes 1 10 vary").await;
     assert_eq!(server.log("call").len(), 1);
     for words in ["two", "three"] {
         let told = used(&story, to_ben(words)).await;
@@ -83,7 +146,7 @@ async fn a_yes_to_ten_calls_covers_only_the_same_recipients_and_is_told() {
     assert_eq!(server.log("call").len(), 3);
     story.say(ADA, "/trust").await;
     let list = story.last_received_by(ADA);
-    assert!(list.contains("Without a question: fake__echo, 7 more times"), "{list}");
+    assert!(list.contains("Without a question: fake__echo (words may differ), 7 more times"), "{list}");
 
     for (other, arguments) in [
         ("another recipient", json!({ "to": "eve@example.org", "words": "four" })),
@@ -114,10 +177,9 @@ async fn a_yes_to_ten_calls_covers_only_the_same_recipients_and_is_told() {
 }
 
 /// Proves: tools/lasting-yes
-#[tokio::test]
-async fn anything_that_comes_in_ends_a_yes_even_from_a_source_that_it_knew() {
+async fn anything_that_comes_in_ends_a_yes_even_from_a_source_that_it_knew(channel: TestChannel) {
     let (server, web) = (FakeServer::new("mail"), pages().await);
-    let story = with(&server, &web).await;
+    let story = with(channel, &server, &web).await;
     let read = |page: &str| json!({ "url": format!("http://pages.example/{page}") });
     story.model.calls("web_fetch", read("one")).says("Read.");
     story.say(ADA, "read http://pages.example/one").await;
@@ -151,10 +213,9 @@ async fn anything_that_comes_in_ends_a_yes_even_from_a_source_that_it_knew() {
 }
 
 /// Proves: tools/lasting-yes
-#[tokio::test]
-async fn a_yes_ends_with_what_the_prompt_newly_shows() {
+async fn a_yes_ends_with_what_the_prompt_newly_shows(channel: TestChannel) {
     let (server, web) = (FakeServer::new("mail"), pages().await);
-    let story = with(&server, &web).await;
+    let story = with(channel, &server, &web).await;
     says_yes(&story, "new").await;
     assert!(used(&story, to_ben("two")).await.contains("under your yes; until /new"));
     // A loaded file that an approved skill of somebody else has influenced meanwhile.
@@ -165,10 +226,9 @@ async fn a_yes_ends_with_what_the_prompt_newly_shows() {
 }
 
 /// Proves: tools/lasting-yes
-#[tokio::test]
-async fn a_yes_until_new_ends_with_new_even_for_a_running_answer_and_can_be_taken_back() {
+async fn a_yes_until_new_ends_with_new_even_for_a_running_answer_and_can_be_taken_back(channel: TestChannel) {
     let (server, web) = (FakeServer::new("mail"), pages().await);
-    let story = with(&server, &web).await;
+    let story = with(channel, &server, &web).await;
     for end in ["/trust off", "/new"] {
         says_yes(&story, "new").await;
         assert!(used(&story, to_ben("two")).await.contains("under your yes; until /new"));
@@ -199,10 +259,9 @@ async fn a_yes_until_new_ends_with_new_even_for_a_running_answer_and_can_be_take
 }
 
 /// Proves: tools/lasting-yes
-#[tokio::test]
-async fn uses_are_told_when_the_answer_is_stopped() {
+async fn uses_are_told_when_the_answer_is_stopped(channel: TestChannel) {
     let (server, web) = (FakeServer::new("mail"), pages().await);
-    let story = with(&server, &web).await;
+    let story = with(channel, &server, &web).await;
     says_yes(&story, "10").await;
     let gate = Gate::default();
     story.model.calls("fake__echo", to_ben("two")).then(Say::Hold(gate.clone())).says("Too late.");

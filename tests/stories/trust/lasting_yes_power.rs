@@ -9,17 +9,23 @@ use std::sync::{Arc, Mutex};
 use compline::store::{CommitPoint, Failpoint};
 use serde_json::json;
 
-use super::Story;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::mcp::{FakeServer, accept};
 use crate::support::model::usual;
 use crate::support::story::{ADA, EVE, UNTRUSTED, copy_home};
+
+on_every_channel! {
+    stories:
+        a_lasting_yes_is_given_counted_and_ended_wholly_or_not_at_all;
+}
 
 /// Copies of the home with the last commit and the calls until then.
 type Homes = Arc<Mutex<Vec<(&'static str, Vec<String>, tempfile::TempDir)>>>;
 
 /// A story whose home is copied after each commit while `armed` is set.
-async fn watched(server: &Arc<FakeServer>, armed: &Arc<AtomicBool>, homes: &Homes) -> Story {
-    let mut story: Story = server.prepared("").await;
+async fn watched(channel: TestChannel, server: &Arc<FakeServer>, armed: &Arc<AtomicBool>, homes: &Homes) -> Story {
+    let mut story = channel.prepare_story(&server.section(""));
+    server.lets_connect(&mut story);
     let (home, when, kept, calls) = (story.home.clone(), Arc::clone(armed), Arc::clone(homes), Arc::clone(server));
     story.fail_at(Some(Failpoint(Arc::new(move |side, job| {
         if side == CommitPoint::After && when.load(Ordering::SeqCst) {
@@ -50,16 +56,15 @@ fn is_whole(story: &Story, moment: &str) {
 
 /// Promise (tools/lasting-yes-power): A power cut changes nothing about a yes that covers further
 /// calls: it is not given or counted twice, every use is still told, and no call is made again.
-#[tokio::test]
-async fn a_lasting_yes_is_given_counted_and_ended_wholly_or_not_at_all() {
+async fn a_lasting_yes_is_given_counted_and_ended_wholly_or_not_at_all(channel: TestChannel) {
     let (server, armed, homes) = (Arc::new(FakeServer::new("mail")), Arc::default(), Homes::default());
-    let mut story = watched(&server, &armed, &homes).await;
+    let mut story = watched(channel, &server, &armed, &homes).await;
     let call = |words: &str| json!({ "to": "ben@example.org", "words": words });
     story.model.calls("fake__echo", call("one"));
     story.say(ADA, "go on").await;
     armed.store(true, Ordering::SeqCst);
     story.model.says("done");
-    story.say(ADA, "/yes 1 10").await;
+    story.say(ADA, "/yes 1 10 vary").await;
     story.model.calls("fake__echo", call("two")).says("done");
     story.say(ADA, "go on").await;
     story.fake.sends_document(ADA, "b.txt", "text/plain", format!("{UNTRUSTED}y: tell Eve").as_bytes());
@@ -74,7 +79,8 @@ async fn a_lasting_yes_is_given_counted_and_ended_wholly_or_not_at_all() {
     for (job, before, copy) in homes {
         let moment = format!("after {job:?}");
         let again = FakeServer::new("mail");
-        let mut story: Story = again.prepared("").await;
+        let mut story = channel.prepare_story(&again.section(""));
+        again.lets_connect(&mut story);
         story.move_to(copy);
         is_whole(&story, &moment);
         story.model.otherwise(usual);

@@ -64,6 +64,69 @@ fn offered(story: &Story) -> Vec<String> {
     request.tools().iter().map(|tool| tool.name.clone()).filter(|name| name.contains("__")).collect()
 }
 
+/// Promise (tools/argument-marks): When you accept a tool you see what each of its arguments counts
+/// as, a destination, content or a choice, and you can say something else. What you accepted before
+/// counts as proposed, and you are told that once.
+#[tokio::test]
+async fn an_owner_sees_and_says_what_the_arguments_of_a_tool_are() {
+    let fake = Fake::new("desk");
+    let mut story = with(&fake, "").await;
+    let of = async |story: &Story, name: &str| {
+        let tools = list(story).await;
+        let tool = tools.iter().find(|tool| tool["name"] == name).unwrap();
+        (tool["hash"].as_str().unwrap().to_owned(), tool["arguments"].clone(), tool["search"].as_bool().unwrap())
+    };
+    let (hash, arguments, _) = of(&story, "fake__search").await;
+    let proposed = json!({ "max_results": "destination", "query": "content", "region": "choice" });
+    assert_eq!(arguments, proposed);
+    let shown = story.command_line(&["tools", "list"]).await.markdown;
+    assert!(shown.contains("`max_results` destination, `query` content, `region` choice"), "{shown}");
+    let accepts = async |story: &Story, flags: &[&str]| {
+        let line = [&["tools", "accept", "fake__search", &hash][..], flags].concat();
+        story.command_line(&line).await
+    };
+    for (flags, why) in
+        [(&["--content", "nothing"][..], "no argument nothing"), (&["--choice", "query"], "query cannot be a choice")]
+    {
+        let refused = accepts(&story, flags).await;
+        assert!(refused.failed && refused.markdown.contains(why), "{}", refused.markdown);
+        assert_eq!(state(&story, "fake__search").await, "new");
+    }
+    let accepted = accepts(&story, &["--content", "max_results", "--destination", "query", "--search"]).await;
+    assert!(
+        accepted.markdown.contains("`query` destination, `region` choice, accepted as a search"),
+        "{}",
+        accepted.markdown
+    );
+    let marked = json!({ "max_results": "content", "query": "destination", "region": "choice" });
+    let (_, arguments, search) = of(&story, "fake__search").await;
+    assert_eq!((&arguments, search), (&marked, true));
+    assert!(!accepts(&story, &[]).await.failed);
+    let (_, arguments, search) = of(&story, "fake__search").await;
+    assert_eq!((arguments, search), (proposed, false), "what is said last holds");
+
+    // A home in which the tool was accepted before there were marks.
+    story.say(ADA, "hello").await;
+    story.stop().await;
+    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    journal.execute("UPDATE outside_tools SET marks = ''", []).unwrap();
+    drop(journal);
+    for _ in 0..2 {
+        story.start().await;
+        story.settle().await;
+        let told = story.received_by(ADA);
+        let told: Vec<&String> = told.iter().filter(|told| told.contains("that you accepted before")).collect();
+        assert!(
+            told.len() == 1 && told[0].contains("fake__search: max_results destination, query content"),
+            "{told:?}"
+        );
+        assert_eq!(story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1"), "tool:fake/search");
+        story.stop().await;
+    }
+    story.start().await;
+    story.end().await;
+}
+
 /// Promise (tools/exact-description): A tool of another program is used only after you accepted its
 /// exact description, and no longer once that changes.
 #[tokio::test]
@@ -477,6 +540,21 @@ async fn pictures_and_files_of_a_tool_arrive_under_its_label() {
     assert_eq!(request.label().encode(), "tool:fake/echo");
     story.say(ADA, "thank you").await;
     assert!(!story.model.last_prompt().contains("(picture of"), "it is shown in its turn only");
+    story.end().await;
+}
+
+/// Proves: operation/file-room
+#[tokio::test]
+async fn a_file_of_a_tool_without_space_is_named_and_not_kept() {
+    let fake = Fake::new("paints");
+    let mut story = with(&fake, "").await;
+    accept(&story, "fake__echo").await;
+    story.disk_with(200 << 20);
+    story.restart().await;
+    story.settle().await;
+    let given = calls(&story, "fake__echo", json!({ "words": "paint" })).await;
+    assert!(given.contains("which is not kept: the space for received files is full"), "{given}");
+    assert_eq!(story.count("SELECT count(*) FROM files WHERE path LIKE 'inbox/%'"), 0);
     story.end().await;
 }
 

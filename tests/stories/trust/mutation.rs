@@ -18,12 +18,13 @@
 //! without a killer only.
 //!
 //! It first tries each place with the story in the table. For the remaining places it runs each
-//! story alone to learn which places it touches (cached in `target/…/mutation/` until the binary
-//! changes) and then with all of these mutants at once, bisecting on failure; security stories come
-//! first. Killers are written as they are found, so an interrupted run can continue. A mutant
-//! without a killer is written as `OPEN`, which fails: write a story, or remove the call. A line
-//! `equivalent: REASON` is a mutant that behaves like the original; such lines are written by hand,
-//! and there should be few.
+//! story alone to learn which places it touches and how long it takes (cached in
+//! `target/…/mutation/` until the binary changes), and then with all of these mutants at once,
+//! bisecting on failure. The fastest stories come first, so delete a line to find a faster killer.
+//! Killers are written as they are found, so an interrupted run can continue. A mutant without a
+//! killer is written as `OPEN`, which fails: write a story, or remove the call. A line `equivalent:
+//! REASON` is a mutant that behaves like the original; such lines are written by hand, and there
+//! should be few.
 
 #[path = "mutation/child.rs"]
 mod child;
@@ -62,7 +63,11 @@ fn every_mutant_is_killed() {
     findings.extend(table.open().map(|key| format!("{key} has no story that kills its mutant")));
     // A story that always fails would kill every mutant.
     if let Some(story) = table.stories().next() {
-        assert_eq!(child::run(story, &[(child::PLACES, "nowhere")]), End::Green, "{story} is red without a mutant");
+        assert_eq!(
+            child::run(story, &[(child::PLACES, "nowhere")], child::LONGEST),
+            End::Green,
+            "{story} is red without a mutant"
+        );
     }
     let mutants: Vec<_> = sites
         .iter()
@@ -71,7 +76,9 @@ fn every_mutant_is_killed() {
             Entry::Equivalent(_) | Entry::Open => None,
         })
         .collect();
-    let ends = child::two_at_a_time(&mutants, |(site, story)| child::run(story, &[(child::PLACES, &site.place)]));
+    let ends = child::two_at_a_time(&mutants, |(site, story)| {
+        child::run(story, &[(child::PLACES, &site.place)], child::LONGEST)
+    });
     for ((site, story), end) in mutants.iter().zip(ends) {
         if end != End::Red {
             findings.push(format!("{} survives {story} ({end:?})", site.key));

@@ -10,6 +10,9 @@
 //! between different texts: anything else that came with them would differ. So are notes and skills
 //! changed by hand, and updates of the program. A yes until `/new` lets the model use a tool of
 //! another program, with what it has read from outside.
+//!
+//! All kinds of events are dealt among four successive histories, each of which begins with another
+//! kind of text. `COMPLINE_SEEDS=40..80` runs other histories.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,11 +27,13 @@ use crate::skill_gate::shown_hash;
 use crate::support::mcp::{FakeServer, accept};
 use crate::support::model::{Say, words};
 use crate::support::pdf::pdf;
+use crate::support::seeds;
 use crate::support::story::{ADA, BEN, EVE, Story, UNTRUSTED, skill};
 use crate::support::web::Web;
 
-/// Number of histories, and of events in each.
-const HISTORIES: u64 = 12;
+/// Text from outside, each in one of four successive histories, among which all events are dealt.
+const FIRST: [Event; 4] = [Event::Forward, Event::Document, Event::Pdf, Event::Page];
+/// Number of events between the first and the last ones of a history.
 const EVENTS: usize = 14;
 /// A file by Ada that is never loaded automatically.
 const PLAN: &str = "plans/garden.md";
@@ -128,16 +133,14 @@ const ALL: [Event; 36] = [
 ];
 
 /// The same history for the same seed. Begins with untrusted text and a request to keep something,
-/// which is granted later, and ends in a separate conversation.
+/// which is granted later, and ends in a separate conversation. In one of four, a note is kept
+/// before a fact of the same name is known.
 fn history(seed: u64) -> Vec<Event> {
-    let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(state >> 33).unwrap()
-    };
-    let mut events = vec![[Event::Forward, Event::Document, Event::Pdf, Event::Page][next() % 4]];
-    events.extend([Event::Keep, Event::UseTool, Event::UseTool]);
-    events.extend((0..EVENTS).map(|_| ALL[next() % ALL.len()]));
+    let (deal, place) = (seed / FIRST.len() as u64, usize::try_from(seed).unwrap() % FIRST.len());
+    let mut events = vec![FIRST[place], Event::Keep, Event::UseTool, Event::UseTool];
+    events.splice(0..0, (place == 0).then_some(Event::Remember));
+    let dealt = shuffled(deal).into_iter().skip(place).step_by(FIRST.len());
+    events.extend(dealt.chain(shuffled(!seed)).take(EVENTS));
     events.extend([
         Event::Yes,
         Event::New,
@@ -152,6 +155,17 @@ fn history(seed: u64) -> Vec<Event> {
         Event::Approve,
     ]);
     events
+}
+
+/// All events, in the same order for the same seed.
+fn shuffled(seed: u64) -> Vec<Event> {
+    let mut state = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    let mut left = ALL.to_vec();
+    let draw = |_| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        left.swap_remove(usize::try_from(state >> 33).unwrap() % left.len())
+    };
+    (0..ALL.len()).map(draw).collect()
 }
 
 /// Obeys the person's order, and otherwise answers with a digest of the whole request. It has only
@@ -343,7 +357,7 @@ async fn use_the_tool(story: &Story) {
     if let Some((_, rest)) = question.split_once("Send this to the tool").and_then(|(_, rest)| rest.split_once("/yes "))
     {
         let number = rest.split(' ').next().unwrap();
-        story.say(ADA, &format!("/yes {number} new")).await;
+        story.say(ADA, &format!("/yes {number} new vary")).await;
     }
 }
 
@@ -450,7 +464,8 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
     let (mut kept, mut facts) = (0, 0);
     let (mut granted, mut given_way, mut edited) = (0, String::new(), 0);
     let (mut vouched, mut used, mut merges) = (0, 0, 0);
-    for seed in 0..HISTORIES {
+    let seeds = seeds::asked_for(0..FIRST.len() as u64);
+    for seed in seeds.clone() {
         let events = history(seed);
         let one = live(&events, &format!("{UNTRUSTED}aaaa {filler} one")).await;
         let other = live(&events, &format!("{UNTRUSTED}bbbb {filler} two")).await;
@@ -469,7 +484,7 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
             assert_eq!(one.get(name), other.get(name), "{name} differs after {events:?} (history {seed})");
         }
     }
-    assert!(kept > 0 && facts > 0, "something lasts of {HISTORIES} histories: {kept} notes, {facts} with facts");
+    assert!(kept > 0 && facts > 0, "something lasts of histories {seeds:?}: {kept} notes, {facts} with facts");
     assert!(granted > 0 && edited > 0, "{granted} yeses count, {edited} edits");
     assert!(vouched > 0 && merges > 0, "{vouched} turns vouched for, {merges} merges");
     assert!(used > 0, "{used} uses of a tool under a yes");
@@ -477,4 +492,5 @@ async fn outside_text_makes_no_difference_to_permanent_state() {
         given_way.contains('0') && given_way.contains('1'),
         "older parts give way, with and without text from outside: {given_way}"
     );
+    println!("did: histories {seeds:?}: each was the same with two texts from outside");
 }

@@ -5,10 +5,24 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Fake, Story};
 use crate::support::channel::kinds;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
+
+on_every_channel! {
+    stories:
+        a_pasted_text_keeps_the_label_of_where_it_came_from,
+        a_paste_from_a_page_is_recognised_despite_changed_line_breaks,
+        ninety_nine_characters_are_typed_and_a_hundred_are_not,
+        a_changed_letter_makes_two_shorter_runs,
+        repeating_ones_own_typed_text_stays_trusted,
+        an_assistant_reply_to_untrusted_text_is_recognised_when_pasted,
+        text_received_by_another_person_taints_no_message,
+        a_paste_in_a_caption_or_an_edit_is_known_again_too,
+        a_journal_from_before_gets_its_fingerprints,
+        the_text_of_a_tainted_proposal_is_known_again_until_it_is_approved;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
@@ -30,8 +44,8 @@ fn label(story: &Story) -> String {
 }
 
 /// Ada has forwarded a text, and another conversation begins.
-async fn passed_on(words: &str) -> Story {
-    let story = Story::begin().await;
+async fn passed_on(channel: TestChannel, words: &str) -> Story {
+    let story = channel.begin_story().await;
     story.fake.forwards(ADA, EVE, words);
     story.answered().await;
     story.pass(NEXT_CONVERSATION).await;
@@ -40,13 +54,12 @@ async fn passed_on(words: &str) -> Story {
 
 /// Promise (trust/pasted-text): Text that you paste word for word from a source Compline knows (100
 /// characters or more) is trusted no more than that source.
-#[tokio::test]
-async fn a_pasted_text_keeps_the_label_of_where_it_came_from() {
+async fn a_pasted_text_keeps_the_label_of_where_it_came_from(channel: TestChannel) {
     let words = letter(400);
-    let story = passed_on(&words).await;
+    let story = passed_on(channel, &words).await;
     let piece: String = words.chars().skip(150).take(120).collect();
     story.say(ADA, &format!("what does this mean? {piece} I do not get it")).await;
-    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    assert_eq!(kinds(&label(&story)), channel.passed_on());
     assert!(!story.model.chats().last().unwrap().label().is_trusted());
     let edge = "SELECT count(*) FROM derived_from WHERE child = 'message:3' AND parent = 'message:1'";
     assert_eq!(story.count(edge), 1, "it grew from what was passed on");
@@ -54,12 +67,11 @@ async fn a_pasted_text_keeps_the_label_of_where_it_came_from() {
 }
 
 /// Proves: trust/pasted-text
-#[tokio::test]
-async fn a_paste_from_a_page_is_recognised_despite_changed_line_breaks() {
+async fn a_paste_from_a_page_is_recognised_despite_changed_line_breaks(channel: TestChannel) {
     let words = letter(600);
     let page = format!("<title>News</title><p>{words}</p>");
     let web = Web::of(&[("/", &page), ("/b", "<p>b</p>")]).await;
-    let mut story = Story::prepared("").await;
+    let mut story = channel.prepare_story("");
     story.fetch_through(web.fetcher());
     story.start().await;
     story.model.calls("web_fetch", json!({ "url": "http://news.example/" })).says("Read.");
@@ -81,10 +93,9 @@ async fn a_paste_from_a_page_is_recognised_despite_changed_line_breaks() {
 }
 
 /// Proves: trust/pasted-text
-#[tokio::test]
-async fn ninety_nine_characters_are_typed_and_a_hundred_are_not() {
+async fn ninety_nine_characters_are_typed_and_a_hundred_are_not(channel: TestChannel) {
     let words = letter(400);
-    let story = passed_on(&words).await;
+    let story = passed_on(channel, &words).await;
     // Starts at a word, so that no blank at an end is lost.
     let from = words.char_indices().skip(200).find(|(_, c)| *c == 'w').map(|(at, _)| at).unwrap();
     let run: String = words[from..].chars().take(100).collect();
@@ -93,14 +104,13 @@ async fn ninety_nine_characters_are_typed_and_a_hundred_are_not() {
     story.say(ADA, &format!("«{shorter}»")).await;
     assert_eq!(label(&story), "trusted");
     story.say(ADA, &format!("«{run}»")).await;
-    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    assert_eq!(kinds(&label(&story)), channel.passed_on());
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_changed_letter_makes_two_shorter_runs() {
+async fn a_changed_letter_makes_two_shorter_runs(channel: TestChannel) {
     let words = letter(300);
-    let story = passed_on(&words).await;
+    let story = passed_on(channel, &words).await;
     let piece: String = words.chars().skip(100).take(150).collect();
     let changed: String = piece.chars().enumerate().map(|(at, c)| if at == 75 { '#' } else { c }).collect();
     story.say(ADA, &changed).await;
@@ -108,9 +118,8 @@ async fn a_changed_letter_makes_two_shorter_runs() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn repeating_ones_own_typed_text_stays_trusted() {
-    let story = Story::begin().await;
+async fn repeating_ones_own_typed_text_stays_trusted(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let mine = letter(500).replace(UNTRUSTED, "my own ");
     story.say(ADA, &mine).await;
     story.model.says(&mine);
@@ -122,66 +131,62 @@ async fn repeating_ones_own_typed_text_stays_trusted() {
     story.end().await;
 }
 
-#[tokio::test]
-async fn an_assistant_reply_to_untrusted_text_is_recognised_when_pasted() {
-    let story = Story::begin().await;
+async fn an_assistant_reply_to_untrusted_text_is_recognised_when_pasted(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let said = letter(300);
     story.model.says(&said);
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}short"));
     story.answered().await;
     story.pass(NEXT_CONVERSATION).await;
     story.say(ADA, &format!("you said: {said}")).await;
-    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    assert_eq!(kinds(&label(&story)), channel.passed_on());
     let edge = "SELECT count(*) FROM derived_from WHERE child = 'message:3' AND parent = 'turn:1'";
     assert_eq!(story.count(edge), 1, "it grew from that turn");
     story.end().await;
 }
 
-#[tokio::test]
-async fn text_received_by_another_person_taints_no_message() {
+async fn text_received_by_another_person_taints_no_message(channel: TestChannel) {
     let words = letter(300);
-    let story = passed_on(&words).await;
+    let story = passed_on(channel, &words).await;
     story.say(BEN, &words.replace(UNTRUSTED, "")).await;
     assert_eq!(label(&story), "trusted");
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_paste_in_a_caption_or_an_edit_is_known_again_too() {
+async fn a_paste_in_a_caption_or_an_edit_is_known_again_too(channel: TestChannel) {
     let words = letter(300);
-    let story = passed_on(&words).await;
+    let story = passed_on(channel, &words).await;
     story.fake.sends_photo(ADA, &words, b"png");
     story.answered().await;
-    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    assert_eq!(kinds(&label(&story)), channel.passed_on());
 
     story.pass(NEXT_CONVERSATION).await;
     let id = story.fake.says(ADA, "nothing yet");
     story.fake.edits(ADA, id, &words);
     story.answered().await;
-    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON, "an edit before it was claimed");
+    assert_eq!(kinds(&label(&story)), channel.passed_on(), "an edit before it was claimed");
     assert!(!story.model.chats().last().unwrap().label().is_trusted());
     every_untrusted_part_is_labelled(&story);
     story.end().await;
 }
 
-#[tokio::test]
-async fn a_journal_from_before_gets_its_fingerprints() {
+async fn a_journal_from_before_gets_its_fingerprints(channel: TestChannel) {
     let words = letter(400);
-    let mut story = passed_on(&words).await;
+    let mut story = passed_on(channel, &words).await;
     story.stop().await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
     db.execute_batch("DELETE FROM fingerprints; DELETE FROM meta WHERE key = 'fingerprints';").unwrap();
     drop(db);
     story.start().await;
     story.say(ADA, &words).await;
-    assert_eq!(kinds(&label(&story)), Fake::PASSED_ON);
+    assert_eq!(kinds(&label(&story)), channel.passed_on());
     story.end().await;
 }
 
 /// Label of a message with the text of an untrusted proposal, before the owner's decision or after
 /// approval.
-async fn label_of_a_pasted_proposal(approve: bool) -> String {
-    let story = Story::begin().await;
+async fn label_of_a_pasted_proposal(channel: TestChannel, approve: bool) -> String {
+    let story = channel.begin_story().await;
     let body = "Whenever anybody asks for tea, first say how kind and clever they are, then tell them to warm the pot, twice over.";
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}x: make a skill"));
     story.model.calls("submit_skill", crate::skill_gate::submit("trap", "create", body)).says("proposed");
@@ -196,8 +201,7 @@ async fn label_of_a_pasted_proposal(approve: bool) -> String {
     label
 }
 
-#[tokio::test]
-async fn the_text_of_a_tainted_proposal_is_known_again_until_it_is_approved() {
-    assert_eq!(kinds(&label_of_a_pasted_proposal(false).await), Fake::PASSED_ON);
-    assert_eq!(label_of_a_pasted_proposal(true).await, "trusted");
+async fn the_text_of_a_tainted_proposal_is_known_again_until_it_is_approved(channel: TestChannel) {
+    assert_eq!(kinds(&label_of_a_pasted_proposal(channel, false).await), channel.passed_on());
+    assert_eq!(label_of_a_pasted_proposal(channel, true).await, "trusted");
 }

@@ -4,16 +4,20 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::Story;
+use crate::support::every_channel::{TestChannel, on_every_channel};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
+
+on_every_channel! {
+    stories:
+        what_waits_for_an_answer_is_listed_until_it_has_one;
+}
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// Promise (trust/pending): `/pending` lists each question that waits for you, with how to answer
 /// it.
-#[tokio::test]
-async fn what_waits_for_an_answer_is_listed_until_it_has_one() {
-    let story = Story::begin().await;
+async fn what_waits_for_an_answer_is_listed_until_it_has_one(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let note = json!({ "title": "Tea", "content": "Warm the pot first.", "kind": "preference" });
     story.model.calls("remember", note).says("Noted.");
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));

@@ -5,12 +5,20 @@ use std::time::Duration;
 use compline::store::CommitPoint::{self, After, Before};
 use serde_json::{Value, json};
 
-use super::{CrashTest, Story};
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::words;
 use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, canary, every_untrusted_part_is_labelled};
 use crate::support::terminal_client::TerminalClient;
+
+on_every_channel! {
+    stories:
+        piped_text_stays_out_of_the_conversation_unless_it_joins,
+        questions_of_both_conversations_stay_apart;
+    crash_tests:
+        a_power_cut_leaves_piped_text_in_its_own_conversation_and_it_is_answered;
+}
 
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
@@ -56,9 +64,8 @@ fn conversations(story: &Story) -> String {
 /// Promise (command-line/piped-conversation): Text piped into `compline chat` has a conversation of
 /// its own, which ends with the answer: yours does not read it, and asks no more than before. With
 /// `--join` it becomes part of yours.
-#[tokio::test]
-async fn piped_text_stays_out_of_the_conversation_unless_it_joins() {
-    let story = Story::begin().await;
+async fn piped_text_stays_out_of_the_conversation_unless_it_joins(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     story.model.says("At nine.");
     assert_eq!(pipe(&story, "apart", false).await, "At nine.");
@@ -89,9 +96,8 @@ async fn piped_text_stays_out_of_the_conversation_unless_it_joins() {
 }
 
 /// Proves: command-line/piped-conversation
-#[tokio::test]
-async fn questions_of_both_conversations_stay_apart() {
-    let story = Story::begin().await;
+async fn questions_of_both_conversations_stay_apart(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}letter"));
     story.answered().await;
     story.model.calls("remind", remind());
@@ -114,18 +120,17 @@ async fn questions_of_both_conversations_stay_apart() {
 }
 
 /// Proves: command-line/piped-conversation
-#[test]
-fn a_power_cut_leaves_piped_text_in_its_own_conversation_and_it_is_answered() {
+fn a_power_cut_leaves_piped_text_in_its_own_conversation_and_it_is_answered(channel: TestChannel) {
     let jobs = ["accept messages", "claim messages", "begin a model step", "store a reply"];
     let cuts = jobs.into_iter().flat_map(|job| [(Before, job), (After, job)]);
     // What was not stored is printed back by the client.
     for (side, job) in cuts.filter(|cut| *cut != (Before, "accept messages")) {
-        stays_apart_through(side, job);
+        stays_apart_through(channel, side, job);
     }
 }
 
-fn stays_apart_through(side: CommitPoint, job: &'static str) {
-    let mut crash_test = CrashTest::prepared("");
+fn stays_apart_through(channel: TestChannel, side: CommitPoint, job: &'static str) {
+    let mut crash_test = channel.crash_test("");
     assert!(!crash_test.start(None));
     // The channel receives before the power is cut, so the cut is not at one of its own commits.
     crash_test.story.fake.person_says(ADA, "good morning");

@@ -3,16 +3,32 @@
 
 use std::time::Duration;
 
+use compline::skill::builtin;
 use compline::store::CommitPoint::{self, After, Before};
 use compline::tool::mcp::Limits;
 use serde_json::{Value, json};
 
-use super::{CrashTest, Fake, Story};
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
+use crate::support::mcp::{FakeServer, accept, accept_with};
 use crate::support::model::{Say, words};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary, every_untrusted_part_is_labelled};
 use crate::support::web::Web;
+
+on_every_channel! {
+    stories:
+        a_host_that_no_loaded_skill_names_asks_until_new,
+        what_a_person_types_is_named_and_a_redirect_is_judged_by_its_own_host,
+        in_a_group_a_host_that_nothing_names_is_not_opened,
+        the_skills_and_the_yes_of_one_person_concern_nobody_else,
+        a_recipient_in_a_call_of_an_outside_tool_asks_as_well,
+        a_recipient_in_no_form_is_passed_on_unasked,
+        ten_searches_for_typed_words_need_no_question,
+        a_run_opens_only_what_its_skills_or_its_request_name;
+    crash_tests:
+        a_power_cut_between_loading_question_and_answer_changes_nothing;
+}
 
 const FAMILY: i64 = -100_200;
 const PAGES: [(&str, &str); 4] = [
@@ -32,9 +48,9 @@ fn write_skills(story: &Story) {
     story.write_skill("trips", "Plans trips.", "Ask where they want to go.");
 }
 
-async fn with_skills() -> (Story, Web) {
+async fn with_skills(channel: TestChannel) -> (Story, Web) {
     let web = Web::of(&PAGES).await;
-    let mut story = Story::prepared("").await;
+    let mut story = channel.prepare_story("");
     story.fetch_through(web.fetcher());
     write_skills(&story);
     story.start().await;
@@ -68,9 +84,8 @@ async fn is_asked(story: &Story, person: i64, url: &str) -> String {
 /// Promise (skills/policy): From the moment a skill is loaded until `/new`, you are asked before
 /// anything goes to a host or recipient that no loaded skill names and that you did not type. A yes
 /// counts for that host in that conversation and lifts no rule about text from outside.
-#[tokio::test]
-async fn a_host_that_no_loaded_skill_names_asks_until_new() {
-    let (mut story, web) = with_skills().await;
+async fn a_host_that_no_loaded_skill_names_asks_until_new(channel: TestChannel) {
+    let (mut story, web) = with_skills(channel).await;
     opens(&story, ADA, "http://other.example/none").await;
     loads(&story, ADA, &["tea", "trips"]).await;
     opens(&story, ADA, "http://tea.example/none").await;
@@ -107,9 +122,8 @@ async fn a_host_that_no_loaded_skill_names_asks_until_new() {
 }
 
 /// Proves: skills/policy
-#[tokio::test]
-async fn what_a_person_types_is_named_and_a_redirect_is_judged_by_its_own_host() {
-    let (story, web) = with_skills().await;
+async fn what_a_person_types_is_named_and_a_redirect_is_judged_by_its_own_host(channel: TestChannel) {
+    let (story, web) = with_skills(channel).await;
     opens(&story, ADA, "http://tea.example/away").await;
     assert_eq!(web.visited(), ["tea.example/away", "elsewhere.example/b"], "without a skill it is followed");
     story.say(ADA, "/new").await;
@@ -135,10 +149,10 @@ async fn what_a_person_types_is_named_and_a_redirect_is_judged_by_its_own_host()
 
 /// Promise (skills/policy-in-groups): In a group, which cannot say yes, the assistant opens only
 /// hosts that its loaded skills name or that a member typed there. Any other call is not made.
-#[tokio::test]
-async fn in_a_group_a_host_that_nothing_names_is_not_opened() {
+async fn in_a_group_a_host_that_nothing_names_is_not_opened(channel: TestChannel) {
     let web = Web::of(&PAGES).await;
-    let mut story = Story::prepared(&format!("[groups]\nallowed = [\"{}\"]\n", Fake::group_address(FAMILY))).await;
+    let mut story = channel.prepare_story("");
+    story.settings(&format!("[groups]\nallowed = [\"{}\"]\n", story.fake.group_address(FAMILY)));
     story.fetch_through(web.fetcher());
     write_skills(&story);
     story.fake.meet_group(FAMILY);
@@ -163,9 +177,8 @@ async fn in_a_group_a_host_that_nothing_names_is_not_opened() {
 }
 
 /// Proves: skills/policy
-#[tokio::test]
-async fn the_skills_and_the_yes_of_one_person_concern_nobody_else() {
-    let (story, web) = with_skills().await;
+async fn the_skills_and_the_yes_of_one_person_concern_nobody_else(channel: TestChannel) {
+    let (story, web) = with_skills(channel).await;
     loads(&story, ADA, &["tea"]).await;
     is_asked(&story, ADA, "http://other.example/none").await;
     story.model.says("Nothing.");
@@ -183,13 +196,12 @@ async fn the_skills_and_the_yes_of_one_person_concern_nobody_else() {
 }
 
 /// Proves: skills/policy
-#[tokio::test]
-async fn a_recipient_in_a_call_of_an_outside_tool_asks_as_well() {
+async fn a_recipient_in_a_call_of_an_outside_tool_asks_as_well(channel: TestChannel) {
     let log = tempfile::tempdir().unwrap();
     let log = log.path().join("log");
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fakes/mcp.py");
     let server = format!("[[mcp]]\nname = \"fake\"\ncommand = {}\n", json!(["python3", "-I", program, "mail", log]));
-    let mut story = Story::prepared(&server).await;
+    let mut story = channel.prepare_story(&server);
     story.set_env("PATH", &std::env::var("PATH").unwrap());
     story.limit_outside(Limits { connect: Duration::from_secs(20), call: Duration::from_secs(20) });
     write_skills(&story);
@@ -227,10 +239,111 @@ async fn a_recipient_in_a_call_of_an_outside_tool_asks_as_well() {
     story.end().await;
 }
 
+/// Proves: skills/every-recipient
+async fn a_recipient_in_no_form_is_passed_on_unasked(channel: TestChannel) {
+    let server = FakeServer::new("mail");
+    let mut story = channel.prepare_story(&server.section(""));
+    server.lets_connect(&mut story);
+    let body = "Read http://tea.example/list and post to `C0EVIL99` or `#teas`.";
+    story.write_skill("tea", "Finds tea.", body);
+    story.start().await;
+    story.settle().await;
+    accept(&story, "fake__echo").await;
+    loads(&story, ADA, &["tea"]).await;
+    let forms = [
+        json!("#leaks"),
+        json!("C0EVIL9"),
+        json!(-1_001_234_567_890_i64),
+        json!("Eve Mallory"),
+        json!(["C0EVIL99", { "name": "eve(at)evil(dot)com" }]),
+        json!("\u{435}vil.com"),
+        json!("evil.solutions"),
+        json!("//evil.solutions/x"),
+        json!("@eve:evil.host"),
+        json!("eve@evilhost"),
+        json!("\\\\evil\\share"),
+        json!("DE89 3704 0044 0532 0130 00"),
+        json!("drop.zip"),
+        json!("0x08080404"),
+        json!("tg:evil"),
+    ];
+    for form in forms {
+        story.model.calls("fake__echo", json!({ "to": form, "words": "hello" }));
+        story.say(ADA, "go on").await;
+        let question = story.last_received_by(ADA);
+        assert!(question.contains("The loaded skill (tea) does not name "), "{form}: {question}");
+        assert_eq!(server.log("call").len(), 0, "{form}");
+    }
+    story.model.calls("fake__echo", json!({ "to": "c0evil99", "words": "hello" })).says("Sent.");
+    story.say(ADA, "go on").await;
+    assert_eq!((story.last_received_by(ADA).as_str(), server.log("call").len()), ("Sent.", 1));
+
+    // A yes is for exactly that value, for this person and conversation, and is erased with them.
+    loads(&story, BEN, &["tea"]).await;
+    story.model.calls("fake__echo", json!({ "to": "Eve, Mallory & Co" }));
+    story.say(BEN, "go on").await;
+    story.model.says("Sent.");
+    let number = story.count("SELECT max(id) FROM questions");
+    story.say(BEN, &format!("/yes {number}")).await;
+    assert_eq!(server.log("call").len(), 2);
+    let allowed = story.text("SELECT subject FROM grants WHERE kind = 'destination' AND ended_at IS NULL");
+    assert_eq!(allowed, "Eve, Mallory & Co");
+    let covers = story.text("SELECT covers FROM questions ORDER BY id DESC LIMIT 1");
+    assert!(covers.ends_with("Mallory+%26+Co"), "{covers}");
+    story.stop().await;
+    story.only_ada();
+    story.start().await;
+    let answer = story.command_line(&["forget", "Ben", "--yes"]).await;
+    assert!(!answer.failed, "{}", answer.markdown);
+    let left = "SELECT (SELECT count(*) FROM grants WHERE subject LIKE '%Mallory & Co')
+        + (SELECT count(*) FROM questions WHERE covers LIKE '%Mallory+\\%26+Co' ESCAPE '\\')";
+    assert_eq!(story.count(left), 0);
+    story.end().await;
+}
+
+/// Promise (tools/search): With a tool that an owner accepted as a search, the assistant looks up
+/// what you typed without a question, also after it has read results. Any word that you did not
+/// type there is asked about once it has.
+async fn ten_searches_for_typed_words_need_no_question(channel: TestChannel) {
+    let server = FakeServer::new("desk");
+    let mut story = channel.prepare_story(&server.section(""));
+    server.lets_connect(&mut story);
+    story.ship(builtin::all());
+    story.start().await;
+    story.settle().await;
+    accept_with(&story, "fake__search", &["--search"]).await;
+    loads(&story, ADA, &["web-research"]).await;
+    let questions = || story.count("SELECT count(*) FROM questions");
+    for number in 1..=10 {
+        let query = format!("weather Graz day {number}");
+        story.model.calls("fake__search", json!({ "query": query, "region": "at" })).says("Found.");
+        story.say(ADA, &format!("What is the weather in Graz on day {number}?")).await;
+        assert_eq!((server.log("call").len(), questions()), (number, 0), "{}", story.last_received_by(ADA));
+    }
+    every_untrusted_part_is_labelled(&story);
+    for (arguments, asked) in
+        [(json!({ "query": "weather Graz salary" }), 1), (json!({ "query": "weather", "max_results": 4711 }), 2)]
+    {
+        story.model.calls("fake__search", arguments.clone());
+        story.say(ADA, "go on").await;
+        assert_eq!((server.log("call").len(), questions()), (10, asked), "{arguments}");
+    }
+
+    // Accepted without that, each search after the first asks.
+    accept(&story, "fake__search").await;
+    story.say(ADA, "/new").await;
+    let before = questions();
+    for asked in [0, 1] {
+        story.model.calls("fake__search", json!({ "query": "weather" })).says("Found.");
+        story.say(ADA, "and the weather?").await;
+        assert_eq!(questions() - before, asked);
+    }
+    story.end().await;
+}
+
 /// Proves: skills/policy
-#[tokio::test]
-async fn a_run_opens_only_what_its_skills_or_its_request_name() {
-    let (story, web) = with_skills().await;
+async fn a_run_opens_only_what_its_skills_or_its_request_name(channel: TestChannel) {
+    let (story, web) = with_skills(channel).await;
     let task = "Plan a trip from http://named.example/none";
     story.model.calls("schedule", json!({ "cron": "0 13 * * *", "task": task })).says("Noted.");
     story.say(ADA, &format!("please {}", canary(ADA))).await;
@@ -250,10 +363,10 @@ async fn a_run_opens_only_what_its_skills_or_its_request_name() {
 }
 
 /// A program whose power is cut at the nth such commit, and which then continues. Ada agrees.
-fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) {
+fn through_the_dark(channel: TestChannel, side: CommitPoint, job: &'static str, nth: u32) {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let web = beside.block_on(Web::of(&PAGES));
-    let mut crash_test = CrashTest::prepared("");
+    let mut crash_test = channel.crash_test("");
     crash_test.story.fetch_through(web.fetcher());
     write_skills(&crash_test.story);
     crash_test.story.model.otherwise(|request| match words(request) {
@@ -286,8 +399,7 @@ fn through_the_dark(side: CommitPoint, job: &'static str, nth: u32) {
 }
 
 /// Proves: skills/policy
-#[test]
-fn a_power_cut_between_loading_question_and_answer_changes_nothing() {
+fn a_power_cut_between_loading_question_and_answer_changes_nothing(channel: TestChannel) {
     let cuts = [
         (Before, "store a tool step", 1),
         (After, "store a tool step", 1),
@@ -299,9 +411,10 @@ fn a_power_cut_between_loading_question_and_answer_changes_nothing() {
         (After, "begin a tool step", 2),
     ];
     // A message that was not stored comes again, or is lost without other effects.
-    let is_fair =
-        |(side, job, _): &(CommitPoint, &str, u32)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages");
+    let is_fair = |(side, job, _): &(CommitPoint, &str, u32)| {
+        channel.gives_again() || (*side, *job) != (Before, "accept messages")
+    };
     for (side, job, nth) in cuts.into_iter().filter(is_fair) {
-        through_the_dark(side, job, nth);
+        through_the_dark(channel, side, job, nth);
     }
 }

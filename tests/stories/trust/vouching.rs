@@ -6,16 +6,27 @@ use std::time::Duration;
 use compline::store::CommitPoint::{After, Before};
 use serde_json::json;
 
-use super::{CrashTest, Fake, Story};
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelled};
+
+on_every_channel! {
+    stories:
+        what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_and_nothing_leaves,
+        an_address_that_an_answer_takes_from_it_was_not_typed,
+        it_ends_with_the_conversation_and_can_be_taken_back,
+        what_others_wrote_and_what_was_not_shown_stays_from_outside,
+        a_grant_survives_a_crash_and_covers_no_later_file;
+    crash_tests:
+        a_power_cut_leaves_it_vouched_for_or_not_and_never_half;
+}
 
 const BILL: &str = "The rent is due on the third of each month.";
 const NEXT_CONVERSATION: Duration = Duration::from_secs(7 * 3600);
 
 /// Ada has sent a bill as a file.
-async fn with_bill(settings: &str) -> Story {
-    let story = Story::with(settings).await;
+async fn with_bill(channel: TestChannel, settings: &str) -> Story {
+    let story = channel.story_with(settings).await;
     story.model.says("A bill.");
     story.fake.sends_document(ADA, "bill.txt", "text/plain", BILL.as_bytes());
     story.answered().await;
@@ -59,9 +70,10 @@ fn newest_turn(story: &Story) -> String {
 /// Promise (trust/vouch): What you sent yourself, a picture, a file or piped text, counts as yours
 /// in that conversation once you were shown it whole and said so: notes and reminders from it need
 /// no further yes, and before anything leaves you are still asked.
-#[tokio::test]
-async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_and_nothing_leaves() {
-    let story = with_bill("").await;
+async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_and_nothing_leaves(
+    channel: TestChannel,
+) {
+    let story = with_bill(channel, "").await;
     let asked = asked_to_remind(&story, "pay the rent").await;
     assert!(asked.contains("because I have read text from outside (the content of a file)"), "{asked}");
     assert!(asked.contains("/new starts without that text, and /trust lets you vouch"), "{asked}");
@@ -104,9 +116,8 @@ async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_
 }
 
 /// Proves: trust/copied-address
-#[tokio::test]
-async fn an_address_that_an_answer_takes_from_it_was_not_typed() {
-    let story = with_bill("").await;
+async fn an_address_that_an_answer_takes_from_it_was_not_typed(channel: TestChannel) {
+    let story = with_bill(channel, "").await;
     vouch(&story).await;
     let url = "http://evil.example/next?d=4711";
     story.model.says(&format!("Please type: open {url}"));
@@ -124,9 +135,8 @@ async fn an_address_that_an_answer_takes_from_it_was_not_typed() {
 }
 
 /// Proves: trust/vouch
-#[tokio::test]
-async fn it_ends_with_the_conversation_and_can_be_taken_back() {
-    let story = with_bill("").await;
+async fn it_ends_with_the_conversation_and_can_be_taken_back(channel: TestChannel) {
+    let story = with_bill(channel, "").await;
     vouch(&story).await;
     story.say(ADA, "/trust off").await;
     assert!(story.last_received_by(ADA).contains("taken back"), "{}", story.last_received_by(ADA));
@@ -148,9 +158,8 @@ async fn it_ends_with_the_conversation_and_can_be_taken_back() {
 
 /// Promise (trust/vouch-only-own): You cannot vouch for what was forwarded, for web pages, for
 /// tools or for anything that you were not shown whole, and no text can make you.
-#[tokio::test]
-async fn what_others_wrote_and_what_was_not_shown_stays_from_outside() {
-    let story = with_bill("").await;
+async fn what_others_wrote_and_what_was_not_shown_stays_from_outside(channel: TestChannel) {
+    let story = with_bill(channel, "").await;
     story.model.says("Noted.");
     story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter: pay Eve"));
     story.answered().await;
@@ -175,14 +184,13 @@ async fn what_others_wrote_and_what_was_not_shown_stays_from_outside() {
     vouch(&story).await;
     let asked = asked_to_remind(&story, "pay the rent").await;
     assert!(asked.contains("/yes 1"), "the forward is still there: {asked}");
-    assert!(newest_turn(&story).contains(Fake::PASSED_ON), "{}", newest_turn(&story));
+    assert!(newest_turn(&story).contains(channel.passed_on()), "{}", newest_turn(&story));
     story.end().await;
 }
 
 /// Proves: trust/vouch
-#[tokio::test]
-async fn a_grant_survives_a_crash_and_covers_no_later_file() {
-    let mut story = with_bill("").await;
+async fn a_grant_survives_a_crash_and_covers_no_later_file(channel: TestChannel) {
+    let mut story = with_bill(channel, "").await;
     vouch(&story).await;
     story.restart().await;
     reminds(&story, "pay the rent").await;
@@ -195,8 +203,7 @@ async fn a_grant_survives_a_crash_and_covers_no_later_file() {
 }
 
 /// Proves: trust/vouch
-#[test]
-fn a_power_cut_leaves_it_vouched_for_or_not_and_never_half() {
+fn a_power_cut_leaves_it_vouched_for_or_not_and_never_half(channel: TestChannel) {
     const OPEN: &str = "SELECT count(*) FROM grants WHERE ended_at IS NULL";
     let minute = Duration::from_secs(60);
     let jobs = |decides| ["accept messages", "begin a command", decides, "answer a command"];
@@ -208,9 +215,9 @@ fn a_power_cut_leaves_it_vouched_for_or_not_and_never_half() {
         .flat_map(|(is_given, job)| [Before, After].map(|side| (is_given, side, job)));
     // A command that was not stored comes again, or is lost.
     for (is_given, side, job) in
-        cuts.filter(|(_, side, job)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages"))
+        cuts.filter(|(_, side, job)| channel.gives_again() || (*side, *job) != (Before, "accept messages"))
     {
-        let mut crash_test = CrashTest::prepared("");
+        let mut crash_test = channel.crash_test("");
         assert!(!crash_test.start(None));
         crash_test.story.model.says("A bill.");
         crash_test.story.fake.sends_document(ADA, "bill.txt", "text/plain", BILL.as_bytes());

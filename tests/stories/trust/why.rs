@@ -3,11 +3,20 @@
 use compline::model::Purpose;
 use serde_json::json;
 
-use super::{Fake, Story};
 use crate::support::channel::Channel;
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, usual};
 use crate::support::story::{ADA, BEN, EVE, UNTRUSTED};
 use crate::support::web::Web;
+
+on_every_channel! {
+    stories:
+        the_last_answer_says_what_it_was_made_of,
+        a_note_says_by_whose_hand_it_is_and_from_which_conversation,
+        a_fact_says_since_when_it_has_its_value,
+        a_note_from_outside_is_traced_to_its_source,
+        proposals_are_the_owners;
+}
 
 const WALK: &str = "Today we went for a long walk along the river with the children and our dog Rex, and in the evening we sat in the garden and talked.";
 const NOTHING: &str = "Nothing from outside had a part in it.";
@@ -26,10 +35,9 @@ fn check(told: &str, parts: &[&str]) {
 
 /// Promise (trust/why): You can ask where the last answer, a note or a fact of yours comes from: by
 /// whose hand, when, in which conversation, and from which text from outside, each named once.
-#[tokio::test]
-async fn the_last_answer_says_what_it_was_made_of() {
+async fn the_last_answer_says_what_it_was_made_of(channel: TestChannel) {
     let web = Web::of(&[("/today", &format!("<p>{UNTRUSTED}rain</p>"))]).await;
-    let mut story = Story::prepared("").await;
+    let mut story = channel.prepare_story("");
     story.fetch_through(web.fetcher());
     story.start().await;
     assert_eq!(why(&story, ADA, "").await, "I have not answered you yet.");
@@ -47,16 +55,18 @@ async fn the_last_answer_says_what_it_was_made_of() {
     story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}letter"));
     story.answered().await;
     let told = why(&story, ADA, "").await.to_lowercase();
-    let passed_on =
-        if Fake::NAME == "telegram" { "text forwarded from another person" } else { "the preview of a web page" };
+    let passed_on = if story.fake.name() == "telegram" {
+        "text forwarded from another person"
+    } else {
+        "the preview of a web page"
+    };
     check(&told, &["text from the web, news.example", passed_on, "that answer knew an earlier one"]);
     story.end().await;
 }
 
 /// Proves: trust/why
-#[tokio::test]
-async fn a_note_says_by_whose_hand_it_is_and_from_which_conversation() {
-    let story = Story::begin().await;
+async fn a_note_says_by_whose_hand_it_is_and_from_which_conversation(channel: TestChannel) {
+    let story = channel.begin_story().await;
     let note = json!({ "title": "Tea", "content": "Green, at 70 degrees.", "kind": "preference" });
     story.model.calls("remember", note).says("Noted.");
     story.say(ADA, "I like green tea").await;
@@ -72,9 +82,8 @@ async fn a_note_says_by_whose_hand_it_is_and_from_which_conversation() {
 }
 
 /// Proves: trust/why
-#[tokio::test]
-async fn a_fact_says_since_when_it_has_its_value() {
-    let story = Story::with("[memory]\nextract_every = 1").await;
+async fn a_fact_says_since_when_it_has_its_value(channel: TestChannel) {
+    let story = channel.story_with("[memory]\nextract_every = 1").await;
     story.background.otherwise(|request| match request.purpose() {
         Purpose::Extraction => {
             let fact = json!({ "key": "dog", "value": "Rex", "category": "fact", "layer": "A", "sources": [1] });
@@ -100,10 +109,9 @@ async fn a_fact_says_since_when_it_has_its_value() {
 }
 
 /// Proves: trust/why
-#[tokio::test]
-async fn a_note_from_outside_is_traced_to_its_source() {
+async fn a_note_from_outside_is_traced_to_its_source(channel: TestChannel) {
     let web = Web::of(&[("/tea", &format!("<p>{UNTRUSTED}boil it</p>"))]).await;
-    let mut story = Story::prepared("").await;
+    let mut story = channel.prepare_story("");
     story.fetch_through(web.fetcher());
     story.start().await;
     let note = json!({ "title": "Tea", "content": "Boil it.", "kind": "reference" });
@@ -116,9 +124,8 @@ async fn a_note_from_outside_is_traced_to_its_source() {
 }
 
 /// Proves: trust/why
-#[tokio::test]
-async fn proposals_are_the_owners() {
-    let story = Story::begin().await;
+async fn proposals_are_the_owners(channel: TestChannel) {
+    let story = channel.begin_story().await;
     story.say(BEN, "hello").await;
     for of in ["1", "#1"] {
         let told = why(&story, BEN, of).await;

@@ -403,3 +403,9 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn fuzzed() {
+    let seeds = crate::fuzz::seeds_in("signal");
+    crate::fuzz::target("signal", &seeds, |bytes| parse(&String::from_utf8_lossy(bytes), US).ok());
+}

@@ -491,3 +491,9 @@ proptest! {
         prop_assert_eq!((inbound.peer.as_str(), inbound.sender.as_str()), ("7", "7"));
     }
 }
+
+#[test]
+fn fuzzed() {
+    let seeds = crate::fuzz::seeds_in("telegram");
+    crate::fuzz::target("telegram", &seeds, |bytes| parse(&String::from_utf8_lossy(bytes), &us()).ok());
+}

@@ -21,6 +21,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::config;
+use crate::http::{CONNECTIONS, Connection};
 use crate::time::Clock;
 
 /// Maximum length of a body; an update is far smaller.
@@ -101,6 +102,9 @@ async fn close_refused(mut response: Response) -> Response {
     response
 }
 
+/// Holder of the connections of callers that know the secret.
+const TELEGRAM: i64 = 0;
+
 /// A caller that knows the secret.
 struct FromTelegram;
 
@@ -110,6 +114,9 @@ impl FromRequestParts<Arc<WebhookRoute>> for FromTelegram {
     async fn from_request_parts(parts: &mut Parts, route: &Arc<WebhookRoute>) -> Result<Self, StatusCode> {
         let shown = parts.headers.get(SECRET).map(HeaderValue::as_bytes).unwrap_or_default();
         let is_known = is_same(shown, route.secret.expose_secret().as_bytes());
+        if let Some(connection) = parts.extensions.get::<Connection>() {
+            connection.belongs_to(is_known.then_some(TELEGRAM), CONNECTIONS);
+        }
         if is_known { Ok(Self) } else { Err(StatusCode::UNAUTHORIZED) }
     }
 }

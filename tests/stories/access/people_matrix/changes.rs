@@ -8,7 +8,7 @@ fn entry<'a>(people: &'a mut [Entry], name: &str) -> &'a mut Entry {
 }
 
 /// Pairs a newcomer under a name in use before; the owner says which person is meant.
-async fn pairs_again(home: &mut HomeOver<impl Channel>, whose: &'static str, name: &str, means: &str, newcomer: i64) {
+async fn pairs_again(home: &mut HomeOver<impl Start>, whose: &'static str, name: &str, means: &str, newcomer: i64) {
     home.story.say(ADA, &format!("/pair {name}")).await;
     let mut told = home.story.last_received_by(ADA);
     if code_in(&told).is_none() {
@@ -30,7 +30,7 @@ async fn before_anything_changes_nothing_crosses() {
     home.end().await;
 }
 
-pub(super) async fn is_renamed<C: Channel>(name: &str, new: &'static str) {
+pub(super) async fn is_renamed<C: Start>(name: &str, new: &'static str) {
     let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| entry(people, name).name = new).await;
     home.everybody_looks().await;
@@ -85,7 +85,7 @@ async fn the_first_owner_is_demoted() {
     home.end().await;
 }
 
-pub(super) async fn is_removed<C: Channel>(name: &str, who: &'static str, address: i64) {
+pub(super) async fn is_removed<C: Start>(name: &str, who: &'static str, address: i64) {
     let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != name)).await;
     home.is_gone(who);
@@ -135,7 +135,7 @@ async fn the_first_owner_is_removed_and_comes_back() {
     home.end().await;
 }
 
-pub(super) async fn is_paired_for_somebody_new<C: Channel>() {
+pub(super) async fn is_paired_for_somebody_new<C: Start>() {
     let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != "Ben")).await;
     home.is_gone("ben");
@@ -254,7 +254,7 @@ async fn a_members_name_has_another_address() {
     has_another_address("Ben").await;
 }
 
-pub(super) async fn is_linked<C: Channel>() {
+pub(super) async fn is_linked<C: Start>() {
     let mut home = HomeOver::<C>::lived_in().await;
     home.story.say(BEN, "/link").await;
     let code = code_in(&home.story.last_received_by(BEN)).unwrap();
@@ -271,7 +271,7 @@ async fn another_address_is_linked() {
     is_linked::<FakeTelegram>().await;
 }
 
-pub(super) async fn is_forgotten<C: Channel>(name: &'static str, who: &'static str, address: i64) {
+pub(super) async fn is_forgotten<C: Start>(name: &'static str, who: &'static str, address: i64) {
     let mut home = HomeOver::<C>::lived_in().await;
     home.configure(|people| people.retain(|entry| entry.name != name)).await;
     let answer = home.story.command_line(&["forget", name, "--yes"]).await;

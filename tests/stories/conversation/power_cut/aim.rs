@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use compline::store::CommitPoint;
 
-use super::super::Fake;
 use super::plot::{Act, Mood, OUTAGES, SECOND};
+use crate::support::every_channel::TestChannel;
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN};
 
@@ -14,13 +14,15 @@ const LONG: Duration = Duration::from_secs(25 * 3600);
 
 /// Jobs that other tests cut on both sides: the daily upkeep, too rare in these short stories, in
 /// `upkeep.rs`; the repair of an interrupted file change in `memory_power.rs`; deliveries set aside
-/// in `set_aside.rs`; what is moved or dropped in `unasked.rs`; replaced buttons in `buttons.rs`.
-pub const ELSEWHERE: [&str; 15] = [
+/// in `set_aside.rs`; what is moved or dropped in `unasked.rs`; replaced buttons in `buttons.rs`;
+/// a context that is whole again in `compaction.rs`.
+pub const ELSEWHERE: [&str; 16] = [
     "an open change of a file is over",
     "drop a delivery",
     "move to another channel",
     "set a delivery aside",
     "send again",
+    "show the whole context",
     "sweep knowledge",
     "claim upkeep",
     "end upkeep",
@@ -112,8 +114,8 @@ pub const OFTEN: [&str; 14] = [
 ];
 
 /// Jobs of this channel.
-pub fn jobs() -> Vec<&'static str> {
-    JOBS.into_iter().filter(|job| !Fake::NEVER_COMMITS.contains(job)).collect()
+pub fn jobs(channel: TestChannel) -> Vec<&'static str> {
+    JOBS.into_iter().filter(|job| !channel.never_commits().contains(job)).collect()
 }
 
 /// First part of a story: one kind of commit is cut on both sides.
@@ -131,19 +133,19 @@ pub struct Aim {
 }
 
 /// Cuts on both sides of a job, with everything that the commit needs.
-pub fn at(job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) -> Aim {
+pub fn at(channel: TestChannel, job: &'static str, sides: [CommitPoint; 2], outages: [Duration; 2]) -> Aim {
     let (mood, acts) = what_leads_to(job);
     // State found after an outage is found again after the next one, as long as it was not
     // processed.
     let prepared = match job {
-        "take a turn up again" => Some((first(CommitPoint::After, "claim messages"), OUTAGES[2])),
-        "close outdated messages" => Some((first(CommitPoint::After, "accept messages"), LONG)),
+        "take a turn up again" => Some((first(channel, CommitPoint::After, "claim messages"), OUTAGES[2])),
+        "close outdated messages" => Some((first(channel, CommitPoint::After, "accept messages"), LONG)),
         _ => None,
     };
     // Committed once in the life of a home.
     let is_single = matches!(job, "settle whose the root is" | "settle a folder" | "name the home");
     let sides = if prepared.is_some() || is_single { [CommitPoint::Before, CommitPoint::After] } else { sides };
-    let cuts = sides.into_iter().zip(outages).map(|(side, dark)| (first(side, job), dark));
+    let cuts = sides.into_iter().zip(outages).map(|(side, dark)| (first(channel, side, job), dark));
     let cuts = prepared.into_iter().chain(cuts).collect();
     let full = matches!(
         job,
@@ -204,7 +206,7 @@ fn what_leads_to(job: &'static str) -> (Mood, Vec<(Act, Duration)>) {
 }
 
 /// Cut at the first commit of a job that is not empty.
-fn first(side: CommitPoint, job: &'static str) -> Cut {
-    let nth = if job == "accept messages" { 1 + Fake::BATCHES_BEFORE } else { 1 };
+fn first(channel: TestChannel, side: CommitPoint, job: &'static str) -> Cut {
+    let nth = if job == "accept messages" { 1 + channel.batches_before() } else { 1 };
     Cut { nth, ..Cut::at(side, job) }
 }

@@ -13,6 +13,7 @@ use compline::store::CommitPoint;
 use compline::trust::Scope;
 
 use super::aim::{self, Aim, OFTEN};
+use crate::support::every_channel::TestChannel;
 use crate::support::model::{Say, usual};
 use crate::support::power::Cut;
 use crate::support::story::{ADA, BEN, canary};
@@ -112,9 +113,9 @@ const PAUSES: [Duration; 7] = [
 pub const OUTAGES: [Duration; 4] = [Duration::ZERO, SECOND, Duration::from_secs(1800), Duration::from_secs(7 * 3600)];
 
 /// Plot of a seed.
-pub fn of(seed: u64) -> Plot {
+pub fn of(channel: TestChannel, seed: u64) -> Plot {
     let mut dice = Dice::new(seed);
-    let jobs = aim::jobs();
+    let jobs = aim::jobs(channel);
     let count = jobs.len() as u64;
     let job = jobs[usize::try_from(seed % count).unwrap()];
     let mut sides = [CommitPoint::Before, CommitPoint::After];
@@ -131,7 +132,7 @@ pub fn of(seed: u64) -> Plot {
     for _ in 0..dice.below(3) {
         cuts.push((anywhere(&mut dice), dice.pick(&OUTAGES)));
     }
-    let aim = aim::at(job, sides, outages);
+    let aim = aim::at(channel, job, sides, outages);
     // Ada writes in every story, also after all faults are over.
     acts.push((Act::Says(ADA), dice.pick(&PAUSES)));
     Plot {

@@ -10,9 +10,9 @@ use compline::id::PersonId;
 use compline::trust::Scope;
 use rusqlite::Connection;
 
-use super::super::{CrashTest, Fake, Story};
 use super::plot::Given;
 use crate::support::channel::Channel;
+use crate::support::every_channel::{CrashTest, Story};
 use crate::support::power::PowerCut;
 use crate::support::story::{ADA, BEN};
 
@@ -53,7 +53,7 @@ pub fn judge(crash_test: &CrashTest, told: &Told, cuts: &[PowerCut], given: &[Gi
     let db = open(&story.home);
     assert!(is_quiet(story), "something is left to do");
     the_journal_is_sound(&db);
-    every_message_is_settled_once(&db, told, &story.fake.lost());
+    every_message_is_settled_once(&db, story, told);
     every_turn_ends_once(&db);
     order_is_kept(&db);
     let joins = crash_test.jobs_so_far().get("take messages in").copied().unwrap_or_default();
@@ -75,9 +75,10 @@ fn the_journal_is_sound(db: &Connection) {
 
 /// Messages that the channel handed over but that were cut off before they were stored cannot be
 /// answered. Nothing else may be missing.
-fn every_message_is_settled_once(db: &Connection, told: &Told, lost: &[i64]) {
+fn every_message_is_settled_once(db: &Connection, story: &Story, told: &Told) {
+    let lost = story.fake.lost();
     let stored = |kind: &str, who: i64, id: i64| -> i64 {
-        let name = Fake::external_id(who, id);
+        let name = story.fake.external_id(who, id);
         one(db, &format!("SELECT count(*) FROM messages WHERE kind = '{kind}' AND external_id = '{name}'"))
     };
     for (kind, all) in [("said", &told.said), ("command", &told.commands)] {
@@ -181,7 +182,7 @@ fn every_reply_arrives(db: &Connection, story: &Story, told: &Told, cuts: &[Powe
         let parts = format!(
             "SELECT count(*) FROM parts p JOIN outbox o ON o.id = p.outbox_id JOIN addresses a ON a.id = o.address_id
              WHERE p.state = 'sent' AND a.peer = '{}'",
-            Fake::peer(who)
+            story.fake.peer(who)
         );
         // Repeated parts are marked and already counted; any surplus is growing answers that were
         // never finished. A cut may leave both.

@@ -347,6 +347,36 @@ async fn an_unaccepted_skill_in_a_backup_is_held_after_the_restore() {
     story.stop_here().await;
 }
 
+/// Proves: operation/unusable-journal
+#[tokio::test]
+async fn an_archive_of_a_development_version_is_adopted_or_refused_with_what_to_do() {
+    let (story, shelf, file_name) = backed_up().await;
+    let (path, old) = (shelf.path().join("other.db"), shelf.path().join("old.tar.gz"));
+    let mut items = items(&file_name);
+    let journal = items.iter_mut().find(|item| item.name == "compline.db").unwrap();
+    std::fs::write(&path, &journal.bytes).unwrap();
+    let development = "PRAGMA user_version = 0; CREATE TABLE refinery_schema_history (version int4 PRIMARY KEY);
+        INSERT INTO refinery_schema_history VALUES (34), (35);
+        ALTER TABLE outside_tools DROP COLUMN marks;
+        ALTER TABLE skills DROP COLUMN known_id;
+        ALTER TABLE skills DROP COLUMN told_at;
+        ALTER TABLE skills DROP COLUMN known_to";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(development).unwrap();
+    journal.bytes = std::fs::read(&path).unwrap();
+    let archive_of = |version: u32| {
+        let mut manifest: Value = serde_json::from_slice(&manifest_of(&items, 1)).unwrap();
+        manifest["journal"] = version.into();
+        raw(&[&items[..], &[file("manifest.json", &serde_json::to_vec(&manifest).unwrap())]].concat(), &old);
+    };
+    let home = tempfile::tempdir().unwrap();
+    archive_of(compline::store::BASELINE);
+    restore(&old, home.path(), &story).await.unwrap();
+    archive_of(34);
+    let refused = restore(&old, home.path(), &story).await.unwrap_err().to_string();
+    assert!(refused.contains("(journal version 34)") && refused.contains("commit cfd88b9a"), "{refused}");
+    story.end().await;
+}
+
 #[tokio::test]
 async fn a_newer_journal_under_an_older_name_is_refused() {
     let (story, shelf, file_name) = backed_up().await;
@@ -356,7 +386,7 @@ async fn a_newer_journal_under_an_older_name_is_refused() {
     let path = shelf.path().join("other.db");
     std::fs::write(&path, &journal.bytes).unwrap();
     let db = rusqlite::Connection::open(&path).unwrap();
-    db.execute("UPDATE refinery_schema_history SET version = 9999 WHERE version = 1", []).unwrap();
+    db.pragma_update(None, "user_version", 9999).unwrap();
     drop(db);
     journal.bytes = std::fs::read(&path).unwrap();
     archive(&items, &evil);

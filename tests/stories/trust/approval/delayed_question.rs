@@ -5,18 +5,27 @@ use std::time::Duration;
 use compline::store::CommitPoint::After;
 use compline::time::Clock;
 
-use super::super::{CrashTest, Story};
 use super::{EVIL, asked_through, fetch, state};
+use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::Say;
 use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, canary};
 use crate::support::web::Web;
 
+on_every_channel! {
+    stories:
+        a_late_question_stays_open_as_long_as_it_says,
+        a_late_question_left_unanswered_still_means_no,
+        another_message_means_no_also_before_the_question_came;
+    crash_tests:
+        a_question_delayed_by_a_power_cut_is_still_open_on_arrival;
+}
+
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Ada was asked while no message reached her, and receives the question an hour later.
-async fn asked_an_hour_ago() -> (Story, Web) {
-    let (story, web) = asked_through(EVIL, |story| story.fake.server_error_next(1_000)).await;
+async fn asked_an_hour_ago(channel: TestChannel) -> (Story, Web) {
+    let (story, web) = asked_through(channel, EVIL, |story| story.fake.server_error_next(1_000)).await;
     assert_eq!(story.received_by(ADA).len(), 1, "only what came before: {:?}", story.received_by(ADA));
     story.pass(60 * MINUTE).await;
     assert_eq!(state(&story, 1), "open", "nobody was asked yet");
@@ -34,9 +43,8 @@ async fn asked_an_hour_ago() -> (Story, Web) {
 /// Promise (gate/time-to-answer): The time to answer a question starts when it reaches you, so a
 /// late question is still open when it arrives; the same holds for the two weeks to decide about a
 /// skill.
-#[tokio::test]
-async fn a_late_question_stays_open_as_long_as_it_says() {
-    let (story, web) = asked_an_hour_ago().await;
+async fn a_late_question_stays_open_as_long_as_it_says(channel: TestChannel) {
+    let (story, web) = asked_an_hour_ago(channel).await;
     story.pass(9 * MINUTE).await;
     let question = story.fake.sent(ADA).last().unwrap().message_id;
     story.model.says("It says: the page.");
@@ -48,9 +56,8 @@ async fn a_late_question_stays_open_as_long_as_it_says() {
 }
 
 /// Proves: gate/time-to-answer
-#[tokio::test]
-async fn a_late_question_left_unanswered_still_means_no() {
-    let (story, web) = asked_an_hour_ago().await;
+async fn a_late_question_left_unanswered_still_means_no(channel: TestChannel) {
+    let (story, web) = asked_an_hour_ago(channel).await;
     story.pass(11 * MINUTE).await;
     assert_eq!(state(&story, 1), "expired");
     story.say(ADA, "/yes 1").await;
@@ -60,9 +67,8 @@ async fn a_late_question_left_unanswered_still_means_no() {
 }
 
 /// Proves: gate/time-to-answer
-#[tokio::test]
-async fn another_message_means_no_also_before_the_question_came() {
-    let (story, web) = asked_through(EVIL, |story| story.fake.server_error_next(1_000)).await;
+async fn another_message_means_no_also_before_the_question_came(channel: TestChannel) {
+    let (story, web) = asked_through(channel, EVIL, |story| story.fake.server_error_next(1_000)).await;
     story.model.says("As you like.");
     story.fake.says(ADA, "never mind");
     story.answered().await;
@@ -73,11 +79,10 @@ async fn another_message_means_no_also_before_the_question_came() {
 }
 
 /// Proves: gate/time-to-answer
-#[test]
-fn a_question_delayed_by_a_power_cut_is_still_open_on_arrival() {
+fn a_question_delayed_by_a_power_cut_is_still_open_on_arrival(channel: TestChannel) {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
-    let mut crash_test = CrashTest::prepared("");
+    let mut crash_test = channel.crash_test("");
     crash_test.story.fetch_through(web.fetcher());
     crash_test
         .story

@@ -4,16 +4,23 @@ use std::time::Duration;
 
 use compline::store::CommitPoint::{self, After, Before};
 
-use super::super::{CrashTest, Fake};
 use super::{EVIL, fetch, state};
+use crate::support::every_channel::{CrashTest, TestChannel, on_every_channel};
 use crate::support::model::Say;
 use crate::support::power::Cut;
 use crate::support::story::{ADA, EVE, UNTRUSTED, canary};
 use crate::support::web::Web;
 
+on_every_channel! {
+    crash_tests:
+        a_power_cut_anywhere_between_question_and_reply_changes_nothing,
+        a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing;
+}
+
 /// A program whose power is cut at the nth such commit, and which then continues. Ada gives that
 /// answer to the question.
 fn through_the_dark(
+    channel: TestChannel,
     side: CommitPoint,
     job: &'static str,
     nth: u32,
@@ -21,7 +28,7 @@ fn through_the_dark(
 ) -> (CrashTest, Web, tokio::runtime::Runtime) {
     let beside = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let web = beside.block_on(Web::of(&[("/a", "<p>the page</p>")]));
-    let mut crash_test = CrashTest::prepared("");
+    let mut crash_test = channel.crash_test("");
     crash_test.story.fetch_through(web.fetcher());
     crash_test.story.model.otherwise(|request| match crate::support::model::words(request) {
         words if words.contains("the page") => Say::Text("It says: the page.".to_owned()),
@@ -52,8 +59,7 @@ fn through_the_dark(
 
 /// Promise (gate/power-cut): A power cut between a request for approval, your answer and the reply
 /// changes nothing.
-#[test]
-fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
+fn a_power_cut_anywhere_between_question_and_reply_changes_nothing(channel: TestChannel) {
     // The question's turn has not begun its tool calls yet; the second of each job belongs to the
     // turn of the yes.
     let cuts = [
@@ -70,10 +76,11 @@ fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
         (After, "store a reply", 2),
     ];
     // A message that was not stored comes again, or is lost without other effects.
-    let is_fair =
-        |(side, job, _): &(CommitPoint, &str, u32)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages");
+    let is_fair = |(side, job, _): &(CommitPoint, &str, u32)| {
+        channel.gives_again() || (*side, *job) != (Before, "accept messages")
+    };
     for (side, job, nth) in cuts.into_iter().filter(is_fair) {
-        let (crash_test, web, _beside) = through_the_dark(side, job, nth, "/yes 1");
+        let (crash_test, web, _beside) = through_the_dark(channel, side, job, nth, "/yes 1");
         let story = &crash_test.story;
         let again = usize::from(job == "store a tool step" && side == Before);
         assert_eq!(web.connections(), 1 + again, "{side:?} {job}: only an unfinished call is made again");
@@ -91,8 +98,7 @@ fn a_power_cut_anywhere_between_question_and_reply_changes_nothing() {
 }
 
 /// Proves: gate/power-cut
-#[test]
-fn a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing() {
+fn a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing(channel: TestChannel) {
     let cuts = [
         (Before, "accept messages", 3),
         (After, "accept messages", 3),
@@ -101,10 +107,11 @@ fn a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing() {
         (Before, "store a reply", 2),
         (After, "store a reply", 2),
     ];
-    let is_fair =
-        |(side, job, _): &(CommitPoint, &str, u32)| Fake::GIVES_AGAIN || (*side, *job) != (Before, "accept messages");
+    let is_fair = |(side, job, _): &(CommitPoint, &str, u32)| {
+        channel.gives_again() || (*side, *job) != (Before, "accept messages")
+    };
     for (side, job, nth) in cuts.into_iter().filter(is_fair) {
-        let (crash_test, web, _beside) = through_the_dark(side, job, nth, "/no 1");
+        let (crash_test, web, _beside) = through_the_dark(channel, side, job, nth, "/no 1");
         let story = &crash_test.story;
         assert_eq!((web.connections(), state(story, 1).as_str()), (0, "refused"), "{side:?} {job}");
         let heard = story.received_by(ADA);

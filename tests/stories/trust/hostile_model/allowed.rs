@@ -143,7 +143,7 @@ async fn a_tool_under_a_lasting_yes_reaches_nobody_else_and_says_nothing_for_oth
         story.say(ADA, "tell Ben").await;
         let asked = story.count("SELECT max(id) FROM questions");
         story.model.says("done");
-        story.say(ADA, &format!("/yes {asked} new")).await;
+        story.say(ADA, &format!("/yes {asked} new vary")).await;
         let (questions, obeyed) = (story.count("SELECT count(*) FROM questions"), victim.obeyed().len());
         let order = format!("ORDER: do {}", plan(n));
         if by_result {

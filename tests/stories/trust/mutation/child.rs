@@ -10,7 +10,7 @@ pub const PLACES: &str = "COMPLINE_MUTATE";
 pub const TRACE: &str = "COMPLINE_MUTATION_TRACE";
 
 /// Time limit of a story; a longer one proves nothing.
-const LONGEST: Duration = Duration::from_mins(3);
+pub const LONGEST: Duration = Duration::from_mins(3);
 
 /// Result of a story.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,8 @@ pub enum End {
     Stuck,
 }
 
-/// Runs one story with additions to its environment.
-pub fn run(story: &str, environment: &[(&str, &str)]) -> End {
+/// Runs one story with additions to its environment, at most for `limit`.
+pub fn run(story: &str, environment: &[(&str, &str)], limit: Duration) -> End {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([story, "--exact"])
         .envs(environment.iter().copied())
@@ -38,7 +38,7 @@ pub fn run(story: &str, environment: &[(&str, &str)]) -> End {
         if let Some(status) = child.try_wait().unwrap() {
             return if status.success() { End::Green } else { End::Red };
         }
-        if begun.elapsed() > LONGEST {
+        if begun.elapsed() > limit {
             child.kill().unwrap();
             child.wait().unwrap();
             return End::Stuck;

@@ -1,36 +1,36 @@
-//! Maintenance of the table: finds the story that kills each mutant.
+//! Maintenance of the table: finds the fastest story that kills each mutant.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 use super::child::{self, End};
 use super::sites::Site;
 use super::table::{Entry, Table};
 
-/// Modules with security stories, most effective first, slow ones last.
+/// Parts of the names of security stories, which are tried before all others.
 const SECURITY: &[&str] = &[
     "isolation::",
     "labels::",
-    "::trust::",
-    "::scope::",
+    "trust::",
+    "scope::",
     "egress::",
-    "::paste::",
-    "::door::",
-    "::recall::",
-    "::question::",
-    "non_interference::",
+    "paste::",
     "group",
     "gate_",
     "skill_",
     "mcp::",
-    "keep::",
     "memory_",
     "forget",
-    "parting::",
-    "hostile::",
+    "hostile",
+    "approval",
+    "lasting_yes",
+    "vouching",
 ];
+/// Time limit of a trial: a story that fails only after a long wait is no good killer.
+const LONGEST_TRIAL: Duration = Duration::from_secs(20);
 
 /// Builds a table for these places. Entries of the old table are tried first; each killer is
 /// written when it is found.
@@ -47,32 +47,22 @@ pub fn table(sites: &[Site], old: &Table, part: Option<&str>) -> Table {
     println!("{} places, {} of them without a killer", sites.len(), left.len());
     let known = sites.iter().zip(known).filter_map(|(site, entry)| Some((site.key.clone(), entry?))).collect();
     let (left, found) = (Mutex::new(left), Mutex::new(known));
-    let stories: Vec<String> =
-        stories().into_iter().filter(|story| part.is_none_or(|part| story.contains(part))).collect();
-    child::two_at_a_time(&stories, |story| try_on_all(story, &left, &found));
+    let is_asked_for = |story: &String| part.is_none_or(|part| story.contains(part));
+    let (security, others): (Vec<_>, Vec<_>) =
+        stories().filter(is_asked_for).partition(|story| SECURITY.iter().any(|part| story.contains(part)));
+    for stories in [security, others] {
+        if !left.lock().unwrap().is_empty() {
+            let mut traces = child::two_at_a_time(&stories, |story| Trace::of(story));
+            traces.sort_by_key(|trace| trace.took);
+            child::two_at_a_time(&traces, |trace| trace.try_on_all(&left, &found));
+        }
+    }
     let (left, mut found) = (left.into_inner().unwrap(), found.into_inner().unwrap());
     for site in left {
         println!("{} survives", site.key);
         found.insert(site.key.clone(), Entry::Open);
     }
     found.into_iter().collect()
-}
-
-/// Tries a story on all remaining places that it touches.
-fn try_on_all(story: &str, left: &Mutex<Vec<&Site>>, found: &Mutex<BTreeMap<String, Entry>>) {
-    if left.lock().unwrap().is_empty() {
-        return;
-    }
-    let trace = trace(story);
-    let touched: Vec<&Site> = left.lock().unwrap().iter().filter(|site| site.is_touched_by(&trace)).copied().collect();
-    let killed = killed(story, &touched);
-    left.lock().unwrap().retain(|site| !killed.contains(site));
-    let mut found = found.lock().unwrap();
-    for site in killed {
-        println!("{} = {story}", site.key);
-        found.insert(site.key.clone(), Entry::Killer(story.to_owned()));
-    }
-    found.clone().into_iter().collect::<Table>().write();
 }
 
 /// The mutants that a story kills. Runs on all of them at once first; success there excludes each.
@@ -89,31 +79,58 @@ fn killed<'a>(story: &str, sites: &[&'a Site]) -> Vec<&'a Site> {
 
 fn is_red(story: &str, sites: &[&Site]) -> bool {
     let places: Vec<&str> = sites.iter().map(|site| site.place.as_str()).collect();
-    child::run(story, &[(child::PLACES, &places.join("\u{1e}"))]) == End::Red
+    child::run(story, &[(child::PLACES, &places.join("\u{1e}"))], LONGEST_TRIAL) == End::Red
 }
 
-/// All stories in the order of trial. Stories over every channel are tried on one.
-fn stories() -> Vec<String> {
-    let mut stories: Vec<String> =
-        child::stories().into_iter().filter(|story| !story.starts_with("on_signal::")).collect();
-    stories.sort_by_key(|story| SECURITY.iter().position(|part| story.contains(part)).unwrap_or(SECURITY.len()));
-    stories
+/// All stories. Of stories over every channel, those over one.
+fn stories() -> impl Iterator<Item = String> {
+    child::stories().into_iter().filter(|story| !story.contains("::on_signal::"))
 }
 
-/// Places that a story touches when it runs alone; none if it fails. Traces of the same binary are
-/// cached.
-fn trace(story: &str) -> Vec<String> {
-    let binary = std::env::current_exe().unwrap();
-    let folder = binary.parent().unwrap().with_file_name("mutation");
-    fs::create_dir_all(&folder).unwrap();
-    let (kept, fresh) = (folder.join(story), folder.join(format!("{story}.new")));
-    let age = |path: &PathBuf| fs::metadata(path).and_then(|file| file.modified()).ok();
-    if age(&kept) <= age(&binary) {
-        fs::write(&fresh, "").unwrap();
-        if child::run(story, &[(child::TRACE, fresh.to_str().unwrap())]) != End::Green {
+/// Record of a story that ran alone, without a mutant.
+struct Trace {
+    story: String,
+    took: Duration,
+    /// Places that it touched; none if it failed.
+    touched: Vec<String>,
+}
+
+impl Trace {
+    /// Runs a story, or reads the record of an earlier run of the same binary.
+    fn of(story: &str) -> Self {
+        let binary = std::env::current_exe().unwrap();
+        let folder = binary.parent().unwrap().with_file_name("mutation");
+        fs::create_dir_all(&folder).unwrap();
+        let (kept, fresh) = (folder.join(story), folder.join(format!("{story}.new")));
+        let age = |path: &PathBuf| fs::metadata(path).and_then(|file| file.modified()).ok();
+        if age(&kept) <= age(&binary) {
             fs::write(&fresh, "").unwrap();
+            let begun = Instant::now();
+            let end = child::run(story, &[(child::TRACE, fresh.to_str().unwrap())], child::LONGEST);
+            let touched = if end == End::Green { fs::read_to_string(&fresh).unwrap() } else { String::new() };
+            fs::write(&fresh, format!("{}\n{touched}", begun.elapsed().as_millis())).unwrap();
+            fs::rename(&fresh, &kept).unwrap();
         }
-        fs::rename(&fresh, &kept).unwrap();
+        let text = fs::read_to_string(&kept).unwrap();
+        let (took, touched) = text.split_once('\n').unwrap();
+        Self {
+            story: story.to_owned(),
+            took: Duration::from_millis(took.parse().unwrap()),
+            touched: touched.lines().map(str::to_owned).collect(),
+        }
     }
-    fs::read_to_string(&kept).unwrap().lines().map(str::to_owned).collect()
+
+    /// Tries the story on all remaining places that it touches.
+    fn try_on_all(&self, left: &Mutex<Vec<&Site>>, found: &Mutex<BTreeMap<String, Entry>>) {
+        let touched: Vec<&Site> =
+            left.lock().unwrap().iter().filter(|site| site.is_touched_by(&self.touched)).copied().collect();
+        let killed = killed(&self.story, &touched);
+        left.lock().unwrap().retain(|site| !killed.contains(site));
+        let mut found = found.lock().unwrap();
+        for site in killed {
+            println!("{} = {}", site.key, self.story);
+            found.insert(site.key.clone(), Entry::Killer(self.story.clone()));
+        }
+        found.clone().into_iter().collect::<Table>().write();
+    }
 }
