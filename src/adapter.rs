@@ -24,11 +24,18 @@ use crate::time::Backoff;
 /// Space reserved in each part for a prefix such as the repeat notice.
 const PREFIX_SPACE: usize = 40;
 
+/// Shortest wait that a server may ask for: with none it would be asked without a pause.
+const MIN_SERVER_WAIT: Duration = Duration::from_secs(1);
 /// Longest wait that a server may ask for: bans of hours exist, but an absurd number must not
 /// silence a chat for good.
 pub const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Retry intervals of receiving.
 pub const RECEIVE_RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+
+/// Returns how long to wait for a server that asks for this wait.
+fn server_wait(asked: Duration) -> Duration {
+    asked.clamp(MIN_SERVER_WAIT, MAX_SERVER_WAIT)
+}
 
 /// One of our accounts on one channel.
 #[async_trait]

@@ -333,7 +333,7 @@ impl Delivery {
         let retry_at = now.plus(RETRY.pause(attempts));
         match error {
             SendError::Wait(pause) => {
-                let until = now.plus(pause.min(MAX_SERVER_WAIT));
+                let until = now.plus(pause);
                 let wait = move |tx: Tx<'_>| {
                     tx.outbox().part_waits(id)?;
                     tx.addresses().set_wait_until(address, until)

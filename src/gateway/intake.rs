@@ -115,8 +115,15 @@ impl Intake {
                     continue;
                 }
             };
+            let asked_at = self.clock.now();
             let trouble = match self.adapter.next(cursor.as_deref()).await {
-                Ok(batch) => return Some(batch),
+                Ok(batch) => {
+                    // A server that has nothing to say and does not wait would be asked without end.
+                    if batch.items.is_empty() && self.clock.now().since(asked_at) < RECEIVE_RETRY.first {
+                        self.pause(self.clock.busy(), RECEIVE_RETRY.first).await;
+                    }
+                    return Some(batch);
+                }
                 Err(PollError::Closed) => return None,
                 Err(trouble) => trouble,
             };

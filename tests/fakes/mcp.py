@@ -121,6 +121,9 @@ def call(request):
         sys.stderr.write("canary-untrusted-stderr\n" * 50000)
         for _ in range(2000):
             send({"method": "notifications/tools/list_changed"})
+    if MODE == "asks-on" and arguments.get("words") == "ask":
+        for number in range(100_000):
+            send({"id": f"ping {number}", "method": "ping"})
     if MODE == "refuses":
         return send({"id": request["id"], "error": {"code": -32000, "message": "canary-untrusted-refusal"}})
     send({"id": request["id"], "result": result(name, arguments)})

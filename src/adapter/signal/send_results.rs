@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::jsonrpc::{RpcError, RpcRefusal, code};
-use crate::adapter::{MAX_SERVER_WAIT, SendError};
+use crate::adapter::{SendError, server_wait};
 use crate::wording::channel as words;
 
 /// Wait after a rate limit without a duration.
@@ -104,8 +104,7 @@ impl RecipientResult {
 /// Error if no recipient was reached: temporary causes come first.
 fn all_failed(missed: &[RecipientResult]) -> SendFailure {
     let of = |kind: &str| missed.iter().any(|outcome| outcome.kind == kind);
-    let wait =
-        missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT).min(MAX_SERVER_WAIT);
+    let wait = server_wait(missed.iter().filter_map(|outcome| outcome.retry_after).max().unwrap_or(DEFAULT_WAIT));
     if let Some(challenge) = missed.iter().find_map(|outcome| outcome.challenge.clone()) {
         SendFailure { error: SendError::Wait(wait), cause: FailureCause::Proof(challenge) }
     } else if of("RATE_LIMIT_FAILURE") {

@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use teloxide_core::requests::Payload;
 
-use crate::adapter::MAX_SERVER_WAIT;
 use crate::adapter::request::{self, RequestError};
+use crate::adapter::server_wait;
 use crate::markdown::strip_control;
 use crate::message::FetchFileError;
 use crate::text::{one_line, shorten};
@@ -193,7 +193,7 @@ impl BotApi {
             return Err(CallError::NoResponse(format!("The server answered {code}")));
         }
         let (asked, moved) = envelope.parameters.map_or((None, None), |p| (p.retry_after, p.migrate_to_chat_id));
-        let wait = (code == 429).then(|| asked.map_or(DEFAULT_WAIT, Duration::from_secs).min(MAX_SERVER_WAIT));
+        let wait = (code == 429).then(|| server_wait(asked.map_or(DEFAULT_WAIT, Duration::from_secs)));
         Err(CallError::Rejected(ApiRefusal { code, reason: self.clean(&envelope.description), wait, moved }))
     }
 

@@ -13,6 +13,7 @@
 use std::io;
 use std::process::Stdio;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -20,14 +21,16 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ClientResult, ErrorCode,
-    ErrorData, Implementation, JsonObject, PaginatedRequestParams, ServerNotification, ServerRequest, Tool,
+    ErrorData, Implementation, JsonObject, JsonRpcMessage, PaginatedRequestParams, ServerNotification, ServerRequest,
+    Tool,
 };
 use rmcp::service::{
-    NotificationContext, Peer, RequestContext, RoleClient, RunningServiceCancellationToken, Service, ServiceError,
+    NotificationContext, Peer, RequestContext, RoleClient, RunningServiceCancellationToken, RxJsonRpcMessage, Service,
+    ServiceError, TxJsonRpcMessage,
 };
-use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use secrecy::ExposeSecret;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -44,6 +47,8 @@ use crate::wording::tool as says;
 const MESSAGE: usize = 8 * 1024 * 1024;
 /// Maximum number of pages in a list of tools.
 const PAGES: usize = 64;
+/// Maximum number of a server's requests whose answers it has not taken yet: each waits in memory.
+const UNANSWERED: usize = 1_000;
 /// Time limit for messages in transit when the connection is closed.
 const CLOSING: Duration = Duration::from_secs(2);
 
@@ -86,11 +91,11 @@ impl McpConnection {
             McpTransport::Command(words) => {
                 let (program, output, input) = Program::start(config, words).map_err(|_| McpError::Start)?;
                 let transport = AsyncRwTransport::new_client(output, input).with_max_line_length(MESSAGE);
-                (within(limit, rmcp::serve_client(client, transport)).await, Some(program))
+                (within(limit, rmcp::serve_client(client, Bounded::new(transport))).await, Some(program))
             }
             McpTransport::Url(url) => {
                 let transport = http(url).map_err(|_| McpError::Start)?;
-                (within(limit, rmcp::serve_client(client, transport)).await, None)
+                (within(limit, rmcp::serve_client(client, Bounded::new(transport))).await, None)
             }
         };
         let service = service?.map_err(|_| McpError::Broken)?;
@@ -175,6 +180,53 @@ fn http(url: &Url) -> reqwest::Result<StreamableHttpClientTransport<reqwest::Cli
     })?;
     let config = StreamableHttpClientTransportConfig::with_uri(url.as_str()).max_sse_event_size(MESSAGE);
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// A transport that ends once [`UNANSWERED`] of the server's requests wait for it to take their
+/// answers. The SDK has no limit.
+struct Bounded<T> {
+    transport: T,
+    unanswered: Arc<AtomicUsize>,
+}
+
+impl<T> Bounded<T> {
+    fn new(transport: T) -> Self {
+        Self { transport, unanswered: Arc::default() }
+    }
+}
+
+impl<T: Transport<RoleClient>> Transport<RoleClient> for Bounded<T> {
+    type Error = T::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
+        let (sending, unanswered) = (self.transport.send(message), Arc::clone(&self.unanswered));
+        async move {
+            let result = sending.await;
+            if is_answer {
+                unanswered.fetch_sub(1, Ordering::Relaxed);
+            }
+            result
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        let message = self.transport.receive().await?;
+        if matches!(message, JsonRpcMessage::Request(_))
+            && self.unanswered.fetch_add(1, Ordering::Relaxed) >= UNANSWERED
+        {
+            tracing::warn!("An outside server is disconnected: it asks without reading our answers");
+            return None;
+        }
+        Some(message)
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.transport.close().await
+    }
 }
 
 /// Our side of the connection, which offers nothing to the server.

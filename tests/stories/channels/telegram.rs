@@ -10,6 +10,7 @@ use crate::support::fake::AcceptedKind;
 use crate::support::model::Say;
 use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
+use crate::support::telegram::{FakeTelegram, Fault};
 use crate::support::terminal_client::TerminalClient;
 
 const DORA: i64 = 1004;
@@ -169,6 +170,26 @@ async fn a_second_program_on_the_bot_is_reported_in_plain_words_until_it_ends() 
     story.until(async || story.received_by(ADA).len() == 2).await;
     assert!(!status(&story).await.contains(told));
     assert_eq!(story.received_by(ADA), ["ok", "ok"]);
+    story.end().await;
+}
+
+/// Promise (operation/empty-polls): A server that answers every poll at once with nothing is asked
+/// once a second, not without a pause.
+#[tokio::test]
+async fn a_server_that_never_waits_is_polled_once_a_second() {
+    let story = Story::begin().await;
+    let polls = |fake: &FakeTelegram| fake.calls().iter().filter(|method| *method == "getupdates").count();
+    let before = polls(&story.fake);
+    story.fake.fault("getUpdates", Fault::NoUpdates, 3);
+    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
+    for nth in 1..=3 {
+        story.fake.until(|fake| polls(fake) == before + nth).await;
+        story.settle().await;
+        assert_eq!(polls(&story.fake), before + nth, "no second has passed");
+        story.pass(secs(1)).await;
+    }
+    story.answered().await;
+    assert_eq!(story.received_by(ADA), ["ok"]);
     story.end().await;
 }
 

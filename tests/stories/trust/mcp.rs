@@ -558,6 +558,21 @@ async fn a_file_of_a_tool_without_space_is_named_and_not_kept() {
     story.end().await;
 }
 
+/// Proves: tools/server-failure
+#[tokio::test]
+async fn a_server_that_asks_without_reading_the_answers_is_disconnected() {
+    let fake = Fake::new("asks-on");
+    let story = with(&fake, "").await;
+    accept(&story, "fake__echo").await;
+    let broken = calls(&story, "fake__echo", json!({ "words": "ask" })).await;
+    assert!(broken.contains("Whether the call took effect is unknown"), "{broken}");
+    until(&story, |condition| condition.since.is_none() || condition.restarts == 1).await;
+    story.pass(Duration::from_secs(1)).await;
+    until(&story, |condition| condition.since.is_some()).await;
+    assert!(calls(&story, "fake__echo", json!({ "words": "again" })).await.contains("echo: again"));
+    story.end().await;
+}
+
 #[tokio::test]
 async fn a_message_without_end_is_dropped() {
     let fake = Fake::new("huge");

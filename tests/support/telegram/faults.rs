@@ -20,6 +20,8 @@ const ANY_SEND: &str = "";
 pub enum Fault {
     /// 409, as if another instance polled.
     Conflict,
+    /// A poll without updates, answered at once.
+    NoUpdates,
     /// 502 with a page of HTML.
     ServerError,
     /// The call takes effect, then the connection closes without an answer.
