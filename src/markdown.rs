@@ -4,12 +4,15 @@
 //! Invariants: no block holds a control, escape or invisible character; a [`TextStyle::link`] is a
 //! valid address whose text does not imitate another one; with [`LinkDisplay::SpelledOut`] there is
 //! no `link` at all and every address is spelled out. Text that Markdown would swallow (a reply
-//! that is only a link definition, `2*3*4`, `__init__`) stays as typed. Parsing is linear in the
+//! that is only a link definition, `2*3*4`, `__init__`, `\(x^2\)`) stays as typed. Emphasis works next
+//! to Chinese, Japanese and Korean punctuation, and `<br>` is a line break. Parsing is linear in the
 //! input and uses no recursion, at any depth of nesting.
 
 mod block_reader;
+mod break_tag;
 mod clean;
 pub mod flow;
+mod separators;
 
 use std::rc::Rc;
 
@@ -94,11 +97,12 @@ pub struct Block {
 /// Parses Markdown into blocks. Empty exactly if nothing visible was written.
 pub fn read(markdown: &str, links: LinkDisplay) -> Vec<Block> {
     let source = clean::limit_nesting(&strip_control(markdown));
-    let blocks = block_reader::read(&source, links);
-    if !blocks.is_empty() || is_blank(&source) {
+    let blocks = block_reader::read(&separators::insert(&source), links);
+    if !blocks.is_empty() {
         return blocks;
     }
-    vec![verbatim_block(source.trim())]
+    let typed = break_tag::replace(&source);
+    Some(verbatim_block(typed.trim())).filter(|_| !is_blank(&typed)).into_iter().collect()
 }
 
 /// Returns the words of Markdown without its marks, with addresses spelled out.

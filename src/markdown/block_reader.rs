@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd, TextMergeWithOffset};
 
+mod formula;
 mod inline;
-use inline::OpenLink;
+use inline::{LineBreak, OpenLink};
 
 use super::{Block, Body, LinkDisplay, Span, Table, TextStyle, is_blank, strip_control, verbatim_block};
 
@@ -27,8 +28,10 @@ pub(super) fn read(source: &str, links: LinkDisplay) -> Vec<Block> {
         .collect();
     definitions.sort_by_key(|(_, span)| span.start);
 
-    let mut reader = MarkdownParser { source, links, apart: true, ..MarkdownParser::default() };
-    for (event, range) in TextMergeWithOffset::new(events) {
+    let mut events: Vec<(Event<'_>, Range<usize>)> = events.collect();
+    let formulas = formula::restore_backslashes(source, &mut events);
+    let mut reader = MarkdownParser { source, links, formulas, apart: true, ..MarkdownParser::default() };
+    for (event, range) in TextMergeWithOffset::new(events.into_iter()) {
         reader.take(event, &range);
     }
     reader.flush();
@@ -48,6 +51,8 @@ struct ListItem {
 struct MarkdownParser<'s> {
     source: &'s str,
     links: LinkDisplay,
+    /// Positions in the source, in order.
+    formulas: Vec<Range<usize>>,
     blocks: Vec<Block>,
     quotes: usize,
     outermost: usize,
@@ -57,6 +62,8 @@ struct MarkdownParser<'s> {
     apart: bool,
     heading: usize,
     spans: Vec<Span>,
+    /// The line break that the text ends with.
+    last_break: Option<LineBreak>,
     bold: usize,
     italic: usize,
     strike: usize,
@@ -80,12 +87,12 @@ impl MarkdownParser<'_> {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(tag),
             Event::Text(text) => self.text(&text),
-            Event::Html(text) | Event::InlineHtml(text) => self.push(&text),
+            Event::Html(text) | Event::InlineHtml(text) => self.push_html(&text),
             Event::Code(text) => self.push_styled(&text, TextStyle { code: true, ..self.style() }),
             Event::InlineMath(text) => self.push(&format!("${text}$")),
             Event::DisplayMath(text) => self.push(&format!("$${text}$$")),
             Event::FootnoteReference(label) => self.push(&format!("[^{label}]")),
-            Event::SoftBreak | Event::HardBreak => self.push("\n"),
+            Event::SoftBreak | Event::HardBreak => self.end_line(),
             Event::Rule => {
                 self.flush();
                 self.add(Body::Rule);
@@ -197,9 +204,14 @@ impl MarkdownParser<'_> {
                 self.add(Body::Table(table));
             }
         }
+        self.last_break = None;
         let mut spans = std::mem::take(&mut self.spans);
-        if let Some(last) = spans.last_mut() {
+        while let Some(last) = spans.last_mut() {
             last.text.truncate(last.text.trim_end_matches('\n').len());
+            if !last.text.is_empty() {
+                break;
+            }
+            spans.pop();
         }
         if spans.iter().any(|span| !is_blank(&span.text)) {
             self.add(Body::Text { heading: self.heading, spans });
@@ -231,6 +243,7 @@ impl MarkdownParser<'_> {
     }
 
     fn close_cell(&mut self) {
+        self.last_break = None;
         let cell: String = self.spans.drain(..).map(|span| span.text).collect();
         if let Some(row) = self.table.as_mut().and_then(|table| table.rows.last_mut()) {
             row.push(cell.replace('\n', " ").trim().to_owned());

@@ -10,8 +10,9 @@ use std::rc::Rc;
 use pulldown_cmark::LinkType;
 use url::Url;
 
-use super::MarkdownParser;
-use crate::markdown::{LinkDisplay, Span, TextStyle, strip_control};
+use super::{MarkdownParser, formula};
+use crate::markdown::separators::encloses_cjk;
+use crate::markdown::{LinkDisplay, Span, TextStyle, break_tag, strip_control};
 
 /// Longer link texts are not used as link names.
 const MAX_WORDS: usize = 512;
@@ -23,19 +24,62 @@ pub(super) struct OpenLink {
     first_span: usize,
 }
 
+/// Origin of a line break. A line that ends with both has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineBreak {
+    Source,
+    Tag,
+}
+
 impl MarkdownParser<'_> {
     pub(super) fn push(&mut self, text: &str) {
         self.push_styled(text, self.style());
     }
 
     pub(super) fn push_styled(&mut self, text: &str, style: TextStyle) {
-        let text = strip_control(text);
+        let mut text = strip_control(text);
+        if self.last_break == Some(LineBreak::Tag) && !style.code {
+            text.drain(..text.len() - text.trim_start_matches(' ').len());
+        }
+        if text.is_empty() {
+            return;
+        }
+        self.last_break = None;
         let own_span = self.anchors.last().is_some_and(|anchor| anchor.first_span == self.spans.len());
         match self.spans.last_mut().filter(|last| !own_span && last.style == style) {
             Some(last) => last.text.push_str(&text),
-            None if text.is_empty() => {}
             None => self.spans.push(Span { text, style }),
         }
+    }
+
+    /// Ends a line where the source does.
+    pub(super) fn end_line(&mut self) {
+        if self.last_break != Some(LineBreak::Tag) {
+            self.push("\n");
+            self.last_break = Some(LineBreak::Source);
+        }
+    }
+
+    /// Adds HTML as typed, except for the line breaks in it.
+    pub(super) fn push_html(&mut self, html: &str) {
+        let mut rest = html;
+        while let Some((before, after)) = break_tag::split(rest) {
+            self.push(before);
+            self.break_line();
+            rest = after.strip_prefix('\n').unwrap_or(after);
+        }
+        self.push(rest);
+    }
+
+    fn break_line(&mut self) {
+        let style = self.style();
+        if let Some(last) = self.spans.last_mut().filter(|last| last.style == style) {
+            last.text.truncate(last.text.trim_end_matches(' ').len());
+        }
+        if self.last_break != Some(LineBreak::Source) && !self.spans.is_empty() {
+            self.push("\n");
+        }
+        self.last_break = Some(LineBreak::Tag);
     }
 
     pub(super) fn style(&self) -> TextStyle {
@@ -88,8 +132,12 @@ impl MarkdownParser<'_> {
         let literal = match typed {
             "~" => true,
             "__" => is_identifier(inside),
+            // Words of a script without spaces are no exponent.
+            "**" | "~~" => between && !encloses_cjk(inside),
             _ => between,
         };
+        let in_formula = |position| formula::contains(&self.formulas, position);
+        let literal = literal || in_formula(range.start) || in_formula(range.end.checked_sub(1)?);
         let end = self.source.get(..range.end.checked_sub(typed.len())?)?;
         let in_address = || ends_in_address(before) || (after.starts_with(is_operand) && ends_in_address(end));
         (literal || in_address()).then_some(typed)
