@@ -51,6 +51,13 @@ impl Cron {
     /// # Errors
     /// If the text is invalid, or matches no date.
     pub fn parse(text: &str) -> Result<Self, CronError> {
+        // The crate takes an empty item of a list for one that never comes, and looks for it through
+        // thousands of years.
+        let fields: Vec<&str> = text.split_whitespace().collect();
+        let with_gap = fields.iter().position(|field| field.split(',').any(str::is_empty));
+        if let Some(name) = with_gap.and_then(|at| FIELDS.get(at)) {
+            return Err(if fields.len() == FIELDS.len() { CronError::Field(name) } else { CronError::Form });
+        }
         let parser = CronParser::builder().seconds(Seconds::Disallowed).year(Year::Disallowed).build();
         let pattern = parser.parse(text.trim()).map_err(|_| invalid_part(&parser, text))?;
         let cron = Self { text: text.trim().into(), pattern: Arc::new(pattern) };
@@ -154,6 +161,9 @@ mod tests {
         for (text, wrong) in [
             ("30 25 * * *", CronError::Field("the hour (0 to 23)")),
             ("61 * * * *", CronError::Field("the minute (0 to 59)")),
+            (",  * *  * *", CronError::Field("the minute (0 to 59)")),
+            ("0 9,,10 * * *", CronError::Field("the hour (0 to 23)")),
+            ("0 9 * * 1,", CronError::Field("the day of the week (0 to 7)")),
             ("0 9 * * MOO", CronError::Field("the day of the week (0 to 7)")),
             ("0 9 * *", CronError::Form),
             ("every day", CronError::Form),
