@@ -186,7 +186,10 @@ impl Snippet {
         for (marked, piece) in rest.by_ref() {
             let text = shorten(piece, room.max(1));
             room = room.saturating_sub(text.chars().count());
-            shown.push(SnippetPiece { is_match: *marked, text });
+            match shown.last_mut().filter(|last| last.is_match && *marked) {
+                Some(last) => last.text.push_str(&text),
+                None => shown.push(SnippetPiece { is_match: *marked, text }),
+            }
             if room == 0 {
                 break;
             }
@@ -298,7 +301,7 @@ mod tests {
             ("the planets of plants", "plan", "the planets of plants"),
             ("кошку видел", "кошка", "**кошку** видел"),
             ("Straße 7", "strasse", "**Straße** 7"),
-            ("東京に行く", "東京", "**東****京**に行く"),
+            ("東京に行く", "東京", "**東京**に行く"),
             ("a *bold* claim", "claim", "a \\*bold\\* **claim**"),
         ];
         for (text, question, expected) in cases {

@@ -1,9 +1,9 @@
 //! Folding for search: both the indexed text and the query are folded, so that they match.
 //!
 //! SQLite's `unicode61` removes diacritics but does not handle letters such as `ø` or `ß`, and
-//! treats a run of Chinese or Japanese as one word. Here such letters become their plain spelling,
-//! and each ideograph or kana becomes a word, so that any part of a run is found. Porter stemming
-//! is left to the index.
+//! treats a run of Chinese or Thai as one word. Here such letters become their plain spelling, and
+//! each letter of a script without spaces becomes a word, so that any part of a run is found; so does
+//! each syllable of Korean, whose words grow endings. Porter stemming is left to the index.
 
 /// Returns the text as the search index stores it.
 pub fn fold(text: &str) -> String {
@@ -11,7 +11,8 @@ pub fn fold(text: &str) -> String {
         return text.to_owned();
     }
     let mut folded = String::with_capacity(text.len());
-    for c in text.chars() {
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
         match c {
             'ø' | 'Ø' => folded.push('o'),
             'ł' | 'Ł' => folded.push('l'),
@@ -25,6 +26,9 @@ pub fn fold(text: &str) -> String {
             c if is_unspaced_script(c) => {
                 folded.push(' ');
                 folded.push(c);
+                while let Some(mark) = letters.next_if(|next| is_mark(*next)) {
+                    folded.push(mark);
+                }
                 folded.push(' ');
             }
             c => folded.push(c),
@@ -46,16 +50,19 @@ pub fn under(place: &str, text: &str) -> String {
     placed
 }
 
-/// Returns whether the character belongs to a script written without spaces (ideographs, kana);
-/// each is a word of its own in the index.
+/// Returns whether each letter of the character's script is a word of its own in the index: those
+/// of Thai, Lao, Burmese and Khmer, kana and ideographs, and the syllables of Korean.
 fn is_unspaced_script(c: char) -> bool {
-    matches!(u32::from(c), 0x3040..=0x30FF | 0x3400..=0x4DBF | 0x4E00..=0x9FFF | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
+    matches!(u32::from(c), 0x0E01..=0x0E30 | 0x0E32..=0x0E33 | 0x0E40..=0x0E46 | 0x0E81..=0x0EB0 | 0x0EB2..=0x0EB3
+        | 0x0EC0..=0x0EC6 | 0x1000..=0x102A | 0x1780..=0x17B3 | 0x3040..=0x3096 | 0x309D..=0x30FF | 0x3400..=0x4DBF
+        | 0x4E00..=0x9FFF | 0xAC00..=0xD7A3 | 0xF900..=0xFAFF | 0x20000..=0x3FFFF)
 }
 
 /// Returns whether the character is a combining mark, which belongs to the word around it.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(u32::from(c), 0x0300..=0x036F | 0x0483..=0x0487 | 0x0591..=0x05BD | 0x0610..=0x061A | 0x064B..=0x065F
-        | 0x0900..=0x0903 | 0x093A..=0x094F | 0x0E31..=0x0E3A | 0x0E47..=0x0E4E)
+        | 0x0900..=0x0903 | 0x093A..=0x094F | 0x0E31 | 0x0E34..=0x0E3A | 0x0E47..=0x0E4E | 0x0EB1 | 0x0EB4..=0x0EBC
+        | 0x0EC8..=0x0ECE | 0x102B..=0x103E | 0x17B4..=0x17D3 | 0x3099..=0x309A)
 }
 
 #[cfg(test)]
@@ -65,6 +72,13 @@ mod tests {
     #[test]
     fn letters_that_are_not_diacritics_fold() {
         assert_eq!(fold("Tromsø Łódź Straße"), "Tromso lódź Strasse");
+    }
+
+    #[test]
+    fn each_letter_of_a_script_without_spaces_is_a_word_with_its_marks() {
+        assert_eq!(fold("東京"), " 東  京 ");
+        assert_eq!(fold("게임을"), " 게  임  을 ");
+        assert_eq!(fold("น้ำ"), " น้  ำ ");
     }
 
     #[test]

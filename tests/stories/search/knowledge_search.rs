@@ -41,8 +41,9 @@ fn uses(story: &Story) -> i64 {
     story.count("SELECT coalesce(sum(uses), 0) FROM entry_uses")
 }
 
-/// Promise (search/word-forms): Memory is found by any form of a word, in any script, even without
-/// an embedding model, and no query causes an error.
+/// Promise (search/word-forms): Memory is found by other forms of an English word, by each word of
+/// another language as it is written, and in Korean and in scripts without spaces by any part of a
+/// word, even without an embedding model; no query causes an error.
 #[tokio::test]
 async fn a_saved_fact_is_found_in_the_next_conversation_without_vectors() {
     let story = Story::begin().await;
@@ -63,7 +64,8 @@ async fn a_saved_fact_is_found_in_the_next_conversation_without_vectors() {
 #[tokio::test]
 async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
     let story = Story::begin().await;
-    for words in ["Кошка спит на печи", "我住在東京都", "Le café crème à Łódź"] {
+    for words in ["Кошка спит на печи", "我住在東京都", "Le café crème à Łódź", "오늘 게임을 했다"]
+    {
         story.model.calls("memory_save", json!({ "content": words })).says("Noted.");
         story.say(ADA, words).await;
     }
@@ -79,7 +81,8 @@ async fn no_question_is_an_error_and_a_word_of_any_script_is_found_by_itself() {
     }
     let failed = "SELECT group_concat(DISTINCT text) FROM steps WHERE kind = 'tool' AND failed = 1";
     assert_eq!(story.text(failed), "`query` is empty: give the words to look for.", "only without a question");
-    for (query, words) in [("Кошка", "на печи"), ("東京", "我住在東京都"), ("café", "crème"), ("Łódź", "Le café")]
+    for (query, words) in
+        [("Кошка", "на печи"), ("東京", "我住在東京都"), ("café", "crème"), ("Łódź", "Le café"), ("게임", "오늘")]
     {
         for (tool, arguments) in [
             ("memory_search", json!({ "query": query })),

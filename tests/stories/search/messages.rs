@@ -33,8 +33,9 @@ fn found(story: &Story, query: &str) -> Vec<String> {
     recall(story, OF_ADA, query, false).hits.iter().map(|hit| hit.text.open().0.to_string()).collect()
 }
 
-/// Promise (search/conversations): Earlier conversations and reflections are found by other forms
-/// of their words and without accents, in any script, by no one but you; every query is accepted.
+/// Promise (search/conversations): Earlier conversations and reflections are found without accents, by
+/// other forms of an English word, and in Korean and in scripts without spaces by any part of a word,
+/// by no one but you; every query is accepted.
 async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script(channel: TestChannel) {
     let story = channel.begin_story().await;
     let said = [
@@ -45,6 +46,8 @@ async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script(cha
         "東京タワーで会いましょう",
         "Встретимся на площади у фонтана.",
         "Smørrebrød & naïve façade",
+        "오늘 끝말잇기 게임을 했다",
+        "วันนี้ฉันไปตลาดน้ำอัมพวา",
     ];
     for text in said {
         story.say(ADA, text).await;
@@ -63,6 +66,9 @@ async fn words_are_found_by_their_stem_their_plain_letters_and_in_any_script(cha
         ("фонтана", 5),
         ("smorrebrod", 6),
         ("naive facade", 6),
+        ("게임", 7),
+        ("끝말", 7),
+        ("ตลาดน้ำ", 8),
     ] {
         assert_eq!(found(&story, query).first().map(String::as_str), Some(said[hit]), "{query}");
     }
