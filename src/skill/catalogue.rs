@@ -155,7 +155,14 @@ fn load(path: &Path, name: &str, stamps: &Stamps) -> Option<LoadResult> {
     let main = match stamps {
         Stamps::TooMany => return Some(Err(LoadFailure::from(wording::skill::FOLDER_TOO_LARGE.to_owned()))),
         Stamps::Failed(why) => return Some(Err(LoadFailure::from(wording::skill::cannot_list(why)))),
-        Stamps::All(_) => stamps.top().find(|file| file.eq_ignore_ascii_case(MAIN))?,
+        Stamps::All(all) => match stamps.top().find(|file| file.eq_ignore_ascii_case(MAIN)) {
+            Some(main) => main,
+            // Skills copied with the folder around them would be neither used nor missed.
+            None => {
+                let inner = all.iter().find_map(|(path, _)| path.strip_suffix(MAIN)?.strip_suffix('/'))?;
+                return Some(Err(LoadFailure::from(wording::skill::one_deeper(inner))));
+            }
+        },
     };
     if main != MAIN && !stamps.top().any(|file| file == MAIN) {
         return Some(Err(LoadFailure::from(wording::skill::MISSPELT.to_owned())));

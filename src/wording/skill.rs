@@ -20,6 +20,13 @@ pub const ODD_NAME: &str =
     "its name is blank, longer than 64 characters, or has characters that cannot be seen; rename it";
 /// Reason: the main file is not spelt `SKILL.md`.
 pub const MISSPELT: &str = "its main file must be named SKILL.md in exactly this spelling; rename it";
+/// Reason: the skill lies in a folder within the folder.
+pub fn one_deeper(inner: &str) -> String {
+    format!(
+        "the skill lies deeper, in {}; move that folder into the folder of the skills",
+        crate::text::shorten(inner, 80)
+    )
+}
 /// Reason: too many files and folders.
 pub const FOLDER_TOO_LARGE: &str =
     "it has far too many files and folders; move what is not part of the skill elsewhere";

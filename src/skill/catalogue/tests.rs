@@ -57,7 +57,9 @@ fn skill_folders_are_sorted_into_valid_broken_and_ignored() {
     let catalogue = home.shelf().look();
     let (skills, broken) = found(&catalogue);
     assert_eq!(skills, ["My Skill=my-skill", "a=a", "b=b"]);
-    assert_eq!(broken, ["blank", "bytes", "dangling", "link", "linked-file", "od\u{fffd}d", "spelling"]);
+    assert_eq!(broken, ["blank", "bytes", "dangling", "deep", "link", "linked-file", "od\u{fffd}d", "spelling"]);
+    let deep = catalogue.broken.iter().find(|broken| broken.folder == "deep").unwrap();
+    assert!(deep.why.contains("inner"), "{}", deep.why);
     assert_eq!(catalogue.skills["a"].manifest.description, "An old one.");
     assert_eq!(catalogue.skills["a"].content.len(), 2);
     assert_eq!(catalogue.skills["a"].digest, catalogue.skills["a"].content.digest());
