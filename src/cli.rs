@@ -171,6 +171,11 @@ enum CliCommand {
     Reflect(forward::Reflect),
     #[command(about = help("usage"))]
     Usage,
+    #[command(about = help("model"))]
+    Model {
+        /// Name of the model to ask first, or `forget-learned` to forget what was learned of the servers
+        name: Option<String>,
+    },
     #[command(about = help("resend"))]
     Resend {
         /// One delivery [default: all]
@@ -290,6 +295,7 @@ fn dispatch(command: CliCommand, globals: &Globals, printer: Printer) -> Result<
         }
         CliCommand::Reflect(command) => client::work(&command.line(), &paths()?, printer),
         CliCommand::Usage => forward(words(&["usage"])),
+        CliCommand::Model { name } => forward(["model".to_owned()].into_iter().chain(name).collect()),
         CliCommand::Resend { id } => {
             forward(words(&["resend"]).into_iter().chain(id.map(|id| id.to_string())).collect())
         }

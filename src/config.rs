@@ -293,6 +293,8 @@ pub struct Telegram {
     pub token: SecretString,
     /// Address of the Bot API; never ends in a slash.
     pub api_url: String,
+    /// Folder in which a local Bot API server keeps files, which it names by their paths.
+    pub files_dir: Option<PathBuf>,
     /// Delivery of updates: polling or webhook.
     pub delivery: TelegramDelivery,
 }

@@ -5,6 +5,7 @@
 //! through another bot, quoted from elsewhere), from which the gateway derives labels on admission.
 
 pub mod file_type;
+pub mod reaction;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -198,6 +199,8 @@ pub enum AttachedTextKind {
     Location,
     /// Text pasted into the page's field.
     Pasted,
+    /// Addresses behind words of the text, which its sender may have copied with them.
+    Link,
 }
 
 impl AttachedTextKind {
@@ -209,6 +212,7 @@ impl AttachedTextKind {
             Self::Poll => "poll",
             Self::Location => "location",
             Self::Pasted => "pasted",
+            Self::Link => "link",
         }
     }
 }

@@ -34,6 +34,7 @@
 pub mod embed;
 mod error;
 pub mod json_answer;
+pub mod learned;
 pub mod listing;
 pub mod offline;
 mod openai;
@@ -54,6 +55,7 @@ use crate::config::{self, Provider};
 
 pub use crate::config::Price;
 pub use embed::{Embedded, Embedder, EmbedderInfo};
+pub use learned::{Field, Learned, Server};
 pub use request::{
     AnswerFormat, Message, Purpose, Reply, Request, RequestPart, Role, Stop, ToolCall, ToolSpec, Usage, guess_tools,
 };
@@ -64,6 +66,11 @@ pub use thinking::ThinkingFilter;
 pub trait Model: Send + Sync {
     /// Returns the model's name, limits and price.
     fn info(&self) -> &ModelInfo;
+
+    /// Returns what its server has taught; `None` if there is none to learn from.
+    fn server(&self) -> Option<&Server> {
+        None
+    }
 
     /// Makes one call. Passes pieces of the answer's text to `live` as they arrive. Returns a
     /// complete reply or an error: an answer that was cut off is [`ModelError::Cut`], never a short
@@ -133,6 +140,9 @@ pub enum ModelError {
         /// Short description.
         what: String,
     },
+    /// The server said nothing for so long: retry, and wait longer.
+    #[error("The server said nothing for {} seconds", .0.as_secs())]
+    Silent(Duration),
     /// The answer broke off: retry.
     #[error("The answer broke off")]
     Cut,
@@ -151,8 +161,9 @@ pub enum ModelError {
     /// The key is wrong or may not use this model.
     #[error("The key is refused")]
     BadKey,
-    /// The provider rejects the request as invalid; a retry would not help.
-    #[error("The provider rejects the request: {0}")]
+    /// The provider rejects the request as invalid; a retry would not help. Holds the server's own
+    /// sentence, which is text from outside: it is shown to owners, and to nobody and nothing else.
+    #[error("The provider rejects the request{}", status_in(.0))]
     Rejected(String),
     /// Our own budget does not allow the call. Holds the code of that budget.
     #[error("Over budget: {0}")]
@@ -166,11 +177,25 @@ pub enum ModelError {
 impl ModelError {
     /// Returns true if the same call may succeed a little later.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::Later { .. } | Self::Cut)
+        matches!(self, Self::Later { .. } | Self::Silent(_) | Self::Cut)
     }
 
     /// Returns true if the model can answer no request at present.
     pub fn is_outage(&self) -> bool {
-        self.is_transient() || matches!(self, Self::NoCredit | Self::BadKey | Self::Rejected(_))
+        self.is_transient() || matches!(self, Self::NoCredit | Self::BadKey)
     }
+
+    /// Returns the error with the server's own sentence, for owners.
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Rejected(sentence) => format!("The provider rejects the request: {sentence}"),
+            other => other.to_string(),
+        }
+    }
+}
+
+/// The status at the beginning of a server's sentence.
+fn status_in(sentence: &str) -> String {
+    let status = sentence.split(':').next().filter(|status| status.starts_with("HTTP "));
+    status.map_or_else(String::new, |status| format!(" ({status})"))
 }

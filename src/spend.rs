@@ -12,6 +12,7 @@
 //! circuit breaker; what a person is told is the engine's business.
 
 mod budget; // worst-case cost of a call, and the limits
+mod learning; // what the models' servers taught
 mod ledger; // reserves a call or refuses it, and settles it
 mod model_pool; // retries, fallback, circuit breaker
 mod transcription; // voice notes

@@ -75,7 +75,7 @@ pub use erasure::{
     ErasurePlan, ErasureRow, ErasureState, FORGOT, JournalMatches, NewErasure, OldContent, Paraphrases,
     RemainingMatches, UNCUT,
 };
-pub use error::{DiskFull, DiskSpace, OpenError, is_full};
+pub use error::{DiskFull, DiskSpace, OpenError, is_full, is_locked};
 pub use extractions::{
     Category, Correction, ExtractedItems, Extraction, ExtractionCause, ExtractionState, Fact, KnownCorrection, Layer,
 };

@@ -62,6 +62,19 @@ pub fn defuse(text: &str, name: &str) -> String {
     defused
 }
 
+/// Returns whether a text begins with a command: a slash and a name (`/new`, `/new@some_bot`). A path, a comment or a lone slash is
+/// none.
+pub fn is_command(text: &str) -> bool {
+    let Some(first) = text.strip_prefix('/').and_then(|rest| rest.split(char::is_whitespace).next()) else {
+        return false;
+    };
+    let is_name = |name: &str| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))
+    };
+    first.split_once('@').map_or(is_name(first), |(name, bot)| is_name(name) && !bot.contains('/'))
+}
+
 /// The maximum length of an emoji in bytes.
 const LONGEST_EMOJI: usize = 16;
 
@@ -198,6 +211,29 @@ pub fn escape_markdown(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_command_is_a_slash_and_a_name() {
+        for text in ["/new", "/new thing", "/Status@some_bot", "/a-b_c\nmore", "/nonsense"] {
+            assert!(is_command(text), "{text}");
+        }
+        for text in [
+            "/usr/bin/foo",
+            "/",
+            "/ root",
+            "//x",
+            "/7up",
+            "/ä",
+            "/who?",
+            " /new",
+            "/etc/passwd@host",
+            "new",
+            "",
+            "/a@b/c",
+        ] {
+            assert!(!is_command(text), "{text}");
+        }
+    }
 
     #[test]
     fn plain_text_is_no_markup() {

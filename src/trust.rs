@@ -94,6 +94,11 @@ impl Source {
         Self::new("import", &id.to_string())
     }
 
+    /// What a model's server says of a request.
+    pub fn model_server() -> Self {
+        Self::new("model-server", "")
+    }
+
     /// Text of unknown origin.
     pub fn unknown() -> Self {
         Self::new("unknown", "")

@@ -18,6 +18,7 @@ pub mod heartbeat; // items of HEARTBEAT.md
 pub mod import; // archives of other programs
 pub mod knowledge; // results of the knowledge tools
 pub mod language; // languages of people, and the catalogue of their sentences
+pub mod learned; // what was learned of the models' servers
 pub mod memory; // /memory, /remember, /promote
 pub mod offline; // the offline model
 pub mod page; // the page in the browser

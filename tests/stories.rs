@@ -94,6 +94,8 @@ mod power_cut;
 mod prompt_prefix;
 #[path = "stories/conversation/reactions.rs"]
 mod reactions;
+#[path = "stories/conversation/refusals.rs"]
+mod refusals;
 #[path = "stories/conversation/restart.rs"]
 mod restart;
 #[path = "stories/conversation/sent.rs"]

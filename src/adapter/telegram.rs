@@ -17,6 +17,7 @@ mod rate_limits; // chats that wait after a 429
 mod send; // sending, and the meaning of each refusal
 mod webhook; // updates that Telegram pushes
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -57,6 +58,7 @@ const TYPING_INTERVAL: Duration = Duration::from_secs(4);
 /// One Telegram bot.
 pub struct Telegram {
     api: BotApi,
+    files_dir: Option<PathBuf>,
     clock: Arc<dyn Clock>,
     rate_limits: RateLimits,
     /// Receives the updates, if a webhook is configured.
@@ -86,6 +88,7 @@ impl Telegram {
         };
         Ok(Self {
             api,
+            files_dir: config.files_dir.clone(),
             clock,
             rate_limits: RateLimits::default(),
             webhook,
@@ -294,7 +297,7 @@ impl Adapter for Telegram {
     }
 
     async fn fetch(&self, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
-        send::fetch(&self.api, reference, max).await
+        send::fetch(&self.api, self.files_dir.as_deref(), reference, max).await
     }
 
     async fn register_menu(&self, commands: &[MenuEntry], peers: &[(String, Role)]) {

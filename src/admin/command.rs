@@ -180,6 +180,8 @@ pub enum Action {
     Reflect(ReflectionRequest),
     /// Sets the preferred model.
     PreferModel(String),
+    /// Forget what was learned of the models' servers.
+    ForgetLearned,
     /// Accepts an MCP tool as it was shown.
     AcceptTool {
         /// Name of the tool.

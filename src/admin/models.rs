@@ -6,6 +6,7 @@ use super::ReportsAdmin;
 use super::answer::{Answer, Render, RenderContext, ShownLabel, plain};
 use crate::config::Price;
 use crate::wording::command as says;
+use crate::wording::learned as of_servers;
 
 /// The setting that holds the preference, which is applied again after a restart.
 pub const PREFERRED_MODEL: &str = "model";
@@ -22,6 +23,7 @@ impl ReportsAdmin<'_> {
                 is_resting: pool.is_resting(place),
                 price: info.price,
                 context: info.context_window,
+                learned: pool.learned(place),
             })
         };
         ModelsReport { models: pool.order().into_iter().filter_map(entry).collect() }
@@ -38,6 +40,14 @@ impl ReportsAdmin<'_> {
         self.journal.write("prefer a model", move |tx| tx.settings().set_fact(PREFERRED_MODEL, &chosen)).await?;
         let now_first = plain(&self.model_in_use().unwrap_or_default());
         Ok(Answer::ours(says::preferred(&now_first), self.models().data()))
+    }
+
+    /// Forgets what was learned of the models' servers.
+    pub async fn forget_learned(&self) -> anyhow::Result<Answer> {
+        for pool in [&self.engine.chat, &*self.engine.background] {
+            pool.forget_learned().await?;
+        }
+        Ok(Answer::ours(of_servers::FORGOTTEN.to_owned(), self.models().data()))
     }
 
     /// The model that is asked first.
@@ -63,20 +73,20 @@ pub struct ModelEntry {
     pub price: Option<Price>,
     /// Context window in tokens.
     pub context: u64,
+    /// What was learned of its server.
+    pub learned: Vec<String>,
 }
 
 impl ModelsReport {
     fn in_words(&self) -> String {
-        let lines: Vec<String> = self.names().map(|(place, name)| says::model(&plain(name), place == 0)).collect();
+        let line = |(place, model): (usize, &ModelEntry)| says::model(&plain(&model.name), place == 0, &model.learned);
+        let lines: Vec<String> = self.models.iter().enumerate().map(line).collect();
         says::models(&lines.join("\n"))
     }
 
     fn data(&self) -> Value {
-        self.names().map(|(place, name)| json!({ "name": name, "preferred": place == 0 })).collect()
-    }
-
-    fn names(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.models.iter().map(|model| &*model.name).enumerate()
+        let entry = |(place, model): (usize, &ModelEntry)| json!({ "name": model.name, "preferred": place == 0, "learned": model.learned });
+        self.models.iter().enumerate().map(entry).collect()
     }
 }
 

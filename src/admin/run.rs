@@ -215,8 +215,7 @@ impl Admin {
         let answer = match action {
             Action::New => Ok(Answer::ours(says::NEW.in_language(language), json!({}))),
             Action::Stop => self.stop(origin.person()?).await,
-            // An answer took effect on admission (`gateway::admission::consent`), in the chat where
-            // the question was asked.
+            // It took effect on admission (`gateway::admission::consent`), in the chat of the question.
             Action::Yes(..) | Action::No(_) => Ok(Answer::refusal(says::ANSWER_WHERE_ASKED.in_language(language))),
             Action::Resend(id) => reports.resend(origin.only(), id, language).await,
             Action::CancelReminder(id) => self.jobs().cancel_reminder(origin.person()?, id, language).await,
@@ -228,6 +227,7 @@ impl Admin {
                 None => self.jobs().reflect_now(&request).await,
             },
             Action::PreferModel(name) => reports.prefer(&name).await,
+            Action::ForgetLearned => reports.forget_learned().await,
             Action::AcceptTool { name, hash, word, marks } => reports.accept_tool(&name, &hash, &word, &marks).await,
             Action::RepairKnowledge => {
                 let repaired = memory_files.knowledge(RepairMode::Repair).await?;

@@ -23,7 +23,7 @@ use crate::store::{Conversation, Db, Tx};
 use crate::time::Timestamp;
 use crate::tool::mcp::Condition;
 use crate::tool::skill_policy::SkillPolicy;
-use crate::trust::{Label, Scope};
+use crate::trust::{Label, Labelled, Scope, Source};
 use crate::wording::turn::budget;
 use crate::wording::why::all_in_words;
 use crate::wording::{
@@ -51,6 +51,8 @@ pub struct StatusReport {
     pub model: Option<String>,
     /// Since when the model does not answer, and why.
     pub outage: Option<(Timestamp, Sentence)>,
+    /// When the newest request was refused, and the server's own sentence; only for owners.
+    pub refusal: Option<(Timestamp, String)>,
     /// The budget that leaves no room for an answer to the reader.
     used_up: Option<String>,
     /// Sources and skills that the reader's own open conversation has read and loaded.
@@ -162,6 +164,7 @@ impl ReportsAdmin<'_> {
             streams,
             model: self.model_in_use(),
             outage: self.engine.outage(),
+            refusal: self.engine.chat.refusal().filter(|_| only.is_none()),
             used_up,
             program: if only.is_some() { None } else { Some(self.program_status().await?) },
         })
@@ -285,6 +288,11 @@ impl Render for StatusReport {
         }
         let outage = self.outage.map(|(since, why)| (context.near(since), why.in_language(language)));
         lines.push(says::status_model(language, &plain(self.model.as_deref().unwrap_or_default()), outage));
+        lines.extend(self.refusal.as_ref().map(|(at, why)| {
+            let why = server_words(why);
+            let why: &String = shown.words(&why);
+            says::status_refusal(language, &context.near(*at), &plain(why))
+        }));
         lines.extend(self.used_up.as_deref().map(|which| says::used_up(language, which)));
         lines.extend(program.map(|program| says::left(language, program.budget.all.micros, program.budget.all.tokens)));
         lines.join("\n")
@@ -354,6 +362,11 @@ fn heartbeat_line(heartbeat: &HeartbeatStatus, context: &RenderContext<'_>) -> S
     let last = heartbeat.ran_at.map(|at| context.near(at));
     let next = heartbeat.next_at.map(|at| context.upcoming(at));
     says_of_time::heartbeat_status(&heartbeat.person, last.as_deref(), next.as_deref())
+}
+
+/// What a model's server said, as text from outside.
+fn server_words(said: &str) -> Labelled<String> {
+    Labelled::new(said.to_owned(), Label::untrusted(Source::model_server()), Scope::Shared)
 }
 
 fn stream_line(stream: &StreamStatus, context: &RenderContext<'_>) -> String {

@@ -1,6 +1,7 @@
 //! Tests a model and the channels with real requests, within ten seconds, and reports the result in
 //! a sentence.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,10 +11,12 @@ use crate::adapter::PollError;
 use crate::adapter::signal::{DaemonProbe, Signal};
 use crate::adapter::telegram::{BotInfo, Telegram};
 use crate::config::{self, SignalEndpoint};
-use crate::model::{self, ModelError, NullSink, Purpose, Request, Role};
+use crate::model::{
+    self, AnswerFormat, Field, Message, ModelError, NullSink, Purpose, Request, RequestPart, Role, ToolSpec,
+};
 use crate::time::SystemClock;
 use crate::time::clock::real_sleep;
-use crate::trust::Scope;
+use crate::trust::{Labelled, Scope, WrongScope};
 use crate::wording;
 use crate::wording::cli as says;
 use crate::wording::search as of_meaning;
@@ -40,7 +43,7 @@ impl ProbeProblem {
 
 /// Asks a model for one word.
 pub async fn model(config: &config::Model) -> Result<(), ProbeProblem> {
-    ask_model(config).await.map_err(|error| ProbeProblem::new(error.to_string(), fix_of(&error)))
+    ask_model(config).await.map_err(|error| ProbeProblem::new(error.in_full(), fix_of(&error)))
 }
 
 /// Does the same, and returns the model's own error.
@@ -56,10 +59,87 @@ pub async fn ask_model(config: &config::Model) -> Result<(), ModelError> {
     }
 }
 
+/// A part of the protocol that not every server has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelPart {
+    /// Calls of tools.
+    Tools,
+    /// Answers in JSON.
+    Json,
+    /// Pictures.
+    Pictures,
+}
+
+/// Asks a model with tools, in JSON and with a picture, if it is configured to take one. Returns what
+/// came of each: an error is one of its server, and one that only leaves the part out is `Rejected`.
+pub async fn model_parts(config: &config::Model) -> Vec<(ModelPart, Result<(), ModelError>)> {
+    let Ok(model) = model::build(config) else { return Vec::new() };
+    let mut tried = Vec::new();
+    for (part, field) in
+        [(ModelPart::Tools, Field::Tools), (ModelPart::Json, Field::JsonMode), (ModelPart::Pictures, Field::Pictures)]
+    {
+        if part == ModelPart::Pictures && !config.images {
+            continue;
+        }
+        let Ok(request) = request_with(part) else { continue };
+        let answered = tokio::select! {
+            answered = model.call(&request, &NullSink) => answered.map(drop),
+            () = real_sleep(TIMEOUT) => Err(ModelError::Silent(TIMEOUT)),
+        };
+        let is_left_out = model.server().is_some_and(|server| !server.learned().sends(field));
+        let refused = || ModelError::Rejected(says::PART_REFUSED.to_owned());
+        tried.push((part, answered.and_then(|()| if is_left_out { Err(refused()) } else { Ok(()) })));
+    }
+    tried
+}
+
+fn request_with(part: ModelPart) -> Result<Request, WrongScope> {
+    let request = Request::new(Scope::Shared, Purpose::Chat).with_max_output(MAX_TOKENS);
+    let mut request = match part {
+        ModelPart::Json => request.with_format(AnswerFormat::Json(r#"{"type":"object","properties":{"ready":{"type":"boolean"}},"required":["ready"],"additionalProperties":false}"#)),
+        ModelPart::Tools => {
+            let schema = serde_json::json!({ "type": "object", "properties": { "word": { "type": "string" } } });
+            let (name, description) = ("say_ready".to_owned(), says::PROBE_TOOL.to_owned());
+            request.with_tools(Arc::from([ToolSpec { name, description, schema }]))
+        }
+        ModelPart::Pictures => request,
+    };
+    let words = if part == ModelPart::Json { says::PROBE_JSON } else { says::PROBE };
+    let mut question = Message::of(Role::User, wording::own(words, Scope::Shared));
+    if part == ModelPart::Pictures {
+        let image = RequestPart::Image { mime: Arc::from("image/png"), bytes: Arc::from(grey_square()) };
+        question.push(Labelled::new(image, wording::own(words, Scope::Shared).label().clone(), Scope::Shared));
+    }
+    request.push(Arc::new(question))?;
+    Ok(request)
+}
+
+/// A PNG of 64 by 64 grey pixels: some models take no smaller picture.
+fn grey_square() -> Vec<u8> {
+    const SIDE: u8 = 64;
+    let row = [&[0_u8][..], &[128; SIDE as usize][..]].concat();
+    let mut pixels = flate2::write::ZlibEncoder::new(Vec::new(), flate2::Compression::fast());
+    let _ = (0..SIDE).try_for_each(|_| pixels.write_all(&row));
+    let header = [0, 0, 0, SIDE, 0, 0, 0, SIDE, 8, 0, 0, 0, 0];
+    let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
+    for (kind, data) in
+        [(b"IHDR", header.to_vec()), (b"IDAT", pixels.finish().unwrap_or_default()), (b"IEND", Vec::new())]
+    {
+        let mut sum = flate2::Crc::new();
+        sum.update(kind);
+        sum.update(&data);
+        png.extend(u32::try_from(data.len()).unwrap_or_default().to_be_bytes());
+        png.extend(kind);
+        png.extend(&data);
+        png.extend(sum.sum().to_be_bytes());
+    }
+    png
+}
+
 /// Returns what to do about an error of a model.
 pub fn fix_of(error: &ModelError) -> &'static str {
     match error {
-        ModelError::Later { .. } | ModelError::Cut => says::FIX_MODEL_AWAY,
+        ModelError::Later { .. } | ModelError::Silent(_) | ModelError::Cut => says::FIX_MODEL_AWAY,
         ModelError::BadKey => says::FIX_MODEL_KEY,
         ModelError::NoCredit => says::FIX_MODEL_CREDIT,
         ModelError::TooLong
@@ -83,7 +163,7 @@ pub async fn embedding(config: &config::Embedding) -> Result<usize, ProbeProblem
             ModelError::NoCredit => says::FIX_MODEL_CREDIT,
             _ => of_meaning::FIX_REQUEST,
         };
-        ProbeProblem::new(error.to_string(), fix)
+        ProbeProblem::new(error.in_full(), fix)
     })?;
     Ok(embedded.vectors.first().map_or(0, Vec::len))
 }

@@ -25,8 +25,9 @@ pub fn telegram(reader: &mut ConfigReader<'_>) -> Option<Telegram> {
     let problem = ValueError::new("This is no token of a Telegram bot", fix);
     let token = reader.need_secret(at, "token", is_bot_token, problem);
     let api_url = reader.get(at, "api_url", models::address);
+    let files_dir = reader.is_written(at, "files_dir").then(|| reader.folder(at, "files_dir"));
     let delivery = telegram_delivery(reader, at);
-    Some(Telegram { token: token?, api_url: api_url?, delivery: delivery? })
+    Some(Telegram { token: token?, api_url: api_url?, files_dir, delivery: delivery? })
 }
 
 fn telegram_delivery(reader: &mut ConfigReader<'_>, at: &str) -> Option<TelegramDelivery> {

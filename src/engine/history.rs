@@ -14,7 +14,7 @@ use std::sync::Arc;
 use crate::config::Placement;
 use crate::id::{ConversationId, TurnId};
 use crate::model::{Message, Request, RequestPart, Role, ToolSpec};
-use crate::store::{Db, StepKind, StepRow, TurnState};
+use crate::store::{Db, StepKind, StepRow, TurnState, UnansweredReason};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
 
@@ -34,6 +34,28 @@ pub struct Exchange {
     context: Text,
 }
 
+impl Exchange {
+    /// Leaves calls and their results out. Returns the number of tokens saved.
+    fn drop_calls(&mut self) -> u64 {
+        let before = self.tokens;
+        self.messages = self.messages.iter().filter_map(without_calls).collect();
+        self.tokens = self.messages.iter().map(|message| message.estimate_tokens()).sum();
+        before.saturating_sub(self.tokens)
+    }
+}
+
+/// Returns a message without calls and results; `None` if nothing else is in it.
+fn without_calls(message: &Arc<Message>) -> Option<Arc<Message>> {
+    let is_call =
+        |part: &Labelled<RequestPart>| matches!(part.open().0, RequestPart::Call { .. } | RequestPart::Result { .. });
+    if !message.parts().iter().any(is_call) {
+        return Some(Arc::clone(message));
+    }
+    let mut kept = Message::new(message.role());
+    message.parts().iter().filter(|part| !is_call(part)).for_each(|part| kept.push(part.clone()));
+    (!kept.parts().is_empty()).then(|| Arc::new(kept))
+}
+
 /// Exchanges of one conversation that fit in the budget.
 #[derive(Debug)]
 pub struct History {
@@ -45,6 +67,8 @@ pub struct History {
     tokens: u64,
     shape: HistorySettings,
     left_out: usize,
+    /// True if calls and their results are not shown.
+    has_no_calls: bool,
     /// Deletion revision of the conversation when it was loaded.
     pub revision: i64,
     /// Number of decided questions when it was loaded: a decision changes the results of calls.
@@ -89,6 +113,7 @@ impl History {
             exchanges: VecDeque::new(),
             shape,
             left_out: 0,
+            has_no_calls: false,
             revision: db.redaction().revision_of(conversation)?,
             decided: db.questions().decided_in(conversation)?,
             last_turn: None,
@@ -117,7 +142,10 @@ impl History {
     /// Appends a finished turn, and drops the oldest ones if the budget requires it.
     pub fn append(&mut self, record: &TurnRecord) {
         let HistorySettings { zone, budget, placement } = self.shape;
-        let exchange = exchange(record, zone, placement);
+        let mut exchange = exchange(record, zone, placement);
+        if self.has_no_calls {
+            exchange.drop_calls();
+        }
         self.shown.show(exchange.context.open().0);
         self.last_turn = Some(record.turn.id);
         self.addresses.add(record);
@@ -139,6 +167,19 @@ impl History {
         // A section may have been dropped with its exchange.
         self.shown = ContextSections::default();
         self.exchanges.iter().for_each(|exchange| self.shown.show(exchange.context.open().0));
+    }
+
+    /// Leaves calls and their results out from now on. Returns false if none was shown.
+    pub fn drop_calls(&mut self) -> bool {
+        let saved: u64 = self.exchanges.iter_mut().map(Exchange::drop_calls).sum();
+        self.tokens = self.tokens.saturating_sub(saved);
+        self.has_no_calls |= saved > 0;
+        saved > 0
+    }
+
+    /// Has it loaded again for the next step, with all calls.
+    pub fn reload(&mut self) {
+        self.revision = -1;
     }
 
     /// Display settings.
@@ -197,7 +238,10 @@ impl History {
 /// which only the mention stays.
 fn exchange(record: &TurnRecord, zone: Zone, placement: Placement) -> Exchange {
     let mut messages = vec![Arc::new(context::question(record, zone, &[], placement))];
-    messages.extend(answered(&record.steps, record.turn.scope, None));
+    // What a server refused once would be refused again.
+    if record.turn.reason != UnansweredReason::Refused.as_str() {
+        messages.extend(answered(&record.steps, record.turn.scope, None));
+    }
     if record.turn.state != TurnState::Done {
         let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));

@@ -567,7 +567,7 @@ impl Engine {
     /// Context budget of the first model of a pool.
     pub(super) fn context_budget(&self, pool: &ModelPool) -> ContextBudget {
         let first = pool.order().first().copied().unwrap_or_default();
-        ContextBudget::of(pool.info(first), pool.token_ratio(first))
+        ContextBudget::of(pool.info(first).as_ref(), pool.token_ratio(first))
     }
 
     /// Maximum size of the material of a background question, in estimated tokens: at most that
@@ -575,7 +575,7 @@ impl Engine {
     /// model may be asked.
     pub(super) fn material(&self, answer: u64, most: u64) -> u64 {
         let pool = &*self.background;
-        let of = |index| ContextBudget::of(pool.info(index), pool.token_ratio(index)).material(answer, most);
+        let of = |index| ContextBudget::of(pool.info(index).as_ref(), pool.token_ratio(index)).material(answer, most);
         (0..pool.len()).map(of).min().unwrap_or_default()
     }
 

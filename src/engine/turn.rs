@@ -18,7 +18,9 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use self::joining::FirstWord;
-use self::reply::{answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, store_result, why_away};
+use self::reply::{
+    answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, refused, store_result, why_away,
+};
 use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
 use super::history::{self, History};
@@ -27,7 +29,7 @@ use super::{Engine, OUTAGE, Watcher, addresses, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
 use crate::message::file_type;
-use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role};
+use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
 use crate::store::{ConversationKind, GrantRow, NewStep, Node, StepKind, StepRow, TurnRow, UnansweredReason, vouched};
 use crate::time::{Backoff, Timestamp};
@@ -341,7 +343,7 @@ impl<'a> Turn<'a> {
                 })
             })
             .await?;
-        let mut too_long = false;
+        let (mut too_long, mut is_wider, mut has_written_call) = (false, false, false);
         loop {
             let on_behalf = SpendCause { turn: Some(self.row.id), person: self.row.person };
             let word = FirstWord::new(&*self.watcher);
@@ -353,7 +355,21 @@ impl<'a> Turn<'a> {
                     return Ok(AfterAsking::TakenIn);
                 }
             };
+            self.models().take_told().into_iter().for_each(|address| self.engine.channels.posted(address));
             match reply {
+                Ok(Reply { written_call: Some(tool), .. }) if !has_written_call => {
+                    has_written_call = true;
+                    let words = wording::own(wording::prompt::call_as_tool(&tool), scope);
+                    request.push(Arc::new(Message::of(Role::User, words)))?;
+                }
+                // Thinking used up the limit.
+                Ok(reply) if reply.is_blank() && reply.stop == Stop::Length && !is_wider => {
+                    is_wider = true;
+                    request = request.with_wider_output();
+                }
+                Ok(reply) if reply.written_call.is_some() => {
+                    return self.store_reply(step, &request, &record, reply.without_text()).await;
+                }
                 Ok(reply) => return self.store_reply(step, &request, &record, reply).await,
                 // The window is smaller than assumed: retry once, with the history cut to its
                 // newest exchange.
@@ -361,6 +377,10 @@ impl<'a> Turn<'a> {
                     too_long = true;
                     self.history.shrink(0);
                     record = self.with_context(record).await?;
+                    request = self.request(&record, pictures)?;
+                }
+                // Perhaps something in earlier exchanges is refused, and would be in each request.
+                Err(ModelError::Rejected(_)) if self.history.drop_calls() => {
                     request = self.request(&record, pictures)?;
                 }
                 Err(error) => {
@@ -455,6 +475,13 @@ impl<'a> Turn<'a> {
             ModelError::AboveLimit(setting) => wording::turn::above_limit(language, setting),
             ModelError::Refused => wording::turn::REFUSED.in_language(language),
             ModelError::TooLong => wording::turn::TOO_LONG.in_language(language),
+            ModelError::Rejected(why) => {
+                // What was left out was not the cause.
+                self.history.reload();
+                let told = refused(&self.inputs.party, self.inputs.language, why);
+                self.give_up_with(UnansweredReason::Refused, told).await?;
+                return Ok(TurnOutcome::Over);
+            }
             _ => return self.wait_for_model(error).await,
         };
         self.give_up(UnansweredReason::NoAnswer, sentence).await?;
@@ -499,10 +526,13 @@ impl<'a> Turn<'a> {
 
     /// Ends the turn without an answer and posts the reason.
     async fn give_up(&mut self, reason: UnansweredReason, sentence: impl Into<ProgramText>) -> anyhow::Result<()> {
+        self.give_up_with(reason, wording::own(sentence, self.row.scope)).await
+    }
+
+    async fn give_up_with(&mut self, reason: UnansweredReason, notice: Text) -> anyhow::Result<()> {
         self.watcher.over();
         let now = self.engine.clock.now();
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
-        let notice = wording::own(sentence, row.scope);
         self.engine
             .journal
             .write("give a turn up", move |tx| {

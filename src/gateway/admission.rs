@@ -19,9 +19,10 @@ use crate::admin::command;
 use crate::admin::owner_notice::{self, OwnerNotice};
 use crate::config::Groups;
 use crate::id::{AddressId, InboxId, PersonId, StreamId};
-use crate::message::{ChatKind, Event, FileKind, Inbound, MessageContent, RemoteFile, TextOrigin};
+use crate::message::{ChatKind, Event, FileKind, Inbound, MessageContent, RemoteFile, TextOrigin, chat_of};
 use crate::people::{Address, Person, Role};
 use crate::store::{InboxItem, InboxOutcome, MessageKind, NewOutbox, OutboxKind, StoredMessage, Tx};
+use crate::text;
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Scope, Source};
 use crate::wording::{self, Language, ProgramText, Sentence, gateway};
@@ -325,7 +326,11 @@ fn identify_sender(item: &Item<'_>) -> anyhow::Result<Option<(AddressId, Person)
         }
         (None, None) => None,
     };
-    let Some((address, id)) = known else { return Ok(None) };
+    let Some((mut address, id)) = known else { return Ok(None) };
+    if item.inbound.peer != item.inbound.sender && chat_of(&item.inbound.peer) == item.inbound.sender {
+        // A topic of their chat, where the answer is awaited.
+        address = addresses.link(&item.address_of(&item.inbound.peer), Some(id), item.now)?;
+    }
     Ok(item.tx.people().person(id)?.map(|person| (address, person)))
 }
 
@@ -363,7 +368,7 @@ fn is_command(content: &MessageContent) -> bool {
     content.origin == TextOrigin::Typed
         && content.files.is_empty()
         && content.arrived.is_empty()
-        && content.text.starts_with('/')
+        && text::is_command(&content.text)
 }
 
 fn digest(raw: &str) -> String {

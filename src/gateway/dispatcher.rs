@@ -1,7 +1,7 @@
 //! Registry shared by intake, delivery and live view: the connected adapters and one delivery queue
 //! per address.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use futures::FutureExt;
@@ -16,7 +16,7 @@ use crate::memory::Workspace;
 use crate::message::{ChannelKind, Health, StartWay};
 use crate::people::{Address, Person};
 use crate::review::OutboxNotifier;
-use crate::store::Journal;
+use crate::store::{Journal, is_full, is_locked};
 use crate::time::Clock;
 use crate::time::clock::WakeupSender;
 use crate::time::task::lock;
@@ -41,7 +41,7 @@ pub struct Dispatcher {
     /// Called with the stream in which a question was delivered.
     questions: Mutex<Option<StreamCallback>>,
     /// Adapters whose messages cannot be stored at the moment.
-    blocked: Mutex<HashSet<&'static str>>,
+    blocked: Mutex<HashMap<&'static str, &'static str>>,
     blocked_changed: Notify,
     /// People who gained access, for observers of the program.
     newcomers: broadcast::Sender<AccessGranted>,
@@ -61,8 +61,19 @@ pub struct AccessGranted {
 pub enum StorageState {
     /// Messages are stored.
     Works,
-    /// Messages cannot be stored.
-    Fails,
+    /// Messages cannot be stored, with the reason for people.
+    Fails(&'static str),
+}
+
+impl StorageState {
+    /// Returns the state after that failure.
+    pub fn after(error: &anyhow::Error) -> Self {
+        Self::Fails(match error {
+            error if is_full(error) => crate::wording::gateway::NOT_STORED_FULL,
+            error if is_locked(error) => crate::wording::gateway::NOT_STORED_LOCKED,
+            _ => crate::wording::gateway::NOT_STORED,
+        })
+    }
 }
 
 /// Queue of one address. Every sender locks `sending`, so a streamed reply and a finished one never
@@ -154,8 +165,8 @@ impl Dispatcher {
     pub fn set_storage_state(&self, adapter: &'static str, state: StorageState) {
         let mut blocked = lock(&self.blocked);
         let has_changed = match state {
-            StorageState::Works => blocked.remove(adapter),
-            StorageState::Fails => blocked.insert(adapter),
+            StorageState::Works => blocked.remove(adapter).is_some(),
+            StorageState::Fails(why) => blocked.insert(adapter, why) != Some(why),
         };
         if has_changed {
             self.blocked_changed.notify_one();
@@ -238,8 +249,8 @@ impl Channels for Dispatcher {
         let blocked = lock(&self.blocked).clone();
         let state = |adapter: Arc<dyn Adapter>| {
             let mut health = adapter.health();
-            if blocked.contains(adapter.name()) {
-                health.problem = Some(crate::wording::gateway::NOT_STORED.to_owned());
+            if let Some(why) = blocked.get(adapter.name()) {
+                health.problem = Some((*why).to_owned());
             }
             (adapter.name().to_owned(), health)
         };

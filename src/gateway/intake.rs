@@ -115,15 +115,8 @@ impl Intake {
                     continue;
                 }
             };
-            let asked_at = self.clock.now();
             let trouble = match self.adapter.next(cursor.as_deref()).await {
-                Ok(batch) => {
-                    // A server that has nothing to say and does not wait would be asked without end.
-                    if batch.items.is_empty() && self.clock.now().since(asked_at) < RECEIVE_RETRY.first {
-                        self.pause(self.clock.busy(), RECEIVE_RETRY.first).await;
-                    }
-                    return Some(batch);
-                }
+                Ok(batch) => return Some(batch),
                 Err(PollError::Closed) => return None,
                 Err(trouble) => trouble,
             };
@@ -157,7 +150,7 @@ impl Intake {
             }
             Err(error) => {
                 *failures += 1;
-                self.dispatcher.set_storage_state(name, StorageState::Fails);
+                self.dispatcher.set_storage_state(name, StorageState::after(&error));
                 if is_full(&error) {
                     self.adapter.reject_batch(gateway::DISK_FULL).await;
                 }

@@ -80,7 +80,7 @@ pub fn build(config: &config::Embedding) -> anyhow::Result<Arc<dyn Embedder>> {
             dimensions: config.dimensions.and_then(|count| usize::try_from(count).ok()),
         },
         protocol: config.provider,
-        http: wire::client(LONGEST)?,
+        http: wire::client(Some(LONGEST))?,
         url: base.join(endpoint).context("The address does not end in a path")?,
         key: config.api_key.clone(),
     }))
@@ -135,7 +135,7 @@ impl EmbeddingServer {
         let post = wire::with_key(self.http.post(self.url.clone()).json(body).timeout(patience), key);
         let response = post.send().await.map_err(|error| wire::connection_error(&error))?;
         if !response.status().is_success() {
-            return Err(without_words(error::of_response(response, key, None).await));
+            return Err(without_words(error::of_response(response, key, None).await.error));
         }
         let text = wire::read_text(response, MOST_BYTES).await.map_err(|error| wire::connection_error(&error))?;
         let text = text.ok_or(ModelError::Cut)?;

@@ -3,8 +3,8 @@
 //!
 //! Providers disagree about codes and agree roughly about wording, so the words are checked before
 //! the status. Only a rejection carries the server's own sentence, because the configuration cannot
-//! be fixed without it; it is cleaned, short, and left out entirely if it repeats the key or a
-//! piece of the conversation.
+//! be fixed without it; it is cleaned and short, without the key and without what it quotes of the
+//! conversation.
 
 use std::time::Duration;
 
@@ -40,10 +40,34 @@ const TOO_LONG: &[&str] = &[
     "input token count",
     "request_too_large",
     "string_above_max_length",
+    "context length",
+    "context size",
+    "context window",
+    "n_ctx",
+    "num_ctx",
+    "max_model_len",
 ];
 const BAD_KEY: &[&str] =
     &["invalid_api_key", "api_key_invalid", "api key not valid", "authentication_error", "permission_error"];
 const LATER: &[&str] = &["overloaded", "rate_limit", "resource_exhausted", "server_error", "api_error", "unavailable"];
+
+/// A failed answer: what it means, and what the server said.
+#[derive(Debug)]
+pub(super) struct Refusal {
+    /// What to do next.
+    pub(super) error: ModelError,
+    /// HTTP status; 200 if there was none.
+    pub(super) status: u16,
+    /// The whole body in lower case, for matching only. Text from outside, which may quote the
+    /// conversation.
+    pub(super) said: String,
+}
+
+impl From<ModelError> for Refusal {
+    fn from(error: ModelError) -> Self {
+        Self { error, status: 200, said: String::new() }
+    }
+}
 
 /// A failed answer before classification.
 pub(super) struct Fault<'a> {
@@ -56,6 +80,11 @@ pub(super) struct Fault<'a> {
 }
 
 impl Fault<'_> {
+    /// Classifies the failure, and keeps what the server said.
+    pub(super) fn refusal(&self, key: &str, request: &Request) -> Refusal {
+        Refusal { error: self.classify(key, Some(request)), status: self.status, said: self.body.to_lowercase() }
+    }
+
     /// Classifies the failure. `key` and the text of `request` must not be repeated in the error.
     pub(super) fn classify(&self, key: &str, request: Option<&Request>) -> ModelError {
         let body: Value = serde_json::from_str(self.body).unwrap_or(Value::Null);
@@ -126,6 +155,9 @@ impl ErrorBody {
             .as_str()
             .or_else(|| error.get("message").and_then(Value::as_str))
             .or_else(|| error.get("detail").and_then(Value::as_str))
+            // FastAPI's form, as of Mistral: https://fastapi.tiangolo.com/tutorial/handling-errors/
+            .or_else(|| error.pointer("/detail/0/msg").and_then(Value::as_str))
+            .or_else(|| error.pointer("/message/detail/0/msg").and_then(Value::as_str))
             .unwrap_or_default();
         let words = [word("code"), word("type"), word("status"), message].join(" ").to_lowercase();
         let status = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
@@ -136,32 +168,55 @@ impl ErrorBody {
 /// Cleans the server's sentence for display.
 fn sentence(status: u16, message: &str, key: &str, request: Option<&Request>) -> String {
     let visible: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let whole = text::one_line(&visible);
-    let message = text::shorten(&whole, MAX_SENTENCE - "HTTP 400: ".len());
-    let leaks = (!key.is_empty() && whole.contains(key)) || request.is_some_and(|request| quotes(&message, request));
-    if message.is_empty() || leaks { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") }
+    let mut whole = text::one_line(&visible);
+    if !key.is_empty() {
+        whole = whole.replace(key, LEFT_OUT);
+    }
+    let short = text::shorten(&whole, MAX_SENTENCE - "HTTP 400: ".len());
+    let message = request.map_or_else(|| short.clone(), |request| without_quotes(&short, request));
+    if message.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {message}") }
 }
 
-/// Returns true if a stretch of the sentence also occurs in the conversation.
-fn quotes(sentence: &str, request: &Request) -> bool {
+/// Leaves out what also stands in the conversation.
+fn without_quotes(sentence: &str, request: &Request) -> String {
     let chars: Vec<char> = sentence.chars().collect();
-    let windows: Vec<String> = chars.windows(QUOTE).map(|window| window.iter().collect()).collect();
     let messages = request.messages().iter().flat_map(|message| message.parts());
-    messages.map(|part| part.open().0).any(|part| match part {
-        RequestPart::Text(text) | RequestPart::Result { text, .. } | RequestPart::Call { arguments: text, .. } => {
-            let text = text::one_line(text);
-            windows.iter().any(|window| text.contains(window))
+    let texts: Vec<String> = messages
+        .filter_map(|part| match part.open().0 {
+            RequestPart::Text(text) | RequestPart::Result { text, .. } | RequestPart::Call { arguments: text, .. } => {
+                Some(text::one_line(text))
+            }
+            RequestPart::Image { .. } => None,
+        })
+        .collect();
+    let mut quoted = vec![false; chars.len()];
+    for (at, window) in chars.windows(QUOTE).enumerate() {
+        let window: String = window.iter().collect();
+        if texts.iter().any(|text| text.contains(&window)) {
+            quoted.iter_mut().skip(at).take(QUOTE).for_each(|is_quoted| *is_quoted = true);
         }
-        RequestPart::Image { .. } => false,
-    })
+    }
+    let mut shown = String::new();
+    for (c, is_quoted) in chars.iter().zip(quoted) {
+        if !is_quoted {
+            shown.push(*c);
+        } else if !shown.ends_with(LEFT_OUT) {
+            shown.push_str(LEFT_OUT);
+        }
+    }
+    shown
 }
 
-/// Classifies a response that is not a success.
-pub(super) async fn of_response(response: reqwest::Response, key: &str, request: Option<&Request>) -> ModelError {
+/// Stands for a part of a sentence that is not shown.
+const LEFT_OUT: &str = "[...]";
+
+/// Reads a response that is not a success.
+pub(super) async fn of_response(response: reqwest::Response, key: &str, request: Option<&Request>) -> Refusal {
     const MAX_BODY: usize = 64 << 10;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let body = wire::read_text(response, MAX_BODY).await.ok().flatten().unwrap_or_default();
-    Fault { status, headers: Some(&headers), body: &body }.classify(key, request)
+    let error = Fault { status, headers: Some(&headers), body: &body }.classify(key, request);
+    Refusal { error, status, said: body.to_lowercase() }
 }
 
 #[cfg(test)]
@@ -210,7 +265,8 @@ mod tests {
             (200, r#"{"error":{"message":"No such model","code":404}}"#, rejected("HTTP 404: No such model")),
             (404, r#"{"error":"model \"x\" not found"}"#, rejected("HTTP 404: model \"x\" not found")),
             (404, r#"{"detail":"Not Found"}"#, rejected("HTTP 404: Not Found")),
-            (422, r#"{"detail":[{"msg":"x"}]}"#, rejected("HTTP 422")),
+            (422, r#"{"detail":[{"msg":"x"}]}"#, rejected("HTTP 422: x")),
+            (400, r#"{"error":"loaded with context length of only 4096 tokens"}"#, TooLong),
             (301, "", rejected("HTTP 301")),
             (400, "not json", rejected("HTTP 400")),
         ];
@@ -232,8 +288,8 @@ mod tests {
             }
         };
         assert_eq!(said("a\n\tb\u{1b}[31m"), "HTTP 400: a b [31m");
-        assert_eq!(said("bad key sk-secret here"), "HTTP 400");
-        assert_eq!(said("cannot parse 'my very private diary entry'"), "HTTP 400");
+        assert_eq!(said("bad key sk-secret here"), "HTTP 400: bad key [...] here");
+        assert_eq!(said("cannot parse 'my very private diary entry'"), "HTTP 400: cannot parse '[...]'");
         assert_eq!(said(&"ä".repeat(500)).chars().count(), 200);
     }
 

@@ -27,10 +27,11 @@ use tracing::instrument::WithSubscriber;
 use tracing::subscriber::NoSubscriber;
 use url::Url;
 
-use super::error::{self, Fault};
-use super::request::{RequestPart, Role, ToolSpec};
+use super::error::{self, Fault, Refusal};
+use super::learned::{Field, Learned, Server};
+use super::request::{AnswerFormat, RequestPart, Role, ToolSpec};
 use super::turns::{self, Turn};
-use super::wire::JsonMode;
+use super::wire::Finish;
 use super::{Model, ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
 use crate::config;
 
@@ -45,7 +46,7 @@ pub(super) struct GenAi {
     base: Url,
     key: Option<SecretString>,
     options: ChatOptions,
-    json_mode: JsonMode,
+    server: Server,
 }
 
 impl GenAi {
@@ -88,12 +89,12 @@ impl GenAi {
         }
         Ok(Self {
             info: wire::info(config, provider),
-            client: Client::builder().with_reqwest(wire::client(config.patience)?).build()?,
+            client: Client::builder().with_reqwest(wire::client(Some(config.patience))?).build()?,
             kind,
             base: wire::base(config.base_url.as_deref(), default_url)?,
             key: config.api_key.clone(),
             options,
-            json_mode: JsonMode::default(),
+            server: Server::default(),
         })
     }
 
@@ -105,25 +106,29 @@ impl GenAi {
         }
     }
 
-    fn options(&self, request: &Request, schema: Option<&str>) -> ChatOptions {
-        let max_output = request.max_output().unwrap_or(self.info.max_output).min(self.info.max_output);
-        let options = self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX));
-        match schema.and_then(|schema| serde_json::from_str::<Value>(schema).ok()) {
-            Some(schema) => options.with_response_format(JsonSpec::new("answer", schema)),
-            None => options,
+    fn options(&self, request: &Request, learned: &Learned) -> ChatOptions {
+        let max_output = request.output_limit(learned.within(&self.info).max_output);
+        let mut options = self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX));
+        if !learned.sends(Field::Temperature) {
+            options.temperature = None;
+        }
+        let AnswerFormat::Json(schema) = request.format() else { return options };
+        // Servers that constrain an answer by a grammar cannot let it call tools as well.
+        if turns::tools(request, learned).next().is_some() || !learned.sends(Field::JsonMode) {
+            return options;
+        }
+        match serde_json::from_str::<Value>(schema) {
+            Ok(schema) => options.with_response_format(JsonSpec::new("answer", schema)),
+            Err(_) => options,
         }
     }
 
-    async fn attempt(
-        &self,
-        request: &Request,
-        schema: Option<&str>,
-        live: &dyn StreamSink,
-    ) -> Result<Reply, ModelError> {
+    async fn attempt(&self, request: &Request, learned: &Learned, live: &dyn StreamSink) -> Result<Reply, Refusal> {
         let failure =
             |error: &Error, has_begun: bool| classify(error, has_begun, wire::key(self.key.as_ref()), request);
-        let options = self.options(request, schema);
-        let begin = self.client.exec_chat_stream(self.target(), chat_request(request), Some(&options));
+        let options = self.options(request, learned);
+        let chat = chat_request(request, self.kind, learned);
+        let begin = self.client.exec_chat_stream(self.target(), chat, Some(&options));
         let begin = begin.with_subscriber(NoSubscriber::new());
         let mut stream = begin.await.map_err(|error| failure(&error, false))?.stream;
         let mut text = String::new();
@@ -133,14 +138,14 @@ impl GenAi {
                     live.append(&chunk.content);
                     text.push_str(&chunk.content);
                 }
-                ChatStreamEvent::End(end) => return self.finish(request, &text, end),
+                ChatStreamEvent::End(end) => return self.finish(request, &text, end).map_err(Refusal::from),
                 _ => {}
             }
             if text.len() > wire::MAX_ANSWER {
-                return Err(ModelError::Cut);
+                return Err(ModelError::Cut.into());
             }
         }
-        Err(ModelError::Cut)
+        Err(ModelError::Cut.into())
     }
 
     fn finish(&self, request: &Request, text: &str, end: StreamEnd) -> Result<Reply, ModelError> {
@@ -154,9 +159,9 @@ impl GenAi {
             Some(StopReason::Other(reason)) if reason == "MALFORMED_FUNCTION_CALL" => {
                 return Err(ModelError::Cut);
             }
+            Some(StopReason::Other(reason)) => wire::finish(&reason).stop(!calls.is_empty())?,
             Some(StopReason::MaxTokens(_)) => Stop::Length,
-            Some(_) if calls.is_empty() => Stop::End,
-            Some(_) => Stop::Tools,
+            Some(_) => Finish::Good.stop(!calls.is_empty())?,
         };
         let model = format!("{}/{}", self.info.provider, self.info.name);
         Ok(Reply::to(request, text, calls, stop, usage, model))
@@ -169,8 +174,14 @@ impl Model for GenAi {
         &self.info
     }
 
+    fn server(&self) -> Option<&Server> {
+        Some(&self.server)
+    }
+
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
-        self.json_mode.call(request, |schema| self.attempt(request, schema, live)).await
+        let own: Vec<Field> = self.options.temperature.map(|_| Field::Temperature).into_iter().collect();
+        let attempt = async |learned: Learned| self.attempt(request, &learned, live).await;
+        self.server.call(request, &self.info, &own, attempt).await
     }
 }
 
@@ -207,20 +218,22 @@ fn calls(end: StreamEnd, round: usize) -> Vec<ToolCall> {
 }
 
 /// Builds the library's request for one call.
-fn chat_request(request: &Request) -> ChatRequest {
-    let messages: Vec<ChatMessage> = turns::of(request).iter().flat_map(messages).collect();
+fn chat_request(request: &Request, kind: AdapterKind, learned: &Learned) -> ChatRequest {
+    let messages: Vec<ChatMessage> = turns::of(request, learned).iter().flat_map(|turn| messages(turn, kind)).collect();
     let chat = ChatRequest::from_messages(messages);
-    if request.tools().is_empty() { chat } else { chat.with_tools(request.tools().iter().map(tool)) }
+    let tools: Vec<Tool> = turns::tools(request, learned).map(tool).collect();
+    if tools.is_empty() { chat } else { chat.with_tools(tools) }
 }
 
-/// Converts a turn into one message, or into several if it contains cache marks, because a mark
-/// counts at the end of a message.
-fn messages(turn: &Turn<'_>) -> Vec<ChatMessage> {
+/// Converts a turn into one message. For Anthropic into several if it contains cache marks, because a
+/// mark counts at the end of a message; Gemini has none, and its sides alternate.
+fn messages(turn: &Turn, kind: AdapterKind) -> Vec<ChatMessage> {
     let mut messages = Vec::new();
-    for stretch in turn.parts.split_inclusive(|marked_part| marked_part.marked) {
-        let content: Vec<ContentPart> = stretch.iter().map(|marked_part| part(marked_part.part)).collect();
+    let takes_marks = kind == AdapterKind::Anthropic;
+    for stretch in turn.parts.split_inclusive(|marked_part| marked_part.marked && takes_marks) {
+        let content: Vec<ContentPart> = stretch.iter().map(|marked_part| part(&marked_part.part, kind)).collect();
         let message = ChatMessage::new(role(turn.role), MessageContent::from_parts(content));
-        let marked = stretch.last().is_some_and(|marked_part| marked_part.marked);
+        let marked = takes_marks && stretch.last().is_some_and(|marked_part| marked_part.marked);
         messages.push(if marked { message.with_options(CacheControl::Ephemeral) } else { message });
     }
     messages
@@ -235,34 +248,39 @@ fn role(role: Role) -> ChatRole {
     }
 }
 
-fn part(part: &RequestPart) -> ContentPart {
+fn part(part: &RequestPart, kind: AdapterKind) -> ContentPart {
+    // Ids in the library's own format are not sent: Gemini has none of its own.
+    let id = |id: &str, name: &str| match kind {
+        AdapterKind::Gemini => format!("call#{name}#{id}"),
+        _ => id.to_owned(),
+    };
     match part {
         RequestPart::Text(text) => ContentPart::Text(text.to_string()),
         RequestPart::Image { mime, bytes } => {
             ContentPart::Binary(Binary::from_base64(mime.to_string(), STANDARD.encode(bytes), None))
         }
-        RequestPart::Call { id, name, arguments, extra } => ContentPart::ToolCall(chat::ToolCall {
-            call_id: id.to_string(),
+        RequestPart::Call { id: given, name, arguments, extra } => ContentPart::ToolCall(chat::ToolCall {
+            call_id: id(given, name),
             fn_name: name.to_string(),
             fn_arguments: turns::arguments(arguments).into(),
             // Extra data of another wire is not a list of signatures and is dropped.
             thought_signatures: serde_json::from_str(extra).ok(),
         }),
-        RequestPart::Result { id, name, text } => ContentPart::ToolResponse(
-            ToolResponse::new(id.to_string(), text.to_string()).with_fn_name(name.to_string()),
+        RequestPart::Result { id: given, name, text } => ContentPart::ToolResponse(
+            ToolResponse::new(id(given, name), text.to_string()).with_fn_name(name.to_string()),
         ),
     }
 }
 
 fn tool(spec: &ToolSpec) -> Tool {
-    Tool::new(spec.name.as_str()).with_description(spec.description.as_str()).with_schema(spec.schema.clone())
+    Tool::new(spec.name.as_str()).with_description(spec.description.as_str()).with_schema(turns::schema(&spec.schema))
 }
 
 /// Classifies an error. `has_begun` is true if a part of the answer had arrived. Only kinds,
 /// statuses and headers are used; the printed form may hold the conversation.
-fn classify(error: &Error, has_begun: bool, key: &str, request: &Request) -> ModelError {
-    let of_fault = |fault: Fault<'_>| fault.classify(key, Some(request));
-    match error {
+fn classify(error: &Error, has_begun: bool, key: &str, request: &Request) -> Refusal {
+    let of_fault = |fault: Fault<'_>| fault.refusal(key, request);
+    let error = match error {
         // While streaming, the real error is one level down.
         Error::WebStream { error, .. } => {
             if let Some(error) = error.downcast_ref::<Error>() {
@@ -271,11 +289,11 @@ fn classify(error: &Error, has_begun: bool, key: &str, request: &Request) -> Mod
             error.downcast_ref::<reqwest::Error>().map_or(ModelError::Cut, wire::connection_error)
         }
         Error::HttpError { status, body, headers, .. } => {
-            of_fault(Fault { status: status.as_u16(), headers: Some(headers), body })
+            return of_fault(Fault { status: status.as_u16(), headers: Some(headers), body });
         }
         Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => match webc_error {
             webc::Error::ResponseFailedStatus { status, body, headers } => {
-                of_fault(Fault { status: status.as_u16(), headers: Some(headers), body })
+                return of_fault(Fault { status: status.as_u16(), headers: Some(headers), body });
             }
             webc::Error::ResponseFailedNotJson { content_type, .. } => error::no_answer(content_type),
             webc::Error::Reqwest(error) => wire::connection_error(error),
@@ -289,8 +307,11 @@ fn classify(error: &Error, has_begun: bool, key: &str, request: &Request) -> Mod
                 ModelError::Refused
             }
         }
-        Error::ChatResponse { body, .. } => of_fault(Fault { status: 200, headers: None, body: &body.to_string() }),
+        Error::ChatResponse { body, .. } => {
+            return of_fault(Fault { status: 200, headers: None, body: &body.to_string() });
+        }
         Error::StreamParse { .. } | Error::JsonValueExt(_) | Error::SerdeJson(_) => ModelError::Cut,
         _ => ModelError::Rejected("this wire cannot carry the request".to_owned()),
-    }
+    };
+    error.into()
 }

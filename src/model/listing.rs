@@ -52,7 +52,7 @@ pub async fn list(config: &config::Model) -> Result<Vec<ListedModel>, ModelError
         _ => {}
     }
     let (key, request) =
-        (wire::key(config.api_key.as_ref()), wire::client(config.patience).map_err(unusable)?.get(url));
+        (wire::key(config.api_key.as_ref()), wire::client(Some(config.patience)).map_err(unusable)?.get(url));
     let request = match config.provider {
         Provider::Anthropic => request.header("x-api-key", key).header("anthropic-version", ANTHROPIC_VERSION),
         Provider::Gemini => request.header("x-goog-api-key", key),
@@ -60,7 +60,7 @@ pub async fn list(config: &config::Model) -> Result<Vec<ListedModel>, ModelError
     };
     let response = request.send().await.map_err(|error| wire::connection_error(&error))?;
     if !response.status().is_success() {
-        return match error::of_response(response, key, None).await {
+        return match error::of_response(response, key, None).await.error {
             // Not every server has a list.
             ModelError::Rejected(_) | ModelError::Unusable(_) => Ok(Vec::new()),
             error => Err(error),

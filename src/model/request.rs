@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::thinking::without_thinking;
+use super::thinking::{without_thinking, written_call};
 use crate::trust::{Label, Labelled, Scope, Source, Text, WrongScope};
 
 /// Purpose of a call. Budgets and usage are separated by it.
@@ -113,7 +113,9 @@ impl RequestPart {
         const FRAME: u64 = 4;
         match self {
             Self::Text(text) | Self::Result { text, .. } => crate::text::estimate_tokens(text) + FRAME,
-            Self::Call { arguments, .. } => crate::text::estimate_tokens(arguments) + FRAME,
+            Self::Call { arguments, extra, .. } => {
+                crate::text::estimate_tokens(arguments) + crate::text::estimate_tokens(extra) + FRAME
+            }
             Self::Image { .. } => IMAGE,
         }
     }
@@ -209,6 +211,7 @@ pub struct Request {
     label: Label,
     format: AnswerFormat,
     max_output: Option<u64>,
+    is_wider: bool,
     tokens: u64,
 }
 
@@ -223,6 +226,7 @@ impl Request {
             label: Label::neutral(),
             format: AnswerFormat::Text,
             max_output: None,
+            is_wider: false,
             tokens: 0,
         }
     }
@@ -294,6 +298,11 @@ impl Request {
         &self.messages
     }
 
+    /// All parts of the messages, in order.
+    pub(super) fn parts(&self) -> impl Iterator<Item = &RequestPart> {
+        self.messages.iter().flat_map(|message| message.parts()).map(|part| part.open().0)
+    }
+
     /// Offered tools.
     pub fn tools(&self) -> &[ToolSpec] {
         &self.tools
@@ -309,9 +318,17 @@ impl Request {
         self.format
     }
 
-    /// Limit on the answer, if the caller set one.
-    pub fn max_output(&self) -> Option<u64> {
-        self.max_output
+    /// Allows an answer of twice the usual length.
+    #[must_use]
+    pub fn with_wider_output(mut self) -> Self {
+        self.is_wider = true;
+        self
+    }
+
+    /// Maximum number of tokens in the answer, for a model with that limit.
+    pub fn output_limit(&self, of_model: u64) -> u64 {
+        let most = if self.is_wider { of_model.saturating_mul(2) } else { of_model };
+        self.max_output.map_or(most, |asked| asked.min(most))
     }
 
     /// Estimated number of tokens in the request.
@@ -333,6 +350,8 @@ pub fn guess_tools(tools: &[ToolSpec]) -> u64 {
 pub struct Reply {
     text: Text,
     calls: Vec<Labelled<ToolCall>>,
+    /// The offered tool that the answer calls in its text only, instead of as a call.
+    pub written_call: Option<String>,
     /// Stop reason.
     pub stop: Stop,
     /// Token counts of the provider.
@@ -346,15 +365,30 @@ impl Reply {
     /// unless an answer of a certain form consists of nothing else.
     pub fn to(request: &Request, text: &str, calls: Vec<ToolCall>, stop: Stop, usage: Usage, model: String) -> Self {
         let (label, scope) = (request.label(), request.scope());
+        let offered = request.tools().iter().map(|tool| tool.name.as_str());
+        let written_call = if calls.is_empty() { written_call(text, offered) } else { None };
         let shown = without_thinking(text);
         let text = if request.purpose().has_form() && shown.trim().is_empty() { text } else { &shown };
         Self {
             text: Labelled::new(Arc::from(text), label.clone(), scope),
             calls: calls.into_iter().map(|call| Labelled::new(call, label.clone(), scope)).collect(),
+            written_call,
             stop,
             usage,
             model,
         }
+    }
+
+    /// Returns true if it says nothing and calls nothing.
+    pub fn is_blank(&self) -> bool {
+        self.calls.is_empty() && self.text.open().0.trim().is_empty()
+    }
+
+    /// Returns the reply without what it says.
+    #[must_use]
+    pub fn without_text(self) -> Self {
+        let (_, label, scope) = self.text.open();
+        Self { text: Labelled::new(Arc::from(""), label.clone(), scope), ..self }
     }
 
     /// Text of the answer; may be empty if there are tool calls.
@@ -391,6 +425,8 @@ pub enum Stop {
     Tools,
     /// The answer reached its token limit.
     Length,
+    /// The server ended the answer for a reason that is no good end, such as an error of its own.
+    Broken,
 }
 
 /// Token counts of the provider.

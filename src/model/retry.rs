@@ -53,6 +53,7 @@ pub fn should_fall_back(error: &ModelError, current: &ModelInfo, next: &ModelInf
         ModelError::Refused | ModelError::OverBudget(_) | ModelError::AboveLimit(_) => false,
         ModelError::TooLong => next.context_window > current.context_window,
         ModelError::Later { .. }
+        | ModelError::Silent(_)
         | ModelError::Cut
         | ModelError::Unusable(_)
         | ModelError::NoCredit

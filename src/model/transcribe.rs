@@ -50,7 +50,7 @@ pub async fn transcribe(config: &Transcription, bytes: Vec<u8>, mime: &str) -> R
         false => ModelError::Cut,
     })?;
     if !response.status().is_success() {
-        return Err(error::of_response(response, wire::key(config.api_key.as_ref()), None).await);
+        return Err(error::of_response(response, wire::key(config.api_key.as_ref()), None).await.error);
     }
     // From here on the server has done its work, and may charge for it.
     let body = wire::read_text(response, MAX_TEXT).await.ok().flatten().ok_or(ModelError::Cut)?;
@@ -103,7 +103,10 @@ fn prepare(config: &Transcription, bytes: Vec<u8>, mime: &str) -> anyhow::Result
     let file = Part::bytes(bytes).file_name(format!("voice.{}", extension(mime)));
     let file = file.mime_str(mime).context("The recording has no proper type")?;
     let form = Form::new().text("model", config.name.clone()).text("response_format", "json").part("file", file);
-    Ok(wire::with_key(wire::client(REQUEST_TIMEOUT)?.post(url).multipart(form), wire::key(config.api_key.as_ref())))
+    Ok(wire::with_key(
+        wire::client(Some(REQUEST_TIMEOUT))?.post(url).multipart(form),
+        wire::key(config.api_key.as_ref()),
+    ))
 }
 
 fn extension(mime: &str) -> &'static str {

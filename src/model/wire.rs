@@ -5,7 +5,6 @@
 //! configured.
 
 use std::future::Future;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
@@ -13,30 +12,120 @@ use reqwest::Response;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use super::{AnswerFormat, ModelError, ModelInfo, Request};
+use super::{ModelError, ModelInfo, Stop};
+use crate::time::clock::real_sleep;
 use crate::{config, tls};
 
 /// Maximum number of bytes read of one answer.
 pub(super) const MAX_ANSWER: usize = 8 << 20;
 
+/// What a server's reason for the end of an answer means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finish {
+    /// The answer is whole.
+    Good,
+    /// It reached its token limit.
+    Length,
+    /// The provider declined.
+    Refused,
+    /// Any other: an error, an abort, or a word that is not known.
+    Unknown,
+}
+
+impl Finish {
+    /// Returns why the model stopped.
+    ///
+    /// # Errors
+    /// If the provider declined, or broke off while the model called tools: perhaps not all calls are
+    /// there, or not whole.
+    pub(super) fn stop(self, has_calls: bool) -> Result<Stop, ModelError> {
+        match self {
+            Self::Refused => Err(ModelError::Refused),
+            Self::Length => Ok(Stop::Length),
+            Self::Good => Ok(if has_calls { Stop::Tools } else { Stop::End }),
+            Self::Unknown if has_calls => Err(ModelError::Cut),
+            Self::Unknown => Ok(Stop::Broken),
+        }
+    }
+}
+
+/// Reads the reason for the end of an answer, in the spellings of OpenAI, Anthropic, Gemini, Mistral,
+/// Ollama, vLLM, SGLang, text-generation-inference, Zhipu and Cohere. The good ends are a closed list: half a
+/// sentence must not count as an answer.
+pub(super) fn finish(reason: &str) -> Finish {
+    const GOOD: &[&str] = &[
+        "stop",
+        "end_turn",
+        "end",
+        "eos",
+        "eos_token",
+        "stop_sequence",
+        "complete",
+        "completed",
+        "finished",
+        "done",
+        "tool_calls",
+        "tool_call",
+        "tool_use",
+        "function_call",
+        "pause_turn",
+    ];
+    const LENGTH: &[&str] = &[
+        "length",
+        "max_tokens",
+        "max_output_tokens",
+        "model_length",
+        "token_limit",
+        "max_length",
+        "max_completion_tokens",
+    ];
+    const REFUSED: &[&str] = &[
+        "content_filter",
+        "content_filtered",
+        "refusal",
+        "safety",
+        "sensitive",
+        "recitation",
+        "blocklist",
+        "prohibited_content",
+        "spii",
+        "image_safety",
+        "language",
+        "error_toxic",
+        "guardrail_intervened",
+    ];
+    let reason = reason.trim().to_ascii_lowercase();
+    let is_in = |known: &[&str]| known.contains(&reason.as_str());
+    match () {
+        () if is_in(GOOD) => Finish::Good,
+        () if is_in(LENGTH) => Finish::Length,
+        () if is_in(REFUSED) => Finish::Refused,
+        () => Finish::Unknown,
+    }
+}
+
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// Creates a client that waits at most `patience` for the head of an answer and between two pieces
-/// of it.
-pub(super) fn client(patience: Duration) -> anyhow::Result<reqwest::Client> {
+/// Creates a client. With `patience` it waits at most that long for the head of an answer and between
+/// two pieces of it.
+pub(super) fn client(patience: Option<Duration>) -> anyhow::Result<reqwest::Client> {
     let client = tls::client(|client| {
+        let client = patience.into_iter().fold(client, |client, patience| client.read_timeout(patience));
         client
-            .connect_timeout(CONNECT.min(patience))
-            .read_timeout(patience)
+            .connect_timeout(patience.map_or(CONNECT, |patience| CONNECT.min(patience)))
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("compline/", env!("CARGO_PKG_VERSION")))
     });
     client.context("Cannot set up the HTTP client")
 }
 
+/// Ends of the addresses of calls, longest first.
+const CALLS: &[&str] =
+    &["/chat/completions", "/audio/transcriptions", "/completions", "/embeddings", "/messages", "/models"];
+
 /// Returns the base address: the configured one, or the provider's own. One without a path gets the
 /// provider's usual path, so that `http://localhost:11434` means the same as
-/// `http://localhost:11434/v1`. The result always ends with a slash.
+/// `http://localhost:11434/v1`; that of a call means its server. The result always ends with a slash.
 pub(super) fn base(configured: Option<&str>, default_url: &str) -> anyhow::Result<Url> {
     let default_url = Url::parse(default_url).context("The usual address does not parse")?;
     let Some(configured) = configured else {
@@ -47,6 +136,10 @@ pub(super) fn base(configured: Option<&str>, default_url: &str) -> anyhow::Resul
         matches!(url.scheme(), "http" | "https") && url.has_host(),
         "`{configured}` is not an http or https address"
     );
+    // Documentation often shows the address of a call, not that of the server.
+    let path = url.path().trim_end_matches('/');
+    let path = CALLS.iter().find_map(|end| path.strip_suffix(end)).unwrap_or(path).to_owned();
+    url.set_path(&path);
     if url.path().trim_end_matches('/').is_empty() {
         url.set_path(default_url.path());
     } else if !url.path().ends_with('/') {
@@ -97,8 +190,16 @@ pub(super) fn connection_error(error: &reqwest::Error) -> ModelError {
 
 /// Reads the whole body as text, up to `limit` bytes; `None` if it is longer. Bytes that are not
 /// UTF-8 are replaced.
-pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<Option<String>, reqwest::Error> {
-    let mut body = Vec::new();
+pub(super) async fn read_text(response: Response, limit: usize) -> Result<Option<String>, reqwest::Error> {
+    read_text_after(Vec::new(), response, limit).await
+}
+
+/// Like [`read_text`], after the beginning of the body.
+pub(super) async fn read_text_after(
+    mut body: Vec<u8>,
+    mut response: Response,
+    limit: usize,
+) -> Result<Option<String>, reqwest::Error> {
     while let Some(chunk) = response.chunk().await? {
         if body.len() + chunk.len() > limit {
             return Ok(None);
@@ -108,39 +209,11 @@ pub(super) async fn read_text(mut response: Response, limit: usize) -> Result<Op
     Ok(Some(String::from_utf8_lossy(&body).into_owned()))
 }
 
-/// The JSON mode of a server. It is asked for until the server refuses it.
-#[derive(Debug, Default)]
-pub(super) struct JsonMode {
-    is_refused: AtomicBool,
-}
-
-impl JsonMode {
-    /// Makes a call: with the schema of the answer if the request asks for JSON, and once more
-    /// without it if the server refuses that.
-    pub(super) async fn call<T, F>(
-        &self,
-        request: &Request,
-        attempt: impl Fn(Option<&'static str>) -> F,
-    ) -> Result<T, ModelError>
-    where
-        F: Future<Output = Result<T, ModelError>>,
-    {
-        // Servers that constrain an answer by a grammar cannot let it call tools as well.
-        let schema = match request.format() {
-            AnswerFormat::Json(schema) if request.tools().is_empty() => schema,
-            AnswerFormat::Json(_) | AnswerFormat::Text => return attempt(None).await,
-        };
-        if self.is_refused.load(Ordering::Relaxed) {
-            return attempt(None).await;
-        }
-        match attempt(Some(schema)).await {
-            Err(ModelError::Rejected(_)) => {
-                let answer = attempt(None).await?;
-                self.is_refused.store(true, Ordering::Relaxed);
-                Ok(answer)
-            }
-            answer => answer,
-        }
+/// Waits for work of a server, but not longer than its patience.
+pub(super) async fn within<T>(patience: Duration, work: impl Future<Output = T>) -> Result<T, ModelError> {
+    tokio::select! {
+        done = work => Ok(done),
+        () = real_sleep(patience) => Err(ModelError::Silent(patience)),
     }
 }
 
@@ -157,6 +230,9 @@ mod tests {
             (Some("http://localhost:8080/"), "http://localhost:8080/v1/"),
             (Some("https://host/api/v1"), "https://host/api/v1/"),
             (Some("https://host/openai/"), "https://host/openai/"),
+            (Some("https://host/api/v1/chat/completions"), "https://host/api/v1/"),
+            (Some("https://host/v1/messages/"), "https://host/v1/"),
+            (Some("http://localhost:8080/v1//"), "http://localhost:8080/v1/"),
         ];
         for (configured, expected) in table {
             assert_eq!(base(configured, default_url).unwrap().as_str(), expected);

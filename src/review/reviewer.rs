@@ -234,9 +234,11 @@ fn why(error: &ModelError) -> &'static str {
         ModelError::Refused => words::DECLINED,
         ModelError::OverBudget(_) | ModelError::AboveLimit(_) => words::OVER_BUDGET,
         ModelError::Cut | ModelError::Unusable(_) => words::CUT,
-        ModelError::Later { .. } | ModelError::NoCredit | ModelError::BadKey | ModelError::Rejected(_) => {
-            words::UNREACHABLE
-        }
+        ModelError::Later { .. }
+        | ModelError::Silent(_)
+        | ModelError::NoCredit
+        | ModelError::BadKey
+        | ModelError::Rejected(_) => words::UNREACHABLE,
     }
 }
 

@@ -54,7 +54,7 @@ impl Cost {
     /// Worst-case cost of the call: nothing cached, and the longest possible answer. `scale`
     /// corrects our estimate, upwards only.
     pub(super) fn worst(info: &ModelInfo, request: &Request, scale: f64) -> Self {
-        let output = request.max_output().map_or(info.max_output, |most| most.min(info.max_output));
+        let output = request.output_limit(info.max_output);
         Self::at(tariff(info), upwards(request.estimate_tokens(), scale), 0, output)
     }
 

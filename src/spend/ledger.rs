@@ -133,6 +133,11 @@ impl Ledger {
         self.zone.day(self.clock.now())
     }
 
+    /// The journal in which it is kept.
+    pub(super) fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
     /// The clock of the program.
     pub(super) fn clock(&self) -> &dyn Clock {
         &*self.clock
@@ -240,6 +245,7 @@ fn cost_of(result: &Result<Reply, ModelError>, info: &ModelInfo, request: &Reque
         Err(ModelError::Cut | ModelError::Refused) => None,
         Err(
             ModelError::Later { .. }
+            | ModelError::Silent(_)
             | ModelError::Unusable(_)
             | ModelError::TooLong
             | ModelError::NoCredit

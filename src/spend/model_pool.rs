@@ -6,12 +6,14 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::ledger::{Ledger, SpendCause};
+use crate::id::AddressId;
 use crate::model::json_answer::AnswerProblem;
 use crate::model::retry::RetryPolicy;
 use crate::model::{
-    AnswerFormat, Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, StreamSink, ThinkingFilter,
-    retry,
+    AnswerFormat, Learned, Model, ModelError, ModelInfo, NullSink, Purpose, Reply, Request, Role, Stop, StreamSink,
+    ThinkingFilter, retry,
 };
+use crate::store::Journal;
 use crate::time::clock::suspend_activity;
 use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp};
@@ -28,6 +30,12 @@ pub struct ModelPool {
     circuits: Mutex<Vec<Circuit>>,
     unusable: Mutex<HashMap<QuestionKey, UnusableAnswers>>,
     outage: Mutex<Option<Outage>>,
+    /// Newest refusal of a request, until the next answer.
+    refusal: Mutex<Option<(Timestamp, String)>>,
+    /// What was learned of each server and is kept, by the name of the model.
+    kept: Mutex<HashMap<String, Learned>>,
+    /// Addresses with a notice about it that nobody was woken for.
+    told: Mutex<Vec<AddressId>>,
     /// Budgets that refused a question, by its scope, with the local day.
     used_up: Mutex<HashMap<Scope, (String, String)>>,
     jitter: Jitter,
@@ -48,7 +56,7 @@ impl Outage {
         let kind = match self.error {
             ModelError::BadKey => BAD_KEY,
             ModelError::NoCredit => NO_CREDIT,
-            ModelError::Rejected(_) => REJECTED,
+            ModelError::Silent(_) => SILENT,
             _ => AWAY,
         };
         format!("{} {kind}", self.since.0)
@@ -60,7 +68,7 @@ impl Outage {
         let error = match kind {
             BAD_KEY => ModelError::BadKey,
             NO_CREDIT => ModelError::NoCredit,
-            REJECTED => ModelError::Rejected(String::new()),
+            SILENT => ModelError::Silent(Duration::ZERO),
             _ => ModelError::Later { after: None, what: String::new() },
         };
         Some(Self { since: Timestamp(since.parse().ok()?), error })
@@ -70,7 +78,7 @@ impl Outage {
 /// Kinds of an outage, as stored.
 const BAD_KEY: &str = "bad_key";
 const NO_CREDIT: &str = "no_credit";
-const REJECTED: &str = "rejected";
+const SILENT: &str = "silent";
 const AWAY: &str = "away";
 
 /// Scope and instruction of a question.
@@ -140,6 +148,9 @@ impl ModelPool {
             circuits,
             unusable: Mutex::default(),
             outage: Mutex::default(),
+            refusal: Mutex::default(),
+            kept: Mutex::default(),
+            told: Mutex::default(),
             used_up: Mutex::default(),
             jitter: rand::random,
         }
@@ -165,9 +176,30 @@ impl ModelPool {
         self.models.is_empty()
     }
 
-    /// Description of the model at that index.
-    pub fn info(&self, index: usize) -> Option<&ModelInfo> {
-        self.models.get(index).map(|model| model.info())
+    /// Description of the model at that index, within the limits that its server showed.
+    pub fn info(&self, index: usize) -> Option<ModelInfo> {
+        let model = self.models.get(index)?;
+        Some(model.server().map_or_else(|| model.info().clone(), |server| server.learned().within(model.info())))
+    }
+
+    pub(super) fn model(&self, index: usize) -> Option<&Arc<dyn Model>> {
+        self.models.get(index)
+    }
+
+    pub(super) fn journal(&self) -> &Journal {
+        self.ledger.journal()
+    }
+
+    pub(super) fn clock(&self) -> &dyn Clock {
+        self.ledger.clock()
+    }
+
+    pub(super) fn kept(&self) -> &Mutex<HashMap<String, Learned>> {
+        &self.kept
+    }
+
+    pub(super) fn told(&self) -> &Mutex<Vec<AddressId>> {
+        &self.told
     }
 
     /// Returns true if that model failed several times, so that others are asked first.
@@ -179,13 +211,14 @@ impl ModelPool {
     /// Returns the provider's count for one of our estimated tokens, for the model at that index;
     /// one until the provider has counted.
     pub fn token_ratio(&self, index: usize) -> f64 {
-        self.info(index).map_or(1.0, |info| self.ledger.token_ratio(info))
+        self.model(index).map_or(1.0, |model| self.ledger.token_ratio(model.info()))
     }
 
     /// Loads the counts made before the program started.
     pub async fn recollect(&self) -> anyhow::Result<()> {
         for model in &self.models {
             self.ledger.recollect(model.info()).await?;
+            self.recall_learned(&**model).await?;
         }
         Ok(())
     }
@@ -216,7 +249,7 @@ impl ModelPool {
     pub async fn can_afford(&self, scope: Scope) -> anyhow::Result<bool> {
         let order = self.order();
         match order.first().and_then(|first| self.info(*first)) {
-            Some(info) => self.ledger.can_afford(info, scope).await,
+            Some(info) => self.ledger.can_afford(&info, scope).await,
             None => Ok(false),
         }
     }
@@ -231,7 +264,7 @@ impl ModelPool {
         }
         let order = self.order();
         match order.first().and_then(|first| self.info(*first)) {
-            Some(info) => self.ledger.used_up(info, scope).await,
+            Some(info) => self.ledger.used_up(&info, scope).await,
             None => Ok(None),
         }
     }
@@ -254,6 +287,7 @@ impl ModelPool {
             let error = match self.ask_model(index, request, on_behalf, policy).await {
                 Ok(reply) => {
                     *lock(&self.outage) = None;
+                    *lock(&self.refusal) = None;
                     lock(&self.used_up).remove(&request.scope());
                     return Ok(reply);
                 }
@@ -270,6 +304,9 @@ impl ModelPool {
         }
         let error = first_error.unwrap_or(ModelError::Rejected("no model is configured".to_owned()));
         self.record_outage(&error);
+        if let ModelError::Rejected(sentence) = &error {
+            *lock(&self.refusal) = Some((self.ledger.clock().now(), sentence.clone()));
+        }
         if let ModelError::OverBudget(which) = &error {
             lock(&self.used_up).insert(request.scope(), (self.ledger.today(), which.clone()));
         }
@@ -279,6 +316,12 @@ impl ModelPool {
     /// The present outage; `None` while models answer, or if none was asked since the start.
     pub fn outage(&self) -> Option<Outage> {
         lock(&self.outage).clone()
+    }
+
+    /// When and with which sentence the newest request was refused; `None` after the next answer.
+    /// The sentence is the server's own: for owners, and for nothing else.
+    pub fn refusal(&self) -> Option<(Timestamp, String)> {
+        lock(&self.refusal).clone()
     }
 
     /// Continues an outage that began before the start.
@@ -357,9 +400,20 @@ impl ModelPool {
         };
         let has_others = policy.falls_back && self.models.len() > 1;
         let mut attempts = Attempts::new(self.ledger.clock(), policy.retry, self.jitter);
+        let mut broken = None;
         loop {
             let live = ThinkingFilter::new(policy.sink);
             let result = self.ledger.call(&**model, request, &live, on_behalf).await;
+            self.keep_learned(&**model).await;
+            // An answer that the server broke off is asked for again like one that the line broke off.
+            let result = result.and_then(|reply| match reply.stop {
+                Stop::Broken if reply.is_blank() => Err(ModelError::Cut),
+                Stop::Broken => {
+                    broken = Some(reply);
+                    Err(ModelError::Cut)
+                }
+                _ => Ok(reply),
+            });
             let circuit = self.record(index, result.as_ref().err());
             let error = match result {
                 Ok(reply) => match (policy.problem)(&reply) {
@@ -370,7 +424,8 @@ impl ModelPool {
             };
             policy.sink.restart();
             if (circuit.has_opened() && has_others) || !attempts.wait_after(&error).await {
-                return Err(error);
+                let is_cut = matches!(error, ModelError::Cut);
+                return broken.filter(|reply| is_cut && (policy.problem)(reply).is_none()).ok_or(error);
             }
         }
     }
@@ -395,7 +450,7 @@ impl ModelPool {
     /// Returns true if the model at `next` may answer after that failure of the one at `index`.
     fn may_help(&self, error: &ModelError, index: usize, next: usize) -> bool {
         let infos = self.info(index).zip(self.info(next));
-        infos.is_some_and(|(current, next)| retry::should_fall_back(error, current, next))
+        infos.is_some_and(|(current, next)| retry::should_fall_back(error, &current, &next))
     }
 }
 
@@ -464,7 +519,13 @@ impl Circuit {
     pub(super) fn record(&mut self, error: Option<&ModelError>, now: Timestamp) {
         match error {
             None => *self = Self::default(),
-            Some(ModelError::Later { .. } | ModelError::Cut | ModelError::NoCredit | ModelError::BadKey) => {
+            Some(
+                ModelError::Later { .. }
+                | ModelError::Silent(_)
+                | ModelError::Cut
+                | ModelError::NoCredit
+                | ModelError::BadKey,
+            ) => {
                 self.failures = self.failures.saturating_add(1);
                 if let Some(failed_probes) = self.failures.checked_sub(THRESHOLD) {
                     self.open_until = Some(now.plus(PROBES.pause(failed_probes.saturating_add(1))));

@@ -38,6 +38,7 @@ struct ScriptedModel {
 struct Script {
     grows: bool,
     result: Result<Usage, ModelError>,
+    stop: Stop,
 }
 
 #[async_trait::async_trait]
@@ -55,7 +56,7 @@ impl Model for ScriptedModel {
             live.restart();
         }
         let usage = script.result?;
-        Ok(Reply::to(request, "Good morning", vec![], Stop::End, usage, "openai/small".to_owned()))
+        Ok(Reply::to(request, "Good morning", vec![], script.stop, usage, "openai/small".to_owned()))
     }
 }
 
@@ -103,7 +104,7 @@ fn fixture(info: ModelInfo, budget: Budget) -> Fixture {
         info,
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(100),
-        script: Mutex::new(Script { grows: false, result: Ok(usage) }),
+        script: Mutex::new(Script { grows: false, result: Ok(usage), stop: Stop::End }),
     });
     let pool = Arc::new(ModelPool::new(vec![model.clone()], ledger.clone()));
     Fixture { clock, journal, ledger, model, pool, _folder: folder }
@@ -131,7 +132,7 @@ impl Fixture {
     }
 
     fn will(&self, grows: bool, result: Result<Usage, ModelError>) {
-        *self.model.script.lock().unwrap() = Script { grows, result };
+        *self.model.script.lock().unwrap() = Script { grows, result, stop: Stop::End };
     }
 
     fn calls(&self) -> usize {
@@ -346,7 +347,7 @@ async fn the_preferred_model_comes_first() {
         info: ModelInfo { name: "org/large".to_owned(), ..info("gemini", None) },
         calls: AtomicUsize::new(0),
         gate: Semaphore::new(1),
-        script: Mutex::new(Script { grows: false, result: Err(ModelError::BadKey) }),
+        script: Mutex::new(Script { grows: false, result: Err(ModelError::BadKey), stop: Stop::End }),
     });
     let pool = ModelPool::new(vec![fixture.model.clone(), other.clone(), other], fixture.ledger.clone());
     assert_eq!(pool.order(), [0, 1, 2]);
@@ -459,6 +460,29 @@ async fn without_fallback_only_the_first_model_is_asked_however_often_it_fails()
         assert_eq!(pool.ask(&request, &on_behalf, policy).await, Err(ModelError::Cut));
         assert_eq!((first.calls(), second.calls()), (asked, 0));
     }
+}
+
+/// Proves: models/half-answers
+#[tokio::test]
+async fn a_broken_answer_is_asked_for_again_and_counts_if_that_lasts() {
+    let fixture = fixture(info("openai", None), wide());
+    fixture.model.script.lock().unwrap().stop = Stop::Broken;
+    let (pool, clock): (_, Arc<dyn Clock>) = (Arc::clone(&fixture.pool), fixture.clock.clone());
+    let asked = tokio::spawn(async move {
+        let _busy = clock.busy();
+        pool.ask(&asks(ADA, Purpose::Chat), &SpendCause::default(), AskPolicy::patient(&NullSink)).await
+    });
+    while !asked.is_finished() {
+        fixture.clock.advance(Duration::from_secs(1)).await;
+        tokio::task::yield_now().await;
+    }
+    let reply = asked.await.unwrap().unwrap();
+    assert_eq!((reply.stop, reply.text().open().0.as_ref(), fixture.calls()), (Stop::Broken, "Good morning", 4));
+    // One that is whole at the second time is the answer.
+    let reply = fixture.chat().await.unwrap();
+    assert_eq!(reply.stop, Stop::Broken, "asked once, there is no other");
+    fixture.model.script.lock().unwrap().stop = Stop::End;
+    assert_eq!(fixture.chat().await.unwrap().stop, Stop::End);
 }
 
 #[tokio::test]

@@ -24,6 +24,16 @@ pub fn is_full(error: &anyhow::Error) -> bool {
     })
 }
 
+/// Returns true if another program held the journal for too long.
+pub fn is_locked(error: &anyhow::Error) -> bool {
+    let locked = |error: &rusqlite::Error| {
+        error
+            .sqlite_error()
+            .is_some_and(|error| matches!(error.code, ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+    };
+    error.chain().filter_map(|cause| cause.downcast_ref()).any(locked)
+}
+
 fn is_file_full(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
 }

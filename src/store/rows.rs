@@ -274,7 +274,7 @@ mod tests {
         words::<TextKind>("TextKind", "said quote transcript file edit carried");
         words::<UnansweredReason>(
             "UnansweredReason",
-            "no_answer model_away too_slow cut_off stopped not_allowed deleted forgotten restored never_asked \
+            "no_answer refused model_away too_slow cut_off stopped not_allowed deleted forgotten restored never_asked \
              still_running nobody_to_tell",
         );
         words::<TurnState>("TurnState", "running waiting done stopped gave_up");

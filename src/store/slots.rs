@@ -45,6 +45,8 @@ impl SlotState {
 pub enum UnansweredReason {
     /// The model gave none that can be used.
     NoAnswer,
+    /// The model's server refused the request.
+    Refused,
     /// The model could not be reached.
     ModelAway,
     /// The time limit was exceeded.

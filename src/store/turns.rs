@@ -80,6 +80,8 @@ pub struct TurnRow {
     pub scope: Scope,
     /// State.
     pub state: TurnState,
+    /// Why it ended without an answer, as [`UnansweredReason`](super::UnansweredReason); blank otherwise.
+    pub reason: String,
     /// Start time.
     pub claimed_at: Timestamp,
     /// Dynamic block.
@@ -110,7 +112,7 @@ impl TurnRow {
 from_row! {
     TurnRow from "turns", "context, context_label, recalled, counted" {
         id, stream: "stream_id", conversation: "conversation_id", person: "person_id", address: "address_id", scope,
-        state, claimed_at, label, attempts, retry_at, noticed, interruptions: "lives",
+        state, reason, claimed_at, label, attempts, retry_at, noticed, interruptions: "lives",
     }
     with |row| {
         context: Labelled::new(row.get("context")?, row.get("context_label")?, row.get("scope")?),

@@ -13,6 +13,7 @@ use serde_json::json;
 
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{AccessRefusal, Workspace};
+use crate::message::{ChannelKind, reaction};
 use crate::store::{Enclosure, Journal};
 use crate::text::is_emoji;
 use crate::wording::attachments as says;
@@ -100,19 +101,35 @@ impl Tool for React {
         if emoji.is_empty() || !is_emoji(emoji) {
             return Err(ToolError::Arguments(says::NO_EMOJI.to_owned()));
         }
-        let (turn, enclosure) = (call.turn, Enclosure::reaction(emoji));
+        let (turn, emoji) = (call.turn, emoji.to_owned());
         let stored = self.0.write("enclose a reaction", move |tx| {
-            let answers = tx.messages().messages_of_turn(turn)?.iter().any(|message| !message.external_id.is_empty());
-            if answers {
-                tx.outgoing_files().enclose(turn, &enclosure, usize::MAX)?;
+            let answered = tx.messages().messages_of_turn(turn)?;
+            let Some(message) = answered.iter().rfind(|message| !message.external_id.is_empty()) else {
+                return Ok(Stored::NoMessage);
+            };
+            let address = message.address.map_or(Ok(None), |address| tx.addresses().address(address))?;
+            if address.is_some_and(|address| address.adapter == ChannelKind::Telegram.name())
+                && reaction::on_telegram(&emoji).is_none()
+            {
+                return Ok(Stored::NotTaken);
             }
-            Ok(answers)
+            tx.outgoing_files().enclose(turn, &Enclosure::reaction(&emoji), usize::MAX)?;
+            Ok(Stored::Enclosed)
         });
         match stored.await.map_err(|error| store_error("A reaction", &error))? {
-            true => Ok(call.own_words(says::REACTS)),
-            false => Err(ToolError::Refused(says::NO_MESSAGE.to_owned())),
+            Stored::Enclosed => Ok(call.own_words(says::REACTS)),
+            Stored::NoMessage => Err(ToolError::Refused(says::NO_MESSAGE.to_owned())),
+            Stored::NotTaken => Err(ToolError::Arguments(says::reaction_not_taken(&reaction::ON_TELEGRAM.join(" ")))),
         }
     }
+}
+
+/// What became of a reaction.
+enum Stored {
+    Enclosed,
+    NoMessage,
+    /// Their channel does not take it.
+    NotTaken,
 }
 
 fn store_error(what: &str, error: &anyhow::Error) -> ToolError {

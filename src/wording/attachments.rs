@@ -12,6 +12,10 @@ pub const SEND_FILE: &str = "Send a file with your answer.";
 pub const REACT: &str = "React to their message.";
 /// Error: not exactly one emoji.
 pub const NO_EMOJI: &str = "`emoji` is exactly one emoji, as 👍.";
+/// Error: the person's channel does not take this reaction.
+pub fn reaction_not_taken(taken: &str) -> String {
+    format!("Their messenger takes only these reactions: {taken}")
+}
 /// Error: invalid path.
 pub const BAD_PATH: &str = "That is no path inside this person's folder. Give it without a leading slash, without .. and without hidden names.";
 /// Error: the file belongs to another person.

@@ -185,6 +185,15 @@ pub fn config_sound(path: &Path) -> String {
 
 /// Prompt of the connection test.
 pub const PROBE: &str = "This is a test of the connection. Answer with the one word: ready";
+/// Prompt of the test of answers in JSON.
+pub const PROBE_JSON: &str = "This is a test. Answer with the JSON object {\"ready\": true} and nothing else.";
+/// Description of the tool of the test.
+pub const PROBE_TOOL: &str = "Says that you are ready. It need not be called.";
+/// Problem: the server answers only without that part of a request.
+pub const PART_REFUSED: &str = "its server refuses it";
+/// Fix for a part that a server does not take.
+pub const FIX_MODEL_PART: &str =
+    "the assistant does without; another model, or another setting of the server, may have it (docs/recipes.md)";
 /// Fix for an unreachable model.
 pub const FIX_MODEL_AWAY: &str = "look at the network and model.base_url, and try again; messages wait meanwhile";
 /// Fix for a refused model key.

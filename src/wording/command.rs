@@ -165,6 +165,11 @@ pub fn status_model(language: Language, name: &str, outage: Option<(String, Prog
     }
 }
 
+/// The newest request that the model's server refused.
+pub fn status_refusal(language: Language, at: &str, why: &str) -> String {
+    say!(language, "status-refusal", at = at, why = why)
+}
+
 /// A budget that leaves no room for an answer.
 pub fn used_up(language: Language, which: &str) -> String {
     say!(language, "status-used-up", budget = super::turn::budget(language, which))
@@ -459,8 +464,12 @@ pub fn models(lines: &str) -> String {
 }
 
 /// A model in the list.
-pub fn model(name: &str, first: bool) -> String {
-    if first { format!("- **{name}**, asked first") } else { format!("- {name}") }
+pub fn model(name: &str, first: bool, learned: &[String]) -> String {
+    let line = if first { format!("- **{name}**, asked first") } else { format!("- {name}") };
+    if learned.is_empty() {
+        return line;
+    }
+    format!("{line} (learned of its server: {}; `/model forget-learned` forgets that)", learned.join("; "))
 }
 
 /// Reply to an unknown model name.

@@ -247,6 +247,23 @@ pub fn away(name: &str, since: &str, why: &str) -> String {
     format!("{name} has not answered since {since}: {why}")
 }
 
+/// Part of the protocol: calls of tools.
+pub const TOOLS_OF_MODEL: &str = "tools";
+/// Part of the protocol: answers in JSON.
+pub const JSON_OF_MODEL: &str = "JSON";
+/// Part of the protocol: pictures.
+pub const PICTURES_OF_MODEL: &str = "pictures";
+
+/// A model answers, also with these.
+pub fn answers_with(name: &str, with: &[&str]) -> String {
+    if with.is_empty() { answers(name) } else { format!("{name} answers, also with {}", with.join(", ")) }
+}
+
+/// A part of the protocol that a model's server lacks.
+pub fn lacks(part: &str, why: &str) -> String {
+    format!("without {part}: {why}")
+}
+
 /// The checked service answers.
 pub fn answers(what: &str) -> String {
     format!("{what} answers")

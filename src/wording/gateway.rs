@@ -12,9 +12,15 @@ pub const CODE_REFUSED: Sentence = Sentence("code-refused");
 pub const CODE_TOO_MANY: Sentence = Sentence("code-too-many");
 /// Reply when too many messages of the sender are queued.
 pub const QUEUE_FULL: Sentence = Sentence("queue-full");
-/// Health message while incoming messages cannot be stored.
-pub const NOT_STORED: &str = "Incoming messages cannot be stored, perhaps because the disk is full. None is confirmed meanwhile, so none is \
-    lost; free some space, and this continues by itself.";
+/// Health message while incoming messages cannot be stored; the log says why.
+pub const NOT_STORED: &str = "Incoming messages cannot be stored; the log says why. None is confirmed meanwhile, so none is lost, and this \
+    continues by itself.";
+/// The same while there is no space.
+pub const NOT_STORED_FULL: &str = "Incoming messages cannot be stored, because the disk is full or a limit is reached. None is confirmed \
+    meanwhile, so none is lost; free some space, and this continues by itself.";
+/// The same while another program holds the journal.
+pub const NOT_STORED_LOCKED: &str = "Incoming messages cannot be stored, because another program has locked the journal. None is confirmed \
+    meanwhile, so none is lost; close that program, and this continues by itself.";
 /// Error at a terminal: nothing more can be stored.
 pub const DISK_FULL: &str =
     "Nothing more can be stored: the disk is full, or a limit is reached. Make room (`df -h` says how much there is).";

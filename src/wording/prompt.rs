@@ -6,6 +6,19 @@ use super::{Language, ProgramText};
 use crate::id::{ConversationId, MessageId};
 use crate::trust::{Label, Source};
 
+/// Result of a call that has none.
+pub const NO_RESULT: &str = "There is no result: the call was interrupted.";
+/// Stands for the words of the user at the beginning of a request that has none there.
+pub const GOES_ON: &str = "(The conversation goes on.)";
+/// The model's words between results and further words of the user.
+pub const RESULTS_READ: &str = "I have the results.";
+/// Request to call a tool that an answer only wrote about.
+pub fn call_as_tool(tool: &str) -> ProgramText {
+    ProgramText::message(format!("Nothing was called: that was text. Call `{tool}` as a tool, or answer in words."))
+}
+
+/// Stands for a picture that the model's server does not take.
+pub const PICTURE_NOT_SHOWN: &str = "(Here is a picture, which you cannot see.)";
 /// Heading of `SOUL.md`.
 pub const SOUL: &str = "Character";
 /// Heading of `AGENTS.md`.

@@ -383,6 +383,7 @@ pub fn failed(job: &str, period: &str, person: &str, reason: &str) -> ProgramTex
 /// Reason for a failed slot, in words.
 pub fn gave_up(reason: &str) -> String {
     let why = match reason {
+        "refused" => "the server of the model refused the request",
         "model_away" => "the model was away for too long",
         "too_slow" => "the model took too long",
         "not_allowed" => "the person no longer has access",

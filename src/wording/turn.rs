@@ -11,6 +11,10 @@ use crate::time::{Timestamp, Zone};
 pub const EMPTY_ANSWER: Sentence = Sentence("answer-empty");
 /// Note that the model's limit cut off the answer.
 pub const CUT_BY_LIMIT: Sentence = Sentence("answer-cut");
+/// Reply when thinking used up the limit of an answer.
+pub const ONLY_THOUGHTS: Sentence = Sentence("answer-only-thoughts");
+/// Note that the server ended the answer before it was whole.
+pub const BROKE_OFF: Sentence = Sentence("answer-broke-off");
 /// Warning about an address in an untrusted answer that no source contains.
 pub const STRANGE_ADDRESS: Sentence = Sentence("answer-strange-address");
 /// Reply when the provider declined.
@@ -54,8 +58,16 @@ pub fn above_limit(language: Language, setting: &str) -> ProgramText {
 pub const BAD_KEY: Sentence = Sentence("model-bad-key");
 /// Reason: no credit left.
 pub const NO_CREDIT: Sentence = Sentence("model-no-credit");
-/// Reason: the provider rejects the request.
+/// Reply when the model's server refuses the request.
 pub const REJECTED: Sentence = Sentence("model-rejected");
+
+/// The same for owners, with the server's own sentence.
+pub fn rejected_because(language: Language, why: &str) -> String {
+    say!(language, "model-rejected-because", why = why.replace('`', "'"))
+}
+
+/// Reason: the server of the model says nothing for too long.
+pub const SLOW: Sentence = Sentence("model-slow");
 /// Reason: the model is unreachable.
 pub const UNREACHABLE: Sentence = Sentence("model-unreachable");
 

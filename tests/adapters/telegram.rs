@@ -1,5 +1,6 @@
 //! The Telegram adapter over real HTTP: receiving, confirming, sending, and failures of sends.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use compline::config;
 use compline::id::PersonId;
 use compline::message::{Event, FetchFileError, Inbound, Outbound, Quote};
 use compline::people::Role;
-use compline::time::{Clock, SimulatedClock, Timestamp};
+use compline::time::{Clock, SimulatedClock, SystemClock, Timestamp};
 use compline::trust::{Label, Labelled, Scope, Source};
 use secrecy::SecretString;
 use serde_json::json;
@@ -74,10 +75,16 @@ impl Scene {
 }
 
 fn bot(fake: &FakeTelegram, token: &str, clock: Arc<dyn Clock>) -> Telegram {
+    bot_with(fake, token, None, clock)
+}
+
+/// A bot of a server that keeps files on this computer.
+fn bot_with(fake: &FakeTelegram, token: &str, files_dir: Option<&Path>, clock: Arc<dyn Clock>) -> Telegram {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let config = config::Telegram {
         token: SecretString::from(token),
         api_url: fake.url(),
+        files_dir: files_dir.map(Path::to_owned),
         delivery: config::TelegramDelivery::Polling,
     };
     Telegram::new(&config, clock).unwrap()
@@ -348,6 +355,26 @@ async fn a_file_is_fetched_within_its_limit() {
     scene.fake.stop();
     let Err(FetchFileError::Later(why)) = scene.bot.fetch(&id, 10).await else { unreachable!() };
     assert_clean(&why, &scene.fake);
+}
+
+/// Promise (files/local-server): The files of a local Bot API server are read within `telegram.files_dir`,
+/// and nothing else of the computer.
+#[tokio::test]
+async fn a_file_of_a_local_server_is_read_within_its_folder() {
+    let scene = Scene::new().await;
+    let id = scene.fake.file(b"some bytes");
+    let (folder, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let bot = |files_dir| bot_with(&scene.fake, scene.fake.token(), files_dir, Arc::new(SystemClock::default()));
+    scene.fake.keeps_files_in(folder.path());
+    let within = bot(Some(folder.path()));
+    assert_eq!(within.fetch(&id, 10).await, Ok(b"some bytes".to_vec()));
+    assert_eq!(within.fetch(&id, 9).await, Err(FetchFileError::TooLarge));
+    for elsewhere in [None, Some(other.path())] {
+        assert_eq!(bot(elsewhere).fetch(&id, 10).await, Err(FetchFileError::NotFound), "{elsewhere:?}");
+    }
+    std::os::unix::fs::symlink(folder.path(), other.path().join("link")).unwrap();
+    scene.fake.keeps_files_in(&other.path().join("link"));
+    assert_eq!(bot(Some(other.path())).fetch(&id, 10).await, Err(FetchFileError::NotFound), "a link leads out");
 }
 
 #[tokio::test]

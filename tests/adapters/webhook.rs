@@ -100,7 +100,8 @@ fn free_port() -> SocketAddr {
 
 fn bot(fake: &FakeTelegram, delivery: config::TelegramDelivery, clock: Arc<dyn Clock>) -> Telegram {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let config = config::Telegram { token: SecretString::from(fake.token()), api_url: fake.url(), delivery };
+    let config =
+        config::Telegram { token: SecretString::from(fake.token()), api_url: fake.url(), files_dir: None, delivery };
     Telegram::new(&config, clock).unwrap()
 }
 

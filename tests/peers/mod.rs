@@ -9,10 +9,12 @@
 //!
 //! The whole program meets four more: an emulator of the Bot API, a real llama.cpp whose model says
 //! nothing but nonsense, and the real daemon of signal-cli, which has no account and no network.
+//! The official clients of four providers, from PyPI, judge our requests by their own types.
 //! Litestream, from PyPI, streams the journal of one that is killed to one that takes over.
 
 mod llama;
 mod program;
+mod requests;
 mod signal;
 mod standby;
 mod telegram;

@@ -255,6 +255,7 @@ const RULES: &[Rule] = &[
             ("src/cli/signal.rs", "a command waits for a daemon that it has started"),
             ("src/gateway/delivery.rs", "a request in progress gets a moment when the program stops"),
             ("src/http.rs", "open connections get a moment when the program stops"),
+            ("src/model/wire.rs", "gives up a server that says nothing"),
             ("src/schedule/slots.rs", "a command waits for the slot that it asked for"),
             ("src/tool/mcp/connection.rs", "gives up a server that does not answer, and kills one that does not end"),
         ],

@@ -37,6 +37,8 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/reminder.rs", "to_do", "times"),
     ("src/wording/reminder.rs", "not_done", "a time"),
     ("src/wording/review.rs", "reviewer", "a boundary made of digits"),
+    ("src/wording/learned.rs", "notice", "a model of the configuration, our own sentences, and numbers"),
+    ("src/wording/prompt.rs", "call_as_tool", "the name of an offered tool"),
     ("src/wording/turn.rs", "over_budget", "which budget it is"),
     ("src/wording/turn.rs", "unheard_over_budget", "which budget it is"),
     ("src/wording/turn.rs", "unheard_above_limit", "a key of the configuration"),

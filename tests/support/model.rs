@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use compline::model::{
-    Model, ModelError, ModelInfo, Purpose, Reply, Request, RequestPart, Role, Stop, StreamSink, ToolCall, Usage,
+    Model, ModelError, ModelInfo, Purpose, Reply, Request, RequestPart, Role, Server, Stop, StreamSink, ToolCall, Usage,
 };
 use compline::time::Clock;
 
@@ -17,6 +17,8 @@ pub enum Say {
     Text(String),
     /// Calls tools: name and JSON arguments.
     Calls(Vec<(String, String)>),
+    /// Answers with a text that ends for this reason.
+    Ends(String, Stop),
     /// Answers, and reports this usage.
     Counted(String, Usage),
     /// Fails.
@@ -53,6 +55,8 @@ pub struct Scripted {
     otherwise: Mutex<Answering>,
     requests: Mutex<Vec<Request>>,
     counted: Mutex<Option<u64>>,
+    /// What is known of its server.
+    pub server: Server,
 }
 
 impl Scripted {
@@ -78,6 +82,7 @@ impl Scripted {
             otherwise: Mutex::new(Box::new(usual)),
             requests: Mutex::default(),
             counted: Mutex::default(),
+            server: Server::default(),
         })
     }
 
@@ -171,6 +176,10 @@ impl Model for Scripted {
         &self.info
     }
 
+    fn server(&self) -> Option<&Server> {
+        Some(&self.server)
+    }
+
     async fn call(&self, request: &Request, live: &dyn StreamSink) -> Result<Reply, ModelError> {
         self.requests.lock().unwrap().push(request.clone());
         let reply = |text: &str, calls: Vec<ToolCall>| {
@@ -188,6 +197,12 @@ impl Model for Scripted {
                 }
                 Say::Counted(text, usage) => {
                     return Ok(Reply::to(request, &text, Vec::new(), Stop::End, usage, "scripted/scripted".to_owned()));
+                }
+                Say::Ends(text, stop) => {
+                    live.append(&text);
+                    let mut ended = reply(&text, Vec::new())?;
+                    ended.stop = stop;
+                    return Ok(ended);
                 }
                 Say::Fail(error) => return Err(error),
                 Say::Calls(calls) => {

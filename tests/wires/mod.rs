@@ -1,6 +1,7 @@
 //! The provider clients against a scripted server: every kind of failure, byte by byte.
 
 mod embed;
+mod learned;
 mod openai;
 mod others;
-mod script;
+pub mod script;

@@ -10,7 +10,7 @@ use compline::model::{
 };
 use compline::trust::{Label, Labelled, Scope};
 
-use super::script::{Script, Server, ask, call, call_in_haste, config, later, text};
+use super::script::{Script, Server, ask, call, call_in_haste, config, later, silent, text};
 
 const HELLO: &[u8] = b"data: {\"choices\":[{\"delta\":{\"content\":\"Hello\"}}]}\n\n";
 const STOP: &[u8] = b"data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n";
@@ -51,9 +51,9 @@ async fn an_error_inside_a_stream_is_an_error() {
 async fn silence_is_waited_out_and_no_longer() {
     let hasty = |script| call_in_haste(Provider::OpenAi, script);
     let never = Script { pieces: vec![], then_silent: true };
-    assert_eq!(hasty(never).await, Err(later("the server keeps silent")));
+    assert_eq!(hasty(never).await, silent());
     let stalled = Script::cut(&[HELLO]).silent();
-    assert_eq!(hasty(stalled).await, Err(later("the server keeps silent")));
+    assert_eq!(hasty(stalled).await, silent());
     let done = Script::cut(&[HELLO, STOP]).silent();
     assert_eq!(text(&hasty(done).await.unwrap()), "Hello");
     for provider in [Provider::Anthropic, Provider::Gemini] {
@@ -117,6 +117,152 @@ async fn a_server_that_does_not_stream_is_understood() {
     assert_eq!(reply.calls()[0].open().0.arguments, r#"{"x":1}"#);
 }
 
+/// Promise (models/odd-servers): What servers do differently from each other costs no answer: other
+/// forms of fields that do not matter, a wrong type of content, parallel calls under one number.
+#[tokio::test]
+async fn only_text_calls_and_the_end_decide_about_an_answer() {
+    let odd: [&[u8]; 4] = [
+        br#"{"choices":[null,{"delta":{"content":"Hello","tool_calls":{}},"finish_reason":7}],"usage":{"prompt_tokens":"9","completion_tokens":2.5}}"#,
+        br#"{"choices":[{"delta":{"tool_calls":[null],"refusal":[]}}],"usage":"none"}"#,
+        br#"{"choices":{},"usage":null,"error":null}"#,
+        br#"{"choices":[{"delta":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"prompt_tokens_details":[]}}"#,
+    ];
+    let lines: Vec<Vec<u8>> = odd.iter().map(|piece| [b"data: ", *piece, b"\n\n"].concat()).collect();
+    let stream: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+    let reply = openai(Script::stream(&stream)).await.unwrap();
+    assert_eq!((text(&reply), reply.stop, reply.usage.input), ("Hello", Stop::End, 9));
+
+    let body = lines.concat();
+    let body = std::str::from_utf8(&body).unwrap();
+    let whole = r#"{"choices":[{"message":{"content":"Hello"},"finish_reason":"stop"}]}"#;
+    for kind in [
+        "",
+        "content-type: text/plain\r\n",
+        "content-type: application/json\r\n",
+        "content-type: text/event-stream\r\n",
+    ] {
+        for body in [body, whole, &format!("\n\n : ping\n\n{body}"), &format!("  \n{whole}")] {
+            let body = body.trim_start_matches("\n\n ");
+            let head = format!("200 OK\r\n{kind}x-a: b");
+            assert_eq!(text(&openai(Script::whole(&head, body)).await.unwrap()), "Hello", "{kind} {body}");
+        }
+    }
+    let words = Script::whole("200 OK\r\ncontent-type: text/plain", "It works!");
+    let expected = "it answers with text/plain, not with a model's answer";
+    assert_eq!(openai(words).await, Err(ModelError::Rejected(expected.to_owned())));
+}
+
+/// Proves: models/odd-servers
+#[tokio::test]
+async fn parallel_calls_under_one_number_are_apart() {
+    let stream = |pieces: &[&str]| {
+        let line = |piece: &&str| {
+            format!("data: {{\"choices\":[{{\"delta\":{{\"tool_calls\":[{piece}]}}}}]}}\n\n").into_bytes()
+        };
+        pieces.iter().map(line).collect::<Vec<_>>()
+    };
+    let table: [(&[&str], &[&str]); 6] = [
+        (
+            &[
+                r#"{"index":0,"id":"call_0","function":{"name":"f","arguments":"{\"a\":1}"}}"#,
+                r#"{"index":0,"id":"call_1","function":{"name":"f","arguments":"{\"a\":2}"}}"#,
+                r#"{"index":0,"id":"call_2","function":{"name":"g","arguments":{"a":3}}}"#,
+            ],
+            &[r#"f{"a":1}"#, r#"f{"a":2}"#, r#"g{"a":3}"#],
+        ),
+        // Without ids, and without numbers.
+        (
+            &[
+                r#"{"index":0,"function":{"name":"f","arguments":"{}"}},{"index":0,"function":{"name":"f","arguments":"{}"}}"#,
+            ],
+            &["f{}", "f{}"],
+        ),
+        (
+            &[
+                r#"{"function":{"name":"f","arguments":"{\"a\""}}"#,
+                r#"{"function":{"arguments":":1}"}}"#,
+                r#"{"function":{"name":"g","arguments":"{}"}}"#,
+            ],
+            &[r#"f{"a":1}"#, "g{}"],
+        ),
+        // Two calls under one id.
+        (
+            &[
+                r#"{"index":0,"id":"x","function":{"name":"f","arguments":"{}"}}"#,
+                r#"{"index":0,"id":"x","function":{"name":"g","arguments":"{}"}}"#,
+            ],
+            &["f{}", "g{}"],
+        ),
+        // One call, of which each piece says everything again.
+        (
+            &[
+                r#"{"index":0,"id":"x","function":{"name":"f","arguments":"{\"a\":"}}"#,
+                r#"{"index":0,"id":"x","function":{"name":"f","arguments":"{\"b\":1}"}}"#,
+                r#"{"index":0,"id":"x","function":{"name":"f","arguments":"}"}}"#,
+            ],
+            &[r#"f{"a":{"b":1}}"#],
+        ),
+        // Pieces of two calls in turn.
+        (
+            &[
+                r#"{"index":0,"id":"x","function":{"name":"f","arguments":""}},{"index":1,"id":"y","function":{"name":"g","arguments":""}}"#,
+                r#"{"index":0,"function":{"arguments":"{}"}},{"index":1,"function":{"arguments":"{}"}}"#,
+            ],
+            &["f{}", "g{}"],
+        ),
+    ];
+    for (pieces, expected) in table {
+        let lines = stream(pieces);
+        let mut lines: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+        lines.push(DONE);
+        let reply = openai(Script::stream(&lines)).await.unwrap();
+        let calls: Vec<_> = reply.calls().iter().map(|call| call.open().0.clone()).collect();
+        let shape: Vec<_> = calls.iter().map(|call| format!("{}{}", call.name, call.arguments)).collect();
+        assert_eq!(shape, expected, "{pieces:?}");
+    }
+}
+
+/// Promise (models/half-answers): Half a sentence never counts as an answer: an end that is no good
+/// end is tried again, and if that lasts, the answer says where it broke off.
+#[tokio::test]
+async fn an_end_that_is_not_good_is_a_broken_answer() {
+    let ends_with = |reason: &str| {
+        format!("data: {{\"choices\":[{{\"delta\":{{}},\"finish_reason\":\"{reason}\"}}]}}\n\n").into_bytes()
+    };
+    for (reasons, stop) in [
+        (&["stop", "end_turn", "STOP", "eos", "stop_sequence", "complete", "function_call", ""][..], Stop::End),
+        (&["length", "max_tokens", "MAX_TOKENS", "model_length", "max_output_tokens"], Stop::Length),
+        (
+            &[
+                "error",
+                "abort",
+                "other",
+                "unknown",
+                "insufficient_system_resource",
+                "repetition_truncation",
+                "OTHER",
+                "a_new_word",
+            ],
+            Stop::Broken,
+        ),
+    ] {
+        for reason in reasons {
+            let reply = openai(Script::stream(&[HELLO, &ends_with(reason), DONE])).await.unwrap();
+            assert_eq!((text(&reply), reply.stop), ("Hello", stop), "{reason}");
+        }
+    }
+    for reason in ["content_filter", "SAFETY", "sensitive", "refusal"] {
+        assert_eq!(
+            openai(Script::stream(&[HELLO, &ends_with(reason), DONE])).await,
+            Err(ModelError::Refused),
+            "{reason}"
+        );
+    }
+    let call: &[u8] = br#"data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"x","function":{"name":"f","arguments":"{}"}}]}}]}"#;
+    let broken = [call, b"\n\n", &ends_with("error"), DONE].concat();
+    assert_eq!(openai(Script::stream(&[&broken])).await, Err(ModelError::Cut), "perhaps not all calls are there");
+}
+
 #[tokio::test]
 async fn pieces_of_characters_and_of_calls_are_put_together() {
     let umlaut = "data: {\"choices\":[{\"delta\":{\"content\":\"Grüße 🌍\"}}]}\n\n".as_bytes();
@@ -166,8 +312,10 @@ async fn the_request_is_what_every_server_understands() {
             { "role": "system", "content": "Be brief." },
             { "role": "user", "content": "Hello" },
             { "role": "assistant", "content": null, "tool_calls": [
-                { "id": "a", "type": "function", "function": { "name": "f", "arguments": "{\"unreadable\":\"{\\\"x\"}" } },
+                { "id": "call00001", "type": "function", "function": { "name": "f", "arguments": "{\"unreadable\":\"{\\\"x\"}" } },
             ] },
+            { "role": "tool", "tool_call_id": "call00001", "content": "There is no result: the call was interrupted." },
+            { "role": "assistant", "content": "I have the results." },
             { "role": "user", "content": [
                 { "type": "text", "text": "Look" },
                 { "type": "image_url", "image_url": { "url": "data:image/png;base64,AQID" } },

@@ -149,6 +149,11 @@ pub fn text(reply: &Reply) -> &str {
     reply.text().open().0
 }
 
+/// The result of [`call_in_haste`] at a server that says nothing.
+pub fn silent() -> Result<Reply, ModelError> {
+    Err(ModelError::Silent(Duration::from_millis(100)))
+}
+
 pub fn later(what: &str) -> ModelError {
     ModelError::Later { after: None, what: what.to_owned() }
 }

@@ -109,7 +109,8 @@ fn message(message: &Value, us: &BotIdentity) -> Option<Inbound> {
     let addressed = addressed(message, us, origin.is_direct());
     let event = match body_of(message) {
         _ if addressed.is_for_another => Event::Irrelevant,
-        MessageBody::Message { files, carried } => {
+        MessageBody::Message { files, mut carried } => {
+            carried.extend(links(message));
             Event::Message(MessageContent { carried, ..content_with_marks(message, &addressed, files) })
         }
         MessageBody::Unsupported(word) => Event::Unsupported(word.to_owned()),
@@ -296,12 +297,11 @@ impl ChatOrigin {
     }
 }
 
-/// Forum topic of a message. The general topic has no number, and a direct chat never has topics,
-/// even if one is marked.
+/// Topic of a message in a forum, or in a direct chat with topics (since Bot API 9.3). The general
+/// topic has no number.
 fn topic(message: &Value) -> Option<i64> {
     let is_in_topic = message.get("is_topic_message").and_then(Value::as_bool) == Some(true);
-    let is_direct = field(message, "chat").is_some_and(|chat| chat_kind(chat) == ChatKind::Direct);
-    number(message, "message_thread_id").filter(|topic| is_in_topic && !is_direct && *topic > 0)
+    number(message, "message_thread_id").filter(|topic| is_in_topic && *topic > 0)
 }
 
 /// Kind of a chat.
@@ -399,6 +399,13 @@ fn contact(message: &Value) -> Option<Attached> {
             .flatten()
             .collect();
     (!parts.is_empty()).then(|| Attached { kind: AttachedTextKind::Contact, text: parts.join(", ") })
+}
+
+/// The addresses behind words of a text, a line each.
+fn links(message: &Value) -> Option<Attached> {
+    let links = mention::links(message);
+    let lines: Vec<String> = links.into_iter().map(|(words, address)| format!("{words}: {address}")).collect();
+    (!lines.is_empty()).then(|| Attached { kind: AttachedTextKind::Link, text: lines.join("\n") })
 }
 
 /// Place on the map: name and address if it has them, and the coordinates.

@@ -9,6 +9,9 @@
 //! the recipient) is sent as a document instead. The bytes are uploaded each time; Telegram's file
 //! ids are not stored. A received file has a path, which the server keeps for an hour.
 
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
 use std::time::Duration;
 
 use reqwest::multipart::{Form, Part};
@@ -27,7 +30,7 @@ use super::bot_api::{ApiRefusal, BotApi, CallError};
 use super::parse::message_key;
 use crate::adapter::{MenuEntry, OutgoingPart, PartFormat, SendError};
 use crate::markdown::strip_control;
-use crate::message::{FetchFileError, FileKind, OutgoingFile};
+use crate::message::{FetchFileError, FileKind, OutgoingFile, reaction};
 use crate::people::Role;
 use crate::text::one_line;
 
@@ -53,6 +56,8 @@ const BLOCKED: &[&str] = &[
 /// Rejections that mean a message can no longer be edited.
 const GONE: &[&str] =
     &["message to edit not found", "message can't be edited", "message to react not found", "MESSAGE_ID_INVALID"];
+/// Rejection because the topic of a message was deleted.
+const NO_TOPIC: &[&str] = &["message thread not found"];
 /// Rejections of an edit that would change nothing.
 const SAME: &[&str] = &["message is not modified", "MESSAGE_NOT_MODIFIED"];
 
@@ -114,7 +119,16 @@ pub(super) async fn send(
     if let Some(keyboard) = keyboard(piece) {
         payload = payload.reply_markup(keyboard);
     }
-    let sent: SentMessage = api.request(&payload).await.map_err(|failure| target.send_error(failure))?;
+    let mut sent: Result<SentMessage, CallError> = api.request(&payload).await;
+    // The topic of a direct chat was deleted. That of a group stays where it is asked for.
+    if let Err(CallError::Rejected(refusal)) = &sent
+        && refusal.mentions(NO_TOPIC)
+        && target.chat.0 > 0
+        && payload.message_thread_id.take().is_some()
+    {
+        sent = api.request(&payload).await;
+    }
+    let sent = sent.map_err(|failure| target.send_error(failure))?;
     Ok(message_key(target.chat.0, sent.message_id))
 }
 
@@ -159,7 +173,8 @@ pub(super) async fn replace_buttons(api: &BotApi, peer: &str, external_id: &str,
 pub(super) async fn react(api: &BotApi, peer: &str, external_id: &str, emoji: &str) -> Result<(), SendError> {
     let target = SendTarget::of(peer)?;
     let message = message_in(target.chat, external_id).ok_or(SendError::NotFound)?;
-    let ours = (!emoji.is_empty()).then(|| ReactionType::Emoji { emoji: emoji.to_owned() });
+    let ours = (!emoji.is_empty())
+        .then(|| ReactionType::Emoji { emoji: reaction::on_telegram(emoji).unwrap_or(emoji).to_owned() });
     let payload = SetMessageReaction::new(target.chat, message).reaction(ours);
     match api.request::<_, serde::de::IgnoredAny>(&payload).await {
         Err(CallError::Rejected(refusal)) if refusal.mentions(GONE) => Err(SendError::NotFound),
@@ -275,8 +290,14 @@ struct TelegramFile {
     file_size: Option<u64>,
 }
 
-/// Fetches a file by its id, at most `max` bytes.
-pub(super) async fn fetch(api: &BotApi, reference: &str, max: u64) -> Result<Vec<u8>, FetchFileError> {
+/// Fetches a file by its id, at most `max` bytes. A local Bot API server names a path on this
+/// computer, which is read only within `files_dir`.
+pub(super) async fn fetch(
+    api: &BotApi,
+    files_dir: Option<&Path>,
+    reference: &str,
+    max: u64,
+) -> Result<Vec<u8>, FetchFileError> {
     let payload = GetFile::new(FileId(reference.to_owned()));
     let found: TelegramFile = api.request(&payload).await.map_err(fetch_error)?;
     if found.file_size.is_some_and(|size| size > max) {
@@ -285,7 +306,27 @@ pub(super) async fn fetch(api: &BotApi, reference: &str, max: u64) -> Result<Vec
     if found.file_path.is_empty() {
         return Err(FetchFileError::NotFound);
     }
-    api.download(&found.file_path, max, DOWNLOAD_TIMEOUT).await
+    if !found.file_path.starts_with('/') {
+        return api.download(&found.file_path, max, DOWNLOAD_TIMEOUT).await;
+    }
+    let Some(files_dir) = files_dir.map(Path::to_owned) else {
+        tracing::warn!("The Bot API server keeps files on this computer: name their folder in telegram.files_dir");
+        return Err(FetchFileError::NotFound);
+    };
+    let read = tokio::task::spawn_blocking(move || read_within(&files_dir, Path::new(&found.file_path), max));
+    read.await.unwrap_or(Err(FetchFileError::NotFound))
+}
+
+fn read_within(folder: &Path, path: &Path, max: u64) -> Result<Vec<u8>, FetchFileError> {
+    let there = |_: io::Error| FetchFileError::NotFound;
+    let (folder, path) = (fs::canonicalize(folder).map_err(there)?, fs::canonicalize(path).map_err(there)?);
+    if !path.starts_with(folder) {
+        return Err(FetchFileError::NotFound);
+    }
+    let mut bytes = Vec::new();
+    let file = fs::File::open(path).map_err(there)?;
+    file.take(max.saturating_add(1)).read_to_end(&mut bytes).map_err(there)?;
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > max { Err(FetchFileError::TooLarge) } else { Ok(bytes) }
 }
 
 fn fetch_error(failure: CallError) -> FetchFileError {

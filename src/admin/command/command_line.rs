@@ -35,6 +35,7 @@ fn query(words: &[&str]) -> Option<Query> {
     Some(match words {
         ["status"] => Query::Status,
         ["usage"] => Query::Usage,
+        ["model"] => Query::Models,
         ["tools", "list"] => Query::Tools,
         ["knowledge"] => Query::Knowledge,
         ["reminders", "list"] => Query::Reminders(RemindersPart::page(None)),
@@ -84,6 +85,8 @@ fn query(words: &[&str]) -> Option<Query> {
 
 fn action(words: &[&str]) -> Option<Action> {
     Some(match words {
+        ["model", "forget-learned"] => Action::ForgetLearned,
+        ["model", name] => Action::PreferModel((*name).to_owned()),
         ["resend"] => Action::Resend(None),
         ["resend", id] => Action::Resend(Some(OutboxId(number(id)?))),
         ["reminders", "cancel", id] => Action::CancelReminder(ReminderId(number(id)?)),

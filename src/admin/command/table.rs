@@ -198,9 +198,14 @@ pub const COMMANDS: &[CommandRow] = &[
         "[NAME]",
         "Show the models, or prefer one",
         ByArguments(|rest| {
-            Some(named(rest).map_or(Command::Read(Query::Models), |name| Command::Act(Action::PreferModel(name))))
+            Some(match named(rest) {
+                None => Command::Read(Query::Models),
+                Some(name) if name == "forget-learned" => Command::Act(Action::ForgetLearned),
+                Some(name) => Command::Act(Action::PreferModel(name)),
+            })
         }),
     )
+    .command_line("model")
     .in_menu(),
     owner(
         "people",

@@ -13,13 +13,14 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 
 use super::editor::{Editor, LineInput};
-use super::stream::{GatewayLink, StreamedAnswer, is_command};
+use super::stream::{GatewayLink, StreamedAnswer};
 use super::{RunCommand, links_of};
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::cli::Exit;
 use crate::cli::memory;
 use crate::cli::print::Screen;
 use crate::markdown::LinkDisplay;
+use crate::text::is_command;
 use crate::time::{Clock, SystemClock, Timestamp};
 use crate::wording::chat as words;
 

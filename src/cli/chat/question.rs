@@ -13,10 +13,11 @@ use std::io::{IsTerminal, Read, Write};
 use anyhow::Context;
 
 use super::links_of;
-use super::stream::{GatewayLink, StreamedAnswer, is_command, new_id};
+use super::stream::{GatewayLink, StreamedAnswer, new_id};
 use crate::adapter::terminal::protocol::FromGateway;
 use crate::cli::Exit;
 use crate::cli::print::{CliError, Screen};
+use crate::text::is_command;
 use crate::wording::chat as words;
 
 /// Maximum size of piped text in bytes.

@@ -13,11 +13,6 @@ use crate::cli::print::Screen;
 use crate::markdown::{LinkDisplay, is_blank, strip_control};
 use crate::wording::chat::RULE;
 
-/// Returns `true` for a command to the program, which is answered at once and on its own.
-pub(super) fn is_command(text: &str) -> bool {
-    text.starts_with('/')
-}
-
 /// Returns an id for a message.
 pub(super) fn new_id() -> String {
     format!("{:032x}", rand::random::<u128>())

@@ -12,12 +12,13 @@ use super::{Gateway, model_name, signal};
 use crate::adapter::telegram::{BotInfo, WebhookStatus};
 use crate::admin::doctor::Finding;
 use crate::admin::doctor::services::{groups, meaning};
-use crate::cli::probe;
+use crate::cli::probe::{self, ModelPart};
 use crate::config::{self, Config, Provider, TelegramDelivery, Webhook};
-use crate::model::embed;
+use crate::model::{ModelError, embed};
 use crate::search::{VECTORS_COUNTED_UP_TO, VectorHealth};
 use crate::store;
 use crate::time::{Timestamp, Zone};
+use crate::wording::cli as of_probe;
 use crate::wording::doctor as says;
 use crate::wording::search;
 
@@ -56,8 +57,30 @@ async fn model(check: &'static str, config: &config::Model, name: &str, offline:
         return Finding::note(check, &says::not_tried(name), "");
     }
     match probe::model(config).await {
-        Ok(()) => Finding::ok(check, &says::answers(name)),
+        Ok(()) => parts(check, name, &probe::model_parts(config).await),
         Err(trouble) => Finding::wrong(check, &format!("{name}: {}", trouble.what), &trouble.fix),
+    }
+}
+
+fn part_name(part: ModelPart) -> &'static str {
+    match part {
+        ModelPart::Tools => says::TOOLS_OF_MODEL,
+        ModelPart::Json => says::JSON_OF_MODEL,
+        ModelPart::Pictures => says::PICTURES_OF_MODEL,
+    }
+}
+
+/// Tells which parts of the protocol a model that answers has.
+fn parts(check: &'static str, name: &str, parts: &[(ModelPart, Result<(), ModelError>)]) -> Finding {
+    let has: Vec<&str> = parts.iter().filter(|(_, tried)| tried.is_ok()).map(|(part, _)| part_name(*part)).collect();
+    let lacks: Vec<String> = parts
+        .iter()
+        .filter_map(|(part, tried)| Some(says::lacks(part_name(*part), &tried.as_ref().err()?.in_full())))
+        .collect();
+    let what = says::answers_with(name, &has);
+    match lacks.as_slice() {
+        [] => Finding::ok(check, &what),
+        lacks => Finding::note(check, &format!("{what}; {}", lacks.join("; ")), of_probe::FIX_MODEL_PART),
     }
 }
 

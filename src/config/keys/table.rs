@@ -123,6 +123,8 @@ const TELEGRAM: &[Key] = &[
     key("token_env", SecretEnv, Instead, "COMPLINE_TELEGRAM_TOKEN", "The environment variable that holds the token."),
     key("token_file", SecretFile, Instead, "HOME/telegram.token", "The file that holds the token."),
     key("api_url", Url, Is("https://api.telegram.org"), "https://api.telegram.org", "Address of the Bot API."),
+    key("files_dir", Path, Nothing, "/var/lib/telegram-bot-api",
+        "Folder of a local Bot API server (--local), which names files by their paths. Others are not read."),
     key("mode", Text, Is("polling"), "webhook", "Receiving: \"polling\" (needs no open port) or \"webhook\" (Telegram calls)."),
     key("webhook_url", Url, Nothing, "https://bot.example.org/telegram", "Public address that Telegram calls; required for \"webhook\"."),
     key("webhook_listen", Text, Is("127.0.0.1:8443"), "127.0.0.1:8443",

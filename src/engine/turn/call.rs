@@ -411,6 +411,7 @@ mod tests {
             address: AddressId(1),
             scope: Scope::Shared,
             state: TurnState::Running,
+            reason: String::new(),
             claimed_at: Timestamp(0),
             context: words(""),
             recalled: words(""),

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use crate::id::{AddressId, MessageId, TurnId};
 use crate::model::{ModelError, Reply, Stop};
+use crate::people::{Party, Role};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::{
@@ -21,7 +22,7 @@ use crate::store::{
     TextKind, TurnRow, TurnState, Tx, UnansweredReason,
 };
 use crate::time::Timestamp;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::why::all_in_words;
 use crate::wording::{self, Language, Sentence, memory as says};
 
@@ -211,16 +212,18 @@ fn post_reaction(tx: Tx<'_>, row: &TurnRow, now: Timestamp) -> anyhow::Result<()
     tx.outbox().post(&NewOutbox { quotes, ..reaction }).map(drop)
 }
 
-/// Returns the reply's text: a stock sentence if it is blank, with a remark if the model's limit
-/// cut it.
+/// Returns the reply's text: a stock sentence if it is blank, with a remark if it is
+/// not whole.
 pub(super) fn readable(reply: &Reply, language: Language) -> Text {
     let (words, label, scope) = reply.text().open();
     let words = match (words.trim().is_empty(), reply.stop) {
+        (true, Stop::Length) => Arc::from(&*wording::turn::ONLY_THOUGHTS.in_language(language)),
         (true, _) => Arc::from(&*wording::turn::EMPTY_ANSWER.in_language(language)),
         (false, Stop::Length) => {
             Arc::from(format!("{words}\n\n{}", &*wording::turn::CUT_BY_LIMIT.in_language(language)))
         }
-        (false, _) => Arc::clone(words),
+        (false, Stop::Broken) => Arc::from(format!("{words}\n\n{}", &*wording::turn::BROKE_OFF.in_language(language))),
+        (false, Stop::End | Stop::Tools) => Arc::clone(words),
     };
     Labelled::new(words, label.clone(), scope)
 }
@@ -229,7 +232,18 @@ pub(in crate::engine) fn why_away(error: &ModelError) -> Sentence {
     match error {
         ModelError::BadKey => wording::turn::BAD_KEY,
         ModelError::NoCredit => wording::turn::NO_CREDIT,
-        ModelError::Rejected(_) => wording::turn::REJECTED,
+        ModelError::Silent(_) => wording::turn::SLOW,
         _ => wording::turn::UNREACHABLE,
+    }
+}
+
+/// What a party is told of a refused request: owners with the server's own sentence.
+pub(super) fn refused(party: &Party, language: Language, why: &str) -> Text {
+    match party.person() {
+        Some(person) if person.role == Role::Owner => {
+            let words = wording::turn::rejected_because(language, why);
+            Labelled::new(Arc::from(words), Label::untrusted(Source::model_server()), party.scope())
+        }
+        _ => wording::own(wording::turn::REJECTED.in_language(language), party.scope()),
     }
 }

@@ -1,12 +1,14 @@
 //! Assembles an answer from the pieces of a stream, or from the single piece of a server that does
 //! not stream.
 
-use std::collections::BTreeMap;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
-use serde::Deserialize;
-use serde_json::Value;
+use super::REASONING;
 
-use crate::model::{ModelError, ModelInfo, Reply, Request, Stop, StreamSink, ToolCall, Usage, wire};
+use crate::model::wire::{self, Finish};
+use crate::model::{ModelError, ModelInfo, Reply, Request, StreamSink, ToolCall, Usage};
 
 /// Maximum number of tool calls in one answer.
 const MAX_CALLS: usize = 128;
@@ -15,11 +17,40 @@ const MAX_CALLS: usize = 128;
 #[derive(Debug, Default)]
 pub(super) struct ReplyDraft {
     text: String,
-    calls: BTreeMap<u64, ToolCall>,
+    calls: Vec<DraftCall>,
     finish: Option<String>,
     usage: Usage,
+    /// Thinking outside of the text, by field.
+    reasoning: Map<String, Value>,
     size: usize,
     over: bool,
+}
+
+/// A call so far.
+#[derive(Debug, Default)]
+struct DraftCall {
+    /// The server's number of the call, if it gives one.
+    index: Option<u64>,
+    call: ToolCall,
+}
+
+impl DraftCall {
+    /// Returns whether a piece with the same number begins another call. Ollama and several proxies
+    /// of Gemini give all parallel calls the number 0.
+    fn is_followed_by(&self, piece: &CallPiece) -> bool {
+        let given = piece.id.as_deref().unwrap_or_default();
+        let has_other_id = !given.is_empty() && !self.call.id.is_empty() && given != self.call.id;
+        let function = piece.function.as_ref();
+        let begins = match function.and_then(|function| function.arguments.as_ref()) {
+            Some(Value::String(text)) => text.trim_start().starts_with('{'),
+            Some(Value::Object(_)) => true,
+            _ => false,
+        };
+        let is_named_again =
+            function.and_then(|function| function.name.as_deref()).is_some_and(|name| !name.is_empty());
+        let is_complete = || serde_json::from_str::<serde_json::Map<String, Value>>(&self.call.arguments).is_ok();
+        has_other_id || (begins || is_named_again && !self.call.name.is_empty()) && is_complete()
+    }
 }
 
 /// Reason why a piece cannot be part of an answer.
@@ -49,7 +80,7 @@ impl ReplyDraft {
         if let Some(usage) = chunk.usage {
             self.usage = usage.into();
         }
-        match chunk.choices.into_iter().flatten().next() {
+        match chunk.choices.into_iter().next() {
             Some(choice) => self.take_choice(choice, live),
             None => Ok(()),
         }
@@ -70,19 +101,22 @@ impl ReplyDraft {
         if !self.is_whole() {
             return Err(ModelError::Cut);
         }
-        let stop = match self.finish.as_deref() {
-            Some("content_filter") => return Err(ModelError::Refused),
-            Some("length") => Stop::Length,
-            _ if self.calls.is_empty() => Stop::End,
-            _ => Stop::Tools,
-        };
+        let finish = self.finish.as_deref().map_or(Finish::Good, wire::finish);
+        let stop = finish.stop(!self.calls.is_empty())?;
         let round = request.messages().len();
         // The id is unique in the conversation, even if the server gave none.
         let with_id = |(n, call): (usize, ToolCall)| match call.id.as_str() {
             "" => ToolCall { id: format!("call_{round}_{n}"), ..call },
             _ => call,
         };
-        let calls = self.calls.into_values().enumerate().map(with_id).collect();
+        let mut calls: Vec<ToolCall> =
+            self.calls.into_iter().map(|draft| draft.call).enumerate().map(with_id).collect();
+        // Some servers want their thinking back with the calls that it led to.
+        if let Some(first) = calls.first_mut().filter(|_| !self.reasoning.is_empty()) {
+            let mut extra: Map<String, Value> = serde_json::from_str(&first.extra).unwrap_or_default();
+            extra.extend(self.reasoning);
+            first.extra = Value::Object(extra).to_string();
+        }
         Ok(Reply::to(request, &self.text, calls, stop, self.usage, format!("{}/{}", info.provider, info.name)))
     }
 
@@ -94,7 +128,14 @@ impl ReplyDraft {
                 self.text.push_str(&words);
             }
         }
-        for call in delta.tool_calls.into_iter().flatten() {
+        for (field, piece) in
+            [delta.reasoning_content, delta.reasoning, delta.reasoning_details].into_iter().enumerate()
+        {
+            if let (Some(piece), Some(field)) = (piece, REASONING.get(field)) {
+                self.think(field, piece);
+            }
+        }
+        for call in delta.tool_calls {
             self.take_call(call)?;
         }
         if let Some(finish) = choice.finish_reason.filter(|finish| !finish.is_empty()) {
@@ -103,10 +144,30 @@ impl ReplyDraft {
         Ok(())
     }
 
-    /// Pieces of one call share an index. If a server gives none, a new id begins a new call.
+    /// Adds a piece of thinking: text to text, and the items of a list to the list.
+    fn think(&mut self, field: &str, piece: Value) {
+        match (self.reasoning.get_mut(field), piece) {
+            (Some(Value::String(text)), Value::String(more)) => text.push_str(&more),
+            (Some(Value::Array(items)), Value::Array(more)) => items.extend(more),
+            (None, piece @ (Value::String(_) | Value::Array(_))) => {
+                self.reasoning.insert(field.to_owned(), piece);
+            }
+            _ => {}
+        }
+    }
+
+    /// Pieces of one call share an index. If a server gives none, they follow each other.
     fn take_call(&mut self, piece: CallPiece) -> Result<(), DraftError> {
-        let index = piece.index.unwrap_or_else(|| self.index_for(piece.id.as_deref()));
-        let call = self.calls.entry(index).or_default();
+        let is_same = |draft: &DraftCall| piece.index.is_none() || draft.index == piece.index;
+        let at = self.calls.iter().rposition(is_same).filter(|at| {
+            let known = self.calls.get(*at);
+            known.is_some_and(|known| !known.is_followed_by(&piece))
+        });
+        let at = at.unwrap_or_else(|| {
+            self.calls.push(DraftCall { index: piece.index, call: ToolCall::default() });
+            self.calls.len() - 1
+        });
+        let Some(DraftCall { call, .. }) = self.calls.get_mut(at) else { return Err(DraftError::Unreadable) };
         if let Some(id) = piece.id.filter(|_| call.id.is_empty()) {
             call.id = id;
         }
@@ -125,20 +186,15 @@ impl ReplyDraft {
         }
         if self.calls.len() > MAX_CALLS { Err(DraftError::Unreadable) } else { Ok(()) }
     }
-
-    fn index_for(&self, id: Option<&str>) -> u64 {
-        let last = self.calls.last_key_value();
-        match (last, id) {
-            (None, _) => 0,
-            (Some((index, call)), Some(id)) if !id.is_empty() && call.id != id => index.saturating_add(1),
-            (Some((index, _)), _) => *index,
-        }
-    }
 }
 
+/// Only the text, the calls and the end decide about an answer: what else a server says in another
+/// form than expected is left out.
 #[derive(Deserialize)]
 struct Chunk {
-    choices: Option<Vec<Choice>>,
+    #[serde(default, deserialize_with = "lenient_list")]
+    choices: Vec<Choice>,
+    #[serde(default, deserialize_with = "lenient")]
     usage: Option<Counted>,
     error: Option<Value>,
 }
@@ -147,14 +203,20 @@ struct Chunk {
 struct Choice {
     delta: Option<Delta>,
     message: Option<Delta>,
+    #[serde(default, deserialize_with = "lenient")]
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize, Default)]
 struct Delta {
     content: Option<ChunkContent>,
+    #[serde(default, deserialize_with = "lenient")]
     refusal: Option<String>,
-    tool_calls: Option<Vec<CallPiece>>,
+    #[serde(default, deserialize_with = "lenient_list")]
+    tool_calls: Vec<CallPiece>,
+    reasoning_content: Option<Value>,
+    reasoning: Option<Value>,
+    reasoning_details: Option<Value>,
 }
 
 /// Text, or the list of parts that some servers send instead.
@@ -176,12 +238,15 @@ impl ChunkContent {
 
 #[derive(Deserialize)]
 struct RequestPart {
+    #[serde(default, deserialize_with = "lenient")]
     text: Option<String>,
 }
 
 #[derive(Deserialize)]
 struct CallPiece {
+    #[serde(default, deserialize_with = "lenient")]
     index: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
     id: Option<String>,
     function: Option<Function>,
     extra_content: Option<Value>,
@@ -189,20 +254,46 @@ struct CallPiece {
 
 #[derive(Deserialize)]
 struct Function {
+    #[serde(default, deserialize_with = "lenient")]
     name: Option<String>,
     arguments: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Counted {
+    #[serde(default, deserialize_with = "lenient_count")]
     prompt_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient_count")]
     completion_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "lenient")]
     prompt_tokens_details: Option<Details>,
 }
 
 #[derive(Deserialize)]
 struct Details {
+    #[serde(default, deserialize_with = "lenient_count")]
     cached_tokens: Option<u64>,
+}
+
+/// Reads a value, or leaves out one of another form.
+fn lenient<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Option<T>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(from)?).ok())
+}
+
+/// Reads the items of a list that are objects; none of anything else.
+fn lenient_list<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<Vec<T>, D::Error> {
+    let Value::Array(items) = Value::deserialize(from)? else { return Ok(Vec::new()) };
+    let objects = items.into_iter().filter(Value::is_object);
+    objects.map(|item| serde_json::from_value(item).map_err(D::Error::custom)).collect()
+}
+
+/// Reads a number, also one that is written as text.
+fn lenient_count<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Ok(match Value::deserialize(from)? {
+        Value::Number(number) => number.as_u64(),
+        Value::String(text) => text.trim().parse().ok(),
+        _ => None,
+    })
 }
 
 impl From<Counted> for Usage {

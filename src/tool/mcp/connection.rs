@@ -20,9 +20,9 @@ use anyhow::Context;
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ClientResult, ErrorCode,
-    ErrorData, Implementation, JsonObject, JsonRpcMessage, PaginatedRequestParams, ServerNotification, ServerRequest,
-    Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig, ClientRequest,
+    ClientResult, CustomResult, ErrorCode, ErrorData, Implementation, JsonObject, JsonRpcMessage, ListToolsRequest,
+    PaginatedRequestParams, ServerNotification, ServerRequest, ServerResult, Tool,
 };
 use rmcp::service::{
     NotificationContext, Peer, RequestContext, RoleClient, RunningServiceCancellationToken, RxJsonRpcMessage, Service,
@@ -33,6 +33,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 use rmcp::transport::{StreamableHttpClientTransport, Transport};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use secrecy::ExposeSecret;
+use serde_json::Value;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Notify;
 use url::Url;
@@ -129,19 +130,35 @@ impl McpConnection {
 pub struct McpHandle(Peer<RoleClient>);
 
 impl McpHandle {
-    /// Returns its tools; stops paging above the permitted number.
-    pub async fn list(&self) -> Result<Vec<Tool>, McpError> {
-        let (mut tools, mut cursor) = (Vec::new(), None);
+    /// Returns its tools, and the number of those that have no valid form; stops paging above the
+    /// permitted number.
+    pub async fn list(&self) -> Result<(Vec<Tool>, usize), McpError> {
+        let (mut tools, mut malformed, mut cursor) = (Vec::new(), 0, None);
         for _ in 0..PAGES {
             let page = PaginatedRequestParams::default().with_cursor(cursor);
-            let page = self.0.list_tools(Some(page)).await.map_err(mcp_error)?;
-            tools.extend(page.tools);
-            cursor = page.next_cursor;
+            let request =
+                ListToolsRequest { method: Default::default(), params: Some(page), extensions: Default::default() };
+            cursor = match self.0.send_request(ClientRequest::ListToolsRequest(request)).await.map_err(mcp_error)? {
+                ServerResult::ListToolsResult(page) => {
+                    tools.extend(page.tools);
+                    page.next_cursor
+                }
+                // Not the form of a list of tools, as with one that lacks a field: each is read by itself.
+                ServerResult::CustomResult(CustomResult(page)) => {
+                    let listed = page.get("tools").and_then(Value::as_array).ok_or(McpError::Broken)?;
+                    let read = listed.iter().filter_map(|tool| serde_json::from_value::<Tool>(tool.clone()).ok());
+                    let before = tools.len();
+                    tools.extend(read);
+                    malformed += listed.len() - (tools.len() - before);
+                    page.get("nextCursor").and_then(Value::as_str).map(str::to_owned)
+                }
+                _ => return Err(McpError::Broken),
+            };
             if cursor.is_none() || tools.len() > MAX_TOOLS {
                 break;
             }
         }
-        Ok(tools)
+        Ok((tools, malformed))
     }
 
     /// Makes a call.

@@ -197,7 +197,8 @@ fn seen(server: &str, tool: &Tool) -> Option<SeenTool> {
     let is_sound = is_plain(&tool.name)
         && offered_name(server, &tool.name).len() <= OFFERED_NAME
         && description.len() <= DESCRIPTION
-        && schema.len() <= SCHEMA;
+        && schema.len() <= SCHEMA
+        && has_plain_arguments(&tool.input_schema);
     is_sound.then(|| SeenTool {
         digest: digest(&tool.name, description, &schema).to_string(),
         label: source(server, &tool.name),
@@ -205,6 +206,12 @@ fn seen(server: &str, tool: &Tool) -> Option<SeenTool> {
         description: description.to_owned(),
         schema,
     })
+}
+
+/// Returns true if every provider takes the names of the arguments.
+fn has_plain_arguments(schema: &serde_json::Map<String, Value>) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.is_none_or(|properties| properties.keys().all(|name| is_plain(name)))
 }
 
 fn is_plain(name: &str) -> bool {

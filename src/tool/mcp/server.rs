@@ -176,7 +176,9 @@ impl Server {
 
     /// Returns the present listing; if it has changed, stores it in the journal first.
     async fn list(&self, line: &McpHandle) -> Result<Listing, McpError> {
-        let listing = Listing::of(&self.config.name, &line.list().await?);
+        let (tools, malformed) = line.list().await?;
+        let mut listing = Listing::of(&self.config.name, &tools);
+        listing.refused += malformed;
         let listed = listing.tools.iter().map(|tool| (tool.name.clone(), tool.digest.clone())).collect();
         if self.with_state(|state| state.line.is_none() || state.condition.listed != listed) {
             if let Err(error) = self.register.saw(&self.config.name, &listing).await {

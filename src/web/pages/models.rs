@@ -96,7 +96,10 @@ fn models_markup(report: &ModelsReport) -> Markup {
                 th scope="col" { "Price of a million tokens" } th scope="col" { "Choice" }
             }
             @for (place, model) in report.models.iter().enumerate() { tr {
-                th.name scope="row" { bdi { (reveal(&model.name)) } }
+                th.name scope="row" {
+                    bdi { (reveal(&model.name)) }
+                    @for learned in &model.learned { p.note { (reveal(learned)) } }
+                }
                 td { @if model.is_resting { span.problem { "failed, so it is asked last" } } @else { "can be asked" } }
                 td.number { (model.context) }
                 td { @match model.price {

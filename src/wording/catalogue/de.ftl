@@ -290,6 +290,8 @@ no-such-zone-near = Die Zeitzone { $word } kenne ich nicht. Meinst du { $near }?
 
 answer-empty = (Dazu ist mir nichts eingefallen. Frag bitte noch einmal mit anderen Worten.)
 answer-cut = _(Die Antwort hat die Längengrenze erreicht und endet hier. Schreib "weiter" für den Rest.)_
+answer-only-thoughts = (Ich habe nachgedacht, bis die Grenze einer Antwort erreicht war, und nichts geschrieben. Frag bitte in kleineren Schritten; ein Besitzer kann `max_output` erhöhen.)
+answer-broke-off = _(Die Antwort ist hier abgebrochen. Schreib "weiter" für den Rest.)_
 answer-strange-address = _(Vorsicht: Eine Adresse mit [.] darin steht in nichts, was du oder eine Quelle geschrieben hat. Ich habe sie so geändert, dass man sie nicht antippen kann; öffne sie nur, wenn du sie kennst.)_
 answer-late = _Das antwortet auf deine Nachricht ({ $said }, { $delay } her); sie musste bis jetzt warten._
 answer-late-away = _Ich war nicht da, darum antwortet das auf deine Nachricht ({ $said }, { $delay } her)._
@@ -297,7 +299,9 @@ model-refused = Der Anbieter des Modells hat es abgelehnt, darauf zu antworten.
 model-too-long = Das ist mehr, als das Modell auf einmal lesen kann. Schick bitte weniger, oder beginne mit /new ein neues Gespräch.
 model-bad-key = Der Anbieter des Modells lehnt unseren Schlüssel ab.
 model-no-credit = Das Konto beim Anbieter des Modells hat kein Guthaben mehr.
-model-rejected = Der Anbieter des Modells weist unsere Anfrage zurück.
+model-rejected = Der Server des Modells lehnt diese Anfrage ab, darum kann ich sie nicht beantworten. Ein Besitzer sieht den Grund mit /status.
+model-rejected-because = Der Server des Modells lehnt diese Anfrage ab: `{ $why }`. Noch einmal zu fragen hilft erst, wenn das behoben ist; `compline doctor` prüft das Modell ganz.
+model-slow = Der Server des Modells ist langsam: Er hat so lange geschwiegen, wie `patience` erlaubt. Ich warte jedes Mal länger.
 model-unreachable = Das Modell ist gerade nicht erreichbar.
 model-away = { $why } Deine Nachricht ist gespeichert, und ich antworte, sobald ich kann. (Turn { $turn })
 model-still-away = { $why } Keine Antworten seit { $since }. Wartende Nachrichten: { $waiting }. Ich antworte, sobald ich kann.
@@ -384,6 +388,7 @@ reminder-times-until = als Nächstes { $times }, bis { $until }
 from-outside = von außen: { $sources }
 task-failed = Aufgabe { $id } konnte ich nicht erledigen (fällig { $due }): { $why }. /reminders zeigt sie und wann sie das nächste Mal kommt.
 task-failed-why = { $reason ->
+    [refused] Der Server des Modells hat die Anfrage abgelehnt
     [model_away] Das Modell war nicht erreichbar
     [too_old] Das Modell war nicht erreichbar
     [too_slow] Es hat zu lange gedauert
@@ -443,6 +448,7 @@ status-no-talk = - { $person }: kein offenes Gespräch, letzte Nachricht { $last
 status-silent = - { $person }: noch nichts gesagt
 status-model = - Modell: { $model }
 status-model-away = - Modell: { $model }, keine Antwort seit { $since }: { $why }
+status-refusal = - von seinem Server abgelehnt ({ $at }): { $why }
 status-used-up = - { $budget } ist aufgebraucht; ich antworte wieder nach Mitternacht, oder sobald ein Besitzer es in der Konfiguration erhöht
 status-left = - heute noch übrig: { $money }, und { $tokens } Token, wo kein Preis bekannt ist
 status-read = Darin ist Fremdes: { $sources }. Bis /new frage ich, bevor ich etwas sende, notiere oder eine Erinnerung stelle; /trust zeigt mehr.

@@ -290,6 +290,8 @@ no-such-zone-near = I do not know the time zone { $word }. Did you mean { $near 
 
 answer-empty = (I had nothing to say to that. Please ask again in other words.)
 answer-cut = _(The answer reached the length limit and ends here. Write "go on" for the rest.)_
+answer-only-thoughts = (I thought until the limit of one answer was used up, and wrote nothing. Please ask in smaller steps; an owner can raise `max_output`.)
+answer-broke-off = _(The answer broke off here. Write "go on" for the rest.)_
 answer-strange-address = _(Careful: an address with [.] in it appears in nothing that you or a source wrote. I changed it so that it cannot be tapped; do not open it unless you know it.)_
 answer-late = _This answers what you wrote { $delay } ago ({ $said }); it had to wait until now._
 answer-late-away = _I was away, so this answers what you wrote { $delay } ago ({ $said })._
@@ -297,7 +299,9 @@ model-refused = The model provider declined to answer that.
 model-too-long = That is more than the model can read at once. Please send less, or begin a new conversation with /new.
 model-bad-key = The model provider refuses our key.
 model-no-credit = The account with the model provider has no credit left.
-model-rejected = The model provider rejects our request.
+model-rejected = The server of the model refuses this request, so I cannot answer it. An owner sees the reason with /status.
+model-rejected-because = The server of the model refuses this request: `{ $why }`. Asking again will not help until that is changed; `compline doctor` tries the model in full.
+model-slow = The server of the model is slow: it said nothing for as long as `patience` allows. I wait longer each time.
 model-unreachable = The model cannot be reached at the moment.
 model-away = { $why } Your message is kept, and I will answer as soon as I can. (turn { $turn })
 model-still-away = { $why } No answers since { $since }. Messages waiting: { $waiting }. I will answer as soon as I can.
@@ -384,6 +388,7 @@ reminder-times-until = next { $times }, until { $until }
 from-outside = from outside: { $sources }
 task-failed = I could not do task { $id } (due { $due }): { $why }. /reminders shows it, and when it comes next.
 task-failed-why = { $reason ->
+    [refused] the server of the model refused the request
     [model_away] the model could not be reached
     [too_old] the model could not be reached
     [too_slow] it took too long
@@ -443,6 +448,7 @@ status-no-talk = - { $person }: no open conversation, last message { $last }
 status-silent = - { $person }: nothing said yet
 status-model = - model: { $model }
 status-model-away = - model: { $model }, no answer since { $since }: { $why }
+status-refusal = - refused by its server ({ $at }): { $why }
 status-used-up = - { $budget } is used up; I answer again after midnight, or once an owner raises it in the configuration
 status-left = - left today: { $money }, and { $tokens } tokens where no price is known
 status-read = It has read { $sources }. Until /new I ask before I send, note or remind; /trust shows more.

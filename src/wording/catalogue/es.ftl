@@ -290,6 +290,8 @@ no-such-zone-near = No conozco la zona horaria { $word }. ¿Querías decir { $ne
 
 answer-empty = (No se me ha ocurrido nada que decir. Pregunta otra vez con otras palabras.)
 answer-cut = _(La respuesta ha llegado al límite de longitud y termina aquí. Escribe "sigue" para el resto.)_
+answer-only-thoughts = (He pensado hasta agotar el límite de una respuesta y no he escrito nada. Pregunta en pasos más pequeños; un propietario puede aumentar `max_output`.)
+answer-broke-off = _(La respuesta se ha interrumpido aquí. Escribe "sigue" para el resto.)_
 answer-strange-address = _(Cuidado: una dirección con [.] no aparece en nada que hayáis escrito tú o una fuente. La he cambiado para que no se pueda tocar; no la abras si no la conoces.)_
 answer-late = _Esto responde a lo que escribiste hace { $delay } ({ $said }); ha tenido que esperar hasta ahora._
 answer-late-away = _No estaba, así que esto responde a lo que escribiste hace { $delay } ({ $said })._
@@ -297,7 +299,9 @@ model-refused = El proveedor del modelo se ha negado a responder a eso.
 model-too-long = Eso es más de lo que el modelo puede leer de una vez. Envía menos, o empieza una conversación nueva con /new.
 model-bad-key = El proveedor del modelo rechaza nuestra clave.
 model-no-credit = La cuenta del proveedor del modelo ya no tiene saldo.
-model-rejected = El proveedor del modelo rechaza nuestra petición.
+model-rejected = El servidor del modelo rechaza esta petición, así que no puedo responderla. Un propietario ve el motivo con /status.
+model-rejected-because = El servidor del modelo rechaza esta petición: `{ $why }`. Repetirla no servirá hasta que se corrija; `compline doctor` prueba el modelo por completo.
+model-slow = El servidor del modelo es lento: ha callado tanto como permite `patience`. Cada vez espero más.
 model-unreachable = Ahora mismo no se puede contactar con el modelo.
 model-away = { $why } Tu mensaje está guardado, y responderé en cuanto pueda. (turno { $turn })
 model-still-away = { $why } Sin respuestas desde { $since }. Mensajes en espera: { $waiting }. Responderé en cuanto pueda.
@@ -384,6 +388,7 @@ reminder-times-until = próxima vez { $times }, hasta { $until }
 from-outside = de fuera: { $sources }
 task-failed = No he podido hacer la tarea { $id } (para { $due }): { $why }. /reminders la muestra, y cuándo toca otra vez.
 task-failed-why = { $reason ->
+    [refused] el servidor del modelo ha rechazado la petición
     [model_away] no se ha podido contactar con el modelo
     [too_old] no se ha podido contactar con el modelo
     [too_slow] ha tardado demasiado
@@ -443,6 +448,7 @@ status-no-talk = - { $person }: ninguna conversación abierta, último mensaje {
 status-silent = - { $person }: todavía nada
 status-model = - modelo: { $model }
 status-model-away = - modelo: { $model }, sin respuesta desde { $since }: { $why }
+status-refusal = - rechazado por su servidor ({ $at }): { $why }
 status-used-up = - { $budget } se ha agotado; vuelvo a responder pasada la medianoche, o cuando un propietario lo aumente en la configuración
 status-left = - queda para hoy: { $money }, y { $tokens } tokens donde no se conoce el precio
 status-read = Ha leído { $sources }. Hasta /new pregunto antes de enviar, anotar o poner recordatorios; /trust muestra más.

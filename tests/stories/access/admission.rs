@@ -17,6 +17,7 @@ on_every_channel! {
         a_pairing_code_expires,
         guessing_codes_ends_soon_also_for_a_right_one,
         no_command_ever_reaches_a_model,
+        a_path_or_a_comment_is_a_message,
         an_alias_does_what_its_command_does,
         an_unknown_command_gets_one_helpful_line,
         a_member_cannot_run_the_commands_of_an_owner,
@@ -164,9 +165,7 @@ async fn no_command_ever_reaches_a_model(channel: TestChannel) {
         "/remind me of the milk",
         "/Status@compline_test_bot",
         "/nonsense",
-        "/",
         "/search",
-        "/etc/passwd",
     ];
     for line in lines {
         let before = story.received_by(ADA).len();
@@ -174,6 +173,23 @@ async fn no_command_ever_reaches_a_model(channel: TestChannel) {
         assert_eq!(story.received_by(ADA).len(), before + 1, "{line} gets one answer");
     }
     assert_eq!(story.model.requests().len(), 1);
+    story.end().await;
+}
+
+/// Promise (trust/no-command): A text that begins with a slash and no name (a path, a comment) is a
+/// message like any other.
+async fn a_path_or_a_comment_is_a_message(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    for text in [
+        "/usr/bin/foo says permission denied, why?",
+        "/ is the root, right?",
+        "//comment: what is this?",
+        "/etc/passwd",
+    ] {
+        story.say(ADA, &format!("{text} {}", canary(ADA))).await;
+        assert_eq!(story.received_by(ADA).pop().unwrap(), "ok", "{text}");
+        assert!(story.model.last_prompt().contains(text), "{text}");
+    }
     story.end().await;
 }
 

@@ -10,7 +10,6 @@ use crate::support::fake::AcceptedKind;
 use crate::support::model::Say;
 use crate::support::power::{CrashTest, Cut};
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, canary, every_untrusted_part_is_labelled};
-use crate::support::telegram::{FakeTelegram, Fault};
 use crate::support::terminal_client::TerminalClient;
 
 const DORA: i64 = 1004;
@@ -173,23 +172,25 @@ async fn a_second_program_on_the_bot_is_reported_in_plain_words_until_it_ends() 
     story.end().await;
 }
 
-/// Promise (operation/empty-polls): A server that answers every poll at once with nothing is asked
-/// once a second, not without a pause.
+/// Promise (delivery/topics): In a direct chat with topics the answer comes in the topic of the question,
+/// of the same conversation; if that topic was deleted, it comes without one.
 #[tokio::test]
-async fn a_server_that_never_waits_is_polled_once_a_second() {
+async fn an_answer_comes_in_the_topic_of_its_question() {
     let story = Story::begin().await;
-    let polls = |fake: &FakeTelegram| fake.calls().iter().filter(|method| *method == "getupdates").count();
-    let before = polls(&story.fake);
-    story.fake.fault("getUpdates", Fault::NoUpdates, 3);
-    story.fake.says(ADA, &format!("hello {}", canary(ADA)));
-    for nth in 1..=3 {
-        story.fake.until(|fake| polls(fake) == before + nth).await;
-        story.settle().await;
-        assert_eq!(polls(&story.fake), before + nth, "no second has passed");
-        story.pass(secs(1)).await;
+    story.say(ADA, &format!("hello {}", canary(ADA))).await;
+    for topic in [77, 78] {
+        story.fake.from(ADA).text("and here?").in_topic(topic).send();
+        story.answered().await;
+        let sent = story.fake.sent(ADA).pop().unwrap();
+        assert_eq!((sent.thread_id, sent.text.as_str()), (Some(topic), "ok"));
     }
+    assert_eq!(story.count("SELECT count(*) FROM conversations WHERE kind = 'chat'"), 1);
+    assert_eq!(story.count("SELECT count(*) FROM people"), 2);
+    story.fake.deletes_topics();
+    story.fake.from(ADA).text("and now?").in_topic(78).send();
     story.answered().await;
-    assert_eq!(story.received_by(ADA), ["ok"]);
+    let sent = story.fake.sent(ADA).pop().unwrap();
+    assert_eq!((sent.thread_id, sent.text.as_str()), (None, "ok"));
     story.end().await;
 }
 

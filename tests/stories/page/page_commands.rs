@@ -101,6 +101,7 @@ places! { ACTIONS: Action;
     ChangeHeartbeat => None(HEARTBEAT),
     Reflect => None("asks a model at once, so it is typed in a chat, also in that of the page"),
     PreferModel => At("/models", "action=\"/models/prefer\""),
+    ForgetLearned => None("is typed in a chat, also in that of the page; what was learned stands with the models"),
     AcceptTool => At("/models", "action=\"/models/accept\""),
     RepairKnowledge => None("reads every file of the home again, so it is run on the computer"),
     Claim => None("makes the code of the first owner, before whom no one can sign in"),
@@ -178,7 +179,7 @@ const COMMAND_LINE: &[(&str, Place)] = &[
 ];
 
 /// Commands of the command line that are sent to the gateway, as one of the above.
-const SENT: &str = "conversations export files forget import memory people reflect reflections reminders resend \
+const SENT: &str = "conversations export files forget import memory model people reflect reflections reminders resend \
     review search skills status tools usage";
 
 /// Routes of the forms. None of them restores the home or changes the configuration, keys or commands of

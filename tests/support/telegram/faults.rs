@@ -1,5 +1,6 @@
 //! Faults on demand. The short forms affect sends and edits of messages; `fault` names any method.
 
+use std::path::Path;
 use std::time::Duration;
 
 use serde_json::json;
@@ -20,8 +21,6 @@ const ANY_SEND: &str = "";
 pub enum Fault {
     /// 409, as if another instance polled.
     Conflict,
-    /// A poll without updates, answered at once.
-    NoUpdates,
     /// 502 with a page of HTML.
     ServerError,
     /// The call takes effect, then the connection closes without an answer.
@@ -122,6 +121,16 @@ impl FakeTelegram {
     /// `blocks`).
     pub fn block(&self, chat: ChatId) {
         self.change(|state| state.blocked.insert(chat));
+    }
+
+    /// Keeps files in this folder from now on, as a local server does.
+    pub fn keeps_files_in(&self, folder: &Path) {
+        self.change(|state| state.local_files = Some(folder.to_owned()));
+    }
+
+    /// Deletes all topics.
+    pub fn deletes_topics(&self) {
+        self.change(|state| state.has_no_topics = true);
     }
 
     /// Ends `block`.

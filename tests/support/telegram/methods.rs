@@ -148,6 +148,9 @@ fn send_message(state: &mut State, call: &Call) -> Outcome {
     let chat = chat_for(state, call)?;
     check_markup(call)?;
     let reply_to = reply_target(state, call, chat)?;
+    if state.has_no_topics && call.int("message_thread_id").is_some() {
+        return Err(Refusal::bad("message thread not found"));
+    }
     state.check_flood(chat)?;
     let message_id = state.new_message_id(chat);
     let sent = Sent {
@@ -355,9 +358,15 @@ fn get_file(state: &State, call: &Call) -> Outcome {
     if bytes.len() > MAX_DOWNLOAD {
         return Err(Refusal::bad("file is too big"));
     }
-    Ok(json!({
-        "file_id": id, "file_unique_id": format!("u{id}"), "file_size": bytes.len(), "file_path": format!("files/{id}"),
-    }))
+    let path = match &state.local_files {
+        None => format!("files/{id}"),
+        Some(folder) => {
+            let path = folder.join(id);
+            std::fs::write(&path, bytes).unwrap();
+            path.to_str().unwrap().to_owned()
+        }
+    };
+    Ok(json!({ "file_id": id, "file_unique_id": format!("u{id}"), "file_size": bytes.len(), "file_path": path }))
 }
 
 /// Key of a command menu: `default`, `all_private_chats`, `chat:7`, `chat_member:-100:7`, with the

@@ -75,9 +75,6 @@ async fn answer(
         Some(Fault::DropBeforeAccept) => return switch.cut(),
         Some(Fault::ServerError) => return bad_gateway(),
         Some(Fault::Conflict) => return refused(&Refusal::conflict()),
-        Some(Fault::NoUpdates) => {
-            return json_response(StatusCode::OK, json!({ "ok": true, "result": [] }).to_string());
-        }
         Some(Fault::RejectMarkup) => {
             return refused(&Refusal::bad("can't parse entities: refused by the test"));
         }

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -101,6 +102,10 @@ pub(super) struct State {
     pub(super) unreachable: Vec<ChatId>,
     pub(super) floods: HashMap<ChatId, Flood>,
     pub(super) hold_sends: bool,
+    /// Folder that a local server keeps files in, which it names by their paths.
+    pub(super) local_files: Option<PathBuf>,
+    /// True once all topics are deleted.
+    pub(super) has_no_topics: bool,
     pub(super) hold_answers: bool,
     pub(super) held: usize,
     pub(super) strict: bool,
@@ -148,6 +153,8 @@ impl State {
             unreachable: Vec::new(),
             floods: HashMap::new(),
             hold_sends: false,
+            local_files: None,
+            has_no_topics: false,
             hold_answers: false,
             held: 0,
             strict: false,

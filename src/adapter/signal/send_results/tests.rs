@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::adapter::MAX_SERVER_WAIT;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

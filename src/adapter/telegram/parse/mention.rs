@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::{BotIdentity, number, replies_to_us, text, visible_text};
 use crate::adapter::request::{field, list};
+use crate::text::one_line;
 
 /// A message as addressed to us.
 pub(super) struct AddressedText {
@@ -36,6 +37,19 @@ impl AddressedText {
                 && found.iter().any(|one| one.kind == MentionKind::TheirCommand && one.at.start == 0),
         }
     }
+}
+
+/// Returns the words of a message that have an address behind them, with that address, unless they
+/// say it themselves.
+pub(super) fn links(message: &Value) -> Vec<(String, String)> {
+    let words = Utf16Text::of(message);
+    let link = |entity: &Value| {
+        let address = text(entity, "url").filter(|_| text(entity, "type") == Some("text_link"))?;
+        let shown = words.shown(words.range(entity)?)?;
+        let is_said = shown.trim().trim_end_matches('/') == address.trim_end_matches('/');
+        (!is_said).then(|| (one_line(&shown), one_line(address)))
+    };
+    words.entities.iter().filter_map(link).collect()
 }
 
 /// An entity that concerns us, and the range of the name in it.
@@ -64,11 +78,20 @@ impl<'a> Utf16Text<'a> {
         Self { units: visible_text(message).encode_utf16().collect(), entities: list(message, key) }
     }
 
-    /// Returns the entity if it concerns us.
-    fn match_entity(&self, entity: &Value, us: &BotIdentity) -> Option<FoundMention> {
+    fn range(&self, entity: &Value) -> Option<Range<usize>> {
         let start = usize::try_from(number(entity, "offset")?).ok()?;
         let end = start.checked_add(usize::try_from(number(entity, "length")?).ok()?)?;
-        let shown = String::from_utf16(self.units.get(start..end)?).ok()?;
+        Some(start..end)
+    }
+
+    fn shown(&self, range: Range<usize>) -> Option<String> {
+        String::from_utf16(self.units.get(range)?).ok()
+    }
+
+    /// Returns the entity if it concerns us.
+    fn match_entity(&self, entity: &Value, us: &BotIdentity) -> Option<FoundMention> {
+        let Range { start, end } = self.range(entity)?;
+        let shown = self.shown(start..end)?;
         let ours = |name: &str| !us.username.is_empty() && name.eq_ignore_ascii_case(&us.username);
         match text(entity, "type")? {
             "mention" if ours(shown.strip_prefix('@')?) => {

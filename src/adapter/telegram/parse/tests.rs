@@ -246,6 +246,31 @@ fn only_a_plainly_private_chat_is_direct() {
     assert_eq!(parsed("channel_post", post).sender, "-6");
 }
 
+#[test]
+fn a_topic_of_a_direct_chat_is_part_of_the_address() {
+    let inbound = parsed("message", from_ada(json!({"text": "x", "message_thread_id": 77, "is_topic_message": true})));
+    assert_eq!((inbound.chat_kind, inbound.peer.as_str(), inbound.sender.as_str()), (ChatKind::Direct, "7/77", "7"));
+    assert_eq!(
+        parsed("message", from_ada(json!({"text": "x", "message_thread_id": 77}))).peer,
+        "7",
+        "a thread of replies"
+    );
+}
+
+#[test]
+fn the_address_behind_a_word_comes_with_the_message() {
+    let link = |offset: u64, length: u64, url: &str| json!({"type": "text_link", "offset": offset, "length": length, "url": url});
+    let carried = |text: &str, link: Value| said_with(json!({"text": text, "entities": [link]})).carried;
+    let expected = |text: &str| vec![Attached { kind: AttachedTextKind::Link, text: text.to_owned() }];
+    let url = "https://example.org/a?b=c";
+    assert_eq!(carried("Read this article?", link(10, 7, url)), expected("article: https://example.org/a?b=c"));
+    assert_eq!(carried("👨‍👩‍👧 here", link(9, 4, url)), expected("here: https://example.org/a?b=c"), "in UTF-16 units");
+    assert_eq!(carried("example.org/", link(0, 12, "example.org")), [], "the words say it");
+    assert_eq!(carried("short", link(3, 900, url)), [], "out of the text");
+    let photo = json!({"caption": "see", "photo": [], "caption_entities": [link(0, 3, url)], "text": null});
+    assert_eq!(said_with(photo).carried, expected("see: https://example.org/a?b=c"));
+}
+
 /// A message of Ada's in a forum, with additional fields.
 fn in_forum(fields: Value) -> Value {
     let mut message = from_ada(json!({"chat": {"id": -1005, "type": "supergroup", "is_forum": true}}));
