@@ -23,6 +23,7 @@ mod selftest;
 mod signal_selftest;
 mod support {
     pub mod fake;
+    pub mod free_address;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]
     pub mod signal;
     #[allow(dead_code, unused_imports, reason = "shared with the stories")]

@@ -1,6 +1,6 @@
 //! Telegram's webhook calls: authentication, the time of the answer, and slow callers.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::support::free_address::free_address;
 use crate::support::telegram::FakeTelegram;
 
 const ADA: i64 = 7;
@@ -40,7 +41,7 @@ impl Scene {
         let ours = clock.clone();
         fake.set_now(Arc::new(move || ours.now().0));
         fake.person(ADA, "Ada", Some("ada"));
-        let listen = free_port();
+        let listen = free_address();
         let bot = called(&fake, listen, clock.clone());
         fake.leads_to(listen);
         bot.connect().await.unwrap();
@@ -91,11 +92,6 @@ impl Scene {
 /// Awaits a future within the limit.
 async fn within<T>(coming: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, coming).await.expect("something comes")
-}
-
-/// A currently unused address.
-fn free_port() -> SocketAddr {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
 }
 
 fn bot(fake: &FakeTelegram, delivery: config::TelegramDelivery, clock: Arc<dyn Clock>) -> Telegram {

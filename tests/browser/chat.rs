@@ -1,6 +1,5 @@
 //! The chat in a browser: growth and a restart, drafts, pasted text, and files.
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use thirtyfour::prelude::*;
 use crate::driver::Chromium;
 use crate::examination::{loading_faults, shown_faults};
 use crate::support::browser::{Browser, sign_in_code};
+use crate::support::free_address::free_address;
 use crate::support::model::Say;
 use crate::support::story::{StoryOver, every_untrusted_part_is_labelled};
 use crate::support::telegram::FakeTelegram;
@@ -24,8 +24,7 @@ const PROBLEM: &str = "document.getElementById('problem').textContent";
 
 /// A gateway whose page keeps its address over a restart, and Ada's browser at her chat.
 async fn chatting() -> (Story, Chromium, String) {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let story = Story::with(&format!("[web]\nlisten = \"127.0.0.1:{port}\"\n")).await;
+    let story = Story::with(&format!("[web]\nlisten = \"{}\"\n", free_address())).await;
     let base = Browser::new(story.app()).base;
     let browser = Chromium::open().await;
     browser.sign_in(&base, &sign_in_code(story.app(), "Ada").await).await;

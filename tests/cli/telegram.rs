@@ -3,6 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener};
 
 use super::program::{Home, PLAIN};
+use crate::support::free_address::free_address;
 use crate::support::telegram::FakeTelegram;
 
 const URL: &str = "https://bot.example.org/telegram";
@@ -16,10 +17,6 @@ fn home(fake: &FakeTelegram, port: u16) -> Home {
     ))
 }
 
-fn free_port() -> u16 {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
-}
-
 #[track_caller]
 fn finds(home: &Home, code: i32, line: &str) {
     let report = home.run("doctor");
@@ -29,7 +26,7 @@ fn finds(home: &Home, code: i32, line: &str) {
 #[test]
 fn the_webhook_address_is_compared_with_the_configuration() {
     let fake = FakeTelegram::start_sync();
-    let home = home(&fake, free_port());
+    let home = home(&fake, free_address().port());
     finds(&home, 0, "`compline run` tells Telegram where to call");
     fake.set_webhook(URL);
     finds(&home, 0, "its messages come to telegram.webhook_url");
@@ -49,7 +46,7 @@ fn the_webhook_address_is_compared_with_the_configuration() {
 fn failed_webhook_calls_are_reported_with_telegrams_error() {
     let fake = FakeTelegram::start_sync();
     let ada = fake.person(7, "Ada", None);
-    let home = home(&fake, free_port());
+    let home = home(&fake, free_address().port());
     fake.set_webhook(URL);
     fake.leads_nowhere();
     fake.says(ada, "Good evening");

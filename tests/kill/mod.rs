@@ -4,11 +4,11 @@
 //! model, and gets SIGKILL at whatever moment a counter of the server reaches a number. In the end
 //! it is left alone, and the journal and the chat must tell the same story.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::support::free_address::free_address;
 use crate::support::telegram::FakeTelegram;
 
 const ADA: i64 = 1001;
@@ -31,9 +31,7 @@ fn a_killed_program_answers_everything_once() {
 #[test]
 fn a_killed_program_that_is_called_answers_everything_once() {
     let fake = FakeTelegram::start_sync();
-    // A port that no outgoing connection takes while the program is down.
-    let bound = (20_000..30_000).find_map(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, port)).ok());
-    let listen = bound.unwrap().local_addr().unwrap();
+    let listen = free_address();
     fake.leads_to(listen);
     let way = format!(
         "mode = \"webhook\"\nwebhook_url = \"https://bot.example.org/telegram\"\nwebhook_listen = \"{listen}\"\n\

@@ -4,6 +4,7 @@ pub mod browser;
 pub mod channel;
 pub mod every_channel;
 pub mod fake;
+pub mod free_address;
 pub mod injected_events;
 pub mod mcp;
 pub mod lived_in;

@@ -1,6 +1,5 @@
 //! The daemon as a program, started by us or by the program under test, and the program itself.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -10,6 +9,7 @@ use tokio::net::UnixStream;
 
 use super::super::installed;
 use super::LIMIT;
+use crate::support::free_address::free_address;
 
 /// How often something is looked at that takes a while.
 const LOOK: Duration = Duration::from_millis(20);
@@ -171,5 +171,5 @@ fn java() -> String {
 }
 
 fn free_port() -> String {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().to_string()
+    free_address().to_string()
 }
