@@ -107,7 +107,7 @@ impl GenAi {
     }
 
     fn options(&self, request: &Request, learned: &Learned) -> ChatOptions {
-        let max_output = request.output_limit(learned.within(&self.info).max_output);
+        let max_output = learned.output_limit(request, &self.info);
         let mut options = self.options.clone().with_max_tokens(u32::try_from(max_output).unwrap_or(u32::MAX));
         if !learned.sends(Field::Temperature) {
             options.temperature = None;

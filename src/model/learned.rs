@@ -162,6 +162,12 @@ impl Learned {
         let images = info.images && self.sends(Field::Pictures);
         ModelInfo { context_window, max_output, images, ..info.clone() }
     }
+
+    /// Returns the maximum number of tokens in the answer to a request.
+    pub(super) fn output_limit(&self, request: &Request, info: &ModelInfo) -> u64 {
+        let most = request.output_limit(self.within(info).max_output);
+        self.max_output.map_or(most, |learned| most.min(learned))
+    }
 }
 
 /// A model's server as it shows itself.
@@ -308,7 +314,7 @@ impl<'a> Sent<'a> {
         Self {
             fields: found.chain(own.iter().copied()).filter(renamed).collect(),
             tools: request.tools(),
-            max_output: request.output_limit(learned.within(info).max_output),
+            max_output: learned.output_limit(request, info),
             estimate: request.estimate_tokens(),
             info,
         }

@@ -74,7 +74,7 @@ impl OpenAi {
 
     async fn post(&self, request: &Request, learned: &Learned) -> Result<Response, Refusal> {
         let key = wire::key(self.key.as_ref());
-        let body = body(request, &learned.within(&self.info), self.dialect, self.temperature, learned);
+        let body = body(request, &self.info, self.dialect, self.temperature, learned);
         let post = wire::with_key(self.http.post(self.url.clone()).json(&body), key);
         let response = post.send().await.map_err(|error| wire::connection_error(&error))?;
         if response.status().is_success() {
@@ -267,7 +267,7 @@ fn body(request: &Request, info: &ModelInfo, dialect: Dialect, temperature: Opti
     if learned.sends(Field::StreamOptions) {
         set(&mut body, "stream_options", json!({ "include_usage": true }));
     }
-    set(&mut body, limit, json!(request.output_limit(info.max_output)));
+    set(&mut body, limit, json!(learned.output_limit(request, info)));
     if let Some(temperature) = temperature.filter(|_| learned.sends(Field::Temperature)) {
         set(&mut body, "temperature", json!(temperature));
     }

@@ -2,7 +2,7 @@
 
 use super::program::{Home, PLAIN, program};
 
-const COMMANDS: [&str; 33] = [
+const COMMANDS: [&str; 34] = [
     "demo",
     "init",
     "run",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 33] = [
     "reflections",
     "reflect",
     "usage",
+    "model",
     "resend",
     "import",
     "export",

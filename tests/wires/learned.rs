@@ -310,6 +310,16 @@ async fn patience_grows_until_the_server_answers() {
 
 /// Proves: models/learned
 #[tokio::test]
+async fn twice_the_room_ends_at_the_servers_own_limit() {
+    let refusal = "max_tokens is too large: 1000. This model supports at most 700 completion tokens";
+    let server = Server::play(vec![says(refusal), answer()]).await;
+    let model = model::build(&config(Provider::OpenAi, &server.url)).unwrap();
+    asked(&model, &ask().with_wider_output()).await.unwrap();
+    assert_eq!(server.body()["max_tokens"], 700);
+}
+
+/// Proves: models/learned
+#[tokio::test]
 async fn other_wires_learn_too() {
     for provider in [Provider::Anthropic, Provider::Gemini] {
         let refusal = json!({ "type": "error", "error": { "type": "invalid_request_error", "message": "this model does not support tools" } });
