@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::Delivery;
-use crate::adapter::{OutgoingPart, PartFormat};
+use crate::adapter::{OutgoingPart, PartFormat, SendError};
 use crate::gateway::dispatcher::DeliveryQueue;
 use crate::memory::Workspace;
 use crate::message::{FileKind, OutgoingFile, file_type};
@@ -59,7 +59,12 @@ impl Delivery {
         let now = dispatcher.clock.now();
         let (state, reason) = match outcome {
             Ok(()) => (PartState::Sent, String::new()),
-            Err(error) => (PartState::Failed, error.to_string()),
+            Err(error) => {
+                if let SendError::Refused(_) = error {
+                    tracing::warn!("A reaction is not taken by {}: {error}", self.queue.adapter.name());
+                }
+                (PartState::Failed, error.to_string())
+            }
         };
         dispatcher.journal.write("react", move |tx| tx.outbox().outbox_over(id, state, &reason, now)).await
     }
