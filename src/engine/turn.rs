@@ -343,7 +343,9 @@ impl<'a> Turn<'a> {
                 })
             })
             .await?;
-        let (mut too_long, mut is_wider, mut has_written_call) = (false, false, false);
+        let mut too_long = false;
+        let mut is_wider = false;
+        let mut has_written_call = false;
         loop {
             let on_behalf = SpendCause { turn: Some(self.row.id), person: self.row.person };
             let word = FirstWord::new(&*self.watcher);

@@ -44,7 +44,7 @@ impl ModelPool {
     pub(super) async fn keep_learned(&self, model: &dyn Model) {
         let Some(server) = model.server() else { return };
         let (learned, name) = (server.learned(), name(model));
-        if lock(self.kept()).get(&name).map_or(learned == Learned::default(), |kept| *kept == learned) {
+        if lock(&self.kept).get(&name).map_or(learned == Learned::default(), |kept| *kept == learned) {
             return;
         }
         let info = model.info();
@@ -60,8 +60,8 @@ impl ModelPool {
         };
         match self.journal().write("keep what was learned of a model", keep).await {
             Ok(told) => {
-                lock(self.kept()).insert(name, learned);
-                lock(self.told()).extend(told);
+                lock(&self.kept).insert(name, learned);
+                lock(&self.told).extend(told);
             }
             Err(error) => tracing::warn!("What was learned of the model {name} is not kept: {error:#}"),
         }
@@ -74,13 +74,13 @@ impl ModelPool {
         let forget = move |tx: Tx<'_>| names.iter().try_for_each(|name| tx.settings().drop_fact(&key(name)));
         self.journal().write("forget what was learned of models", forget).await?;
         models.iter().filter_map(|model| model.server()).for_each(|server| server.learn(Learned::default()));
-        lock(self.kept()).clear();
+        lock(&self.kept).clear();
         Ok(())
     }
 
     /// Returns the addresses to which a notice was posted since the last call.
     pub fn take_told(&self) -> Vec<AddressId> {
-        std::mem::take(&mut *lock(self.told()))
+        std::mem::take(&mut *lock(&self.told))
     }
 }
 

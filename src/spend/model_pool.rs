@@ -33,9 +33,9 @@ pub struct ModelPool {
     /// Newest refusal of a request, until the next answer.
     refusal: Mutex<Option<(Timestamp, String)>>,
     /// What was learned of each server and is kept, by the name of the model.
-    kept: Mutex<HashMap<String, Learned>>,
+    pub(super) kept: Mutex<HashMap<String, Learned>>,
     /// Addresses with a notice about it that nobody was woken for.
-    told: Mutex<Vec<AddressId>>,
+    pub(super) told: Mutex<Vec<AddressId>>,
     /// Budgets that refused a question, by its scope, with the local day.
     used_up: Mutex<HashMap<Scope, (String, String)>>,
     jitter: Jitter,
@@ -192,14 +192,6 @@ impl ModelPool {
 
     pub(super) fn clock(&self) -> &dyn Clock {
         self.ledger.clock()
-    }
-
-    pub(super) fn kept(&self) -> &Mutex<HashMap<String, Learned>> {
-        &self.kept
-    }
-
-    pub(super) fn told(&self) -> &Mutex<Vec<AddressId>> {
-        &self.told
     }
 
     /// Returns true if that model failed several times, so that others are asked first.

@@ -165,6 +165,14 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_journal_that_another_program_holds_is_recognised() {
+        for code in [ffi::SQLITE_BUSY, ffi::SQLITE_LOCKED] {
+            assert!(is_locked(&of_the_journal(code).context("Cannot store: a reply")), "{code}");
+        }
+        assert!(!is_locked(&of_the_journal(ffi::SQLITE_FULL)) && !is_locked(&anyhow!("locked")));
+    }
+
     /// Proves: operation/terminal-on-full-disk
     #[test]
     fn other_trouble_is_not_taken_for_it() {

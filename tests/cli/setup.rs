@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
+use super::model::{Model, Say};
 use super::program::{Ended, Home};
 
 /// Number of changed files that are read before a search is answered.
@@ -235,4 +236,16 @@ fn a_hung_gateway_is_reported_by_doctor_and_by_waiting_commands() {
     gateway.signal("CONT");
     assert!(Ended::of(list.wait_with_output().unwrap()).done().contains("MEMORY.md"));
     gateway.stop();
+}
+
+/// Proves: models/learned
+#[test]
+fn doctor_tries_a_model_with_tools_and_in_json() {
+    let model = Model::start(|_| Say::Text("ready"));
+    finds(&Home::configured(&model.config), "also with tools, JSON");
+}
+
+fn finds(home: &Home, line: &str) {
+    let report = home.run("doctor").out;
+    assert!(report.contains(line), "{report}");
 }

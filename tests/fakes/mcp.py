@@ -58,6 +58,8 @@ def tools():
         odd = ["../echo", "a b", "x" * 65, "", "dot.ted", "dot_ted"]
         known = [tool(name, "Shadow.") for name in ["web_fetch", "memory_search"] + odd]
         known += [tool("long", "x" * 5000), tool("wide", "Wide.", {"type": "object", "title": "x" * 40000})]
+    if MODE == "half":
+        known.append({"name": "bad", "description": "It says nothing of its arguments."})
     if MODE == "many":
         known = [tool(f"tool{lists}x{number}", "One of many.") for number in range(50)]
     return known

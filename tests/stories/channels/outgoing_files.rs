@@ -191,6 +191,11 @@ async fn an_emoji_is_put_under_the_message_that_is_answered() {
     story.answered().await;
     assert_eq!(story.fake.reactions(ADA, message), ["👍"]);
     assert_eq!(story.received_by(ADA), ["Done."]);
+    // One that Telegram does not have becomes the nearest.
+    story.model.calls("react", json!({ "emoji": "✅" })).says("Done.");
+    let message = story.fake.says(ADA, "The bread too.");
+    story.answered().await;
+    assert_eq!(story.fake.reactions(ADA, message), ["👍"]);
     story.end().await;
 }
 
@@ -203,6 +208,7 @@ async fn words_are_no_emoji_and_a_refused_one_is_no_trouble() {
     // Telegram has no such reaction.
     story.model.calls("react", json!({ "emoji": "🦩" })).says("Fine.");
     story.say(ADA, "The bread too.").await;
+    assert!(story.model.last_prompt().contains("takes only these reactions: ❤"));
     assert_eq!(
         (story.received_by(ADA), story.count("SELECT count(*) FROM outbox WHERE state = 'pending'")),
         (vec!["Fine.".to_owned(); 2], 0)

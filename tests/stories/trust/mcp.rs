@@ -560,6 +560,17 @@ async fn a_file_of_a_tool_without_space_is_named_and_not_kept() {
 
 /// Proves: tools/server-failure
 #[tokio::test]
+async fn a_tool_without_a_schema_costs_its_server_no_other() {
+    let fake = Fake::new("half");
+    let story = with(&fake, "").await;
+    accept(&story, "fake__echo").await;
+    assert!(calls(&story, "fake__echo", json!({ "words": "hello" })).await.contains("echo: hello"));
+    assert_eq!((condition(&story).listed.len(), condition(&story).refused), (3, 1));
+    story.end().await;
+}
+
+/// Proves: tools/server-failure
+#[tokio::test]
 async fn a_server_that_asks_without_reading_the_answers_is_disconnected() {
     let fake = Fake::new("asks-on");
     let story = with(&fake, "").await;
