@@ -27,18 +27,18 @@
 //! assert!(!request.label().is_trusted());
 //! ```
 //!
-//! The wire modules translate: [`openai`] is our own exact client, [`genai`] goes through a
-//! library, [`offline`] needs no network. The rules for retries and for the next model ([`retry`])
+//! [`client`] asks a server in its [`protocol`]; [`offline`] needs no network. The rules for retries and for the next model ([`retry`])
 //! are here; [`crate::spend`] applies them, within the budgets.
 
+mod client;
+mod draft;
 pub mod embed;
 mod error;
 pub mod json_answer;
 pub mod learned;
 pub mod listing;
 pub mod offline;
-mod openai;
-mod genai;
+mod protocol;
 pub mod request;
 pub mod retry;
 mod thinking;
@@ -84,12 +84,11 @@ pub trait Model: Send + Sync {
 /// If the address is invalid, or the wire cannot carry the model's name.
 pub fn build(config: &config::Model) -> anyhow::Result<Arc<dyn Model>> {
     Ok(match config.provider {
-        Provider::Offline => Arc::new(offline::Offline::new(wire::info(config, "offline"))),
-        Provider::OpenAi => Arc::new(openai::OpenAi::new(config, "openai", "https://api.openai.com/v1/")?),
-        // Ollama speaks the same protocol, so it gets the exact client too.
-        Provider::Ollama => Arc::new(openai::OpenAi::new(config, "ollama", "http://localhost:11434/v1/")?),
-        Provider::Anthropic => Arc::new(genai::GenAi::anthropic(config)?),
-        Provider::Gemini => Arc::new(genai::GenAi::gemini(config)?),
+        Provider::Offline => Arc::new(offline::Offline::new(wire::info(config))),
+        Provider::OpenAi => Arc::new(client::Client::openai(config)?),
+        Provider::Ollama => Arc::new(client::Client::ollama(config)?),
+        Provider::Anthropic => Arc::new(client::Client::anthropic(config)?),
+        Provider::Gemini => Arc::new(client::Client::gemini(config)?),
     })
 }
 
@@ -108,6 +107,13 @@ pub struct ModelInfo {
     pub images: bool,
     /// Price, if known.
     pub price: Option<Price>,
+}
+
+impl ModelInfo {
+    /// Returns `provider/name`.
+    pub fn full_name(&self) -> String {
+        format!("{}/{}", self.provider, self.name)
+    }
 }
 
 /// Receiver of a growing answer.

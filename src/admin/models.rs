@@ -17,7 +17,7 @@ impl ReportsAdmin<'_> {
         let pool = &self.engine.chat;
         let entry = |place| {
             let info = pool.info(place)?;
-            let name = format!("{}/{}", info.provider, info.name);
+            let name = info.full_name();
             Some(ModelEntry {
                 name,
                 is_resting: pool.is_resting(place),

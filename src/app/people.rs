@@ -117,7 +117,7 @@ pub(super) async fn end_preference(
     models: &ModelPool,
     now: Timestamp,
 ) -> anyhow::Result<()> {
-    let first = models.info(0).map(|info| format!("{}/{}", info.provider, info.name)).unwrap_or_default();
+    let first = models.info(0).map(|info| info.full_name()).unwrap_or_default();
     let notice = OwnerNotice::model_gone(preferred, &first);
     journal
         .write("end the choice of a model", move |tx| {

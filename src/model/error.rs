@@ -80,11 +80,6 @@ pub(super) struct Fault<'a> {
 }
 
 impl Fault<'_> {
-    /// Classifies the failure, and keeps what the server said.
-    pub(super) fn refusal(&self, key: &str, request: &Request) -> Refusal {
-        Refusal { error: self.classify(key, Some(request)), status: self.status, said: self.body.to_lowercase() }
-    }
-
     /// Classifies the failure. `key` and the text of `request` must not be repeated in the error.
     pub(super) fn classify(&self, key: &str, request: Option<&Request>) -> ModelError {
         let body: Value = serde_json::from_str(self.body).unwrap_or(Value::Null);

@@ -49,7 +49,10 @@ const NAMES: &[(Field, &[&str])] = &[
     (Field::StreamOptions, &["stream_options", "include_usage"]),
     (Field::Temperature, &["temperature"]),
     (Field::OutputLimit, OUTPUT_LIMITS),
-    (Field::JsonMode, &["response_format", "json_object", "json_schema", "json mode", "structured output", "grammar"]),
+    (
+        Field::JsonMode,
+        &["response_format", "json_object", "json_schema", "json schema", "json mode", "structured output", "grammar"],
+    ),
     (
         Field::SystemRole,
         &["system role", "role 'system'", "role \\\"system\\\"", "developer instruction", "system message"],
@@ -58,13 +61,37 @@ const NAMES: &[(Field, &[&str])] = &[
     (Field::Pictures, &["image", "vision", "multimodal", "multi-modal", "mmproj", "modalit"]),
     (
         Field::Tools,
-        &["tools", "tool use", "tool_choice", "tool-choice", "tool call", "tool_call", "function call", "functions"],
+        &[
+            "tools",
+            "tool use",
+            "tool_choice",
+            "tool-choice",
+            "tool call",
+            "tool_call",
+            "function call",
+            "functions",
+            // llama.cpp, of a schema that it cannot read, without saying whose.
+            "json schema",
+        ],
     ),
 ];
 const OUTPUT_LIMITS: &[&str] =
     &["max_tokens", "max_completion_tokens", "max_output_tokens", "maxoutputtokens", "max_new_tokens"];
-const REASONING: &[&str] =
-    &["reasoning_content", "reasoning_details", "`reasoning`", "'reasoning'", "\\\"reasoning\\\""];
+const REASONING: &[&str] = &[
+    "reasoning_content",
+    "reasoning_details",
+    "`reasoning`",
+    "'reasoning'",
+    "\\\"reasoning\\\"",
+    "encrypted content",
+    "encrypted_content",
+    "reasoning item",
+    "thought_signature",
+    "thought signature",
+    "thinking block",
+    "`thinking`",
+    "`signature`",
+];
 /// Words by which a refusal says that a model lacks an ability.
 const LACKS: &[&str] = &[
     "not support",
@@ -269,6 +296,8 @@ impl Server {
 struct Counts {
     estimate: u64,
     counted: u64,
+    /// Largest count. A server that does not count what it has in its cache stays below it.
+    most: u64,
     /// Number of requests in a row that grew while their count did not.
     flat: u32,
 }
@@ -277,8 +306,9 @@ impl Counts {
     /// Takes the count of a request, and returns the window if the server cuts requests to it.
     fn window_after(&mut self, estimate: u64, counted: u64) -> Option<u64> {
         let has_grown = estimate > self.estimate + self.estimate / 20;
-        let is_flat = counted > 0 && counted.abs_diff(self.counted) <= self.counted / 100;
-        self.flat = if self.counted > 0 && has_grown && is_flat { self.flat + 1 } else { 0 };
+        self.most = self.most.max(counted);
+        let is_flat = counted.abs_diff(self.counted) <= self.counted / 100 && counted >= self.most - self.most / 10;
+        self.flat = if counted > 0 && has_grown && is_flat { self.flat + 1 } else { 0 };
         (self.estimate, self.counted) = (estimate, counted);
         // Windows are configured in multiples of this.
         (self.flat >= 2).then(|| counted.next_multiple_of(1024))
@@ -302,10 +332,7 @@ impl<'a> Sent<'a> {
             (Field::OutputLimit, true),
             (Field::JsonMode, is_json),
             (Field::SystemRole, request.messages().iter().any(|message| message.role() == Role::System)),
-            (
-                Field::Reasoning,
-                has(|part| matches!(part, RequestPart::Call { extra, .. } if extra.contains("reasoning"))),
-            ),
+            (Field::Reasoning, has(|part| matches!(part, RequestPart::Call { extra, .. } if !extra.is_empty()))),
             (Field::Pictures, has(|part| matches!(part, RequestPart::Image { .. }))),
             (Field::Tools, !request.tools().is_empty() || has(|part| matches!(part, RequestPart::Call { .. }))),
         ];

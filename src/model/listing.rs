@@ -13,8 +13,6 @@ use crate::config::{self, Price, Provider};
 
 /// Maximum length of the list, in bytes: OpenRouter's takes half a megabyte.
 const MAX_LIST: usize = 4 << 20;
-/// Version of Anthropic's API (<https://docs.anthropic.com/en/api/versioning>).
-const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// A model as its server describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +52,7 @@ pub async fn list(config: &config::Model) -> Result<Vec<ListedModel>, ModelError
     let (key, request) =
         (wire::key(config.api_key.as_ref()), wire::client(Some(config.patience)).map_err(unusable)?.get(url));
     let request = match config.provider {
-        Provider::Anthropic => request.header("x-api-key", key).header("anthropic-version", ANTHROPIC_VERSION),
+        Provider::Anthropic => request.header("x-api-key", key).header("anthropic-version", wire::ANTHROPIC_VERSION),
         Provider::Gemini => request.header("x-goog-api-key", key),
         _ => wire::with_key(request, key),
     };

@@ -59,7 +59,7 @@ impl Model for Offline {
         }
         let stop = if answer.calls.is_empty() { Stop::End } else { Stop::Tools };
         let usage = Usage { input: request.estimate_tokens(), cached: 0, output: text::estimate_tokens(&answer.text) };
-        let model = format!("{}/{}", self.info.provider, self.info.name);
+        let model = self.info.full_name();
         Ok(Reply::to(request, &answer.text, answer.calls, stop, usage, model))
     }
 }

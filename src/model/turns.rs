@@ -22,6 +22,8 @@ use crate::wording::prompt;
 const MAX_MARKS: usize = 4;
 /// Maximum length of a tool's name at every provider (OpenAI; Anthropic and Gemini take more).
 const MAX_NAME: usize = 64;
+/// The types of JSON Schema (<https://json-schema.org/draft/2020-12/json-schema-core#section-4.2.1>).
+const TYPES: [&str; 7] = ["array", "boolean", "integer", "null", "number", "object", "string"];
 /// Name of a tool that a model called without one.
 const NAMELESS: &str = "unknown";
 
@@ -136,8 +138,8 @@ fn common_name(written: &str) -> Arc<str> {
 }
 
 /// Returns the schema of a tool's arguments as every server takes it: that of an object, with its
-/// properties, even if there are none, without alternatives at its top (Anthropic), and with items in
-/// each array (OpenAI).
+/// properties, even if there are none, without alternatives at its top (Anthropic), with items in
+/// each array (OpenAI), and without foreign types and references to other documents (llama.cpp).
 pub(super) fn schema(declared: &Value) -> Value {
     let mut schema = declared.as_object().cloned().unwrap_or_default();
     schema.retain(|key, _| !matches!(key.as_str(), "anyOf" | "oneOf" | "allOf"));
@@ -146,20 +148,26 @@ pub(super) fn schema(declared: &Value) -> Value {
         schema.insert("properties".to_owned(), Value::Object(Map::new()));
     }
     let mut schema = Value::Object(schema);
-    with_items(&mut schema);
+    simplify(&mut schema);
     schema
 }
 
-/// Gives each array of a schema items, of any kind if none are declared.
-fn with_items(schema: &mut Value) {
+/// Gives each array of a schema items, of any kind if none are declared, and takes off what only some
+/// servers can read.
+fn simplify(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
+            fields.retain(|key, value| match (key.as_str(), value.as_str()) {
+                ("type", Some(kind)) => TYPES.contains(&kind),
+                ("$ref", Some(place)) => place.starts_with('#'),
+                _ => true,
+            });
             if fields.get("type").is_some_and(|kind| kind == "array") && !fields.contains_key("items") {
                 fields.insert("items".to_owned(), Value::Object(Map::new()));
             }
-            fields.values_mut().for_each(with_items);
+            fields.values_mut().for_each(simplify);
         }
-        Value::Array(items) => items.iter_mut().for_each(with_items),
+        Value::Array(items) => items.iter_mut().for_each(simplify),
         _ => {}
     }
 }
@@ -396,6 +404,12 @@ mod tests {
         let full =
             serde_json::json!({ "type": "object", "properties": { "a": { "type": "string" } }, "required": ["a"] });
         assert_eq!(schema(&full), full);
+        let odd = serde_json::json!({ "type": "object", "properties": {
+            "type": { "type": "file", "title": "A" }, "$ref": { "$ref": "https://example.org/x.json" },
+            "b": { "$ref": "#/$defs/b" } } });
+        let plain = serde_json::json!({ "type": "object", "properties": {
+            "type": { "title": "A" }, "$ref": {}, "b": { "$ref": "#/$defs/b" } } });
+        assert_eq!(schema(&odd), plain);
     }
 
     #[test]

@@ -16,6 +16,9 @@ use super::{ModelError, ModelInfo, Stop};
 use crate::time::clock::real_sleep;
 use crate::{config, tls};
 
+/// Version of Anthropic's API (<https://docs.anthropic.com/en/api/versioning>).
+pub(super) const ANTHROPIC_VERSION: &str = "2023-06-01";
+
 /// Maximum number of bytes read of one answer.
 pub(super) const MAX_ANSWER: usize = 8 << 20;
 
@@ -28,6 +31,8 @@ pub(super) enum Finish {
     Length,
     /// The provider declined.
     Refused,
+    /// The model meant to call a tool and wrote a malformed call.
+    Malformed,
     /// Any other: an error, an abort, or a word that is not known.
     Unknown,
 }
@@ -43,6 +48,7 @@ impl Finish {
             Self::Refused => Err(ModelError::Refused),
             Self::Length => Ok(Stop::Length),
             Self::Good => Ok(if has_calls { Stop::Tools } else { Stop::End }),
+            Self::Malformed => Err(ModelError::Cut),
             Self::Unknown if has_calls => Err(ModelError::Cut),
             Self::Unknown => Ok(Stop::Broken),
         }
@@ -78,6 +84,7 @@ pub(super) fn finish(reason: &str) -> Finish {
         "token_limit",
         "max_length",
         "max_completion_tokens",
+        "model_context_window_exceeded",
     ];
     const REFUSED: &[&str] = &[
         "content_filter",
@@ -94,12 +101,20 @@ pub(super) fn finish(reason: &str) -> Finish {
         "error_toxic",
         "guardrail_intervened",
     ];
+    const MALFORMED: &[&str] = &[
+        "malformed_function_call",
+        "unexpected_tool_call",
+        "too_many_tool_calls",
+        "missing_thought_signature",
+        "malformed_response",
+    ];
     let reason = reason.trim().to_ascii_lowercase();
     let is_in = |known: &[&str]| known.contains(&reason.as_str());
     match () {
         () if is_in(GOOD) => Finish::Good,
         () if is_in(LENGTH) => Finish::Length,
         () if is_in(REFUSED) => Finish::Refused,
+        () if is_in(MALFORMED) => Finish::Malformed,
         () => Finish::Unknown,
     }
 }
@@ -120,8 +135,16 @@ pub(super) fn client(patience: Option<Duration>) -> anyhow::Result<reqwest::Clie
 }
 
 /// Ends of the addresses of calls, longest first.
-const CALLS: &[&str] =
-    &["/chat/completions", "/audio/transcriptions", "/completions", "/embeddings", "/messages", "/models"];
+const CALLS: &[&str] = &[
+    "/chat/completions",
+    "/audio/transcriptions",
+    "/completions",
+    "/embeddings",
+    "/responses",
+    "/messages",
+    "/models",
+    "/chat",
+];
 
 /// Returns the base address: the configured one, or the provider's own. One without a path gets the
 /// provider's usual path, so that `http://localhost:11434` means the same as
@@ -160,9 +183,9 @@ pub(super) fn with_key(post: reqwest::RequestBuilder, key: &str) -> reqwest::Req
 }
 
 /// Builds the description of a configured model.
-pub(super) fn info(config: &config::Model, provider: &str) -> ModelInfo {
+pub(super) fn info(config: &config::Model) -> ModelInfo {
     ModelInfo {
-        provider: provider.to_owned(),
+        provider: config.provider.as_str().to_owned(),
         name: config.name.clone(),
         context_window: config.context_window,
         max_output: config.max_output,

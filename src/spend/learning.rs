@@ -14,11 +14,6 @@ fn key(name: &str) -> String {
     format!("learned {name}")
 }
 
-fn name(model: &dyn Model) -> String {
-    let info = model.info();
-    format!("{}/{}", info.provider, info.name)
-}
-
 impl ModelPool {
     /// Returns what was learned of the model at that index, as sentences.
     pub fn learned(&self, index: usize) -> Vec<String> {
@@ -33,7 +28,8 @@ impl ModelPool {
 
     /// Loads what was learned before the program started.
     pub(super) async fn recall_learned(&self, model: &dyn Model) -> anyhow::Result<()> {
-        let (Some(server), key) = (model.server(), key(&name(model))) else { return Ok(()) };
+        let Some(server) = model.server() else { return Ok(()) };
+        let key = key(&model.info().full_name());
         if let Some(stored) = self.journal().read(move |db| db.settings().fact(&key)).await? {
             server.learn(serde_json::from_str(&stored).unwrap_or_default());
         }
@@ -43,7 +39,8 @@ impl ModelPool {
     /// Keeps what the last call taught, and tells the owners what is less than was configured.
     pub(super) async fn keep_learned(&self, model: &dyn Model) {
         let Some(server) = model.server() else { return };
-        let (learned, name) = (server.learned(), name(model));
+        let learned = server.learned();
+        let name = model.info().full_name();
         if lock(&self.kept).get(&name).map_or(learned == Learned::default(), |kept| *kept == learned) {
             return;
         }
@@ -70,7 +67,7 @@ impl ModelPool {
     /// Forgets what was learned of all models, which are asked in full again.
     pub async fn forget_learned(&self) -> anyhow::Result<()> {
         let models: Vec<_> = (0..self.len()).filter_map(|index| self.model(index)).collect();
-        let names: Vec<String> = models.iter().map(|model| name(&***model)).collect();
+        let names: Vec<String> = models.iter().map(|model| model.info().full_name()).collect();
         let forget = move |tx: Tx<'_>| names.iter().try_for_each(|name| tx.settings().drop_fact(&key(name)));
         self.journal().write("forget what was learned of models", forget).await?;
         models.iter().filter_map(|model| model.server()).for_each(|server| server.learn(Learned::default()));

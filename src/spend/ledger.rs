@@ -72,7 +72,8 @@ impl Ledger {
 
     /// Loads the provider's counts of the last calls of that model.
     pub async fn recollect(&self, info: &ModelInfo) -> anyhow::Result<()> {
-        let (name, of) = (name(info), name(info));
+        let name = info.full_name();
+        let of = name.clone();
         for (guessed, counted) in self.journal.read(move |db| db.spending().counts_of(&of, CALLS)).await? {
             self.ratios.learn(&name, guessed, counted);
         }
@@ -81,7 +82,7 @@ impl Ledger {
 
     /// Returns the provider's count for one of our estimated tokens.
     pub(super) fn token_ratio(&self, info: &ModelInfo) -> f64 {
-        self.ratios.of(&name(info))
+        self.ratios.of(&info.full_name())
     }
 
     /// Returns the daily limit for background work.
@@ -154,12 +155,13 @@ impl Ledger {
         let info = model.info();
         let worst = Cost::worst(info, request, self.token_ratio(info));
         let (scope, purpose) = (request.scope(), request.purpose());
-        let wanted = CallEstimate { scope, purpose, model: name(info), guessed: request.estimate_tokens(), worst };
+        let wanted =
+            CallEstimate { scope, purpose, model: info.full_name(), guessed: request.estimate_tokens(), worst };
         let probe = StreamProbe::new(live);
         let cost = |result: &Result<Reply, _>| cost_of(result, info, request, probe.grew());
         let result = self.metered(wanted, *on_behalf, model.call(request, &probe), cost).await;
         if let Ok(reply) = &result {
-            self.ratios.learn(&name(info), request.estimate_tokens(), reply.usage.input);
+            self.ratios.learn(&info.full_name(), request.estimate_tokens(), reply.usage.input);
         }
         result
     }
@@ -229,11 +231,6 @@ impl Ledger {
             tracing::warn!(spend.id = %id, "Call {id} stays at its worst case, because its cost cannot be stored: {error:#}");
         }
     }
-}
-
-/// Name under which the model's calls are counted.
-fn name(info: &ModelInfo) -> String {
-    format!("{}/{}", info.provider, info.name)
 }
 
 /// Cost to settle a call with; `None` leaves it at its worst case.

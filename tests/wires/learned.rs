@@ -40,7 +40,7 @@ fn tool(name: &str) -> ToolSpec {
 fn full() -> Request {
     let mut request = ask();
     let mut spoken = Message::new(Role::Assistant);
-    let extra = json!({ "reasoning_content": "I look." }).to_string();
+    let extra = json!({ "model": "openai/qwen-max", "reasoning_content": "I look." }).to_string();
     let (id, name, arguments) = (Arc::from("c1"), Arc::from("look"), Arc::from("{}"));
     spoken.push(labelled(RequestPart::Call { id, name, arguments, extra: Arc::from(extra) }));
     request.push(Arc::new(spoken)).unwrap();
@@ -241,12 +241,16 @@ async fn a_request_that_does_not_fit_the_window_is_too_long_and_teaches_it() {
 #[tokio::test]
 async fn a_server_that_cuts_silently_shows_by_its_counts() {
     let counted = |tokens: u64| {
-        let usage = json!({ "choices": [], "usage": { "prompt_tokens": tokens, "completion_tokens": 1 } });
-        Script::stream(&[HELLO, format!("data: {usage}\n\n").as_bytes(), DONE])
+        let usage = json!({ "done": true, "prompt_eval_count": tokens, "eval_count": 1 });
+        Script::whole("200 OK", &format!("{{\"message\":{{\"content\":\"Hello\"}}}}\n{usage}\n"))
     };
-    for (counts, window) in
-        [([900, 2040, 2042, 2041], Some(2048)), ([900, 2040, 2042, 2600], None), ([500, 1000, 2000, 4000], None)]
-    {
+    for (counts, window) in [
+        ([900, 2040, 2042, 2041], Some(2048)),
+        ([900, 2040, 2042, 2600], None),
+        ([500, 1000, 2000, 4000], None),
+        // It counts only what is not in its cache.
+        ([900, 300, 300, 300], None),
+    ] {
         let server = Server::play(counts.into_iter().map(counted).collect()).await;
         let model = model::build(&config(Provider::Ollama, &server.url)).unwrap();
         for times in 1..=4 {

@@ -4,4 +4,5 @@ mod embed;
 mod learned;
 mod openai;
 mod others;
+mod protocols;
 pub mod script;

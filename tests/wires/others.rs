@@ -1,4 +1,4 @@
-//! Anthropic and Gemini, and behaviour common to all providers.
+//! Anthropic, Gemini, Ollama and OpenAI's Responses API, and behaviour common to all providers.
 
 use std::sync::{Arc, Mutex};
 
@@ -64,12 +64,15 @@ async fn anthropic_gets_its_name_limit_and_cache_marks() {
 #[tokio::test]
 async fn anthropic_broken_off_or_in_trouble_is_no_answer() {
     let stream = anthropic_stream();
-    for end in 0..stream.len() {
+    // Its reason comes last; only the event after it says nothing more.
+    for end in 0..stream.len() - 1 {
         let result = call(Provider::Anthropic, Script::stream(&pieces(&stream[..end]))).await;
         assert_eq!(result, Err(ModelError::Cut), "after {end} events");
         let result = call(Provider::Anthropic, Script::cut(&pieces(&stream[..end]))).await;
         assert!(result.is_err_and(|error| error.is_transient()), "after {end} events");
     }
+    let unclosed = call(Provider::Anthropic, Script::cut(&pieces(&stream[..5]))).await.unwrap();
+    assert_eq!(text(&unclosed), "Hello");
     let error =
         event("error", serde_json::json!({"type": "error", "error": {"type": "overloaded_error", "message": "x"}}));
     let mut troubled: Vec<&[u8]> = pieces(&stream);
@@ -91,8 +94,6 @@ async fn gemini_counts_signs_and_ends_with_a_reason() {
     let stream = [call_of("Vienna"), call_of("Oslo"), end];
     let server = Server::play(vec![Script::stream(&pieces(&stream)), Script::stream(&pieces(&stream))]).await;
     let mut config = config(Provider::Gemini, &server.url);
-    config.name = "gemini-2-max".to_owned();
-    assert!(model::build(&config).is_err(), "the library would take `-max` off the name");
     config.name = "gemini-3-test-high".to_owned();
     let model = model::build(&config).unwrap();
     let reply = model.call(&ask(), &NullSink).await.unwrap();
@@ -136,7 +137,7 @@ async fn gemini_broken_off_blocked_or_in_trouble_is_no_answer() {
     assert_eq!(gemini(r#"{"candidates":[{"content":{"parts":[{"text":"and"}]}}]}"#).await, cut);
     assert_eq!(gemini("{").await, cut);
     let blocked = r#"{"promptFeedback":{"blockReason":"SAFETY"}}"#;
-    assert_eq!(gemini(blocked).await, (ModelError::Refused, ModelError::Cut));
+    assert_eq!(gemini(blocked).await, (ModelError::Refused, ModelError::Refused));
     let error = r#"{"error":{"code":503,"message":"overloaded","status":"UNAVAILABLE"}}"#;
     assert_eq!(gemini(error).await, (later("HTTP 503"), later("HTTP 503")));
     let safety = r#"{"candidates":[{"content":{"parts":[{"text":""}]},"finishReason":"SAFETY"}]}"#;
