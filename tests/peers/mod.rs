@@ -9,7 +9,7 @@
 //!
 //! The whole program meets four more: an emulator of the Bot API, a real llama.cpp whose model says
 //! nothing but nonsense, and the real daemon of signal-cli, which has no account and no network.
-//! The official clients of four providers, from PyPI, judge our requests by their own types.
+//! The official clients of five providers, from PyPI, judge our requests by their own types.
 //! Litestream, from PyPI, streams the journal of one that is killed to one that takes over.
 
 mod llama;
@@ -66,6 +66,10 @@ impl Peer {
         let url = line.trim().strip_prefix("ready ").expect("the peer says that it is ready").to_owned();
         Self { url, process }
     }
+
+    fn at(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
 }
 
 impl Drop for Peer {
@@ -75,7 +79,15 @@ impl Drop for Peer {
     }
 }
 
-const WIRES: [Provider; 4] = [Provider::OpenAi, Provider::Ollama, Provider::Anthropic, Provider::Gemini];
+/// Each protocol, as its provider and the end of the address.
+const WIRES: [(Provider, &str); 6] = [
+    (Provider::OpenAi, ""),
+    (Provider::OpenAi, "/v1/responses"),
+    (Provider::Ollama, ""),
+    (Provider::Ollama, "/v1"),
+    (Provider::Anthropic, ""),
+    (Provider::Gemini, ""),
+];
 
 fn wire(provider: Provider, url: &str) -> Arc<dyn Model> {
     model::build(&config::Model {
@@ -154,9 +166,9 @@ impl StreamSink for Watched {
 #[tokio::test]
 async fn an_answer_is_streamed_and_whole() {
     let peer = Peer::start();
-    for provider in WIRES {
+    for (provider, path) in WIRES {
         let watched = Watched::default();
-        let reply = wire(provider, &peer.url).call(&ask("plain"), &watched).await.unwrap();
+        let reply = wire(provider, &peer.at(path)).call(&ask("plain"), &watched).await.unwrap();
         assert_eq!(text(&reply), "Grüß Gott, this is a plain answer in several pieces.", "{provider:?}");
         assert_eq!(reply.stop, Stop::End, "{provider:?}");
         let seen = watched.0.lock().unwrap();
@@ -169,8 +181,8 @@ async fn an_answer_is_streamed_and_whole() {
 #[tokio::test]
 async fn a_tool_is_called_and_its_result_goes_back() {
     let peer = Peer::start();
-    for provider in WIRES {
-        let model = wire(provider, &peer.url);
+    for (provider, path) in WIRES {
+        let model = wire(provider, &peer.at(path));
         let reply = model.call(&ask("one tool"), &NullSink).await.unwrap();
         let made = calls(&reply);
         assert_eq!((reply.stop, made.len()), (Stop::Tools, 1), "{provider:?}");
@@ -184,8 +196,8 @@ async fn a_tool_is_called_and_its_result_goes_back() {
 #[tokio::test]
 async fn two_tools_at_once_are_kept_apart() {
     let peer = Peer::start();
-    for provider in WIRES {
-        let model = wire(provider, &peer.url);
+    for (provider, path) in WIRES {
+        let model = wire(provider, &peer.at(path));
         let made = calls(&model.call(&ask("two tools"), &NullSink).await.unwrap());
         let arguments: Vec<&str> = made.iter().map(|call| call.arguments.as_str()).collect();
         assert_eq!(arguments, [r#"{"city":"Vienna"}"#, r#"{"city":"Oslo"}"#], "{provider:?}");
@@ -198,12 +210,12 @@ async fn two_tools_at_once_are_kept_apart() {
 #[tokio::test]
 async fn a_picture_is_taken() {
     let peer = Peer::start();
-    for provider in WIRES {
+    for (provider, path) in WIRES {
         let mut question = Message::of(Role::User, labelled(Arc::from("picture")));
         question.push(labelled(RequestPart::Image { mime: "image/png".into(), bytes: PIXEL.into() }));
         let mut request = Request::new(Scope::Shared, Purpose::Chat);
         request.push(Arc::new(question)).unwrap();
-        let reply = wire(provider, &peer.url).call(&request, &NullSink).await.unwrap();
+        let reply = wire(provider, &peer.at(path)).call(&request, &NullSink).await.unwrap();
         assert_eq!(text(&reply), "A small red square.", "{provider:?}");
     }
 }
@@ -212,8 +224,8 @@ async fn a_picture_is_taken() {
 #[tokio::test]
 async fn a_server_that_is_busy_or_broken_is_asked_later() {
     let peer = Peer::start();
-    for provider in WIRES {
-        let model = wire(provider, &peer.url);
+    for (provider, path) in WIRES {
+        let model = wire(provider, &peer.at(path));
         let later = |seconds: Option<u64>, what: &str| ModelError::Later {
             after: seconds.map(Duration::from_secs),
             what: what.to_owned(),
@@ -229,8 +241,8 @@ async fn a_server_that_is_busy_or_broken_is_asked_later() {
 #[tokio::test]
 async fn an_answer_that_is_cut_off_is_no_answer() {
     let peer = Peer::start();
-    for provider in WIRES {
-        let cut = wire(provider, &peer.url).call(&ask("cut"), &NullSink).await;
+    for (provider, path) in WIRES {
+        let cut = wire(provider, &peer.at(path)).call(&ask("cut"), &NullSink).await;
         assert_eq!(cut.unwrap_err(), ModelError::Cut, "{provider:?}");
     }
 }
@@ -238,12 +250,13 @@ async fn an_answer_that_is_cut_off_is_no_answer() {
 #[tokio::test]
 async fn the_providers_token_counts_are_passed_on() {
     let peer = Peer::start();
-    for provider in WIRES {
-        let reply = wire(provider, &peer.url).call(&ask("counted"), &NullSink).await.unwrap();
+    // The peer counts nothing where it plays Ollama.
+    for (provider, path) in WIRES.into_iter().filter(|wire| *wire != (Provider::Ollama, "")) {
+        let reply = wire(provider, &peer.at(path)).call(&ask("counted"), &NullSink).await.unwrap();
         assert_eq!((reply.usage.input, reply.usage.output), (100, 5), "{provider:?}");
     }
     // The peer tells of cached tokens only where it plays OpenRouter.
-    let router = wire(Provider::OpenAi, &format!("{}/api/v1", peer.url));
+    let router = wire(Provider::OpenAi, &peer.at("/api/v1"));
     let reply = router.call(&ask("counted"), &NullSink).await.unwrap();
     assert_eq!(reply.usage, Usage { input: 100, cached: 64, output: 5 });
 }

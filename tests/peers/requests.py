@@ -1,6 +1,6 @@
 """Checks request bodies against the types of the providers' official clients, and against rules that those types lack.
 
-    requests.py < LINES      one {"wire": "openai" | "anthropic" | "gemini", "body": {…}} a line
+    requests.py < LINES      one {"wire": "openai" | "responses" | "ollama" | "anthropic" | "gemini", "body": {…}} a line
     requests.py --selftest
 
 Prints one line for each body: "ok", or "wrong: REASON". A body on the OpenAI wire goes to many servers, so it is checked
@@ -21,7 +21,9 @@ sys.path[:] = [path for path in sys.path if os.path.abspath(path) != os.path.dir
 from anthropic.types import message_create_params as anthropic
 from google.genai import types as google
 from mistralai.client import models as mistral
+from ollama import _types as ollama
 from openai.types.chat import completion_create_params as openai
+from openai.types.responses import response_create_params as responses
 from pydantic import TypeAdapter
 from pydantic_core import SchemaValidator, ValidationError
 from typing_extensions import Required, TypedDict
@@ -34,12 +36,25 @@ GeminiRequest = TypedDict("GeminiRequest", {
     "toolConfig": google.ToolConfig, "generationConfig": google.GenerationConfig,
     "safetySettings": list[google.SafetySetting], "cachedContent": str,
 }, total=False)
+# Ollama's client takes files for pictures, and any mapping for a message; https://docs.ollama.com/api/chat has these.
+OllamaMessage = TypedDict("OllamaMessage", {
+    "role": Required[str], "content": str, "thinking": str, "images": list[str], "tool_name": str,
+    "tool_calls": list[ollama.Message.ToolCall],
+}, total=False)
+OllamaTool = TypedDict("OllamaTool", {"type": str, "function": Required[OllamaFunction := TypedDict("OllamaFunction", {
+    "name": Required[str], "description": str, "parameters": Required[dict]}, total=False)]}, total=False)
+OllamaRequest = TypedDict("OllamaRequest", {
+    "model": Required[str], "messages": Required[list[OllamaMessage]], "stream": bool, "options": ollama.Options,
+    "tools": list[OllamaTool], "format": str | dict, "think": bool | str, "keep_alive": float | str,
+}, total=False)
 # Types of each client: for a streamed answer, and for a whole one.
 TYPES = {
     "openai": (openai.CompletionCreateParamsStreaming, openai.CompletionCreateParamsNonStreaming),
     "mistral": (mistral.ChatCompletionStreamRequest, mistral.ChatCompletionRequest),
     "anthropic": (anthropic.MessageCreateParamsStreaming, anthropic.MessageCreateParamsNonStreaming),
     "gemini": (GeminiRequest, GeminiRequest),
+    "responses": (responses.ResponseCreateParamsStreaming, responses.ResponseCreateParamsNonStreaming),
+    "ollama": (OllamaRequest, OllamaRequest),
 }
 # Functions that the clients call before a type is checked; they would hide errors, or only warn.
 LENIENT = ("parse_open_union", "_check_field_type_mismatches")
@@ -97,7 +112,7 @@ def validator(client, kind):
     schema = TypeAdapter(kind).core_schema
     definitions = {definition["ref"]: definition for definition in schema.get("definitions", [])}
     config = {"val_json_bytes": "base64", "validate_by_name": True, "validate_by_alias": True}
-    return SchemaValidator(strict(schema, definitions, client in ("mistral", "gemini")), config)
+    return SchemaValidator(strict(schema, definitions, client in ("mistral", "gemini", "ollama")), config)
 
 
 VALIDATORS = {client: [validator(client, kind) for kind in kinds] for client, kinds in TYPES.items()}
@@ -133,7 +148,7 @@ def likely(errors, body):
 REPORT = "public-reports.md, "
 # Keys that only some servers or models take: type, clients without it, source (read on 2026-11-28).
 EXTENSIONS = {
-    "messages.*.content.*.cache_control": (dict, "openai mistral", "OpenRouter, by src/model/openai.rs; not confirmed"),
+    "messages.*.content.*.cache_control": (dict, "openai mistral", "OpenRouter, by src/model/protocol/chat_completions.rs; not confirmed"),
     "messages.*.tool_calls.*.extra_content": (dict, "openai mistral", "https://github.com/continuedev/continue/pull/8865"),
     "messages.*.reasoning_content": (str, "openai mistral", "https://api-docs.deepseek.com/guides/thinking_mode"),
     "messages.*.reasoning": (str, "openai mistral", REPORT + "K2"),
@@ -251,7 +266,46 @@ def read_gemini(body):
     return body_of(body, turns, tools)
 
 
-READERS = {"openai": read_openai, "anthropic": read_anthropic, "gemini": read_gemini}
+def read_responses(body):
+    def part(value):
+        if value["type"] == "input_image":
+            return Part("picture", re.fullmatch("(?:data:(.*?);base64,)?(.*)", value["image_url"], re.S).groups())
+        return Part("text", value["text"]) if value["type"] == "input_text" else Part("other")
+
+    def turn(item):
+        match item.get("type", "message"):
+            case "function_call":
+                return Turn("assistant", [Part("call", item["arguments"], item["call_id"], item["name"])])
+            case "function_call_output":
+                return Turn("tool", [Part("result", [], item["call_id"])])
+            case "message":
+                content = item["content"]
+                parts = [Part("text", content)] if isinstance(content, str) else [part(value) for value in content]
+                return Turn(item["role"], parts)
+        return Turn("assistant", [Part("other")])
+
+    turns = [Turn("system", [Part("text", body["instructions"])])] if "instructions" in body else []
+    tools = [Tool(tool["name"], tool.get("parameters")) for tool in body.get("tools", [])]
+    return body_of(body, turns + [turn(item) for item in body["input"]], tools, ["assistant", "tool"])
+
+
+def read_ollama(body):
+    def turn(message):
+        if message["role"] == "tool":
+            return Turn("tool", [Part("result", [], None, message["tool_name"])])
+        parts = [Part("text", message["content"])] if message.get("content") else []
+        # A picture's type is read from its data.
+        parts += [Part("picture", ("image/png", data)) for data in message.get("images", [])]
+        calls = [call["function"] for call in message.get("tool_calls", [])]
+        return Turn(message["role"], parts + [Part("call", call["arguments"], None, call["name"]) for call in calls])
+
+    functions = [tool["function"] for tool in body.get("tools", [])]
+    tools = [Tool(function["name"], function["parameters"]) for function in functions]
+    return body_of(body, [turn(message) for message in body["messages"]], tools, ["tool"])
+
+
+READERS = {"openai": read_openai, "responses": read_responses, "ollama": read_ollama, "anthropic": read_anthropic,
+           "gemini": read_gemini}
 
 # --- Rules that the types do not hold: each check returns what is wrong, or something empty ---------------------------
 
@@ -275,7 +329,7 @@ def unanswered(body):
     calls = []
     for number, turn in enumerate([*body.turns, Turn("end", [])]):
         results = [part for part in turn.parts if part.kind == "result"]
-        # Only Gemini's results bear names.
+        # Only the results of Gemini and Ollama bear names.
         called = Counter((call.id, call.name if any(part.name for part in results) else None) for call in calls)
         answered = Counter((part.id, part.name) for part in results)
         if answered != called:
@@ -365,14 +419,30 @@ def surplus_marks(body):
 
 def unsaid_json(body):
     text = " ".join(part.value for part in body.parts if part.kind == "text")
-    return body.json.get("response_format") == {"type": "json_object"} and "json" not in text.lower()
+    forms = body.json.get("response_format"), body.json.get("text", {}).get("format")
+    return {"type": "json_object"} in forms and "json" not in text.lower()
+
+
+def early_end_of_thinking(body):
+    """Thinking stands directly before words or calls of the model."""
+    kinds = [item.get("type", "message") for item in body.json["input"]]
+    roles = [item.get("role") for item in body.json["input"]]
+    return [n for n, kind in enumerate(kinds) if kind == "reasoning" and (
+        n + 1 == len(kinds) or kinds[n + 1] == "function_call_output" or roles[n + 1] in ("user", "system"))]
+
+
+def small_window(body):
+    options = body.json.get("options", {})
+    return [key for key in ("num_ctx", "num_predict") if not (options.get(key) or 0) > 0]
 
 
 def empty_list(body):
-    keys = ("tools", "tool_calls", "content")
-    return [key for owner in [body.json, *body.json["messages"]] for key in keys if owner.get(key) == []]
+    keys = ("tools", "tool_calls", "content", "images", "include")
+    owners = [body.json, *body.json.get("messages", body.json.get("input", []))]
+    return [key for owner in owners for key in keys if owner.get(key) == []]
 
 
+RESPONSES, OLLAMA = "https://platform.openai.com/docs/api-reference/responses", "https://docs.ollama.com/api/chat"
 GITHUB, CLAUDE = "https://github.com/", "https://platform.claude.com/docs/en/agents-and-tools/tool-use/"
 OPENAI = GITHUB + "openai/openai-python/blob/main/src/openai/types/"
 MESSAGES = GITHUB + "anthropics/anthropic-sdk-python/blob/main/src/anthropic/types/message_create_params.py"
@@ -384,48 +454,52 @@ KEYS, DATA = GITHUB + "anthropics/claude-code/issues/79418", GITHUB + "openai/op
 RULES = [
     ("names of tools fit the pattern", names("[a-zA-Z0-9_-]{1,64}"), {
         "openai": OPENAI + "shared_params/function_definition.py", "mistral": MISTRAL,
-        "anthropic": CLAUDE + "define-tools"}),
+        "anthropic": CLAUDE + "define-tools", "responses": RESPONSES, "ollama": OLLAMA}),
     # The client's text allows colons and 128 characters; servers refused both in 2025.
     ("names of tools fit the pattern", names("[a-zA-Z_][a-zA-Z0-9_.-]{0,63}"), {
         "gemini": GITHUB + "router-for-me/CLIProxyAPI/issues/218"}),
     ("names of tools are unique", lambda body: twice(tool.name for tool in body.tools), {
         "openai": REPORT + "K1", "anthropic": GITHUB + "anthropics/claude-code/issues/10687",
-        "gemini": GITHUB + "owndev/Open-WebUI-Functions/issues/135"}),
+        "gemini": GITHUB + "owndev/Open-WebUI-Functions/issues/135", "responses": RESPONSES, "ollama": OLLAMA}),
+    ("ids have 64 characters at most", ids(".{1,64}"), {"responses": RESPONSES}),
+    ("nothing is stored", lambda body: body.json.get("store") is not False, {"responses": RESPONSES}),
+    ("thinking stands before what it led to", early_end_of_thinking, {"responses": RESPONSES}),
+    ("the window has a size", small_window, {"ollama": OLLAMA}),
     ("ids have 40 characters at most", ids(".{1,40}"), {"openai": GITHUB + "vercel/ai/issues/5171"}),
     ("ids are nine letters and digits", ids("[a-zA-Z0-9]{9}"), {"mistral": MISTRAL}),
     ("ids fit the pattern", ids("[a-zA-Z0-9_-]+"), {"anthropic": GITHUB + "maximhq/bifrost/issues/5097"}),
     ("ids are unique", lambda body: twice(call.id for call in body.calls), {
-        "openai": REPORT + "K1", "anthropic": GITHUB + "anthropics/claude-code/issues/20700", "gemini": REPORT + "K1"}),
+        "openai": REPORT + "K1", "anthropic": GITHUB + "anthropics/claude-code/issues/20700", "gemini": REPORT + "K1", "responses": RESPONSES}),
     ("each call has one result, directly after it", unanswered, {
         "openai": "https://docs.langchain.com/oss/javascript/langchain/errors/INVALID_TOOL_RESULTS",
-        "anthropic": CLAUDE + "handle-tool-calls", "gemini": GITHUB + "google-gemini/gemini-cli/issues/16543"}),
+        "anthropic": CLAUDE + "handle-tool-calls", "gemini": GITHUB + "google-gemini/gemini-cli/issues/16543", "responses": RESPONSES, "ollama": OLLAMA}),
     ("results come first", late_results, {"anthropic": CLAUDE + "handle-tool-calls"}),
     ("the system speaks once, and first", lambda body: "system" in [turn.role for turn in body.turns[1:]], {
-        "openai": TEMPLATE, "anthropic": REPORT + "K1"}),
+        "openai": TEMPLATE, "anthropic": REPORT + "K1", "responses": RESPONSES, "ollama": OLLAMA}),
     ("roles are in order", order, {"mistral": f"{TEMPLATE}; {MISTRAL}"}),
     # Anthropic joins neighbours of one role, as `read_anthropic` does.
     ("user and assistant alternate", alternation, {
         "anthropic": MESSAGES, "gemini": GITHUB + "NousResearch/hermes-agent/issues/55125"}),
     ("the user or a tool speaks last", lambda body: [turn.role for turn in body.turns][-1:] not in (["user"], ["tool"]), {
-        "openai": REPORT + "K1", "mistral": MISTRAL, "anthropic": MESSAGES, "gemini": REPORT + "K1"}),
+        "openai": REPORT + "K1", "mistral": MISTRAL, "anthropic": MESSAGES, "gemini": REPORT + "K1", "responses": RESPONSES, "ollama": OLLAMA}),
     ("no text or message is empty", empty, {
         "anthropic": GITHUB + "anthropics/claude-code/issues/59812",
-        "gemini": GITHUB + "router-for-me/CLIProxyAPI/issues/1293"}),
+        "gemini": GITHUB + "router-for-me/CLIProxyAPI/issues/1293", "responses": RESPONSES, "ollama": OLLAMA}),
     ("an assistant's message has content or calls", lambda body: ("assistant", []) in body.turns, {
         "openai": OPENAI + "chat/chat_completion_assistant_message_param.py"}),
-    ("no list is empty", empty_list, {"openai": GITHUB + "openai/openai-node/pull/1341"}),
+    ("no list is empty", empty_list, {"openai": GITHUB + "openai/openai-node/pull/1341", "responses": RESPONSES, "ollama": OLLAMA}),
     ("each part holds one thing", lambda body: "not one" in [part.kind for part in body.parts], {
         "gemini": GITHUB + "genkit-ai/genkit/issues/3816"}),
-    ("arguments are an object", bad_arguments, {"openai": REPORT + "K1"}),
+    ("arguments are an object", bad_arguments, {"openai": REPORT + "K1", "responses": RESPONSES}),
     ("a schema is that of an object with properties", bad_schema, {
-        "openai": REPORT + "K2", "anthropic": REPORT + "K2", "gemini": REPORT + "K2"}),
+        "openai": REPORT + "K2", "anthropic": REPORT + "K2", "gemini": REPORT + "K2", "responses": RESPONSES, "ollama": OLLAMA}),
     ("keys of properties fit the pattern", bad_keys, {"openai": KEYS, "anthropic": KEYS, "gemini": KEYS}),
     ("a schema has no alternatives at its top", alternatives, {
         "anthropic": GITHUB + "Kilo-Org/kilocode/issues/12246"}),
-    ("arrays have items", array_without_items, {"openai": GITHUB + "sigoden/aichat/pull/1049"}),
-    ("pictures are data", bad_picture, {"openai": DATA, "anthropic": DATA, "gemini": DATA}),
+    ("arrays have items", array_without_items, {"openai": GITHUB + "sigoden/aichat/pull/1049", "responses": RESPONSES}),
+    ("pictures are data", bad_picture, {"openai": DATA, "anthropic": DATA, "gemini": DATA, "responses": RESPONSES, "ollama": OLLAMA}),
     ("there are four cache marks at most", surplus_marks, {"anthropic": GITHUB + "tghamm/Anthropic.SDK/issues/50"}),
-    ("JSON mode is spoken of", unsaid_json, {"openai": "not confirmed: the refusal as public programs quote it"}),
+    ("JSON mode is spoken of", unsaid_json, {"openai": "not confirmed: the refusal as public programs quote it", "responses": RESPONSES}),
 ]
 
 # --- Verdicts ---------------------------------------------------------------------------------------------------------
@@ -455,7 +529,24 @@ TOOL = {"type": "function", "function": {"name": "f", "description": "d", "param
 CALLS = [{"id": f"call0000{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}} for n in "12"]
 USES = [{"type": "tool_use", "id": f"call0000{n}", "name": "f", "input": {}} for n in "12"]
 MARK = {"type": "ephemeral"}
+FUNCTION = {"type": "function", "name": "f", "description": "d", "parameters": SCHEMA, "strict": False}
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2ln"}
 BASES = {
+    "responses": {"model": "m", "stream": True, "store": False, "max_output_tokens": 500, "instructions": "Be brief.",
+        "include": ["reasoning.encrypted_content"], "tools": [FUNCTION], "input": [
+        {"role": "user", "content": [
+            {"type": "input_text", "text": "Look"},
+            {"type": "input_image", "image_url": f"data:image/png;base64,{DOT}", "detail": "auto"}]},
+        THOUGHT, {"role": "assistant", "content": "I look."},
+        *({"type": "function_call", "call_id": f"call0000{n}", "name": "f", "arguments": "{}"} for n in "12"),
+        *({"type": "function_call_output", "call_id": f"call0000{n}", "output": n} for n in "12"),
+        {"role": "assistant", "content": "Done."}, SAY]},
+    "ollama": {"model": "m", "stream": True, "options": {"num_ctx": 8192, "num_predict": 500}, "tools": [TOOL], "messages": [
+        {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Look", "images": [DOT]},
+        {"role": "assistant", "content": "", "thinking": "Hm.", "tool_calls": [
+            {"function": {"name": "f", "arguments": {}}}, {"function": {"name": "g", "arguments": {"city": "Oslo"}}}]},
+        *({"role": "tool", "tool_name": n, "content": "1"} for n in "fg"),
+        {"role": "assistant", "content": "Done."}, SAY]},
     "openai": {"model": "m", "stream": True, "stream_options": {"include_usage": True}, "max_tokens": 500, "tools": [TOOL],
         "messages": [
         {"role": "system", "content": "Be brief."},
@@ -492,6 +583,12 @@ CALL, USE, DECLARED = "messages.2.tool_calls.0", "messages.1.content.2", "tools.
 # A change is a list of paths and values, of which DROP removes; a last step "+" appends.
 DROP = object()
 GOOD = {
+    "responses": [
+        [], ["stream", False], ["tools", DROP], ["instructions", DROP], ["include", DROP], ["temperature", 0.5],
+        ["input.1", DROP], ["text", {"format": {"type": "json_object"}}, "instructions", "JSON"]],
+    "ollama": [
+        [], ["tools", DROP], ["messages.0", DROP], ["format", SCHEMA], ["format", "json"], ["options.temperature", 0.5],
+        ["messages.2.thinking", DROP], ["messages.2.content", "I look."]],
     "openai": [
         [], ["stream", False], ["tools", DROP], ["messages.0", DROP], ["messages.2.content", "I look."],
         ["temperature", 1], ["messages.2.reasoning_content", "Hm."], ["messages.2.reasoning_details", [{}]],
@@ -509,6 +606,14 @@ GOOD = {
         ["contents.1.parts.0.functionCall.id", "a", "contents.2.parts.0.functionResponse.id", "a"]],
 }
 WRONG_TYPES = {
+    "responses": [
+        ["foo", 1], ["stream", "yes"], ["max_output_tokens", "5"], ["input.0.content.0.text", 7], ["input.3.call_id", DROP],
+        ["input.3.arguments", {}], ["input.5.output", 7], ["tools.0.name", DROP], ["include", ["thoughts"]],
+        ["text", {"format": {"type": "json"}}]],
+    "ollama": [
+        ["foo", 1], ["messages", {}], ["messages.1.content", 7], ["messages.1.images", [7]], ["messages.1.foo", 1],
+        ["messages.2.tool_calls.0.function.arguments", "{}"], ["options.num_ctx", "8192"], ["options.foo", 1],
+        ["tools.0.function.name", DROP]],
     "openai": [
         ["model", DROP], ["foo", 1], ["stream", "yes"], ["max_tokens", "5"], ["max_tokens", 5.5], ["messages", {}],
         ["messages.6", "x"], ["messages.6.role", "robot"], ["messages.6.foo", 1], ["messages.6.content", 7],
@@ -539,21 +644,31 @@ WRONG_TYPES = {
 }
 # Part of a rule's name, and changes by wire.
 BROKEN = {
+    "64 characters": {"responses": [["input.3.call_id", "a" * 65], ["input.3.call_id", ""]]},
+    "nothing is stored": {"responses": [["store", True], ["store", DROP]]},
+    "thinking stands": {"responses": [["input.5", THOUGHT], ["input.+", THOUGHT]]},
+    "has a size": {"ollama": [["options.num_ctx", 0], ["options", DROP]]},
     "names of tools fit": {
+        "responses": [["input.3.name", "a b"], ["tools.0.name", ""]],
+        "ollama": [["messages.2.tool_calls.0.function.name", "a b"], ["tools.0.function.name", "f" * 65]],
         "openai": [[f"{CALL}.function.name", ""], ["tools.0.function.name", "f<|channel|>"],
                    ["tools.0.function.name", "f" * 65]],
         "anthropic": [[f"{USE}.name", "a b"], ["tools.0.name", ""]],
         "gemini": [[f"{DECLARED}.name", "7f"], [f"{DECLARED}.name", DROP], ["contents.1.parts.0.functionCall.name", "f:1"]]},
     "names of tools are unique": {
+        "responses": [["tools.+", FUNCTION]], "ollama": [["tools.+", TOOL]],
         "openai": [["tools.+", TOOL]], "anthropic": [["tools.+", {"name": "f", "input_schema": SCHEMA}]],
         "gemini": [[f"{DECLARED}.name", "g"]]},
     "40 characters": {"openai": [[f"{CALL}.id", "a" * 41], [f"{CALL}.id", ""]]},
     "nine letters": {"openai": [[f"{CALL}.id", "call_0001"], [f"{CALL}.id", "call000001"]]},
     "ids fit": {"anthropic": [[f"{USE}.id", "a:b"], [f"{USE}.id", ""]]},
     "ids are unique": {
+        "responses": [["input.3.call_id", "call00002"]],
         "openai": [[f"{CALL}.id", "call00002"]], "anthropic": [[f"{USE}.id", "call00002"]],
         "gemini": [["contents.1.parts.0.functionCall.id", "a", "contents.1.parts.1.functionCall.id", "a"]]},
     "one result": {
+        "responses": [["input.5", DROP], ["input.5.call_id", "call00009"], ["input.3", DROP]],
+        "ollama": [["messages.3", DROP], ["messages.3.tool_name", "h"], ["messages.2.tool_calls.0", DROP]],
         "openai": [["messages.3", DROP], ["messages.3.tool_call_id", "call00009"], ["messages.4.tool_call_id", "call00001"],
                    ["messages.3", SAY], ["messages.2.tool_calls.0", DROP], ["messages.+", {"role": "assistant", "tool_calls": CALLS}]],
         "anthropic": [["messages.2", SAY], ["messages.2.content.0", DROP], ["messages.1.content.2", DROP],
@@ -561,7 +676,8 @@ BROKEN = {
         "gemini": [["contents.2.parts.0", DROP], ["contents.1.parts.1", DROP],
                    ["contents.2.parts.0.functionResponse.name", "h"]]},
     "results come first": {"anthropic": [["messages.2.content.0", {"type": "text", "text": "x"}]]},
-    "the system": {"openai": [["messages.6.role", "system"]], "anthropic": [["messages.3.role", "system"]]},
+    "the system": {
+        "responses": [["input.0.role", "system"]], "ollama": [["messages.6.role", "system"]],"openai": [["messages.6.role", "system"]], "anthropic": [["messages.3.role", "system"]]},
     "in order": {
         "openai": [["messages.5", DROP], ["messages.+", SAY], ["messages.1", DROP], ["messages.0.role", "assistant"]]},
     "alternate": {
@@ -569,19 +685,25 @@ BROKEN = {
         "gemini": [["contents.0", DROP], ["contents.+", SAYS], ["contents.3", DROP], ["contents.4.role", "assistant"],
                    ["contents.4.role", "tool"]]},
     "speaks last": {
+        "responses": [["input.8", DROP], ["input", []]], "ollama": [["messages.6", DROP], ["messages", []]],
         "openai": [["messages.6", DROP], ["messages", []]], "gemini": [["contents.4", DROP], ["contents", []]],
         "anthropic": [["messages.5", DROP], ["messages", []]]},
     "no text": {
+        "responses": [["input.7.content", ""], ["input.0.content", []], ["instructions", " "]],
+        "ollama": [["messages.1", {"role": "user", "content": ""}], ["messages.5.content", DROP]],
         "anthropic": [["messages.4.content", ""], ["messages.3.content", []], ["messages.1.content.1.text", " \n"],
                       ["messages.2.content.1.content.0.text", ""], ["system", ""]],
         "gemini": [["contents.4.parts.0.text", ""], ["contents.4.parts", []], ["contents.4.parts", DROP]]},
     "content or calls": {"openai": [["messages.5.content", None], ["messages.5.content", ""]]},
-    "no list": {"openai": [["tools", []], ["messages.5.tool_calls", []], ["messages.6.content", []]]},
+    "no list": {
+        "responses": [["tools", []], ["include", []]], "ollama": [["tools", []], ["messages.1.images", []]],"openai": [["tools", []], ["messages.5.tool_calls", []], ["messages.6.content", []]]},
     "one thing": {"gemini": [
         ["contents.4.parts.+", {"thoughtSignature": "c2ln"}], ["contents.1.parts.0.text", "x"],
         ["contents.2.parts.0.functionResponse.response", DROP]]},
-    "arguments": {"openai": [[f"{CALL}.function.arguments", text] for text in ("", "[1]", "{")]},
+    "arguments": {
+        "responses": [["input.3.arguments", text] for text in ("", "[1]", "{")],"openai": [[f"{CALL}.function.arguments", text] for text in ("", "[1]", "{")]},
     "an object with properties": {
+        "responses": [["tools.0.parameters", {}]], "ollama": [["tools.0.function.parameters", {}]],
         "openai": [["tools.0.function.parameters", {}], ["tools.0.function.parameters.properties", []]],
         "anthropic": [["tools.0.input_schema.properties", DROP], ["tools.0.input_schema", {"type": "string"}]],
         "gemini": [[f"{DECLARED}.parametersJsonSchema", True]]},
@@ -590,9 +712,11 @@ BROKEN = {
         "anthropic": [["tools.0.input_schema.properties.", {}]],
         "gemini": [[f"{DECLARED}.parametersJsonSchema.properties." + "k" * 65, {}]]},
     "alternatives": {"anthropic": [["tools.0.input_schema.anyOf", [{}]]]},
-    "items": {"openai": [["tools.0.function.parameters.properties.days.items", DROP],
+    "items": {
+        "responses": [["tools.0.parameters.properties.days.items", DROP]],"openai": [["tools.0.function.parameters.properties.days.items", DROP],
                          ["tools.0.function.parameters.properties.city.type", ["array"]]]},
     "pictures": {
+        "responses": [["input.0.content.1.image_url", "https://a.example/b.png"]], "ollama": [["messages.1.images", ["?"]]],
         "openai": [["messages.1.content.1.image_url.url", url]
                    for url in ("https://a.example/b.png", "data:image/png;base64,", "data:image/bmp;base64,eA==")],
         "anthropic": [["messages.0.content.1.source.data", "?"],
@@ -601,7 +725,8 @@ BROKEN = {
     "four": {"anthropic": [[
         step for place in ("tools.0", *(f"messages.1.content.{n}" for n in (1, 2, 3)))
         for step in (f"{place}.cache_control", MARK)]]},
-    "JSON": {"openai": [["response_format", {"type": "json_object"}]]},
+    "JSON": {
+        "responses": [["text", {"format": {"type": "json_object"}}]],"openai": [["response_format", {"type": "json_object"}]]},
 }
 
 

@@ -41,16 +41,26 @@ fn name() -> impl Strategy<Value = String> {
     ]
 }
 
+/// What comes back with a call, as given by each of the asked models.
+fn kept(fields: &'static str) -> impl Strategy<Value = String> {
+    const GIVERS: &[&str] = &["openai/qwen-max", "ollama/qwen-max", "anthropic/qwen-max", "gemini/gemini-test"];
+    prop::sample::select(GIVERS).prop_map(move |giver| format!(r#"{{"model":"{giver}",{fields}}}"#))
+}
+
 fn part(role: Role) -> BoxedStrategy<RequestPart> {
     let text = words().prop_map(|text| RequestPart::Text(text.into()));
     let arguments =
         prop_oneof![Just("{}"), Just(r#"{"when":"now"}"#), Just(""), Just("{\"cut"), Just("[1]"), Just("7")];
     let extra = prop_oneof![
-        3 => Just(""),
-        1 => Just(r#"{"reasoning_content":"Hm."}"#),
-        1 => Just(r#"{"google":{"thought_signature":"c2ln"}}"#),
-        1 => Just(r#"["skip_thought_signature_validator"]"#),
-        1 => Just("not json"),
+        3 => Just(String::new()),
+        1 => kept(r#""reasoning_content":"Hm.","reasoning_details":[{}]"#),
+        1 => kept(r#""extra_content":{"google":{"thought_signature":"c2ln"}}"#),
+        1 => kept(r#""thoughtSignature":"c2ln""#),
+        1 => kept(r#""thinking_blocks":[{"type":"thinking","thinking":"Hm.","signature":"c2ln"}]"#),
+        1 => kept(r#""reasoning_items":[{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"c2ln"}]"#),
+        1 => kept(r#""thinking":"Hm.""#),
+        1 => Just(r#"{"model":"another/model","thinking":"Hm."}"#.to_owned()),
+        1 => Just("not json".to_owned()),
     ];
     let id = prop_oneof![3 => Just("call_0".to_owned()), 1 => name()];
     match role {
@@ -85,7 +95,7 @@ fn message() -> impl Strategy<Value = (Role, Vec<RequestPart>, bool)> {
 }
 
 /// Tools as a server of tools may declare them.
-fn tools() -> Vec<ToolSpec> {
+pub fn tools() -> Vec<ToolSpec> {
     let schemas = [
         json!({ "type": "object", "properties": { "when": { "type": "string" } }, "required": ["when"] }),
         json!({ "type": "object" }),
@@ -116,12 +126,12 @@ fn request(history: &[(Role, Vec<RequestPart>, bool)], number: usize) -> Request
     }
 }
 
-async fn bodies(provider: Provider) -> Vec<Value> {
+async fn bodies(provider: Provider, path: &str) -> Vec<Value> {
     let mut runner = TestRunner::deterministic();
     let histories = prop::collection::vec(message(), 0..10);
     let refusal = || Script::whole("401 Unauthorized", "{}");
     let server = Server::play((0..HISTORIES).map(|_| refusal()).collect()).await;
-    let model = model::build(&config(provider, &server.url)).unwrap();
+    let model = model::build(&config(provider, &(server.url.clone() + path))).unwrap();
     for number in 0..HISTORIES {
         let history = histories.new_tree(&mut runner).unwrap().current();
         assert!(model.call(&request(&history, number), &NullSink).await.is_err());
@@ -136,12 +146,19 @@ async fn bodies(provider: Provider) -> Vec<Value> {
 #[tokio::test]
 async fn every_stored_history_becomes_a_request_that_official_clients_could_send() {
     let mut lines = Vec::new();
-    for (wire, provider) in
-        [("openai", Provider::OpenAi), ("anthropic", Provider::Anthropic), ("gemini", Provider::Gemini)]
-    {
-        lines.extend(bodies(provider).await.into_iter().map(|body| json!({ "wire": wire, "body": body }).to_string()));
+    let wires = [
+        ("openai", Provider::OpenAi, ""),
+        ("responses", Provider::OpenAi, "/v1/responses"),
+        ("ollama", Provider::Ollama, ""),
+        ("anthropic", Provider::Anthropic, ""),
+        ("gemini", Provider::Gemini, ""),
+    ];
+    for (wire, provider, path) in wires {
+        lines.extend(
+            bodies(provider, path).await.into_iter().map(|body| json!({ "wire": wire, "body": body }).to_string()),
+        );
     }
-    assert_eq!(lines.len(), 3 * HISTORIES);
+    assert_eq!(lines.len(), wires.len() * HISTORIES);
     let checker = installed("requests.py");
     let selftest = Command::new(installed("venv/bin/python")).arg(&checker).arg("--selftest").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&selftest.stdout).trim(), "ok", "each rule finds what breaks it");
