@@ -165,6 +165,18 @@ long_parts() {
   echo "size COMPLINE_NOTES=4000 at_size::a_turn_opens_only"
 }
 
+# A proxy between the program and a provider: LiteLLM's, which takes 756 MB.
+proxy() {
+  local wants=tests/peers/proxy/requirements.txt venv=tests/peers/proxy/venv
+  if [ ! -e "$venv/installed" ] || [ "$wants" -nt "$venv/installed" ]; then
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$wants"
+    touch "$venv/installed"
+  fi
+  COMPLINE_PROXY=yes linted test --quiet --locked --test outside -- --nocapture --exact peers::proxy::a_proxy_between_changes_no_answer
+}
+
 # The names of the fuzz targets: the tests called `fuzzed`.
 fuzz_targets() {
   grep -rl 'fn fuzzed()' src | sort | sed -E 's,^src/,,; s,(/tests)?\.rs$,::tests::fuzzed,; s,/,::,g'
@@ -173,7 +185,7 @@ fuzz_targets() {
 # Makes a stage of each part. What has passed at this commit is not run again.
 long() {
   local name sizes filter target
-  stages="build_stories"
+  stages="build_stories peers proxy"
   repeat="long"
   while read -r name sizes filter; do
     name=${name//\//-}

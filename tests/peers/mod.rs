@@ -14,6 +14,7 @@
 
 mod llama;
 mod program;
+mod proxy;
 mod requests;
 mod signal;
 mod standby;
