@@ -428,6 +428,7 @@ mod tests {
             conversation,
             turn: TurnId(1),
             person,
+            address: AddressId(1),
             calls: words("[]"),
             covers: covers.to_vec(),
             digest: digest(calls),
