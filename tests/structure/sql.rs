@@ -15,6 +15,14 @@ const UNLABELLED: &[(&str, &str)] = &[];
 /// to a table with rows.
 const DEFAULTED: &[(&str, &str)] = &[("conversations", "opening_label"), ("conversations", "label")];
 
+/// Each migration and the FNV-1a digest of its text. Homes have it behind them, so it stays as it is;
+/// what changes is another migration.
+const MIGRATIONS: &[(&str, u64)] = &[
+    ("V0035__baseline.sql", 0xc787_39dc_ac27_f8c2),
+    ("V0036__argument_marks.sql", 0x1f8b_0b18_c345_70d0),
+    ("V0037__known_versions.sql", 0xedc1_7fc3_e501_1104),
+];
+
 /// Words that begin a table constraint instead of a column.
 const CONSTRAINTS: &[&str] = &["PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "CONSTRAINT"];
 
@@ -182,6 +190,26 @@ fn migrations_are_numbered_without_a_gap() {
     let all = migrations();
     let names: Vec<&str> = all.iter().map(|file| file.path.trim_start_matches("migrations/")).collect();
     nothing_found(&misnumbered(&names));
+}
+
+/// <https://datatracker.ietf.org/doc/html/draft-eastlake-fnv>
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |digest, byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+fn changed(name: &str, text: &str) -> Option<String> {
+    let is_known = MIGRATIONS.contains(&(name, digest(text)));
+    (!is_known)
+        .then(|| format!("migrations/{name} has changed, or is not yet listed: its digest is {:#x}", digest(text)))
+}
+
+#[test]
+fn no_migration_changes_once_it_is_there() {
+    let all = migrations();
+    let found = all.iter().filter_map(|file| changed(file.path.trim_start_matches("migrations/"), &file.text));
+    nothing_found(&found.collect::<Vec<_>>());
+    assert!(changed(MIGRATIONS[0].0, "CREATE TABLE a (b);").is_some());
+    assert_eq!(all.len(), MIGRATIONS.len());
 }
 
 /// Migrations after which a home of an earlier version is missing among the tested ones. The newest

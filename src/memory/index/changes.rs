@@ -47,7 +47,7 @@ impl PendingChanges {
     }
 
     /// Returns true if changed files of that folder may be unknown.
-    pub(super) fn listing_is_needed(&self, folder: &str, _now: Timestamp) -> bool {
+    pub(super) fn listing_is_needed(&self, folder: &str) -> bool {
         !self.watch.is_working() || !self.listed.contains_key(folder)
     }
 

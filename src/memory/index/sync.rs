@@ -89,7 +89,7 @@ impl Index {
         }
         let Ok(_alone) = workspace.0.erasure.try_lock() else { return Ok(()) };
         let party = self.sync_scope(party).await?;
-        self.find_changes(&party, PendingChanges::listing_is_needed).await?;
+        self.find_changes(&party, |pending, folder, _| pending.listing_is_needed(folder)).await?;
         let known = self.edited_files(&party).await?;
         self.read_pending(&party, READ_AT_ONCE, |path| known.contains(path)).await
     }
