@@ -157,6 +157,11 @@ impl Review {
         }))
     }
 
+    /// The models that review.
+    pub fn models(&self) -> &ModelPool {
+        &self.0.reviewer.models
+    }
+
     /// Processes waiting proposals until the program stops: asks the reviewer and notifies the
     /// owner.
     pub async fn run(self, stop: CancellationToken) {

@@ -44,7 +44,7 @@ impl ReportsAdmin<'_> {
 
     /// Forgets what was learned of the models' servers.
     pub async fn forget_learned(&self) -> anyhow::Result<Answer> {
-        for pool in [&self.engine.chat, &*self.engine.background] {
+        for pool in [&self.engine.chat, &*self.engine.background, self.review.models()] {
             pool.forget_learned().await?;
         }
         Ok(Answer::ours(of_servers::FORGOTTEN.to_owned(), self.models().data()))
