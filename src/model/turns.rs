@@ -162,6 +162,12 @@ fn simplify(schema: &mut Value) {
                 ("$ref", Some(place)) => place.starts_with('#'),
                 _ => true,
             });
+            // A schema may be a mere yes or no, which not every server can read (Ollama).
+            for property in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+                if let (_, Value::Bool(_)) = property {
+                    *property.1 = Value::Object(Map::new());
+                }
+            }
             if fields.get("type").is_some_and(|kind| kind == "array") && !fields.contains_key("items") {
                 fields.insert("items".to_owned(), Value::Object(Map::new()));
             }
@@ -406,9 +412,9 @@ mod tests {
         assert_eq!(schema(&full), full);
         let odd = serde_json::json!({ "type": "object", "properties": {
             "type": { "type": "file", "title": "A" }, "$ref": { "$ref": "https://example.org/x.json" },
-            "b": { "$ref": "#/$defs/b" } } });
+            "b": { "$ref": "#/$defs/b" }, "any": true } });
         let plain = serde_json::json!({ "type": "object", "properties": {
-            "type": { "title": "A" }, "$ref": {}, "b": { "$ref": "#/$defs/b" } } });
+            "type": { "title": "A" }, "$ref": {}, "b": { "$ref": "#/$defs/b" }, "any": {} } });
         assert_eq!(schema(&odd), plain);
     }
 

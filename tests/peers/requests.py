@@ -1,10 +1,11 @@
 """Checks request bodies against the types of the providers' official clients, and against rules that those types lack.
 
-    requests.py < LINES      one {"wire": "openai" | "responses" | "ollama" | "anthropic" | "gemini", "body": {…}} a line
+    requests.py < LINES      one {"wire": WIRE, "body": {…}} a line
     requests.py --selftest
 
-Prints one line for each body: "ok", or "wrong: REASON". A body on the OpenAI wire goes to many servers, so it is checked
-for Mistral's too, unless it holds `max_completion_tokens`, which only OpenAI's own servers take.
+Wires: "openai" (chat completions), "responses" (OpenAI's Responses API), "ollama" (Ollama's /api/chat), "anthropic" and
+"gemini". Prints one line for each body: "ok", or "wrong: REASON". A body on the OpenAI wire goes to many servers, so it is
+checked for Mistral's too, unless it holds `max_completion_tokens`, which only OpenAI's own servers take.
 """
 
 import base64
@@ -26,7 +27,7 @@ from openai.types.chat import completion_create_params as openai
 from openai.types.responses import response_create_params as responses
 from pydantic import TypeAdapter
 from pydantic_core import SchemaValidator, ValidationError
-from typing_extensions import Required, TypedDict
+from typing_extensions import Literal, Required, TypedDict
 
 # --- Types ------------------------------------------------------------------------------------------------------------
 
@@ -36,17 +37,40 @@ GeminiRequest = TypedDict("GeminiRequest", {
     "toolConfig": google.ToolConfig, "generationConfig": google.GenerationConfig,
     "safetySettings": list[google.SafetySetting], "cachedContent": str,
 }, total=False)
-# Ollama's client takes files for pictures, and any mapping for a message; https://docs.ollama.com/api/chat has these.
-OllamaMessage = TypedDict("OllamaMessage", {
-    "role": Required[str], "content": str, "thinking": str, "images": list[str], "tool_name": str,
-    "tool_calls": list[ollama.Message.ToolCall],
-}, total=False)
-OllamaTool = TypedDict("OllamaTool", {"type": str, "function": Required[OllamaFunction := TypedDict("OllamaFunction", {
-    "name": Required[str], "description": str, "parameters": Required[dict]}, total=False)]}, total=False)
-OllamaRequest = TypedDict("OllamaRequest", {
-    "model": Required[str], "messages": Required[list[OllamaMessage]], "stream": bool, "options": ollama.Options,
-    "tools": list[OllamaTool], "format": str | dict, "think": bool | str, "keep_alive": float | str,
-}, total=False)
+
+
+# Ollama's client takes files for pictures and any mapping for a message, and leaves out of schemas what it does not know.
+# The server takes these (https://github.com/ollama/ollama/blob/main/docs/openapi.yaml, read on 2026-11-29), and like the
+# client no schema but an object (https://github.com/can1357/oh-my-pi/issues/4488).
+class OllamaMessage(ollama.Message):
+    role: Literal["system", "user", "assistant", "tool"]
+    images: list[str] = []
+
+
+class OllamaProperty(ollama.Tool.Function.Parameters.Property, extra="allow"):
+    pass
+
+
+class OllamaParameters(ollama.Tool.Function.Parameters, extra="allow"):
+    properties: dict[str, OllamaProperty] = {}
+
+
+class OllamaFunction(ollama.Tool.Function):
+    name: str
+    parameters: OllamaParameters
+
+
+class OllamaTool(ollama.Tool):
+    type: Literal["function"]
+    function: OllamaFunction
+
+
+class OllamaRequest(ollama.ChatRequest):
+    messages: list[OllamaMessage]
+    tools: list[OllamaTool] = []
+    options: ollama.Options = ollama.Options()
+
+
 # Types of each client: for a streamed answer, and for a whole one.
 TYPES = {
     "openai": (openai.CompletionCreateParamsStreaming, openai.CompletionCreateParamsNonStreaming),
@@ -81,7 +105,9 @@ def strict(node, definitions, with_models):
         return inner(node["json_schema"])
     if kind == "model":
         # Without its class, whose own validator pydantic would use.
-        return {**inner(node["schema"]), **({"ref": node["ref"]} if "ref" in node else {})}
+        is_open = node.get("config", {}).get("extra_fields_behavior") == "allow"
+        kept = {"ref": node["ref"]} if "ref" in node else {}
+        return {**inner(node["schema"]), **kept, **({"extra_behavior": "allow"} if is_open else {})}
     if function and getattr(function, "func", function).__name__ in LENIENT:
         return inner(node["schema"])
     if kind == "enum":
@@ -194,10 +220,14 @@ def body_of(body, turns, tools, joined_roles=()):
     return Body(body, joined, tools, parts, calls, results)
 
 
+def picture(url):
+    return Part("picture", re.fullmatch("(?:data:(.*?);base64,)?(.*)", url or "", re.S).groups())
+
+
 def read_openai(body):
     def part(value):
         if value["type"] == "image_url":
-            return Part("picture", re.fullmatch("(?:data:(.*?);base64,)?(.*)", value["image_url"]["url"], re.S).groups())
+            return picture(value["image_url"]["url"])
         return Part("text", value["text"]) if value["type"] == "text" else Part("other")
 
     def turn(message):
@@ -267,24 +297,31 @@ def read_gemini(body):
 
 
 def read_responses(body):
+    def parts(content):
+        return [Part("text", content)] if isinstance(content, str) else [part(value) for value in content]
+
     def part(value):
-        if value["type"] == "input_image":
-            return Part("picture", re.fullmatch("(?:data:(.*?);base64,)?(.*)", value["image_url"], re.S).groups())
-        return Part("text", value["text"]) if value["type"] == "input_text" else Part("other")
+        match value["type"]:
+            case "input_text" | "output_text":
+                return Part("text", value["text"])
+            case "input_image":
+                return picture(value["image_url"])
+        return Part("other")
 
     def turn(item):
         match item.get("type", "message"):
+            case "message":
+                return Turn(item["role"].replace("developer", "system"), parts(item["content"]))
             case "function_call":
                 return Turn("assistant", [Part("call", item["arguments"], item["call_id"], item["name"])])
             case "function_call_output":
-                return Turn("tool", [Part("result", [], item["call_id"])])
-            case "message":
-                content = item["content"]
-                parts = [Part("text", content)] if isinstance(content, str) else [part(value) for value in content]
-                return Turn(item["role"], parts)
+                output = item["output"]
+                return Turn("tool", [Part("result", [] if isinstance(output, str) else parts(output), item["call_id"])])
         return Turn("assistant", [Part("other")])
 
-    turns = [Turn("system", [Part("text", body["instructions"])])] if "instructions" in body else []
+    if isinstance(body["input"], str):
+        raise KeyError("a list of items")
+    turns = [Turn("system", parts(body["instructions"] or ""))] if "instructions" in body else []
     tools = [Tool(tool["name"], tool.get("parameters")) for tool in body.get("tools", [])]
     return body_of(body, turns + [turn(item) for item in body["input"]], tools, ["assistant", "tool"])
 
@@ -296,7 +333,7 @@ def read_ollama(body):
         parts = [Part("text", message["content"])] if message.get("content") else []
         # A picture's type is read from its data.
         parts += [Part("picture", ("image/png", data)) for data in message.get("images", [])]
-        calls = [call["function"] for call in message.get("tool_calls", [])]
+        calls = [call["function"] for call in message.get("tool_calls") or []]
         return Turn(message["role"], parts + [Part("call", call["arguments"], None, call["name"]) for call in calls])
 
     functions = [tool["function"] for tool in body.get("tools", [])]
@@ -423,17 +460,17 @@ def unsaid_json(body):
     return {"type": "json_object"} in forms and "json" not in text.lower()
 
 
-def early_end_of_thinking(body):
-    """Thinking stands directly before words or calls of the model."""
-    kinds = [item.get("type", "message") for item in body.json["input"]]
-    roles = [item.get("role") for item in body.json["input"]]
-    return [n for n, kind in enumerate(kinds) if kind == "reasoning" and (
-        n + 1 == len(kinds) or kinds[n + 1] == "function_call_output" or roles[n + 1] in ("user", "system"))]
+def lone_thinking(body):
+    """Words may stand between the thinking and the call."""
+    items = body.json["input"]
+    kinds = [item["role"] if item.get("type", "message") == "message" else item["type"] for item in items] + ["end"]
+    then = [next(kind for kind in kinds[n:] if kind not in ("reasoning", "assistant")) for n in range(len(kinds))]
+    return [n for n, kind in enumerate(kinds) if kind == "reasoning" and then[n] != "function_call"]
 
 
 def small_window(body):
     options = body.json.get("options", {})
-    return [key for key in ("num_ctx", "num_predict") if not (options.get(key) or 0) > 0]
+    return [key for key in ("num_ctx", "num_predict") if (options.get(key) or 0) <= 0]
 
 
 def empty_list(body):
@@ -442,64 +479,82 @@ def empty_list(body):
     return [key for owner in owners for key in keys if owner.get(key) == []]
 
 
-RESPONSES, OLLAMA = "https://platform.openai.com/docs/api-reference/responses", "https://docs.ollama.com/api/chat"
 GITHUB, CLAUDE = "https://github.com/", "https://platform.claude.com/docs/en/agents-and-tools/tool-use/"
 OPENAI = GITHUB + "openai/openai-python/blob/main/src/openai/types/"
 MESSAGES = GITHUB + "anthropics/anthropic-sdk-python/blob/main/src/anthropic/types/message_create_params.py"
 MISTRAL = GITHUB + "mistralai/mistral-common/blob/main/src/mistral_common/protocol/instruct/validator.py"
+OLLAMA = GITHUB + "ollama/ollama/blob/main/docs/"
 # Chat template of Mistral 7B; those of Gemma and Llama are similar.
 TEMPLATE = GITHUB + "nomic-ai/gpt4all/issues/3273"
 KEYS, DATA = GITHUB + "anthropics/claude-code/issues/79418", GITHUB + "openai/openai-dotnet/issues/708"
-# Rule, check, source for each server. Everything was read on 2026-11-28.
+ITEMS = GITHUB + "sigoden/aichat/pull/1049"
+AS_OTHERS = "not confirmed: a rule of other servers"
+# Rule, check, source for each server. Read on 2026-11-28, those of "responses" and "ollama" on 2026-11-29.
 RULES = [
     ("names of tools fit the pattern", names("[a-zA-Z0-9_-]{1,64}"), {
         "openai": OPENAI + "shared_params/function_definition.py", "mistral": MISTRAL,
-        "anthropic": CLAUDE + "define-tools", "responses": RESPONSES, "ollama": OLLAMA}),
+        "responses": OPENAI + "shared_params/function_definition.py", "ollama": AS_OTHERS,
+        "anthropic": CLAUDE + "define-tools"}),
     # The client's text allows colons and 128 characters; servers refused both in 2025.
     ("names of tools fit the pattern", names("[a-zA-Z_][a-zA-Z0-9_.-]{0,63}"), {
         "gemini": GITHUB + "router-for-me/CLIProxyAPI/issues/218"}),
     ("names of tools are unique", lambda body: twice(tool.name for tool in body.tools), {
-        "openai": REPORT + "K1", "anthropic": GITHUB + "anthropics/claude-code/issues/10687",
-        "gemini": GITHUB + "owndev/Open-WebUI-Functions/issues/135", "responses": RESPONSES, "ollama": OLLAMA}),
-    ("ids have 64 characters at most", ids(".{1,64}"), {"responses": RESPONSES}),
-    ("nothing is stored", lambda body: body.json.get("store") is not False, {"responses": RESPONSES}),
-    ("thinking stands before what it led to", early_end_of_thinking, {"responses": RESPONSES}),
-    ("the window has a size", small_window, {"ollama": OLLAMA}),
+        "openai": REPORT + "K1", "responses": AS_OTHERS, "ollama": AS_OTHERS,
+        "anthropic": GITHUB + "anthropics/claude-code/issues/10687",
+        "gemini": GITHUB + "owndev/Open-WebUI-Functions/issues/135"}),
     ("ids have 40 characters at most", ids(".{1,40}"), {"openai": GITHUB + "vercel/ai/issues/5171"}),
+    ("ids have 64 characters at most", ids(".{1,64}"), {"responses": GITHUB + "RooCodeInc/Roo-Code/pull/10763"}),
     ("ids are nine letters and digits", ids("[a-zA-Z0-9]{9}"), {"mistral": MISTRAL}),
     ("ids fit the pattern", ids("[a-zA-Z0-9_-]+"), {"anthropic": GITHUB + "maximhq/bifrost/issues/5097"}),
     ("ids are unique", lambda body: twice(call.id for call in body.calls), {
-        "openai": REPORT + "K1", "anthropic": GITHUB + "anthropics/claude-code/issues/20700", "gemini": REPORT + "K1", "responses": RESPONSES}),
+        "openai": REPORT + "K1", "responses": AS_OTHERS, "gemini": REPORT + "K1",
+        "anthropic": GITHUB + "anthropics/claude-code/issues/20700"}),
     ("each call has one result, directly after it", unanswered, {
         "openai": "https://docs.langchain.com/oss/javascript/langchain/errors/INVALID_TOOL_RESULTS",
-        "anthropic": CLAUDE + "handle-tool-calls", "gemini": GITHUB + "google-gemini/gemini-cli/issues/16543", "responses": RESPONSES, "ollama": OLLAMA}),
+        "responses": GITHUB + "agentjido/req_llm/pull/426", "ollama": OLLAMA + "capabilities/tool-calling.mdx",
+        "anthropic": CLAUDE + "handle-tool-calls", "gemini": GITHUB + "google-gemini/gemini-cli/issues/16543"}),
     ("results come first", late_results, {"anthropic": CLAUDE + "handle-tool-calls"}),
+    # OpenAI takes words before a call, too; this program keeps thinking only with calls.
+    ("thinking stands before a call", lone_thinking, {"responses": GITHUB + "openai/openai-node/issues/1567"}),
     ("the system speaks once, and first", lambda body: "system" in [turn.role for turn in body.turns[1:]], {
-        "openai": TEMPLATE, "anthropic": REPORT + "K1", "responses": RESPONSES, "ollama": OLLAMA}),
-    ("roles are in order", order, {"mistral": f"{TEMPLATE}; {MISTRAL}"}),
+        "openai": TEMPLATE, "responses": TEMPLATE, "ollama": TEMPLATE, "anthropic": REPORT + "K1"}),
+    ("roles are in order", order, {"mistral": f"{TEMPLATE}; {MISTRAL}", "ollama": TEMPLATE}),
     # Anthropic joins neighbours of one role, as `read_anthropic` does.
     ("user and assistant alternate", alternation, {
         "anthropic": MESSAGES, "gemini": GITHUB + "NousResearch/hermes-agent/issues/55125"}),
     ("the user or a tool speaks last", lambda body: [turn.role for turn in body.turns][-1:] not in (["user"], ["tool"]), {
-        "openai": REPORT + "K1", "mistral": MISTRAL, "anthropic": MESSAGES, "gemini": REPORT + "K1", "responses": RESPONSES, "ollama": OLLAMA}),
+        "openai": REPORT + "K1", "mistral": MISTRAL, "responses": AS_OTHERS, "ollama": AS_OTHERS,
+        "anthropic": MESSAGES, "gemini": REPORT + "K1"}),
     ("no text or message is empty", empty, {
-        "anthropic": GITHUB + "anthropics/claude-code/issues/59812",
-        "gemini": GITHUB + "router-for-me/CLIProxyAPI/issues/1293", "responses": RESPONSES, "ollama": OLLAMA}),
+        "responses": AS_OTHERS, "ollama": AS_OTHERS, "anthropic": GITHUB + "anthropics/claude-code/issues/59812",
+        "gemini": GITHUB + "router-for-me/CLIProxyAPI/issues/1293"}),
     ("an assistant's message has content or calls", lambda body: ("assistant", []) in body.turns, {
         "openai": OPENAI + "chat/chat_completion_assistant_message_param.py"}),
-    ("no list is empty", empty_list, {"openai": GITHUB + "openai/openai-node/pull/1341", "responses": RESPONSES, "ollama": OLLAMA}),
+    ("no list is empty", empty_list, {
+        "openai": GITHUB + "openai/openai-node/pull/1341", "responses": GITHUB + "vllm-project/vllm/pull/39780",
+        "ollama": AS_OTHERS}),
     ("each part holds one thing", lambda body: "not one" in [part.kind for part in body.parts], {
         "gemini": GITHUB + "genkit-ai/genkit/issues/3816"}),
-    ("arguments are an object", bad_arguments, {"openai": REPORT + "K1", "responses": RESPONSES}),
+    ("arguments are an object", bad_arguments, {
+        "openai": REPORT + "K1", "responses": OPENAI + "responses/response_function_tool_call_param.py"}),
     ("a schema is that of an object with properties", bad_schema, {
-        "openai": REPORT + "K2", "anthropic": REPORT + "K2", "gemini": REPORT + "K2", "responses": RESPONSES, "ollama": OLLAMA}),
-    ("keys of properties fit the pattern", bad_keys, {"openai": KEYS, "anthropic": KEYS, "gemini": KEYS}),
+        "openai": REPORT + "K2", "responses": GITHUB + "spring-projects/spring-ai/issues/4776",
+        "ollama": GITHUB + "ollama/ollama/issues/10328", "anthropic": REPORT + "K2", "gemini": REPORT + "K2"}),
+    ("keys of properties fit the pattern", bad_keys, {
+        "openai": KEYS, "responses": KEYS, "anthropic": KEYS, "gemini": KEYS}),
     ("a schema has no alternatives at its top", alternatives, {
         "anthropic": GITHUB + "Kilo-Org/kilocode/issues/12246"}),
-    ("arrays have items", array_without_items, {"openai": GITHUB + "sigoden/aichat/pull/1049", "responses": RESPONSES}),
-    ("pictures are data", bad_picture, {"openai": DATA, "anthropic": DATA, "gemini": DATA, "responses": RESPONSES, "ollama": OLLAMA}),
+    ("arrays have items", array_without_items, {"openai": ITEMS, "responses": ITEMS}),
+    ("pictures are data", bad_picture, {
+        "openai": DATA, "responses": OPENAI + "responses/response_input_image_param.py",
+        "ollama": GITHUB + "ollama/ollama-js/issues/68", "anthropic": DATA, "gemini": DATA}),
     ("there are four cache marks at most", surplus_marks, {"anthropic": GITHUB + "tghamm/Anthropic.SDK/issues/50"}),
-    ("JSON mode is spoken of", unsaid_json, {"openai": "not confirmed: the refusal as public programs quote it", "responses": RESPONSES}),
+    ("JSON mode is spoken of", unsaid_json, {
+        "openai": "not confirmed: the refusal as public programs quote it",
+        "responses": GITHUB + "miracodeai/mira/pull/267; not confirmed: that the instructions count"}),
+    ("nothing is stored", lambda body: body.json.get("store") is not False, {
+        "responses": OPENAI + "responses/response_create_params.py"}),
+    ("the window and the answer have a size", small_window, {"ollama": OLLAMA + "openapi.yaml"}),
 ]
 
 # --- Verdicts ---------------------------------------------------------------------------------------------------------
@@ -541,7 +596,8 @@ BASES = {
         *({"type": "function_call", "call_id": f"call0000{n}", "name": "f", "arguments": "{}"} for n in "12"),
         *({"type": "function_call_output", "call_id": f"call0000{n}", "output": n} for n in "12"),
         {"role": "assistant", "content": "Done."}, SAY]},
-    "ollama": {"model": "m", "stream": True, "options": {"num_ctx": 8192, "num_predict": 500}, "tools": [TOOL], "messages": [
+    "ollama": {"model": "m", "stream": True, "options": {"num_ctx": 8192, "num_predict": 500}, "tools": [TOOL],
+        "messages": [
         {"role": "system", "content": "Be brief."}, {"role": "user", "content": "Look", "images": [DOT]},
         {"role": "assistant", "content": "", "thinking": "Hm.", "tool_calls": [
             {"function": {"name": "f", "arguments": {}}}, {"function": {"name": "g", "arguments": {"city": "Oslo"}}}]},
@@ -572,23 +628,31 @@ BASES = {
         "systemInstruction": {"parts": [{"text": "Be brief."}]},
         "tools": [{"functionDeclarations": [{"name": n, "description": "d", "parametersJsonSchema": SCHEMA} for n in "fg"]}],
         "contents": [
-        {"role": "user", "parts": [{"text": "Look"}, {"inline_data": {"mime_type": "image/png", "data": DOT}}]},
+        {"role": "user", "parts": [{"text": "Look"}, {"inlineData": {"mimeType": "image/png", "data": DOT}}]},
         {"role": "model", "parts": [
             {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": "c2ln"},
             {"functionCall": {"name": "g", "args": {"city": "Oslo"}}}]},
-        {"role": "user", "parts": [{"functionResponse": {"name": n, "response": {"content": "1"}}} for n in "fg"]},
+        {"role": "user", "parts": [{"functionResponse": {"name": n, "response": {"output": "1"}}} for n in "fg"]},
         {"role": "model", "parts": [{"text": "Done."}]}, SAYS]},
 }
 CALL, USE, DECLARED = "messages.2.tool_calls.0", "messages.1.content.2", "tools.0.functionDeclarations.0"
+PROPERTIES = "tools.0.function.parameters.properties"
+URLS = ("https://a.example/b.png", "data:image/png;base64,", "data:image/bmp;base64,eA==")
 # A change is a list of paths and values, of which DROP removes; a last step "+" appends.
 DROP = object()
 GOOD = {
     "responses": [
         [], ["stream", False], ["tools", DROP], ["instructions", DROP], ["include", DROP], ["temperature", 0.5],
-        ["input.1", DROP], ["text", {"format": {"type": "json_object"}}, "instructions", "JSON"]],
+        ["input.1", DROP], ["input.2", DROP], ["input.2", THOUGHT], ["input.0.content", "Look"],
+        ["input.0.type", "message"], ["input.8", DROP, "input.7", DROP],
+        ["input.5.output", [{"type": "input_text", "text": "1"}]],
+        ["text", {"format": {"type": "json_object"}}, "instructions", "JSON"],
+        ["text", {"format": {"type": "json_object"}}, "input.8.content", "As json"]],
     "ollama": [
-        [], ["tools", DROP], ["messages.0", DROP], ["format", SCHEMA], ["format", "json"], ["options.temperature", 0.5],
-        ["messages.2.thinking", DROP], ["messages.2.content", "I look."]],
+        [], ["stream", DROP], ["tools", DROP], ["messages.0", DROP], ["format", SCHEMA], ["format", "json"],
+        ["options.temperature", 0.5], ["messages.2.thinking", DROP], ["messages.2.content", "I look."], ["think", True],
+        ["messages.1.content", ""], ["messages.6", DROP, "messages.5", DROP],
+        [f"{PROPERTIES}.city", {"anyOf": [{"type": "string"}, {"type": "null"}], "title": "City"}]],
     "openai": [
         [], ["stream", False], ["tools", DROP], ["messages.0", DROP], ["messages.2.content", "I look."],
         ["temperature", 1], ["messages.2.reasoning_content", "Hm."], ["messages.2.reasoning_details", [{}]],
@@ -602,18 +666,28 @@ GOOD = {
         ["output_config", {"format": {"type": "json_schema", "schema": SCHEMA}}]],
     "gemini": [
         [], ["systemInstruction", DROP], ["contents.1.parts.0.thoughtSignature", "skip_thought_signature_validator"],
-        ["toolConfig", {"functionCallingConfig": {"mode": "AUTO"}}], ["generationConfig.responseJsonSchema", SCHEMA],
+        ["toolConfig", {"functionCallingConfig": {"mode": "AUTO"}}],
+        ["generationConfig.responseMimeType", "application/json", "generationConfig.responseJsonSchema", SCHEMA],
+        ["contents.0.parts.1", {"inline_data": {"mime_type": "image/png", "data": DOT}}],
+        ["contents.2.parts.0.functionResponse.response", {"content": "1"}],
         ["contents.1.parts.0.functionCall.id", "a", "contents.2.parts.0.functionResponse.id", "a"]],
 }
 WRONG_TYPES = {
     "responses": [
-        ["foo", 1], ["stream", "yes"], ["max_output_tokens", "5"], ["input.0.content.0.text", 7], ["input.3.call_id", DROP],
-        ["input.3.arguments", {}], ["input.5.output", 7], ["tools.0.name", DROP], ["include", ["thoughts"]],
-        ["text", {"format": {"type": "json"}}]],
+        ["foo", 1], ["stream", "yes"], ["max_output_tokens", "5"], ["max_tokens", 5], ["input", {}], ["input.8.foo", 1],
+        ["input.8.role", "robot"], ["input.0.content.0.text", 7], ["input.0.content.0.type", "text"],
+        ["input.0.content.1.detail", "much"], ["input.0.content.1.image_url", {"url": "x"}], ["input.1.summary", DROP],
+        ["input.1.encrypted_content", 7], ["input.3.call_id", DROP], ["input.3.arguments", {}], ["input.3.foo", 1],
+        ["input.5.output", 7], ["tools.0.name", DROP], ["tools.0.strict", DROP], ["tools.0.function", {}],
+        ["include", ["thoughts"]], ["text", {"format": {"type": "json"}}], ["response_format", {"type": "text"}]],
     "ollama": [
-        ["foo", 1], ["messages", {}], ["messages.1.content", 7], ["messages.1.images", [7]], ["messages.1.foo", 1],
-        ["messages.2.tool_calls.0.function.arguments", "{}"], ["options.num_ctx", "8192"], ["options.foo", 1],
-        ["tools.0.function.name", DROP]],
+        ["model", DROP], ["model", ""], ["foo", 1], ["stream", "yes"], ["messages", {}], ["messages.6.role", "robot"],
+        ["messages.1.content", 7], ["messages.1.content", [{"type": "text", "text": "x"}]], ["messages.1.images", [7]],
+        ["messages.1.foo", 1], ["messages.2.thinking", ["Hm."]], ["messages.3.tool_name", 7],
+        ["messages.3.tool_call_id", "a"], [f"{CALL}.function.arguments", "{}"], [f"{CALL}.function.name", DROP],
+        ["options.num_ctx", "8192"], ["options.num_predict", 5.5], ["options.foo", 1], ["max_tokens", 5],
+        ["tools.0.type", "tool"], ["tools.0.function.name", DROP], ["tools.0.function.parameters", DROP],
+        [f"{PROPERTIES}.city", True], [f"{PROPERTIES}.city.type", 7], ["format", 7]],
     "openai": [
         ["model", DROP], ["foo", 1], ["stream", "yes"], ["max_tokens", "5"], ["max_tokens", 5.5], ["messages", {}],
         ["messages.6", "x"], ["messages.6.role", "robot"], ["messages.6.foo", 1], ["messages.6.content", 7],
@@ -638,28 +712,25 @@ WRONG_TYPES = {
     "gemini": [
         ["contents", DROP], ["foo", 1], ["contents.0.parts.0.txt", "x"], ["contents.0.parts.0.text", 7],
         ["generationConfig.maxTokens", 5], ["generationConfig.maxOutputTokens", "5"],
-        ["contents.0.parts.1.inline_data.data", "?"], ["contents.1.parts.0.thoughtSignature", "a"],
+        ["contents.0.parts.1.inlineData.data", "?"], ["contents.1.parts.0.thoughtSignature", "a"],
         ["contents.1.parts.0.functionCall.args", "{}"], ["contents.2.parts.0.functionResponse.response", "1"],
         [f"{DECLARED}.schema", {}], ["toolConfig", {"functionCallingConfig": {"mode": "MAYBE"}}]],
 }
 # Part of a rule's name, and changes by wire.
 BROKEN = {
-    "64 characters": {"responses": [["input.3.call_id", "a" * 65], ["input.3.call_id", ""]]},
-    "nothing is stored": {"responses": [["store", True], ["store", DROP]]},
-    "thinking stands": {"responses": [["input.5", THOUGHT], ["input.+", THOUGHT]]},
-    "has a size": {"ollama": [["options.num_ctx", 0], ["options", DROP]]},
     "names of tools fit": {
         "responses": [["input.3.name", "a b"], ["tools.0.name", ""]],
-        "ollama": [["messages.2.tool_calls.0.function.name", "a b"], ["tools.0.function.name", "f" * 65]],
+        "ollama": [[f"{CALL}.function.name", "a b"], ["tools.0.function.name", "f" * 65]],
         "openai": [[f"{CALL}.function.name", ""], ["tools.0.function.name", "f<|channel|>"],
                    ["tools.0.function.name", "f" * 65]],
         "anthropic": [[f"{USE}.name", "a b"], ["tools.0.name", ""]],
         "gemini": [[f"{DECLARED}.name", "7f"], [f"{DECLARED}.name", DROP], ["contents.1.parts.0.functionCall.name", "f:1"]]},
     "names of tools are unique": {
-        "responses": [["tools.+", FUNCTION]], "ollama": [["tools.+", TOOL]],
-        "openai": [["tools.+", TOOL]], "anthropic": [["tools.+", {"name": "f", "input_schema": SCHEMA}]],
+        "responses": [["tools.+", FUNCTION]], "ollama": [["tools.+", TOOL]], "openai": [["tools.+", TOOL]],
+        "anthropic": [["tools.+", {"name": "f", "input_schema": SCHEMA}]],
         "gemini": [[f"{DECLARED}.name", "g"]]},
     "40 characters": {"openai": [[f"{CALL}.id", "a" * 41], [f"{CALL}.id", ""]]},
+    "64 characters": {"responses": [["input.3.call_id", "a" * 65], ["input.3.call_id", ""]]},
     "nine letters": {"openai": [[f"{CALL}.id", "call_0001"], [f"{CALL}.id", "call000001"]]},
     "ids fit": {"anthropic": [[f"{USE}.id", "a:b"], [f"{USE}.id", ""]]},
     "ids are unique": {
@@ -667,8 +738,10 @@ BROKEN = {
         "openai": [[f"{CALL}.id", "call00002"]], "anthropic": [[f"{USE}.id", "call00002"]],
         "gemini": [["contents.1.parts.0.functionCall.id", "a", "contents.1.parts.1.functionCall.id", "a"]]},
     "one result": {
-        "responses": [["input.5", DROP], ["input.5.call_id", "call00009"], ["input.3", DROP]],
-        "ollama": [["messages.3", DROP], ["messages.3.tool_name", "h"], ["messages.2.tool_calls.0", DROP]],
+        "responses": [["input.5", DROP], ["input.5.call_id", "call00009"], ["input.3", DROP], ["input.5", SAY],
+                      ["input.5.call_id", None], ["input.6.call_id", "call00001"]],
+        "ollama": [["messages.3", DROP], ["messages.3.tool_name", "h"], [CALL, DROP], ["messages.3", SAY],
+                   ["messages.+", {"role": "tool", "tool_name": "f", "content": "1"}]],
         "openai": [["messages.3", DROP], ["messages.3.tool_call_id", "call00009"], ["messages.4.tool_call_id", "call00001"],
                    ["messages.3", SAY], ["messages.2.tool_calls.0", DROP], ["messages.+", {"role": "assistant", "tool_calls": CALLS}]],
         "anthropic": [["messages.2", SAY], ["messages.2.content.0", DROP], ["messages.1.content.2", DROP],
@@ -676,9 +749,13 @@ BROKEN = {
         "gemini": [["contents.2.parts.0", DROP], ["contents.1.parts.1", DROP],
                    ["contents.2.parts.0.functionResponse.name", "h"]]},
     "results come first": {"anthropic": [["messages.2.content.0", {"type": "text", "text": "x"}]]},
+    "thinking stands": {"responses": [["input.5", THOUGHT], ["input.+", THOUGHT], ["input.7", THOUGHT]]},
     "the system": {
-        "responses": [["input.0.role", "system"]], "ollama": [["messages.6.role", "system"]],"openai": [["messages.6.role", "system"]], "anthropic": [["messages.3.role", "system"]]},
+        "responses": [["input.0.role", "system"], ["input.8.role", "developer"]],
+        "ollama": [["messages.6.role", "system"]],
+        "openai": [["messages.6.role", "system"]], "anthropic": [["messages.3.role", "system"]]},
     "in order": {
+        "ollama": [["messages.5", DROP], ["messages.+", SAY], ["messages.1", DROP], ["messages.0.role", "assistant"]],
         "openai": [["messages.5", DROP], ["messages.+", SAY], ["messages.1", DROP], ["messages.0.role", "assistant"]]},
     "alternate": {
         "anthropic": [["messages.0", DROP]],
@@ -689,44 +766,54 @@ BROKEN = {
         "openai": [["messages.6", DROP], ["messages", []]], "gemini": [["contents.4", DROP], ["contents", []]],
         "anthropic": [["messages.5", DROP], ["messages", []]]},
     "no text": {
-        "responses": [["input.7.content", ""], ["input.0.content", []], ["instructions", " "]],
-        "ollama": [["messages.1", {"role": "user", "content": ""}], ["messages.5.content", DROP]],
+        "responses": [["input.7.content", ""], ["input.0.content", []], ["instructions", " "], ["instructions", None],
+                      ["input.5.output", [{"type": "input_text", "text": ""}]]],
+        "ollama": [["messages.1", {"role": "user", "content": ""}], ["messages.5.content", DROP],
+                   ["messages.6.content", " \n"]],
         "anthropic": [["messages.4.content", ""], ["messages.3.content", []], ["messages.1.content.1.text", " \n"],
                       ["messages.2.content.1.content.0.text", ""], ["system", ""]],
         "gemini": [["contents.4.parts.0.text", ""], ["contents.4.parts", []], ["contents.4.parts", DROP]]},
     "content or calls": {"openai": [["messages.5.content", None], ["messages.5.content", ""]]},
     "no list": {
-        "responses": [["tools", []], ["include", []]], "ollama": [["tools", []], ["messages.1.images", []]],"openai": [["tools", []], ["messages.5.tool_calls", []], ["messages.6.content", []]]},
+        "responses": [["tools", []], ["include", []]], "ollama": [["tools", []], ["messages.1.images", []]],
+        "openai": [["tools", []], ["messages.5.tool_calls", []], ["messages.6.content", []]]},
     "one thing": {"gemini": [
         ["contents.4.parts.+", {"thoughtSignature": "c2ln"}], ["contents.1.parts.0.text", "x"],
         ["contents.2.parts.0.functionResponse.response", DROP]]},
     "arguments": {
-        "responses": [["input.3.arguments", text] for text in ("", "[1]", "{")],"openai": [[f"{CALL}.function.arguments", text] for text in ("", "[1]", "{")]},
+        "responses": [["input.3.arguments", text] for text in ("", "[1]", "{")],
+        "openai": [[f"{CALL}.function.arguments", text] for text in ("", "[1]", "{")]},
     "an object with properties": {
-        "responses": [["tools.0.parameters", {}]], "ollama": [["tools.0.function.parameters", {}]],
-        "openai": [["tools.0.function.parameters", {}], ["tools.0.function.parameters.properties", []]],
+        "responses": [["tools.0.parameters", {}], ["tools.0.parameters", None]],
+        "ollama": [["tools.0.function.parameters", {}], [PROPERTIES, DROP]],
+        "openai": [["tools.0.function.parameters", {}], [PROPERTIES, []]],
         "anthropic": [["tools.0.input_schema.properties", DROP], ["tools.0.input_schema", {"type": "string"}]],
         "gemini": [[f"{DECLARED}.parametersJsonSchema", True]]},
     "keys": {
-        "openai": [["tools.0.function.parameters.properties.$top", {}]],
+        "openai": [[f"{PROPERTIES}.$top", {}]], "responses": [["tools.0.parameters.properties.$top", {}]],
         "anthropic": [["tools.0.input_schema.properties.", {}]],
         "gemini": [[f"{DECLARED}.parametersJsonSchema.properties." + "k" * 65, {}]]},
     "alternatives": {"anthropic": [["tools.0.input_schema.anyOf", [{}]]]},
     "items": {
-        "responses": [["tools.0.parameters.properties.days.items", DROP]],"openai": [["tools.0.function.parameters.properties.days.items", DROP],
-                         ["tools.0.function.parameters.properties.city.type", ["array"]]]},
+        "responses": [["tools.0.parameters.properties.days.items", DROP]],
+        "openai": [[f"{PROPERTIES}.days.items", DROP], [f"{PROPERTIES}.city.type", ["array"]]]},
     "pictures": {
-        "responses": [["input.0.content.1.image_url", "https://a.example/b.png"]], "ollama": [["messages.1.images", ["?"]]],
-        "openai": [["messages.1.content.1.image_url.url", url]
-                   for url in ("https://a.example/b.png", "data:image/png;base64,", "data:image/bmp;base64,eA==")],
+        "responses": [["input.0.content.1.image_url", url] for url in URLS] + [["input.0.content.1.image_url", None]],
+        "ollama": [["messages.1.images", [url]] for url in ("?", "", f"data:image/png;base64,{DOT}")],
+        "openai": [["messages.1.content.1.image_url.url", url] for url in URLS],
         "anthropic": [["messages.0.content.1.source.data", "?"],
                       ["messages.0.content.1.source", {"type": "url", "url": "https://a.example/b.png"}]],
-        "gemini": [["contents.0.parts.1.inline_data.mime_type", "image/bmp"]]},
+        "gemini": [["contents.0.parts.1.inlineData.mimeType", "image/bmp"],
+                   ["contents.0.parts.1", {"inline_data": {"mime_type": "image/bmp", "data": DOT}}]]},
     "four": {"anthropic": [[
         step for place in ("tools.0", *(f"messages.1.content.{n}" for n in (1, 2, 3)))
         for step in (f"{place}.cache_control", MARK)]]},
     "JSON": {
-        "responses": [["text", {"format": {"type": "json_object"}}]],"openai": [["response_format", {"type": "json_object"}]]},
+        "responses": [["text", {"format": {"type": "json_object"}}]],
+        "openai": [["response_format", {"type": "json_object"}]]},
+    "nothing is stored": {"responses": [["store", True], ["store", None], ["store", DROP]]},
+    "have a size": {"ollama": [["options.num_ctx", 0], ["options.num_predict", -1], ["options.num_ctx", DROP],
+                               ["options.num_predict", DROP], ["options", DROP]]},
 }
 
 

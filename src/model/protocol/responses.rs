@@ -66,8 +66,10 @@ impl Protocol for Responses {
         if !tools.is_empty() {
             set(&mut body, "tools", tools);
         }
-        if call.schema().is_some() {
-            set(&mut body, "text", json!({ "format": { "type": "json_object" } }));
+        if let Some(schema) = call.schema() {
+            // The mode without a schema wants the word in a message, and instructions are none.
+            let format = json!({ "type": "json_schema", "name": "answer", "schema": schema, "strict": false });
+            set(&mut body, "text", json!({ "format": format }));
         }
         body
     }
