@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use super::language::{Language, Sentence, say};
+use super::recurrence::recurrence;
 use super::review::Surface;
 use super::{ProgramText, span};
 use crate::id::ReminderId;
@@ -209,9 +210,10 @@ pub fn that_comes(language: Language, when: &str) -> String {
 
 /// Times of a recurring entry that is to be made, in a question.
 pub fn again_and_again(language: Language, cron: &str, until: Option<&str>, next: &str) -> String {
+    let recurrence = recurrence(language, cron);
     match until {
-        None => say!(language, "question-again", cron = cron, next = next),
-        Some(until) => say!(language, "question-again-until", cron = cron, until = until, next = next),
+        None => say!(language, "question-again", recurrence = recurrence, next = next),
+        Some(until) => say!(language, "question-again-until", recurrence = recurrence, until = until, next = next),
     }
 }
 
