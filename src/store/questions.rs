@@ -5,7 +5,7 @@
 //! that was not shown does not expire. One question is about all calls of a reply from the first
 //! that needs a yes on; its outcome becomes their result. The row names the turn that the answer
 //! began, and the permission of a yes is read from it, so it survives a crash and covers no other
-//! turn; silence begins one, too.
+//! turn.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -166,8 +166,6 @@ pub struct QuestionRow {
     pub turn: TurnId,
     /// Person who may answer.
     pub person: PersonId,
-    /// Address to which it was sent.
-    pub address: AddressId,
     /// Withheld calls as JSON: a list, or a single one.
     pub calls: Text,
     /// Permission that a yes grants to each of them.
@@ -195,8 +193,8 @@ const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_a
 
 from_row! {
     QuestionRow {
-        id, stream: "stream_id", conversation: "conversation_id", turn: "turn_id", person: "person_id",
-        address: "address_id", digest, state, expires_at: "expiry",
+        id, stream: "stream_id", conversation: "conversation_id", turn: "turn_id", person: "person_id", digest, state,
+        expires_at: "expiry",
     }
     with |row| {
         calls: text(row, "call")?,
@@ -213,12 +211,6 @@ impl Questions<'_> {
     /// Returns the open questions of a stream, oldest first; some may have expired.
     pub fn open_questions(&self, stream: StreamId) -> anyhow::Result<Vec<QuestionRow>> {
         self.db.all(&selection("q.stream_id = ?1 AND q.state = 'open' ORDER BY q.id"), [stream])
-    }
-
-    /// Returns the open questions of a stream whose time is over, oldest first.
-    pub fn expired_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<Vec<QuestionRow>> {
-        let which = format!("q.stream_id = ?1 AND q.state = 'open' AND {EXPIRES} <= ?2 ORDER BY q.id");
-        self.db.all(&selection(&which), params![stream, now])
     }
 
     /// Returns the question whose answer began this turn.
@@ -259,7 +251,7 @@ impl Questions<'_> {
 
 fn selection(which: &str) -> String {
     format!(
-        "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.address_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
+        "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
              {EXPIRES} AS expiry FROM {ASKED} WHERE {which}"
     )
 }

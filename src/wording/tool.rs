@@ -156,8 +156,7 @@ pub const SAID_YES: &str = "They said yes: the call is repeated below and made t
 /// Result of a call after the person said no.
 pub const SAID_NO: &str = "They said no, so this was not made. What they asked still waits for your answer.";
 /// Result of a call after the person gave no answer.
-pub const SAID_NOTHING: &str = "They were asked and did not answer in time, so this was not made. Say in one line what was \
-    not done and that it can be asked for again; what else they asked still waits for your answer.";
+pub const SAID_NOTHING: &str = "Not made: they were asked, and did not answer in time.";
 
 /// Question for consent to one call or several, each in its own words.
 pub fn may_i(language: Language, question: QuestionId, calls: &[String], label: &Label, minutes: u64) -> String {

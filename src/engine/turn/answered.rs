@@ -6,16 +6,13 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::engine::record::withheld_calls;
-use crate::id::{AddressId, StreamId, TurnId};
+use crate::id::{AddressId, TurnId};
 use crate::model::ToolCall;
-use crate::store::{
-    Covers, GrantKind, NewGrant, NewOutbox, NewStep, NewTurn, Node, OutboxKind, QuestionRow, QuestionState, StepKind,
-    Tx,
-};
+use crate::store::{Covers, GrantKind, NewGrant, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind, Tx};
 use crate::time::Timestamp;
 use crate::tool::digest;
 use crate::trust::{Label, Labelled};
-use crate::wording::{self, gateway};
+use crate::wording;
 
 /// Number of calls that a yes to ten calls covers.
 const TEN: u32 = 10;
@@ -72,26 +69,9 @@ pub enum ContentOfCalls {
     Varying,
 }
 
-/// Ends the questions of a stream whose time is over. Silence leads on as a no does: what the person had
-/// asked is answered, and what was not done is said. Where the conversation is over, the program says it.
-pub fn expire(tx: Tx<'_>, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
-    for question in tx.questions().expired_questions(stream, now)? {
-        let conversation = tx.conversations().conversation(question.conversation)?;
-        if conversation.is_some_and(|conversation| conversation.closed_at.is_none()) {
-            begin_answered(tx, &question, QuestionState::Expired, YesExtent::Once, question.address, now)?;
-            continue;
-        }
-        tx.questions().decide(question.id, QuestionState::Expired, None, now)?;
-        let language = tx.people().language_at(question.address)?;
-        let notice = wording::own(gateway::UNANSWERED.in_language(language), question.calls.scope());
-        tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, question.address, &notice, now))?;
-    }
-    Ok(())
-}
-
 /// Begins the turn that a person's answer to a question leads to. After a yes it makes exactly the
-/// calls of the question, and continues from there; after a no, or none in time, it answers what the
-/// person had asked without them. Returns `None`, without beginning a turn, if the stored calls of a yes are not
+/// calls of the question, and continues from there; after a no it answers what the person had asked
+/// without them. Returns `None`, without beginning a turn, if the stored calls of a yes are not
 /// those that were shown.
 ///
 /// A yes to one call of an outside tool may extend to further ones, which is stored as a grant.

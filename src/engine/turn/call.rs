@@ -428,7 +428,6 @@ mod tests {
             conversation,
             turn: TurnId(1),
             person,
-            address: AddressId(1),
             calls: words("[]"),
             covers: covers.to_vec(),
             digest: digest(calls),

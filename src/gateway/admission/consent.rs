@@ -9,7 +9,7 @@
 
 use super::Sender;
 use crate::admin::command::{Action, Command};
-use crate::engine::turn::answered::{YesExtent, begin_answered, expire};
+use crate::engine::turn::answered::{YesExtent, begin_answered};
 use crate::id::{PersonId, QuestionId};
 use crate::store::{KeepState, QuestionState, Tx};
 use crate::time::Timestamp;
@@ -65,7 +65,7 @@ fn answer(
     now: Timestamp,
 ) -> anyhow::Result<Sentence> {
     let questions = tx.questions();
-    expire(tx, sender.stream, now)?;
+    questions.expire_questions(sender.stream, now)?;
     let (ConsentReply::Yes(id, _) | ConsentReply::No(id)) = reply;
     let question = questions.question(id)?.filter(|row| row.person == person && row.stream == sender.stream);
     let Some(question) = question else { return Ok(says::NO_SUCH_QUESTION) };

@@ -349,7 +349,6 @@ file-not-taken = (Die Datei { $name } lässt sich hier nicht schicken. Sie liegt
 decision-allowed = Erlaubt
 decision-not-allowed = Nicht erlaubt
 decision-expired = Abgelaufen
-question-unanswered = Du hast auf meine Frage nicht rechtzeitig geantwortet, also habe ich nichts davon getan. Sag es noch einmal, wenn du es noch möchtest.
 decision-kept = Gemerkt
 decision-not-kept = Nicht gemerkt
 decision-approved = Angenommen

@@ -349,7 +349,6 @@ file-not-taken = (The file { $name } cannot be sent here. It lies in the workspa
 decision-allowed = Allowed
 decision-not-allowed = Not allowed
 decision-expired = Expired
-question-unanswered = You didn't answer my question in time, so I have done nothing of what it asked. Tell me again if you still want it.
 decision-kept = Kept
 decision-not-kept = Not kept
 decision-approved = Approved

@@ -349,7 +349,6 @@ file-not-taken = (El archivo { $name } no se puede enviar aquí. Está en la car
 decision-allowed = Permitido
 decision-not-allowed = No permitido
 decision-expired = Caducado
-question-unanswered = No respondiste a tiempo a mi pregunta, así que no he hecho nada de lo que pedía. Dímelo otra vez si todavía lo quieres.
 decision-kept = Recordado
 decision-not-kept = No recordado
 decision-approved = Aprobado
