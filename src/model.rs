@@ -27,8 +27,8 @@
 //! assert!(!request.label().is_trusted());
 //! ```
 //!
-//! [`client`] asks a server in its [`protocol`]; [`offline`] needs no network. The rules for retries and for the next model ([`retry`])
-//! are here; [`crate::spend`] applies them, within the budgets.
+//! [`client`] asks a server in its [`protocol`]; [`offline`] needs no network. The rules for retries
+//! and for the next model ([`retry`]) are here; [`crate::spend`] applies them, within the budgets.
 
 mod client;
 mod draft;

@@ -163,9 +163,9 @@ fn simplify(schema: &mut Value) {
                 _ => true,
             });
             // A schema may be a mere yes or no, which not every server can read (Ollama).
-            for property in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
-                if let (_, Value::Bool(_)) = property {
-                    *property.1 = Value::Object(Map::new());
+            for (_, property) in fields.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+                if property.is_boolean() {
+                    *property = Value::Object(Map::new());
                 }
             }
             if fields.get("type").is_some_and(|kind| kind == "array") && !fields.contains_key("items") {
