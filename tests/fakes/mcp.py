@@ -124,8 +124,9 @@ def call(request):
         for _ in range(2000):
             send({"method": "notifications/tools/list_changed"})
     if MODE == "asks-on" and arguments.get("words") == "ask":
+        # The id comes back in the answer: a few dozen of them fill the pipe that is not read.
         for number in range(100_000):
-            send({"id": f"ping {number}", "method": "ping"})
+            send({"id": f"ping {number} ".ljust(1_000, "x"), "method": "ping"})
     if MODE == "refuses":
         return send({"id": request["id"], "error": {"code": -32000, "message": "canary-untrusted-refusal"}})
     send({"id": request["id"], "result": result(name, arguments)})

@@ -56,9 +56,8 @@ pub struct StoryOver<C: Channel> {
     fetcher: Option<compline::tool::web::Fetcher>,
     offline: bool,
     fallback: Option<Arc<Scripted>>,
-    /// False if no reviewer of its own is configured; set it before the start. Otherwise the
-    /// background model stands for it.
-    pub has_own_reviewer: bool,
+    /// Model that reviews, if one of its own is configured; set it before the start.
+    pub reviewer: Option<Arc<Scripted>>,
     /// Second background model, asked when the first one fails; set it before the start.
     pub background_fallback: Option<Arc<Scripted>>,
     people: String,
@@ -112,6 +111,7 @@ impl<C: Channel> StoryOver<C> {
         Self {
             fake,
             model,
+            reviewer: Some(background.clone()),
             background,
             clock,
             home: dir.path().to_owned(),
@@ -122,7 +122,6 @@ impl<C: Channel> StoryOver<C> {
             fetcher: None,
             offline: false,
             fallback: None,
-            has_own_reviewer: true,
             background_fallback: None,
             builtins: &[],
             disk_failpoint: None,
@@ -278,11 +277,14 @@ impl<C: Channel> StoryOver<C> {
 
     /// Starts the gateway and waits until it listens.
     pub async fn start(&mut self) {
+        let models = |models: &mut dyn Iterator<Item = &Arc<Scripted>>| -> Vec<Arc<dyn compline::model::Model>> {
+            if self.offline { Vec::new() } else { models.map(|model| Arc::clone(model) as _).collect() }
+        };
         let seams = || Overrides {
             clock: Some(self.clock.clone()),
-            chat: if self.offline { Vec::new() } else { self.chat_models() },
-            background: if self.offline { Vec::new() } else { self.background_models() },
-            reviewer: if self.offline || !self.has_own_reviewer { Vec::new() } else { vec![self.background.clone()] },
+            chat: models(&mut Some(&self.model).into_iter().chain(&self.fallback)),
+            background: models(&mut Some(&self.background).into_iter().chain(&self.background_fallback)),
+            reviewer: models(&mut self.reviewer.iter()),
             fetcher: self.fetcher.clone(),
             jitter: Some(|| 0.5),
             builtins: Some(self.builtins),
@@ -319,15 +321,6 @@ impl<C: Channel> StoryOver<C> {
         while tokio::time::timeout(patience, self.fake.until(|fake| fake.listeners() > before)).await.is_err() {
             self.clock.advance(Duration::from_secs(1)).await;
         }
-    }
-
-    fn chat_models(&self) -> Vec<Arc<dyn compline::model::Model>> {
-        std::iter::once(&self.model).chain(&self.fallback).map(|model| Arc::clone(model) as _).collect()
-    }
-
-    fn background_models(&self) -> Vec<Arc<dyn compline::model::Model>> {
-        let all = std::iter::once(&self.background).chain(&self.background_fallback);
-        all.map(|model| Arc::clone(model) as _).collect()
     }
 
     /// Stops the gateway as an operator would.

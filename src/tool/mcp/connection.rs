@@ -36,6 +36,7 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::register::MAX_TOOLS;
@@ -200,15 +201,18 @@ fn http(url: &Url) -> reqwest::Result<StreamableHttpClientTransport<reqwest::Cli
 }
 
 /// A transport that ends once [`UNANSWERED`] of the server's requests wait for it to take their
-/// answers. The SDK has no limit.
+/// answers, and whose end waits for no server that reads nothing. The SDK has no limit, and closes
+/// a transport only after the message that is being sent.
 struct Bounded<T> {
     transport: T,
     unanswered: Arc<AtomicUsize>,
+    /// Cancelled at the end: messages in transit are dropped then.
+    ended: CancellationToken,
 }
 
 impl<T> Bounded<T> {
     fn new(transport: T) -> Self {
-        Self { transport, unanswered: Arc::default() }
+        Self { transport, unanswered: Arc::default(), ended: CancellationToken::new() }
     }
 }
 
@@ -221,12 +225,13 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Bounded<T> {
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
         let is_answer = matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_));
         let (sending, unanswered) = (self.transport.send(message), Arc::clone(&self.unanswered));
+        let ended = self.ended.clone();
         async move {
-            let result = sending.await;
+            let result = ended.run_until_cancelled(sending).await;
             if is_answer {
                 unanswered.fetch_sub(1, Ordering::Relaxed);
             }
-            result
+            result.unwrap_or(Ok(()))
         }
     }
 
@@ -236,12 +241,14 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Bounded<T> {
             && self.unanswered.fetch_add(1, Ordering::Relaxed) >= UNANSWERED
         {
             tracing::warn!("An outside server is disconnected: it asks without reading our answers");
+            self.ended.cancel();
             return None;
         }
         Some(message)
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
+        self.ended.cancel();
         self.transport.close().await
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use compline::model::{Field, Learned, ModelError, Request, RequestPart, Stop};
 use serde_json::json;
 
-use crate::support::model::{Say, words};
+use crate::support::model::{Say, Scripted, words};
 use crate::support::story::{ADA, BEN, Story, canary};
 
 const REFUSED: &str = "HTTP 400: Unknown field in messages.2, see [https://evil.example/x](https://evil.example/x)";
@@ -133,7 +133,10 @@ async fn a_call_in_words_is_no_answer() {
 /// Proves: models/learned
 #[tokio::test]
 async fn what_a_server_taught_is_kept_told_once_and_can_be_forgotten() {
-    let mut story = Story::begin().await;
+    let mut story = Story::prepared("").await;
+    let reviewer = Scripted::new(story.clock.clone());
+    story.reviewer = Some(reviewer.clone());
+    story.start().await;
     story.say(ADA, &format!("hello {}", canary(ADA))).await;
     let learned = Learned {
         without: [Field::Tools, Field::StreamOptions].into(),
@@ -157,9 +160,12 @@ async fn what_a_server_taught_is_kept_told_once_and_can_be_forgotten() {
     assert!(listed.contains("stream_options") && listed.contains("4096"), "{listed}");
     story.say(ADA, "thanks").await;
     assert_eq!(story.received_by(ADA).iter().filter(|text| text.contains("I learned")).count(), 1);
+    reviewer.server.learn(learned);
     let answer = story.command_line(&["model", "forget-learned"]).await.markdown;
     assert!(answer.contains("forgotten"), "{answer}");
-    assert_eq!(story.model.server.learned(), Learned::default());
+    for server in [&story.model.server, &reviewer.server] {
+        assert_eq!(server.learned(), Learned::default());
+    }
     assert_eq!(story.count("SELECT count(*) FROM meta WHERE key LIKE 'learned %'"), 0);
     story.end().await;
 }

@@ -188,7 +188,7 @@ async fn people_who_write_at_length_have_a_reviewer_too(channel: TestChannel) {
 async fn without_a_reviewer_of_its_own_ai_waits_for_the_owner(channel: TestChannel) {
     for has_own in [true, false] {
         let mut story = channel.prepare_story(BY_REVIEWER);
-        story.has_own_reviewer = has_own;
+        story.reviewer = story.reviewer.filter(|_| has_own);
         story.start().await;
         propose(&story, "Warm the pot first.").await;
         assert_eq!(story.skill("tea").is_some(), has_own, "{:?}", story.received_by(ADA));
