@@ -248,7 +248,7 @@ impl Admin {
         let stopped = match stream {
             Some(stream) => self.engine.stop_turn(stream, JustSent::Closed).await?,
             None => false,
-        };
+        } | self.engine.stop_tasks(id).await?;
         let sentence = if stopped { says::STOPPED } else { says::NOTHING_RUNS };
         Ok(Answer::ours(sentence.in_language(self.language_of(person.id).await?), json!({ "stopped": stopped })))
     }

@@ -10,6 +10,7 @@
 //! continues from the last stored step.
 
 mod addresses; // web addresses that may be opened without a question
+mod wishes; // what people typed as wishes of their own
 pub mod boundary; // where a conversation ends
 pub mod summarizer; // summaries of ended conversations
 pub mod compact; // 60 % and 70 % of the window: facts, then a summary of older messages
@@ -36,13 +37,13 @@ use tokio_util::task::TaskTracker;
 
 use self::files::reader::DocumentReader;
 use crate::config;
-use crate::id::{AddressId, StreamId, TurnId};
+use crate::id::{AddressId, PersonId, StreamId, TurnId};
 use crate::memory::{Index, Workspace};
 use crate::message::FetchFileError;
 use crate::model::{NullSink, StreamSink};
 use crate::review::{OutboxNotifier, Review};
 use crate::spend::{ModelPool, Outage, Transcriber};
-use crate::store::{Db, Journal, MessageState, TurnState, UnansweredReason};
+use crate::store::{Db, Journal, MessageState, TurnState, Tx, UnansweredReason};
 use crate::time::clock::{WakeupSender, wakeups};
 use crate::time::task::lock;
 use crate::time::{Backoff, Clock, Timestamp, Zone};
@@ -219,6 +220,23 @@ impl Engine {
         }
         stopped.iter().for_each(|address| self.channels.posted(*address));
         Ok(closed || !stopped.is_empty())
+    }
+
+    /// Stops the tasks of a person that are at work. Returns false if there are none.
+    pub async fn stop_tasks(&self, person: PersonId) -> anyhow::Result<bool> {
+        let (now, scope) = (self.clock.now(), Scope::Person(person));
+        if self.journal.read(move |db| db.slots().open_tasks(scope)).await?.is_empty() {
+            return Ok(false);
+        }
+        let stop = move |tx: Tx<'_>| {
+            let open = tx.slots().open_tasks(scope)?;
+            open.iter().map(|slot| tx.slots().stop_run(slot, now)).collect::<anyhow::Result<Vec<_>>>()
+        };
+        let stopped = self.journal.write("stop tasks", stop).await?;
+        for stream in stopped.iter().flatten() {
+            self.cut(*stream).await?;
+        }
+        Ok(!stopped.is_empty())
     }
 
     /// Cancels the work of the stream's task on a turn that is over in the journal.

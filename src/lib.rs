@@ -11,6 +11,7 @@ pub mod time; // timestamps, clocks, backoff, times as people write them
 pub mod people; // types: persons, roles, addresses
 pub mod message; // what channels and the gateway exchange
 pub mod text; // links, quotes, pasted text, server-sent events
+pub mod wish; // what a person asks for in a message, read without a model
 pub mod markdown; // Markdown as blocks, for every channel and the page
 pub mod tls; // HTTP clients with TLS
 pub mod http; // HTTP server with fixed limits

@@ -20,6 +20,8 @@ pub use clean::strip_control;
 use pulldown_cmark::Alignment;
 use unicode_width::UnicodeWidthStr;
 
+use crate::text::links::linked_names;
+
 /// Display of links.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum LinkDisplay {
@@ -114,6 +116,25 @@ pub fn words(markdown: &str) -> String {
         Body::Rule => String::new(),
     };
     read(markdown, LinkDisplay::SpelledOut).into_iter().map(words).collect::<Vec<String>>().join(" ")
+}
+
+/// Returns the spans with each bare file name that a messenger would link as code.
+pub fn names_as_code(spans: &[Span]) -> Vec<Span> {
+    let mut out = Vec::with_capacity(spans.len());
+    for span in spans {
+        let names = if span.style.code || span.style.link.is_some() { Vec::new() } else { linked_names(&span.text) };
+        let mut add = |text: Option<&str>, style: TextStyle| {
+            out.extend(text.filter(|text| !text.is_empty()).map(|text| Span { text: text.to_owned(), style }));
+        };
+        let mut from = 0;
+        for name in names {
+            add(span.text.get(from..name.start), span.style.clone());
+            add(span.text.get(name.clone()), TextStyle { code: true, ..span.style.clone() });
+            from = name.end;
+        }
+        add(span.text.get(from..), span.style.clone());
+    }
+    out
 }
 
 /// Appends ` (address)` to the text of every link that `chosen` selects, for channels or addresses

@@ -134,16 +134,13 @@ impl Reflector {
             return self.give_up(slot, says::NOBODY).await;
         };
         let request = self.gather_input(slot, job, person).await?;
-        let min_messages = self.config.min_messages;
+        let min_messages = if slot.wish.is_some() { 1 } else { self.config.min_messages };
         let input = self.journal.read_much(move |db| match request.material(db, min_messages)? {
             Some(material) => request.input(db, &material).map(Some),
             None => Ok(None),
         });
         let Some(input) = input.await? else {
-            let (id, now) = (slot.id, self.clock.now());
-            let end = move |tx: crate::store::Tx<'_>| tx.slots().end_slot(id, SlotState::Quiet, "", now);
-            self.journal.write("end a quiet slot", end).await?;
-            return Ok(SlotProgress::Over);
+            return self.end_quietly(slot).await;
         };
         let Scope::Person(person) = slot.scope else { return Ok(SlotProgress::Over) };
         let (id, at) = (slot.id, self.clock.now());

@@ -103,15 +103,15 @@ pub use proposals::{
     Clearance, DecisionRow, NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
     ReviewStage, StageOutcome, VerdictRow,
 };
-pub use questions::{CallPattern, Covers, NewQuestion, QuestionRow, QuestionState};
+pub use questions::{CallPattern, Covers, NewQuestion, PATIENCE, QuestionRow, QuestionState, Resumed};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
-pub use reminders::{NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
+pub use reminders::{CancelledReminder, NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
 pub use sent::{Cause, CauseKind, SentRow, Urgency};
 pub use skills::{
     ChangeRow, ChangeState, NewVersion, OutsideToolRow, SeenSkill, SeenTool, SkillFile, SkillRow, SkillState,
     VersionRow,
 };
-pub use slots::{NewSlot, SlotRow, SlotState, UnansweredReason};
+pub use slots::{NewSlot, SlotRow, SlotState, SlotWish, UnansweredReason};
 pub use spending::{ConversationCost, Reservation, SpendLine, Spent};
 pub use strangers::Stranger;
 pub use summaries::{Compaction, Summary, SummaryContent, SummaryInputs, SummaryState};

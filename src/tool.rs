@@ -18,6 +18,7 @@ pub mod knowledge; // notes, sections and the note of the day
 pub mod marks; // what the arguments of an outside tool are
 pub mod mcp; // tools of other programs
 pub mod memory_search; // search and recall
+mod outcome; // what a call gave, or why it failed
 mod permit; // what a lasting yes to an outside tool covers
 pub mod pictures; // pictures put before the model
 pub mod question_text; // words of a question; `Toolbox::decide` decides, `engine::turn::call` asks
@@ -35,19 +36,20 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
-use crate::memory;
 use crate::model::{ToolCall, ToolSpec};
 use crate::people::Party;
 use crate::review::reveal::reveal;
-use crate::store::{Covers, Journal, Node};
+use crate::store::{Covers, Journal};
 use crate::time::Zone;
 use crate::time::task::lock;
-use crate::trust::{Label, Labelled, Scope, Text};
+use crate::trust::{Label, Labelled, Scope};
+use crate::wish::TypedWish;
 use crate::wording::tool::{OPEN_IT, unnamed_by_skills};
 use crate::wording::{self, Language};
 pub use effects::Effects;
 use marks::ArgumentMarks;
 use mcp::Servers;
+pub use outcome::{Output, REFUSED, ToolError, ToolResult};
 pub use permit::OutsideCall;
 use question_text::QuestionText;
 use skill_policy::SkillPolicy;
@@ -59,9 +61,6 @@ pub const MAX_RESULT: usize = 24_000;
 /// Maximum number of characters displayed to a person for approval. Longer calls are refused:
 /// people do not read that much, and nothing may be left out.
 const MAX_SHOWN: usize = 2_000;
-
-/// Word for the failure of a call that a rule forbids.
-pub const REFUSED: &str = "refused";
 
 /// A function that a model may call.
 #[async_trait]
@@ -87,6 +86,12 @@ pub trait Tool: Send + Sync {
         Ok(QuestionText { question, shown: question_text::lines(call.arguments), label: call.label.clone() })
     }
 
+    /// Returns the wish that a call carries out, if its person typed exactly that: then it needs no
+    /// question, and keeps the words as they were typed.
+    async fn wish<'a>(&self, _: &AuthorizableCall<'a>) -> Result<Option<&'a TypedWish>, ToolError> {
+        Ok(None)
+    }
+
     /// Makes the call.
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError>;
 }
@@ -102,12 +107,15 @@ pub struct ToolDeclaration {
     pub egress: Egress,
     /// True if an interrupted call may simply be repeated.
     pub repeatable: bool,
+    /// True if a call may remove or replace what there is. It then waits with a question about
+    /// another call of its reply.
+    pub replaces: bool,
 }
 
 impl ToolDeclaration {
     /// Declares a tool that only reads data available to the assistant.
     pub fn reading(spec: ToolSpec) -> Self {
-        Self { spec, effects: Effects::READS, egress: Egress::Inside, repeatable: true }
+        Self { spec, effects: Effects::READS, egress: Egress::Inside, repeatable: true, replaces: false }
     }
 }
 
@@ -118,9 +126,11 @@ pub enum Egress {
     Inside,
     /// The web address in the argument of this name.
     Address(&'static str),
-    /// Reminders and scheduled tasks, where the influence of untrusted text would no longer be
-    /// apparent.
+    /// Scheduled tasks and changes of what is scheduled, where the influence of untrusted text would
+    /// no longer be apparent.
     Later,
+    /// Words that come back to their person later, and go nowhere else.
+    ToPerson,
     /// A tool of another program.
     Outside {
         /// Configured name of its server.
@@ -178,6 +188,8 @@ impl Ask {
 /// A tool call with its context.
 #[derive(Debug)]
 pub struct AuthorizableCall<'a> {
+    /// What the person typed as a wish of its own, in the messages that the turn answers.
+    pub wishes: &'a [TypedWish],
     /// Arguments.
     pub arguments: &'a Value,
     /// Scope of the turn.
@@ -236,6 +248,13 @@ impl AuthorizableCall<'_> {
         })
     }
 
+    /// Returns the wish to note exactly these words, if the person typed one. Only what a turn after
+    /// text from outside writes needs one.
+    fn wished_note(&self, words: &str) -> Option<&TypedWish> {
+        let mut wishes = self.wishes.iter().filter(|wish| wish.when.is_none() && !self.label.is_trusted());
+        wishes.find(|wish| wish.has_words(words))
+    }
+
     /// Returns whether a person must approve destinations that they have not typed or approved.
     fn must_ask(&self) -> bool {
         self.label.asks_before_leaving()
@@ -269,63 +288,6 @@ impl AuthorizableCall<'_> {
 /// Returns the scope of an approval of this address.
 fn covers(url: &Url) -> Covers {
     Covers::Address(hex::encode(Sha256::digest(url.as_str())))
-}
-
-/// Result of a call, with its origins besides the arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Output {
-    /// Text for the model.
-    pub text: String,
-    /// Label.
-    pub label: Label,
-    /// Origins in the journal.
-    pub from: Vec<Node>,
-}
-
-/// Result of a call, as stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ToolResult {
-    /// Text for the model.
-    pub text: Text,
-    /// Origins in the journal.
-    pub from: Vec<Node>,
-    /// True if it brought anything from outside.
-    pub from_outside: bool,
-    /// Our own word for the failure, if any.
-    pub failed: Option<&'static str>,
-}
-
-/// Reason for a failed call. The text goes to the model, in our own words.
-#[derive(Debug, Clone, thiserror::Error, PartialEq, Eq)]
-pub enum ToolError {
-    /// Invalid arguments.
-    #[error("{0}")]
-    Arguments(String),
-    /// A failure; a retry may succeed.
-    #[error("{0}")]
-    Failed(String),
-    /// The other side could not be reached; a retry may succeed.
-    #[error("{0}")]
-    Unreachable(String),
-    /// The other side took too long; a retry may succeed.
-    #[error("{0}")]
-    TimedOut(String),
-    /// Forbidden by a rule.
-    #[error("{0}")]
-    Refused(String),
-}
-
-impl ToolError {
-    /// Returns our own word for the error, which contains nothing from outside.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Arguments(_) => "bad arguments",
-            Self::Failed(_) => memory::FAILED_CALL,
-            Self::Unreachable(_) => memory::UNREACHABLE,
-            Self::TimedOut(_) => memory::TIMED_OUT,
-            Self::Refused(_) => REFUSED,
-        }
-    }
 }
 
 /// Tools of a conversation: the built-in ones, and the permitted ones of other programs.
@@ -388,6 +350,11 @@ impl Toolbox {
         self.find(name).is_none_or(|tool| tool.declaration().repeatable)
     }
 
+    /// Returns whether a call of this tool may remove or replace what there is.
+    pub fn replaces(&self, name: &str) -> bool {
+        self.find(name).is_some_and(|tool| tool.declaration().replaces)
+    }
+
     /// Returns the effects of a call besides its text; `None` if there is no such tool.
     pub fn effects(&self, name: &str) -> Option<Effects> {
         self.find(name).map(|tool| tool.declaration().effects)
@@ -441,7 +408,7 @@ impl Toolbox {
         let must_ask = match egress {
             Egress::Inside => false,
             // It stays here, so what its person vouched for may have a part in it.
-            Egress::Later => call.label.is_of_third_party(),
+            Egress::Later | Egress::ToPerson => call.label.is_of_third_party(),
             Egress::Address(_) => call.must_ask(),
             Egress::Outside { ref marks, .. } => call.must_ask() && !(marks.search && call.policy.are_typed(&values)),
         };
@@ -449,6 +416,11 @@ impl Toolbox {
         if must_ask || !unnamed.is_empty() {
             tool.check(&arguments)?;
             let call = AuthorizableCall { arguments: &arguments, ..*call };
+            if let Egress::ToPerson = egress
+                && tool.wish(&call).await?.is_some()
+            {
+                return Ok(Decision::Open(AuthorizedCall { tool, arguments }));
+            }
             if let Some(ask) = ask(&*tool, egress, &call, must_ask, unnamed).await? {
                 return Ok(Decision::Ask(ask));
             }
@@ -536,6 +508,7 @@ async fn ask(
             (covers(&url), web::host_name(&url), Some(String::from(url)))
         }
         Egress::Later => (Covers::Call, tool.declaration().spec.name, None),
+        Egress::ToPerson => (Covers::OwnCall, tool.declaration().spec.name, None),
         Egress::Outside { server, tool: name, marks } => {
             let to = reveal(&crate::text::one_line(&format!("{server}/{name}")));
             let values = marks.values(&tool.declaration().spec.schema, call.arguments);
@@ -574,5 +547,7 @@ fn parse_arguments(text: &str) -> Result<Map<String, Value>, ToolError> {
     }
 }
 
+#[cfg(test)]
+mod schedule_tests;
 #[cfg(test)]
 mod tests;

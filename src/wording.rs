@@ -37,6 +37,7 @@ pub mod standby; // a second machine
 pub mod tool; // results and errors of tools
 pub mod trust;
 pub mod turn; // a turn that cannot be answered
+pub mod typed; // what people type that the program understands
 pub mod upkeep; // retention, disk, backups
 pub mod why; // /why
 

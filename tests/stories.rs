@@ -367,5 +367,7 @@ mod skill_policy;
 mod trust;
 #[path = "stories/trust/vouching.rs"]
 mod vouching;
+#[path = "stories/trust/wishes.rs"]
+mod wishes;
 #[path = "stories/trust/why.rs"]
 mod why;

@@ -15,7 +15,7 @@ use crate::id::{ConversationId, PersonId, ReflectionId, ReminderId, SlotId};
 use crate::people::Person;
 use crate::reflection::render;
 use crate::schedule::{OnDemandResult, SO_FAR};
-use crate::store::{ActionRow, Db, ReflectionRow, ReminderRow, ReminderState, SlotRow, SlotState, Spent};
+use crate::store::{ActionRow, CancelledReminder, Db, ReflectionRow, ReminderRow, SlotRow, SlotState, SlotWish, Spent};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Scope, Text};
 use crate::wording::review::Surface;
@@ -38,8 +38,8 @@ impl JobsAdmin<'_> {
         let mut rows = self.journal.read(read).await?;
         let has_more = rows.len() > usize::try_from(limit)?;
         rows.truncate(usize::try_from(limit)?);
-        let place = |row: &ReminderRow| row.next_at.map(|at| ListPlace { value: at.0, number: row.id.0 });
-        let next = rows.last().filter(|_| has_more).and_then(place);
+        let place = |row: &ReminderRow| ListPlace { value: row.next_at.map_or(0, |at| at.0), number: row.id.0 };
+        let next = rows.last().filter(|_| has_more).map(place);
         let zone = self.engine.zone_of(Scope::Person(id)).await?;
         Ok(RemindersReport { rows: rows.into_iter().map(|row| (times(&row, zone), row)).collect(), next })
     }
@@ -47,16 +47,13 @@ impl JobsAdmin<'_> {
     /// Cancels one of a person's reminders.
     pub async fn cancel_reminder(&self, person: &Person, id: ReminderId, language: Language) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
-        let cancel = self.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
-            Some(row) if row.person == whose => {
-                // Every command may be run twice.
-                let was = row.state == ReminderState::Cancelled;
-                let is_over = was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?;
-                Ok(is_over.then_some(row))
-            }
-            _ => Ok(None),
-        });
-        let Some(row) = cancel.await? else { return Ok(Answer::refusal(reminder::no_such_reminder(language, id))) };
+        let cancel = self.journal.write("cancel a reminder", move |tx| tx.reminders().cancel(id, whose, now));
+        let Some(CancelledReminder { row, stopped }) = cancel.await? else {
+            return Ok(Answer::refusal(reminder::no_such_reminder(language, id)));
+        };
+        if let Some(stream) = stopped {
+            self.engine.cut(stream).await?;
+        }
         let mut shown = ShownLabel::nothing();
         let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
         let zone = self.engine.zone_of(Scope::Person(whose)).await?;
@@ -94,11 +91,17 @@ impl JobsAdmin<'_> {
 
     /// Starts a reflection for an owner, without waiting for it.
     pub(super) async fn reflect(&self, person: PersonId, request: &ReflectionRequest) -> anyhow::Result<Answer> {
-        Ok(match self.schedule.ask(person, request.job, request.period.as_deref(), request.again).await? {
-            OnDemandResult::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
-            OnDemandResult::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
-            other => refused(request, other),
-        })
+        Ok(
+            match self
+                .schedule
+                .ask(person, request.job, request.period.as_deref(), request.again, SlotWish::Told)
+                .await?
+            {
+                OnDemandResult::Begun(_, period) => Answer::ours(says::begun(&period), json!({ "period": period })),
+                OnDemandResult::OnIt(_, period) => Answer::ours(says::on_it(&period), json!({ "period": period })),
+                other => refused(request, other),
+            },
+        )
     }
 
     /// The same for the owner on whose behalf the command line acts: waits for the end, and reports
@@ -106,7 +109,11 @@ impl JobsAdmin<'_> {
     pub(super) async fn reflect_now(&self, request: &ReflectionRequest) -> anyhow::Result<Answer> {
         let owner = self.journal.read(|db| db.folders().speaking_owner()).await?;
         let Some(owner) = owner else { return Ok(Answer::refusal(command::NOBODY)) };
-        match self.schedule.ask(owner.id, request.job, request.period.as_deref(), request.again).await? {
+        match self
+            .schedule
+            .ask(owner.id, request.job, request.period.as_deref(), request.again, SlotWish::Waits)
+            .await?
+        {
             OnDemandResult::Begun(slot, _) | OnDemandResult::OnIt(slot, _) => self.outcome(slot).await,
             other => Ok(refused(request, other)),
         }
@@ -151,6 +158,7 @@ impl Render for RemindersReport {
             let times = times.join(", ");
             let until = row.until.map(|until| language.end(context.zone, until, context.now));
             let when = if row.cron.is_none() { times } else { reminder::recurring(language, &times, until.as_deref()) };
+            let when = if row.works { reminder::works(language, &when) } else { when };
             let words = plain(&crate::text::shorten(shown.words::<std::sync::Arc<str>>(&row.text), MAX_CHARACTERS));
             let sources = all_in_words(language, row.text.label());
             reminder::reminder(language, row.id, row.kind.as_str(), &when, &words, &plain(&sources))
@@ -174,6 +182,7 @@ impl Render for RemindersReport {
                 "kind": row.kind.as_str(),
                 "text": &**shown.words(&row.text),
                 "cron": row.cron.as_deref().unwrap_or_default(),
+                "works": row.works,
                 "next": times.iter().map(|at| at.rfc3339()).collect::<Vec<_>>(),
                 "until": row.until.map(Timestamp::rfc3339),
                 "untrusted": sources(row.text.label()),
@@ -341,7 +350,7 @@ mod tests {
         assert!(list.markdown.contains("today 11:00: call \\*mum\\*"), "{}", list.markdown);
         let times = "next tomorrow 10:00, Monday 10:00, Tuesday 10:00, and so on: water the plants";
         assert!(list.markdown.contains(times) && !list.markdown.contains("boat"), "{}", list.markdown);
-        assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "next", "until", "untrusted"]);
+        assert_eq!(keys(&list.json[0]), ["id", "kind", "text", "cron", "works", "next", "until", "untrusted"]);
 
         let stolen = fixture.admin.chat(&fixture.ada(), &format!("/reminders cancel {theirs}")).await;
         assert!(stolen.failed && stolen.markdown == reminder::no_such_reminder(Language::ENGLISH, theirs));

@@ -84,12 +84,13 @@ pub fn linked_in(record: &TurnRecord, typed: &[WrittenAddress]) -> Vec<Url> {
 }
 
 /// Returns a tainted answer with every address defanged that was not in anything the turn was
-/// shown. An address that first appeared in a tainted reply or call of the model is the model's
-/// own, even if a tool repeated it.
+/// shown, and is not one of these names of files. An address that first appeared in a tainted reply
+/// or call of the model is the model's own, even if a tool repeated it.
 pub fn without_strange_links(
     answer: Text,
     request: &Request,
     agreed_to: Option<&QuestionRow>,
+    files: &HashSet<String>,
     language: Language,
 ) -> Text {
     let (words, label, scope) = answer.open();
@@ -114,7 +115,7 @@ pub fn without_strange_links(
             }
         }
     }
-    let printed = links::defang(words, &|key| known.contains(key));
+    let printed = links::defang(words, &|address| files.contains(address) || known.contains(&links::key(address)));
     printed.map_or_else(
         || answer.clone(),
         |printed| {
@@ -122,6 +123,13 @@ pub fn without_strange_links(
             Labelled::new(Arc::from(printed), label.clone(), scope)
         },
     )
+}
+
+/// Returns the file names in a text that a messenger would link.
+pub fn names_in(words: &str) -> HashSet<String> {
+    let places = links::linked_names(words).into_iter();
+    let names = places.filter_map(|place| words.get(place)?.rsplit('/').next().map(str::to_owned));
+    names.collect()
 }
 
 fn words_of(part: &RequestPart) -> Vec<String> {

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::context_budget::{Block, ContextBudget, truncate_end, truncate_memory, truncate_start};
 use super::context_sections::ContextSections;
-use super::record::TurnRecord;
+use super::record::{ConsentAnswer, TurnRecord};
 use super::{Engine, summarizer, summary};
 use crate::config::Placement;
 use crate::id::{ConversationId, MessageId};
@@ -384,10 +384,13 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
             question.push_text(part);
         }
     }
-    if record.answers.is_some() {
+    if let Some(answer) = record.answer() {
         let at = zone.show_short(record.turn.claimed_at);
-        let is_yes = record.agreed_to().is_some();
-        let words = if is_yes { prompt::they_agreed(&at) } else { prompt::they_declined(&at) };
+        let words = match answer {
+            ConsentAnswer::Yes => prompt::they_agreed(&at),
+            ConsentAnswer::No => prompt::they_declined(&at),
+            ConsentAnswer::Silence => prompt::they_were_silent(&at),
+        };
         question.push_text(wording::own(words, scope));
     }
     let is_gone = |of| record.messages.iter().any(|message| message.id == of && message.gone);

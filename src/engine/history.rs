@@ -22,6 +22,7 @@ use super::addresses::Addresses;
 use super::context;
 use super::context_sections::ContextSections;
 use super::record::{TurnRecord, calls_of};
+use super::wishes::Authors;
 
 /// One past turn as messages.
 #[derive(Debug, Clone)]
@@ -79,6 +80,8 @@ pub struct History {
     pub shown: ContextSections,
     /// Addresses in the conversation so far, by first source.
     pub addresses: Addresses,
+    /// Who wrote what first.
+    pub authors: Authors,
     /// Tools when the conversation was first loaded. They stay fixed while it lasts, so that the
     /// beginning of its prompts does not change.
     pub tools: Arc<[ToolSpec]>,
@@ -119,6 +122,7 @@ impl History {
             last_turn: None,
             shown: ContextSections::default(),
             addresses: Addresses::default(),
+            authors: Authors::default(),
             tools,
         };
         for turn in db.turns().past_turns(conversation)? {
@@ -126,6 +130,7 @@ impl History {
             if upto.is_some_and(|upto| record.turn.id <= upto) {
                 // The first source of an address counts, even if it is no longer shown.
                 history.addresses.add(&record);
+                history.authors.add(&record);
                 history.last_turn = Some(record.turn.id);
             } else {
                 history.append(&record);
@@ -149,6 +154,7 @@ impl History {
         self.shown.show(exchange.context.open().0);
         self.last_turn = Some(record.turn.id);
         self.addresses.add(record);
+        self.authors.add(record);
         self.tokens += exchange.tokens;
         self.exchanges.push_back(exchange);
         if self.tokens > budget {

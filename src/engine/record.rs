@@ -65,8 +65,31 @@ impl TurnRecord {
 
     /// Returns the question whose yes began the turn.
     pub fn agreed_to(&self) -> Option<&QuestionRow> {
-        self.answers.as_ref().filter(|question| question.state == QuestionState::Yes)
+        self.answers.as_ref().filter(|_| self.answer() == Some(ConsentAnswer::Yes))
     }
+
+    /// Returns the answer that began the turn, if no messages did.
+    pub fn answer(&self) -> Option<ConsentAnswer> {
+        let question = self.answers.as_ref()?;
+        Some(match question.state {
+            // A late answer begins another turn.
+            _ if question.resumed_by == Some(self.turn.id) => ConsentAnswer::Silence,
+            QuestionState::Yes => ConsentAnswer::Yes,
+            QuestionState::Refused => ConsentAnswer::No,
+            QuestionState::Open | QuestionState::Expired => ConsentAnswer::Silence,
+        })
+    }
+}
+
+/// A person's answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConsentAnswer {
+    /// Yes.
+    Yes,
+    /// No.
+    No,
+    /// None so far.
+    Silence,
 }
 
 /// An edit of a message that was answered before.

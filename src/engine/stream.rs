@@ -18,6 +18,7 @@ use super::context_sections::ContextSections;
 use super::history::{History, HistorySettings};
 use super::record::{TurnRecord, store_reactions};
 use super::system_run::Allowance;
+use super::turn::answered;
 use super::turn::joining::{TOGETHER, absorb_messages, quiet_at};
 use super::turn::{self, Turn, TurnOutcome};
 use super::{Engine, MAX_MESSAGE_AGE, auto_recall, compact, context};
@@ -229,16 +230,16 @@ impl StreamTask {
         }
     }
 
-    /// Closes unanswered questions that have expired; otherwise there is nothing to do.
+    /// Goes on from questions that nobody answered in time; otherwise there is nothing to do.
     async fn wait_for_an_answer(&self) -> anyhow::Result<NextAction> {
         let (id, now) = (self.id, self.engine.clock.now());
-        match self.engine.journal.read(move |db| db.questions().next_expiry(id)).await? {
+        match self.engine.journal.read(move |db| db.questions().next_due(id)).await? {
             None => Ok(NextAction::Nothing),
             Some(at) if now < at => Ok(NextAction::Until(at)),
             Some(_) => {
                 let journal = &self.engine.journal;
                 let expire = move |tx: Tx<'_>| {
-                    tx.questions().expire_questions(id, now)?;
+                    answered::pass_over(tx, id, now)?;
                     tx.outbox().addresses_with_decided_buttons()
                 };
                 let decided = journal.write("let questions expire", expire).await?;

@@ -9,6 +9,8 @@
 pub mod answered;
 pub mod call;
 pub(super) mod joining;
+mod next_step;
+mod checked_answer;
 pub(super) mod reply;
 
 use std::sync::Arc;
@@ -18,20 +20,21 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use self::joining::FirstWord;
+use self::next_step::{NextStep, PendingCall, next};
 use self::reply::{
     answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, refused, store_result, why_away,
 };
 use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
 use super::history::{self, History};
-use super::record::{self, TurnRecord};
-use super::{Engine, OUTAGE, Watcher, addresses, context, extractor, files};
+use super::record::TurnRecord;
+use super::{Engine, OUTAGE, Watcher, context, extractor, files};
 use crate::config::Placement;
 use crate::id::MessageId;
 use crate::message::file_type;
 use crate::model::{Message, ModelError, NullSink, Purpose, Reply, Request, Role, Stop};
 use crate::spend::{AskPolicy, ModelPool, SpendCause};
-use crate::store::{ConversationKind, GrantRow, NewStep, Node, StepKind, StepRow, TurnRow, UnansweredReason, vouched};
+use crate::store::{ConversationKind, GrantRow, NewStep, Node, StepKind, TurnRow, UnansweredReason, vouched};
 use crate::time::{Backoff, Timestamp};
 use crate::tool::pictures::MAX_PICTURE;
 use crate::trust::{Label, Text};
@@ -89,13 +92,6 @@ struct Answered {
     step: crate::id::StepId,
     model: String,
     counted: u64,
-}
-
-/// The next step, derived from the stored steps.
-enum NextStep {
-    AskModel { seq: u32 },
-    CallTool { seq: u32, call: crate::model::ToolCall, begun: bool },
-    Finished,
 }
 
 impl<'a> Turn<'a> {
@@ -189,8 +185,8 @@ impl<'a> Turn<'a> {
                     self.finish(None, text).await?;
                     return Ok(Some(TurnOutcome::Over));
                 }
-                NextStep::CallTool { seq, call, begun } => {
-                    if let Some(end) = self.call_tool(&record, seq, &call, begun).await? {
+                NextStep::CallTools(calls) => {
+                    if let Some(end) = self.call_one(&record, calls).await? {
                         return Ok(Some(end));
                     }
                 }
@@ -420,7 +416,7 @@ impl<'a> Turn<'a> {
         let text = match self.kind() {
             // The program parses the reply verbatim.
             ConversationKind::Reflection => readable(&reply, language),
-            _ => addresses::without_strange_links(readable(&reply, language), request, record.agreed_to(), language),
+            _ => self.checked_answer(&reply, request, record).await?,
         };
         self.finish(Some(Answered { step, model: reply.model, counted }), text).await?;
         Ok(AfterAsking::Ended(TurnOutcome::Over))
@@ -572,27 +568,4 @@ pub fn parents(history: &History, messages: &[MessageId], inputs: &TurnContext) 
     let files = inputs.loaded.nodes.iter().map(|id| Node::File(*id));
     let skills = inputs.nodes.iter().copied();
     messages.chain(history.last_turn.map(Node::Turn)).chain(files).chain(skills).collect()
-}
-
-fn next(steps: &[StepRow]) -> NextStep {
-    let next_seq = steps.last().map_or(0, |step| step.seq + 1);
-    let Some(position) = steps.iter().rposition(|step| step.kind == StepKind::Model) else {
-        return NextStep::AskModel { seq: next_seq };
-    };
-    let Some(last_model) = steps.get(position) else { return NextStep::AskModel { seq: next_seq } };
-    if !last_model.done {
-        return NextStep::AskModel { seq: last_model.seq };
-    }
-    let calls = record::calls_of(last_model);
-    if calls.is_empty() {
-        return NextStep::Finished;
-    }
-    for (offset, call) in calls.into_iter().enumerate() {
-        match steps.get(position + 1 + offset) {
-            Some(step) if step.done => {}
-            Some(step) => return NextStep::CallTool { seq: step.seq, call, begun: true },
-            None => return NextStep::CallTool { seq: next_seq, call, begun: false },
-        }
-    }
-    NextStep::AskModel { seq: next_seq }
 }

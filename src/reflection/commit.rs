@@ -14,7 +14,7 @@ use crate::model::json_answer::AnswerProblem;
 use crate::people::Role;
 use crate::store::{
     ActionKind, ActionState, Cause, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow,
-    SlotState, TextKind, Tx,
+    SlotState, SlotWish, TextKind, Tx,
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Text};
@@ -68,6 +68,25 @@ impl Reflector {
         Ok(SlotProgress::Over)
     }
 
+    /// Records that too little was said in that period, and tells whoever asked for it.
+    pub(super) async fn end_quietly(&self, slot: &SlotRow) -> anyhow::Result<SlotProgress> {
+        let (slot, now) = (slot.clone(), self.clock.now());
+        let address = self.journal.write("end a quiet slot", move |tx| {
+            tx.slots().end_slot(slot.id, SlotState::Quiet, "", now)?;
+            let Scope::Person(person) = slot.scope else { return Ok(None) };
+            let Some(address) = system_run::address_of(*tx, person)?.filter(|_| slot.wish == Some(SlotWish::Told))
+            else {
+                return Ok(None);
+            };
+            let words = wording::own(wording::schedule::quiet(&slot.period), slot.scope);
+            tx.outbox().post(&NewOutbox::notice(address, &words, now)).map(|_| Some(address))
+        });
+        if let Some(address) = address.await? {
+            self.engine.channels.posted(address);
+        }
+        Ok(SlotProgress::Over)
+    }
+
     /// Records that there is no reflection on that period, and notifies the owner of the reason.
     pub(super) async fn give_up(&self, slot: &SlotRow, reason: &str) -> anyhow::Result<SlotProgress> {
         let (slot, reason, now) = (slot.clone(), reason.to_owned(), self.clock.now());
@@ -82,9 +101,8 @@ impl Reflector {
 impl ValidReflection {
     /// Returns the address of the notice, if there is one.
     fn store(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
-        if tx.slots().slot(self.slot.id)?.is_none_or(|slot| slot.state != SlotState::Working) {
-            return Ok(None);
-        }
+        let slot = tx.slots().slot(self.slot.id)?.filter(|slot| slot.state == SlotState::Working);
+        let Some(slot) = slot else { return Ok(None) };
         if let Some(turn) = tx.turns().turn(self.turn)? {
             self.label.absorb(&turn.label);
         }
@@ -104,7 +122,8 @@ impl ValidReflection {
         tx.conversations().close_conversation(self.conversation, self.now)?;
         let Scope::Person(person) = self.slot.scope else { return Ok(None) };
         // The address where the person is reached now: the run may have begun long ago.
-        let address = system_run::address_of(*tx, person)?.filter(|_| of_owner && self.tell_owner);
+        let address = system_run::address_of(*tx, person)?
+            .filter(|_| of_owner && (self.tell_owner || slot.wish == Some(SlotWish::Told)));
         if let Some(address) = address {
             let notice = self.text(render::notice(&self.slot, &self.form));
             tx.outbox().post(&NewOutbox::about(Cause::reflection(reflection), address, &notice, self.now))?;

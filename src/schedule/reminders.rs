@@ -268,6 +268,7 @@ mod tests {
             turn: None,
             created_at: Timestamp(0),
             state: ReminderState::Waiting,
+            works: false,
         }
     }
 

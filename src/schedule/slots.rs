@@ -22,7 +22,7 @@ use super::{AFTER_TROUBLE, Schedule};
 use crate::id::{PersonId, SlotId};
 use crate::people::Role;
 use crate::reflection::{Job, SO_FAR, SlotProgress};
-use crate::store::{Db, NewSlot, SlotRow, SlotState, Tx};
+use crate::store::{Db, NewSlot, SlotRow, SlotState, SlotWish, Tx};
 use crate::time::task::guarded;
 use crate::time::{Cron, Period, Span, Timestamp};
 use crate::trust::Scope;
@@ -212,13 +212,14 @@ impl Schedule {
         job: Job,
         name: Option<&str>,
         again: bool,
+        wish: SlotWish,
     ) -> anyhow::Result<OnDemandResult> {
         if !self.reflection.enabled {
             return Ok(OnDemandResult::Off);
         }
         let (now, zone) = (self.clock.now(), self.zone);
         if job == Job::Daily && name.is_some_and(|name| name.eq_ignore_ascii_case(SO_FAR)) {
-            return self.ask_so_far(person, now).await;
+            return self.ask_so_far(person, wish, now).await;
         }
         let latest = Period::containing(job.span(), now, zone).previous();
         let Some(period) = name.map_or(Some(latest), |name| Period::named(job.span(), name)) else {
@@ -245,7 +246,7 @@ impl Schedule {
                     _ => last,
                 });
                 if let Some(last) = last {
-                    return again_or_not(tx, last, again, now);
+                    return wished(tx, again_or_not(tx, last, again, now)?, wish);
                 }
                 let Some(since) = since(*tx, person, job)? else { return Ok(OnDemandResult::TooEarly(name)) };
                 // Due as soon as it is over, and never too old, because it was requested.
@@ -254,20 +255,22 @@ impl Schedule {
                 let wanted: Vec<_> = plan.claims.into_iter().filter(|claim| claim.to <= ends).collect();
                 store(tx, scope, &wanted, now)?;
                 let row = tx.slots().newest_run(scope, job.as_str(), &name)?;
-                Ok(row.map_or(OnDemandResult::TooEarly(name.clone()), |row| OnDemandResult::Begun(row.id, name)))
+                let begun =
+                    row.map_or(OnDemandResult::TooEarly(name.clone()), |row| OnDemandResult::Begun(row.id, name));
+                wished(tx, begun, wish)
             })
             .await?;
         // Without a name, a day whose predecessor is done or unknown is looked at so far.
         let is_of_today = job == Job::Daily && name.is_none() && !again;
         if is_of_today && matches!(result, OnDemandResult::TooEarly(_) | OnDemandResult::Done(_)) {
-            return self.ask_so_far(person, now).await;
+            return self.ask_so_far(person, wish, now).await;
         }
         self.wake();
         Ok(result)
     }
 
     /// Requests a reflection on the current day up to now, even if there was one before.
-    async fn ask_so_far(&self, person: PersonId, now: Timestamp) -> anyhow::Result<OnDemandResult> {
+    async fn ask_so_far(&self, person: PersonId, wish: SlotWish, now: Timestamp) -> anyhow::Result<OnDemandResult> {
         let day = Period::containing(Span::Day, now, self.zone);
         let (from, name) = (day.begins(self.zone), day.to_string());
         let begun = self.journal.write("ask for a slot so far", move |tx| {
@@ -284,13 +287,14 @@ impl Schedule {
                 again: true,
                 at: now,
             };
-            match tx.slots().claim_slot(&new)? {
-                Some(id) => Ok(OnDemandResult::Begun(id, says::so_far(&name))),
+            let begun = match tx.slots().claim_slot(&new)? {
+                Some(id) => OnDemandResult::Begun(id, says::so_far(&name)),
                 None => {
                     let open = tx.slots().newest_run(scope, SO_FAR, &name)?;
-                    Ok(open.map_or(OnDemandResult::NoPeriod, |row| OnDemandResult::OnIt(row.id, says::so_far(&name))))
+                    open.map_or(OnDemandResult::NoPeriod, |row| OnDemandResult::OnIt(row.id, says::so_far(&name)))
                 }
-            }
+            };
+            wished(tx, begun, wish)
         });
         let begun = begun.await?;
         self.wake();
@@ -314,6 +318,14 @@ impl Schedule {
             () = crate::time::clock::real_sleep(patience) => self.journal.read(move |db| db.slots().slot(id)).await,
         }
     }
+}
+
+/// Marks the slot that somebody waits for.
+fn wished(tx: Tx<'_>, result: OnDemandResult, wish: SlotWish) -> anyhow::Result<OnDemandResult> {
+    if let OnDemandResult::Begun(slot, _) | OnDemandResult::OnIt(slot, _) = &result {
+        tx.slots().wish(*slot, wish)?;
+    }
+    Ok(result)
 }
 
 /// Returns the missed slot that covers that period.

@@ -261,6 +261,16 @@ impl FileVersions<'_> {
         self.db.first("SELECT label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id DESC LIMIT 1", [path, FOUND])
     }
 
+    /// Returns the label of the first version of each path of a scope, or of all, that ends in this
+    /// file name: of the words under which the name was chosen.
+    pub fn first_labels_of(&self, name: &str, scope: Scope) -> anyhow::Result<Vec<Label>> {
+        self.db.all(
+            "SELECT f.label FROM files f WHERE (f.path = ?1 OR substr(f.path, -length(?1) - 1) = '/' || ?1)
+             AND f.scope IN (?2, ?3) AND NOT EXISTS (SELECT 1 FROM files e WHERE e.path = f.path AND e.id < f.id)",
+            params![name, scope, Scope::Shared],
+        )
+    }
+
     /// Returns the labels of all versions ever written below a folder, except those without source
     /// and origin.
     pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {

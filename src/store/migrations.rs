@@ -32,6 +32,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: BASELINE, name: "baseline", sql: include_str!("../../migrations/V0035__baseline.sql") },
     Migration { number: 36, name: "argument_marks", sql: include_str!("../../migrations/V0036__argument_marks.sql") },
     Migration { number: 37, name: "known_versions", sql: include_str!("../../migrations/V0037__known_versions.sql") },
+    Migration { number: 38, name: "wishes", sql: include_str!("../../migrations/V0038__wishes.sql") },
 ];
 
 /// Version of a file.

@@ -2,20 +2,21 @@
 //!
 //! `open` → `yes`, `refused` or `expired`, once. An open question past its expiry counts as expired
 //! even before that is stored. The time runs from delivery, or from giving up on it: a question
-//! that was not shown does not expire. One question is about all calls of a reply from the first
-//! that needs a yes on; its outcome becomes their result. The row names the turn that the answer
-//! began, and the permission of a yes is read from it, so it survives a crash and covers no other
-//! turn.
+//! that was not shown does not expire. One question is about the calls of a reply that need a yes,
+//! and those that wait with them; its outcome becomes their result. The row names the turn that the
+//! answer began, and the permission of a yes is read from it, so it survives a crash and covers no
+//! other turn. [`PATIENCE`] of silence begins one, too; a question that waits longer stays open.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use anyhow::Context;
 use url::form_urlencoded::{self, byte_serialize};
 
-use crate::store::StepKind;
 use crate::store::handles::{Questions, QuestionsMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
+use crate::store::{StepKind, StepRow};
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
@@ -26,6 +27,9 @@ use crate::trust::{Labelled, Text};
 use crate::wording::gateway;
 use crate::wording::tool as says;
 
+/// Time of silence after which a turn goes on without an answer, counted from delivery.
+pub const PATIENCE: Duration = Duration::from_secs(10 * 60);
+
 /// Permission that a yes grants to one call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Covers {
@@ -33,6 +37,8 @@ pub enum Covers {
     Address(String),
     /// The call that was shown, once.
     Call,
+    /// The same, of a call that only its person notices.
+    OwnCall,
     /// A call of a tool of another program: the shown one once or, under a grant, each that one of
     /// these patterns covers.
     Tool {
@@ -81,7 +87,7 @@ fn names_in(list: &str) -> impl Iterator<Item = String> {
 
 impl Covers {
     /// Returns the stored form: `address:` with a digest, `tool:` with one pattern or two,
-    /// `destinations:` with a list, `call` or `nothing`.
+    /// `destinations:` with a list, `call`, `own-call` or `nothing`.
     pub fn encode(&self) -> String {
         match self {
             Self::Address(digest) => format!("address:{digest}"),
@@ -91,6 +97,7 @@ impl Covers {
                 format!("tool:{}{wider}", same.encode())
             }
             Self::Destinations(names) => format!("destinations:{}", listed(names)),
+            Self::OwnCall => "own-call".to_owned(),
             Self::Nothing => "nothing".to_owned(),
         }
     }
@@ -105,6 +112,7 @@ impl Covers {
             }
             Some(("destinations", names)) => Self::Destinations(names_in(names).collect()),
             None if stored == "call" => Self::Call,
+            None if stored == "own-call" => Self::OwnCall,
             _ => Self::Nothing,
         }
     }
@@ -166,6 +174,8 @@ pub struct QuestionRow {
     pub turn: TurnId,
     /// Person who may answer.
     pub person: PersonId,
+    /// Address to which it was sent.
+    pub address: AddressId,
     /// Withheld calls as JSON: a list, or a single one.
     pub calls: Text,
     /// Permission that a yes grants to each of them.
@@ -176,12 +186,19 @@ pub struct QuestionRow {
     pub state: QuestionState,
     /// Expiry time; `None` before delivery.
     pub expires_at: Option<Timestamp>,
+    /// Turn that went on without an answer.
+    pub resumed_by: Option<TurnId>,
 }
 
 impl QuestionRow {
     /// Returns true if a yes still counts.
     pub fn is_open(&self, now: Timestamp) -> bool {
         self.state == QuestionState::Open && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Returns true if all that a yes permits touches its person alone.
+    pub fn is_own(&self) -> bool {
+        self.covers.iter().all(|covers| matches!(covers, Covers::OwnCall | Covers::Nothing))
     }
 }
 
@@ -191,10 +208,16 @@ const ASKED: &str = "questions q LEFT JOIN messages m ON m.turn_id = q.turn_id A
 /// Expiry time of a question. The stored time assumes immediate delivery.
 const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_at - q.asked_at + o.ended_at END";
 
+/// Time at which something has to happen to an open question: the turn goes on, or it expires.
+fn due() -> String {
+    let patience = PATIENCE.as_millis();
+    format!("{EXPIRES} - iif(q.resumed_by IS NULL, max(q.expires_at - q.asked_at - {patience}, 0), 0)")
+}
+
 from_row! {
     QuestionRow {
-        id, stream: "stream_id", conversation: "conversation_id", turn: "turn_id", person: "person_id", digest, state,
-        expires_at: "expiry",
+        id, stream: "stream_id", conversation: "conversation_id", turn: "turn_id", person: "person_id",
+        address: "address_id", digest, state, expires_at: "expiry", resumed_by,
     }
     with |row| {
         calls: text(row, "call")?,
@@ -213,20 +236,39 @@ impl Questions<'_> {
         self.db.all(&selection("q.stream_id = ?1 AND q.state = 'open' ORDER BY q.id"), [stream])
     }
 
-    /// Returns the question whose answer began this turn.
+    /// Returns the open questions of a stream that something has to happen to, oldest first.
+    pub fn due_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<Vec<QuestionRow>> {
+        let which = format!("q.stream_id = ?1 AND q.state = 'open' AND {} <= ?2 ORDER BY q.id", due());
+        self.db.all(&selection(&which), params![stream, now])
+    }
+
+    /// Returns the question whose answer, or silence, began this turn.
     pub fn question_before(&self, turn: TurnId) -> anyhow::Result<Option<QuestionRow>> {
-        self.question_where("q.continued_by = ?1", turn)
+        self.question_where("q.continued_by = ?1 OR q.resumed_by = ?1", turn)
     }
 
-    /// Returns the number of decided questions of a conversation.
+    /// Returns how often the questions of a conversation changed what became of their calls.
     pub fn decided_in(&self, conversation: ConversationId) -> anyhow::Result<i64> {
-        self.db.one("SELECT count(*) FROM questions WHERE conversation_id = ?1 AND state <> 'open'", [conversation])
+        let sql = "SELECT coalesce(sum((state <> 'open') + (resumed_by IS NOT NULL)), 0) FROM questions
+             WHERE conversation_id = ?1";
+        self.db.one(sql, [conversation])
     }
 
-    /// Returns the first expiry time among the delivered open questions of a stream.
-    pub fn next_expiry(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
-        self.db
-            .one(&format!("SELECT min({EXPIRES}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'"), [stream])
+    /// Returns the first time at which something has to happen to an open question of a stream that
+    /// was delivered.
+    pub fn next_due(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
+        let sql = format!("SELECT min({}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'", due());
+        self.db.one(&sql, [stream])
+    }
+
+    /// Returns true if a question is the last that was delivered to an address, whole, by that time.
+    pub fn was_shown_last(&self, id: QuestionId, address: AddressId, by: Timestamp) -> anyhow::Result<bool> {
+        let sql = format!(
+            "SELECT EXISTS (SELECT 1 FROM {ASKED} WHERE q.id = ?1 AND o.state = 'sent' AND o.ended_at <= ?3
+                 AND NOT EXISTS (SELECT 1 FROM parts p WHERE p.outbox_id = o.id AND p.state <> 'sent')
+                 AND o.id = (SELECT max(id) FROM outbox WHERE address_id = ?2))"
+        );
+        self.db.one(&sql, params![id, address, by])
     }
 
     /// Returns the stream of the open question sent with that delivery.
@@ -251,8 +293,8 @@ impl Questions<'_> {
 
 fn selection(which: &str) -> String {
     format!(
-        "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
-             {EXPIRES} AS expiry FROM {ASKED} WHERE {which}"
+        "SELECT q.id, q.stream_id, q.conversation_id, q.turn_id, q.person_id, q.address_id, q.call, q.label, q.scope, q.covers, q.digest, q.state,
+             q.resumed_by, {EXPIRES} AS expiry FROM {ASKED} WHERE {which}"
     )
 }
 
@@ -279,21 +321,30 @@ impl QuestionsMut<'_> {
         by: Option<TurnId>,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        let decided = self.close("q.id = ?1", params![id], (state, by), now)?;
+        let decided = self.close("q.id = ?1", params![id], state, by, now)?;
         anyhow::ensure!(decided == 1, "Question {id} was decided twice");
         Ok(())
     }
 
-    /// Refuses the open questions of a stream; those past their expiry are expired instead.
-    pub fn refuse_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
-        self.expire_questions(stream, now)?;
-        self.close("q.stream_id = ?1", params![stream], (QuestionState::Refused, None), now).map(drop)
+    /// Refuses the open questions of a stream, and expires those past their expiry; one that a turn
+    /// went on from stays open if it is not to be ended.
+    pub fn refuse_questions(&self, stream: StreamId, resumed: Resumed, now: Timestamp) -> anyhow::Result<()> {
+        let over = format!("q.stream_id = ?1 AND {EXPIRES} <= ?2");
+        self.close(&over, params![stream, now], QuestionState::Expired, None, now)?;
+        let which = match resumed {
+            Resumed::Stay => "q.stream_id = ?1 AND q.resumed_by IS NULL",
+            Resumed::End => "q.stream_id = ?1",
+        };
+        self.close(which, params![stream], QuestionState::Refused, None, now).map(drop)
     }
 
-    /// Closes the expired questions of a stream.
-    pub fn expire_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
-        let which = format!("q.stream_id = ?1 AND {EXPIRES} <= ?2");
-        self.close(&which, params![stream, now], (QuestionState::Expired, None), now).map(drop)
+    /// Notes that this turn goes on without an answer to an open question, which may still come.
+    pub fn resume(&self, id: QuestionId, by: TurnId, now: Timestamp) -> anyhow::Result<()> {
+        let asked: Option<(TurnId, StepId)> =
+            self.db.first("SELECT turn_id, step_id FROM questions WHERE id = ?1 AND state = 'open'", [id])?;
+        let (turn, first) = asked.with_context(|| format!("Question {id} is not open"))?;
+        self.db.run("UPDATE questions SET resumed_by = ?2 WHERE id = ?1", params![id, by])?;
+        self.outcome(turn, first, &says::still_open(id), now)
     }
 
     /// Closes these open questions and stores the outcome as the result of their calls. Returns
@@ -302,7 +353,8 @@ impl QuestionsMut<'_> {
         &self,
         which: &str,
         of: impl rusqlite::Params,
-        (state, by): (QuestionState, Option<TurnId>),
+        state: QuestionState,
+        by: Option<TurnId>,
         now: Timestamp,
     ) -> anyhow::Result<usize> {
         let sql = format!("SELECT DISTINCT q.id, q.turn_id, q.step_id FROM {ASKED} WHERE q.state = 'open' AND {which}");
@@ -318,15 +370,30 @@ impl QuestionsMut<'_> {
                 "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1",
                 params![id, state, by, now],
             )?;
-            let turns = self.tx().turns();
-            for call in turns.steps(*turn)?.into_iter().filter(|step| step.kind == StepKind::Tool && step.id >= *first)
-            {
-                let (_, label, scope) = call.text.open();
-                turns.finish_step(call.id, &Labelled::new(Arc::from(outcome), label.clone(), scope), None, "", now)?;
-            }
+            self.outcome(*turn, *first, outcome, now)?;
         }
         Ok(open.len())
     }
+
+    /// Stores what became of the calls of a question, whose steps were the last that its turn began.
+    fn outcome(&self, turn: TurnId, first: StepId, outcome: &str, now: Timestamp) -> anyhow::Result<()> {
+        let turns = self.tx().turns();
+        let is_of_it = |step: &StepRow| step.kind == StepKind::Tool && step.id >= first;
+        for call in turns.steps(turn)?.into_iter().filter(is_of_it) {
+            let (_, label, scope) = call.text.open();
+            turns.finish_step(call.id, &Labelled::new(Arc::from(outcome), label.clone(), scope), None, "", now)?;
+        }
+        Ok(())
+    }
+}
+
+/// What happens to questions that a turn went on from without an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Resumed {
+    /// A late yes still counts.
+    Stay,
+    /// They are refused with the others.
+    End,
 }
 
 #[cfg(test)]

@@ -10,9 +10,10 @@ use crate::store::rows::{from_row, insert, stored_word, text};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{PersonId, ReminderId, TurnId};
+use crate::id::{PersonId, ReminderId, StreamId, TurnId};
 use crate::time::{Cron, Timestamp, Zone};
 use crate::trust::{Scope, Text};
+use crate::wish::plain_words;
 
 /// Kind of action when due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -97,6 +98,17 @@ pub struct ReminderRow {
     pub created_at: Timestamp,
     /// State.
     pub state: ReminderState,
+    /// True while the assistant works on the task.
+    pub works: bool,
+}
+
+/// A cancelled reminder or task.
+#[derive(Debug, Clone)]
+pub struct CancelledReminder {
+    /// The row as it was.
+    pub row: ReminderRow,
+    /// Stream of the run that was stopped with it.
+    pub stopped: Option<StreamId>,
 }
 
 impl ReminderRow {
@@ -130,7 +142,8 @@ impl ReminderRow {
 from_row! {
     ReminderRow from "reminders", "text, label, scope" {
         id, person: "person_id", kind, cron = "nullif(cron, '')", next_at, until: "until_at", turn: "turn_id",
-        created_at, state }
+        created_at, state, works = "(kind = 'task' AND EXISTS (SELECT 1 FROM slots s WHERE s.job = 'task:' || reminders.id
+             AND s.state IN ('claimed', 'working')))" }
     with |row| { text: text(row, "text")? }
 }
 
@@ -140,9 +153,16 @@ impl Reminders<'_> {
         self.db.row("WHERE id = ?1", [id])
     }
 
-    /// Returns a person's waiting reminders, next due first.
+    /// Returns a person's reminders and tasks that wait or work, those at work first, then the next
+    /// due.
     pub fn reminders_of(&self, person: PersonId) -> anyhow::Result<Vec<ReminderRow>> {
-        self.db.rows("WHERE person_id = ?1 AND state = 'waiting' ORDER BY next_at, id", [person])
+        self.db
+            .rows("WHERE person_id = ?1 AND (state = 'waiting' OR works) ORDER BY coalesce(next_at, 0), id", [person])
+    }
+
+    /// Returns a person's reminders and tasks that wait or work, and those that this turn set.
+    pub fn waiting_or_set_by(&self, person: PersonId, turn: TurnId) -> anyhow::Result<Vec<ReminderRow>> {
+        self.db.rows("WHERE person_id = ?1 AND (state = 'waiting' OR works OR turn_id = ?2)", params![person, turn])
     }
 
     /// Returns at most `limit` of them; those behind that place if it is given.
@@ -154,8 +174,8 @@ impl Reminders<'_> {
     ) -> anyhow::Result<Vec<ReminderRow>> {
         let (at, id) = place.unzip();
         self.db.rows(
-            "WHERE person_id = ?1 AND state = 'waiting' AND (?2 IS NULL OR (next_at, id) > (?2, ?3))
-             ORDER BY next_at, id LIMIT ?4",
+            "WHERE person_id = ?1 AND (state = 'waiting' OR works)
+             AND (?2 IS NULL OR (coalesce(next_at, 0), id) > (?2, ?3)) ORDER BY coalesce(next_at, 0), id LIMIT ?4",
             params![person, at, id, limit],
         )
     }
@@ -169,19 +189,45 @@ impl Reminders<'_> {
         )
     }
 
-    /// Returns a reminder with the same text and time already set by this turn.
+    /// Returns a reminder with the same text and time: one that this turn has set already, or one
+    /// that waits and differs in nothing but capitals and punctuation.
     pub fn same_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<Option<ReminderId>> {
         let (words, _, _) = new.text.open();
-        let same = params![new.person, new.kind, &**words, new.cron.unwrap_or_default(), new.turn, new.next_at];
-        self.db.first(
-            "SELECT id FROM reminders WHERE person_id = ?1 AND kind = ?2 AND text = ?3 AND cron = ?4 AND turn_id = ?5
-             AND state <> 'cancelled' AND (cron <> '' OR next_at = ?6)",
+        let same = params![new.person, new.kind, new.cron.unwrap_or_default(), new.next_at, new.until];
+        let known: Vec<ReminderRow> = self.db.rows(
+            "WHERE person_id = ?1 AND kind = ?2 AND cron = ?3 AND state <> 'cancelled' AND (cron <> '' OR next_at = ?4)
+             AND until_at IS ?5 ORDER BY id",
             same,
-        )
+        )?;
+        let is_same = |row: &ReminderRow| match row.turn == new.turn {
+            true => **row.text.open().0 == **words,
+            false => row.state == ReminderState::Waiting && plain_words(row.text.open().0) == plain_words(words),
+        };
+        Ok(known.iter().find(|row| is_same(row)).map(|row| row.id))
     }
 }
 
 impl RemindersMut<'_> {
+    /// Cancels a person's reminder or task, and stops its run: row, slot and turn end together.
+    /// `None` if there is none that waits, works or was cancelled before.
+    pub fn cancel(
+        &self,
+        id: ReminderId,
+        person: PersonId,
+        now: Timestamp,
+    ) -> anyhow::Result<Option<CancelledReminder>> {
+        let row = self.tx().reminders().reminder(id)?.filter(|row| row.person == person);
+        let Some(row) = row.filter(|row| row.works || row.state != ReminderState::Done) else { return Ok(None) };
+        self.db.run(
+            "UPDATE reminders SET state = 'cancelled', next_at = NULL, ended_at = coalesce(ended_at, ?2) WHERE id = ?1",
+            params![id, now],
+        )?;
+        let job = row.job();
+        let open = self.tx().slots().open_slots()?.into_iter().find(|slot| slot.job == job);
+        let stopped = open.map(|slot| self.tx().slots().stop_run(&slot, now)).transpose()?.flatten();
+        Ok(Some(CancelledReminder { row, stopped }))
+    }
+
     /// Stores a reminder or task.
     pub fn add_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<ReminderId> {
         let (words, label, scope) = new.text.open();

@@ -267,6 +267,7 @@ mod tests {
         words::<Role>("Role", "guest member owner");
         words::<SkillState>("SkillState", "live held broken gone");
         words::<SlotState>("SlotState", "claimed working done quiet missed failed");
+        words::<SlotWish>("SlotWish", "told waits");
         words::<StageOutcome>("StageOutcome", "passed waits none skipped refused");
         words::<StepKind>("StepKind", "model tool");
         words::<SummaryInputs>("SummaryInputs", "trusted full");

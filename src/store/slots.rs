@@ -8,7 +8,8 @@ use crate::store::rows::{from_row, insert, stored_word};
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr, VariantArray};
 
-use crate::id::{ConversationId, SlotId};
+use crate::id::{ConversationId, SlotId, StreamId};
+use crate::store::{MessageState, TurnState};
 use crate::time::Timestamp;
 use crate::trust::Scope;
 
@@ -30,7 +31,17 @@ pub enum SlotState {
     Failed,
 }
 
-stored_word!(SlotState, UnansweredReason);
+/// How a person who asked for a slot learns its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum SlotWish {
+    /// They are told in the chat.
+    Told,
+    /// They wait for it at the command line.
+    Waits,
+}
+
+stored_word!(SlotWish, SlotState, UnansweredReason);
 
 impl SlotState {
     /// Returns true if work remains.
@@ -129,12 +140,15 @@ pub struct SlotRow {
     pub claimed_at: Timestamp,
     /// End time.
     pub ended_at: Option<Timestamp>,
+    /// Set if a person asked for it.
+    pub wish: Option<SlotWish>,
 }
 
 from_row! {
     SlotRow from "slots" {
         id, job, scope, period, run, from: "from_at", to: "to_at", due_at, state,
         conversation: "conversation_id", tries, reason, claimed_at, ended_at, retry_at,
+        wish,
     }
 }
 
@@ -152,6 +166,11 @@ impl Slots<'_> {
     /// Returns the open slots, oldest first.
     pub fn open_slots(&self) -> anyhow::Result<Vec<SlotRow>> {
         self.db.rows("WHERE state IN ('claimed', 'working') ORDER BY id", [])
+    }
+
+    /// Returns the tasks of a scope that are at work.
+    pub fn open_tasks(&self, scope: Scope) -> anyhow::Result<Vec<SlotRow>> {
+        self.db.rows("WHERE scope = ?1 AND job LIKE 'task:%' AND state IN ('claimed', 'working') ORDER BY id", [scope])
     }
 
     /// Returns the slot of a job with the latest end of its period.
@@ -249,6 +268,30 @@ impl SlotsMut<'_> {
     /// Schedules another request after an unusable answer.
     pub fn slot_waits(&self, id: SlotId, until: Timestamp) -> anyhow::Result<()> {
         self.db.run("UPDATE slots SET retry_at = ?2 WHERE id = ?1 AND state = 'working'", params![id, until])
+    }
+
+    /// Records that a person asks for a slot.
+    pub fn wish(&self, id: SlotId, wish: SlotWish) -> anyhow::Result<()> {
+        self.db.run("UPDATE slots SET wish = ?2 WHERE id = ?1", params![id, wish])
+    }
+
+    /// Stops the run of an open slot: slot and turn end together, and no answer is sent. Returns
+    /// the stream in which it was.
+    pub fn stop_run(&self, slot: &SlotRow, now: Timestamp) -> anyhow::Result<Option<StreamId>> {
+        let (tx, reason) = (self.tx(), UnansweredReason::Stopped.as_str());
+        self.end_slot(slot.id, SlotState::Done, reason, now)?;
+        let Some(id) = slot.conversation else { return Ok(None) };
+        let Some(conversation) = tx.conversations().conversation(id)? else { return Ok(None) };
+        for request in tx.messages().queued(conversation.stream)? {
+            if request.conversation == Some(id) {
+                tx.messages().settle_message(request.id, MessageState::Closed, reason)?;
+            }
+        }
+        if let Some(open) = tx.turns().open_turn(conversation.stream)?.filter(|turn| turn.conversation == id) {
+            tx.messages().settle_turn(open.id, MessageState::Answered, reason)?;
+            tx.turns().end_turn(open.id, TurnState::Stopped, reason, now)?;
+        }
+        Ok(Some(conversation.stream))
     }
 
     /// Ends a slot. Returns false if it had ended.

@@ -21,6 +21,11 @@ const FILE_ENDINGS: &[&str] = &[
     "svg", "mp3", "mp4", "ogg", "wav", "log", "lock", "conf", "cfg", "ini", "bak", "tmp", "cpp", "java", "db",
 ];
 
+/// File endings that are top-level domains too, of those in use (IANA's list of top-level domains,
+/// November 2026): messengers link `notes.md` to a stranger's host.
+const LINKED_ENDINGS: &[&str] =
+    &["app", "bz", "cc", "md", "mk", "mov", "mp", "pl", "ps", "py", "rs", "sc", "sh", "so", "st", "tf", "vi", "zip"];
+
 /// Punctuation around an address that is not part of it. Closing brackets are handled separately.
 const AROUND: &[char] = &[
     '.', ',', ';', ':', '!', '?', '\'', '"', '*', '_', '~', '`', '|', '…', '’', '‘', '“', '”', '„', '«', '»', '、',
@@ -48,6 +53,30 @@ pub fn keys(text: &str) -> HashSet<String> {
     let pages: Vec<String> = keys.iter().filter_map(|key| Some(key.split_once('#')?.0.to_owned())).collect();
     keys.extend(pages);
     keys
+}
+
+/// Returns whether a word is a bare file name that a messenger would link: no scheme, host or path.
+pub fn is_linked_name(word: &str) -> bool {
+    let is_of_name = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    word.split_once('.').is_some_and(|(stem, ending)| {
+        !stem.is_empty() && stem.chars().all(is_of_name) && LINKED_ENDINGS.contains(&ending.to_lowercase().as_str())
+    })
+}
+
+/// Returns the places of bare file names that a messenger would link, each with the folders before
+/// it.
+pub fn linked_names(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for piece in pieces(text, WIDE) {
+        let Some(words) = text.get(piece.clone()) else { continue };
+        let name = trimmed(words);
+        let at = piece.start + words.find(name).unwrap_or_default();
+        let (folders, file) = name.rsplit_once('/').unwrap_or(("", name));
+        if is_linked_name(file) && !folders.contains(['.', ':', '@', '?', '#']) {
+            found.push(at..at + name.len());
+        }
+    }
+    found
 }
 
 /// Normalises an address for exact comparison: removes its scheme, the final dot of a full host
@@ -101,14 +130,14 @@ pub fn loose(key: &str) -> String {
     plain
 }
 
-/// Returns the Markdown text with every address broken up whose [`key`] `is_known` does not know,
-/// so that it is not a link. `None` if there are none.
+/// Returns the Markdown text with every address broken up that `is_known` does not know, so that it
+/// is not a link. `None` if there are none.
 pub fn defang(text: &str, is_known: &dyn Fn(&str) -> bool) -> Option<String> {
     let seen = without_unseen(text);
     let strange = |version: &str, marks: &[char]| -> Vec<Range<usize>> {
         let mut pieces: Vec<Range<usize>> = candidates(version, marks)
             .into_iter()
-            .filter(|(_, candidate)| !is_known(&key(candidate)))
+            .filter(|(_, candidate)| !is_known(candidate))
             .map(|(piece, _)| piece)
             .collect();
         pieces.dedup();
@@ -360,6 +389,18 @@ mod tests {
     }
 
     #[test]
+    fn bare_file_names_are_no_addresses_with_a_scheme_a_host_or_a_path_behind() {
+        for (text, names) in [
+            ("It is in **glossary.md**, see plans/move_2.MD.", &["glossary.md", "plans/move_2.MD"][..]),
+            ("(run.sh) and `a.py`", &["run.sh", "a.py"]),
+            ("https://a.md b.md/x c@d.md e.f.md g.md?x=1 h.md:80 i.txt j.example evil.example/k.md //l.md/", &[]),
+        ] {
+            let found: Vec<&str> = linked_names(text).into_iter().filter_map(|place| text.get(place)).collect();
+            assert_eq!(found, names, "{text}");
+        }
+    }
+
+    #[test]
     fn an_unknown_address_is_printed_broken_and_the_rest_stays() {
         for (text, printed) in [
             ("See https://evil.example/a.b?d=1, now.", "See https[:]//evil[.]example/a[.]b?d=1, now."),
@@ -415,7 +456,7 @@ mod tests {
             "[news](https://good.example/a?b=c_d#e) and (http://GOOD.example/x_(y)).",
             "**http://z.example/1/**, q.example",
         ] {
-            assert_eq!(defang(text, &|key| known.contains(key)), None, "{text}");
+            assert_eq!(defang(text, &|address| known.contains(&key(address))), None, "{text}");
         }
         for text in [
             "https://good.example/a?b=c_d&e=4711",
@@ -427,7 +468,7 @@ mod tests {
             "https://z.example/1\\4711",
             "z.example/1“4711",
         ] {
-            assert!(defang(text, &|key| known.contains(key)).is_some(), "{text}");
+            assert!(defang(text, &|address| known.contains(&key(address))).is_some(), "{text}");
         }
     }
 

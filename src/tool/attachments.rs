@@ -45,6 +45,7 @@ impl Tool for SendFile {
             egress: Egress::Inside,
             // The same file of one turn is one row.
             repeatable: true,
+            replaces: false,
         }
     }
 
@@ -93,6 +94,7 @@ impl Tool for React {
             egress: Egress::Inside,
             // A turn has one reaction, and the newest counts.
             repeatable: true,
+            replaces: false,
         }
     }
 

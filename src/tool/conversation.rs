@@ -155,6 +155,7 @@ impl Tool for ReadReflection {
             effects: Effects::READS_PERSONAL,
             egress: Egress::Inside,
             repeatable: true,
+            replaces: false,
         }
     }
 

@@ -134,6 +134,7 @@ impl Tool for WriteFile {
             egress: Egress::Inside,
             // Writing the same content twice is one change.
             repeatable: true,
+            replaces: true,
         }
     }
 
@@ -227,6 +228,7 @@ impl Tool for EditFile {
             egress: Egress::Inside,
             // The second time the passage is no longer there, and the model could not tell why.
             repeatable: false,
+            replaces: true,
         }
     }
 

@@ -39,6 +39,7 @@ impl Tool for HeartbeatDone {
             effects: Effects::WRITES.and(Effects::READS_PERSONAL),
             egress: Egress::Later,
             repeatable: true,
+            replaces: true,
         }
     }
 

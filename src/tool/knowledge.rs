@@ -47,6 +47,7 @@ impl Tool for Remember {
             egress: Egress::Inside,
             // Storing the same note twice results in one note.
             repeatable: true,
+            replaces: true,
         }
     }
 
@@ -72,12 +73,19 @@ impl Tool for MemorySave {
             egress: Egress::Inside,
             // The same line is not added twice.
             repeatable: true,
+            replaces: false,
         }
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let words = call.text("content");
-        let origin = self.0.origin(call, "save").await?;
+        let mut origin = self.0.origin(call, "save").await?;
+        let mut words = call.text("content");
+        // As it was typed.
+        if let Some(wish) = call.wished_note(words) {
+            origin.label = wish.words.label().clone();
+            origin.from = vec![Node::Message(wish.message)];
+            words = wish.words.open().0;
+        }
         let stored = self.0.workspace.files().save_today(&origin, words).await;
         self.0.answer(call, stored, words).await
     }
@@ -111,6 +119,7 @@ impl Tool for MemorySection {
             egress: Egress::Inside,
             // The same text is not appended twice.
             repeatable: true,
+            replaces: true,
         }
     }
 

@@ -7,12 +7,15 @@
 //! keeps the label of the call for good: a list cannot be used to launder text. Results name the
 //! entry, with its words unless these came from outside.
 
+mod spec;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use self::spec::{RecurrenceEnd, ScheduleSpec, until};
 use super::question_text::{QuestionText, lines};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::{PersonId, ReminderId};
@@ -20,8 +23,9 @@ use crate::model::ToolSpec;
 use crate::store::{Journal, NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
 use crate::text::{one_line, shorten};
 use crate::time::clock::WakeupSender;
-use crate::time::{Clock, Cron, Shift, TimeExpressionError, Timestamp, When, Zone};
+use crate::time::{Clock, Cron, TimeExpressionError, Timestamp, When, Zone};
 use crate::trust::{Labelled, Scope, Text};
+use crate::wish::{TypedWish, spoken_time};
 use crate::wording::Language;
 use crate::wording::reminder as says;
 
@@ -51,7 +55,7 @@ pub fn tools(store: &ScheduleStore) -> Vec<Arc<dyn Tool>> {
 
 /// Declares a tool that changes the list. A repeated call finds its own entry as it left it.
 fn changing(spec: ToolSpec) -> ToolDeclaration {
-    ToolDeclaration { spec, effects: Effects::SCHEDULES, egress: Egress::Later, repeatable: true }
+    ToolDeclaration { spec, effects: Effects::SCHEDULES, egress: Egress::Later, repeatable: true, replaces: true }
 }
 
 /// `remind`: tells a person something at a later time, in their own words and without asking a
@@ -76,7 +80,8 @@ impl Tool for Remind {
             "text": { "type": "string" },
             "until": { "type": "string" }
         });
-        changing(argument::spec("remind", says::REMIND, properties, &["when", "text"]))
+        let spec = argument::spec("remind", says::REMIND, properties, &["when", "text"]);
+        ToolDeclaration { egress: Egress::ToPerson, replaces: false, ..changing(spec) }
     }
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
@@ -90,6 +95,16 @@ impl Tool for Remind {
         }
     }
 
+    async fn wish<'a>(&self, call: &AuthorizableCall<'a>) -> Result<Option<&'a TypedWish>, ToolError> {
+        let (words, plan, zone) = self.read(call).await?;
+        let said_at = self.0.said_at(call).await?;
+        let is_same = |wish: &&TypedWish| {
+            let when = wish.when.as_deref().and_then(|when| self.0.plan(when, said_at, zone).ok());
+            wish.has_words(&words) && when.is_some_and(|typed| plan.is_as(&typed, said_at, zone))
+        };
+        Ok(call.wishes.iter().find(is_same))
+    }
+
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
         let (words, plan, zone) = self.read(call).await?;
         let (when, language) = (plan.in_question(self.0.clock.now(), zone, call.language), call.language);
@@ -98,7 +113,13 @@ impl Tool for Remind {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (words, plan, zone) = self.read(call).await?;
-        self.0.add_entry(call, ReminderKind::Reminder, words, plan, zone).await
+        let typed = if call.label.is_of_third_party() { self.wish(call).await? } else { None };
+        let text = match typed {
+            // As it was typed, at the time that was typed.
+            Some(wish) => wish.words.clone(),
+            None => Labelled::new(Arc::from(words), call.label.clone(), call.scope),
+        };
+        self.0.add_entry(call, ReminderKind::Reminder, text, plan, zone).await
     }
 }
 
@@ -122,7 +143,8 @@ impl Tool for ScheduleTask {
             "task": { "type": "string", "description": says::SCHEDULE_TASK },
             "until": { "type": "string" }
         });
-        changing(argument::spec("schedule", says::SCHEDULE, properties, &["cron", "task"]))
+        let spec = argument::spec("schedule", says::SCHEDULE, properties, &["cron", "task"]);
+        ToolDeclaration { replaces: false, ..changing(spec) }
     }
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
@@ -139,7 +161,8 @@ impl Tool for ScheduleTask {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let zone = call.zone(&self.0.journal, self.0.home).await?;
         let (task, plan) = self.read(call.arguments, self.0.said_at(call).await?, zone)?;
-        self.0.add_entry(call, ReminderKind::Task, task, plan, zone).await
+        let text = Labelled::new(Arc::from(task), call.label.clone(), call.scope);
+        self.0.add_entry(call, ReminderKind::Task, text, plan, zone).await
     }
 }
 
@@ -160,7 +183,8 @@ impl Tool for ListScheduled {
         let line = |row: &ReminderRow| {
             let (words, label, _) = row.text.open();
             let sources = if label.is_trusted() { String::new() } else { label.encode() };
-            let when = ScheduleSpec::of(row).in_words(now, zone);
+            let when = if row.next_at.is_some() { ScheduleSpec::of(row).in_words(now, zone) } else { String::new() };
+            let when = if row.works { says::works(Language::ENGLISH, &when) } else { when };
             says::line(row.id, row.kind.as_str(), &when, &sources, &shorten(&one_line(words), SHOWN))
         };
         let lines: Vec<String> = rows.iter().map(line).collect();
@@ -296,7 +320,7 @@ impl Tool for CancelScheduled {
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
         let (row, zone) = self.0.entry(call).await?;
-        if row.state != ReminderState::Waiting {
+        if row.state != ReminderState::Waiting && !row.works {
             return Err(ToolError::Arguments(says::none_such(row.id)));
         }
         let (words, label, _) = row.text.open();
@@ -307,17 +331,10 @@ impl Tool for CancelScheduled {
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (id, owner, now) = (id(call.arguments)?, owner(call)?, self.0.clock.now());
-        let cancel = self.0.journal.write("cancel a reminder", move |tx| match tx.reminders().reminder(id)? {
-            Some(row) if row.person == owner => {
-                // An interrupted call may have cancelled it already.
-                let was = row.state == ReminderState::Cancelled;
-                let is_over = was || tx.reminders().end_reminder(id, ReminderState::Cancelled, now)?;
-                Ok(is_over.then_some(row))
-            }
-            _ => Ok(None),
-        });
+        let cancel = self.0.journal.write("cancel a reminder", move |tx| tx.reminders().cancel(id, owner, now));
         let zone = call.zone(&self.0.journal, self.0.home).await?;
-        let row = cancel.await.map_err(store_error)?.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
+        let cancelled = cancel.await.map_err(store_error)?.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
+        let row = cancelled.row;
         let when = row.next_at.map(|_| ScheduleSpec::of(&row).in_words(now, zone)).unwrap_or_default();
         Ok(call.own_words(says::cancelled(row.kind.as_str(), id, &shown_words(&row.text), &when)))
     }
@@ -335,43 +352,6 @@ fn id(arguments: &Value) -> Result<ReminderId, ToolError> {
     id.map(ReminderId).ok_or_else(|| ToolError::Arguments(says::WHICH.to_owned()))
 }
 
-/// Argument `until`.
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum RecurrenceEnd {
-    /// Not given.
-    Unchanged,
-    /// Recurs without an end.
-    Never,
-    /// Does not recur after that moment.
-    At(Timestamp),
-}
-
-/// Reads `until`, said at that time. A day is included.
-fn until(arguments: &Value, said_at: Timestamp, zone: Zone) -> Result<RecurrenceEnd, ToolError> {
-    let text = argument::text(arguments, "until").trim().to_lowercase();
-    if text.is_empty() {
-        return Ok(RecurrenceEnd::Unchanged);
-    }
-    if ["never", "none", "forever"].contains(&text.as_str()) {
-        return Ok(RecurrenceEnd::Never);
-    }
-    let end_of = |text: &str| {
-        let range = zone.parse_local(text)?;
-        Some(if range.since == range.until { range.until } else { range.until.minus(Duration::from_millis(1)) })
-    };
-    let end = match (end_of(&text), When::parse(&text, said_at, zone)) {
-        (Some(end), _) => Some(end),
-        (None, Ok(when)) if when.is_bare_day => end_of(&zone.day(when.at)),
-        (None, Ok(when)) => Some(when.at),
-        (None, Err(_)) => None,
-    };
-    match end {
-        Some(end) if end > said_at => Ok(RecurrenceEnd::At(end)),
-        Some(_) => Err(ToolError::Arguments(says::UNTIL_PAST.to_owned())),
-        None => Err(ToolError::Arguments(says::UNTIL_FORM.to_owned())),
-    }
-}
-
 /// Lists of all people.
 #[derive(Clone)]
 pub struct ScheduleStore {
@@ -380,112 +360,6 @@ pub struct ScheduleStore {
     /// Zone of everybody who has none of their own.
     home: Zone,
     wakeup: WakeupSender,
-}
-
-/// Times of a reminder or task.
-#[derive(Debug, Clone, PartialEq)]
-struct ScheduleSpec {
-    /// First time.
-    next_at: Timestamp,
-    /// Recurrence; none for a single one.
-    cron: Option<Cron>,
-    /// Last moment of a recurrence.
-    until: Option<Timestamp>,
-    /// Adjustment of a single time for clock changes.
-    shift: Shift,
-    /// True if a day was named without a clock time.
-    is_bare_day: bool,
-}
-
-impl ScheduleSpec {
-    fn once(when: When) -> Self {
-        Self { next_at: when.at, cron: None, until: None, shift: when.shift, is_bare_day: when.is_bare_day }
-    }
-
-    fn again(cron: Cron, now: Timestamp, zone: Zone) -> Result<Self, ToolError> {
-        let never = || ToolError::Arguments(says::not_cron(&crate::time::CronError::Never.to_string()));
-        let next_at = cron.next_after(now, zone).ok_or_else(never)?;
-        Ok(Self { next_at, cron: Some(cron), until: None, shift: Shift::None, is_bare_day: false })
-    }
-
-    /// Returns the plan of a stored entry.
-    fn of(row: &ReminderRow) -> Self {
-        Self {
-            next_at: row.next_at.unwrap_or(Timestamp(0)),
-            cron: row.recurrence(),
-            until: row.until,
-            shift: Shift::None,
-            is_bare_day: false,
-        }
-    }
-
-    /// Returns the same recurrence without its end, from its first time after `now` on.
-    fn resumed(self, now: Timestamp, zone: Zone) -> Self {
-        let next_at = self.cron.as_ref().and_then(|cron| cron.next_after(now, zone)).unwrap_or(self.next_at);
-        Self { next_at, until: None, ..self }
-    }
-
-    /// Sets the end of the recurrence.
-    fn lasting(self, end: RecurrenceEnd, now: Timestamp, zone: Zone) -> Result<Self, ToolError> {
-        let until = match end {
-            RecurrenceEnd::Unchanged | RecurrenceEnd::Never => return Ok(self),
-            RecurrenceEnd::At(until) => until,
-        };
-        let Some(cron) = &self.cron else { return Err(ToolError::Arguments(says::UNTIL_ONCE.to_owned())) };
-        match cron.next_after(now, zone) {
-            Some(first) if first > until => Err(ToolError::Arguments(says::ends_before(&zone.show(first)))),
-            _ => Ok(Self { until: Some(until), ..self }),
-        }
-    }
-
-    fn next_times(&self, cron: &Cron, now: Timestamp, zone: Zone) -> String {
-        let times = cron.next_times(now, zone, NEXT_TIMES).into_iter();
-        let times = times.filter(|at| self.until.is_none_or(|until| *at <= until));
-        times.map(|at| zone.show_short(at)).collect::<Vec<_>>().join(", ")
-    }
-
-    fn in_words(&self, now: Timestamp, zone: Zone) -> String {
-        match &self.cron {
-            Some(cron) => {
-                let until = self.until.map(|until| zone.show_end(until));
-                says::again(cron.as_str(), until.as_deref(), zone.name(), &self.next_times(cron, now, zone))
-            }
-            None => zone.show(self.next_at),
-        }
-    }
-
-    /// Returns the times of an entry that is to be made, for a question.
-    fn in_question(&self, now: Timestamp, zone: Zone, language: Language) -> String {
-        match &self.cron {
-            Some(cron) => {
-                let until = self.until.map(|until| zone.show_end(until));
-                says::again_and_again(language, cron.as_str(), until.as_deref(), &self.next_times(cron, now, zone))
-            }
-            None => says::on_day(language, &language.day_and_time(zone, self.next_at)),
-        }
-    }
-
-    /// Returns the times of an entry that exists, for a question.
-    fn of_question(&self, now: Timestamp, zone: Zone, language: Language) -> String {
-        match &self.cron {
-            Some(_) => says::that_comes(language, &self.in_question(now, zone, language)),
-            None => says::of_day(language, &language.day_and_time(zone, self.next_at)),
-        }
-    }
-
-    fn in_words_long(&self, now: Timestamp, zone: Zone) -> String {
-        if self.cron.is_some() { self.in_words(now, zone) } else { zone.show_long(self.next_at) }
-    }
-
-    /// Returns what the person has to be told about the time.
-    fn note(&self) -> &'static str {
-        match self.shift {
-            Shift::Skipped => says::SKIPPED,
-            Shift::Twice => says::TWICE,
-            Shift::None if self.is_bare_day => says::BARE_DAY,
-            Shift::None => "",
-        }
-    }
 }
 
 impl ScheduleStore {
@@ -521,9 +395,10 @@ impl ScheduleStore {
     fn plan(&self, when: &str, said_at: Timestamp, zone: Zone) -> Result<ScheduleSpec, ToolError> {
         let refused = match When::parse(when, said_at, zone) {
             Ok(when) => return Ok(ScheduleSpec::once(when)),
-            Err(TimeExpressionError::Form) => match self.cron(when) {
-                Err(_) if Cron::parse(when).is_err() => says::WHEN_FORM.to_owned(),
-                cron => return ScheduleSpec::again(cron?, self.clock.now(), zone),
+            Err(TimeExpressionError::Form) => match (self.cron(when), spoken_time(when, zone.wall_clock(said_at))) {
+                (Err(_), Some(meaning)) if Cron::parse(when).is_err() => return self.plan(&meaning, said_at, zone),
+                (Err(_), None) if Cron::parse(when).is_err() => says::WHEN_FORM.to_owned(),
+                (cron, _) => return ScheduleSpec::again(cron?, self.clock.now(), zone),
             },
             Err(TimeExpressionError::Past) => says::when_past(&zone.show_long(self.clock.now())),
             Err(TimeExpressionError::Far) => says::WHEN_FAR.to_owned(),
@@ -546,13 +421,12 @@ impl ScheduleStore {
         &self,
         call: &AuthorizableCall<'_>,
         kind: ReminderKind,
-        words: String,
+        text: Text,
         plan: ScheduleSpec,
         zone: Zone,
     ) -> Result<Output, ToolError> {
         let (person, turn, now) = (owner(call)?, Some(call.turn), self.clock.now());
-        let shown = shorten(&one_line(&words), SHOWN);
-        let text = Labelled::new(Arc::from(words), call.label.clone(), call.scope);
+        let shown = shorten(&one_line(text.open().0), SHOWN);
         let (cron, next_at, until) = (plan.cron.clone(), plan.next_at, plan.until);
         let stored = self.journal.write("keep a reminder", move |tx| {
             let cron = cron.as_ref().map(Cron::as_str);

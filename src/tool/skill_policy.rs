@@ -111,7 +111,7 @@ impl SkillPolicy {
             return unnamed;
         }
         match egress {
-            Egress::Inside | Egress::Later => {}
+            Egress::Inside | Egress::Later | Egress::ToPerson => {}
             Egress::Address(name) => {
                 let url = parse(argument::text(arguments, name)).ok();
                 unnamed.extend(url.map(|url| destination(&host_name(&url))).filter(|host| !self.knows(host)));

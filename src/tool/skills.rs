@@ -134,6 +134,7 @@ impl Tool for SubmitSkill {
             egress: Egress::Inside,
             // A repeated call finds the waiting proposal.
             repeatable: true,
+            replaces: false,
         }
     }
 

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::json;
 
+use super::skill_policy::SkillPolicy;
 use super::*;
-use crate::trust::Source;
+use crate::id::{ConversationId, MessageId, TurnId};
+use crate::trust::{Scope, Source};
 use crate::wording::Language;
 
 /// A tool that only declares its destination.
@@ -16,7 +18,7 @@ struct Sends(Egress);
 impl Tool for Sends {
     fn declaration(&self) -> ToolDeclaration {
         let spec = ToolSpec { name: "send".to_owned(), description: String::new(), schema: json!({}) };
-        ToolDeclaration { spec, effects: Effects::LEAVES, egress: self.0.clone(), repeatable: false }
+        ToolDeclaration { spec, effects: Effects::LEAVES, egress: self.0.clone(), repeatable: false, replaces: false }
     }
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
@@ -49,6 +51,7 @@ fn way(reach: Egress, arguments: &str, label: &Label, granted: Option<&Covers>) 
     let typed = web::addresses_in("see http://typed.example/a and https://secure.example/a");
     let linked = [web::parse("http://one.example/linked?a=b").unwrap()];
     let call = AuthorizableCall {
+        wishes: &[],
         arguments: &Value::Null,
         scope,
         conversation: ConversationId(1),

@@ -153,6 +153,7 @@ impl Tool for WebFetch {
             effects: Effects::FETCHES,
             egress: Egress::Address("url"),
             repeatable: true,
+            replaces: false,
         }
     }
 

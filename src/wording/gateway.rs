@@ -47,6 +47,8 @@ pub const ALLOWED: Sentence = Sentence("decision-allowed");
 pub const NOT_ALLOWED: Sentence = Sentence("decision-not-allowed");
 /// The same: no decision came in time.
 pub const EXPIRED: Sentence = Sentence("decision-expired");
+/// A question that nobody answered before the conversation ended.
+pub const UNANSWERED: Sentence = Sentence("question-unanswered");
 /// Decision shown in place of the buttons of a question about a memory: kept.
 pub const KEPT: Sentence = Sentence("decision-kept");
 /// The same: refused, or not possible any more.

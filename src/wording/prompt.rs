@@ -97,6 +97,13 @@ pub fn they_declined(when: &str) -> ProgramText {
         "[{when}]\n{THEY_SAID}no. Answer now what they asked, without what was not made, and do not ask for it again.)"
     ))
 }
+/// Placeholder for the message of a person who has not answered a question.
+pub fn they_were_silent(when: &str) -> ProgramText {
+    ProgramText::message(format!(
+        "[{when}]\n{THEY_SAID}nothing so far. Answer now what they asked, without what was not made, and say what was not \
+         done.)"
+    ))
+}
 /// Note that the limit of tool calls is reached.
 pub const NO_MORE_TOOLS: &str =
     "(The limit of tool calls for this turn is reached. Answer now with what you have, and say what is missing.)";

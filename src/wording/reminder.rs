@@ -8,6 +8,7 @@ use super::recurrence::recurrence;
 use super::review::Surface;
 use super::{ProgramText, span};
 use crate::id::ReminderId;
+use crate::text::escape_markdown;
 
 /// Description of `remind`.
 pub const REMIND: &str = "Send them a text later; tell them the resulting time.";
@@ -223,9 +224,11 @@ pub fn told(language: Language, words: &str, sources: &str, late: &str) -> Strin
     if sources.is_empty() {
         return format!("{}{late}", say!(language, "reminder", words = words));
     }
-    // Quotes each line, so that untrusted text cannot pass for program text.
+    // A locked screen shows the beginning. Each line is quoted, so that untrusted text cannot pass
+    // for program text.
     let quoted: Vec<String> = words.lines().map(|line| format!("> {line}")).collect();
-    format!("{}\n\n{}{late}", say!(language, "reminder-from-outside", sources = sources), quoted.join("\n"))
+    let remark = say!(language, "reminder-from-outside", sources = sources);
+    format!("{}\n\n_({remark})_{late}", quoted.join("\n"))
 }
 
 /// Note that a reminder is late. `more` is the number of further missed times.
@@ -289,6 +292,17 @@ pub fn recurring(language: Language, times: &str, until: Option<&str>) -> String
         Some(until) => say!(language, "reminder-times-until", times = times, until = until),
         None => say!(language, "reminder-times", times = times),
     }
+}
+
+/// Line under an answer: a reminder that the person asked for was not set.
+pub fn not_set(language: Language, words: &str) -> String {
+    say!(language, "reminder-not-set", words = escape_markdown(words))
+}
+
+/// Times of a task at which the assistant works right now; blank if it does not come again.
+pub fn works(language: Language, times: &str) -> String {
+    let now = say!(language, "reminder-works");
+    if times.is_empty() { now } else { format!("{now}; {times}") }
 }
 
 /// Reply: a reminder or task is cancelled. `time` is blank if it was over.

@@ -37,9 +37,9 @@ pub fn done(period: &str) -> String {
     format!("The reflection on {period} is done: `compline reflections list` shows it.")
 }
 
-/// Reply: too few messages for a reflection.
-pub fn quiet(period: &str) -> String {
-    format!("{period} had too few messages for a reflection, so no model was asked.")
+/// There is nothing to reflect on.
+pub fn quiet(period: &str) -> ProgramText {
+    ProgramText::message(format!("Nothing was said in {period}, so there is nothing to look back on."))
 }
 
 /// Reply: the reflection continues in the background.

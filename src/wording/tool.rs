@@ -155,22 +155,49 @@ pub fn asked_first(question: QuestionId) -> String {
 pub const SAID_YES: &str = "They said yes: the call is repeated below and made there.";
 /// Result of a call after the person said no.
 pub const SAID_NO: &str = "They said no, so this was not made. What they asked still waits for your answer.";
-/// Result of a call after the person gave no answer.
-pub const SAID_NOTHING: &str = "Not made: they were asked, and did not answer in time.";
+/// Result of a call that the person has not answered yet.
+pub fn still_open(question: QuestionId) -> String {
+    format!(
+        "They were asked and have not answered yet, so this was not made. Say in one line what was not done, and that \
+         `/yes {question}` or its button still does it within a day; what else they asked still waits for your answer."
+    )
+}
 
-/// Question for consent to one call or several, each in its own words.
-pub fn may_i(language: Language, question: QuestionId, calls: &[String], label: &Label, minutes: u64) -> String {
-    let (why, way_out, id) = (reason(language, label), way_out(language, label), question.to_string());
+/// Result of a call that a turn wanted a question for, after one that was not answered.
+pub const NOT_ASKED_AGAIN: &str = "Not made: they have not answered the last question, and are not asked again before \
+    they write. Say what was not done.";
+
+/// Result of a call after the person gave no answer.
+pub const SAID_NOTHING: &str = "They were asked and did not answer in time, so this was not made. Say in one line what was \
+    not done and that it can be asked for again; what else they asked still waits for your answer.";
+
+/// How a person agrees to this number of calls.
+pub fn agree(language: Language, question: QuestionId, calls: usize, minutes: u64) -> String {
+    let id = question.to_string();
     match calls {
-        [call] => {
-            let agree = say!(language, "may-i-agree", question = id, minutes = minutes);
-            format!("{call}\n\n{why} {agree}{way_out}")
-        }
+        1 => say!(language, "may-i-agree", question = id, minutes = minutes),
+        _ => say!(language, "may-i-agree-to-all", question = id, minutes = minutes),
+    }
+}
+
+/// The same, of calls that touch only that person.
+pub fn agree_own(language: Language, question: QuestionId, calls: usize) -> String {
+    let id = question.to_string();
+    match calls {
+        1 => say!(language, "may-i-agree-own", question = id),
+        _ => say!(language, "may-i-agree-to-all-own", question = id),
+    }
+}
+
+/// Question for consent to one call or several, each in its own words; `agree` says how.
+pub fn may_i(language: Language, calls: &[String], label: &Label, agree: &str) -> String {
+    let (why, way_out) = (reason(language, label), way_out(language, label));
+    match calls {
+        [call] => format!("{call}\n\n{why} {agree}{way_out}"),
         calls => {
             let list: Vec<String> =
                 calls.iter().zip(1..).map(|(call, number): (_, usize)| format!("**{number}.** {call}")).collect();
             let (head, list) = (say!(language, "may-i", count = calls.len()), list.join("\n\n"));
-            let agree = say!(language, "may-i-agree-to-all", question = id, minutes = minutes);
             format!("{head}\n\n{list}\n\n{why} {agree}{way_out}")
         }
     }

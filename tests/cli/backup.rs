@@ -49,7 +49,10 @@ fn made_older(home: &Home) {
         ALTER TABLE outside_tools DROP COLUMN marks;
         ALTER TABLE skills DROP COLUMN known_id;
         ALTER TABLE skills DROP COLUMN told_at;
-        ALTER TABLE skills DROP COLUMN known_to";
+        ALTER TABLE skills DROP COLUMN known_to;
+        DROP INDEX questions_resumed;
+        ALTER TABLE questions DROP COLUMN resumed_by;
+        ALTER TABLE slots DROP COLUMN wish";
     db.execute_batch(form).unwrap();
 }
 

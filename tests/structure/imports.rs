@@ -31,7 +31,9 @@ struct Row {
 /// The table, in reading order from the ground up.
 const TABLE: &[Row] = &[
     Row {
-        modules: &["fuzz", "id", "trust", "time", "people", "message", "text", "markdown", "tls", "http", "wording"],
+        modules: &[
+            "fuzz", "id", "trust", "time", "people", "message", "text", "wish", "markdown", "tls", "http", "wording",
+        ],
         among: Among::InTurn,
         except: &[],
     },

@@ -176,6 +176,9 @@ const RULES: &[Rule] = &[
             ("src/memory.rs", "what a prompt contains is compared with hits of the same person, and goes nowhere"),
             ("src/engine/auto_recall.rs", "puts trusted memories in a block under the join of their labels"),
             ("src/engine/addresses.rs", "compares addresses, and breaks strange ones up under the same label"),
+            ("src/engine/wishes.rs", "finds typed wishes, which keep the label of their message, and compares words"),
+            ("src/engine/turn/checked_answer.rs", "adds our own lines to an answer under the join of the labels"),
+            ("src/wish.rs", "compares the words of a typed wish"),
             ("src/engine/system_run.rs", "looks whether a person named a tool"),
             ("src/engine/history.rs", "turns stored steps into parts with the same label"),
             (

@@ -21,6 +21,7 @@ const MIGRATIONS: &[(&str, u64)] = &[
     ("V0035__baseline.sql", 0xc787_39dc_ac27_f8c2),
     ("V0036__argument_marks.sql", 0x1f8b_0b18_c345_70d0),
     ("V0037__known_versions.sql", 0xedc1_7fc3_e501_1104),
+    ("V0038__wishes.sql", 0xb3a9_1ae9_4260_d8bf),
 ];
 
 /// Words that begin a table constraint instead of a column.

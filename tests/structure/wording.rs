@@ -32,6 +32,8 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/prompt.rs", "gone", "a time, and who speaks"),
     ("src/wording/prompt.rs", "they_agreed", "a time"),
     ("src/wording/prompt.rs", "they_declined", "a time"),
+    ("src/wording/prompt.rs", "they_were_silent", "a time"),
+    ("src/wording/schedule.rs", "quiet", "a period"),
     ("src/wording/reflection.rs", "task", "a period, and the name of a person"),
     ("src/wording/reflection.rs", "failed", "a job, a period, the name of a person, and our own reason"),
     ("src/wording/reminder.rs", "to_do", "times"),

@@ -62,7 +62,7 @@ fn push_block(flow: &mut Flow<TagSet>, block: Block, limit: usize) {
 fn push_spans(flow: &mut Flow<TagSet>, spans: &[Span], line_break: &str, base: &TagSet, limit: usize) {
     // A long address would leave no space for its text.
     let too_long = |link: &str| escaped_units(link) > limit / 4;
-    for span in markdown::spell_out(spans, too_long) {
+    for span in markdown::spell_out(&markdown::names_as_code(spans), too_long) {
         let style = &span.style;
         let link = style.link.as_deref().filter(|link| !too_long(link));
         // Telegram nests code in nothing but quotes.

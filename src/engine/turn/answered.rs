@@ -6,13 +6,16 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use crate::engine::record::withheld_calls;
-use crate::id::{AddressId, TurnId};
+use crate::id::{AddressId, StreamId, TurnId};
 use crate::model::ToolCall;
-use crate::store::{Covers, GrantKind, NewGrant, NewStep, NewTurn, Node, QuestionRow, QuestionState, StepKind, Tx};
+use crate::store::{
+    Covers, GrantKind, NewGrant, NewOutbox, NewStep, NewTurn, Node, OutboxKind, QuestionRow, QuestionState, StepKind,
+    Tx,
+};
 use crate::time::Timestamp;
 use crate::tool::digest;
 use crate::trust::{Label, Labelled};
-use crate::wording;
+use crate::wording::{self, gateway};
 
 /// Number of calls that a yes to ten calls covers.
 const TEN: u32 = 10;
@@ -69,6 +72,33 @@ pub enum ContentOfCalls {
     Varying,
 }
 
+/// Goes on from the questions of a stream that wait too long. Silence leads on as a no does: what the
+/// person had asked is answered, and what was not done is said. Where the conversation is over, the
+/// program says it. A question that waits longer stays open; if a turn went on from it, its end is silent.
+pub fn pass_over(tx: Tx<'_>, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
+    for question in tx.questions().due_questions(stream, now)? {
+        let conversation = tx.conversations().conversation(question.conversation)?;
+        let is_over = conversation.is_none_or(|conversation| conversation.closed_at.is_some());
+        if !is_over && question.resumed_by.is_none() {
+            let turn = begin_after(tx, &question, question.address, now)?;
+            if question.is_open(now) {
+                tx.questions().resume(question.id, turn, now)?;
+            } else {
+                tx.questions().decide(question.id, QuestionState::Expired, Some(turn), now)?;
+            }
+            continue;
+        }
+        tx.questions().decide(question.id, QuestionState::Expired, None, now)?;
+        if question.resumed_by.is_some() {
+            continue;
+        }
+        let language = tx.people().language_at(question.address)?;
+        let notice = wording::own(gateway::UNANSWERED.in_language(language), question.calls.scope());
+        tx.outbox().post(&NewOutbox::answer(OutboxKind::Notice, question.address, &notice, now))?;
+    }
+    Ok(())
+}
+
 /// Begins the turn that a person's answer to a question leads to. After a yes it makes exactly the
 /// calls of the question, and continues from there; after a no it answers what the person had asked
 /// without them. Returns `None`, without beginning a turn, if the stored calls of a yes are not
@@ -78,7 +108,8 @@ pub enum ContentOfCalls {
 ///
 /// The turn answers no message. After a yes its first step is a reply that holds only those calls,
 /// so the code that resumes any other turn makes them next, under the grant of the yes. The turn
-/// belongs to the conversation of the question and derives from the turn that asked.
+/// belongs to the conversation of the question, which may be over, and derives from the turn that
+/// asked.
 ///
 /// # Errors
 /// If the question is over.
@@ -94,34 +125,45 @@ pub fn begin_answered(
     if is_yes && (calls.len() != question.covers.len() || digest(&calls) != question.digest) {
         return Ok(None);
     }
-    let asking = tx.turns().turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
-    let label = asking.label.join_with(question.calls.label());
-    let turn = tx.turns().begin_turn(&NewTurn {
-        stream: question.stream,
-        conversation: question.conversation,
-        person: Some(question.person),
-        address,
-        scope: asking.scope,
-        at: now,
-        // The context shown to the turn that asked is in the history.
-        context: &wording::own("", asking.scope),
-        recalled: &wording::own("", asking.scope),
-        label: &label,
-    })?;
-    tx.derivations().derive(Node::Turn(turn), Node::Turn(asking.id))?;
+    let turn = begin_after(tx, question, address, now)?;
     if is_yes {
-        give_grant(tx, question, &calls, &label, extent, now)?;
-        allow_destinations(tx, question, &label, now)?;
+        let label = &label_of(tx, question)?;
+        give_grant(tx, question, &calls, label, extent, now)?;
+        allow_destinations(tx, question, label, now)?;
         // The history already holds the calls under their own ids, and ids must be unique there.
         let renamed = |(call, number): (ToolCall, usize)| {
             let id = format!("yes_{}_{number}", question.id);
             ToolCall { id, ..call }
         };
         let calls: Vec<ToolCall> = calls.into_iter().zip(1..).map(renamed).collect();
-        store_calls(tx, turn, &calls, &label, question, now)?;
+        store_calls(tx, turn, &calls, label, question, now)?;
     }
     tx.questions().decide(question.id, state, Some(turn), now)?;
     Ok(Some(turn))
+}
+
+/// Begins a turn that answers no message, and goes on from the turn that asked.
+fn begin_after(tx: Tx<'_>, question: &QuestionRow, address: AddressId, now: Timestamp) -> anyhow::Result<TurnId> {
+    let scope = question.calls.scope();
+    let turn = tx.turns().begin_turn(&NewTurn {
+        stream: question.stream,
+        conversation: question.conversation,
+        person: Some(question.person),
+        address,
+        scope,
+        at: now,
+        // The context shown to the turn that asked is in the history.
+        context: &wording::own("", scope),
+        recalled: &wording::own("", scope),
+        label: &label_of(tx, question)?,
+    })?;
+    tx.derivations().derive(Node::Turn(turn), Node::Turn(question.turn))?;
+    Ok(turn)
+}
+
+fn label_of(tx: Tx<'_>, question: &QuestionRow) -> anyhow::Result<Label> {
+    let asking = tx.turns().turn(question.turn)?.with_context(|| format!("Turn {} is not there", question.turn))?;
+    Ok(asking.label.join_with(question.calls.label()))
 }
 
 /// Stores the grant of a yes that covers further calls of the one tool that the question is about.

@@ -1,34 +1,42 @@
 //! Tool calls of a turn: made, refused, or put to the person.
 //!
-//! A question is the turn's one answer, about all calls of the reply that need a yes. They and the
-//! calls between them are stored as not made, in the transaction that stores the question and ends
-//! the turn; the person's answer becomes their result. A yes or an explicit no begins another turn:
-//! after a yes it makes the calls, which are read from the journal, under a grant that applies only
-//! to that turn; after a no it answers what the person had asked without them.
+//! A question is the turn's one answer, about all calls of the reply that need a yes. The others are
+//! made before, except those that remove or replace something, which wait with it. What waits is
+//! stored as not made, in the transaction that stores the question and ends the turn; the person's
+//! answer becomes its result. A yes, an explicit no, or silence begins another turn: after a yes it
+//! makes the calls, which are read from the journal, under a grant that applies only to that turn;
+//! otherwise it answers what the person had asked without them, and after silence it asks nothing.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use url::Url;
+
 use super::reply::{answer, is_open};
-use super::{Turn, TurnOutcome};
+use super::{PendingCall, Turn, TurnOutcome};
 use crate::engine::addresses;
-use crate::engine::record::{TurnRecord, calls_of};
+use crate::engine::record::{ConsentAnswer, TurnRecord, calls_of};
 use crate::engine::system_run::Allowance;
 use crate::id::{GrantId, MessageId, PersonId, QuestionId, StepId};
 use crate::model::ToolCall;
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
-use crate::store::{CallPattern, Covers, Db, GrantKind, GrantRow, NewQuestion, NewStep, Node, StepKind, TurnRow, Tx};
+use crate::store::{
+    CallPattern, Covers, Db, GrantKind, GrantRow, NewQuestion, NewStep, Node, PATIENCE, StepKind, TurnRow, Tx,
+};
 use crate::time::Timestamp;
 use crate::tool::skill_policy::SkillPolicy;
 use crate::tool::skills::SKILL_READERS;
+use crate::tool::web::WrittenAddress;
 use crate::tool::{Ask, AuthorizableCall, Decision, REFUSED, ToolResult, digest, put_together};
 use crate::trust::{Label, Labelled, Scope, Text};
+use crate::wish::TypedWish;
 use crate::wording::{Language, Sentence, tool as says};
 
-/// Time that a question waits for its answer, counted from its delivery.
-const WAITS: Duration = Duration::from_secs(10 * 60);
+/// Time that a question about what touches only its person waits for the answer, counted from its
+/// delivery.
+const A_DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// Failure of a call that a decision prevented.
 const NOT_MADE: &str = "not made";
@@ -36,84 +44,138 @@ const NOT_MADE: &str = "not made";
 /// The step at which the first granted call is made: the one after the step that holds them.
 const GRANTED: u32 = 1;
 
+/// What the decisions about all calls of a reply have in common.
+struct Circumstances {
+    label: Label,
+    shown_hosts: BTreeSet<String>,
+    typed: Vec<WrittenAddress>,
+    linked: Vec<Url>,
+    wishes: Vec<TypedWish>,
+}
+
 impl Turn<'_> {
-    /// Runs one tool step. Returns the end of the turn if the person has to be asked first.
-    pub(super) async fn call_tool(
+    /// Makes one of the pending calls of the last reply, or refuses it. If none is left but those
+    /// that the person has to be asked about first, and those that wait with them, it asks and
+    /// returns the end of the turn.
+    pub(super) async fn call_one(
         &mut self,
         record: &TurnRecord,
-        seq: u32,
-        call: &ToolCall,
-        begun: bool,
+        pending: Vec<PendingCall>,
     ) -> anyhow::Result<Option<TurnOutcome>> {
         let label = self.label_so_far(record);
         let shown_hosts = self.shown_hosts(&label).await?;
         let typed = self.history.addresses.typed_with(record);
         let linked = addresses::linked_in(record, &typed);
-        let mut granted = granted(record, seq, call);
-        let lasting = self.lasting_grant(call, &label, &granted);
-        let lasting = lasting.map(|(grant, covers)| {
-            granted.push(covers);
-            grant
-        });
-        let language = self.inputs.language;
-        let (allowance, policy) = self.limits_of(call).await?;
-        let about = AuthorizableCall {
+        let wishes = self.wishes(record);
+        let around = Circumstances { label, shown_hosts, typed, linked, wishes };
+        // A system run has no person to ask, so the answer is no at once.
+        let person = self.row.person.filter(|_| !self.kind().is_run());
+        let mut waiting: Vec<(PendingCall, Option<Ask>)> = Vec::new();
+        for pending in pending {
+            let (call, label) = (&pending.call, &around.label);
+            let mut granted = granted(record, pending.seq, call);
+            let lasting = self.lasting_grant(call, label, &granted);
+            let lasting = lasting.map(|(grant, covers)| {
+                granted.push(covers);
+                grant.id
+            });
+            let (allowance, policy) = self.limits_of(call).await?;
+            let about = self.about(record, &around, &granted, &policy);
+            let refused = match self.decide(&pending, &allowance, &about).await {
+                Decision::Ask(_) if record.answer() == Some(ConsentAnswer::Silence) => says::NOT_ASKED_AGAIN.to_owned(),
+                Decision::Ask(ask) if person.is_some() => {
+                    waiting.push((pending, Some(ask)));
+                    continue;
+                }
+                Decision::Ask(ask) => says::way_out_refused(label, &ask.to),
+                Decision::Closed(sentence) => sentence,
+                Decision::Open(_) if !waiting.is_empty() && self.engine.toolbox.replaces(&call.name) => {
+                    waiting.push((pending, None));
+                    continue;
+                }
+                Decision::Open(authorized) => {
+                    // If the grant was taken back meanwhile, the call is decided about again.
+                    let Some(step) = self.begin_tool_step(pending.seq, call, label, lasting).await? else {
+                        return Ok(None);
+                    };
+                    let result = authorized.run(about).await;
+                    let failed = result.failed;
+                    self.store_tool_step(step, &call.name, result).await?;
+                    if let Some(how) = failed {
+                        self.learn_failure(&call.name, how).await;
+                    }
+                    return Ok(None);
+                }
+            };
+            let Some(step) = self.begin_tool_step(pending.seq, call, label, None).await? else { return Ok(None) };
+            let text = Labelled::new(Arc::from(refused), label.clone(), self.row.scope);
+            let result = ToolResult { text, from: Vec::new(), from_outside: false, failed: Some(NOT_MADE) };
+            self.store_tool_step(step, &call.name, result).await?;
+            return Ok(None);
+        }
+        let Some(person) = person else { return Ok(None) };
+        self.ask_person(person, shown_at_once(waiting), around.label).await.map(Some)
+    }
+
+    /// Returns the wishes that the person typed in the messages of this turn.
+    pub(super) fn wishes(&self, record: &TurnRecord) -> Vec<TypedWish> {
+        if self.kind().is_run() {
+            Vec::new()
+        } else {
+            self.history.authors.wishes_of(record, self.history.shape().zone)
+        }
+    }
+
+    fn about<'a>(
+        &'a self,
+        record: &TurnRecord,
+        around: &'a Circumstances,
+        granted: &'a [Covers],
+        policy: &'a SkillPolicy,
+    ) -> AuthorizableCall<'a> {
+        AuthorizableCall {
             arguments: &serde_json::Value::Null,
             scope: self.row.scope,
-            language,
+            language: self.inputs.language,
             conversation: self.row.conversation,
             turn: self.row.id,
             person: self.row.person,
             before: record.first_message.unwrap_or(MessageId(i64::MAX)),
-            typed: &typed,
-            linked: &linked,
-            granted: &granted,
-            label: &label,
-            shown_hosts: &shown_hosts,
-            policy: &policy,
+            typed: &around.typed,
+            linked: &around.linked,
+            granted,
+            wishes: &around.wishes,
+            label: &around.label,
+            shown_hosts: &around.shown_hosts,
+            policy,
             sees_pictures: self.engine.sees(self.models()),
-        };
-        let toolbox = &self.engine.toolbox;
-        let decision = if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
+        }
+    }
+
+    async fn decide(&self, pending: &PendingCall, allowance: &Allowance, about: &AuthorizableCall<'_>) -> Decision {
+        let (toolbox, call) = (&self.engine.toolbox, &pending.call);
+        if let Some(sentence) = allowance.refuses(toolbox, &call.name) {
             Decision::Closed(sentence)
-        } else if begun && !toolbox.repeatable(&call.name) {
+        } else if pending.begun && !toolbox.repeatable(&call.name) {
             Decision::Closed(says::OUTCOME_UNKNOWN.to_owned())
         } else {
-            toolbox.decide(&call.name, &call.arguments, &about).await
-        };
-        // A system run has no person to ask, so the answer is no at once.
-        let person = self.row.person.filter(|_| !self.kind().is_run());
-        let sentence = match (decision, person) {
-            (Decision::Ask(ask), Some(person)) => {
-                let (row, calls, now) = (self.row.clone(), remaining_calls(record, seq), self.engine.clock.now());
-                let asks = self.asks(ask, &calls, &about, &allowance).await;
-                let question = PendingQuestion { row, seq, calls, asks, person, label, now, language };
-                self.watcher.over();
-                self.engine.journal.write("ask the person", move |tx| question.put(tx)).await?;
-                self.engine.channels.posted(self.row.address);
-                return Ok(Some(TurnOutcome::Over));
-            }
-            (Decision::Ask(ask), None) => says::way_out_refused(&label, &ask.to),
-            (Decision::Closed(sentence), _) => sentence,
-            (Decision::Open(authorized), _) => {
-                // If the grant was taken back meanwhile, the call is decided about again.
-                let Some(step) = self.begin_tool_step(seq, call, &label, lasting.map(|grant| grant.id)).await? else {
-                    return Ok(None);
-                };
-                let result = authorized.run(about).await;
-                let failed = result.failed;
-                self.store_tool_step(step, &call.name, result).await?;
-                if let Some(how) = failed {
-                    self.learn_failure(&call.name, how).await;
-                }
-                return Ok(None);
-            }
-        };
-        let Some(step) = self.begin_tool_step(seq, call, &label, None).await? else { return Ok(None) };
-        let text = Labelled::new(Arc::from(sentence), label, self.row.scope);
-        let result = ToolResult { text, from: Vec::new(), from_outside: false, failed: Some(NOT_MADE) };
-        self.store_tool_step(step, &call.name, result).await?;
-        Ok(None)
+            toolbox.decide(&call.name, &call.arguments, about).await
+        }
+    }
+
+    /// Asks about these calls, which ends the turn.
+    async fn ask_person(
+        &mut self,
+        person: PersonId,
+        calls: Vec<(PendingCall, Option<Ask>)>,
+        label: Label,
+    ) -> anyhow::Result<TurnOutcome> {
+        let (row, now, language) = (self.row.clone(), self.engine.clock.now(), self.inputs.language);
+        let question = PendingQuestion { row, calls, person, label, now, language };
+        self.watcher.over();
+        self.engine.journal.write("ask the person", move |tx| question.put(tx)).await?;
+        self.engine.channels.posted(self.row.address);
+        Ok(TurnOutcome::Over)
     }
 
     /// Returns what a run may do, and where the loaded skills let this call go.
@@ -126,41 +188,6 @@ impl Turn<'_> {
             Ok((Allowance::of(db, &conversation)?, policy))
         };
         self.engine.journal.read(read).await
-    }
-
-    /// Returns what the person is asked about each of these calls, of which the first needs a yes.
-    async fn asks(
-        &self,
-        first: Ask,
-        calls: &[ToolCall],
-        about: &AuthorizableCall<'_>,
-        allowance: &Allowance,
-    ) -> Vec<Option<Ask>> {
-        let toolbox = &self.engine.toolbox;
-        let mut asks = vec![Some(first)];
-        for call in calls.iter().skip(1) {
-            let decision = match allowance.refuses(toolbox, &call.name) {
-                Some(sentence) => Decision::Closed(sentence),
-                // Another turn would make it, in which only a lasting yes still counts.
-                None => {
-                    let lasting = self.lasting_grant(call, about.label, &[]);
-                    let granted: Vec<Covers> = lasting.into_iter().map(|(_, covers)| covers).collect();
-                    let about = AuthorizableCall { granted: &granted, ..*about };
-                    toolbox.decide(&call.name, &call.arguments, &about).await
-                }
-            };
-            asks.push(if let Decision::Ask(ask) = decision { Some(ask) } else { None });
-        }
-        // The rest is asked about when it is its turn.
-        let together = put_together(&asks.iter().flatten().collect::<Vec<_>>());
-        let (mut count, mut shown) = (0, asks);
-        for ask in &mut shown {
-            count += usize::from(ask.is_some());
-            if count > together {
-                *ask = None;
-            }
-        }
-        shown
     }
 
     /// Hosts that were shown when the skills behind that label were accepted.
@@ -251,15 +278,21 @@ impl Turn<'_> {
     }
 }
 
+/// Leaves out of a question what is too much to read at once; the rest is asked about when it is
+/// its turn.
+fn shown_at_once(mut calls: Vec<(PendingCall, Option<Ask>)>) -> Vec<(PendingCall, Option<Ask>)> {
+    let together = put_together(&calls.iter().filter_map(|(_, ask)| ask.as_ref()).collect::<Vec<_>>());
+    for (_, ask) in calls.iter_mut().filter(|(_, ask)| ask.is_some()).skip(together) {
+        *ask = None;
+    }
+    calls
+}
+
 /// A question that is about to be asked.
 struct PendingQuestion {
     row: TurnRow,
-    /// Step of the call in question.
-    seq: u32,
-    /// The call in question and those after it.
-    calls: Vec<ToolCall>,
-    /// Question about each of them.
-    asks: Vec<Option<Ask>>,
+    /// The calls in question, and without a question those that wait with them.
+    calls: Vec<(PendingCall, Option<Ask>)>,
     person: PersonId,
     /// Label of the calls' text.
     label: Label,
@@ -273,13 +306,14 @@ impl PendingQuestion {
         if !is_open(tx, self.row.id)? {
             return Ok(());
         }
-        let begun = self.calls.iter().zip(self.seq..);
-        let steps: Vec<StepId> = begun
-            .map(|(call, seq)| begin(tx, &self.row, seq, call, &self.label, self.now))
-            .collect::<anyhow::Result<_>>()?;
+        let mut steps: Vec<StepId> = Vec::new();
+        for (PendingCall { seq, call, .. }, _) in &self.calls {
+            steps.push(begin(tx, &self.row, *seq, call, &self.label, self.now)?);
+        }
         let Some(step) = steps.first() else { anyhow::bail!("Turn {} has no call to ask about", self.row.id) };
-        let covers = |ask: &Option<Ask>| ask.as_ref().map_or(Covers::Nothing, |ask| ask.covers.clone());
-        let covers: Vec<Covers> = self.asks.iter().map(covers).collect();
+        let covers = |(_, ask): &(_, Option<Ask>)| ask.as_ref().map_or(Covers::Nothing, |ask| ask.covers.clone());
+        let covers: Vec<Covers> = self.calls.iter().map(covers).collect();
+        let calls: Vec<ToolCall> = self.calls.iter().map(|(pending, _)| pending.call.clone()).collect();
         let question = tx.questions().ask(&NewQuestion {
             stream: self.row.stream,
             conversation: self.row.conversation,
@@ -287,17 +321,26 @@ impl PendingQuestion {
             step: *step,
             person: self.person,
             address: self.row.address,
-            calls: &self.text(serde_json::to_string(&self.calls)?),
+            calls: &self.text(serde_json::to_string(&calls)?),
             covers: &covers,
-            digest: &digest(&self.calls),
+            digest: &digest(&calls),
             at: self.now,
-            waits: WAITS,
+            waits: if self.is_own() { A_DAY } else { PATIENCE },
         })?;
         for step in &steps {
             tx.turns().step_not_made(*step)?;
             tx.turns().finish_step(*step, &self.text(says::asked_first(question)), None, "", self.now)?;
         }
         answer(tx, &self.row, &self.question(question), &self.buttons(question), self.now)
+    }
+
+    fn asks(&self) -> impl Iterator<Item = &Ask> {
+        self.calls.iter().filter_map(|(_, ask)| ask.as_ref())
+    }
+
+    /// Returns true if all of it touches the person alone.
+    fn is_own(&self) -> bool {
+        self.asks().all(|ask| ask.covers == Covers::OwnCall)
     }
 
     /// Returns the title and command of each button.
@@ -317,7 +360,7 @@ impl PendingQuestion {
     /// Returns the arguments that may differ in further calls, if a yes may cover any: the question
     /// is about one call of a tool of another program, and not asked in a group.
     fn may_last(&self) -> Option<Vec<String>> {
-        let mut asks = self.asks.iter().flatten();
+        let mut asks = self.asks();
         let Covers::Tool { wider, .. } = &asks.next()?.covers else { return None };
         let is_alone = asks.next().is_none() && matches!(self.row.scope, Scope::Person(_));
         is_alone.then(|| wider.iter().flat_map(|wider| &wider.varying).map(|place| reveal(place)).collect())
@@ -326,12 +369,16 @@ impl PendingQuestion {
     /// Returns the question in words, which may name things that the turn has not read.
     fn question(&self, id: QuestionId) -> Text {
         let (mut label, mut calls) = (self.label.clone(), Vec::new());
-        for ask in self.asks.iter().flatten() {
+        for ask in self.asks() {
             label.absorb(&ask.text.label);
             let (question, shown) = (&ask.text.question, &ask.text.shown);
             calls.push(if shown.is_empty() { question.clone() } else { format!("{question}\n\n{}", fenced(shown)) });
         }
-        let mut words = says::may_i(self.language, id, &calls, &self.label, WAITS.as_secs() / 60);
+        let agree = match self.is_own() {
+            true => says::agree_own(self.language, id, calls.len()),
+            false => says::agree(self.language, id, calls.len(), PATIENCE.as_secs() / 60),
+        };
+        let mut words = says::may_i(self.language, &calls, &self.label, &agree);
         if let Some(varying) = self.may_last() {
             words = format!("{words}\n\n{}", says::may_last(self.language, id, &varying));
         }
@@ -356,18 +403,11 @@ fn granted(record: &TurnRecord, seq: u32, call: &ToolCall) -> Vec<Covers> {
     };
     let covers = question.covers.iter().enumerate().filter(|(at, covers)| match covers {
         Covers::Address(_) => true,
-        Covers::Call | Covers::Tool { .. } => Some(*at) == place && is_shown(),
+        Covers::Call | Covers::OwnCall | Covers::Tool { .. } => Some(*at) == place && is_shown(),
         // A grant of the conversation covers these.
         Covers::Destinations(_) | Covers::Nothing => false,
     });
     covers.map(|(_, covers)| covers.clone()).collect()
-}
-
-/// Calls of the last reply from that step on.
-fn remaining_calls(record: &TurnRecord, seq: u32) -> Vec<ToolCall> {
-    let Some(reply) = record.steps.iter().rev().find(|step| step.kind == StepKind::Model) else { return Vec::new() };
-    let made = usize::try_from(seq.saturating_sub(reply.seq + 1)).unwrap_or(usize::MAX);
-    calls_of(reply).into_iter().skip(made).collect()
 }
 
 fn begin(
@@ -428,11 +468,13 @@ mod tests {
             conversation,
             turn: TurnId(1),
             person,
+            address: AddressId(1),
             calls: words("[]"),
             covers: covers.to_vec(),
             digest: digest(calls),
             state: QuestionState::Yes,
             expires_at: None,
+            resumed_by: None,
         };
         let step = StepRow {
             made: true,

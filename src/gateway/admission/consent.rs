@@ -1,21 +1,24 @@
 //! Answers to questions. A yes or no takes effect on admission, in order of arrival, within the
 //! transaction that stores it, which also begins the turn that goes on from there.
 //!
-//! It is valid once, from the person who was asked, while the question and its conversation are
-//! open. It was typed in their direct chat or is the button under the question; admission accepts
-//! no forward, quote, voice note or edit as a command. Any other message means no, except to a
-//! question about keeping a memory: that one stays open, and a yes is carried out by the command
-//! worker.
+//! It is valid once, from the person who was asked, while the question is open, and its conversation
+//! unless the call touches that person alone. It was typed in their direct chat or is the button
+//! under the question; admission accepts no forward, quote, voice note or edit as a command. Any
+//! other message means no, except to a question about keeping a memory: that one stays open, and a
+//! yes is carried out by the command worker. A mere "yes" counts only where nothing else can be
+//! meant: see [`typed_yes`].
 
-use super::Sender;
+use super::{Sender, Speaker};
 use crate::admin::command::{Action, Command};
-use crate::engine::turn::answered::{YesExtent, begin_answered};
+use crate::engine::turn::answered::{YesExtent, begin_answered, pass_over};
 use crate::id::{PersonId, QuestionId};
+use crate::message::{MessageContent, TextOrigin};
 use crate::store::{KeepState, QuestionState, Tx};
 use crate::time::Timestamp;
 use crate::wording::Sentence;
 use crate::wording::command as says;
 use crate::wording::memory as of_memory;
+use crate::wording::typed::is_yes;
 
 /// A yes or no with its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,31 @@ pub(super) fn answer_in(command: Option<&Command>) -> Option<ConsentReply> {
         Command::Act(Action::No(question)) => Some(ConsentReply::No(*question)),
         _ => None,
     }
+}
+
+/// Returns the command that a mere "yes" is: an answer to the one open question, if all that it is
+/// about touches that person alone, and it is the last that was delivered where the word was typed,
+/// whole.
+pub(super) fn typed_yes(
+    tx: Tx<'_>,
+    content: &MessageContent,
+    sender: &Sender<'_>,
+    sent_at: Timestamp,
+) -> anyhow::Result<Option<Command>> {
+    let is_bare = content.origin == TextOrigin::Typed
+        && content.quote.is_none()
+        && content.thread.is_none()
+        && content.carried.is_empty()
+        && content.files.is_empty()
+        && content.arrived.is_empty();
+    let Speaker::Known(person) = sender.speaker else { return Ok(None) };
+    if !is_bare || !is_yes(&content.text) {
+        return Ok(None);
+    }
+    let [question] = &tx.questions().open_questions(sender.stream)?[..] else { return Ok(None) };
+    let is_asked = question.person == person.id && question.is_own() && question.is_open(sent_at);
+    let is_last = is_asked && tx.questions().was_shown_last(question.id, sender.address, sent_at)?;
+    Ok(is_last.then_some(Command::Act(Action::Yes(question.id, YesExtent::Once))))
 }
 
 /// Applies an answer. Returns the sentence for the person; `None` if the answer is still to be
@@ -65,7 +93,6 @@ fn answer(
     now: Timestamp,
 ) -> anyhow::Result<Sentence> {
     let questions = tx.questions();
-    questions.expire_questions(sender.stream, now)?;
     let (ConsentReply::Yes(id, _) | ConsentReply::No(id)) = reply;
     let question = questions.question(id)?.filter(|row| row.person == person && row.stream == sender.stream);
     let Some(question) = question else { return Ok(says::NO_SUCH_QUESTION) };
@@ -73,6 +100,7 @@ fn answer(
         return Ok(says::YES_ALREADY);
     }
     if !question.is_open(now) {
+        pass_over(tx, sender.stream, now)?;
         return Ok(says::QUESTION_OVER);
     }
     let conversation = tx.conversations().conversation(question.conversation)?;
@@ -81,7 +109,12 @@ fn answer(
         ConsentReply::Yes(_, extent) => (QuestionState::Yes, extent, "yes", says::GOES_ON),
         ConsentReply::No(_) => (QuestionState::Refused, YesExtent::Once, "no", says::LEFT_ALONE),
     };
-    if !is_closed {
+    // The turn that went on has answered without the calls already.
+    if state == QuestionState::Refused && question.resumed_by.is_some() {
+        questions.decide(id, state, None, now)?;
+        return Ok(sentence);
+    }
+    if !is_closed || question.is_own() {
         if let Some(turn) = begin_answered(tx, &question, state, extent, sender.address, now)? {
             tracing::info!(question.id = %id, turn.id = %turn, "Question {id} was answered with {word}: turn {turn} goes on");
             return Ok(sentence);

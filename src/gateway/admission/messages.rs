@@ -15,7 +15,7 @@ use crate::id::{ConversationId, MessageId, PersonId, StreamId};
 use crate::message::{Event, FileKind, MessageContent, Quote, TextOrigin};
 use crate::store::{
     BoundaryReason, ConversationKind, GrantKind, MessageKind, MessageState, NewConversation, NewGrant, NewMessage,
-    NewOutbox, Node, OutboxKind, TextKind,
+    NewOutbox, Node, OutboxKind, Resumed, TextKind,
 };
 use crate::text::is_emoji;
 use crate::time::Timestamp;
@@ -25,7 +25,13 @@ use crate::wording::{self, ProgramText, gateway};
 /// Admits a message, edit, deletion or reaction.
 pub(super) fn admit(item: &mut Item<'_>, sender: &Sender<'_>) -> anyhow::Result<()> {
     match &item.inbound.event {
-        Event::Message(content) => admit_message(item, sender, content),
+        Event::Message(content) => {
+            let sent_at = item.inbound.server_at.unwrap_or(item.now);
+            match (consent::typed_yes(item.tx, content, sender, sent_at)?, sender.speaker) {
+                (Some(yes), Speaker::Known(person)) => store_command(item, sender, person.id, &content.text, Some(yes)),
+                _ => admit_message(item, sender, content),
+            }
+        }
         Event::Edited { message, content, new_id } => apply_edit(item, sender, message, content, new_id.as_deref()),
         Event::Deleted { message } => delete(item, sender, message),
         Event::Reacted { message, emoji } => react(item, sender, message, emoji),
@@ -41,10 +47,19 @@ pub(super) fn admit_command(
     person: PersonId,
     text: &str,
 ) -> anyhow::Result<()> {
+    store_command(item, sender, person, text, command::parse(text))
+}
+
+fn store_command(
+    item: &mut Item<'_>,
+    sender: &Sender<'_>,
+    person: PersonId,
+    text: &str,
+    command: Option<Command>,
+) -> anyhow::Result<()> {
     if !begin(item, sender)? {
         return Ok(());
     }
-    let command = command::parse(text);
     if command == Some(Command::Act(Action::New)) {
         start_new_conversation(item, sender.stream)?;
     }
@@ -76,7 +91,7 @@ pub(super) fn admit_command(
 pub(super) fn start_new_conversation(item: &mut Item<'_>, stream: StreamId) -> anyhow::Result<()> {
     let (tx, now) = (item.tx, item.now);
     tx.conversations().set_break(stream, Some(now))?;
-    tx.questions().refuse_questions(stream, now)?;
+    tx.questions().refuse_questions(stream, Resumed::End, now)?;
     if let Some(current) = tx.conversations().newest_conversation(stream)? {
         tx.conversations().close_conversation(current.id, now)?;
     }
@@ -91,7 +106,7 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
     let (tx, stream) = (item.tx, sender.stream);
     // Any other message of the conversation counts as a no.
     if content.thread.is_none() {
-        tx.questions().refuse_questions(stream, item.now)?;
+        tx.questions().refuse_questions(stream, Resumed::Stay, item.now)?;
     }
     let album = content.album.as_deref().unwrap_or_default();
     if !album.is_empty()

@@ -184,7 +184,8 @@ impl RedactionMut<'_> {
                      SELECT 1 FROM messages m WHERE m.turn_id = ?1 AND m.kind = 'reply' AND m.gone_at IS NULL))",
                 [turn],
             )?;
-            let next = "SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL";
+            let next = "SELECT continued_by FROM questions WHERE turn_id = ?1 AND continued_by IS NOT NULL
+                 UNION SELECT resumed_by FROM questions WHERE turn_id = ?1 AND resumed_by IS NOT NULL";
             turns.extend(self.db.all::<_, TurnId>(next, [turn])?);
             for sql in [
                 "UPDATE questions SET call = '{}', covers = 'nothing', decided_at = coalesce(decided_at, ?2),
@@ -335,7 +336,7 @@ impl TimersMut<'_> {
     pub fn inherit_timer(&self, reply: MessageId, turn: TurnId) -> anyhow::Result<()> {
         self.db.run(
             "WITH RECURSIVE answered (turn) AS (
-             SELECT ?2 UNION SELECT q.turn_id FROM questions q JOIN answered a ON q.continued_by = a.turn)
+             SELECT ?2 UNION SELECT q.turn_id FROM questions q JOIN answered a ON a.turn IN (q.continued_by, q.resumed_by))
              UPDATE messages SET expires_after = (
              SELECT min(m.expires_after) FROM messages m JOIN answered a ON m.turn_id = a.turn WHERE m.id <> ?1)
              WHERE id = ?1",

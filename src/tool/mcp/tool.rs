@@ -108,7 +108,7 @@ impl Tool for OutsideTool {
             true => (Effects::READS, Egress::Inside),
             false => (Effects::LEAVES, Egress::Outside { server, tool: name, marks }),
         };
-        ToolDeclaration { spec, effects, egress, repeatable: false }
+        ToolDeclaration { spec, effects, egress, repeatable: false, replaces: true }
     }
 
     fn check(&self, _: &Value) -> Result<(), ToolError> {

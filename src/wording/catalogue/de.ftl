@@ -149,6 +149,8 @@ delivery-set-aside-in-group = Eine Nachricht von mir ließ sich hier nicht zuste
 may-i = Darf ich diese { $count } Dinge tun?
 may-i-agree = Schick innerhalb von { $minutes } Minuten /yes { $question }, wenn du einverstanden bist; alles andere heißt nein.
 may-i-agree-to-all = Schick innerhalb von { $minutes } Minuten /yes { $question }, wenn du mit allen einverstanden bist; alles andere heißt nein.
+may-i-agree-own = Antworte innerhalb eines Tages mit Ja, oder schick /yes { $question }, wenn du einverstanden bist.
+may-i-agree-to-all-own = Antworte innerhalb eines Tages mit Ja, oder schick /yes { $question }, wenn du mit allen einverstanden bist.
 may-last = /yes { $question } 10 gilt für zehn solche Aufrufe, /yes { $question } new für alle bis /new: nur von diesem Werkzeug, mit genau diesen Angaben, und nicht mehr, sobald etwas anderes von außen hereinkommt. /trust off nimmt es zurück.
 may-last-varying = Mit vary dahinter (/yes { $question } 10 vary, /yes { $question } new vary) gilt für diese Aufrufe: { $differ }, und sonst nichts, als Text ohne Adressen, Pfade und Nummern, an die etwas gehen könnte.
 may-differ = { $names } darf anders sein
@@ -228,6 +230,8 @@ source = { $kind ->
     [folder] eine Datei im Ordner der Skills
    *[unknown] Text unbekannter Herkunft
 }
+# Lower case, without punctuation, separated by commas: what a person types for yes.
+typed-yes = ja, ja bitte, ja gerne, ja gern, ja mach das, ja mach, j, jo, jep, jup, klar, ok, okay, gerne, bitte, mach das
 button-yes = Ja
 button-yes-ten = Ja, 10-mal genau so
 button-yes-until-new = Ja, so bis /new
@@ -349,6 +353,7 @@ file-not-taken = (Die Datei { $name } lässt sich hier nicht schicken. Sie liegt
 decision-allowed = Erlaubt
 decision-not-allowed = Nicht erlaubt
 decision-expired = Abgelaufen
+question-unanswered = Du hast auf meine Frage nicht rechtzeitig geantwortet, also habe ich nichts davon getan. Sag es noch einmal, wenn du es noch möchtest.
 decision-kept = Gemerkt
 decision-not-kept = Nicht gemerkt
 decision-approved = Angenommen
@@ -363,7 +368,7 @@ followed-by-hand = Was du in { $path } geschrieben hast, gilt jetzt überall, an
 ## Reminders
 
 reminder = **Erinnerung:** { $words }
-reminder-from-outside = **Erinnerung.** Die Worte kamen von außen ({ $sources }), und du warst damit einverstanden:
+reminder-from-outside = Eine Erinnerung, mit der du einverstanden warst; ihre Worte kamen von außen ({ $sources }).
 reminder-late = Schon früher fällig: { $due }; eher ging es nicht.
 reminder-late-more = Schon früher fällig: { $due } und seither { $count ->
     [one] noch einmal
@@ -390,6 +395,8 @@ reminder-kind = { $kind ->
    *[reminder] Erinnerung
 }
 reminder-times = als Nächstes { $times } und so weiter
+reminder-not-set = _(Ich habe keine Erinnerung an „{ $words }“ gesetzt. Sag es noch einmal, wenn du sie möchtest.)_
+reminder-works = gerade in Arbeit
 reminder-times-until = als Nächstes { $times }, bis { $until }
 from-outside = von außen: { $sources }
 task-failed = Aufgabe { $id } konnte ich nicht erledigen (fällig { $due }): { $why }. /reminders zeigt sie und wann sie das nächste Mal kommt.

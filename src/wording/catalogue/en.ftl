@@ -149,6 +149,8 @@ delivery-set-aside-in-group = A message of mine could not be delivered here, alt
 may-i = May I do these { $count } things?
 may-i-agree = Send /yes { $question } within { $minutes } minutes to agree; anything else means no.
 may-i-agree-to-all = Send /yes { $question } within { $minutes } minutes to agree to all of them; anything else means no.
+may-i-agree-own = Answer yes, or send /yes { $question }, within a day to agree.
+may-i-agree-to-all-own = Answer yes, or send /yes { $question }, within a day to agree to all of them.
 may-last = /yes { $question } 10 covers ten such calls, /yes { $question } new all of them until /new: of this tool, with exactly these arguments, and no longer once anything else from outside comes in. /trust off takes it back.
 may-last-varying = With vary after it (/yes { $question } 10 vary, /yes { $question } new vary) { $differ } in these calls, and nothing else: text without addresses, paths and numbers that something could go to.
 may-differ = { $names } may differ
@@ -228,6 +230,8 @@ source = { $kind ->
     [folder] a file in the skills folder
    *[unknown] text of unknown origin
 }
+# Lower case, without punctuation, separated by commas: what a person types for yes.
+typed-yes = yes, yes please, yes do, yes do it, y, yep, yeah, yup, sure, ok, okay, please do, do it
 button-yes = Yes
 button-yes-ten = Yes, 10× the same
 button-yes-until-new = Yes, same until /new
@@ -349,6 +353,7 @@ file-not-taken = (The file { $name } cannot be sent here. It lies in the workspa
 decision-allowed = Allowed
 decision-not-allowed = Not allowed
 decision-expired = Expired
+question-unanswered = You didn't answer my question in time, so I have done nothing of what it asked. Tell me again if you still want it.
 decision-kept = Kept
 decision-not-kept = Not kept
 decision-approved = Approved
@@ -363,7 +368,7 @@ followed-by-hand = What you wrote into { $path } counts everywhere now, instead 
 ## Reminders
 
 reminder = **Reminder:** { $words }
-reminder-from-outside = **Reminder.** Its words came from outside ({ $sources }), and you agreed to them:
+reminder-from-outside = A reminder that you agreed to; its words came from outside ({ $sources }).
 reminder-late = Due earlier: { $due }; it could not come sooner.
 reminder-late-more = Due earlier: { $due }, and { $count ->
     [one] once more
@@ -390,6 +395,8 @@ reminder-kind = { $kind ->
    *[reminder] reminder
 }
 reminder-times = next { $times }, and so on
+reminder-not-set = _(I have not set a reminder for “{ $words }”. Say it again if you want it.)_
+reminder-works = at work now
 reminder-times-until = next { $times }, until { $until }
 from-outside = from outside: { $sources }
 task-failed = I could not do task { $id } (due { $due }): { $why }. /reminders shows it, and when it comes next.

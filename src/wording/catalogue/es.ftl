@@ -149,6 +149,8 @@ delivery-set-aside-in-group = Un mensaje mío no se ha podido entregar aquí, au
 may-i = ¿Puedo hacer estas { $count } cosas?
 may-i-agree = Envía /yes { $question } antes de { $minutes } minutos si estás de acuerdo; cualquier otra cosa significa no.
 may-i-agree-to-all = Envía /yes { $question } antes de { $minutes } minutos si estás de acuerdo con todas; cualquier otra cosa significa no.
+may-i-agree-own = Responde sí, o envía /yes { $question }, en el plazo de un día si estás de acuerdo.
+may-i-agree-to-all-own = Responde sí, o envía /yes { $question }, en el plazo de un día si estás de acuerdo con todas.
 may-last = /yes { $question } 10 vale para diez llamadas así, /yes { $question } new para todas hasta /new: solo de esta herramienta, con exactamente estos datos, y no más cuando entre otra cosa de fuera. /trust off lo retira.
 may-last-varying = Con vary detrás (/yes { $question } 10 vary, /yes { $question } new vary) vale para esas llamadas: { $differ }, y nada más, como texto sin direcciones, rutas ni números a los que algo pueda ir.
 may-differ = { $names } puede cambiar
@@ -228,6 +230,8 @@ source = { $kind ->
     [folder] un archivo de la carpeta de habilidades
    *[unknown] texto de origen desconocido
 }
+# Lower case, without punctuation, separated by commas: what a person types for yes.
+typed-yes = sí, si, sí por favor, si por favor, s, claro, claro que sí, vale, de acuerdo, ok, okay, hazlo
 button-yes = Sí
 button-yes-ten = Sí, 10 veces igual
 button-yes-until-new = Sí, igual hasta /new
@@ -349,6 +353,7 @@ file-not-taken = (El archivo { $name } no se puede enviar aquí. Está en la car
 decision-allowed = Permitido
 decision-not-allowed = No permitido
 decision-expired = Caducado
+question-unanswered = No respondiste a tiempo a mi pregunta, así que no he hecho nada de lo que pedía. Dímelo otra vez si todavía lo quieres.
 decision-kept = Recordado
 decision-not-kept = No recordado
 decision-approved = Aprobado
@@ -363,7 +368,7 @@ followed-by-hand = Lo que escribiste en { $path } vale ahora en todas partes, en
 ## Reminders
 
 reminder = **Recordatorio:** { $words }
-reminder-from-outside = **Recordatorio.** Sus palabras vinieron de fuera ({ $sources }), y estuviste de acuerdo con ellas:
+reminder-from-outside = Un recordatorio con el que estuviste de acuerdo; sus palabras vinieron de fuera ({ $sources }).
 reminder-late = Tenía que llegar antes: { $due }; no ha podido llegar antes.
 reminder-late-more = Tenía que llegar antes: { $due } y { $count ->
     [one] una vez más
@@ -390,6 +395,8 @@ reminder-kind = { $kind ->
    *[reminder] recordatorio
 }
 reminder-times = próxima vez { $times }, y así sucesivamente
+reminder-not-set = _(No he puesto ningún recordatorio de «{ $words }». Dilo otra vez si lo quieres.)_
+reminder-works = en marcha ahora
 reminder-times-until = próxima vez { $times }, hasta { $until }
 from-outside = de fuera: { $sources }
 task-failed = No he podido hacer la tarea { $id } (para { $due }): { $why }. /reminders la muestra, y cuándo toca otra vez.

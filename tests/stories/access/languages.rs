@@ -37,7 +37,7 @@ async fn a_person_is_asked_and_answered_in_the_language_that_they_chose(channel:
     for part in [
         "Soll ich dich am Samstag, 21. November 2026, 09:00 an \"call Eve\" erinnern?",
         "Ich frage, weil ich Text von außen gelesen habe (",
-        "Schick innerhalb von 10 Minuten /yes 1, wenn du einverstanden bist; alles andere heißt nein.",
+        "Antworte innerhalb eines Tages mit Ja, oder schick /yes 1, wenn du einverstanden bist.",
     ] {
         assert!(question.contains(part), "{part}: {question}");
     }

@@ -56,7 +56,8 @@ fn gave(story: &Story) -> String {
 }
 
 fn told(story: &Story, person: i64) -> Vec<String> {
-    story.received_by(person).into_iter().filter(|heard| heard.starts_with("Reminder")).collect()
+    let is_reminder = |heard: &String| heard.starts_with("Reminder") || heard.contains("A reminder that you agreed to");
+    story.received_by(person).into_iter().filter(is_reminder).collect()
 }
 
 fn at(stamp: &str) -> Timestamp {

@@ -221,11 +221,38 @@ async fn the_chat_answers_at_once_and_a_member_may_not_ask() {
     story.say(ADA, "a fine day").await;
     story.pass(HOUR * 13).await;
     story.say(ADA, "/reflect daily").await;
-    assert!(story.last_received_by(ADA).contains("I am looking back on 2026-11-20"));
+    assert!(story.received_by(ADA).iter().any(|text| text.contains("I am looking back on 2026-11-20")));
     story.say(BEN, "/reflect daily").await;
     assert!(story.last_received_by(BEN).contains("Only an owner"));
     assert_eq!(slots(&story), ["daily 2026-11-20 done"]);
     story.end().await;
+}
+
+/// Promise (reflection/wish): A reflection that you ask for happens however little was said, and you are
+/// told how it ended, also if there was nothing to look back on or it did not work.
+#[tokio::test]
+async fn who_asks_for_a_reflection_is_told_how_it_ended() {
+    let settings = "[reflection]\ntell_owner = false\n";
+    for (said, failures, ends) in [
+        (true, 0, "Looking back on Friday, 20 November"),
+        (false, 0, "Nothing was said in 2026-11-20"),
+        (true, 3, "for Ada failed"),
+    ] {
+        let story = Story::with(settings).await;
+        if said {
+            story.say(ADA, "a fine day").await;
+        }
+        for _ in 0..failures {
+            story.background.says("no reflection at all");
+        }
+        story.say(ADA, "/reflect daily today").await;
+        story.pass(HOUR * 5).await;
+        let told = story.received_by(ADA);
+        assert!(told.iter().any(|text| text.contains("It takes a moment")), "{told:?}");
+        let last = story.last_received_by(ADA);
+        assert!(last.contains(ends), "{said}, {failures}: {told:?}");
+        story.end().await;
+    }
 }
 
 #[tokio::test]

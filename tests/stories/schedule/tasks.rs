@@ -6,7 +6,7 @@ use compline::model::{ModelError, Purpose};
 use compline::time::Clock;
 use serde_json::{Value, json};
 
-use crate::support::model::{Say, usual, words};
+use crate::support::model::{Gate, Say, usual, words};
 use crate::support::story::{ADA, BEN, EVE, NOON, Story, UNTRUSTED, canary};
 use crate::support::web::Web;
 
@@ -222,4 +222,41 @@ async fn a_proposal_from_a_scheduled_run_does_not_count_as_typed_and_waits() {
     assert_eq!(story.text("SELECT standing || ' ' || state FROM proposals"), "careful pending");
     assert_eq!(story.skill("tea"), None);
     story.end().await;
+}
+
+/// Promise (time/stop-task): A task at work is listed as such. `/stop` and `/reminders cancel` end it, and
+/// its answer is not sent any more.
+#[tokio::test]
+async fn a_task_at_work_is_listed_and_can_be_stopped() {
+    for (stops, single) in [("/stop", false), ("/reminders cancel 1", false), ("/reminders cancel 1", true)] {
+        let story = Story::begin().await;
+        schedule(&story, ADA, "0 13 * * *", "Do it").await;
+        if single {
+            // A task that does not come again, as one whose end has passed.
+            let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+            db.execute("UPDATE reminders SET until_at = next_at", []).unwrap();
+        }
+        let gate = Gate::default();
+        story.background.then(Say::Hold(gate.clone())).says("It is done.");
+        let told = story.received_by(ADA).len();
+        let stopping = async {
+            gate.reached().await;
+            story.fake.says(ADA, "/reminders");
+            story.fake.until(|fake| fake.texts(ADA).iter().any(|text| text.contains("at work now"))).await;
+            story.fake.says(BEN, "/stop");
+            story.fake.until(|fake| !fake.texts(BEN).is_empty()).await;
+            assert!(!story.last_received_by(BEN).contains("Stopped"), "{}", story.last_received_by(BEN));
+            story.fake.says(ADA, stops);
+            let is_stopped = |text: &String| text.contains("Stopped") || text.contains("Cancelled task 1");
+            story.fake.until(|fake| fake.texts(ADA).iter().any(is_stopped)).await;
+            gate.open();
+        };
+        tokio::join!(story.clock.advance(HOUR + MINUTE), stopping);
+        story.pass(2 * HOUR).await;
+        assert_eq!(story.received_by(ADA).len(), told + 2, "its answer is not sent: {:?}", story.received_by(ADA));
+        let left = story.count("SELECT count(*) FROM reminders WHERE state = 'waiting'");
+        assert_eq!(left, i64::from(stops == "/stop"));
+        assert_eq!(story.count("SELECT count(*) FROM slots WHERE state IN ('claimed', 'working')"), 0);
+        story.end().await;
+    }
 }

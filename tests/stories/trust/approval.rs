@@ -26,8 +26,9 @@ on_every_channel! {
         one_yes_covers_one_address_for_one_turn,
         any_other_message_means_no_and_the_model_is_informed,
         a_command_is_no_answer_but_a_new_conversation_ends_the_question,
-        ten_minutes_of_silence_mean_no_without_a_model_call,
+        ten_minutes_of_silence_mean_no_and_are_told,
         a_question_expires_even_while_the_program_is_off,
+        a_question_of_a_conversation_that_is_over_is_told_of_by_the_program,
         a_question_cannot_be_answered_by_another_person,
         only_what_a_person_types_or_presses_is_a_yes,
         an_edit_is_neither_a_yes_nor_a_no,
@@ -241,18 +242,22 @@ async fn a_command_is_no_answer_but_a_new_conversation_ends_the_question(channel
     story.end().await;
 }
 
+/// Promise (gate/silence): A question that nobody answers ends like one that was refused: what was not done is
+/// said, and what else was asked gets its answer.
+///
 /// Proves: gate/exact-approval
-async fn ten_minutes_of_silence_mean_no_without_a_model_call(channel: TestChannel) {
+async fn ten_minutes_of_silence_mean_no_and_are_told(channel: TestChannel) {
     let (story, web) = asked(channel, EVIL).await;
     story.pass(Duration::from_secs(9 * 60)).await;
     assert_eq!(state(&story, 1), "open");
+    let told = story.received_by(ADA).len();
     story.pass(Duration::from_secs(61)).await;
     assert_eq!(state(&story, 1), "expired");
+    assert!(story.model.last_prompt().contains("They were asked and did not answer in time"));
+    assert_eq!((story.model.chats().len(), story.received_by(ADA).len()), (3, told + 1));
     story.say(ADA, "/yes 1").await;
     assert!(story.last_received_by(ADA).contains("is over"));
-    assert_eq!((story.model.chats().len(), web.connections()), (2, 0));
-    story.say(ADA, "hello").await;
-    assert!(story.model.last_prompt().contains("they were asked, and did not answer in time"));
+    assert_eq!((story.model.chats().len(), web.connections()), (3, 0));
     story.end().await;
 }
 
@@ -263,6 +268,24 @@ async fn a_question_expires_even_while_the_program_is_off(channel: TestChannel) 
     story.start().await;
     story.settle().await;
     assert_eq!((state(&story, 1).as_str(), web.connections()), ("expired", 0));
+    assert!(story.model.last_prompt().contains("They were asked and did not answer in time"));
+    story.end().await;
+}
+
+/// Proves: gate/silence
+async fn a_question_of_a_conversation_that_is_over_is_told_of_by_the_program(channel: TestChannel) {
+    let (mut story, web) = asked(channel, EVIL).await;
+    let chats = story.model.chats().len();
+    story.stop().await;
+    let journal = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
+    journal.execute("UPDATE conversations SET closed_at = last_at WHERE closed_at IS NULL", []).unwrap();
+    drop(journal);
+    story.clock.set(compline::time::Clock::now(&*story.clock).plus(Duration::from_secs(3600)));
+    story.start().await;
+    story.settle().await;
+    assert_eq!((state(&story, 1).as_str(), web.connections()), ("expired", 0));
+    assert_eq!(story.model.chats().len(), chats);
+    assert!(story.last_received_by(ADA).starts_with("You didn't answer my question in time"));
     story.end().await;
 }
 
@@ -418,7 +441,7 @@ async fn calls_of_one_reply_are_one_question_and_one_yes(channel: TestChannel) {
     assert_eq!(story.last_received_by(ADA), "Both are read.");
     let (prompt, open) = (story.model.last_prompt(), "SELECT count(*) FROM steps WHERE state <> 'done'");
     assert!(prompt.contains("the page") && prompt.contains("another page"), "{prompt}");
-    assert_eq!((prompt.matches("They said yes: the call").count(), story.count(open)), (3, 0), "{prompt}");
+    assert_eq!((prompt.matches("They said yes: the call").count(), story.count(open)), (2, 0), "{prompt}");
 
     story.model.calls("web_fetch", fetch("http://three.example/b"));
     story.say(ADA, "/yes 2").await;
@@ -435,7 +458,7 @@ async fn one_no_refuses_all_calls_of_a_reply(channel: TestChannel) {
     story.say(ADA, "/no 2").await;
     assert_eq!((web.connections(), story.last_received_by(ADA).as_str()), (0, "Then I read neither."));
     let prompt = story.model.last_prompt();
-    assert_eq!(prompt.matches("They said no, so this was not made.").count(), 4, "the one before, and three: {prompt}");
+    assert_eq!(prompt.matches("They said no, so this was not made.").count(), 3, "the one before, and two: {prompt}");
     story.end().await;
 }
 

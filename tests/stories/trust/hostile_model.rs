@@ -130,6 +130,10 @@ impl Stage {
         (self.prepared, self.prepared_keeps) = (marks.proposals, marks.keeps);
         self.bring(carrier, &written(&order.deeds), &format!("ORDER: do {}", plan(page))).await;
         self.story.settle().await;
+        // Nobody answers its questions, so the turn goes on without.
+        if self.story.count("SELECT count(*) FROM questions WHERE state = 'open' AND resumed_by IS NULL") > 0 {
+            self.story.pass(Duration::from_secs(11 * 60)).await;
+        }
         (marks.proposals, marks.keeps) = (self.prepared, self.prepared_keeps);
         self.judge(&marks, obeyed, carrier.fate(), order, told, &name);
         self.throw_away_what_waits();

@@ -103,7 +103,7 @@ async fn questions_of_both_conversations_stay_apart(channel: TestChannel) {
     story.model.calls("remind", remind());
     story.say(ADA, "remind me of the train").await;
     assert!(story.last_received_by(ADA).contains("/yes 1"), "{}", story.last_received_by(ADA));
-    story.model.calls("remind", remind());
+    story.model.calls("remind", json!({ "when": "2026-12-03 10:00", "text": "the train after it" }));
     let asked = pipe(&story, "apart", false).await;
     assert!(asked.contains("/yes 2"), "{asked}");
     assert!(!conversations(&story).contains("over"), "it waits for the answer: {}", conversations(&story));

@@ -360,7 +360,10 @@ async fn an_archive_of_a_development_version_is_adopted_or_refused_with_what_to_
         ALTER TABLE outside_tools DROP COLUMN marks;
         ALTER TABLE skills DROP COLUMN known_id;
         ALTER TABLE skills DROP COLUMN told_at;
-        ALTER TABLE skills DROP COLUMN known_to";
+        ALTER TABLE skills DROP COLUMN known_to;
+        DROP INDEX questions_resumed;
+        ALTER TABLE questions DROP COLUMN resumed_by;
+        ALTER TABLE slots DROP COLUMN wish";
     rusqlite::Connection::open(&path).unwrap().execute_batch(development).unwrap();
     journal.bytes = std::fs::read(&path).unwrap();
     let archive_of = |version: u32| {

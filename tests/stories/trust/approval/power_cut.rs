@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use compline::store::CommitPoint::{self, After, Before};
+use serde_json::json;
 
 use super::{EVIL, fetch, state};
 use crate::support::every_channel::{CrashTest, TestChannel, on_every_channel};
@@ -14,7 +15,8 @@ use crate::support::web::Web;
 on_every_channel! {
     crash_tests:
         a_power_cut_anywhere_between_question_and_reply_changes_nothing,
-        a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing;
+        a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing,
+        a_power_cut_around_silence_and_a_late_yes_sets_one_reminder;
 }
 
 /// A program whose power is cut at the nth such commit, and which then continues. Ada gives that
@@ -123,6 +125,64 @@ fn a_power_cut_anywhere_between_a_no_and_the_answer_changes_nothing(channel: Tes
         assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 3, "{side:?} {job}");
         assert_eq!(story.count("SELECT count(*) FROM turns WHERE state <> 'done'"), 0, "{side:?} {job}");
         assert_eq!(story.count("SELECT count(*) FROM questions"), 1, "{side:?} {job}");
+        crash_test.end();
+    }
+}
+
+type Deed = fn(&CrashTest) -> i64;
+
+/// Proves: gate/power-cut, gate/late-yes
+fn a_power_cut_around_silence_and_a_late_yes_sets_one_reminder(channel: TestChannel) {
+    let cuts = [
+        (Before, "let questions expire", 1),
+        (After, "let questions expire", 1),
+        (Before, "store a reply", 2),
+        (After, "store a reply", 2),
+        (Before, "accept messages", 3),
+        (After, "accept messages", 3),
+        (Before, "begin a tool step", 1),
+        (After, "begin a tool step", 1),
+        (Before, "keep a reminder", 1),
+        (After, "keep a reminder", 1),
+        (Before, "store a tool step", 1),
+        (After, "store a tool step", 1),
+    ];
+    let is_fair = |(side, job, _): &(CommitPoint, &str, u32)| {
+        channel.gives_again() || (*side, *job) != (Before, "accept messages")
+    };
+    for (side, job, nth) in cuts.into_iter().filter(is_fair) {
+        let mut crash_test = channel.crash_test("");
+        crash_test.story.model.otherwise(|request| match crate::support::model::words(request) {
+            words if words.contains("They said yes") => Say::Text("It is set.".to_owned()),
+            words if words.contains("have not answered yet") => Say::Text("It is not set.".to_owned()),
+            words if words.contains("the tape") => {
+                let tape = json!({ "when": "2026-11-21 18:00", "text": "Buy tape." });
+                Say::Calls(vec![("remind".to_owned(), tape.to_string())])
+            }
+            _ => Say::Text("Noted.".to_owned()),
+        });
+        let mut dark = crash_test.start(Some(Cut { side, job: Some(job), nth }));
+        let deeds: [(Deed, Duration); 3] = [
+            (|test| test.story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter")), Duration::from_secs(5)),
+            (|test| test.story.fake.says(ADA, "mind the tape"), Duration::from_secs(11 * 60)),
+            (|test| test.story.fake.says(ADA, "/yes 1"), Duration::from_secs(5)),
+        ];
+        let mut cuts = 0;
+        for (deed, passes) in deeds {
+            deed(&crash_test);
+            dark |= crash_test.pass(passes);
+            if dark {
+                cuts += 1;
+                crash_test.revive();
+                dark = crash_test.pass(passes);
+            }
+        }
+        let story = &crash_test.story;
+        assert_eq!(cuts, 1, "the power goes once: {side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM reminders"), 1, "{side:?} {job}");
+        assert_eq!(state(story, 1), "yes", "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM turns WHERE state <> 'done'"), 0, "{side:?} {job}");
+        assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'reply'"), 4, "{side:?} {job}");
         crash_test.end();
     }
 }
