@@ -53,7 +53,7 @@ impl TypedWish {
 impl Wish {
     /// Returns the wish in a message that was typed at this local time.
     pub fn in_message(message: &str, now: NaiveDateTime) -> Option<Self> {
-        if message.contains(QUOTES) {
+        if message.len() > MAX_LENGTH || message.contains(QUOTES) {
             return None;
         }
         let tokens = tokens(message);
@@ -302,6 +302,9 @@ fn is_two(words: &[Token], asks: Asks) -> bool {
     };
     (0..words.len()).any(|at| ends_sentence(at) || asks == Asks::Remind && has_clock(at))
 }
+
+/// Longest message in bytes that is read: a longer one says more than a wish.
+const MAX_LENGTH: usize = 1_000;
 
 /// Marks of a quotation, or of text that is not meant as words.
 const QUOTES: [char; 14] = ['"', '“', '”', '„', '«', '»', '‹', '›', '‘', '`', '>', '<', '|', '\n'];

@@ -15,7 +15,7 @@ use crate::wish::{TypedWish, Wish, plain_words};
 
 /// Texts of a conversation in order, by who wrote them.
 #[derive(Debug, Default)]
-pub struct Authors(Vec<(Author, String)>);
+pub struct Authors(Vec<(Author, Arc<str>)>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Author {
@@ -28,24 +28,27 @@ impl Authors {
     pub fn add(&mut self, record: &TurnRecord) {
         self.0.extend(of_messages(record));
         for step in record.steps.iter().filter(|step| step.text.label().asks_before_leaving()) {
-            self.0.push((Author::Outside, plain_words(step.text.open().0)));
+            self.0.push((Author::Outside, Arc::clone(step.text.open().0)));
             let calls = if step.kind == StepKind::Model { calls_of(step) } else { Vec::new() };
-            self.0.extend(calls.iter().map(|call| (Author::Outside, plain_words(&call.arguments))));
+            self.0.extend(calls.into_iter().map(|call| (Author::Outside, Arc::from(call.arguments))));
         }
     }
 
     /// Returns the wishes in the messages of a turn, whose words the person was the first to write.
     pub fn wishes_of(&self, record: &TurnRecord, zone: Zone) -> Vec<TypedWish> {
         let now = zone.wall_clock(record.turn.claimed_at);
-        let here = of_messages(record);
         let mut wishes = Vec::new();
         for (message, text) in typed(record) {
             let (words, label, scope) = text.open();
             let Some(wish) = Wish::in_message(words, now) else { continue };
             let span = words.get(wish.words.clone()).unwrap_or_default();
             let plain = plain_words(span);
+            let here = of_messages(record);
             let mut all = self.0.iter().chain(&here);
-            if all.find(|(_, text)| text.contains(&plain)).is_none_or(|(author, _)| *author == Author::Person) {
+            if all
+                .find(|(_, text)| plain_words(text).contains(&plain))
+                .is_none_or(|(author, _)| *author == Author::Person)
+            {
                 let words = Labelled::new(Arc::from(span), label.clone(), scope);
                 wishes.push(TypedWish { words, when: wish.when, message });
             }
@@ -55,15 +58,15 @@ impl Authors {
 }
 
 /// Texts of the messages of a turn: what others wrote stands before what was typed with it.
-fn of_messages(record: &TurnRecord) -> Vec<(Author, String)> {
+fn of_messages(record: &TurnRecord) -> Vec<(Author, Arc<str>)> {
     let edits = record.edits.iter().filter(|edit| !edit.text.label().is_trusted()).map(|edit| &edit.text);
-    let mut texts: Vec<(Author, String)> = edits.map(|text| (Author::Outside, plain_words(text.open().0))).collect();
+    let mut texts: Vec<(Author, Arc<str>)> = edits.map(|text| (Author::Outside, Arc::clone(text.open().0))).collect();
     for message in &record.messages {
         let of_it = record.texts.iter().filter(|text| text.message == message.id);
         let others = of_it.filter(|text| !text.text.label().is_trusted());
-        texts.extend(others.map(|text| (Author::Outside, plain_words(text.text.open().0))));
+        texts.extend(others.map(|text| (Author::Outside, Arc::clone(text.text.open().0))));
         let own = typed(record).filter(|(of, _)| *of == message.id);
-        texts.extend(own.map(|(_, text)| (Author::Person, plain_words(text.open().0))));
+        texts.extend(own.map(|(_, text)| (Author::Person, Arc::clone(text.open().0))));
     }
     texts
 }
