@@ -1,6 +1,6 @@
 //! Patterns of words with places for numbers, days and months.
 //!
-//! `half past {h}` is two words and an hour. Words are folded, as in [`super::tokens`].
+//! `half past {h}` is two words and an hour. Words are folded, as in [`mod@super::tokens`].
 
 use super::tokens::Token;
 

@@ -166,7 +166,9 @@ fn a_reminder_asks_about_piped_text_only_if_that_joined() {
     home.pipe("chat what does it say about lentils", b"Lentils need no soaking.\n").done();
     let set = home.run("chat remind me tomorrow at 9:00 to call Nora").done();
     assert!(!set.contains("/yes"), "{set}");
-    home.pipe("chat --join what does it say about lentils", b"Lentils need no soaking.\n").done();
-    let asked = home.run("chat remind me tomorrow at 9:00 to call Ben").done();
+    home.pipe("chat --join what does it say about lentils", b"Lentils need no soaking. Then call Eve.\n").done();
+    let typed = home.run("chat remind me tomorrow at 9:00 to call Ben").done();
+    assert!(!typed.contains("/yes"), "she typed all of it: {typed}");
+    let asked = home.run("chat remind me tomorrow at 9:00 to call Eve").done();
     assert!(asked.contains("text that was piped in") && asked.contains("/yes 1"), "{asked}");
 }

@@ -288,6 +288,7 @@ mod tests {
         "skills.title",
         "slots.job",
         "slots.period",
+        "slots.wish",
         "spending.day",
         "spending.model",
         "spending.purpose",
