@@ -114,10 +114,13 @@ impl Tool for Remind {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (words, plan, zone) = self.read(call).await?;
         let typed = if call.label.is_of_third_party() { self.wish(call).await? } else { None };
-        let text = match typed {
+        let (text, plan) = match typed {
             // As it was typed, at the time that was typed.
-            Some(wish) => wish.words.clone(),
-            None => Labelled::new(Arc::from(words), call.label.clone(), call.scope),
+            Some(wish) => {
+                let when = wish.when.as_deref().unwrap_or_default();
+                (wish.words.clone(), self.0.plan(when, self.0.said_at(call).await?, zone)?)
+            }
+            None => (Labelled::new(Arc::from(words), call.label.clone(), call.scope), plan),
         };
         self.0.add_entry(call, ReminderKind::Reminder, text, plan, zone).await
     }
