@@ -1,14 +1,16 @@
 //! Trust as a type: the provenance of a text ([`Label`]), its owner ([`Scope`]), and a value bound
 //! to both ([`Labelled`]).
 //!
-//! A label has two axes. *Integrity* is the set of untrusted sources. A text with an empty set is
-//! *trusted* and may become memory. *Origin* is the set of approved third-party skills, and of the
-//! sources that the person who sent them has vouched for. Such a text may be read, but the person
-//! is still asked before anything leaves ([`Label::asks_before_leaving`]).
+//! A label has two axes. *Integrity* is the set of sources from outside. A text with an empty set is
+//! *trusted* and may become memory. *Origin* is the set of approved third-party skills. Such a text
+//! may be read, but the person is still asked before anything leaves
+//! ([`Label::asks_before_leaving`]).
 //!
 //! A join is the union of all sets, so nothing made from untrusted text can become trusted by being
-//! rewritten, and nothing loses its origin. Only a stored grant of a person moves a source of one
-//! conversation from the first axis to the second ([`Label::vouched_for`]). The bare value
+//! rewritten, and nothing loses its origin. A stored grant of a person marks a source as vouched for
+//! in one conversation ([`Label::vouched_for`]). There it counts as trusted
+//! ([`Label::is_trusted_here`]); whatever outlives the conversation treats it as from outside. The
+//! bare value
 //! comes out only through [`Labelled::open`]; a test scans the tree for its callers, and for the
 //! few files that may call [`Label::trusted`]. Anything that cannot be read back exactly (an
 //! unknown column value, an invalid source) is untrusted: the lattice fails closed.
@@ -176,8 +178,15 @@ impl Label {
         all
     }
 
-    /// Returns whether no untrusted source contributed. A trusted text may become memory.
+    /// Returns whether no source from outside contributed, vouched for or not. A trusted text may
+    /// outlive its conversation: become memory, a summary, a title.
     pub fn is_trusted(&self) -> bool {
+        self.sources.is_empty() && self.vouched.is_empty()
+    }
+
+    /// Returns whether it counts as trusted in the conversation that it belongs to: its person
+    /// vouched there for all that came from outside.
+    pub fn is_trusted_here(&self) -> bool {
         self.sources.is_empty()
     }
 
@@ -198,14 +207,14 @@ impl Label {
         self.sources.is_empty() && self.vouched.is_empty()
     }
 
-    /// The same label with these sources as origins, if it has them: their person vouched for them.
+    /// The same label as it counts in a conversation in which a person vouched for these sources, and
+    /// for no others.
     ///
     /// Only the files on the list in `tests/structure` may call this.
     #[must_use]
     pub fn vouched_for(&self, vouched: &BTreeSet<Source>) -> Self {
-        let (known, sources) = self.sources.iter().cloned().partition(|source| vouched.contains(source));
-        let known: BTreeSet<Source> = known;
-        Self { sources, origins: self.origins.clone(), vouched: self.vouched.union(&known).cloned().collect() }
+        let (vouched, sources) = self.sources().cloned().partition(|source| vouched.contains(source));
+        Self { sources, origins: self.origins.clone(), vouched }
     }
 
     /// The label of a text made from both.
@@ -233,6 +242,12 @@ impl Label {
         self.vouched.extend(other.vouched.iter().cloned());
     }
 
+    /// Returns whether a request with this label holds all that the other label names, and nobody
+    /// vouched for any of it.
+    pub fn bears(&self, other: &Self) -> bool {
+        other.sources().all(|source| self.sources.contains(source)) && other.origins.is_subset(&self.origins)
+    }
+
     /// The same label without the approved skills among its origins.
     ///
     /// Only the files on the list in `tests/structure` may call this.
@@ -241,9 +256,9 @@ impl Label {
         Self { origins: BTreeSet::new(), ..self.clone() }
     }
 
-    /// The untrusted sources, sorted.
+    /// The sources from outside, vouched for or not, sorted.
     pub fn sources(&self) -> impl Iterator<Item = &Source> {
-        self.sources.iter()
+        self.sources.union(&self.vouched)
     }
 
     /// The contributing versions of approved third-party skills, sorted.
@@ -267,8 +282,8 @@ impl Label {
         words.join(" ")
     }
 
-    /// Parses the stored form. Only the exact word `trusted`, alone or before origins, is trusted;
-    /// an empty text is of unknown origin.
+    /// Parses the stored form. Only the exact word `trusted`, alone or before approved skills, is
+    /// trusted; an empty text is of unknown origin.
     pub fn decode(stored: &str) -> Self {
         if let Some(label) = origins_alone(stored) {
             return label;
@@ -303,7 +318,7 @@ impl Label {
     /// for every stored value.
     pub fn is_trusted_sql(column: &str) -> String {
         format!(
-            "({column} = '{TRUSTED}' OR {column} GLOB '{TRUSTED} {APPROVED}*' OR {column} GLOB '{TRUSTED} {VOUCHED}*')"
+            "({column} = '{TRUSTED}' OR {column} GLOB '{TRUSTED} {APPROVED}*' AND {column} NOT GLOB '* {VOUCHED}*')"
         )
     }
 }
@@ -541,24 +556,45 @@ mod tests {
     }
 
     #[test]
-    fn a_source_that_is_vouched_for_is_trusted_and_still_asks() {
+    fn a_source_that_is_vouched_for_is_trusted_in_its_conversation_and_still_asks() {
         let (sent, page) = (Source::file("in1"), Source::web("example.org"));
         let vouched = BTreeSet::from([sent.clone(), Source::file("in2")]);
         let both = Label::untrusted(sent.clone()).join_with(&Label::untrusted(page.clone()));
         let left = both.vouched_for(&vouched);
-        assert_eq!(
-            (left.sources().collect::<Vec<_>>(), left.vouched.iter().collect::<Vec<_>>()),
-            (vec![&page], vec![&sent])
-        );
-        let trusted = Label::untrusted(sent.clone()).vouched_for(&vouched);
-        assert!(trusted.is_trusted() && trusted.asks_before_leaving() && !trusted.is_of_third_party());
-        assert_eq!(trusted.encode(), "trusted vouched:file:in1");
-        assert!(!trusted.join_with(&Label::untrusted(sent)).is_trusted(), "elsewhere it is what it was");
+        assert_eq!(left.vouched.iter().collect::<Vec<_>>(), [&sent]);
+        assert_eq!(left.sources().collect::<Vec<_>>(), [&sent, &page]);
+        let own = Label::untrusted(sent.clone()).vouched_for(&vouched);
+        assert!(own.is_trusted_here() && !own.is_trusted() && own.asks_before_leaving() && !own.is_of_third_party());
+        assert_eq!(own.encode(), "trusted vouched:file:in1");
+        assert!(!own.join_with(&Label::untrusted(sent)).is_trusted_here(), "elsewhere it is what it was");
         assert!(
             Source::file(3).can_be_vouched_for()
                 && Source::stdin("in3").can_be_vouched_for()
                 && !page.can_be_vouched_for()
         );
+    }
+
+    proptest! {
+        /// Promise (trust/vouch-ends): What you vouch for counts as yours in that conversation only:
+        /// whatever outlives it, a summary, a title, a fact, a note, a reflection, treats it as text
+        /// from outside.
+        #[test]
+        fn a_vouch_holds_in_its_conversation_alone(a in label()) {
+            let sources: Vec<Source> = a.sources().cloned().collect();
+            let elsewhere = a.vouched_for(&BTreeSet::new());
+            prop_assert_eq!(elsewhere.sources().cloned().collect::<Vec<_>>(), sources.clone());
+            prop_assert!(elsewhere.vouched.is_empty());
+            prop_assert_eq!(elsewhere.is_trusted_here(), sources.is_empty());
+            let here = a.vouched_for(&sources.into_iter().collect());
+            prop_assert!(here.is_trusted_here());
+            prop_assert_eq!(here.is_trusted(), a.is_trusted());
+            prop_assert_eq!(here.vouched_for(&BTreeSet::new()), elsewhere);
+        }
+
+        #[test]
+        fn a_request_bears_what_it_names_and_nobody_vouched_for(a in label(), b in label()) {
+            prop_assert_eq!(a.bears(&b), a.join_with(&b.vouched_for(&BTreeSet::new())) == a);
+        }
     }
 
     #[test]

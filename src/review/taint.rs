@@ -66,7 +66,7 @@ fn judge_label(
     person: Option<PersonId>,
     careful: Option<&str>,
 ) -> anyhow::Result<TaintVerdict> {
-    if !label.is_trusted() {
+    if !label.is_trusted_here() {
         return Ok(tainted(label, scope));
     }
     let why = if label.is_of_third_party() {

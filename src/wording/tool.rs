@@ -242,7 +242,7 @@ fn has_read(label: &Label) -> &'static str {
     if !label.asks_before_leaving() {
         return "uses skills that do not name where this goes";
     }
-    match (label.is_trusted(), label.is_of_third_party()) {
+    match (label.is_trusted_here(), label.is_of_third_party()) {
         (false, _) => "has read text from outside",
         (true, true) => "uses a third-party skill",
         (true, false) => "has read what the person sent",
@@ -254,7 +254,7 @@ fn reason(language: Language, label: &Label) -> String {
     if !label.asks_before_leaving() {
         return say!(language, "reason-destination");
     }
-    match (label.is_trusted(), label.is_of_third_party()) {
+    match (label.is_trusted_here(), label.is_of_third_party()) {
         (false, _) => {
             let sources = shorten(&all_in_words(language, label), MAX_SOURCES);
             say!(language, "reason-outside", sources = sources)
@@ -267,7 +267,7 @@ fn reason(language: Language, label: &Label) -> String {
 /// Instruction for ending the questions about text from outside.
 fn way_out(language: Language, label: &Label) -> String {
     let can_be_vouched_for = label.sources().any(Source::can_be_vouched_for);
-    match (label.is_trusted(), can_be_vouched_for) {
+    match (label.is_trusted_here(), can_be_vouched_for) {
         (true, _) => String::new(),
         (false, false) => format!(" {}", say!(language, "way-out-new")),
         (false, true) => format!(" {}", say!(language, "way-out-trust")),

@@ -96,7 +96,7 @@ impl<'a> PromptView<'a> {
         }
         for part in message.parts() {
             let RequestPart::Text(text) = part.open().0 else { continue };
-            if !part.label().is_trusted() {
+            if !part.label().is_trusted_here() {
                 self.forwarded.push(text::cut_bytes(after_time(text).1, MAX_MESSAGE));
             } else if let Some(words) = self.without_context(cut(text))
                 && message.role() == Role::User
@@ -112,7 +112,7 @@ impl<'a> PromptView<'a> {
                 let _ = self.without_context(text);
             }),
             Role::User => message.parts().iter().for_each(|part| {
-                let is_typed = part.label().is_trusted();
+                let is_typed = part.label().is_trusted_here();
                 let is_piped = part.label().sources().all(|source| source.as_str().starts_with(PIPE));
                 match part.open().0 {
                     RequestPart::Text(text) => {

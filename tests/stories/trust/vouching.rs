@@ -1,5 +1,5 @@
-//! What a person sent themselves counts as theirs once they say so: in that conversation, for notes
-//! and reminders, and no further.
+//! What a person sent themselves counts as theirs once they say so: in that conversation, for
+//! reminders, and no further.
 
 use std::time::Duration;
 
@@ -12,9 +12,10 @@ use crate::support::story::{ADA, EVE, UNTRUSTED, every_untrusted_part_is_labelle
 
 on_every_channel! {
     stories:
-        what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_and_nothing_leaves,
+        what_a_person_vouches_for_gives_reminders_without_a_question_and_nothing_leaves,
         an_address_that_an_answer_takes_from_it_was_not_typed,
         it_ends_with_the_conversation_and_can_be_taken_back,
+        a_vouch_ends_with_its_conversation_and_every_command_says_the_same,
         what_others_wrote_and_what_was_not_shown_stays_from_outside,
         a_grant_survives_a_crash_and_covers_no_later_file;
     crash_tests:
@@ -68,11 +69,9 @@ fn newest_turn(story: &Story) -> String {
 }
 
 /// Promise (trust/vouch): What you sent yourself, a picture, a file or piped text, counts as yours
-/// in that conversation once you were shown it whole and said so: notes and reminders from it need
-/// no further yes, and before anything leaves you are still asked.
-async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_and_nothing_leaves(
-    channel: TestChannel,
-) {
+/// in that conversation once you were shown it whole and said so: reminders from it need no further
+/// yes, and before a note is kept or anything leaves you are still asked.
+async fn what_a_person_vouches_for_gives_reminders_without_a_question_and_nothing_leaves(channel: TestChannel) {
     let story = with_bill(channel, "").await;
     let asked = asked_to_remind(&story, "pay the rent").await;
     assert!(asked.contains("because I have read text from outside (the content of a file)"), "{asked}");
@@ -92,15 +91,14 @@ async fn what_a_person_vouches_for_gives_reminders_and_notes_without_a_question_
 
     reminds(&story, "pay the rent").await;
     assert_eq!(story.text("SELECT label FROM reminders"), "trusted vouched:file:1 vouched:file:in1");
-    story.model.calls("memory_save", json!({ "content": "The rent is due on the third." })).says("Kept.");
+    story.model.calls("memory_save", json!({ "content": "The rent is due on the third." })).says("Asked.");
     story.say(ADA, "keep that").await;
-    assert_eq!(story.last_received_by(ADA), "Kept.");
-    let notes = std::fs::read_to_string(story.home.join("workspace/memory/2026-11-20.md")).unwrap_or_default();
-    assert!(notes.contains("The rent is due on the third."), "{notes}");
-    story.say(ADA, "/why 2026-11-20.md").await;
-    let why = story.last_received_by(ADA);
-    assert!(why.contains("You vouched for something that had a part in it: the content of a file."), "{why}");
-    assert!(!why.contains("Nothing from outside"), "{why}");
+    let asked = story.last_received_by(ADA);
+    assert!(asked.contains("The rent is due on the third.") && asked.contains("/yes 2"), "{asked}");
+    let notes = || std::fs::read_to_string(story.home.join("workspace/memory/2026-11-20.md")).unwrap_or_default();
+    assert!(!notes().contains("The rent is due"), "a note outlives the conversation: {}", notes());
+    story.say(ADA, "/yes 2").await;
+    assert!(story.last_received_by(ADA).contains("is yours now"), "{}", story.last_received_by(ADA));
 
     story.model.calls("web_fetch", json!({ "url": "http://shop.example/rent" }));
     story.say(ADA, "look it up").await;
@@ -153,6 +151,43 @@ async fn it_ends_with_the_conversation_and_can_be_taken_back(channel: TestChanne
     let asked = asked_to_remind(&story, "pay the rent").await;
     assert!(asked.contains("/yes 2"), "the same file in another conversation: {asked}");
     every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+/// Proves: trust/vouch-ends
+async fn a_vouch_ends_with_its_conversation_and_every_command_says_the_same(channel: TestChannel) {
+    let story = with_bill(channel, "[skills]\nreview = \"ai\"\n").await;
+    vouch(&story).await;
+    story.say(ADA, "/trust").await;
+    let list = story.last_received_by(ADA);
+    assert!(list.contains("In this conversation is text from outside") && list.contains("you vouch for it"), "{list}");
+    let propose = |name: &str| {
+        let content = crate::support::story::skill(name, "Use when tulips.", "Water them.");
+        let files = json!([{ "path": "SKILL.md", "content": content }]);
+        json!({ "name": name, "change": "create", "rationale": "asked for it", "files": files })
+    };
+    story.model.calls("submit_skill", propose("bills")).says("It waits.");
+    story.say(ADA, "propose a skill for bills").await;
+    assert_eq!(story.skill("bills"), None);
+    for command in ["/why 1", "/show 1", "/pending"] {
+        story.say(ADA, command).await;
+        let told = story.last_received_by(ADA);
+        assert!(told.to_lowercase().contains("the content of a file"), "{command}: {told}");
+        assert!(!told.contains("Nothing from outside"), "{command}: {told}");
+    }
+
+    story.pass(NEXT_CONVERSATION).await;
+    story.say(ADA, "talk about tulips").await;
+    story.model.calls("submit_skill", propose("tulips")).says("It is checked.");
+    story.say(ADA, "propose a skill for tulips").await;
+    assert!(story.skill("tulips").is_some(), "{}", story.text("SELECT group_concat(standing || state) FROM proposals"));
+    assert_eq!(newest_turn(&story), "trusted");
+    story.say(ADA, "/trust").await;
+    assert!(story.last_received_by(ADA).contains("Nothing from outside"), "{}", story.last_received_by(ADA));
+    story.say(ADA, "/why 2").await;
+    assert!(story.last_received_by(ADA).contains("Nothing from outside"), "{}", story.last_received_by(ADA));
+    let labels = "SELECT group_concat(label) FROM (SELECT DISTINCT label FROM summaries WHERE view = 'trusted')";
+    assert_eq!(story.text(labels), "trusted");
     story.end().await;
 }
 
