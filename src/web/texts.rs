@@ -1,7 +1,8 @@
 //! Labelled texts as markup: the only file of the page that opens them.
 //!
-//! What a person typed and what the assistant wrote from it stands as it is. Everything that grew
-//! from outside stands in a box that names its sources, so it cannot pass for the page's own words.
+//! What a person typed stands as it is. What others wrote, and what grew from it, stands in a box that
+//! names its sources, so it cannot pass for the page's own words. An answer of the assistant stands
+//! under its name instead, with a line that names what it was written after.
 
 use maud::{Markup, html};
 
@@ -42,7 +43,7 @@ const MAX_ENTRY: usize = 160;
 pub fn message_text(kind: TextKind, text: &Text) -> Markup {
     let (words, label, _) = text.open();
     let name = match kind {
-        TextKind::Said => "",
+        TextKind::Said | TextKind::Agreed => "",
         TextKind::Quote => "In answer to",
         TextKind::Transcript => "Spoken",
         TextKind::File => "From the file",
@@ -59,10 +60,15 @@ pub fn message_text(kind: TextKind, text: &Text) -> Markup {
     )
 }
 
-/// Renders Markdown of the assistant.
-pub fn message(text: &Text) -> Markup {
+/// Renders words of the assistant or the program, with a line below that names what they were
+/// written after.
+pub fn answer(text: &Text) -> Markup {
     let (words, label, _) = text.open();
-    boxed(label, render::markdown(words, label))
+    let read = all_in_words(Language::ENGLISH, label);
+    html! {
+        @if words.is_empty() { p.note { "Forgotten." } } @else { (render::markdown(words, label)) }
+        @if !read.is_empty() { p.note { "Written after reading: " bdi { (read) } } }
+    }
 }
 
 /// Form in which the text of a file is shown.

@@ -19,7 +19,7 @@ use super::{chat_files, conversations};
 use crate::admin::browsers::random_secret;
 use crate::admin::{BegunConversation, ChatEntry, PRESS, RecentChat};
 use crate::message::ChatEvent;
-use crate::store::{Delivery, TextKind};
+use crate::store::Delivery;
 use crate::time::Timestamp;
 use crate::web::chat::ChatEvents;
 use crate::web::session::Member;
@@ -74,7 +74,7 @@ fn entry_markup(web: &Web, visitor: &Visitor, entry: &ChatEntry) -> Markup {
         (None, Some(delivery)) => html! {
             li id={ "d" (delivery.id) } {
                 p.facts { strong { "Compline" } " " (render::time(entry.at, visitor.zone, visitor.now)) }
-                (texts::message_text(TextKind::Said, &delivery.text))
+                (texts::answer(&delivery.text))
                 (below)
             }
         },

@@ -13,7 +13,7 @@ use super::chat_files;
 use crate::admin::{ConversationCalendar, ConversationItem, FullConversation, PageRequest, TranscriptEntry};
 use crate::admin::{TranscriptPart, TurnWork};
 use crate::id::{ConversationId, MessageId};
-use crate::store::ConversationKind;
+use crate::store::{ConversationKind, MessageKind};
 use crate::time::{Period, Span};
 use crate::web::calendar::{CalendarDay, YearCalendar};
 use crate::web::session::Member;
@@ -221,6 +221,7 @@ fn work_markup(work: &TurnWork) -> Markup {
 pub fn message(entry: &TranscriptEntry, author: &str, visitor: &Visitor, at: Option<i64>, below: Markup) -> Markup {
     let message = &entry.message;
     let is_place = at == Some(message.id.0);
+    let is_answer = matches!(message.kind, MessageKind::Reply | MessageKind::Sent | MessageKind::Reflection);
     let time = render::time(message.effective_at, visitor.zone, visitor.now);
     html! {
         li.own[message.person.is_some()] id={ "m" (message.id) } aria-current=[is_place.then_some("true")] {
@@ -232,7 +233,9 @@ pub fn message(entry: &TranscriptEntry, author: &str, visitor: &Visitor, at: Opt
                 @if let Some(cause) = &entry.cause { " · by itself: " (cause) }
             }
             @if message.gone { p.note { "Deleted by its sender." } }
-            @for text in &entry.texts { (texts::message_text(text.kind, &text.text)) }
+            @for text in &entry.texts {
+                @if is_answer { (texts::answer(&text.text)) } @else { (texts::message_text(text.kind, &text.text)) }
+            }
             (chat_files::received(&entry.files))
             (below)
         }

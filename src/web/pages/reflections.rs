@@ -80,7 +80,7 @@ fn whole(report: &ReflectionReport, visitor: &Visitor) -> Markup {
             @if report.cost.tokens > 0 { " and " (report.cost.tokens) " tokens without a price" }
             @if let Some(conversation) = report.conversation { " · " a href={ "/conversations/" (conversation) } { "its conversation" } }
         }
-        @for text in &report.words { (texts::message(text)) }
+        @for text in &report.words { (texts::answer(text)) }
         section {
             h2 { "What became of it" }
             @if report.item.actions.is_empty() { p { (says::NO_ACTIONS) } }

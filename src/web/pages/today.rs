@@ -13,7 +13,6 @@ use super::proposals;
 use crate::admin::{AgendaItem, AgendaKind, MAX_MESSAGES, MissedItems, PastItems, PendingReport};
 use crate::id::QuestionId;
 use crate::review::reveal::reveal;
-use crate::store::TextKind;
 use crate::time::{Period, Span, Timestamp};
 use crate::web::session::Member;
 use crate::web::visitor::Visitor;
@@ -82,7 +81,7 @@ fn pending(waiting: &PendingReport, visitor: &Visitor) -> Markup {
     let proposals = waiting.proposals.iter().flat_map(|proposals| &proposals.page.items);
     html! { ol.rows {
         @for (question, text) in &waiting.questions { li {
-            @if let Some(text) = text { (texts::message_text(TextKind::Said, text)) }
+            @if let Some(text) = text { (texts::answer(text)) }
             (answers(question.id))
         } }
         @for (keep, number) in keeps { li {

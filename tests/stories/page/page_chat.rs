@@ -204,6 +204,8 @@ async fn pasted_text_is_from_outside() {
     assert_eq!(story.count("SELECT count(*) FROM reminders"), 0, "It asks before it acts on what was pasted");
     let page = ada.get("/chat").await.text;
     assert!(page.contains("From outside: ") && page.contains("Pasted or passed on"), "{page}");
+    assert_eq!(page.matches("class=\"outside\"").count(), 1, "the box is for what others wrote: {page}");
+    assert!(page.contains("Written after reading: "), "{page}");
     story.stop_here().await;
 }
 
