@@ -17,6 +17,7 @@ use crate::store::rows::{from_row, insert, stored_word};
 use crate::store::{CauseKind, NewOutbox};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Source};
+use crate::wording::Language;
 use crate::wording::tool as says;
 
 /// Kind of a grant.
@@ -123,6 +124,12 @@ impl Grants<'_> {
         )
     }
 
+    /// Returns a sentence for each tool that a turn used without a question.
+    pub fn uses_told(&self, turn: TurnId, language: Language) -> anyhow::Result<Vec<String>> {
+        let told = |used: GrantUse| says::used_under_yes(language, &used.tool, used.calls, used.uses_left);
+        Ok(self.uses_in(turn)?.into_iter().map(told).collect())
+    }
+
     /// Returns the labels of everything that a conversation has read.
     pub fn labels_in(&self, conversation: ConversationId) -> anyhow::Result<Vec<Label>> {
         self.db.all("SELECT DISTINCT label FROM turns WHERE conversation_id = ?1", [conversation])
@@ -156,13 +163,17 @@ impl GrantsMut<'_> {
         self.db.run(sql, params![conversation, except, now])
     }
 
-    /// Tells the person of an ending turn which tools it used without a question.
+    /// Tells the person of an ending turn which tools it used without a question, unless its answer
+    /// does.
     pub(super) fn tell_of_uses(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<()> {
-        let uses = self.db.grants().uses_in(turn)?;
-        let Some(row) = self.db.turns().turn(turn)?.filter(|_| !uses.is_empty()) else { return Ok(()) };
-        let language = self.db.people().language_in(row.scope)?;
-        let line = |used: &GrantUse| says::used_under_yes(language, &used.tool, used.calls, used.uses_left);
-        let lines: Vec<String> = uses.iter().map(line).collect();
+        let Some(row) = self.db.turns().turn(turn)? else { return Ok(()) };
+        let lines = self.db.grants().uses_told(turn, self.db.people().language_in(row.scope)?)?;
+        let reply = self.db.activity().reply_of(turn)?;
+        let said = reply.map(|reply| self.db.messages().texts_of(reply)).transpose()?.unwrap_or_default();
+        let is_told = |line: &String| said.iter().any(|text| text.text.open().0.contains(line.as_str()));
+        if lines.iter().all(is_told) {
+            return Ok(());
+        }
         // The name of a tool comes from its server.
         let text = Labelled::new(Arc::from(lines.join("\n")), row.label, row.scope);
         let urgency = CauseKind::Heartbeat.urgency();

@@ -1,5 +1,5 @@
-//! The model's answer as it is stored: readable, without addresses from nowhere, and with what was
-//! wished and not done.
+//! The model's answer as it is stored: readable, without addresses from nowhere, with what was wished
+//! and not done, and with what was done under an earlier yes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -28,7 +28,21 @@ impl Turn<'_> {
         let text = readable(reply, self.inputs.language);
         let files = self.own_files(&text).await?;
         let text = addresses::without_strange_links(text, request, record.agreed_to(), &files, self.inputs.language);
-        self.with_unset_wishes(record, text).await
+        let text = self.with_unset_wishes(record, text).await?;
+        self.with_uses(text).await
+    }
+
+    /// Returns the answer with a line for each tool that the turn used under an earlier yes.
+    async fn with_uses(&self, text: Text) -> anyhow::Result<Text> {
+        let (turn, language) = (self.row.id, self.inputs.language);
+        let uses = self.engine.journal.read(move |db| db.grants().uses_told(turn, language)).await?;
+        if uses.is_empty() {
+            return Ok(text);
+        }
+        let (words, label, scope) = text.open();
+        // The name of a tool comes from its server.
+        let label = label.join_with(&self.row.label);
+        Ok(Labelled::new(Arc::from(format!("{words}\n\n_({})_", uses.join(" "))), label, scope))
     }
 
     /// Returns the answer with a line for each reminder that the person typed in these messages and
