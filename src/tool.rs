@@ -255,6 +255,13 @@ impl AuthorizableCall<'_> {
         wishes.find(|wish| wish.has_words(words))
     }
 
+    /// Returns whether the person was shown this call whole and agreed to it, or vouched for all from
+    /// outside that had a part in it.
+    fn is_agreed(&self) -> bool {
+        let is_granted = self.granted.iter().any(|covers| matches!(covers, Covers::Call | Covers::OwnCall));
+        is_granted || !self.label.is_trusted() && self.label.is_trusted_here()
+    }
+
     /// Returns whether a person must approve destinations that they have not typed or approved.
     fn must_ask(&self) -> bool {
         self.label.asks_before_leaving()

@@ -323,6 +323,8 @@ mod skill_power;
 #[path = "stories/skills/skill_scan.rs"]
 mod skill_scan;
 
+#[path = "stories/trust/agreed.rs"]
+mod agreed;
 #[path = "stories/trust/approval.rs"]
 mod approval;
 #[path = "stories/trust/approval_scope.rs"]

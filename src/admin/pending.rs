@@ -28,7 +28,8 @@ impl ReportsAdmin<'_> {
             let open = stream.map(|stream| db.questions().open_questions(stream)).transpose()?.unwrap_or_default();
             for question in open.into_iter().filter(|row| row.person == id && row.is_open(now)) {
                 let conversation = db.conversations().conversation(question.conversation)?;
-                if conversation.is_some_and(|conversation| conversation.closed_at.is_none()) {
+                let is_going_on = conversation.is_some_and(|conversation| conversation.closed_at.is_none());
+                if is_going_on || question.is_own() {
                     let reply = db.activity().reply_of(question.turn)?;
                     let texts = reply.map(|reply| db.messages().texts_of(reply)).transpose()?.unwrap_or_default();
                     questions.push((question, texts.into_iter().next().map(|stored| stored.text)));

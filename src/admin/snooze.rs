@@ -72,6 +72,7 @@ impl JobsAdmin<'_> {
                 next_at: at,
                 until: None,
                 turn: row.turn,
+                agreed_at: row.agreed_at,
                 at: now,
             })?;
             Ok(Ok(()))

@@ -245,7 +245,7 @@ impl TranscriptEntry {
             let words = shown.words(&text.text);
             match text.kind {
                 _ if words.is_empty() => upkeep::FORGOTTEN.in_language(language).into_string(),
-                TextKind::Said | TextKind::Transcript => words.to_string(),
+                TextKind::Said | TextKind::Agreed | TextKind::Transcript => words.to_string(),
                 TextKind::Quote | TextKind::Carried => quoted(words),
                 TextKind::File => quoted(&shorten(words, FILE)),
                 TextKind::Edit => says::edited(language, words),

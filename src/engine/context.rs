@@ -366,7 +366,7 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
         let reacted = Arc::from(record.reacted.as_str());
         question.push_text(Labelled::new(reacted, record.turn.label.clone(), scope));
     }
-    if let Some(sent) = sent(&record.sent, zone, scope) {
+    if let Some(sent) = sent(&record.sent, &record.turn.label, zone, scope) {
         question.push_text(sent);
     }
     for edit in &record.edits {
@@ -425,17 +425,23 @@ pub fn shown(pictures: &[ShownPicture], most: usize, scope: Scope) -> Option<Mes
     (!pictures.is_empty()).then_some(message)
 }
 
+/// Returns whether a turn is shown the words of a message that went to the person without being
+/// asked for: nothing that its request does not hold anyway had a part in them.
+pub fn is_shown(row: &SentRow, request: &Label) -> bool {
+    row.text.label().is_trusted() || request.bears(row.text.label())
+}
+
 /// Renders what went to the person without being asked for, so that an answer to it is understood.
-/// A text in which something from outside had a part is only named, so that it never taints the
-/// turn; `None` if there is nothing.
-pub fn sent(rows: &[SentRow], zone: Zone, scope: Scope) -> Option<Text> {
+/// A text that the turn is not shown is only named, so that it never taints the turn; `None` if
+/// there is nothing. `request` is the label of what the turn is shown besides.
+pub fn sent(rows: &[SentRow], request: &Label, zone: Zone, scope: Scope) -> Option<Text> {
     let mut label = Label::neutral();
     let left_out = rows.len().saturating_sub(MAX_SENT);
     let mut lines: Vec<String> = (left_out > 0).then(|| prompt::sent_before(left_out)).into_iter().collect();
     for row in rows.iter().skip(left_out) {
         let (words, of, _) = row.text.open();
         let (at, cause) = (zone.show_short(row.at), row.cause.to_string());
-        lines.push(match (words.is_empty(), of.is_trusted()) {
+        lines.push(match (words.is_empty(), is_shown(row, request)) {
             (true, _) => prompt::sent_and_deleted(&at, &cause),
             (false, true) => {
                 label.absorb(of);
@@ -486,6 +492,7 @@ fn message_parts<'a>(
 fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
     let (words, label, scope) = text.text.open();
     let framed = match text.kind {
+        TextKind::Agreed => format!("{time}\n{words}"),
         TextKind::Said if label.is_trusted() => format!("{time}\n{words}"),
         TextKind::Transcript => format!("{time}\n{}\n{words}", prompt::SPOKEN),
         TextKind::Quote => format!("{time}\n{}", prompt::framed(prompt::QUOTED, label, words)),

@@ -28,8 +28,8 @@ use crate::model::ToolSpec;
 use crate::people::Party;
 use crate::spend::ModelPool;
 use crate::store::{
-    Conversation, ConversationKind, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, StoredMessage,
-    TurnRow, Tx, UnansweredReason,
+    Conversation, ConversationKind, Db, MessageKind, MessageState, NewOutbox, NewTurn, Node, OutboxKind, SentRow,
+    StoredMessage, TurnRow, Tx, UnansweredReason,
 };
 use crate::text::escape_markdown;
 use crate::time::clock::Wakeups;
@@ -93,14 +93,13 @@ impl TurnClaim {
         if ids.is_empty() {
             return Ok(None);
         }
-        let mut came = Vec::new();
         let unshown = if self.zone.is_some() { tx.sent().unshown(self.stream)? } else { Vec::new() };
-        if let Some(sent) = self.zone.and_then(|zone| context::sent(&unshown, zone, self.scope)) {
-            came.push(sent.label().clone());
-        }
+        let of_sent = unshown.iter().map(|row| row.text.label()).filter(|label| label.is_trusted());
+        let mut came: Vec<Label> = of_sent.cloned().collect();
         let edits = if self.zone.is_some() { tx.messages().unshown_edits(self.stream)? } else { Vec::new() };
         came.extend(edits.iter().map(|edit| edit.text.label().clone()));
         self.label = absorb_messages(tx, self.conversation, &ids, came, &self.label, self.now)?;
+        let shown: Vec<&SentRow> = unshown.iter().filter(|row| context::is_shown(row, &self.label)).collect();
         let turn = tx.turns().begin_turn(&NewTurn {
             stream: self.stream,
             conversation: self.conversation,
@@ -118,7 +117,8 @@ impl TurnClaim {
         }
         let sent: Vec<MessageId> = unshown.iter().map(|row| row.message).collect();
         tx.sent().show(turn, self.conversation, &sent)?;
-        for row in unshown.iter().filter(|row| row.text.label().is_trusted()) {
+        for row in &shown {
+            tx.conversations().join_labels_of(self.conversation, row.message)?;
             tx.derivations().derive(Node::Turn(turn), Node::Message(row.message))?;
         }
         tx.messages().show_edits(turn, &edits)?;

@@ -28,11 +28,26 @@ pub struct Assignment<'a> {
     /// Kind of the run.
     pub kind: ConversationKind,
     /// Request and its material, each part with its own label.
-    pub words: &'a [Text],
+    pub words: &'a [AssignedText],
     /// Journal nodes that the texts are derived from.
     pub from: &'a [Node],
     /// Current time.
     pub at: Timestamp,
+}
+
+/// Part of an assignment.
+#[derive(Debug, Clone)]
+pub struct AssignedText {
+    /// Words.
+    pub text: Text,
+    /// True if they came from outside, and the person of the run agreed to exactly them.
+    pub is_agreed: bool,
+}
+
+impl From<Text> for AssignedText {
+    fn from(text: Text) -> Self {
+        Self { text, is_agreed: false }
+    }
 }
 
 /// Location of a run.
@@ -143,9 +158,10 @@ fn say(tx: Tx<'_>, run: Run, address: AddressId, assignment: &Assignment<'_>) ->
         effective_at: assignment.at,
         turn: None,
     })?;
-    for text in assignment.words {
+    for AssignedText { text, is_agreed } in assignment.words {
+        let kind = if *is_agreed { TextKind::Agreed } else { TextKind::Said };
         // The text is stored elsewhere too, and search finds it there.
-        tx.messages().add_unsearched_text(message, TextKind::Said, text)?;
+        tx.messages().add_unsearched_text(message, kind, text)?;
     }
     for parent in assignment.from {
         tx.derivations().derive(Node::Message(message), *parent)?;

@@ -24,7 +24,7 @@ use anyhow::Context;
 use super::report::{is_empty, to_report, without_repetition};
 use super::{AFTER_TROUBLE, FinishedRun, RunAnswer, Schedule, claim_occurrence, post_answer};
 use crate::engine::context;
-use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
+use crate::engine::system_run::{AssignedText, Assignment, RunOutcome, address_of, assign};
 use crate::id::{PersonId, StreamId};
 use crate::memory::{HeartbeatItem, heartbeat_items, with_heartbeat_ticks};
 use crate::people::{Party, Person, Role};
@@ -347,8 +347,9 @@ fn begin(tx: Tx<'_>, run: &DueRun, zone: Zone, now: Timestamp) -> anyhow::Result
     said.retain(|row| row.at >= now.minus(REMEMBERED));
     said.reverse();
     let introduction = wording::own(says::heartbeat(&zone.show_long(now)), scope);
-    let words: Vec<Text> =
-        [introduction, run.file.clone()].into_iter().chain(context::sent(&said, zone, scope)).collect();
+    let said = context::sent(&said, run.file.label(), zone, scope);
+    let words: Vec<AssignedText> =
+        [introduction, run.file.clone()].into_iter().chain(said).map(AssignedText::from).collect();
     let task =
         Assignment { person: run.owner, kind: ConversationKind::Heartbeat, words: &words, from: &run.from, at: now };
     let assigned = assign(tx, &task)?.context("An owner who could be reached cannot be any more")?;

@@ -19,7 +19,7 @@ use anyhow::Context;
 
 use super::report::to_report;
 use super::{FinishedRun, RunAnswer, Schedule, address_of_slot, claim_occurrence, post_answer};
-use crate::engine::system_run::{Assignment, RunOutcome, address_of, assign};
+use crate::engine::system_run::{AssignedText, Assignment, RunOutcome, address_of, assign};
 use crate::id::{AddressId, ReminderId, StreamId};
 use crate::store::{
     Cause, ConversationKind, Db, NewOutbox, Node, ReminderKind, ReminderRow, ReminderState, SlotRow, SlotState, Tx,
@@ -173,7 +173,7 @@ pub(super) fn fire(tx: Tx<'_>, id: ReminderId, home: Zone, now: Timestamp) -> an
         ReminderKind::Reminder => {
             let language = tx.people().language_of(row.person)?;
             let late = missed.map(|more| says::late(language, &language.near(zone, due, now), more, COUNTED));
-            notify(tx, &row, due, address, &notice(&row.text, language, &late.unwrap_or_default()), now)?
+            notify(tx, &row, due, address, &late.unwrap_or_default(), now)?
         }
         ReminderKind::Task => begin(tx, &row, due, missed, zone, now)?,
     };
@@ -189,17 +189,21 @@ fn notify(
     row: &ReminderRow,
     due: Timestamp,
     address: AddressId,
-    text: &Text,
+    late: &str,
     now: Timestamp,
 ) -> anyhow::Result<Fired> {
     if claim_occurrence(tx, &row.job(), row.scope(), due, (SlotState::Done, ""), now)?.is_none() {
         return Ok(Fired::Nothing);
     }
     let language = tx.people().language_of(row.person)?;
+    let text = notice(&row.text, language, late);
+    // In the talk these are the person's own words; a client still gets them as text from outside.
+    let own = Labelled::new(Arc::clone(text.open().0), row.own_text().label().clone(), text.scope());
+    let message = tx.sent().record(address, Cause::reminder(row.id), &own, now)?;
     let buttons = [(says::DONE_BUTTON, "done"), (says::LATER_BUTTON, "later")]
         .map(|(title, verb)| (title.in_language(language).into_string(), format!("/reminders {verb} {}", row.id)));
-    let reminder = NewOutbox::about(Cause::reminder(row.id), address, text, now);
-    tx.outbox().post(&NewOutbox { buttons: &buttons, ..reminder })?;
+    let reminder = NewOutbox::about(Cause::reminder(row.id), address, &text, now);
+    tx.outbox().post(&NewOutbox { buttons: &buttons, message, ..reminder })?;
     Ok(Fired::Posted(address))
 }
 
@@ -227,8 +231,14 @@ fn begin(
     let state = (SlotState::Claimed, "");
     let Some(slot) = claim_occurrence(tx, &job, scope, due, state, now)? else { return Ok(Fired::Nothing) };
     let late = missed.map(|more| says::late(Language::ENGLISH, &zone.show(due), more, COUNTED));
-    let asked = says::to_do(&zone.show(row.created_at), &zone.show(due), &late.unwrap_or_default());
-    let words = [wording::own(asked, scope), row.text.clone()];
+    // Who vouched for what a task grew from did not see its words.
+    let is_agreed = row.agreed_at.is_some() && !row.text.label().is_trusted();
+    let asked = match row.agreed_at.filter(|_| is_agreed && !row.text.label().is_trusted_here()) {
+        Some(at) => says::agreed_on(&zone.show(at)),
+        None => says::asked_on(&zone.show(row.created_at)),
+    };
+    let brief = says::to_do(&asked, &zone.show(due), &late.unwrap_or_default());
+    let words = [wording::own(brief, scope).into(), AssignedText { text: row.text.clone(), is_agreed }];
     let from: Vec<Node> = row.turn.into_iter().map(Node::Turn).collect();
     let task = Assignment { person: row.person, kind: ConversationKind::Task, words: &words, from: &from, at: now };
     let run = assign(tx, &task)?.context("Somebody who could be reached cannot be any more")?;
@@ -266,6 +276,7 @@ mod tests {
             next_at: None,
             until: None,
             turn: None,
+            agreed_at: None,
             created_at: Timestamp(0),
             state: ReminderState::Waiting,
             works: false,

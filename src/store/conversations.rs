@@ -358,9 +358,8 @@ impl ConversationsMut<'_> {
         self.db.run("UPDATE conversations SET label = ?2 WHERE id = ?1", params![id, joined])
     }
 
-    /// Joins the labels of the texts of a message into that of a conversation which it has become a
-    /// part of.
-    pub(super) fn join_labels_of(&self, id: ConversationId, message: MessageId) -> anyhow::Result<()> {
+    /// Joins the labels of the texts of a message into that of a conversation which was shown it.
+    pub fn join_labels_of(&self, id: ConversationId, message: MessageId) -> anyhow::Result<()> {
         let labels: Vec<Label> = self.db.all("SELECT DISTINCT label FROM texts WHERE message_id = ?1", [message])?;
         labels.iter().try_for_each(|label| self.join_label(id, label))
     }

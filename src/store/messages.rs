@@ -52,6 +52,8 @@ pub enum TextKind {
     Edit,
     /// Attached text that the sender did not type: a link preview, a contact, a poll.
     Carried,
+    /// Text from outside that its person saw whole and agreed to.
+    Agreed,
 }
 
 stored_word!(MessageKind, TextKind, MessageState);

@@ -33,6 +33,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 36, name: "argument_marks", sql: include_str!("../../migrations/V0036__argument_marks.sql") },
     Migration { number: 37, name: "known_versions", sql: include_str!("../../migrations/V0037__known_versions.sql") },
     Migration { number: 38, name: "wishes", sql: include_str!("../../migrations/V0038__wishes.sql") },
+    Migration { number: 39, name: "agreed", sql: include_str!("../../migrations/V0039__agreed.sql") },
 ];
 
 /// Version of a file.

@@ -3,16 +3,21 @@
 //! `waiting` → `done` or `cancelled`. A waiting row holds the time at which it is next due. A
 //! recurring one moves on, a single one is done after that. Rows of removed people are skipped, and
 //! wait until they are readmitted.
+//!
+//! The label of a text says for good where it came from. If its person agreed to exactly these
+//! words, they are theirs wherever they are only shown ([`ReminderRow::own_text`]).
 
 use crate::store::handles::{Reminders, RemindersMut};
 use crate::store::rows::{from_row, insert, stored_word, text};
+
+use std::sync::Arc;
 
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use crate::id::{PersonId, ReminderId, StreamId, TurnId};
 use crate::time::{Cron, Timestamp, Zone};
-use crate::trust::{Scope, Text};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wish::plain_words;
 
 /// Kind of action when due.
@@ -56,6 +61,8 @@ pub struct NewReminder<'a> {
     pub until: Option<Timestamp>,
     /// Turn that creates it.
     pub turn: Option<TurnId>,
+    /// Time at which its person agreed to exactly this text; `None` if it needed no yes.
+    pub agreed_at: Option<Timestamp>,
     /// Current time.
     pub at: Timestamp,
 }
@@ -73,6 +80,8 @@ pub struct ReminderChange {
     pub until: Option<Timestamp>,
     /// Turn that changes it, from which another text comes.
     pub turn: TurnId,
+    /// Time at which its person agreed to exactly this text; `None` if it needed no yes.
+    pub agreed_at: Option<Timestamp>,
 }
 
 /// A stored reminder or task.
@@ -94,6 +103,8 @@ pub struct ReminderRow {
     pub until: Option<Timestamp>,
     /// Turn that created it.
     pub turn: Option<TurnId>,
+    /// Time at which its person agreed to exactly this text; `None` if it needed no yes.
+    pub agreed_at: Option<Timestamp>,
     /// Creation time.
     pub created_at: Timestamp,
     /// State.
@@ -133,6 +144,14 @@ impl ReminderRow {
         times.into_iter().filter(|at| self.until.is_none_or(|until| *at <= until)).collect()
     }
 
+    /// Returns the text as its person's own: what they typed, or saw whole and agreed to. Any other
+    /// text keeps its label.
+    pub fn own_text(&self) -> Text {
+        let (words, label, scope) = self.text.open();
+        let label = if self.agreed_at.is_some() { Label::trusted() } else { label.clone() };
+        Labelled::new(Arc::clone(words), label, scope)
+    }
+
     /// Returns the scope of its slots.
     pub fn scope(&self) -> Scope {
         Scope::Person(self.person)
@@ -142,7 +161,7 @@ impl ReminderRow {
 from_row! {
     ReminderRow from "reminders", "text, label, scope" {
         id, person: "person_id", kind, cron = "nullif(cron, '')", next_at, until: "until_at", turn: "turn_id",
-        created_at, state, works = "(kind = 'task' AND EXISTS (SELECT 1 FROM slots s WHERE s.job = 'task:' || reminders.id
+        agreed_at, created_at, state, works = "(kind = 'task' AND EXISTS (SELECT 1 FROM slots s WHERE s.job = 'task:' || reminders.id
              AND s.state IN ('claimed', 'working')))" }
     with |row| { text: text(row, "text")? }
 }
@@ -163,6 +182,11 @@ impl Reminders<'_> {
     /// Returns a person's reminders and tasks that wait or work, and those that this turn set.
     pub fn waiting_or_set_by(&self, person: PersonId, turn: TurnId) -> anyhow::Result<Vec<ReminderRow>> {
         self.db.rows("WHERE person_id = ?1 AND (state = 'waiting' OR works OR turn_id = ?2)", params![person, turn])
+    }
+
+    /// Returns the reminders and tasks that this turn set or changed, in order.
+    pub fn set_by(&self, turn: TurnId) -> anyhow::Result<Vec<ReminderRow>> {
+        self.db.rows("WHERE turn_id = ?1 ORDER BY id", [turn])
     }
 
     /// Returns at most `limit` of them; those behind that place if it is given.
@@ -233,7 +257,8 @@ impl RemindersMut<'_> {
         let (words, label, scope) = new.text.open();
         insert!(self.db, "reminders" {
             person_id: new.person, kind: new.kind, text: &**words, label, scope, cron: new.cron.unwrap_or_default(),
-            next_at: new.next_at, until_at: new.until, turn_id: new.turn, created_at: new.at, state: "waiting",
+            next_at: new.next_at, until_at: new.until, turn_id: new.turn, agreed_at: new.agreed_at, created_at: new.at,
+            state: "waiting",
         })
     }
 
@@ -242,9 +267,10 @@ impl RemindersMut<'_> {
         let (words, label, _) = change.text.open();
         let cron = change.cron.as_deref().unwrap_or_default();
         self.db.changed(
-            "UPDATE reminders SET turn_id = CASE WHEN text = ?2 THEN turn_id ELSE ?7 END, text = ?2, label = ?3, cron = ?4,
+            "UPDATE reminders SET turn_id = CASE WHEN text = ?2 THEN turn_id ELSE ?7 END,
+             agreed_at = coalesce(?8, CASE WHEN text = ?2 THEN agreed_at END), text = ?2, label = ?3, cron = ?4,
              next_at = ?5, until_at = ?6, state = 'waiting', ended_at = NULL WHERE id = ?1 AND state IN ('waiting', 'done')",
-            params![id, &**words, label, cron, change.next_at, change.until, change.turn],
+            params![id, &**words, label, cron, change.next_at, change.until, change.turn, change.agreed_at],
         )
     }
 

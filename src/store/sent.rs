@@ -199,14 +199,14 @@ impl SentMut<'_> {
         Ok(Some(message))
     }
 
-    /// Records that a turn was shown these messages, which become part of its conversation.
+    /// Records that a turn was shown or told of these messages, which become part of its
+    /// conversation.
     pub fn show(&self, turn: TurnId, conversation: ConversationId, messages: &[MessageId]) -> anyhow::Result<()> {
         messages.iter().try_for_each(|message| {
             self.db.run(
                 "UPDATE messages SET shown_to = ?2, conversation_id = ?3 WHERE id = ?1 AND kind = 'sent'",
                 params![message, turn, conversation],
-            )?;
-            self.tx().conversations().join_labels_of(conversation, *message)
+            )
         })
     }
 }

@@ -383,7 +383,7 @@ fn message_line(db: Db<'_>, message: &StoredMessage, skip: usize, zone: Zone) ->
 fn part_words(part: &StoredText) -> Option<String> {
     let (words, label, _) = part.text.open();
     let kind = match part.kind {
-        TextKind::Said => "",
+        TextKind::Said | TextKind::Agreed => "",
         TextKind::Quote => says::QUOTED,
         TextKind::Transcript => says::SPOKEN,
         TextKind::File => says::FILE,

@@ -5,7 +5,7 @@
 //! list and cannot access another. Relative times count from the start of the turn, so that a
 //! repeated call after an interruption finds its own row instead of adding a second one. The text
 //! keeps the label of the call for good: a list cannot be used to launder text. Results name the
-//! entry, with its words unless these came from outside.
+//! entry, with its words if these are the person's own: typed, or agreed to word by word.
 
 mod spec;
 
@@ -179,20 +179,16 @@ impl Tool for ListScheduled {
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
-        let (owner, mut label) = (owner(call)?, call.label.clone());
+        let owner = owner(call)?;
         let (now, zone) = (self.0.clock.now(), call.zone(&self.0.journal, self.0.home).await?);
         let rows = self.0.journal.read(move |db| db.reminders().reminders_of(owner)).await.map_err(store_error)?;
-        rows.iter().for_each(|row| label.absorb(row.text.label()));
         let line = |row: &ReminderRow| {
-            let (words, label, _) = row.text.open();
-            let sources = if label.is_trusted() { String::new() } else { label.encode() };
             let when = if row.next_at.is_some() { ScheduleSpec::of(row).in_words(now, zone) } else { String::new() };
             let when = if row.works { says::works(Language::ENGLISH, &when) } else { when };
-            says::line(row.id, row.kind.as_str(), &when, &sources, &shorten(&one_line(words), SHOWN))
+            says::line(row.id, row.kind.as_str(), &when, &shown_words(row))
         };
         let lines: Vec<String> = rows.iter().map(line).collect();
-        let text = if lines.is_empty() { says::NOTHING_WAITS.to_owned() } else { lines.join("\n") };
-        Ok(Output { text, label, from: Vec::new() })
+        Ok(call.own_words(if lines.is_empty() { says::NOTHING_WAITS.to_owned() } else { lines.join("\n") }))
     }
 }
 
@@ -284,7 +280,10 @@ impl Tool for ChangeScheduled {
             next_at: plan.next_at,
             until: plan.until,
             turn: call.turn,
+            agreed_at: call.is_agreed().then(|| self.0.clock.now()),
         };
+        let shown =
+            if change.agreed_at.is_some() { shorten(&one_line(text.open().0), SHOWN) } else { own_words(&text) };
         let is_over = row.state == ReminderState::Done;
         let stored = self.0.journal.write("change a reminder", move |tx| {
             if is_over && tx.reminders().reminders_of(owner)?.len() >= MAX_ENTRIES {
@@ -300,7 +299,7 @@ impl Tool for ChangeScheduled {
         Ok(call.own_words(says::set(
             row.kind.as_str(),
             id,
-            &shown_words(&text),
+            &shown,
             &plan.in_words_long(self.0.clock.now(), zone),
             plan.note(),
         )))
@@ -339,13 +338,17 @@ impl Tool for CancelScheduled {
         let cancelled = cancel.await.map_err(store_error)?.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
         let row = cancelled.row;
         let when = row.next_at.map(|_| ScheduleSpec::of(&row).in_words(now, zone)).unwrap_or_default();
-        Ok(call.own_words(says::cancelled(row.kind.as_str(), id, &shown_words(&row.text), &when)))
+        Ok(call.own_words(says::cancelled(row.kind.as_str(), id, &shown_words(&row), &when)))
     }
 }
 
 /// Returns the words of an entry for the result of a call, under the call's own label; blank if
-/// they came from outside.
-fn shown_words(text: &Text) -> String {
+/// they are not the person's own.
+fn shown_words(row: &ReminderRow) -> String {
+    own_words(&row.own_text())
+}
+
+fn own_words(text: &Text) -> String {
     let (words, label, _) = text.open();
     if label.asks_before_leaving() { String::new() } else { shorten(&one_line(words), SHOWN) }
 }
@@ -431,9 +434,10 @@ impl ScheduleStore {
         let (person, turn, now) = (owner(call)?, Some(call.turn), self.clock.now());
         let shown = shorten(&one_line(text.open().0), SHOWN);
         let (cron, next_at, until) = (plan.cron.clone(), plan.next_at, plan.until);
+        let agreed_at = call.is_agreed().then_some(now);
         let stored = self.journal.write("keep a reminder", move |tx| {
             let cron = cron.as_ref().map(Cron::as_str);
-            let new = NewReminder { person, kind, text: &text, cron, next_at, until, turn, at: now };
+            let new = NewReminder { person, kind, text: &text, cron, next_at, until, turn, agreed_at, at: now };
             if let Some(known) = tx.reminders().same_reminder(&new)? {
                 return Ok(Some(known));
             }

@@ -147,10 +147,11 @@ pub fn none_such(id: ReminderId) -> String {
     format!("Nothing with number {id} waits for this person. list_scheduled has what does.")
 }
 
-/// A reminder or task in the list.
-pub fn line(id: ReminderId, kind: &str, when: &str, sources: &str, words: &str) -> String {
-    let sources = if sources.is_empty() { String::new() } else { format!(", from outside ({sources})") };
-    format!("[{id}] {kind}, {when}{sources}: {words}")
+/// A reminder or task in the list. Words that are not the person's own are left out.
+pub fn line(id: ReminderId, kind: &str, when: &str, words: &str) -> String {
+    let words =
+        if words.is_empty() { "(its words came from outside; /reminders shows them to the person)" } else { words };
+    format!("[{id}] {kind}, {when}: {words}")
 }
 
 /// Next times of a recurring reminder.
@@ -240,11 +241,24 @@ pub fn late(language: Language, due: &str, more: usize, most: usize) -> String {
     }
 }
 
+/// Who wants a task, and since when.
+pub fn asked_on(at: &str) -> String {
+    format!("The person asked on {at} that the task below be done at certain times")
+}
+
+/// Who wants a task that was written after text from outside had been read.
+pub fn agreed_on(at: &str) -> String {
+    format!(
+        "The person agreed on {at} to exactly the words of the task below, to be done at certain times (they were \
+         written after something from outside had been read, so what needs a yes is refused here)"
+    )
+}
+
 /// Prefix of a task that is due.
 pub fn to_do(asked: &str, due: &str, late: &str) -> ProgramText {
     let late = if late.is_empty() { String::new() } else { format!(" {late} Do it once.") };
     ProgramText::message(format!(
-        "The person asked on {asked} that the task below be done at certain times, and it is due now ({due}).{late} Do it, and answer with what comes of \
+        "{asked}, and it is due now ({due}).{late} Do it, and answer with what comes of \
          it alone: your answer is sent to them. If they have to hear nothing, answer {} alone: then nothing is sent. Nobody reads along, so ask \
          nothing; nothing can be scheduled from here.",
         super::schedule::NOTHING_TO_REPORT

@@ -22,6 +22,7 @@ const MIGRATIONS: &[(&str, u64)] = &[
     ("V0036__argument_marks.sql", 0x1f8b_0b18_c345_70d0),
     ("V0037__known_versions.sql", 0xedc1_7fc3_e501_1104),
     ("V0038__wishes.sql", 0xb3a9_1ae9_4260_d8bf),
+    ("V0039__agreed.sql", 0x9bcb_6e55_a843_81a5),
 ];
 
 /// Words that begin a table constraint instead of a column.

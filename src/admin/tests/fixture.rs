@@ -219,6 +219,7 @@ impl Fixture {
                 next_at: START.plus(Duration::from_secs(seconds)),
                 until: None,
                 turn: None,
+                agreed_at: None,
                 at: START,
             })
         })
@@ -465,6 +466,8 @@ impl Watcher for Nobody {
 
 impl OutboxNotifier for Nobody {
     fn posted(&self, _: AddressId) {}
+
+    fn settled(&self) {}
 }
 
 impl Channels for Nobody {

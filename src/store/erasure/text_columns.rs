@@ -275,6 +275,7 @@ mod tests {
         "proposals.standing",
         "reactions.emoji",
         "reactions.told",
+        "reflections.report",
         "reminders.cron",
         "skill_changes.base",
         "skill_changes.skill",

@@ -172,7 +172,7 @@ const OWN: &str = "addresses.adapter *.state *.kind *.label *.scope *.digest *.r
     derived_from.* extractions.cause fingerprints.node inbox.* indexed.stamp indexed.trouble meta.value \
     messages.cause messages.external_id outbox.urgency parts.external_id parts.file people.* proposals.base \
     forgettings.choice forgettings.counts forgettings.needles grants.sources \
-    proposals.change proposals.content proposals.nonce proposals.standing reminders.cron skills.installed skills.shipped slots.job slots.wish \
+    proposals.change proposals.content proposals.nonce proposals.standing reflections.report reminders.cron skills.installed skills.shipped slots.job slots.wish \
     spending.day strangers.guess_day strangers.told_day summaries.view outside_tools.accepted_digest \
     verdicts.outcome verdicts.stage web_codes.began_by web_sessions.began_by web_sessions.theme";
 const EMPTY: &str = "embeddings.* folder_moves.* heartbeats.* previews.*";

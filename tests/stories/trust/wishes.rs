@@ -79,6 +79,8 @@ async fn a_late_yes_counts_after_the_conversation_too() {
     story.say(ADA, "good morning").await;
     story.restart().await;
     story.settle().await;
+    story.say(ADA, "/pending").await;
+    assert!(story.last_received_by(ADA).contains("/yes 1"), "{}", story.last_received_by(ADA));
     story.say(ADA, "/yes 1").await;
     assert_eq!((state(&story).as_str(), reminders(&story)), ("yes", 1));
     assert_eq!(story.count("SELECT count(*) FROM conversations WHERE kind = 'chat'"), 2);

@@ -1,0 +1,133 @@
+//! What a person saw whole and agreed to is theirs: shown in their words, framed as theirs, and no
+//! mark on the talk that lists it. For what leaves, its origin stays.
+
+use std::time::Duration;
+
+use compline::model::{Purpose, Request};
+use serde_json::{Value, json};
+
+use crate::support::model::words;
+use crate::support::story::{ADA, EVE, Story, UNTRUSTED, every_untrusted_part_is_labelled};
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Ada has forwarded a message, and said yes to what the model made of it.
+async fn agreed(settings: &str, tool: &str, arguments: &Value) -> Story {
+    let story = Story::with(settings).await;
+    story.model.says("Noted.");
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+    story.answered().await;
+    story.model.calls(tool, arguments.clone());
+    story.say(ADA, "set what it needs, please").await;
+    story.model.says("It is set.");
+    story.say(ADA, "/yes 1").await;
+    assert_eq!(story.text("SELECT label FROM reminders"), "forward", "its origin stays");
+    story
+}
+
+fn newest_label(story: &Story) -> String {
+    story.text("SELECT label FROM turns ORDER BY id DESC LIMIT 1")
+}
+
+fn requests(story: &Story, purpose: Purpose) -> Vec<Request> {
+    story.background.requests().into_iter().filter(|request| request.purpose() == purpose).collect()
+}
+
+/// Promise (trust/agreed): A reminder or task that you saw whole and agreed to is shown to you and to
+/// the assistant in its words, and a talk that lists it or hears of it stays without a mark.
+#[tokio::test]
+async fn a_reminder_that_was_agreed_to_is_listed_and_told_in_its_words() {
+    let arguments = json!({ "when": "2026-11-21 09:00", "text": "Buy tape at Miller's." });
+    let story = agreed("", "remind", &arguments).await;
+    story.say(ADA, "/new").await;
+    story.model.calls("list_scheduled", json!({})).says("One reminder.");
+    story.say(ADA, "what is open?").await;
+    assert!(story.model.last_prompt().contains("[1] reminder, "), "{}", story.model.last_prompt());
+    assert!(story.model.last_prompt().contains(": Buy tape at Miller's."), "{}", story.model.last_prompt());
+    assert_eq!(newest_label(&story), "trusted");
+    story.model.calls("remind", json!({ "when": "2026-11-23 10:00", "text": "Call Nora" })).says("Set.");
+    story.say(ADA, "and remind me of Nora on Monday").await;
+    assert_eq!(story.last_received_by(ADA), "Set.", "no question");
+
+    story.pass(24 * HOUR).await;
+    let told = story.received_by(ADA).into_iter().find(|text| text.contains("you agreed to")).unwrap();
+    assert!(told.starts_with("Buy tape at Miller's."), "on a locked screen the words come first: {told}");
+    story.model.says("Good.");
+    story.say(ADA, "done").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("reminder 1: ") && prompt.contains("Buy tape at Miller's."), "{prompt}");
+    assert!(!prompt.contains("not shown here") && newest_label(&story) == "trusted", "{prompt}");
+    every_untrusted_part_is_labelled(&story);
+    story.end().await;
+}
+
+/// Proves: trust/agreed
+#[tokio::test]
+async fn a_task_that_was_agreed_to_is_framed_as_the_persons_and_still_counts_as_from_outside() {
+    let arguments = json!({ "cron": "0 9 * * *", "task": "Look at the plan and say what is next." });
+    let story = agreed("", "schedule", &arguments).await;
+    let note = json!({ "title": "Plan", "content": "The plan goes on.", "kind": "project" });
+    story.background.calls("remember", note).says("Next: call the movers.");
+    story.pass(24 * HOUR).await;
+    let run = requests(&story, Purpose::Task).into_iter().next().expect("it ran");
+    let prompt = words(&run);
+    assert!(prompt.contains("The person agreed on ") && prompt.contains("exactly the words of the task"), "{prompt}");
+    assert!(prompt.contains("Look at the plan and say what is next.") && !prompt.contains("<untrusted source"), "{prompt}");
+    assert_eq!(
+        story.text(
+            "SELECT label FROM turns t JOIN conversations c ON c.id = t.conversation_id WHERE c.kind = 'task' LIMIT 1"
+        ),
+        "forward"
+    );
+    let kept = story.text("SELECT group_concat(path) FROM files WHERE path LIKE '%plan.md'");
+    assert!(kept.contains("memory/untrusted/") && !kept.contains(",memory/plan.md"), "{kept}");
+    story.end().await;
+}
+
+/// Proves: trust/agreed
+#[tokio::test]
+async fn a_request_that_bears_the_source_already_is_shown_what_grew_from_it() {
+    let arguments = json!({ "cron": "0 13 * * *", "task": "Look at the plan and say what is next." });
+    let story = agreed("", "schedule", &arguments).await;
+    story.background.says("Next: call the movers.");
+    story.pass(2 * HOUR).await;
+    story.model.says("Yes.");
+    story.say(ADA, "do that").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("task 1: Next: call the movers."), "{prompt}");
+    assert_eq!(newest_label(&story), "forward");
+    story.say(ADA, "/new").await;
+    story.background.says("Next: pack the books.");
+    story.pass(23 * HOUR).await;
+    story.say(ADA, "good morning").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("task 1 (not shown here") && newest_label(&story) == "trusted", "{prompt}");
+    story.end().await;
+}
+
+/// Promise (trust/night): Of a turn that read something from outside a summary, a fact and a reflection
+/// get what the program did in it, and no word of the model.
+#[tokio::test]
+async fn the_night_knows_what_was_done_and_no_word_of_the_model() {
+    let story = Story::with("[reflection]\nmin_messages = 1\n").await;
+    story.model.says(&format!("{UNTRUSTED}answer: it is about a move."));
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+    story.answered().await;
+    let typed = json!({ "when": "2026-11-21 18:00", "text": "buy tape" });
+    story.model.calls("remind", typed).says(&format!("{UNTRUSTED}set."));
+    story.say(ADA, "remind me tomorrow at 18:00 to buy tape").await;
+    story.model.calls("write_file", json!({ "path": "plans/x.md", "content": format!("{UNTRUSTED}plan") }));
+    story.model.says(&format!("{UNTRUSTED}written."));
+    story.say(ADA, "and write a plan, will you, with all that you know of it").await;
+    story.pass(20 * HOUR).await;
+    for purpose in [Purpose::Summary, Purpose::Extraction, Purpose::Reflection] {
+        let all = requests(&story, purpose);
+        let clean: Vec<String> = all.iter().filter(|request| request.label().is_trusted()).map(words).collect();
+        let said = clean.join("\n---\n");
+        assert!(said.contains("remind me tomorrow at 18:00 to buy tape"), "{purpose:?}: {said}");
+        assert!(said.contains("(reminder 1 set, 2026-11-21 18:00 (UTC): buy tape)"), "{purpose:?}: {said}");
+        assert!(said.contains("(called write_file: done)"), "{purpose:?}: {said}");
+        assert!(!said.contains(UNTRUSTED), "{purpose:?}: {said}");
+    }
+    story.end().await;
+}
