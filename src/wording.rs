@@ -24,7 +24,7 @@ pub mod offline; // the offline model
 pub mod page; // the page in the browser
 pub mod personal_data; // export and /forget
 pub mod prompt; // system prompt, frames around texts
-mod recurrence; // what comes again and again, in words
+pub mod recurrence; // what comes again and again, in words
 pub mod reflection; // reflections and their notices
 pub mod reminder; // reminders and tasks
 pub mod restore; // backup and restore

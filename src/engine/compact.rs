@@ -186,7 +186,7 @@ fn older_part(db: Db<'_>, of: &Compaction, budget: &ContextBudget, home: Zone) -
     let so_far = before.map_or_else(|| wording::own("", of.summary.scope()), |before| before.summary);
     let most = ShownExchanges::read(db, of.conversation, budget)?.shares.summary;
     let conversation = db.conversations().conversation(of.conversation)?;
-    let lines = conversation.map(|of| transcript::lines(db, &of, SummaryInputs::Full)).transpose()?;
+    let lines = conversation.map(|of| transcript::lines(db, &of, SummaryInputs::Full, zone)).transpose()?;
     let mut lines = lines.unwrap_or_default();
     lines.retain(|line| line.message > after && line.message <= of.upto_message);
     let lines = transcript::with_results(db, lines, ResultDetail::UpTo(RESULT))?;

@@ -200,7 +200,7 @@ async fn ask(engine: &Arc<Engine>, job: Extraction, party: &Party) -> anyhow::Re
         let Some(of) = db.conversations().conversation(conversation)? else { return Ok(None) };
         let (after, revision) =
             (db.extractions().extracted_upto(conversation)?, db.redaction().revision_of(conversation)?);
-        let mut lines = transcript::lines_after(db, &of, SummaryInputs::Trusted, after)?;
+        let mut lines = transcript::lines_after(db, &of, SummaryInputs::Trusted, after, zone)?;
         // What was read before was long enough.
         let is_begun = after > MessageId(0);
         let length = lines.iter().map(|line| line.text.open().0.chars().count()).sum::<usize>();

@@ -63,7 +63,7 @@ fn material(
     zone: Zone,
 ) -> anyhow::Result<(Option<SummaryId>, SummaryMaterial)> {
     let scope = conversation.scope;
-    let lines: Vec<TranscriptLine> = transcript::lines(db, conversation, view)?;
+    let lines: Vec<TranscriptLine> = transcript::lines(db, conversation, view, zone)?;
     let lines = transcript::with_results(db, lines, ResultDetail::Mention)?;
     let (before, open) = match view {
         SummaryInputs::Trusted => summary::open_before(db, conversation)?,
@@ -85,7 +85,7 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
             Ok((trusted, full, db.redaction().revision_of(of.id)?))
         })
         .await?;
-    let tainted = full.1.lines.len() > trusted.1.lines.len();
+    let tainted = full.1.lines.iter().any(|line| !line.text.label().is_trusted());
     let keeps = engine.memory.enabled;
     let of = conversation.clone();
     engine

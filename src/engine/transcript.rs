@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::made_calls;
 use super::record::speaker;
 use crate::id::MessageId;
 use crate::store::{
@@ -98,16 +99,23 @@ impl TranscriptLine {
 }
 
 /// Lines of a conversation in one view, in order.
-pub fn lines(db: Db<'_>, conversation: &Conversation, view: SummaryInputs) -> anyhow::Result<Vec<TranscriptLine>> {
-    lines_after(db, conversation, view, MessageId(0))
+pub fn lines(
+    db: Db<'_>,
+    conversation: &Conversation,
+    view: SummaryInputs,
+    home: Zone,
+) -> anyhow::Result<Vec<TranscriptLine>> {
+    lines_after(db, conversation, view, MessageId(0), home)
 }
 
-/// Lines of the messages of a conversation after that one, in one view and in order.
+/// Lines of the messages of a conversation after that one, in one view and in order. In the trusted
+/// one the calls of a turn that read something from outside stand for its reply.
 pub fn lines_after(
     db: Db<'_>,
     conversation: &Conversation,
     view: SummaryInputs,
     after: MessageId,
+    home: Zone,
 ) -> anyhow::Result<Vec<TranscriptLine>> {
     let mut texts: HashMap<MessageId, Vec<StoredText>> = HashMap::new();
     for text in db.messages().texts_after(conversation.id, after)? {
@@ -117,11 +125,27 @@ pub fn lines_after(
     let erased = db.erasure().erased_words(conversation.scope)?;
     let mut lines = Vec::new();
     for message in db.messages().messages_after(conversation.id, after)? {
-        lines.extend(message_lines(db, &message, texts.remove(&message.id).unwrap_or_default())?);
+        let of_message = message_lines(db, &message, texts.remove(&message.id).unwrap_or_default())?;
+        if view == SummaryInputs::Full {
+            lines.extend(of_message);
+            continue;
+        }
+        let (trusted, others): (Vec<_>, Vec<_>) =
+            of_message.into_iter().partition(|line| line.text.label().is_trusted());
+        lines.extend(trusted);
+        if let (MessageKind::Reply, Some(reply)) = (message.kind, others.first()) {
+            lines.extend(call_lines(db, reply, home)?);
+        }
     }
-    lines.retain(|line| view == SummaryInputs::Full || line.text.label().is_trusted());
     lines.retain(|line| !erased.are_in(line.text.open().0));
     Ok(lines)
+}
+
+/// The calls of the turn that wrote this reply, in the program's words.
+pub fn call_lines(db: Db<'_>, reply: &TranscriptLine, home: Zone) -> anyhow::Result<Vec<TranscriptLine>> {
+    let Node::Turn(turn) = reply.from else { return Ok(Vec::new()) };
+    let calls = made_calls::of_turn(db, turn, home)?.into_iter();
+    Ok(calls.map(|text| TranscriptLine { kind: LineKind::Result, text, ..reply.clone() }).collect())
 }
 
 /// Lines of one message: its texts but for later edits and deleted ones.
@@ -153,8 +177,10 @@ pub fn message_lines(
         TextKind::Quote => LineKind::Quote,
         TextKind::File => LineKind::File,
         TextKind::Carried => LineKind::Carried,
-        TextKind::Said | TextKind::Transcript | TextKind::Edit if message.guest.is_some() => LineKind::Guest,
-        TextKind::Said | TextKind::Transcript | TextKind::Edit => LineKind::Said,
+        TextKind::Said | TextKind::Agreed | TextKind::Transcript | TextKind::Edit if message.guest.is_some() => {
+            LineKind::Guest
+        }
+        TextKind::Said | TextKind::Agreed | TextKind::Transcript | TextKind::Edit => LineKind::Said,
     };
     let texts = texts.into_iter().filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty());
     let line = |text: StoredText| TranscriptLine {

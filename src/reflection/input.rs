@@ -157,7 +157,7 @@ impl InputRequest {
     fn periods(&self, db: Db<'_>, material: &ReflectionInput) -> anyhow::Result<Option<ReflectionText>> {
         let mut page = ReflectionText::blank();
         let covered: Vec<_> = material.earlier.iter().map(|earlier| (earlier.from, earlier.to)).collect();
-        let conversations = transcript::between(db, material.window, &covered)?;
+        let conversations = transcript::between(db, material.window, &covered, self.zone)?;
         let for_conversations = if material.earlier.is_empty() { self.budget } else { self.budget / 3 };
         if !material.earlier.is_empty() {
             page.push(says::EARLIER);

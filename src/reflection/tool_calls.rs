@@ -17,13 +17,13 @@ const CALLS: usize = 12;
 /// Maximum number of characters of the arguments, and of the result.
 const PART: usize = 200;
 
-/// Calls of a turn with the beginning of what each gave, in order, and the number of calls that are
-/// left out because something from outside had a part in their turn.
-pub fn of_turn(db: Db<'_>, turn: TurnId) -> anyhow::Result<(Vec<Text>, usize)> {
+/// Calls of a turn with the beginning of what each gave, in order; `None` if something from outside
+/// had a part in the turn.
+pub fn of_turn(db: Db<'_>, turn: TurnId) -> anyhow::Result<Option<Vec<Text>>> {
     let steps = db.turns().steps(turn)?;
     let calls: Vec<&StepRow> = steps.iter().filter(|step| step.kind == StepKind::Tool && step.done).collect();
     let label = db.turns().turn(turn)?.map(|row| row.label);
-    let Some(label) = label.filter(|label| label.is_trusted()) else { return Ok((Vec::new(), calls.len())) };
+    let Some(label) = label.filter(|label| label.is_trusted()) else { return Ok(None) };
     let line = |step: &&StepRow| {
         // The call of a deleted message is blank.
         let call: ToolCall = serde_json::from_str(&step.call).ok()?;
@@ -37,5 +37,5 @@ pub fn of_turn(db: Db<'_>, turn: TurnId) -> anyhow::Result<(Vec<Text>, usize)> {
         // The label of a turn is the join over its steps.
         Some(Labelled::new(Arc::from(words), label.clone(), scope))
     };
-    Ok((calls.iter().take(CALLS).filter_map(line).collect(), 0))
+    Ok(Some(calls.iter().take(CALLS).filter_map(line).collect()))
 }

@@ -13,6 +13,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::tool_calls;
+use crate::engine::made_calls;
 use crate::engine::transcript::{self, LineKind, TranscriptLine};
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
 use crate::store::{Db, MessageKind, Node, StoredMessage, SummaryInputs};
@@ -47,6 +48,7 @@ pub fn between(
     db: Db<'_>,
     window: Window,
     but_for: &[(Timestamp, Timestamp)],
+    home: Zone,
 ) -> anyhow::Result<Vec<ConversationTranscript>> {
     let mut conversations: Vec<ConversationTranscript> = Vec::new();
     let mut answering: Option<TurnId> = None;
@@ -56,7 +58,7 @@ pub fn between(
             continue;
         }
         if message.turn != answering {
-            answer(db, conversations.last_mut(), answering)?;
+            answer(db, conversations.last_mut(), answering, home)?;
             answering = message.turn;
         }
         if conversations.last().is_none_or(|conversation| conversation.conversation != message.conversation) {
@@ -66,14 +68,19 @@ pub fn between(
             conversation.add_message(db, &message)?;
         }
     }
-    answer(db, conversations.last_mut(), answering)?;
+    answer(db, conversations.last_mut(), answering, home)?;
     Ok(conversations)
 }
 
 /// Adds the answer to the last messages.
-fn answer(db: Db<'_>, conversation: Option<&mut ConversationTranscript>, turn: Option<TurnId>) -> anyhow::Result<()> {
+fn answer(
+    db: Db<'_>,
+    conversation: Option<&mut ConversationTranscript>,
+    turn: Option<TurnId>,
+    home: Zone,
+) -> anyhow::Result<()> {
     let (Some(conversation), Some(turn)) = (conversation, turn) else { return Ok(()) };
-    conversation.add_calls(db, turn)?;
+    conversation.add_calls(db, turn, home)?;
     let reply = db.activity().reply_of(turn)?.map(|id| db.messages().message(id)).transpose()?.flatten();
     reply.map_or(Ok(()), |reply| conversation.add_message(db, &reply))
 }
@@ -166,13 +173,15 @@ impl ConversationTranscript {
     }
 
     /// Adds the tool calls of a turn, before its answer.
-    fn add_calls(&mut self, db: Db<'_>, turn: TurnId) -> anyhow::Result<()> {
+    fn add_calls(&mut self, db: Db<'_>, turn: TurnId, home: Zone) -> anyhow::Result<()> {
         let at = db.turns().turn(turn)?.map_or(self.started_at, |turn| turn.claimed_at);
-        let (calls, withheld) = tool_calls::of_turn(db, turn)?;
+        let calls = match tool_calls::of_turn(db, turn)? {
+            Some(calls) => calls,
+            None => made_calls::of_turn(db, turn, home)?,
+        };
         if !calls.is_empty() {
             self.sources.push(Node::Turn(turn));
         }
-        self.withheld += withheld;
         self.lines.extend(calls.into_iter().map(|text| TranscriptLine {
             by_person: false,
             speaker: prompt::ASSISTANT.to_owned(),

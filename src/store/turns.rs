@@ -161,13 +161,15 @@ pub struct StepRow {
     pub call: String,
     /// False for a tool call that was refused, or put to the person instead.
     pub made: bool,
+    /// True for a tool call that failed.
+    pub failed: bool,
     /// Output of the model or tool.
     pub text: Text,
 }
 
 from_row! {
     StepRow from "steps", "text, label, scope" {
-        id, turn: "turn_id", seq, kind, done = "state = 'done'", tool, call, made
+        id, turn: "turn_id", seq, kind, done = "state = 'done'", tool, call, made, failed
     }
     with |row| { text: text(row, "text")? }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Language, ProgramText};
-use crate::id::{ConversationId, MessageId};
+use crate::id::{ConversationId, MessageId, ReminderId};
 use crate::trust::{Label, Source};
 
 /// Result of a call that has none.
@@ -298,6 +298,21 @@ pub fn tool_mention(tool: &str, words: &str) -> String {
     format!("({tool}: {words})")
 }
 
+/// Call that was made in a turn which read something from outside, in the program's words alone. The
+/// name of a tool of another program is left out.
+pub fn call_made(tool: Option<&str>, failed: bool) -> ProgramText {
+    let tool = tool.unwrap_or("a tool of another program");
+    let outcome = if failed { "it failed" } else { "done" };
+    ProgramText::message(format!("(called {tool}: {outcome})"))
+}
+
+/// Reminder or task that such a turn set; its words are blank if they are not the person's own.
+pub fn entry_set(kind: &str, id: ReminderId, when: &str, words: &str) -> String {
+    let when = if when.is_empty() { String::new() } else { format!(", {when}") };
+    let words = if words.is_empty() { String::new() } else { format!(": {}", crate::text::one_line(words)) };
+    format!("({kind} {id} set{when}{words})")
+}
+
 /// Speaker in a transcript: the assistant, without being asked, for that cause.
 pub fn sent_unasked(cause: &str) -> String {
     format!("Assistant, by itself ({cause})")
@@ -458,7 +473,7 @@ pub fn left_out(count: usize) -> ProgramText {
 
 /// Frames text from outside. The text cannot close the frame: its own marks are defused.
 pub fn framed(what: &str, label: &Label, words: &str) -> String {
-    if label.is_trusted() {
+    if label.is_trusted_here() {
         return format!("{what}\n> {}", words.replace('\n', "\n> "));
     }
     let sources: Vec<&str> = label.sources().map(Source::as_str).collect();

@@ -478,6 +478,7 @@ mod tests {
         };
         let step = StepRow {
             made: true,
+            failed: false,
             id: StepId(1),
             turn: turn.id,
             seq: 0,
