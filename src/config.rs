@@ -552,8 +552,20 @@ pub struct Reflection {
     pub max_actions_per_day: u32,
     /// Periods that ended longer ago are skipped, except the latest of each kind.
     pub catch_up_days: u32,
-    /// `true` if the owner is notified.
-    pub tell_owner: bool,
+    /// When the owner gets a message about a reflection.
+    pub tell_owner: TellOwner,
+}
+
+/// When an owner gets a message about a reflection of theirs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum TellOwner {
+    /// Never. Proposals are shown one by one.
+    Never,
+    /// If something was done, waits for the owner or was left out.
+    #[default]
+    Proposals,
+    /// Always.
+    Always,
 }
 
 /// Authority that decides on a clean proposal of a reflection.

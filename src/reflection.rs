@@ -3,8 +3,8 @@
 //!
 //! A slot holds the period and the person; the schedule passes it in again and again until it is
 //! over. This module decides if there is enough material, builds the input ([`input`]), defines a
-//! valid answer ([`answer_schema`]), stores it ([`commit`]), and processes each proposed action
-//! ([`actions`]). The run itself is an ordinary turn in a conversation of its own
+//! valid answer ([`answer_schema`]), stores it ([`commit`]), processes each proposed action
+//! ([`actions`]), and tells the owner what came of them ([`report`]). The run itself is an ordinary turn in a conversation of its own
 //! ([`crate::engine::system_run`]). The next step is derived from the rows, so a crash at any point
 //! is resumed from there: assigning is one transaction with the slot's new state, and so is storing
 //! an answer with everything in it. An invalid answer is requested again, three times in all, and
@@ -16,6 +16,7 @@ mod commit;
 mod input;
 mod open_items;
 pub mod render;
+mod report;
 mod tool_calls;
 mod transcript;
 
@@ -24,7 +25,7 @@ use std::time::Duration;
 
 use crate::config;
 use crate::engine::Engine;
-use crate::engine::system_run::{self, Assignment, Run, RunOutcome};
+use crate::engine::system_run::{self, AssignedText, Assignment, Run, RunOutcome};
 use crate::id::{ConversationId, PersonId};
 use crate::review::Review;
 use crate::store::{ConversationKind, Journal, Node, SlotRow, SlotState};
@@ -149,7 +150,8 @@ impl Reflector {
                 return Ok(AssignOutcome::AlreadyAssigned);
             }
             let kind = ConversationKind::Reflection;
-            let assignment = Assignment { person, kind, words: &input.texts, from: &input.sources, at };
+            let words: Vec<AssignedText> = input.texts.iter().cloned().map(AssignedText::from).collect();
+            let assignment = Assignment { person, kind, words: &words, from: &input.sources, at };
             let Some(run) = system_run::assign(tx, &assignment)? else { return Ok(AssignOutcome::NoAddress) };
             tx.slots().slot_works(id, run.conversation)?;
             Ok(AssignOutcome::Assigned(run))
@@ -247,7 +249,7 @@ impl Reflector {
                 return Ok(AssignOutcome::AlreadyAssigned);
             }
             let answered = matches!(system_run::outcome(*tx, conversation)?, RunOutcome::Answered { .. });
-            let words = [wording::own(if answered { says::AGAIN_FORM } else { says::AGAIN_CUT }, scope)];
+            let words = [wording::own(if answered { says::AGAIN_FORM } else { says::AGAIN_CUT }, scope).into()];
             let again = Assignment { person, kind: ConversationKind::Reflection, words: &words, from: &[], at };
             let Some(run) = system_run::ask_again(tx, conversation, &again)? else {
                 return Ok(AssignOutcome::NoAddress);

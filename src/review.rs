@@ -72,10 +72,13 @@ pub struct Policy {
     pub by_hand: config::ByHand,
 }
 
-/// Receives a notification when a message waits for delivery.
+/// Receives notifications of the review.
 pub trait OutboxNotifier: Send + Sync {
     /// Called after a message for `address` was posted to the outbox.
     fn posted(&self, address: AddressId);
+
+    /// Called after a stage for which the report about a reflection may have waited.
+    fn settled(&self);
 }
 
 /// The models that review.
@@ -172,7 +175,7 @@ impl Review {
     }
 
     /// Wakes the worker.
-    fn wake_schedule(&self) {
+    fn wake_worker(&self) {
         if let Some(sender) = &*lock(&self.0.wakeups) {
             sender.wake(&*self.0.clock);
         }
@@ -181,7 +184,7 @@ impl Review {
     /// Retries the notices that could not be posted yet: a turn or run is over, or an owner wrote.
     pub fn retry_notices(&self) {
         if self.0.notices_pending.swap(false, Ordering::Relaxed) {
-            self.wake_schedule();
+            self.wake_worker();
         }
     }
 

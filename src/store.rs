@@ -104,7 +104,7 @@ pub use proposals::{
     ReviewStage, StageOutcome, VerdictRow,
 };
 pub use questions::{CallPattern, Covers, NewQuestion, PATIENCE, QuestionRow, QuestionState, Resumed};
-pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow};
+pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow, Report};
 pub use reminders::{CancelledReminder, NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
 pub use sent::{Cause, CauseKind, SentRow, Urgency};
 pub use skills::{

@@ -9,6 +9,8 @@ mod view; // proposals for a page
 
 pub use view::{ProposalItem, ProposalView};
 
+use std::collections::BTreeMap;
+
 use crate::admin::SkillsAdmin;
 use crate::admin::memory::OriginReport;
 use serde_json::{Value, json};
@@ -23,7 +25,6 @@ use crate::time::Timestamp;
 use crate::wording::command::OWNER_ONLY;
 use crate::wording::review::{self as says, Surface};
 use crate::wording::skill::{REJECT, TAMPERED};
-use crate::wording::why::all_in_words;
 use crate::wording::{Language, Locale};
 
 /// Minimum number of hash digits.
@@ -33,14 +34,22 @@ impl SkillsAdmin<'_> {
     /// The proposals that wait for the owner.
     pub(super) async fn pending(&self) -> anyhow::Result<ProposalsReport> {
         let page = Page { items: self.review.pending().await?, next: None };
-        Ok(ProposalsReport { page, at: self.clock.now(), only_pending: true })
+        self.proposals_report(page, true).await
     }
 
     /// The newest proposals, including decided ones.
     pub(super) async fn proposals(&self, request: PageRequest) -> anyhow::Result<ProposalsReport> {
         let (before, limit) = request.bounds();
         let page = request.cut(self.review.proposals(before, limit).await?, |row| row.id.0);
-        Ok(ProposalsReport { page, at: self.clock.now(), only_pending: false })
+        self.proposals_report(page, false).await
+    }
+
+    async fn proposals_report(&self, page: Page<ProposalRow>, only_pending: bool) -> anyhow::Result<ProposalsReport> {
+        let mut waiting = BTreeMap::new();
+        for row in page.items.iter().filter(|row| row.state == ProposalState::Pending) {
+            waiting.extend(self.review.proposal(row.id).await?.map(|proposal| (row.id, proposal)));
+        }
+        Ok(ProposalsReport { page, waiting, at: self.clock.now(), only_pending })
     }
 
     /// A proposal in full.
@@ -132,16 +141,6 @@ pub(super) fn surface_of(by: DecisionSource) -> Surface {
     }
 }
 
-/// The effect of a proposal, on one line of Markdown.
-pub(super) fn change_of(row: &ProposalRow) -> String {
-    says::change(row.origin.as_str(), &row.change, &plain(&row.skill), &plain(&row.new_name))
-}
-
-/// The reason why a proposal waits, on one line of Markdown.
-pub(super) fn standing_of(row: &ProposalRow) -> String {
-    says::standing(row.clearance.as_str(), &plain(&all_in_words(Language::ENGLISH, &row.label)))
-}
-
 fn refused(id: ProposalId, refusal: &DecisionError, surface: Surface) -> Answer {
     Answer::refusal(match refusal {
         DecisionError::Unknown | DecisionError::NeverAccepted | DecisionError::NoChange => return unknown(id, surface),
@@ -160,6 +159,8 @@ fn unknown(id: ProposalId, surface: Surface) -> Answer {
 pub struct ProposalsReport {
     /// The proposals.
     pub page: Page<ProposalRow>,
+    /// Those that wait, whole.
+    waiting: BTreeMap<ProposalId, Proposal>,
     at: Timestamp,
     /// False if decided ones are listed as well.
     only_pending: bool,
@@ -180,13 +181,14 @@ impl Render for ProposalsReport {
                 false => says::NO_PROPOSALS.to_owned(),
             };
         }
+        let language = context.language();
         let line = |row: &ProposalRow| {
             shown.also(&row.label);
-            let how = match row.state {
-                ProposalState::Pending => standing_of(row),
-                state => says::ended(state.as_str()).to_owned(),
+            let how = match self.waiting.get(&row.id) {
+                Some(proposal) => show::standing(proposal, language),
+                None => says::ended(language, row.state.as_str()),
             };
-            says::entry(row.id, &change_of(row), &how, self.at.since(row.created_at))
+            says::entry(language, row.id, &show::change(row, language), &how, self.at.since(row.created_at))
         };
         let lines: Vec<String> = self.page.items.iter().map(line).collect();
         let mut parts = vec![lines.join("\n"), says::how_to_look(context.surface)];

@@ -19,10 +19,11 @@ use serde_json::{Value, json};
 
 use super::SkillsAdmin;
 use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, visible_line, with_fields};
-use super::review::{change_of, standing_of, surface_of};
+use super::review::surface_of;
 use crate::id::{ProposalId, VersionId, VersionNumber};
 use crate::people::Person;
 use crate::review::reveal::reveal;
+use crate::review::show;
 use crate::review::{
     ActiveSkills, Decided, DecisionError, DecisionSource, FolderLock, History, LiveSkill, ProposalChange,
     ProposalOrigin, Refused, Staged, diff,
@@ -233,13 +234,16 @@ impl SkillsAdmin<'_> {
     }
 
     async fn staged(&self, id: ProposalId, mut shown: ShownLabel) -> anyhow::Result<Answer> {
-        let Some(row) = self.review.proposal(id).await?.map(|proposal| proposal.row) else {
-            anyhow::bail!("A new proposal vanished");
-        };
+        let Some(proposal) = self.review.proposal(id).await? else { anyhow::bail!("A new proposal vanished") };
+        let row = &proposal.row;
         shown.also(&row.label);
         let json =
             json!({ "proposal": id, "skill": row.skill, "change": row.change, "standing": row.clearance.as_str() });
-        Ok(Answer::showing(shown, says::staged(id, &change_of(&row), &standing_of(&row)), json))
+        Ok(Answer::showing(
+            shown,
+            says::staged(id, &show::change(row, Language::ENGLISH), &show::standing(&proposal, Language::ENGLISH)),
+            json,
+        ))
     }
 }
 

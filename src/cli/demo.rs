@@ -112,7 +112,8 @@ async fn exchange(
         Device::Terminal => app.say(text, piped).await?,
         Device::Phone => app.say_on_phone(text).await?,
     };
-    output.hash = code_in(&answer).unwrap_or(std::mem::take(&mut output.hash));
+    let shown = code_in(&answer).or_else(|| hash_in(&answer));
+    output.hash = shown.unwrap_or(std::mem::take(&mut output.hash));
     output.answer(device, app.now(), &app.agent, &answer).await
 }
 

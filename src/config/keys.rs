@@ -68,6 +68,8 @@ pub enum ValueKind {
     Duration,
     /// Boolean.
     Flag,
+    /// Text, or a boolean, which it could be once.
+    FlagOrText,
     /// Integer.
     Count,
     /// Decimal number.

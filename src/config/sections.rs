@@ -8,7 +8,7 @@ use super::reader::ConfigReader;
 use super::units::{self, nearest_zone, quoted, wrong};
 use super::{
     Agent, Budget, ByHand, Config, ConfigSource, Conversation, Embedding, EmbeddingProvider, Heartbeat, Limit, Memory,
-    Person, Placement, Reflection, ReflectionReview, Retention, Skills, Tools, channels, mcp, models, page,
+    Person, Placement, Reflection, ReflectionReview, Retention, Skills, TellOwner, Tools, channels, mcp, models, page,
 };
 use crate::people::{Role, is_name};
 use crate::time::{Cron, QuietHours, Zone, parse_quiet_hours};
@@ -256,8 +256,7 @@ const REFLECTION: &str = "reflection";
 /// Interprets `[reflection]`.
 fn reflection(reader: &mut ConfigReader<'_>) -> Reflection {
     let mut flag = |name: &str| reader.get(REFLECTION, name, units::flag).unwrap_or_default();
-    let (enabled, members, auto_action, tell_owner) =
-        (flag("enabled"), flag("members"), flag("auto_action"), flag("tell_owner"));
+    let (enabled, members, auto_action) = (flag("enabled"), flag("members"), flag("auto_action"));
     let mut cron = |name: &str| reader.get(REFLECTION, name, cron).flatten();
     let (daily, weekly, monthly) = (cron("daily"), cron("weekly"), cron("monthly"));
     let mut count = |name: &str, least: u64, most: u64| {
@@ -265,6 +264,7 @@ fn reflection(reader: &mut ConfigReader<'_>) -> Reflection {
     };
     let authorities =
         [("human", ReflectionReview::Human), ("ai", ReflectionReview::Ai), ("none", ReflectionReview::Nobody)];
+    let tells = [("proposals", TellOwner::Proposals), ("true", TellOwner::Always), ("false", TellOwner::Never)];
     Reflection {
         enabled,
         members,
@@ -277,7 +277,7 @@ fn reflection(reader: &mut ConfigReader<'_>) -> Reflection {
         max_actions_per_day: count("max_actions_per_day", 0, 1000),
         catch_up_days: count("catch_up_days", 1, 60),
         review: reader.get(REFLECTION, "review_mode", |text| units::one_of(text, &authorities)).unwrap_or_default(),
-        tell_owner,
+        tell_owner: reader.get(REFLECTION, "tell_owner", |text| units::one_of(text, &tells)).unwrap_or_default(),
     }
 }
 

@@ -166,7 +166,7 @@ impl FileReader<'_> {
 
 fn text_of(kind: ValueKind, value: &DeValue<'_>) -> Option<String> {
     match (kind, value) {
-        (ValueKind::Flag, DeValue::Boolean(flag)) => Some(flag.to_string()),
+        (ValueKind::Flag | ValueKind::FlagOrText, DeValue::Boolean(flag)) => Some(flag.to_string()),
         (ValueKind::Count | ValueKind::Decimal | ValueKind::Money, DeValue::Integer(number)) => {
             Some(number.to_string())
         }

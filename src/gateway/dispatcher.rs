@@ -240,6 +240,10 @@ impl OutboxNotifier for Arc<Dispatcher> {
     fn posted(&self, address: AddressId) {
         self.wake(address);
     }
+
+    fn settled(&self) {
+        self.scheduler.wake(&*self.clock);
+    }
 }
 
 impl Channels for Dispatcher {

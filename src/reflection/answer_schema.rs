@@ -34,6 +34,8 @@ pub struct ReflectionForm {
     pub observations: Vec<String>,
     /// Recurring patterns.
     pub patterns: Vec<String>,
+    /// What the person is told, in sentences to them.
+    pub tell: Vec<String>,
     /// Proposed actions, in order.
     pub actions: Vec<ProposedAction>,
 }
@@ -120,6 +122,7 @@ pub fn read(answer: &str) -> Result<ReflectionForm, AnswerProblem> {
         title: shorten(&one_line(&json_answer::string(&fields, "title")), TITLE),
         observations: tidy(&json_answer::strings(&fields, "observations")),
         patterns: tidy(&json_answer::strings(&fields, "patterns")),
+        tell: tidy(&json_answer::strings(&fields, "tell")),
         actions: actions.into_iter().take(ACTIONS).map(proposed).collect(),
     };
     let first = form.observations.iter().chain(&form.patterns).next().ok_or(AnswerProblem::OtherKeys)?;

@@ -1,19 +1,21 @@
 //! End of a slot: stores a valid answer with everything in it, or the failure.
 //!
-//! Each is one transaction: the reflection, its text, its actions, the notice to the owner, the
-//! slot. So no owner is notified twice, and there is never a reflection without its actions. An
-//! answer is stored under the join of everything that its turn had read.
+//! Each is one transaction: the reflection, its text, its actions, the slot; so there is never a
+//! reflection without its actions. Its owner is told when these are done
+//! ([`report`](super::report)). An answer is stored under the join of everything that its turn had
+//! read.
 
 use std::sync::Arc;
 
 use super::answer_schema::{self, ProposedAction, ReflectionForm};
 use super::{Reflector, SlotProgress, render};
+use crate::config::TellOwner;
 use crate::engine::system_run;
 use crate::id::{AddressId, ConversationId, MessageId, PersonId, ReflectionId, TurnId};
 use crate::model::json_answer::AnswerProblem;
 use crate::people::Role;
 use crate::store::{
-    ActionKind, ActionState, Cause, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, SlotRow,
+    ActionKind, ActionState, Db, MessageKind, NewAction, NewMessage, NewOutbox, NewReflection, Node, Report, SlotRow,
     SlotState, SlotWish, TextKind, Tx,
 };
 use crate::time::Timestamp;
@@ -37,7 +39,7 @@ struct ValidReflection {
     label: Label,
     /// Maximum number of actions taken from the reflection; `None` if the program takes none.
     max_actions: Option<u32>,
-    tell_owner: bool,
+    tell_owner: TellOwner,
     now: Timestamp,
 }
 
@@ -62,9 +64,7 @@ impl Reflector {
             tell_owner: config.tell_owner,
             now: self.clock.now(),
         };
-        if let Some(address) = self.journal.write("keep a reflection", move |tx| reflection.store(tx)).await? {
-            self.engine.channels.posted(address);
-        }
+        self.journal.write("keep a reflection", move |tx| reflection.store(tx)).await?;
         Ok(SlotProgress::Over)
     }
 
@@ -99,14 +99,21 @@ impl Reflector {
 }
 
 impl ValidReflection {
-    /// Returns the address of the notice, if there is one.
-    fn store(mut self, tx: Tx<'_>) -> anyhow::Result<Option<AddressId>> {
+    fn store(mut self, tx: Tx<'_>) -> anyhow::Result<()> {
         let slot = tx.slots().slot(self.slot.id)?.filter(|slot| slot.state == SlotState::Working);
-        let Some(slot) = slot else { return Ok(None) };
+        let Some(slot) = slot else { return Ok(()) };
         if let Some(turn) = tx.turns().turn(self.turn)? {
             self.label.absorb(&turn.label);
         }
         let message = self.add_message(tx)?;
+        let of_owner = is_owners(*tx, self.slot.scope)?;
+        let report = match self.tell_owner {
+            _ if !of_owner => None,
+            _ if slot.wish == Some(SlotWish::Told) => Some(Report::Always),
+            TellOwner::Always => Some(Report::Always),
+            TellOwner::Proposals => Some(Report::Changes),
+            TellOwner::Never => None,
+        };
         let reflection = tx.reflections().store_reflection(&NewReflection {
             slot: self.slot.id,
             turn: self.turn,
@@ -114,21 +121,12 @@ impl ValidReflection {
             title: &self.form.title,
             label: &self.label,
             scope: self.slot.scope,
+            report,
             at: self.now,
         })?;
-        let of_owner = is_owners(*tx, self.slot.scope)?;
         self.add_actions(tx, reflection, of_owner)?;
         tx.slots().end_slot(self.slot.id, SlotState::Done, "", self.now)?;
-        tx.conversations().close_conversation(self.conversation, self.now)?;
-        let Scope::Person(person) = self.slot.scope else { return Ok(None) };
-        // The address where the person is reached now: the run may have begun long ago.
-        let address = system_run::address_of(*tx, person)?
-            .filter(|_| of_owner && (self.tell_owner || slot.wish == Some(SlotWish::Told)));
-        if let Some(address) = address {
-            let notice = self.text(render::notice(&self.slot, &self.form));
-            tx.outbox().post(&NewOutbox::about(Cause::reflection(reflection), address, &notice, self.now))?;
-        }
-        Ok(address)
+        tx.conversations().close_conversation(self.conversation, self.now)
     }
 
     fn add_message(&self, tx: Tx<'_>) -> anyhow::Result<MessageId> {

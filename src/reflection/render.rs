@@ -9,10 +9,6 @@ use crate::text::{one_line, shorten};
 use crate::trust::{Label, Labelled, Text};
 use crate::wording::reflection as says;
 
-/// Maximum number of lessons, and of proposals, in a notice.
-const LEARNED: usize = 3;
-const LISTED: usize = 5;
-
 /// Renders a reflection in Markdown, for storage, search and display.
 pub fn markdown(slot: &SlotRow, form: &ReflectionForm) -> String {
     let mut words = says::heading(&form.title, &slot.job, &slot.period);
@@ -26,18 +22,6 @@ pub fn markdown(slot: &SlotRow, form: &ReflectionForm) -> String {
         }
     }
     words
-}
-
-/// Renders the notice to the owner.
-pub fn notice(slot: &SlotRow, form: &ReflectionForm) -> String {
-    let learned: Vec<String> = form.patterns.iter().chain(&form.observations).take(LEARNED).cloned().collect();
-    let mut proposed: Vec<String> = form.actions.iter().filter_map(title).collect();
-    let more = proposed.len().saturating_sub(LISTED);
-    proposed.truncate(LISTED);
-    if more > 0 {
-        proposed.push(says::and_more(more));
-    }
-    says::notice(&slot.job, &slot.period, &form.title, &learned, &proposed)
 }
 
 /// Renders a stored reflection with the outcomes of its proposals. The label is the join over all
@@ -63,11 +47,6 @@ pub fn page(db: Db<'_>, reflection: &ReflectionRow) -> anyhow::Result<Text> {
 fn in_a_line(action: &ProposedAction) -> Option<String> {
     let ProposedAction::Valid(action) = action else { return None };
     Some(says::proposal(action.kind.as_str(), &action.title, &one_line(&action.payload.why)))
-}
-
-fn title(action: &ProposedAction) -> Option<String> {
-    let ProposedAction::Valid(action) = action else { return None };
-    Some(says::proposal(action.kind.as_str(), &action.title, ""))
 }
 
 /// Maximum number of characters in a reason.

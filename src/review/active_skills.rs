@@ -139,7 +139,7 @@ impl Review {
             let job = move |tx: Tx<'_>| compare(tx, rules, &seen, now);
             let compared = self.0.journal.write("look at the skills", job).await?;
             // Perhaps an edit is to be told.
-            self.wake_schedule();
+            self.wake_worker();
             compared
         } else {
             let rules = self.0.rules;
@@ -205,7 +205,7 @@ impl Review {
         };
         let staged = self.stage(draft).await?;
         if !matches!(staged, Staged::Refused(_)) {
-            self.wake_schedule();
+            self.wake_worker();
         }
         Ok(staged)
     }

@@ -144,7 +144,7 @@ impl Review {
                     origin: ProposalOrigin::Shipped,
                 };
                 if let Staged::New(..) = self.stage(draft).await? {
-                    self.wake_schedule();
+                    self.wake_worker();
                 }
                 Ok(Some(SyncedSkill { name, shipped, is_installed: false }))
             }

@@ -176,6 +176,18 @@ impl Effects {
         self.0.iter().filter(counts).find_map(|effect| effect.kind.word())
     }
 
+    /// Returns the kinds in words, the gravest first; what it does each time counts as `always`.
+    pub fn in_short(&self) -> Vec<&'static str> {
+        let mut kinds: Vec<&str> = Vec::new();
+        for effect in &self.0 {
+            let kind = if effect.acts { "always" } else { effect.kind.as_str() };
+            if !kinds.contains(&kind) {
+                kinds.push(kind);
+            }
+        }
+        kinds
+    }
+
     /// Returns whether the change waits for the owner under every policy.
     pub fn waits(&self) -> bool {
         self.0.iter().any(|effect| effect.kind.is_dangerous() || effect.acts)

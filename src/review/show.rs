@@ -14,12 +14,13 @@ use super::proposal::Proposal;
 use super::reveal::reveal;
 use crate::id::ProposalId;
 use crate::skill::SkillFolder;
-use crate::store::{OriginKind, ProposalState, ReviewStage, StageOutcome, VerdictRow};
-use crate::text::one_line;
+use crate::store::{OriginKind, ProposalRow, ProposalState, ReviewStage, StageOutcome, VerdictRow};
+use crate::text::{escape_markdown, one_line};
 use crate::trust::Label;
 use crate::wording::Language;
-use crate::wording::review::Surface;
+use crate::wording::review::{self as of_review, Surface};
 use crate::wording::skill as says;
+use crate::wording::why::all_in_words;
 
 /// The maximum length in characters of a proposal that is pushed; longer ones are displayed on
 /// request.
@@ -155,6 +156,21 @@ pub fn effects(effects: &Effects) -> String {
 pub(super) fn effect_lines(effects: &Effects) -> String {
     let line = |(kind, objects): (EffectKind, String)| format!("{}: {objects}", says::effect(kind.as_str()));
     effects.lines().into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Returns what a proposal would change, in a few words, as Markdown.
+pub fn change(row: &ProposalRow, language: Language) -> String {
+    let name = |name: &str| escape_markdown(&reveal(name));
+    of_review::change(language, row.origin.as_str(), &row.change, &name(&row.skill), &name(&row.new_name))
+}
+
+/// Returns what an owner decides about in a proposal, on one line of Markdown: the sources from
+/// outside, what it newly does, the gravest first, and the reviewer's verdict.
+pub fn standing(proposal: &Proposal, language: Language) -> String {
+    let advice = proposal.verdicts.iter().rev().find(|verdict| verdict.stage == ReviewStage::Reviewer);
+    let advice = advice.map_or("later", |verdict| verdict.outcome.as_str());
+    let sources = escape_markdown(&all_in_words(language, &proposal.row.label));
+    of_review::standing(language, &sources, &proposal.effects.in_short(), advice)
 }
 
 /// Returns where the proposal comes from, in one line.

@@ -51,7 +51,7 @@ impl Review {
         let staged = self.stage(draft).await;
         drop(guard);
         if let Ok(Staged::New(..)) = staged {
-            self.wake_schedule();
+            self.wake_worker();
         }
         staged
     }

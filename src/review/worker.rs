@@ -137,6 +137,9 @@ impl ReviewWorker<'_> {
         self.0.notices_pending.fetch_or(!rows.is_empty(), Ordering::Relaxed);
         let read = move |db: Db<'_>| {
             for (id, turn) in rows {
+                if db.reflections().is_in_report(id)? {
+                    continue;
+                }
                 let turn = turn.map(|turn| db.turns().turn(turn)).transpose()?.flatten();
                 let Some(turn) = turn else { return Ok(Some(id)) };
                 let is_unfinished = |slot: &SlotRow| slot.conversation == Some(turn.conversation);
@@ -250,6 +253,9 @@ impl ReviewWorker<'_> {
             tx.proposals().reviewed(id)
         };
         self.0.journal.write("keep a review", job).await?;
+        if of_reflection {
+            self.0.notifier.settled();
+        }
         if approves { self.approve_by_policy(id, Decider::Reviewer, setting).await } else { Ok(()) }
     }
 
@@ -297,6 +303,7 @@ impl ReviewWorker<'_> {
             owner_decision::take(tx, approval, present.as_ref(), now).map(Some)
         };
         let decision = self.0.journal.write("approve a proposal by policy", job).await?;
+        self.0.notifier.settled();
         // The outcome is read from the rows and announced next, even after a restart if the power
         // fails here.
         match decision {

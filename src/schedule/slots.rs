@@ -52,11 +52,13 @@ impl Schedule {
     /// Claims what is due, resumes open slots, and returns the time of the next check.
     pub(super) async fn slots(&self) -> anyhow::Result<Option<Timestamp>> {
         if !self.reflection.enabled {
+            self.reflector.report().await?;
             return Ok(None);
         }
         let due = self.claim().await?;
         let again = self.take_up().await?;
         self.reflector.act().await?;
+        self.reflector.report().await?;
         Ok(due.into_iter().chain(again).min())
     }
 

@@ -291,6 +291,8 @@ impl Proposals<'_> {
             "WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
                  (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id
                  AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
+             AND NOT EXISTS (SELECT 1 FROM actions a JOIN reflections r ON r.id = a.reflection_id
+                 WHERE a.proposal_id = proposals.id AND r.report IS NOT NULL)
                  ORDER BY id LIMIT 1",
             [],
         )

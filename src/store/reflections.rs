@@ -28,8 +28,20 @@ pub struct NewReflection<'a> {
     pub label: &'a Label,
     /// Owning scope.
     pub scope: Scope,
+    /// Report to its owner that is due; `None` for none.
+    pub report: Option<Report>,
     /// Current time.
     pub at: Timestamp,
+}
+
+/// When a report to the owner of a reflection is posted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
+pub enum Report {
+    /// If something was done, waits for the owner or was left out.
+    Changes,
+    /// In any case.
+    Always,
 }
 
 /// A stored reflection with the data of its slot.
@@ -113,7 +125,7 @@ pub enum ActionState {
     Malformed,
 }
 
-stored_word!(ActionKind, ActionState);
+stored_word!(ActionKind, ActionState, Report);
 
 /// An action to store.
 #[derive(Debug, Clone, Copy)]
@@ -189,6 +201,35 @@ impl Reflections<'_> {
     /// Returns a reflection by id.
     pub fn reflection(&self, id: ReflectionId) -> anyhow::Result<Option<ReflectionRow>> {
         self.db.row("WHERE r.id = ?1", [id])
+    }
+
+    /// Returns the reflections whose owner is still to be told of them, oldest first.
+    pub fn unreported(&self) -> anyhow::Result<Vec<ReflectionId>> {
+        self.db.all("SELECT id FROM reflections WHERE report IS NOT NULL ORDER BY id", [])
+    }
+
+    /// Returns the report that is due about a reflection.
+    pub fn report_due(&self, id: ReflectionId) -> anyhow::Result<Option<Report>> {
+        Ok(self.db.first("SELECT report FROM reflections WHERE id = ?1", [id])?.flatten())
+    }
+
+    /// Returns true if a person has no earlier reflection of the same job.
+    pub fn is_first_of_job(&self, id: ReflectionId) -> anyhow::Result<bool> {
+        self.db.one(
+            "SELECT NOT EXISTS (SELECT 1 FROM reflections r JOIN slots s ON s.id = r.slot_id
+                 JOIN reflections o ON o.scope = r.scope AND o.id < r.id JOIN slots p ON p.id = o.slot_id AND p.job = s.job
+                 WHERE r.id = ?1)",
+            [id],
+        )
+    }
+
+    /// Returns true if a proposal is told of in the report of its reflection, which is due.
+    pub fn is_in_report(&self, proposal: ProposalId) -> anyhow::Result<bool> {
+        self.db.exists(
+            "SELECT 1 FROM actions a JOIN reflections r ON r.id = a.reflection_id
+             WHERE a.proposal_id = ?1 AND r.report IS NOT NULL",
+            [proposal],
+        )
     }
 
     /// Returns the reflection with its text in that message.
@@ -270,8 +311,13 @@ impl ReflectionsMut<'_> {
     pub fn store_reflection(&self, new: &NewReflection<'_>) -> anyhow::Result<ReflectionId> {
         insert!(self.db, "reflections" {
             slot_id: new.slot, turn_id: new.turn, message_id: new.message, title: new.title, label: new.label,
-            scope: new.scope, at: new.at,
+            scope: new.scope, report: new.report, at: new.at,
         })
+    }
+
+    /// Records that the owner of a reflection was told of it.
+    pub fn reported(&self, id: ReflectionId) -> anyhow::Result<()> {
+        self.db.run("UPDATE reflections SET report = NULL WHERE id = ?1", [id])
     }
 
     /// Stores an action.

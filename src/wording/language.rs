@@ -164,7 +164,11 @@ impl Language {
         })
     }
 
-    /// Formats a date with its weekday; without the year if it is that of `now`.
+    /// Formats a date with its weekday, without the year if it is that of `now`: `Thu 26 Nov`.
+    pub fn date(self, zone: Zone, at: Timestamp, now: Timestamp) -> String {
+        self.short_day(zone, at, Some(now))
+    }
+
     fn short_day(self, zone: Zone, at: Timestamp, now: Option<Timestamp>) -> String {
         let day = zone.calendar_day(at);
         let is_this_year = now.is_some_and(|now| zone.calendar_day(now).year() == day.year());

@@ -3,7 +3,13 @@
 use std::fmt::Write as _;
 
 use super::ProgramText;
+use super::language::{Language, Sentence, say};
+use crate::id::ProposalId;
+use crate::text::shorten;
 use crate::time::{Period, Span};
+
+/// Maximum number of characters of a name in the title of a button.
+const BUTTON: usize = 24;
 
 /// Error: an action is no object with a kind and a title.
 pub const ACTION_UNNAMED: &str = "A proposed action is an object with a kind and a title.";
@@ -26,7 +32,7 @@ pub const ACTION_NO_TEXT: &str = "It does not say what.";
 
 /// Prompt for a second answer after one that does not match the schema.
 pub const AGAIN_FORM: &str = "Your answer was not the JSON object that was asked for, or it said nothing. Answer once more: one JSON object with exactly the \
-     keys title, observations, patterns and proposed_actions, and nothing around it.";
+     keys title, observations, patterns, tell and proposed_actions, and nothing around it.";
 /// Prompt for a second run after one without an answer.
 pub const AGAIN_CUT: &str = "You gave no answer the first time. Please reflect now on the material above.";
 
@@ -75,7 +81,7 @@ pub const PROPOSED: &str = "Proposed";
 /// Heading of the outcomes.
 pub const OUTCOMES: &str = "What became of what it proposed";
 const FORM: &str = r#"Answer with one JSON object and nothing else, with exactly these keys:
-{"title": "up to eight words", "observations": ["what happened and matters, one sentence each"], "patterns": ["what comes back again and again"], "proposed_actions": []}
+{"title": "up to eight words, in the language of the person", "observations": ["what happened and matters, one sentence each"], "patterns": ["what comes back again and again"], "tell": ["to the person, as you, in their language: only what they do not know yet; mostly nothing, at most three sentences"], "proposed_actions": []}
 
 A proposed action is an object with "kind", "title" and "why" (for the owner, one or two sentences), and what its kind needs:
 - create_skill: "skill" (lower-case letters, digits, hyphens) and "files", each {"path", "content"} with the whole content; SKILL.md is one of them and begins with front matter (name, description)
@@ -89,7 +95,7 @@ Propose only what would have helped in what you see here, and nothing twice. Mos
 How the person wants every answer, or a fact about them, is a memory. A skill is for a kind of task with steps of its own that came up at least twice; load the skill skill-authoring before you write one, and keep to its rules: a description that says "Use when", no names of people in it, at most 150 lines.
 
 An example:
-{"title": "Tea, and a trip to Oslo", "observations": ["The trip to Oslo is on 3 May; the hotel is still open."], "patterns": ["Lists are asked for as tables."], "proposed_actions": [{"kind": "create_skill", "title": "Travel lists as tables", "why": "It was asked for twice.", "skill": "travel-lists", "files": [{"path": "SKILL.md", "content": "---\nname: travel-lists\ndescription: Use when a packing or travel list is asked for.\n---\n\nGive the list as a table with one row per item.\n"}]}]}"#;
+{"title": "Tea, and a trip to Oslo", "observations": ["The trip to Oslo is on 3 May; the hotel is still open."], "patterns": ["Lists are asked for as tables."], "tell": ["The hotel in Oslo is still open, and you leave in nine days."], "proposed_actions": [{"kind": "create_skill", "title": "Travel lists as tables", "why": "It was asked for twice.", "skill": "travel-lists", "files": [{"path": "SKILL.md", "content": "---\nname: travel-lists\ndescription: Use when a packing or travel list is asked for.\n---\n\nGive the list as a table with one row per item.\n"}]}]}"#;
 
 /// Task of the model. `what` is the period in words.
 pub fn task(what: &str, person: &str) -> ProgramText {
@@ -351,25 +357,61 @@ fn looking_back(job: &str, period: &str) -> String {
     }
 }
 
-/// Notification of a finished reflection.
-pub fn notice(job: &str, period: &str, title: &str, learned: &[String], proposed: &[String]) -> String {
-    let mut words = format!("**{}: {title}**\n", looking_back(job, period));
-    for line in learned {
-        let _ = writeln!(words, "- {line}");
-    }
-    if !proposed.is_empty() {
-        let _ = writeln!(words, "\nI propose:");
-        for line in proposed {
-            let _ = writeln!(words, "- {line}");
-        }
-    }
-    let _ = write!(words, "\n`/reflections {period}` shows all of it.");
-    words
+/// Heading of what was done.
+pub const DONE: Sentence = Sentence("report-done");
+/// Heading of what waits for a decision.
+pub const WAITING: Sentence = Sentence("report-waits");
+/// Heading of what was left out.
+pub const LEFT_OUT: Sentence = Sentence("report-left-out");
+/// Title of the button that shows the whole reflection.
+pub const ALL_OF_IT: Sentence = Sentence("report-all");
+
+/// Offer of a brief each morning.
+pub const BRIEF_OFFER: Sentence = Sentence("report-brief-offer");
+
+/// First line of the report about a reflection; `day` is the first of its period.
+pub fn report_head(language: Language, job: &str, day: &str, title: &str) -> String {
+    say!(language, "report-head", job = job, day = day, title = title)
 }
 
-/// Number of actions that the notification does not list.
-pub fn and_more(count: usize) -> String {
-    format!("and {count} more")
+/// Line about what is remembered now.
+pub fn remembers(language: Language, words: &str) -> String {
+    say!(language, "report-remembers", words = words)
+}
+
+/// Line about what is kept apart until its person takes it over.
+pub fn kept_apart_now(language: Language, words: &str) -> String {
+    say!(language, "report-kept-apart", words = words)
+}
+
+/// Line about actions from which nothing came, with the reason.
+pub fn left_out(language: Language, why: &str, count: usize) -> String {
+    say!(language, "report-left", why = why, count = count)
+}
+
+/// Line about what only a person can do.
+pub fn for_you(language: Language, title: &str) -> String {
+    say!(language, "report-for-you", title = title)
+}
+
+/// Title of the button that forgets what is remembered now.
+pub fn forget(language: Language, title: &str) -> String {
+    say!(language, "report-forget", title = shorten(title, BUTTON))
+}
+
+/// Title of the button that shows what is kept apart.
+pub fn show_note(language: Language, title: &str) -> String {
+    say!(language, "report-show", what = shorten(title, BUTTON))
+}
+
+/// Title of the button that shows a proposal.
+pub fn show_proposal(language: Language, id: ProposalId) -> String {
+    say!(language, "report-show", what = id.to_string())
+}
+
+/// Title of the button that shows the versions of a skill.
+pub fn history(language: Language, skill: &str) -> String {
+    say!(language, "report-history", skill = shorten(skill, BUTTON))
 }
 
 /// Notification of a failed reflection. The person's name comes from the configuration.

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use super::ProgramText;
 use super::language::{Language, Sentence, say};
-use super::{ProgramText, span};
 use crate::id::{ProposalId, QuestionId, VersionNumber};
 
 /// An empty list of pending proposals.
@@ -108,8 +108,13 @@ impl Surface {
 }
 
 /// A proposal in the list.
-pub fn entry(id: ProposalId, what: &str, standing: &str, age: Duration) -> String {
-    format!("- **{id}** {what}: {standing}, {} old", span(age))
+pub fn entry(language: Language, id: ProposalId, what: &str, standing: &str, age: Duration) -> String {
+    say!(language, "proposal-entry", id = id.to_string(), what = what, standing = standing, age = language.span(age))
+}
+
+/// A proposal that waits, in the report about a reflection.
+pub fn waits(language: Language, id: ProposalId, what: &str, standing: &str) -> String {
+    say!(language, "proposal-waits", id = id.to_string(), what = what, standing = standing)
 }
 
 /// An open question in the list of what waits.
@@ -123,38 +128,29 @@ pub fn keep_waits(language: Language, id: QuestionId, path: &str) -> String {
 }
 
 /// Effect of a proposal, on one line.
-pub fn change(origin: &str, change: &str, skill: &str, new_name: &str) -> String {
-    match (origin, change) {
-        ("folder", _) => format!("use the skill {skill} from its folder"),
-        (_, "create") => format!("add the skill {skill}"),
-        (_, "delete") => format!("delete the skill {skill}"),
-        (_, "rename") => format!("rename the skill {skill} to {new_name}"),
-        _ => format!("change the skill {skill}"),
-    }
+pub fn change(language: Language, origin: &str, change: &str, skill: &str, new_name: &str) -> String {
+    let how = if origin == "folder" { origin } else { change };
+    say!(language, "proposal-change", how = how, skill = skill, name = new_name)
 }
 
-/// Reason why a proposal is pending, in a few words.
-pub fn standing(standing: &str, sources: &str) -> String {
-    match standing {
-        "clean" => "clean".to_owned(),
-        "careful" => "clean, yours to decide".to_owned(),
-        _ => format!("untrusted ({sources})"),
-    }
+/// What an owner decides about in a proposal, in a few words: the sources from outside that had a part
+/// in it, what it newly does, and the reviewer's verdict (an outcome, or `later`).
+pub fn standing(language: Language, sources: &str, acts: &[&str], advice: &str) -> String {
+    let outside = (!sources.is_empty()).then(|| say!(language, "proposal-outside", sources = sources));
+    let acts: Vec<String> = acts.iter().map(|act| say!(language, "proposal-act", act = *act)).collect();
+    let acts = if acts.is_empty() { say!(language, "proposal-no-act") } else { acts.join(", ") };
+    let advice = say!(language, "proposal-advice", advice = advice);
+    outside.into_iter().chain([acts, advice]).collect::<Vec<_>>().join(" · ")
 }
 
 /// Outcome of a closed proposal, in a few words.
-pub fn ended(state: &str) -> &'static str {
-    match state {
-        "approved" => "approved",
-        "rejected" => "refused",
-        "conflict" => "not applied, because the skill was changed meanwhile",
-        _ => "void",
-    }
+pub fn ended(language: Language, state: &str) -> String {
+    say!(language, "proposal-ended", state = state)
 }
 
 /// Hint below the list of pending proposals.
 pub fn how_to_look(way: Surface) -> String {
-    format!("`{}` shows one of them and how to decide.", way.command("show NUMBER", "review show NUMBER"))
+    say!(way.language(), "proposal-how", command = way.command("show NUMBER", "review show NUMBER"))
 }
 
 /// Reply to an unknown proposal number.

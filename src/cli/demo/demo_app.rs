@@ -137,11 +137,8 @@ impl DemoApp {
         Ok(slots.iter().filter(|slot| slot.job == "daily" && slot.state == SlotState::Quiet).count())
     }
 
-    /// Keeps an unsolicited message, except those about days: they resemble the ones about weeks.
     fn collect_unsolicited(&mut self, device: Device, words: String) {
-        if !says::ABOUT_A_DAY.iter().any(|beginning| words.starts_with(beginning)) {
-            self.unsolicited_messages.push(Arrived { device, words });
-        }
+        self.unsolicited_messages.push(Arrived { device, words });
     }
 
     /// Receives the pending messages.

@@ -1,6 +1,6 @@
 //! The keys, laid out as the rows of a table.
 
-use super::ValueKind::{Count, Decimal, Duration, Flag, List, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
+use super::ValueKind::{Count, Decimal, Duration, Flag, FlagOrText, List, Money, Path, Secret, SecretEnv, SecretFile, Text, Url};
 use super::Unset::{Depends, Instead, Is, Nothing};
 use super::{SectionSpelling, Key, ValueKind, Section, Unset};
 
@@ -222,7 +222,8 @@ const REFLECTION: &[Key] = &[
     key("max_actions_per_reflection", Count, Is("10"), "10", "Maximum actions per reflection; 0 to 100."),
     key("max_actions_per_day", Count, Is("50"), "50", "Maximum actions per local day; 0 to 1000."),
     key("catch_up_days", Count, Is("7"), "7", "Days to make up for after an absence; older ones are marked as missed. 1 to 60."),
-    key("tell_owner", Flag, Is("true"), "true", "Whether the owner gets a short message about each reflection."),
+    key("tell_owner", FlagOrText, Is("proposals"), "proposals",
+        "When the owner gets one message about a reflection: if something came of it (\"proposals\"), always (true) or never (false)."),
 ];
 
 const HEARTBEAT: &[Key] = &[

@@ -89,6 +89,7 @@ mod tests {
                 title: "A day",
                 label: &label,
                 scope,
+                report: None,
                 at,
             };
             let reflection = tx.reflections().store_reflection(&new)?;

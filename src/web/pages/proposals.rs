@@ -23,7 +23,7 @@ use crate::web::visitor::Visitor;
 use crate::web::{Web, html as render, layout, texts};
 use crate::wording::page::skills as says;
 use crate::wording::skill::TAMPERED;
-use crate::wording::{page, review};
+use crate::wording::{Language, page, review};
 
 /// Place in the list.
 #[derive(Deserialize)]
@@ -77,7 +77,13 @@ pub fn row(row: &ProposalRow, stages: &[VerdictRow], visitor: &Visitor) -> Marku
 }
 
 fn title(row: &ProposalRow) -> String {
-    let change = review::change(row.origin.as_str(), &row.change, &reveal(&row.skill), &reveal(&row.new_name));
+    let change = review::change(
+        Language::ENGLISH,
+        row.origin.as_str(),
+        &row.change,
+        &reveal(&row.skill),
+        &reveal(&row.new_name),
+    );
     says::title(row.id, &change)
 }
 

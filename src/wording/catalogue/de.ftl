@@ -574,7 +574,7 @@ trust-tool = Ohne Frage bis /new: { $name }. `/trust off` nimmt es zurück.
 trust-tool-times = Ohne Frage: { $name }, noch { $count }-mal. `/trust off` nimmt es zurück.
 trust-destination = Von keinem geladenen Skill genannt, aber bis /new erlaubt: { $name }. `/trust off` nimmt es zurück.
 trust-shown = Das hast du geschickt ({ $at }): { $what }.
-trust-how-to-vouch = Mit `/trust { $number } { $code }` zählt es in diesem Gespräch als deins: Dann darf ich daraus ohne Frage Notizen machen und Erinnerungen stellen. Bevor etwas hinausgeht, frage ich trotzdem. `/trust off` nimmt es zurück.
+trust-how-to-vouch = Mit `/trust { $number } { $code }` zählt es in diesem Gespräch als deins: Dann darf ich daraus ohne Frage Erinnerungen stellen; eine Notiz braucht weiter dein Ja. Bevor etwas hinausgeht, frage ich trotzdem. `/trust off` nimmt es zurück.
 trust-vouched-now = Ab jetzt zählt { $what } in diesem Gespräch als deins. Bevor etwas hinausgeht, frage ich trotzdem.
 trust-taken-back = { $count ->
     [one] Zurückgenommen: Ab jetzt frage ich wieder.
@@ -1018,3 +1018,75 @@ file-too-large = Sie ist größer als { $most } MB, und mehr nimmt kein Chat an.
 file-no-chat = Es gibt keinen Chat, in den ich eine Datei senden kann.
 file-attached = Hier ist die Datei ({ $kib } KiB).
 file-in-direct-chat = Die Datei kommt in deinen direkten Chat.
+
+## Vorschläge in einer Liste
+
+proposal-entry = - **{ $id }** { $what }: { $standing }, { $age } alt
+proposal-waits = **{ $id }** { $what }: { $standing }
+proposal-how = `{ $command }` zeigt einen davon und wie du entscheidest.
+proposal-change = { $how ->
+    [folder] den Skill { $skill } aus seinem Ordner verwenden
+    [create] den Skill { $skill } hinzufügen
+    [delete] den Skill { $skill } löschen
+    [rename] den Skill { $skill } in { $name } umbenennen
+   *[edit] den Skill { $skill } ändern
+}
+proposal-outside = Text von außen hatte daran teil ({ $sources })
+proposal-no-act = tut von sich aus nichts
+proposal-act = { $act ->
+    [sends] sendet
+    [secret] liest ein Geheimnis
+    [deletes] löscht
+    [access] ändert Zugriffe
+    [overrides] setzt Regeln außer Kraft
+    [obeys] gehorcht anderen Texten
+    [copies] kopiert sich selbst
+    [assumes] nimmt etwas anderes als Ja
+    [runs] führt ein Programm aus
+    [quiet] verschweigt etwas
+    [money] gibt Geld aus
+    [always] immer
+    [standing] immer wieder
+    [writes] schreibt Dateien
+    [reads] liest Dateien
+   *[tools] verwendet Werkzeuge
+}
+proposal-advice = Prüfer: { $advice ->
+    [passed] nichts dagegen
+    [refused] rät davon ab
+    [skipped] ausgelassen
+    [later] noch nicht gefragt
+   *[none] kein Urteil
+}
+proposal-ended = { $state ->
+    [approved] angenommen
+    [rejected] abgelehnt
+    [conflict] nicht angewandt, weil der Skill inzwischen geändert wurde
+   *[expired] verfallen
+}
+
+## Bericht über einen Rückblick
+
+report-head = **Rückblick auf { $job ->
+    [weekly] die Woche ab { $day }
+    [monthly] den Monat ab { $day }
+   *[daily] { $day }
+}: { $title }**
+report-done = Erledigt
+report-waits = Wartet auf dich
+report-left-out = Ausgelassen
+report-all = Alles davon
+report-remembers = Ich merke mir ab jetzt: { $words }
+report-kept-apart = Text von außen hatte daran teil, darum merke ich es mir nur, wenn du willst: { $words }
+report-left = { $count } { $why ->
+    [over_limit] mehr, als auf einmal oder an einem Tag übernommen werden
+    [refused] von einer Prüfung abgelehnt
+    [malformed] nicht in der richtigen Form
+    [off] nur notiert, weil `auto_action` aus ist
+   *[void] nicht angewandt, weil der Skill inzwischen geändert wurde
+}
+report-for-you = Für dich zu tun: { $title }
+report-forget = „{ $title }“ vergessen
+report-show = { $what } zeigen
+report-history = Verlauf von { $skill }
+report-brief-offer = Wenn du magst, sage ich dir jeden Morgen, was der Tag bringt und was offen ist. Sag einfach: „Gib mir jeden Tag um 7 einen Überblick.“

@@ -574,7 +574,7 @@ trust-tool = Without a question: { $name }, until /new. `/trust off` takes it ba
 trust-tool-times = Without a question: { $name }, { $count } more times. `/trust off` takes it back.
 trust-destination = Not named by a loaded skill, and allowed until /new: { $name }. `/trust off` takes it back.
 trust-shown = You sent this ({ $at }): { $what }.
-trust-how-to-vouch = `/trust { $number } { $code }` makes it count as yours in this conversation: I may then take notes and set reminders from it without asking. Before anything leaves I still ask. `/trust off` takes it back.
+trust-how-to-vouch = `/trust { $number } { $code }` makes it count as yours in this conversation: I may then set reminders from it without asking, and a note still needs your yes. Before anything leaves I still ask. `/trust off` takes it back.
 trust-vouched-now = From now on { $what } counts as yours in this conversation. Before anything leaves I still ask.
 trust-taken-back = { $count ->
     [one] It is taken back: I ask again from now on.
@@ -953,3 +953,75 @@ file-too-large = It is larger than { $most } MB, which is more than a chat takes
 file-no-chat = There is no chat to send a file to.
 file-attached = Here is the file ({ $kib } KiB).
 file-in-direct-chat = The file will arrive in your direct chat.
+
+## Proposals in a list
+
+proposal-entry = - **{ $id }** { $what }: { $standing }, { $age } old
+proposal-waits = **{ $id }** { $what }: { $standing }
+proposal-how = `{ $command }` shows one of them and how to decide.
+proposal-change = { $how ->
+    [folder] use the skill { $skill } from its folder
+    [create] add the skill { $skill }
+    [delete] delete the skill { $skill }
+    [rename] rename the skill { $skill } to { $name }
+   *[edit] change the skill { $skill }
+}
+proposal-outside = text from outside had a part in it ({ $sources })
+proposal-no-act = does nothing by itself
+proposal-act = { $act ->
+    [sends] sends
+    [secret] reads a secret
+    [deletes] deletes
+    [access] changes access
+    [overrides] overrides rules
+    [obeys] obeys other texts
+    [copies] copies itself
+    [assumes] takes something else for a yes
+    [runs] runs a program
+    [quiet] hides something
+    [money] spends money
+    [always] always
+    [standing] again and again
+    [writes] writes files
+    [reads] reads files
+   *[tools] uses tools
+}
+proposal-advice = reviewer: { $advice ->
+    [passed] nothing against it
+    [refused] advises against it
+    [skipped] left out
+    [later] not asked yet
+   *[none] no verdict
+}
+proposal-ended = { $state ->
+    [approved] approved
+    [rejected] refused
+    [conflict] not applied, because the skill was changed meanwhile
+   *[expired] void
+}
+
+## Report about a reflection
+
+report-head = **Looking back on { $job ->
+    [weekly] the week from { $day }
+    [monthly] the month from { $day }
+   *[daily] { $day }
+}: { $title }**
+report-done = Done
+report-waits = Waits for you
+report-left-out = Left out
+report-all = All of it
+report-remembers = I remember from now on: { $words }
+report-kept-apart = Text from outside had a part in this, so I remember it only if you want: { $words }
+report-left = { $count } { $why ->
+    [over_limit] more than are taken at once or in one day
+    [refused] refused by a check
+    [malformed] not in the right form
+    [off] only noted, because `auto_action` is off
+   *[void] not applied, because the skill was changed meanwhile
+}
+report-for-you = For you to do: { $title }
+report-forget = Forget “{ $title }”
+report-show = Show { $what }
+report-history = History of { $skill }
+report-brief-offer = If you like, I tell you each morning what the day holds and what is open. Just say: “Brief me every day at 7.”

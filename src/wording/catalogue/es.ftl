@@ -574,7 +574,7 @@ trust-tool = Sin preguntar hasta /new: { $name }. `/trust off` lo retira.
 trust-tool-times = Sin preguntar: { $name }, { $count } veces más. `/trust off` lo retira.
 trust-destination = No lo nombra ninguna habilidad cargada, pero está permitido hasta /new: { $name }. `/trust off` lo retira.
 trust-shown = Enviaste esto ({ $at }): { $what }.
-trust-how-to-vouch = Con `/trust { $number } { $code }` cuenta como tuyo en esta conversación: entonces puedo tomar notas y poner recordatorios a partir de ello sin preguntar. Antes de que algo salga sigo preguntando. `/trust off` lo retira.
+trust-how-to-vouch = Con `/trust { $number } { $code }` cuenta como tuyo en esta conversación: entonces puedo poner recordatorios a partir de ello sin preguntar; una nota sigue necesitando tu sí. Antes de que algo salga sigo preguntando. `/trust off` lo retira.
 trust-vouched-now = Desde ahora { $what } cuenta como tuyo en esta conversación. Antes de que algo salga sigo preguntando.
 trust-taken-back = { $count ->
     [one] Retirado: desde ahora vuelvo a preguntar.
@@ -1018,3 +1018,75 @@ file-too-large = Ocupa más de { $most } MB, y ningún chat admite tanto.
 file-no-chat = No hay ningún chat al que enviar un archivo.
 file-attached = Aquí está el archivo ({ $kib } KiB).
 file-in-direct-chat = El archivo llegará a tu chat directo.
+
+## Propuestas en una lista
+
+proposal-entry = - **{ $id }** { $what }: { $standing }, desde hace { $age }
+proposal-waits = **{ $id }** { $what }: { $standing }
+proposal-how = `{ $command }` muestra una de ellas y cómo decidir.
+proposal-change = { $how ->
+    [folder] usar la habilidad { $skill } de su carpeta
+    [create] añadir la habilidad { $skill }
+    [delete] borrar la habilidad { $skill }
+    [rename] cambiar el nombre de la habilidad { $skill } a { $name }
+   *[edit] cambiar la habilidad { $skill }
+}
+proposal-outside = un texto de fuera tuvo parte en ello ({ $sources })
+proposal-no-act = no hace nada por sí misma
+proposal-act = { $act ->
+    [sends] envía
+    [secret] lee un secreto
+    [deletes] borra
+    [access] cambia accesos
+    [overrides] anula reglas
+    [obeys] obedece a otros textos
+    [copies] se copia a sí misma
+    [assumes] toma otra cosa por un sí
+    [runs] ejecuta un programa
+    [quiet] oculta algo
+    [money] gasta dinero
+    [always] siempre
+    [standing] una y otra vez
+    [writes] escribe archivos
+    [reads] lee archivos
+   *[tools] usa herramientas
+}
+proposal-advice = revisor: { $advice ->
+    [passed] nada en contra
+    [refused] lo desaconseja
+    [skipped] omitido
+    [later] aún no consultado
+   *[none] sin veredicto
+}
+proposal-ended = { $state ->
+    [approved] aprobada
+    [rejected] rechazada
+    [conflict] no aplicada, porque la habilidad cambió entretanto
+   *[expired] caducada
+}
+
+## Informe de una retrospectiva
+
+report-head = **Mirando atrás: { $job ->
+    [weekly] la semana desde { $day }
+    [monthly] el mes desde { $day }
+   *[daily] { $day }
+}: { $title }**
+report-done = Hecho
+report-waits = Espera tu decisión
+report-left-out = Omitido
+report-all = Ver todo
+report-remembers = Desde ahora recuerdo: { $words }
+report-kept-apart = Un texto de fuera tuvo parte en esto, así que solo lo recuerdo si quieres: { $words }
+report-left = { $count } { $why ->
+    [over_limit] más de lo que se toma a la vez o en un día
+    [refused] rechazadas por una comprobación
+    [malformed] sin la forma correcta
+    [off] solo anotadas, porque `auto_action` está desactivado
+   *[void] no aplicadas, porque la habilidad cambió entretanto
+}
+report-for-you = Para que lo hagas tú: { $title }
+report-forget = Olvidar «{ $title }»
+report-show = Mostrar { $what }
+report-history = Historial de { $skill }
+report-brief-offer = Si quieres, cada mañana te digo qué trae el día y qué queda abierto. Di simplemente: «Dame un resumen cada día a las 7».

@@ -77,6 +77,7 @@ pub const SCENES: &[Scene] = &[
     ),
     Until(9, 7, 0),
     Incoming,
+    OnPhone("/show 1"),
     Remark("Your approval covers exactly this text. It counts from the next message on."),
     OnPhone("/approve 1 HASH"),
     Until(10, 17, 30),
@@ -103,13 +104,13 @@ pub const SCENES: &[Scene] = &[
     Until(16, 7, 0),
     Remark("The next Monday. The reflection knows what became of its proposals."),
     Incoming,
+    OnPhone("/show 3"),
     OnPhone("/approve 3 HASH"),
     Until(17, 18, 0),
     Says("Make me a packing list for Graz."),
     Remark("Then nobody writes for the rest of the month."),
     Until(31, 7, 0),
     QuietDays,
-    Incoming,
     Says("/status"),
 ];
 
@@ -168,17 +169,6 @@ pub const PUT_FORWARD: &str = "I have proposed that. Your skill stays as it is u
 
 /// Beginning of a message about a proposal.
 pub const ABOUT_A_PROPOSAL: &str = "**Proposal ";
-/// Beginnings of a message about a daily reflection; only weekly ones are shown.
-pub const ABOUT_A_DAY: [&str; 7] = [
-    "**Looking back on Monday",
-    "**Looking back on Tuesday",
-    "**Looking back on Wednesday",
-    "**Looking back on Thursday",
-    "**Looking back on Friday",
-    "**Looking back on Saturday",
-    "**Looking back on Sunday",
-];
-
 /// Reply to the same request after the second change of the skill.
 pub const GRAZ_AGAIN: DemoReply = DemoReply::Loads(
     "**Inhaler.** It rains there until Thursday: umbrella, rain jacket. Clothes for two days, washbag, charger.",

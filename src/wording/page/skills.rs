@@ -1,6 +1,7 @@
 //! Sentences about skills and proposals on the page.
 
 use crate::id::ProposalId;
+use crate::wording::Language;
 
 /// An empty list of proposals.
 pub const NO_PROPOSALS: &str = "Nothing was proposed yet. When the assistant proposes a skill, or a change of one, it \
@@ -113,9 +114,9 @@ pub fn mark(outcome: &str) -> &'static str {
 }
 
 /// State of a proposal, in a few words.
-pub fn state(state: &str) -> &'static str {
+pub fn state(state: &str) -> String {
     match state {
-        "pending" => "waits for you",
-        other => crate::wording::review::ended(other),
+        "pending" => "waits for you".to_owned(),
+        other => crate::wording::review::ended(Language::ENGLISH, other),
     }
 }

@@ -93,6 +93,8 @@ async fn carry_out(story: &Story, id: SlotId) -> SlotRow {
     }
     story.app().schedule.reflector().act().await.unwrap();
     story.answered().await;
+    story.app().schedule.reflector().report().await.unwrap();
+    story.answered().await;
     slot(story, id).await
 }
 
@@ -105,8 +107,9 @@ async fn look_back(story: &Story, period: &str) -> SlotRow {
 /// Valid answer with the given actions.
 fn answer(title: &str, actions: &Value) -> String {
     let seen = format!("{title} was seen.");
-    json!({ "title": title, "observations": [seen], "patterns": ["It comes back."], "proposed_actions": actions })
-        .to_string()
+    json!({ "title": title, "observations": [seen], "patterns": ["It comes back."], "tell": ["Your train goes at 8."],
+        "proposed_actions": actions })
+    .to_string()
 }
 
 /// Action that creates a skill.
@@ -156,7 +159,7 @@ async fn a_quiet_period_makes_no_model_call() {
 
 #[tokio::test]
 async fn a_daily_reflection_is_stored_searchable_and_announced_once() {
-    let story = story("").await;
+    let story = story("tell_owner = true\n").await;
     story.say(ADA, &format!("book the vet for the heron {}", canary(ADA))).await;
     story.background.says(&answer("Vet and heron", &json!([])));
     let slot = look_back(&story, TODAY).await;
@@ -167,7 +170,7 @@ async fn a_daily_reflection_is_stored_searchable_and_announced_once() {
     assert!(asked(&story).iter().all(|request| request.label().is_trusted()));
     assert!(asked(&story)[0].tools().iter().all(|tool| tool.name != "submit_skill"));
     let told: Vec<_> = story.received_by(ADA).into_iter().filter(|heard| heard.contains("Vet and heron")).collect();
-    assert!(told.len() == 1 && told[0].contains("It comes back.") && !told[0].contains('{'), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains("Your train goes at 8.") && !told[0].contains('{'), "{told:?}");
     assert_eq!(
         story.count("SELECT count(*) FROM conversations WHERE kind = 'reflection' AND closed_at IS NOT NULL"),
         1
@@ -320,7 +323,7 @@ async fn failures_are_counted_for_the_reflection() {
 
 #[tokio::test]
 async fn a_slot_that_is_taken_up_twice_at_once_is_worked_on_once() {
-    let story = story("").await;
+    let story = story("tell_owner = true\n").await;
     story.say(ADA, "hello").await;
     let id = claim(&story, TODAY).await;
     let row = slot(&story, id).await;
@@ -332,6 +335,8 @@ async fn a_slot_that_is_taken_up_twice_at_once_is_worked_on_once() {
     let (one, two) = tokio::join!(reflector.take_up(&row), reflector.take_up(&row));
     assert_eq!((one.unwrap(), two.unwrap()), (SlotProgress::Over, SlotProgress::Over));
     assert_eq!((asked(&story).len(), story.count("SELECT count(*) FROM reflections")), (1, 1));
+    let (one, two) = tokio::join!(reflector.report(), reflector.report());
+    one.and(two).unwrap();
     assert_eq!(story.count("SELECT count(*) FROM messages m JOIN texts t ON t.message_id = m.id WHERE m.kind = 'sent' AND t.text LIKE '%Looking back on %'"), 1);
     story.end().await;
 }
@@ -377,7 +382,8 @@ async fn the_offline_model_looks_back_in_the_right_form() {
     story.say(ADA, "I prefer tea over coffee. Let's book the vet.").await;
     assert_eq!(look_back(&story, TODAY).await.state, SlotState::Done);
     assert_eq!(actions_by_state(&story), "kept 1");
-    assert!(story.last_received_by(ADA).contains("Let's book the vet."), "{}", story.last_received_by(ADA));
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("I remember from now on: I prefer tea over coffee."), "{told}");
     assert_eq!(look_back(&story, WEEK).await.state, SlotState::Done);
     story.stop_here().await;
 }

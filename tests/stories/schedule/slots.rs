@@ -234,7 +234,7 @@ async fn the_chat_answers_at_once_and_a_member_may_not_ask() {
 async fn who_asks_for_a_reflection_is_told_how_it_ended() {
     let settings = "[reflection]\ntell_owner = false\n";
     for (said, failures, ends) in [
-        (true, 0, "Looking back on Friday, 20 November"),
+        (true, 0, "Looking back on Fri 20 Nov: "),
         (false, 0, "Nothing was said in 2026-11-20"),
         (true, 3, "for Ada failed"),
     ] {

@@ -23,7 +23,10 @@ fn proposals(story: &Story) -> String {
 async fn under_human_it_waits_is_shown_whole_and_nothing_changes_before_the_yes() {
     let story = proposed("", &json!([create("tea", "Three minutes.")])).await;
     assert_eq!((proposals(&story).as_str(), story.skill("tea")), ("reflection clean pending", None));
-    let shown = story.received_by(ADA).join("\n");
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("Waits for you\n\n• 1 add the skill tea: does nothing by itself · reviewer: "), "{told}");
+    story.say(ADA, "/show 1").await;
+    let shown = story.last_received_by(ADA);
     assert!(shown.contains("A reflection proposes it.") && shown.contains("+Three minutes."), "{shown}");
     let hash = shown_hash(&story);
     story.say(ADA, &format!("/approve 1 {hash}")).await;
@@ -64,7 +67,78 @@ async fn under_none_only_the_reviewer_is_left_out() {
     assert_eq!(stages, "taint passed, hash passed, structure passed, scan passed, effects passed, reviewer skipped");
     let decision = story.text("SELECT decider || ' ' || act || ' ' || way FROM decisions");
     assert_eq!(decision, "program approve [reflection] review_mode = \"none\"");
-    assert!(story.last_received_by(ADA).contains("review_mode = \"none\""), "{}", story.last_received_by(ADA));
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("Done\n\n• add the skill tea"), "{told}");
+    story.end().await;
+}
+
+/// Proves: reflection/notice
+#[tokio::test]
+async fn one_message_after_the_actions_ran_says_what_came_of_them() {
+    let memory = |title: &str, text: &str| json!({ "kind": "memory", "title": title, "text": text });
+    let actions = json!([
+        create("tea", "Three minutes."),
+        memory("Train", "The train to Linz goes at eight.\nFrom platform 4."),
+        { "kind": "create_skill", "title": "Bad", "skill": "../../x", "files": [] },
+        memory("Rex", "a dog"),
+        memory("Tom", "a cat"),
+        { "kind": "configuration", "title": "Reflect later", "text": "[reflection] daily" },
+    ]);
+    let story = proposed("max_actions_per_reflection = 3\n", &actions).await;
+    let reports = || {
+        let about = |text: &String| text.contains("Looking back on") || text.contains("proposes");
+        story.received_by(ADA).into_iter().filter(about).collect::<Vec<_>>()
+    };
+    let told = reports().join("\n---\n");
+    assert_eq!(reports().len(), 1, "the proposal is told of here alone: {told}");
+    for part in [
+        "Looking back on Fri 20 Nov: Tea\n\n• Your train goes at 8.",
+        "Done\n\n• I remember from now on: The train to Linz goes at eight. From platform 4.\n• I remember from now on: a dog",
+        "Waits for you\n\n• 1 add the skill tea: does nothing by itself · reviewer: ",
+        "Left out\n\n• 1 more than are taken at once or in one day\n• 1 not in the right form\n• For you to do: Reflect later",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let buttons = story.fake.sent(ADA).last().unwrap().buttons();
+    let commands: Vec<&str> = buttons.iter().map(|(_, command)| command.as_str()).collect();
+    assert_eq!(
+        commands,
+        ["/show 1", "/forget memory/train.md", "/forget memory/rex.md", "/reflections 2026-11-20"],
+        "{buttons:?}"
+    );
+    story.end().await;
+}
+
+/// Proves: reflection/notice
+#[tokio::test]
+async fn a_day_from_which_nothing_came_is_told_only_if_the_owner_wants_each() {
+    for (setting, messages) in [("", 0), ("tell_owner = true\n", 1), ("tell_owner = false\n", 0)] {
+        let story = proposed(setting, &json!([])).await;
+        let told = story.received_by(ADA);
+        assert_eq!(told.iter().filter(|text| text.contains("Looking back")).count(), messages, "{setting}: {told:?}");
+        story.end().await;
+    }
+    let story = proposed("tell_owner = false\n", &json!([create("tea", "Three minutes.")])).await;
+    let told = story.received_by(ADA).join("\n");
+    assert!(
+        told.contains("+Three minutes.") && !told.contains("Looking back"),
+        "a proposal is shown by itself: {told}"
+    );
+    story.end().await;
+}
+
+/// Promise (reflection/brief): With your first daily reflection you are offered a brief each morning,
+/// once, unless you have a task that recurs.
+#[tokio::test]
+async fn a_morning_brief_is_offered_once() {
+    let story = proposed("", &json!([])).await;
+    let offers = || story.received_by(ADA).iter().filter(|text| text.contains("Brief me every day at 7")).count();
+    assert_eq!(offers(), 1);
+    story.pass(DAY).await;
+    story.say(ADA, "good morning").await;
+    story.background.says(&answer("Again", &json!([])));
+    look_back(&story, "2026-11-21").await;
+    assert_eq!(offers(), 1, "{:?}", story.received_by(ADA));
     story.end().await;
 }
 

@@ -24,6 +24,7 @@ const JOBS: &[&str] = &[
     "stage a proposal",
     "refuse an action",
     "keep what a reflection remembers",
+    "report a reflection",
 ];
 
 fn watching(homes: &Homes, home: &std::path::Path) -> Failpoint {

@@ -79,8 +79,8 @@ async fn the_rules_for_skills_can_be_read() {
     story.end().await;
 }
 
-/// Promise (reflection/notice): The message about a reflection names its day in words, its lessons
-/// and its proposals; an action that could not be read is left out.
+/// Promise (reflection/notice): One message about a reflection says what was done and how to undo
+/// it, what waits for you, and what was left out; a day from which nothing came sends none.
 #[tokio::test]
 async fn the_message_is_written_for_a_person_and_the_chat_shows_the_rest() {
     let story = story("").await;
@@ -92,14 +92,15 @@ async fn the_message_is_written_for_a_person_and_the_chat_shows_the_rest() {
     look_back(&story, TODAY).await;
     let told = story.last_received_by(ADA);
     for part in [
-        "Looking back on Friday, 20 November: Herons",
-        "It comes back.",
-        "something else: A shorter list",
-        "/reflections 2026-11-20",
+        "Looking back on Fri 20 Nov: Herons",
+        "• Your train goes at 8.",
+        "Left out\n\n• 1 not in the right form\n• For you to do: A shorter list",
     ] {
         assert!(told.contains(part), "{part}: {told}");
     }
-    assert!(!told.contains("understood") && !told.contains("compline reflections"), "{told}");
+    assert!(!told.contains("It comes back") && !told.contains('/'), "{told}");
+    let buttons = story.fake.sent(ADA).last().unwrap().buttons();
+    assert_eq!(buttons, [("All of it".to_owned(), "/reflections 2026-11-20".to_owned())]);
     assert_eq!(actions_by_state(&story), "malformed 1, suggested 1", "an unknown key spoils nothing");
     story.say(ADA, "/reflections 2026-11-20").await;
     assert!(story.last_received_by(ADA).contains("Herons was seen."), "{}", story.last_received_by(ADA));
