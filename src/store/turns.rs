@@ -189,6 +189,15 @@ impl Turns<'_> {
         )
     }
 
+    /// Returns what the finished calls of a tool gave in a conversation.
+    pub fn results_of(&self, conversation: ConversationId, tool: &str) -> anyhow::Result<Vec<Text>> {
+        let steps: Vec<StepRow> = self.db.rows(
+            "WHERE tool = ?2 AND state = 'done' AND turn_id IN (SELECT id FROM turns WHERE conversation_id = ?1)",
+            params![conversation, tool],
+        )?;
+        Ok(steps.into_iter().map(|step| step.text).collect())
+    }
+
     /// Returns the ended turns of a conversation, in order.
     pub fn past_turns(&self, conversation: ConversationId) -> anyhow::Result<Vec<TurnRow>> {
         self.db.rows(

@@ -4,9 +4,9 @@
 //! texts of the journal; reading a picture puts it before the model ([`super::pictures`]). Read
 //! text carries the file's label, written text the turn's. Tainted text does not reach files that
 //! are loaded automatically; it waits in `memory/untrusted/`. An edit requires knowledge of the
-//! present content: the file was read in this turn and is unchanged, or its hash is given. This is
-//! checked against the stored steps of the turn, so it survives a restart. Skills can only be read
-//! here; so can the experience of profiles, by its name in the prompt.
+//! present content: the file was read or written in this conversation and is unchanged, or its hash
+//! is given. This is checked against the stored steps, so it survives a restart. Skills can only be
+//! read here; so can the experience of profiles, by its name in the prompt.
 //!
 //! File names chosen by other people are their text, and carry their label.
 
@@ -33,7 +33,7 @@ use crate::wording::knowledge as says;
 
 /// Minimum number of hash digits that identify a content.
 const MIN_HASH_DIGITS: usize = 8;
-/// Tools after which a turn knows a file's content.
+/// Tools after which a conversation knows a file's content.
 const SHOWING_TOOLS: [&str; 3] = ["read_file", "write_file", "edit_file"];
 /// Maximum number of entries listed.
 const MAX_ENTRIES: usize = 300;
@@ -193,7 +193,7 @@ async fn store_pending(
 struct EditFile(KnowledgeStore);
 
 impl EditFile {
-    /// Returns the digest of the present content, if the turn knows it.
+    /// Returns the digest of the present content, if the conversation knows it.
     async fn known(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<String, ToolError> {
         let party = self.0.party(call).await?;
         let (_, _, now) = self.0.workspace.files().read_text(&party, path).await.map_err(unread)?;
@@ -202,11 +202,11 @@ impl EditFile {
             let names = given.len() >= MIN_HASH_DIGITS && now.starts_with(&given);
             return if names { Ok(now) } else { Err(ToolError::Refused(says::OTHER_HASH.to_owned())) };
         }
-        let (turn, line) = (call.turn, says::file_line(path, short_hash(&now)));
+        let (conversation, line) = (call.conversation, says::file_line(path, short_hash(&now)));
         let look = move |db: Db<'_>| {
-            let steps = db.turns().steps(turn)?;
-            let mut shown = steps.iter().filter(|step| step.done && SHOWING_TOOLS.contains(&step.tool.as_str()));
-            Ok(shown.any(|step| step.text.open().0.starts_with(&line)))
+            let given = SHOWING_TOOLS.iter().map(|tool| db.turns().results_of(conversation, tool));
+            let given = given.collect::<anyhow::Result<Vec<_>>>()?;
+            Ok(given.iter().flatten().any(|text| text.open().0.starts_with(&line)))
         };
         let read = self.0.journal.read(look).await.map_err(failed)?;
         if read { Ok(now) } else { Err(ToolError::Refused(says::READ_FIRST.to_owned())) }

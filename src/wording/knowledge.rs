@@ -64,8 +64,8 @@ pub const NOT_FROM_OUTSIDE: &str = "Something from outside had a part in this tu
      or do it by hand.";
 /// Error: no such section.
 pub const NO_SUCH_SECTION: &str = "There is no such section in that file. `read_file` shows its headings.";
-/// Error: the file was not read in this turn.
-pub const READ_FIRST: &str = "Read the file first, or give its hash as `expected`: it was not read in this turn as it stands now. Nothing was changed.";
+/// Error: the file was not read in this conversation as it stands.
+pub const READ_FIRST: &str = "Read the file first, or give its hash as `expected`: it was not read in this conversation as it stands now. Nothing was changed.";
 /// Error: the file has another hash.
 pub const OTHER_HASH: &str = "The file is not the one with that hash any more. Read it again. Nothing was changed.";
 /// Error: the passage does not exist.
