@@ -1,7 +1,8 @@
 //! `/reminders done` and `/reminders later`: answers to a reminder that has come.
 //!
 //! `later` sets the text once more, as a single reminder. The occurrence is claimed in the same
-//! transaction, so that a second press, also after a restart, sets nothing.
+//! transaction, so that a second press, also after a restart, sets nothing. `done` ends that
+//! repetition too.
 
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ use crate::wording::{Language, reminder as says};
 const LATER: Duration = Duration::from_secs(3600);
 
 impl JobsAdmin<'_> {
-    /// Ends one of a person's reminders. A recurring one goes on.
+    /// Ends one of a person's reminders, and its repetitions. A recurring one goes on.
     pub(super) async fn finish_reminder(
         &self,
         person: &Person,
@@ -32,6 +33,11 @@ impl JobsAdmin<'_> {
             let row = tx.reminders().reminder(id)?.filter(|row| row.person == whose);
             if row.as_ref().is_some_and(|row| row.cron.is_none()) {
                 tx.reminders().end_reminder(id, ReminderState::Done, now)?;
+            }
+            if row.is_some() {
+                for again in tx.reminders().repetitions_of(id)? {
+                    tx.reminders().end_reminder(again, ReminderState::Done, now)?;
+                }
             }
             Ok(row)
         };

@@ -213,6 +213,20 @@ impl Reminders<'_> {
         )
     }
 
+    /// Returns the waiting reminders that set this one once more, at any remove. Each was created
+    /// in the moment in which the slot of that repetition was claimed.
+    pub fn repetitions_of(&self, id: ReminderId) -> anyhow::Result<Vec<ReminderId>> {
+        self.db.all(
+            "WITH RECURSIVE again (id) AS (SELECT ?1 UNION
+             SELECT r.id FROM again a JOIN reminders o ON o.id = a.id
+             JOIN slots s ON s.scope = 'person:' || o.person_id AND s.job = 'later:' || o.id
+             JOIN reminders r ON r.person_id = o.person_id AND r.created_at = s.claimed_at AND r.id > o.id
+             AND r.kind = 'reminder' AND r.cron = '' AND r.turn_id IS o.turn_id)
+             SELECT r.id FROM again a JOIN reminders r ON r.id = a.id WHERE r.state = 'waiting' AND r.id <> ?1 ORDER BY r.id",
+            [id],
+        )
+    }
+
     /// Returns a reminder with the same text and time: one that this turn has set already, or one
     /// that waits and differs in nothing but capitals and punctuation.
     pub fn same_reminder(&self, new: &NewReminder<'_>) -> anyhow::Result<Option<ReminderId>> {

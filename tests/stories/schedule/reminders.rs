@@ -33,7 +33,8 @@ on_every_channel! {
         what_comes_back_ends_after_its_last_day,
         the_time_that_was_approved_is_the_time_that_is_set,
         nobody_changes_the_reminder_of_somebody_else_or_after_reading_from_outside_without_a_yes,
-        later_sets_a_reminder_again_in_an_hour_and_once;
+        later_sets_a_reminder_again_in_an_hour_and_once,
+        done_ends_the_repetitions_of_a_reminder_too;
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -498,5 +499,33 @@ async fn later_sets_a_reminder_again_in_an_hour_and_once(channel: TestChannel) {
     assert_eq!(story.count("SELECT count(*) FROM reminders WHERE state = 'waiting'"), 2);
     story.pass(DAY).await;
     assert_eq!(told(&story, ADA).len(), 5, "the pills, the pills again, and the next day: {:?}", told(&story, ADA));
+    story.end().await;
+}
+
+/// Promise (time/done): Done means done: a reminder that was set again does not come any more, and a
+/// recurring one goes on.
+async fn done_ends_the_repetitions_of_a_reminder_too(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    remind(&story, ADA, "in 20 minutes", "the oven").await;
+    story.pass(20 * MINUTE).await;
+    story.say(ADA, "/reminders later 1").await;
+    story.pass(61 * MINUTE).await;
+    assert_eq!(told(&story, ADA).len(), 2);
+    story.say(ADA, "/reminders later 2").await;
+    remind(&story, ADA, "in 3 hours", "the cat").await;
+    story.say(BEN, "/reminders done 1").await;
+    assert_eq!(story.text("SELECT group_concat(state) FROM reminders"), "done,done,waiting,waiting");
+    story.say(ADA, "/reminders done 1").await;
+    assert_eq!(story.last_received_by(ADA), "Done.");
+    assert_eq!(story.text("SELECT group_concat(state) FROM reminders"), "done,done,done,waiting");
+    story.pass(4 * HOUR).await;
+    assert_eq!(told(&story, ADA)[2..], ["Reminder: the cat"], "only what was not done");
+
+    remind(&story, ADA, "0 9 * * *", "the pills").await;
+    story.pass(DAY).await;
+    story.say(ADA, "/reminders later 5").await;
+    story.say(ADA, "/reminders done 5").await;
+    assert!(story.last_received_by(ADA).starts_with("Done. It comes again "), "{}", story.last_received_by(ADA));
+    assert_eq!(story.text("SELECT group_concat(state) FROM reminders WHERE id > 4"), "waiting,done");
     story.end().await;
 }
