@@ -230,7 +230,8 @@ fn begin(
     }
     let state = (SlotState::Claimed, "");
     let Some(slot) = claim_occurrence(tx, &job, scope, due, state, now)? else { return Ok(Fired::Nothing) };
-    let late = missed.map(|more| says::late(Language::ENGLISH, &zone.show(due), more, COUNTED));
+    let once = |more: usize| if more > 0 { says::DO_ONCE } else { "" };
+    let late = missed.map(|more| says::late(Language::ENGLISH, &zone.show(due), more, COUNTED) + once(more));
     // Who vouched for what a task grew from did not see its words.
     let is_agreed = row.agreed_at.is_some() && !row.text.label().is_trusted();
     let asked = match row.agreed_at.filter(|_| is_agreed && !row.text.label().is_trusted_here()) {

@@ -254,9 +254,12 @@ pub fn agreed_on(at: &str) -> String {
     )
 }
 
+/// Note that one run stands for all missed times of a task.
+pub const DO_ONCE: &str = " Do it once.";
+
 /// Prefix of a task that is due.
 pub fn to_do(asked: &str, due: &str, late: &str) -> ProgramText {
-    let late = if late.is_empty() { String::new() } else { format!(" {late} Do it once.") };
+    let late = if late.is_empty() { String::new() } else { format!(" {late}") };
     ProgramText::message(format!(
         "{asked}, and it is due now ({due}).{late} Do it, and answer with what comes of \
          it alone: your answer is sent to them. If they have to hear nothing, answer {} alone: then nothing is sent. Nobody reads along, so ask \

@@ -151,7 +151,27 @@ async fn runs_that_were_missed_become_one() {
         runs.len() == 1 && runs[0].contains("Due earlier: 2026-11-20 13:00 (UTC), and 4 times more since"),
         "{runs:?}"
     );
+    assert!(runs[0].contains("it could not come sooner. Do it once. Do it, and answer"), "{runs:?}");
     assert_eq!(story.received_by(ADA), ["Noted.", "ok"]);
+    story.end().await;
+}
+
+/// Proves: time/scheduled-task
+#[tokio::test]
+async fn a_single_run_that_is_late_is_not_told_to_be_done_once() {
+    let mut story = Story::begin().await;
+    schedule(&story, ADA, "0 * * * *", "Do it").await;
+    story.stop().await;
+    story.clock.set(NOON.plus(HOUR + 30 * MINUTE));
+    story.start().await;
+    story.pass(MINUTE).await;
+    let runs = runs(&story);
+    assert!(
+        runs.len() == 1
+            && runs[0].contains("Due earlier: 2026-11-20 13:00 (UTC); it could not come sooner. Do it, and"),
+        "{runs:?}"
+    );
+    assert!(!runs[0].contains("Do it once"), "{runs:?}");
     story.end().await;
 }
 
