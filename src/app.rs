@@ -276,6 +276,11 @@ impl App {
             self.tasks.spawn(vectors.clone().load(self.stop.clone()));
             self.tasks.spawn(vectors.clone().run(self.stop.clone()));
         }
+        for adapter in self.dispatcher.all_adapters() {
+            for address in people::announce_absence_at_start(&self.journal, &*adapter, self.clock.now()).await? {
+                self.dispatcher.wake(address);
+            }
+        }
         self.engine.start().await?;
         if let Some(wakeups) = lock(&self.schedule_wakeups).take() {
             self.tasks.spawn(Arc::clone(&self.schedule).run(wakeups, self.stop.clone()));

@@ -11,9 +11,9 @@ use crate::config::Config;
 use crate::gateway::intake;
 use crate::id::{AddressId, PersonId};
 use crate::message::ChannelKind;
-use crate::people::{Address, Person};
+use crate::people::{Address, KnownAddress, Person};
 use crate::spend::ModelPool;
-use crate::store::{Journal, KnownPerson, NewOutbox, Tx};
+use crate::store::{Db, Journal, KnownPerson, NewOutbox, Tx};
 use crate::text::shorten;
 use crate::time::{Timestamp, Zone};
 use crate::trust::Scope;
@@ -67,7 +67,8 @@ fn join(tx: Tx<'_>, address: &Address, person: PersonId, now: Timestamp) -> anyh
     }
 }
 
-/// Notifies everyone who writes through this adapter after a long absence, once.
+/// Notifies everyone who writes through this adapter after a long absence, once. Before its first
+/// connection an adapter may not know its account; then the newest address of a person counts.
 pub(super) async fn announce_absence(
     journal: &Journal,
     adapter: &dyn Adapter,
@@ -79,27 +80,24 @@ pub(super) async fn announce_absence(
     }
     journal
         .write("tell of an absence", move |tx| {
-            let fact = intake::last_alive_key(name);
-            let alive_at = tx.settings().fact(&fact)?.and_then(|at| at.parse().ok()).map_or(now, Timestamp);
-            tx.settings().set_fact(&fact, &now.0.to_string())?;
-            if now.since(alive_at) <= LONG_ABSENCE {
+            let absence = absence(*tx, name, now)?;
+            let is_here = |known: &KnownAddress| {
+                known.address.adapter == name && (account.is_empty() || known.address.account == account)
+            };
+            tx.settings().set_fact(&intake::last_alive_key(name), &now.0.to_string())?;
+            if absence <= LONG_ABSENCE {
                 return Ok(Vec::new());
             }
             let mut notified = Vec::new();
             for person in tx.people().people()? {
-                let here = tx
-                    .addresses()
-                    .addresses_of(person.id)?
-                    .into_iter()
-                    .find(|known| known.address.adapter == name && known.address.account == account);
-                let Some(here) = here else { continue };
+                let Some(here) = tx.addresses().addresses_of(person.id)?.into_iter().find(is_here) else { continue };
                 // Without an earlier message nothing can be missed, and Telegram allows messages
                 // only to people who have written first.
                 if !tx.addresses().has_written_from(here.id)? {
                     continue;
                 }
                 let text = wording::own(
-                    wording::turn::away(tx.people().language_of(person.id)?, now.since(alive_at)),
+                    wording::turn::away(tx.people().language_of(person.id)?, absence),
                     Scope::Person(person.id),
                 );
                 tx.outbox().post(&NewOutbox::notice(here.id, &text, now))?;
@@ -108,6 +106,26 @@ pub(super) async fn announce_absence(
             Ok(notified)
         })
         .await
+}
+
+/// Like [`announce_absence`], at the start, before anything overdue is sent. A short absence ends
+/// only with the connection.
+pub(super) async fn announce_absence_at_start(
+    journal: &Journal,
+    adapter: &dyn Adapter,
+    now: Timestamp,
+) -> anyhow::Result<Vec<AddressId>> {
+    let name = adapter.name();
+    if journal.read(move |db| absence(db, name, now)).await? <= LONG_ABSENCE {
+        return Ok(Vec::new());
+    }
+    announce_absence(journal, adapter, now).await
+}
+
+/// Returns the time since that adapter could last receive.
+fn absence(db: Db<'_>, adapter: &str, now: Timestamp) -> anyhow::Result<Duration> {
+    let alive_at = db.settings().fact(&intake::last_alive_key(adapter))?.and_then(|at| at.parse().ok());
+    Ok(now.since(alive_at.map_or(now, Timestamp)))
 }
 
 /// Ends the choice of a model that is no longer configured, and notifies the owners.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use compline::model::ModelError;
 use compline::store::{CommitPoint, Failpoint};
 use compline::time::Clock;
+use serde_json::json;
 
 use crate::support::channel::Channel;
 use crate::support::every_channel::{TestChannel, on_every_channel};
@@ -25,6 +26,7 @@ on_every_channel! {
         a_new_message_does_not_wait_for_the_next_retry,
         a_redelivered_telegram_message_is_answered_once_even_after_a_restart,
         a_long_absence_is_announced_to_each_person_and_a_short_one_is_not,
+        a_long_absence_is_announced_before_anything_overdue,
         a_day_without_network_is_announced_afterwards,
         a_message_waiting_three_hours_is_answered_with_the_delay_named,
         messages_waiting_over_a_day_get_one_sentence,
@@ -227,6 +229,26 @@ async fn a_long_absence_is_announced_to_each_person_and_a_short_one_is_not(chann
         }
         story.end().await;
     }
+}
+
+/// Proves: delivery/absence
+async fn a_long_absence_is_announced_before_anything_overdue(channel: TestChannel) {
+    let mut story = channel.begin_story().await;
+    for text in ["the oven", "the cat"] {
+        story.model.calls("remind", json!({ "when": "in 1 hour", "text": text })).says("Noted.");
+        story.say(ADA, &format!("please {}", canary(ADA))).await;
+    }
+    story.stop().await;
+    story.clock.advance(40 * HOUR).await;
+    story.start().await;
+    story.until(async || story.received_by(ADA).len() == 5).await;
+    let heard = story.received_by(ADA);
+    assert!(heard[2].contains("I was away for 40 hours"), "{heard:?}");
+    assert!(heard[3].contains("the oven") && heard[4].contains("the cat"), "{heard:?}");
+    story.restart().await;
+    story.pass(MINUTE).await;
+    assert_eq!(story.received_by(ADA).len(), 5, "once");
+    story.end().await;
 }
 
 /// Proves: delivery/absence
