@@ -2,8 +2,8 @@
 //!
 //! `parse` and `html` are pure; `bot_api` is the only access to the network and the only file that
 //! holds the token; `poll` and `send` translate its errors for the gateway. Kept in memory only:
-//! the state of the channel, our identity, and rate limits per chat. Everything else is in the
-//! journal.
+//! the state of the channel, our identity, rate limits per chat, and what the last messages show.
+//! Everything else is in the journal.
 //!
 //! Updates are received by long polling, unless the configuration asks for a webhook ([`webhook`]):
 //! polling needs no open port, and either way Telegram keeps unconfirmed updates for a day.
@@ -15,6 +15,7 @@ mod parse; // updates
 mod poll; // long polling
 mod rate_limits; // chats that wait after a 429
 mod send; // sending, and the meaning of each refusal
+mod shown_texts; // what the last messages show
 mod webhook; // updates that Telegram pushes
 
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ use rate_limits::RateLimits;
 use send::SendTarget;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+use shown_texts::ShownTexts;
 use teloxide_core::payloads::{
     AnswerCallbackQuery, DeleteWebhook, DeleteWebhookSetters, GetMe, GetWebhookInfo, SendChatAction,
 };
@@ -61,6 +63,7 @@ pub struct Telegram {
     files_dir: Option<PathBuf>,
     clock: Arc<dyn Clock>,
     rate_limits: RateLimits,
+    shown_texts: ShownTexts,
     /// Receives the updates, if a webhook is configured.
     webhook: Option<WebhookReceiver>,
     state: Mutex<TelegramState>,
@@ -91,6 +94,7 @@ impl Telegram {
             files_dir: config.files_dir.clone(),
             clock,
             rate_limits: RateLimits::default(),
+            shown_texts: ShownTexts::default(),
             webhook,
             state: Mutex::default(),
             health_changed: Notify::new(),
@@ -239,7 +243,9 @@ impl Adapter for Telegram {
     }
 
     async fn send(&self, peer: &str, piece: &OutgoingPart, form: PartFormat) -> Result<String, SendError> {
-        self.unless_paused(peer, send::send(&self.api, peer, piece, form)).await
+        let sent = self.unless_paused(peer, send::send(&self.api, peer, piece, form)).await?;
+        self.shown_texts.record(&sent, piece, form);
+        Ok(sent)
     }
 
     async fn edit(
@@ -249,10 +255,17 @@ impl Adapter for Telegram {
         piece: &OutgoingPart,
         form: PartFormat,
     ) -> Result<(), SendError> {
-        self.unless_paused(peer, send::edit(&self.api, peer, external_id, piece, form)).await
+        if self.shown_texts.is_shown(external_id, piece, form) {
+            return Ok(());
+        }
+        self.shown_texts.forget(external_id);
+        self.unless_paused(peer, send::edit(&self.api, peer, external_id, piece, form)).await?;
+        self.shown_texts.record(external_id, piece, form);
+        Ok(())
     }
 
     async fn replace_buttons(&self, peer: &str, external_id: &str, title: &str) -> Result<(), SendError> {
+        self.shown_texts.forget(external_id);
         self.unless_paused(peer, send::replace_buttons(&self.api, peer, external_id, title)).await
     }
 

@@ -296,7 +296,12 @@ async fn an_edit_that_changes_nothing_succeeds_and_one_of_nothing_is_gone() {
     let (scene, _) = Scene::acquainted().await;
     let name = scene.send("draft").await.unwrap();
     let edit = async |name: &str, text: &str| scene.bot.edit("7", name, &piece(text), PartFormat::Rich).await;
+    let calls = scene.fake.calls().len();
     assert_eq!(edit(&name, "draft").await, Ok(()));
+    assert_eq!(scene.fake.calls().len(), calls, "what is shown is not sent again");
+    let restarted = bot(&scene.fake, scene.fake.token(), scene.clock.clone());
+    assert_eq!(restarted.edit("7", &name, &piece("draft"), PartFormat::Rich).await, Ok(()));
+    assert_eq!(scene.fake.calls().len(), calls + 1, "after a restart Telegram says that it is the same");
     assert_eq!(edit(&name, "final").await, Ok(()));
     assert_eq!(scene.fake.texts(ADA), ["final"]);
     for gone in ["m7:1", "m7:4000", "m8:1", "nonsense"] {
@@ -304,6 +309,8 @@ async fn an_edit_that_changes_nothing_succeeds_and_one_of_nothing_is_gone() {
     }
     scene.fake.drop_after_accept_next(1);
     assert!(matches!(edit(&name, "lost").await, Err(SendError::OutcomeUnknown(_))));
+    assert_eq!(edit(&name, "final").await, Ok(()));
+    assert_eq!(scene.fake.texts(ADA), ["final"], "what it shows was not known any more");
 }
 
 #[tokio::test]

@@ -71,6 +71,19 @@ async fn a_growing_answer_is_one_message_edited_at_a_gentle_pace() {
     story.end().await;
 }
 
+/// Proves: delivery/streaming
+#[tokio::test]
+async fn an_answer_that_is_shown_whole_is_not_edited_again() {
+    let story = Story::begin().await;
+    let (whole, late) = ("It rains in Graz today, so take the umbrella with you, and the boots.", " \n".to_owned());
+    story.model.then(Say::Grow(vec![(secs(1), whole.to_owned()), (secs(10), late)]));
+    story.say(ADA, &format!("well? {}", canary(ADA))).await;
+    story.pass(secs(20)).await;
+    assert_eq!(story.received_by(ADA), [whole]);
+    assert!(!story.fake.calls().contains(&"editmessagetext".to_owned()), "{:?}", story.fake.calls());
+    story.end().await;
+}
+
 /// Promise (models/thinking): What a local model thinks before it answers is not shown to you while
 /// the answer grows, is no part of the answer, and is not kept.
 #[tokio::test]
