@@ -10,6 +10,7 @@
 
 use crate::id::{AddressId, ConversationId, FileId, PersonId, StreamId, TurnId};
 use crate::model::ToolSpec;
+use crate::people::Role;
 use crate::store::{
     BoundaryReason, Conversation, ConversationKind, Db, MessageKind, MessageState, NewConversation, NewMessage, Node,
     TextKind, Tx, UnansweredReason,
@@ -175,7 +176,7 @@ const PEOPLE: [&str; 2] = ["hand", "person"];
 /// Effects allowed to a run that no person reads along. A reflection requests everything else in
 /// its result.
 const REFLECTION: Effects = Effects::READS.and(Effects::READS_PERSONAL).and(Effects::FETCHES);
-const ERRAND: Effects = REFLECTION.and(Effects::WRITES).and(Effects::PROPOSES);
+const ERRAND: Effects = REFLECTION.and(Effects::WRITES).and(Effects::PROPOSES).and(Effects::OF_OWNER);
 /// Lists, proposals and reflections belong to one person, who can manage them in their direct chat.
 const GROUP: Effects =
     Effects::ALL.without(Effects::SCHEDULES).without(Effects::PROPOSES).without(Effects::READS_PERSONAL);
@@ -206,6 +207,11 @@ impl Allowance {
             (ConversationKind::Chat | ConversationKind::Piped, Scope::Group(_)) => (GROUP, Vec::new()),
             (ConversationKind::Chat | ConversationKind::Piped, _) => (Effects::ALL, Vec::new()),
         };
+        let is_owner = match conversation.scope {
+            Scope::Person(id) => db.people().person(id)?.is_some_and(|person| person.role == Role::Owner),
+            Scope::Group(_) | Scope::Shared => false,
+        };
+        let effects = if is_owner { effects } else { effects.without(Effects::OF_OWNER) };
         Ok(Self { effects, is_run: kind.is_run(), words })
     }
 

@@ -3,7 +3,7 @@
 /// Set of effects of a tool call besides its text. Unattended runs are restricted by permitted
 /// effects instead of a list of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Effects(u8);
+pub struct Effects(u16);
 
 impl Effects {
     /// Reads data available to the assistant.
@@ -23,8 +23,11 @@ impl Effects {
     /// Passes its arguments to another program, which may do anything with them.
     pub const LEAVES: Self = Self(1 << 7);
 
+    /// Changes what only owners have.
+    pub const OF_OWNER: Self = Self(1 << 8);
+
     /// All effects.
-    pub const ALL: Self = Self(u8::MAX);
+    pub const ALL: Self = Self(u16::MAX);
 
     /// Returns the union.
     #[must_use]

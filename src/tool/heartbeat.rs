@@ -35,8 +35,8 @@ impl Tool for HeartbeatDone {
         let properties = json!({ "item": { "type": "string", "description": says::DONE_ITEM } });
         ToolDeclaration {
             spec: argument::spec("heartbeat_done", says::DONE, properties, &["item"]),
-            // The file belongs to one person.
-            effects: Effects::WRITES.and(Effects::READS_PERSONAL),
+            // The file belongs to one person, who is an owner.
+            effects: Effects::WRITES.and(Effects::READS_PERSONAL).and(Effects::OF_OWNER),
             egress: Egress::Later,
             repeatable: true,
             replaces: true,

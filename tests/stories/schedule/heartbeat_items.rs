@@ -246,6 +246,24 @@ async fn each_owner_has_a_heartbeat_of_their_own() {
     story.end().await;
 }
 
+/// Proves: time/heartbeat-owners
+#[tokio::test]
+async fn only_an_owner_is_offered_the_tool_that_ticks() {
+    let story = with(ON, TO_DO).await;
+    story.say(BEN, "good morning").await;
+    for (request, is_offered) in story.model.requests().iter().zip([true, false]) {
+        let offered: Vec<&str> = request.tools().iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(offered.contains(&"heartbeat_done"), is_offered, "{offered:?}");
+        assert!(offered.contains(&"submit_skill"), "what a member proposes waits for an owner: {offered:?}");
+    }
+    story.model.calls("heartbeat_done", json!({ "item": "Nora" })).says("I could not.");
+    story.say(BEN, "tick it").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("There is no tool named \"heartbeat_done\"."), "{prompt}");
+    assert_eq!(story.count("SELECT count(*) FROM heartbeat_ticks"), 0);
+    story.end().await;
+}
+
 /// Promise (time/silent-task): A scheduled task of which nothing has to be said ends without a
 /// message.
 #[tokio::test]
