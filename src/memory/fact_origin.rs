@@ -1,4 +1,5 @@
-//! The origin of a fact: the version of its list that first had its present value.
+//! The origin of a fact: the day on which it was said, and the version of its list that first had
+//! its present value.
 
 use super::agent::FactList;
 use super::facts::ListedFacts;
@@ -7,7 +8,8 @@ use super::memory_md::{self, Fact};
 use super::workspace::{Notes, unless_refused};
 use super::write::ChangeOrigin;
 use crate::people::Party;
-use crate::store::FileRow;
+use crate::store::{Db, FileRow, Node};
+use crate::time::Timestamp;
 use crate::trust::Label;
 
 /// A fact with the version that brought its value.
@@ -39,6 +41,19 @@ impl Notes<'_> {
         Ok(origins)
     }
 
+    /// Returns the days on which these were said, each given by its sources: an extraction may run a
+    /// day later. Without a source it is the day of the change.
+    pub(super) async fn days_said<'n>(
+        &self,
+        origin: &ChangeOrigin,
+        sources: impl Iterator<Item = &'n [Node]>,
+    ) -> anyhow::Result<Vec<String>> {
+        let sources: Vec<Vec<Node>> = sources.map(<[Node]>::to_vec).collect();
+        let read = move |db: Db<'_>| sources.iter().map(|nodes| said_at(db, nodes)).collect::<anyhow::Result<Vec<_>>>();
+        let times = self.0.journal.read(read).await?;
+        Ok(times.into_iter().map(|at| self.0.zone.day(at.unwrap_or(origin.now))).collect())
+    }
+
     /// Returns the oldest version that has had the fact ever since.
     async fn first_version(
         &self,
@@ -59,4 +74,17 @@ impl Notes<'_> {
         }
         Ok(since)
     }
+}
+
+/// Returns the time of the newest of these sources.
+fn said_at(db: Db<'_>, sources: &[Node]) -> anyhow::Result<Option<Timestamp>> {
+    let mut newest = None;
+    for source in sources {
+        let at = match source {
+            Node::Message(id) => db.messages().message(*id)?.map(|message| message.effective_at),
+            other => db.derivations().birth(*other)?.map(|(at, _)| at),
+        };
+        newest = newest.max(at);
+    }
+    Ok(newest)
 }

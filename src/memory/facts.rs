@@ -68,10 +68,10 @@ impl Notes<'_> {
     pub async fn store_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> Result<(), WriteError> {
         let lists = self.1.fact_lists();
         let known = self.trusted_facts(&origin.who).await?;
-        let day = self.0.zone.day(origin.now);
+        let days = self.days_said(origin, facts.iter().map(|fact| &*fact.sources)).await?;
         let mut routed: BTreeMap<usize, Vec<memory_md::Fact>> = BTreeMap::new();
         let mut duplicates = Vec::new();
-        for fact in facts {
+        for (fact, day) in facts.iter().zip(days) {
             if origin.label.is_trusted()
                 && let Some(note) = self.note_of(&origin.who, &fact.key).await?
             {
@@ -89,7 +89,7 @@ impl Notes<'_> {
             let holds = |facts: &[memory_md::Fact]| facts.iter().any(|known| memory_md::is_same_fact(&known.key, &key));
             let others = known.iter().enumerate().filter(|(other, facts)| *other != home && holds(facts));
             duplicates.extend(others.map(|(other, _)| (other, key.clone())));
-            let (value, day) = (fact.value.clone(), day.clone());
+            let value = fact.value.clone();
             routed.entry(home).or_default().push(memory_md::Fact { key, value, day });
         }
         for (home, facts) in routed {

@@ -86,19 +86,18 @@ impl Notes<'_> {
         if corrections.is_empty() || self.are_stored(origin).await? {
             return Ok(());
         }
-        let (day, corrections) = (self.0.zone.day(origin.now), corrections.to_vec());
-        let fact = |correction: &Correction| Fact {
+        let days = self.days_said(origin, corrections.iter().map(|correction| &*correction.sources)).await?;
+        let fact = |(correction, day): (&Correction, String)| Fact {
             key: correction.was.clone(),
             value: correction.now.clone(),
-            day: day.clone(),
+            day,
         };
-        let facts: Vec<Fact> = corrections.iter().map(fact).collect();
+        let facts: Vec<Fact> = corrections.iter().zip(days).map(fact).collect();
+        let counted = facts.clone();
         let make = move |text: Option<&str>| {
             let text = text.unwrap_or(says::CORRECTIONS_FILE).to_owned();
-            let add = |text: String, correction: &Correction| {
-                with_count(&text, CORRECTED, &correction.was, &correction.now, &day)
-            };
-            Ok(NewContent::Text(corrections.iter().fold(text, add)))
+            let add = |text: String, fact: &Fact| with_count(&text, CORRECTED, &fact.key, &fact.value, &fact.day);
+            Ok(NewContent::Text(counted.iter().fold(text, add)))
         };
         let changed = self.versions().change(origin, CORRECTIONS, make).await;
         if unless_refused_logged(changed, "What was put right goes to the note of the month")?.is_some() {

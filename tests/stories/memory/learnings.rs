@@ -13,6 +13,7 @@ on_every_channel! {
     stories:
         the_same_failure_fifty_times_is_one_line_with_a_counter,
         corrections_reach_the_next_conversation_despite_many_errors,
+        what_is_extracted_on_the_next_day_bears_the_day_on_which_it_was_said,
         a_repeated_correction_is_counted_and_a_different_one_restarts_at_one,
         what_was_put_right_twice_is_a_standing_rule,
         each_person_has_learnings_of_their_own,
@@ -87,6 +88,27 @@ async fn corrections_reach_the_next_conversation_despite_many_errors(channel: Te
     );
     assert!(shown.contains("tool_30") && shown.contains("older ones are in learnings/errors.md)"), "{shown}");
     assert!(shown.chars().count() <= 3_000 && shown.matches("- `tool_").count() <= 20, "{}", shown.len());
+    story.end().await;
+}
+
+/// Proves: memory/mistakes
+async fn what_is_extracted_on_the_next_day_bears_the_day_on_which_it_was_said(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    story.background.otherwise(|request| match request.purpose() {
+        Purpose::Extraction => {
+            let fact = json!({ "key": "cat", "value": "Whiskerino", "category": "fact", "layer": "B", "sources": [1] });
+            let put = json!({ "was": "gave net prices", "now": "give prices with VAT", "sources": [1] });
+            Say::Text(json!({ "facts": [fact], "corrections": [put] }).to_string())
+        }
+        _ => usual(request),
+    });
+    story.pass(8 * HOUR).await;
+    story.say(ADA, &format!("With VAT, please, also for Whiskerino. {TALK}")).await;
+    story.pass(7 * HOUR).await;
+    let corrections = story.reads("learnings/corrections.md");
+    assert!(corrections.contains("- **gave net prices**: give prices with VAT [once] (2026-11-20)"), "{corrections}");
+    let facts = story.reads("agents/compline/memory.md");
+    assert!(facts.contains("- **cat**: Whiskerino (2026-11-20)"), "{facts}");
     story.end().await;
 }
 
