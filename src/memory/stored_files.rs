@@ -57,6 +57,11 @@ pub fn received_path(path: &str) -> &str {
     }
 }
 
+/// Returns the path at which the text extracted from a received file is saved.
+pub(super) fn text_path_of(path: &str) -> String {
+    format!("{path}{TEXT_SUFFIX}")
+}
+
 impl WorkspaceFiles<'_> {
     /// Saves an attachment in the `inbox/` folder of the person or group. Returns its path relative
     /// to the workspace, and its SHA-256. Saving the same attachment again replaces the file.
@@ -132,10 +137,12 @@ impl WorkspaceFiles<'_> {
             "Only received files have words beside them"
         );
         let (text, label, scope) = words.open();
-        let (path, words) = (format!("{path}{TEXT_SUFFIX}"), text.as_bytes().to_vec());
-        let (path, _) = self.save(path, words, label, scope, RECEIVED, now).await?;
-        self.touched(&path);
-        Ok(path)
+        let (text_path, _) =
+            self.save(text_path_of(path), text.as_bytes().to_vec(), label, scope, RECEIVED, now).await?;
+        self.touched(&text_path);
+        // It may have been indexed before it had a text.
+        self.touched(path);
+        Ok(text_path)
     }
 
     /// Deletes the text that [`Self::save_text_of`] saved at that path, if it is unchanged. Does

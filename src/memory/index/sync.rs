@@ -16,7 +16,7 @@ use std::sync::{Arc, MutexGuard};
 
 use super::super::path_walk::PathType;
 use super::super::workspace::{WriteError, WriteRefusal, blocking, unless_refused};
-use super::super::{disk, label, layout};
+use super::super::{disk, label, layout, stored_files};
 use super::changes::{Listing, ListingRule, PendingChanges, list_files, list_shared_files};
 use super::parse::{Parsed, parse, should_be_text};
 use super::{EntryHit, Index, IndexInner, READ_AT_ONCE, journal_entries};
@@ -209,6 +209,9 @@ impl Index {
             file.trouble = if should_be_text(&own) { why.to_owned() } else { String::new() };
             FileReading::NoText { file }
         };
+        if self.has_extracted_text(path).await? {
+            return Ok(FileReading::NoText { file });
+        }
         if found.len() > layout::MAX_TEXT_FILE {
             return Ok(no_text(file, says::TOO_LARGE));
         }
@@ -225,7 +228,8 @@ impl Index {
             }
         };
         let Some(text) = &before.text else { return Ok(FileReading::Missing { path: path.to_owned() }) };
-        if text.contains('\0') {
+        // The markup of a PDF may be text; what it says is not.
+        if text.contains('\0') || text.trim_start().starts_with("%PDF-") {
             return Ok(no_text(file, says::NOT_TEXT));
         }
         if before.real_path != path {
@@ -241,6 +245,16 @@ impl Index {
         file.digest.clone_from(&before.digest);
         parsed.trouble.clone_into(&mut file.trouble);
         Ok(FileReading::Text { file, parsed })
+    }
+
+    /// Returns true for a received file whose extracted text is indexed instead.
+    async fn has_extracted_text(&self, path: &str) -> anyhow::Result<bool> {
+        if !layout::is_inbox(path) {
+            return Ok(false);
+        }
+        let text_path = stored_files::text_path_of(path);
+        let digest = self.0.journal.read(move |db| db.file_versions().last_digest_of(&text_path)).await?;
+        Ok(digest.is_some_and(|digest| !digest.is_empty()))
     }
 
     /// Handles a missing file. If we did not delete it, a person did; received files are deleted

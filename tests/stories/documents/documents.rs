@@ -18,6 +18,7 @@ on_every_channel! {
         the_text_of_a_document_is_labelled_and_traced_to_its_attachment,
         a_document_is_found_later_only_by_its_sender_and_only_as_untrusted,
         the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text_is_asked_for,
+        a_document_is_indexed_by_its_text_and_not_by_its_markup,
         the_turns_after_a_document_are_tainted_until_the_conversation_is_over,
         a_long_text_is_shown_from_its_beginning_and_said_to_go_on,
         texts_of_every_kind_are_read,
@@ -136,6 +137,23 @@ async fn the_whole_text_of_a_document_is_found_by_the_memory_when_untrusted_text
         .says("I looked.");
     story.say(BEN, "what of the sweets?").await;
     assert!(!story.model.last_prompt().contains("Marzipan at"), "nobody else finds it");
+    story.end().await;
+}
+
+/// Proves: files/documents
+async fn a_document_is_indexed_by_its_text_and_not_by_its_markup(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    sends(&story, "bill.pdf", "application/pdf", &bill()).await;
+    let page = format!("<html><body><p class=\"marzipan\">Nougat, see {UNTRUSTED}page</p></body></html>");
+    sends(&story, "page.html", "text/html", page.as_bytes()).await;
+    story.writes("papers/own.pdf", &String::from_utf8(bill()).unwrap());
+    story.say(ADA, "/search marzipan").await;
+    let found = story.last_received_by(ADA);
+    assert!(found.contains("Marzipan") && !found.contains("endobj") && !found.contains("class="), "{found}");
+    let indexed =
+        |names: &str| story.count(&format!("SELECT count(DISTINCT path) FROM entries WHERE path IN ({names})"));
+    assert_eq!(indexed("'inbox/1-bill.pdf.txt', 'inbox/2-page.html.txt'"), 2);
+    assert_eq!(indexed("'inbox/1-bill.pdf', 'inbox/2-page.html', 'papers/own.pdf'"), 0);
     story.end().await;
 }
 
