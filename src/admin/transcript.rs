@@ -239,7 +239,8 @@ impl TranscriptEntry {
     /// All text of the message, in order.
     fn words(&self, language: Language, shown: &mut ShownLabel) -> String {
         if self.message.gone {
-            return upkeep::GONE.in_language(language).into_string();
+            let gone = if self.message.is_forgotten() { upkeep::FORGOTTEN_ON_REQUEST } else { upkeep::GONE };
+            return gone.in_language(language).into_string();
         }
         let texts = self.texts.iter().map(|text| {
             let words = shown.words(&text.text);

@@ -466,7 +466,8 @@ fn message_parts<'a>(
         None => format!("[{}]", zone.show_short(message.effective_at)),
     };
     if message.gone {
-        return vec![wording::own(prompt::gone(&time), scope)];
+        let gone = if message.is_forgotten() { prompt::forgotten(&time) } else { prompt::gone(&time) };
+        return vec![wording::own(gone, scope)];
     }
     let mut parts: Vec<Text> = texts.map(|text| framed(text, message, &time)).collect();
     for file in files {

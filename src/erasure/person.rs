@@ -80,7 +80,7 @@ impl Erasure<'_> {
             }
             count = count.saturating_add(batch.len());
             let redact =
-                move |tx: Tx<'_>| batch.into_iter().try_for_each(|id| tx.redaction().redact_message(id, now).map(drop));
+                move |tx: Tx<'_>| batch.into_iter().try_for_each(|id| tx.redaction().forget_message(id, now).map(drop));
             self.journal.write("forget words in groups", redact).await?;
         }
     }

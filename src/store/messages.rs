@@ -132,11 +132,11 @@ pub struct StoredMessage {
     pub turn: Option<TurnId>,
     /// Progress.
     pub state: MessageState,
-    /// Reason for closing it without an answer.
+    /// Reason for closing it without an answer, or for its deletion on request.
     pub reason: String,
     /// Album that it belongs to.
     pub album: String,
-    /// True if its text was deleted, by its sender or by a timer.
+    /// True if its text was deleted: by its sender, by a timer, or on request.
     pub gone: bool,
 }
 

@@ -70,7 +70,7 @@ pub enum UnansweredReason {
     NotAllowed,
     /// The message was deleted.
     Deleted,
-    /// The text of the answer was deleted.
+    /// The text of the message or of its answer was deleted on request.
     Forgotten,
     /// A backup was restored.
     Restored,

@@ -75,6 +75,10 @@ pub const CARRIED: &str = "This came along with their message; nobody typed it:"
 pub fn gone(when: &str) -> ProgramText {
     ProgramText::message(format!("{when}\n(This message is gone: its sender deleted it, or let it disappear.)"))
 }
+/// Placeholder for a message that was deleted because a person wanted it forgotten.
+pub fn forgotten(when: &str) -> ProgramText {
+    ProgramText::message(format!("{when}\n(This message is gone: it was forgotten on request.)"))
+}
 /// Heading of the new text of a message that was edited after it was answered.
 pub fn edited_since(who: Option<&str>, at: &str) -> String {
     format!("(Edited since: {} message of {at} now says:)", who.map_or("their".to_owned(), |who| format!("{who}'s")))

@@ -9,6 +9,8 @@ use super::language::Sentence;
 pub const FORGOTTEN: Sentence = Sentence("message-forgotten");
 /// Placeholder for text that its sender deleted or let expire.
 pub const GONE: Sentence = Sentence("message-gone");
+/// Placeholder for a message that was deleted because a person wanted it forgotten.
+pub const FORGOTTEN_ON_REQUEST: Sentence = Sentence("message-forgotten-on-request");
 /// Reason: retention deleted the file.
 pub const FILE_FORGOTTEN: &str = "it was deleted because of its age";
 

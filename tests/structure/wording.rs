@@ -30,6 +30,7 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/schedule.rs", "heartbeat", "a time"),
     ("src/wording/prompt.rs", "nothing_said", "a time, and who speaks"),
     ("src/wording/prompt.rs", "gone", "a time, and who speaks"),
+    ("src/wording/prompt.rs", "forgotten", "a time, and who speaks"),
     ("src/wording/prompt.rs", "they_agreed", "a time"),
     ("src/wording/prompt.rs", "they_declined", "a time"),
     ("src/wording/prompt.rs", "they_were_silent", "a time"),

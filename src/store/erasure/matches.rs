@@ -520,7 +520,7 @@ impl ErasureMut<'_> {
             if only_quoted {
                 self.tx().maintenance().blank_texts(quotes, [id])?;
             } else {
-                redacted.extend(self.tx().redaction().redact_message(*id, now)?);
+                redacted.extend(self.tx().redaction().forget_message(*id, now)?);
             }
         }
         Ok((ErasureCounts { messages: messages.len(), ..ErasureCounts::default() }, redacted))

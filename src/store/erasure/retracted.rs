@@ -44,6 +44,13 @@ pub struct AfterRedaction {
     pub turn_ended: bool,
 }
 
+impl StoredMessage {
+    /// Returns true if its text was deleted because a person wanted it forgotten.
+    pub fn is_forgotten(&self) -> bool {
+        self.gone && self.reason == UnansweredReason::Forgotten.as_str()
+    }
+}
+
 impl Redaction<'_> {
     /// Returns files of deleted messages that are still in the workspace; only rows after `after`.
     pub fn redacted_files(&self, after: i64, limit: u32) -> anyhow::Result<Vec<OldFile>> {
@@ -119,6 +126,17 @@ impl RedactionMut<'_> {
         self.tx().settings().set_fact(FORGOT, "1")?;
         self.tx().settings().set_fact(UNCUT, &id.to_string())?;
         Ok(Some(AfterRedaction { stream, turn_ended }))
+    }
+
+    /// Like [`Self::redact_message`], at the request of a person, which the message tells from then
+    /// on ([`StoredMessage::is_forgotten`]).
+    pub fn forget_message(&self, id: MessageId, now: Timestamp) -> anyhow::Result<Option<AfterRedaction>> {
+        let redacted = self.redact_message(id, now)?;
+        if redacted.is_some() {
+            let sql = "UPDATE messages SET reason = ?2 WHERE id = ?1";
+            self.db.run(sql, params![id, UnansweredReason::Forgotten])?;
+        }
+        Ok(redacted)
     }
 
     /// Blanks the results by which turns read the message, as searches return it.

@@ -232,7 +232,8 @@ pub fn message(entry: &TranscriptEntry, author: &str, visitor: &Visitor, at: Opt
                 } @else { (time) }
                 @if let Some(cause) = &entry.cause { " · by itself: " (cause) }
             }
-            @if message.gone { p.note { "Deleted by its sender." } }
+            @if message.is_forgotten() { p.note { "Forgotten on request." } }
+            @else if message.gone { p.note { "Deleted by its sender." } }
             @for text in &entry.texts {
                 @if is_answer { (texts::answer(&text.text)) } @else { (texts::message_text(text.kind, &text.text)) }
             }

@@ -936,6 +936,7 @@ write-refused = { $why ->
 
 message-forgotten = (vergessen)
 message-gone = (weg: vom Absender gelöscht, oder die Zeit war um)
+message-forgotten-on-request = (weg: auf Wunsch vergessen)
 imported-from = importiert aus { $program }
 
 ## Descriptions of commands; the English ones stand in the table of commands

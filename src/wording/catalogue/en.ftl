@@ -941,6 +941,7 @@ write-refused = { $why ->
 
 message-forgotten = (forgotten)
 message-gone = (gone: deleted by its sender, or its timer ran out)
+message-forgotten-on-request = (gone: forgotten on request)
 imported-from = imported from { $program }
 
 ## Files

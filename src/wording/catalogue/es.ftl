@@ -936,6 +936,7 @@ write-refused = { $why ->
 
 message-forgotten = (olvidado)
 message-gone = (borrado por quien lo envió, o se acabó su tiempo)
+message-forgotten-on-request = (borrado: olvidado a petición)
 imported-from = importado de { $program }
 
 ## Descriptions of commands; the English ones stand in the table of commands

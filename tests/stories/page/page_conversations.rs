@@ -124,3 +124,22 @@ async fn what_came_to_mind_stands_below_the_answer() {
     assert!(!ada.get("/conversations/1").await.text.contains("Came to mind"));
     story.end().await;
 }
+
+/// Promise (forgetting/reason): A message that you had forgotten is shown as forgotten on request,
+/// not as deleted by its sender.
+#[tokio::test]
+async fn a_forgotten_message_is_not_called_deleted_by_its_sender() {
+    let story = Story::with(SERVED).await;
+    story.say(ADA, "The vault code is zorbax77.").await;
+    story.say(ADA, "I also watered the garden.").await;
+    story.forgets(ADA, "zorbax77 messages").await;
+    let shown = story.command_line(&["conversations", "show", "1"]).await.markdown;
+    assert!(shown.contains("(gone: forgotten on request)") && !shown.contains("by its sender"), "{shown}");
+    story.say(ADA, "/conversations 1").await;
+    assert!(story.received_by(ADA).concat().contains("(gone: forgotten on request)"));
+    let page = Browser::of(story.app(), "Ada").await.get("/conversations/1").await.text;
+    assert!(page.contains("Forgotten on request.") && !page.contains("Deleted by its sender"), "{page}");
+    story.say(ADA, "So?").await;
+    assert!(story.model.last_prompt().contains("(This message is gone: it was forgotten on request.)"));
+    story.end().await;
+}
