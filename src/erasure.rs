@@ -4,15 +4,16 @@
 //! ([`preview`]). Once the person wants it, as a whole or in part, its row is stored
 //! ([`Erasure::begin`]); from then on it is resumed after a crash. [`Erasure::execute`] deletes
 //! from the files first, then from the journal: the file of a note with its index line, lines of
-//! other memory files with the same text, and every copy in the journal, by its row and by its
-//! derivation edges (`store::erasure`). Then everything is searched again ([`verify`]), and
-//! remaining places are reported. Finally the search indexes are merged, because only a merge
-//! removes single words from them. Files that only a person edits, and files that people sent, are
-//! kept and reported. Every step can be repeated: a second run finds nothing more to erase. The
-//! erasure of a [`person`] runs the same way.
+//! other memory files and of [`assistant_files`] with the same text, and every copy in the journal,
+//! by its row and by its derivation edges (`store::erasure`). Then everything is searched again
+//! ([`verify`]), and remaining places are reported. Finally the search indexes are merged, because
+//! only a merge removes single words from them. Files that a person edits, and files that people
+//! sent, are kept and reported. Every step can be repeated: a second run finds nothing more to
+//! erase. The erasure of a [`person`] runs the same way.
 //!
 //! Callers above this module end the turns that still use erased text.
 
+mod assistant_files;
 mod import;
 mod person;
 mod plan;
@@ -38,6 +39,7 @@ use crate::store::{
 };
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
+use assistant_files::AssistantFiles;
 
 /// Maximum number of rows changed in one transaction.
 const ROWS: usize = 200;
@@ -142,6 +144,7 @@ impl<'a> Erasure<'a> {
         let note = (row.kind == ErasureKind::Note && !row.target.is_empty()).then_some(row.target.as_str());
         let note = note.filter(|path| !is_spared(ErasureItem::Note((*path).to_owned())));
         let archives = self.journal.read(move |db| db.erasure().exports_before(now.plus(FUTURE))).await?;
+        let assistant_files = self.assistant_files(row.scope).await?;
         for file in self.workspace.folders().files_of(who).await? {
             let mut counts = ErasureCounts::default();
             if note == Some(file.location.as_str()) {
@@ -152,8 +155,8 @@ impl<'a> Erasure<'a> {
                 let is_dropped = !is_spared(ErasureItem::Archive(path.clone()))
                     && self.workspace.files().drop_export(&file.location, digest).await?;
                 counts.archives = usize::from(is_dropped);
-            } else if is_memory(&file.path) {
-                counts.lines = self.erase_lines(row, who, &file, note, now).await?;
+            } else if assistant_files.may_lose_lines(&file) {
+                counts.lines = self.erase_lines(row, who, &file, &assistant_files, note, now).await?;
             }
             if counts != ErasureCounts::default() {
                 let id = row.id;
@@ -169,13 +172,14 @@ impl<'a> Erasure<'a> {
         Ok(())
     }
 
-    /// Removes matching lines from another file, and the note's line from the index. Returns the
-    /// number of removed lines.
+    /// Removes matching lines from another file, and the note's line from the index. A file outside
+    /// of the memory without a line left is deleted. Returns the number of removed lines.
     async fn erase_lines(
         &self,
         row: &ErasureRow,
         who: &Party,
         file: &OwnPath,
+        assistant_files: &AssistantFiles,
         note: Option<&str>,
         now: Timestamp,
     ) -> anyhow::Result<usize> {
@@ -188,7 +192,7 @@ impl<'a> Erasure<'a> {
         };
         let Some(before) = self.workspace.folders().words_of(who.scope(), file).await? else { return Ok(0) };
         let lines = before.lines().count().saturating_sub(erased(&before).lines().count());
-        if lines == 0 {
+        if lines == 0 || !assistant_files.loses_lines(file, &before) {
             return Ok(0);
         }
         let origin = ChangeOrigin {
@@ -199,8 +203,18 @@ impl<'a> Erasure<'a> {
             from: Vec::new(),
             now,
         };
-        let change =
-            move |text: Option<&str>| Ok(text.map_or(NewContent::Deleted, |text| NewContent::Text(erased(text))));
+        let (in_memory, known) = (is_memory(&file.path), before);
+        let change = move |text: Option<&str>| {
+            Ok(match text {
+                None => NewContent::Deleted,
+                // A person changed the file at the same moment.
+                Some(text) if !in_memory && text != known => NewContent::Unchanged,
+                Some(text) => match erased(text) {
+                    rest if !in_memory && rest.trim().is_empty() => NewContent::Deleted,
+                    rest => NewContent::Text(rest),
+                },
+            })
+        };
         let changed = self.workspace.versions().change(&origin, &file.path, change).await;
         let is_made = unless_refused(changed)?.is_some();
         Ok(if is_made { lines } else { 0 })

@@ -351,7 +351,7 @@ fn outcome_answer(
 }
 
 fn counted(language: Language, counts: &ErasureCounts) -> Vec<String> {
-    let ErasureCounts { notes, lines, entries, versions, summaries, copies, messages, archives } = *counts;
+    let ErasureCounts { notes, lines, entries, versions, summaries, copies, messages, archives, reminders } = *counts;
     let all = [
         (notes, ErasedKind::Note),
         (lines, ErasedKind::Line),
@@ -360,6 +360,7 @@ fn counted(language: Language, counts: &ErasureCounts) -> Vec<String> {
         (summaries, ErasedKind::SummaryPlace),
         (copies, ErasedKind::Copy),
         (messages, ErasedKind::Message),
+        (reminders, ErasedKind::Reminder),
         (archives, ErasedKind::DeletedArchive),
     ];
     all.into_iter().filter_map(|(count, kind)| says::counted(language, count, kind)).collect()
@@ -381,7 +382,7 @@ fn remaining_in_words(id: ErasureId, remaining: &RemainingMatches, surface: Surf
     .collect();
     [
         counted(remaining.messages.len(), ErasedKind::Message).map(|some| says::in_messages(&some, id, surface)),
-        counted(remaining.reminders, ErasedKind::Reminder).map(|some| says::in_reminders(&some, surface)),
+        counted(remaining.reminders, ErasedKind::Reminder).map(|some| says::in_reminders(&some, id, surface)),
         counted(remaining.proposals, ErasedKind::Proposal).map(|some| says::in_proposals(language, &some)),
         (!files.is_empty()).then(|| says::in_files(language, &files)),
         (!of_assistant.is_empty()).then(|| says::in_assistant_files(language, &of_assistant)),

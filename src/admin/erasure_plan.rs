@@ -24,13 +24,14 @@ const SHOWN: usize = 40;
 /// Maximum length of the command of a button, in bytes.
 const BUTTON: usize = 64;
 /// Kinds of items in the first sentence.
-const KINDS: [ErasedKind; 6] = [
+const KINDS: [ErasedKind; 7] = [
     ErasedKind::Note,
     ErasedKind::Line,
     ErasedKind::EarlierLine,
     ErasedKind::Message,
     ErasedKind::SummaryPlace,
     ErasedKind::Archive,
+    ErasedKind::Reminder,
 ];
 /// The word before the numbers of a choice.
 const ONLY: &str = "only";
@@ -117,11 +118,11 @@ impl ShownPlan<'_> {
     }
 
     fn goes(&self, planned: &PlannedItem) -> bool {
-        !planned.is_optional() || planned.is_message() && self.has_messages
+        !planned.is_optional() || planned.goes_with_messages() && self.has_messages
     }
 
     fn counts<'i>(&self, items: impl Iterator<Item = &'i PlannedItem>) -> Vec<String> {
-        let mut counts = [0_usize; 6];
+        let mut counts = [0_usize; KINDS.len()];
         for planned in items {
             let kind = match planned.item {
                 ErasureItem::Note(_) => 0,
@@ -130,7 +131,7 @@ impl ShownPlan<'_> {
                 ErasureItem::Message(_) => 3,
                 ErasureItem::Summary(_) | ErasureItem::Reflection(_) => 4,
                 ErasureItem::Archive(_) => 5,
-                ErasureItem::Reminder(_) => continue,
+                ErasureItem::Reminder(_) => 6,
             };
             if let Some(count) = counts.get_mut(kind) {
                 *count = count.saturating_add(1);

@@ -91,12 +91,16 @@ impl Erasure<'_> {
         Ok(Some(ErasurePlan { kind: ErasureKind::Fact, target, query, label }))
     }
 
-    /// Returns a memory line with exactly that text, in a list (as a text without a key is stored)
-    /// or in prose; if the line states a fact, returns the fact.
+    /// Returns a line with exactly that text, in the memory or in a file by the assistant: in a list
+    /// (as a text without a key is stored) or in prose; if the line states a fact, returns the fact.
     async fn line_plan(&self, who: &Party, files: &[OwnPath], words: &str) -> anyhow::Result<Option<ErasurePlan>> {
         let (mut label, mut is_found) = (Label::neutral(), false);
-        for file in files.iter().filter(|file| is_memory(&file.path)) {
+        let assistant_files = self.assistant_files(who.scope()).await?;
+        for file in files.iter().filter(|file| assistant_files.may_lose_lines(file)) {
             let text = self.text_of(who, file).await?;
+            if !assistant_files.loses_lines(file, &text) {
+                continue;
+            }
             let item = text.lines().find(|line| is_item(line, words));
             if let Some(fact) = item.filter(|_| holds_facts(&file.path)).and_then(memory_md::parse_fact) {
                 return self.fact_plan(who, files, &fact.key).await;

@@ -77,7 +77,12 @@ impl PlannedItem {
         matches!(self.item, ErasureItem::Message(_))
     }
 
-    /// Returns true if it stays unless it is chosen or, for a message, unless messages are to go.
+    /// Returns true if it goes when messages are to go: a message, or a reminder that says the words.
+    pub fn goes_with_messages(&self) -> bool {
+        self.is_message() || !self.is_derived && matches!(self.item, ErasureItem::Reminder(_))
+    }
+
+    /// Returns true if it stays unless it is chosen, or goes with the messages.
     pub fn is_optional(&self) -> bool {
         self.is_derived || self.is_message() || matches!(self.item, ErasureItem::Reminder(_))
     }
@@ -138,6 +143,7 @@ impl Erasure<'_> {
         items.extend(derived);
         let mut kept = self.file_matches(who, &row).await?;
         kept.files.retain(|path| !is_memory(path));
+        kept.by_assistant.retain(|path| !items.iter().any(|planned| planned.is_current && planned.path == *path));
         Ok(ErasurePreview { plan, items, copies, proposals, files: kept })
     }
 
@@ -147,6 +153,7 @@ impl Erasure<'_> {
         let note = (row.kind == ErasureKind::Note).then_some(row.target.as_str());
         let mut lines = Lines { row, note, found: BTreeMap::new(), index_lines: Vec::new() };
         let mut note_item: Option<PlannedItem> = None;
+        let assistant_files = self.assistant_files(who.scope()).await?;
         for file in files {
             if note == Some(file.location.as_str()) {
                 let text = self.text_of(who, file).await?;
@@ -155,9 +162,9 @@ impl Erasure<'_> {
                 planned.add_label(&self.label_of(file, &text).await?);
                 planned.is_current = true;
                 note_item = Some(planned);
-            } else if is_memory(&file.path) {
+            } else if assistant_files.may_lose_lines(file) {
                 let text = self.text_of(who, file).await?;
-                if row.matches_line(&file.location, &text) {
+                if assistant_files.loses_lines(file, &text) && row.matches_line(&file.location, &text) {
                     lines.add(&file.location, &file.path, &text, &self.label_of(file, &text).await?, true);
                 }
             }
@@ -200,11 +207,15 @@ impl Erasure<'_> {
         let messages: Vec<MessageId> = items.iter().filter_map(message).collect();
         let made = move |db: Db<'_>| db.erasure().made_from(&messages, &readers);
         let (changes, reminders) = self.journal.read_much(made).await?;
+        let assistant_files = self.assistant_files(who.scope()).await?;
         let mut derived: Vec<PlannedItem> = Vec::new();
         for change in changes {
-            let is_its = |file: &&OwnPath| file.location == change.path && is_memory(&file.path);
+            let is_its = |file: &&OwnPath| file.location == change.path && assistant_files.may_lose_lines(file);
             let Some(file) = files.iter().find(is_its) else { continue };
             let text = self.text_of(who, file).await?;
+            if !assistant_files.loses_lines(file, &text) {
+                continue;
+            }
             let label = self.label_of(file, &text).await?;
             let mut found = Vec::new();
             if is_note(&file.path) && change.before.is_empty() && change.after == text {

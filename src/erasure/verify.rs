@@ -4,8 +4,9 @@
 //! A file too large to be changed is still searched, so that it is reported for its content and not
 //! for its size.
 
+use super::assistant_files::AssistantFiles;
 use super::{Erasure, is_memory};
-use crate::memory::{Author, OwnPath, received_path};
+use crate::memory::{OwnPath, received_path};
 use crate::people::Party;
 use crate::store::{Db, ErasureRow, RemainingMatches};
 use crate::text::erasure_query::ParaphraseMatcher;
@@ -16,6 +17,8 @@ const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 enum FileMatch {
     Match,
+    /// In a file outside the memory that the assistant wrote.
+    ByAssistant,
     Paraphrase,
     Unreadable,
 }
@@ -25,7 +28,7 @@ enum FileMatch {
 pub struct FileMatches {
     /// Files of the memory, and files that a person wrote.
     pub files: Vec<String>,
-    /// Files outside the memory whose newest version the assistant wrote.
+    /// Files outside the memory that the assistant wrote.
     pub by_assistant: Vec<String>,
     /// Files that a person sent or was sent.
     pub received: Vec<String>,
@@ -70,28 +73,21 @@ impl Erasure<'_> {
     pub(super) async fn file_matches(&self, who: &Party, row: &ErasureRow) -> anyhow::Result<FileMatches> {
         let matcher = if row.has_paraphrases() { row.query.paraphrases() } else { ParaphraseMatcher::default() };
         let (files, of) = (self.workspace.folders().files_of(who).await?, row.clone());
-        let check = move |file: &OwnPath, bytes| Some((file_match(file, bytes, &of, &matcher)?, file.path.clone()));
+        let assistant_files = self.assistant_files(who.scope()).await?;
+        let check = move |file: &OwnPath, bytes| {
+            Some((file_match(file, bytes, &of, &matcher, &assistant_files)?, file.path.clone()))
+        };
         let mut matches = FileMatches::default();
         for (found, path) in self.workspace.folders().scan(files, MAX_FILE, check).await? {
             match found {
                 FileMatch::Match if !received_path(&path).is_empty() => matches.received.push(path),
-                FileMatch::Match if self.is_by_assistant(who, &path).await? => matches.by_assistant.push(path),
+                FileMatch::ByAssistant => matches.by_assistant.push(path),
                 FileMatch::Match => matches.files.push(path),
                 FileMatch::Paraphrase => matches.paraphrases.push(path),
                 FileMatch::Unreadable => matches.unreadable.push(path),
             }
         }
         Ok(matches)
-    }
-
-    /// Returns true if a file lies outside of the memory and its newest known version is the
-    /// assistant's.
-    async fn is_by_assistant(&self, who: &Party, path: &str) -> anyhow::Result<bool> {
-        if path.starts_with("memory/") || is_memory(path) {
-            return Ok(false);
-        }
-        let versions = self.workspace.versions().history(who, path).await?;
-        Ok(versions.first().is_some_and(|newest| newest.author == Author::Assistant.as_str()))
     }
 
     /// Ends an erasure that left matches, once nothing holds them any more.
@@ -110,6 +106,7 @@ fn file_match(
     bytes: anyhow::Result<Vec<u8>>,
     row: &ErasureRow,
     matcher: &ParaphraseMatcher,
+    assistant_files: &AssistantFiles,
 ) -> Option<FileMatch> {
     // An unreadable file that was renamed for a restored version still counts as memory.
     let is_ours = is_memory(&file.path) || file.path.contains(".md.unreadable");
@@ -120,11 +117,13 @@ fn file_match(
         Err(_) if is_ours => return Some(FileMatch::Unreadable),
         Ok(Err(_)) | Err(_) => return None,
     };
+    let is_by_assistant = assistant_files.is_unchanged(file, &text);
     let text = row.unspared(&file.location, &text);
     let is_in = row.query.matches(&text);
-    let is_match = if is_memory(&file.path) { row.matches_line(&file.location, &text) } else { is_in };
+    let has_lines = is_by_assistant || is_memory(&file.path);
+    let is_match = if has_lines { row.matches_line(&file.location, &text) } else { is_in };
     if is_match {
-        return Some(FileMatch::Match);
+        return Some(if is_by_assistant { FileMatch::ByAssistant } else { FileMatch::Match });
     }
     (is_in || matcher.matches_a_line(&text)).then_some(FileMatch::Paraphrase)
 }

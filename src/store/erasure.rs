@@ -29,7 +29,7 @@ use rusqlite::types::FromSqlError;
 use serde::{Deserialize, Serialize};
 use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{ErasureId, PersonId};
+use crate::id::{ErasureId, PersonId, ReminderId};
 use crate::store::handles::{Erasure, ErasureMut};
 use crate::store::rows::{from_row, insert, stored_word};
 use crate::text::erasure_query::ErasureQuery;
@@ -86,6 +86,8 @@ pub struct ErasureCounts {
     pub messages: usize,
     /// Exported archives.
     pub archives: usize,
+    /// Reminders and tasks.
+    pub reminders: usize,
 }
 
 impl ErasureCounts {
@@ -101,6 +103,7 @@ impl ErasureCounts {
             copies: self.copies.saturating_add(other.copies),
             messages: self.messages.saturating_add(other.messages),
             archives: self.archives.saturating_add(other.archives),
+            reminders: self.reminders.saturating_add(other.reminders),
         }
     }
 }
@@ -126,7 +129,7 @@ pub struct NewErasure<'a> {
     pub plan: &'a ErasurePlan,
     /// Person who asked, or who is erased.
     pub person: PersonId,
-    /// True to delete the source messages too.
+    /// True to delete the source messages too, and reminders with the words.
     pub messages: bool,
     /// Choice among the items of the plan.
     pub choice: &'a ErasureChoice,
@@ -149,7 +152,7 @@ pub struct ErasureRow {
     pub target: String,
     /// Words to erase.
     pub query: ErasureQuery,
-    /// True to delete the source messages too.
+    /// True to delete the source messages too, and reminders with the words.
     pub messages: bool,
     /// Choice among the items of the plan.
     pub choice: ErasureChoice,
@@ -217,6 +220,11 @@ impl ErasureRow {
     #[must_use]
     pub fn with_everything(&self) -> Self {
         Self { choice: ErasureChoice::default(), ..self.clone() }
+    }
+
+    /// Returns true if a reminder with the words is deleted.
+    fn covers_reminder(&self, id: ReminderId) -> bool {
+        self.messages || self.choice.adds(&ErasureItem::Reminder(id).key())
     }
 
     /// Returns the text of a file without the erased lines; `None` if there are none.

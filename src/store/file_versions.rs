@@ -298,6 +298,17 @@ impl FileVersions<'_> {
         )
     }
 
+    /// Returns the paths of a scope whose newest version the assistant wrote, each with the digest of
+    /// its content. Lines that were removed on request change the content and not the author.
+    pub fn written_by_assistant(&self, scope: Scope) -> anyhow::Result<Vec<(String, String)>> {
+        self.db.all(
+            "SELECT f.path, (SELECT n.digest FROM files n WHERE n.path = f.path ORDER BY n.id DESC LIMIT 1)
+             FROM files f WHERE f.scope = ?1 AND f.author = 'assistant' AND f.digest <> ''
+             AND NOT EXISTS (SELECT 1 FROM files n WHERE n.path = f.path AND n.id > f.id AND n.cause <> 'forget')",
+            [scope],
+        )
+    }
+
     /// Returns the paths between two that have versions and are not in the entry index, in order.
     pub fn unindexed_between(&self, after: &str, end: &str) -> anyhow::Result<Vec<String>> {
         let sql = "SELECT path FROM files WHERE path > ?1 AND path < ?2

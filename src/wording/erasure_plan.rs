@@ -107,7 +107,7 @@ pub fn stays_by_hand(language: Language, files: &str) -> String {
     say!(language, "plan-stays-by-hand", files = files)
 }
 
-/// Note of files that stay because the assistant wrote them outside of the memory.
+/// Note of files that the assistant wrote and cannot change.
 pub fn stays_by_assistant(language: Language, files: &str) -> String {
     say!(language, "plan-stays-by-assistant", files = files)
 }

@@ -141,9 +141,9 @@ pub fn unread(language: Language, files: &str) -> String {
 pub const ONLY_BEFORE: Sentence = Sentence("forget-only-before");
 
 /// Note that reminders still contain the text.
-pub fn in_reminders(reminders: &str, surface: Surface) -> String {
-    let command = surface.command("reminders", "reminders");
-    say!(surface.language(), "forget-in-reminders", reminders = reminders, command = command)
+pub fn in_reminders(reminders: &str, id: ErasureId, surface: Surface) -> String {
+    let (list, command) = (surface.command("reminders", "reminders"), with_messages(&id.to_string(), surface));
+    say!(surface.language(), "forget-in-reminders", reminders = reminders, list = list, command = command)
 }
 
 /// Note that skill proposals still contain the text.
@@ -161,7 +161,7 @@ pub fn in_received_files(language: Language, files: &str) -> String {
     say!(language, "forget-in-received-files", files = files)
 }
 
-/// Note that files which the assistant wrote still contain the text.
+/// Note that files which the assistant wrote, and cannot change, still contain the text.
 pub fn in_assistant_files(language: Language, files: &str) -> String {
     say!(language, "forget-in-assistant-files", files = files)
 }

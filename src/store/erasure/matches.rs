@@ -194,7 +194,7 @@ impl Erasure<'_> {
         let mut matches = JournalMatches::default();
         for found in self.rows_matching(&self.target_of(row, sources)?)? {
             let Some(column) = TEXT_COLUMNS.get(found.column) else { continue };
-            if let Some(kept) = self.kept_match(row, found)? {
+            if let Some(kept) = self.kept_match(found)? {
                 match kept {
                     (KeptMatch::Message, _) if row.belongs_to_person_erasure() => {}
                     (KeptMatch::Message, Some(message)) => self.add_message(row, message, &mut matches)?,
@@ -334,22 +334,13 @@ impl Erasure<'_> {
 
     /// Returns why a match stays unless the request covers it, and its message; `None` if it is
     /// redacted.
-    fn kept_match(
-        &self,
-        row: &ErasureRow,
-        found: MatchingRow,
-    ) -> anyhow::Result<Option<(KeptMatch, Option<MessageId>)>> {
+    fn kept_match(&self, found: MatchingRow) -> anyhow::Result<Option<(KeptMatch, Option<MessageId>)>> {
         let Some(column) = TEXT_COLUMNS.get(found.column) else { return Ok(None) };
         let of_attachment;
         let sql = match column.redaction {
             ColumnRedaction::Keep(KeptMatch::Message) => {
                 of_attachment = format!("SELECT message_id FROM {} WHERE rowid = ?1", column.table);
                 of_attachment.as_str()
-            }
-            ColumnRedaction::Keep(KeptMatch::Reminder)
-                if row.choice.adds(&ErasureItem::Reminder(ReminderId(found.row)).key()) =>
-            {
-                return Ok(None);
             }
             ColumnRedaction::Keep(kept) => return Ok(Some((kept, None))),
             ColumnRedaction::Text => {
@@ -375,11 +366,17 @@ impl ErasureMut<'_> {
         let mut counts = ErasureCounts::default();
         for found in matches {
             let Some(column) = TEXT_COLUMNS.get(found.column) else { continue };
-            if self.kept_match(row, *found)?.is_none() && self.redact_row(&target, column, found.row)? {
+            let is_covered = match self.kept_match(*found)? {
+                None => true,
+                Some((KeptMatch::Reminder, _)) => row.covers_reminder(ReminderId(found.row)),
+                Some(_) => false,
+            };
+            if is_covered && self.redact_row(&target, column, found.row)? {
                 let count = match column.counts {
                     CountAs::Entry => &mut counts.entries,
                     CountAs::Version => &mut counts.versions,
                     CountAs::Summary => &mut counts.summaries,
+                    CountAs::Reminder => &mut counts.reminders,
                     CountAs::Copy => &mut counts.copies,
                 };
                 *count = count.saturating_add(1);

@@ -30,7 +30,7 @@ pub(super) enum ColumnRedaction {
 pub(super) enum KeptMatch {
     /// Part of a message.
     Message,
-    /// Text of a reminder.
+    /// Text of a reminder, which is covered like a message.
     Reminder,
     /// Content of a skill proposal.
     Proposal,
@@ -42,6 +42,7 @@ pub(super) enum CountAs {
     Entry,
     Version,
     Summary,
+    Reminder,
     Copy,
 }
 
@@ -149,7 +150,10 @@ pub(super) const TEXT_COLUMNS: &[TextColumn] = &[
     own("keeps", "shown", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("keeps", "instead_of", ColumnRedaction::Row, CountAs::Copy, NONE),
     own("keeps", "path", ColumnRedaction::Row, CountAs::Copy, NONE),
-    of_item(REMINDER_ITEM, own("reminders", "text", ColumnRedaction::Keep(KeptMatch::Reminder), CountAs::Copy, NONE)),
+    of_item(
+        REMINDER_ITEM,
+        own("reminders", "text", ColumnRedaction::Keep(KeptMatch::Reminder), CountAs::Reminder, NONE),
+    ),
     own("proposals", "rationale", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
     own("verdicts", "note", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),
     own("verdicts", "findings", ColumnRedaction::Keep(KeptMatch::Proposal), CountAs::Copy, NONE),

@@ -252,7 +252,7 @@ async fn forgetting_removes_nothing_of_another_person() {
 
 /// Proves: forgetting/forget
 #[tokio::test]
-async fn a_persons_own_text_and_reminders_survive_forgetting_and_are_named() {
+async fn a_persons_own_text_survives_forgetting_and_reminders_go_with_the_messages() {
     let story = Story::begin().await;
     story.say(ADA, "Hello").await;
     std::fs::write(story.home.join("workspace/USER.md"), format!("It opens with {SECRET} 4711.\n")).unwrap();
@@ -261,17 +261,17 @@ async fn a_persons_own_text_and_reminders_survive_forgetting_and_are_named() {
     let words = format!("It opens with {SECRET} 4711.");
     story.model.calls("remind", serde_json::json!({ "when": at, "text": words })).says("I will.");
     story.say(ADA, "Remind me").await;
-    let list =
-        serde_json::json!({ "path": "plans/checklist.md", "content": format!("It opens with {SECRET} 4711.\n") });
-    story.model.calls("write_file", list).says("Written.");
-    story.say(ADA, "Write it down").await;
     story.forgets(ADA, "the-safe").await;
     let told = story.last_received_by(ADA);
-    assert!(told.contains("Still in 1 reminder") && told.contains("Still in USER.md"), "{told}");
-    assert!(told.contains("Still in plans/checklist.md, which I wrote"), "{told}");
+    assert!(told.contains("Still in 1 reminder: /forget 1 messages") && told.contains("Still in USER.md"), "{told}");
     assert!(!told.contains("finds nothing"), "{told}");
     assert_eq!(story.count("SELECT count(*) FROM reminders WHERE state = 'waiting' AND text LIKE '%Xylo%'"), 1);
     assert_eq!(story.count("SELECT count(*) FROM steps WHERE call LIKE '%Xylo%'"), 0, "the call that made it is gone");
+    story.say(ADA, "/forget 1 messages").await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("1 reminder") && !told.contains("Still in 1 reminder"), "{told}");
+    assert!(told.contains("Still in USER.md") && story.reads("USER.md").contains(SECRET), "{told}");
+    assert_eq!(story.text("SELECT state || text FROM reminders"), "cancelled");
     story.end().await;
 }
 

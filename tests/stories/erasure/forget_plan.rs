@@ -21,6 +21,8 @@ on_every_channel! {
         what_was_made_from_a_message_is_found_by_its_edges_and_goes_only_if_it_is_chosen,
         what_was_made_from_a_message_stays_unless_it_is_chosen,
         what_stays_is_attributed_to_who_can_change_it,
+        everything_that_says_the_words_goes_with_one_code,
+        a_file_of_the_assistant_loses_lines_unless_a_person_has_changed_it,
         a_replica_is_named_with_its_days;
     crash_tests:
         the_choice_holds_whenever_the_power_goes,
@@ -259,29 +261,82 @@ async fn what_was_made_from_a_message_stays_unless_it_is_chosen(channel: TestCha
     story.end().await;
 }
 
-/// Promise (forgetting/attributed): What stays is attributed rightly: what you wrote, what the
-/// assistant wrote, and files that you were sent or sent.
+/// Promise (forgetting/attributed): What stays is attributed rightly: what you wrote, and files that
+/// you were sent or sent.
 async fn what_stays_is_attributed_to_who_can_change_it(channel: TestChannel) {
     let story = channel.begin_story().await;
     story.writes("memory/boiler.md", NOTE);
     story.writes("USER.md", &format!("{LINE}\n"));
-    story
-        .model
-        .calls("write_file", json!({ "path": "plans/list.md", "content": format!("{LINE}\n") }))
-        .says("Written.");
-    story.say(ADA, "Write it down").await;
     story.fake.sends_document(ADA, "README.md", "text/plain", format!("{LINE}\n").as_bytes());
     story.answered().await;
     story.say(ADA, "/forget boiler").await;
     let plan = story.last_received_by(ADA);
     assert!(plan.contains("USER.md (you wrote it"), "{plan}");
-    assert!(plan.contains("plans/list.md (I wrote it outside of the memory"), "{plan}");
     assert!(plan.contains("README.md (a file that you sent or were sent"), "{plan}");
     story.say(ADA, &forget_command(&plan).unwrap()).await;
     let told = story.last_received_by(ADA);
     assert!(told.contains("USER.md: what you wrote yourself is yours to change"), "{told}");
-    assert!(told.contains("plans/list.md, which I wrote outside of the memory"), "{told}");
     assert!(told.contains("README.md: only you can change or delete a file that you sent or were sent"), "{told}");
+    story.end().await;
+}
+
+/// Promise (forgetting/all-at-once): `/forget WORDS messages` and its code delete everything that says
+/// the words: lines of the memory and of the assistant's own files, messages, and reminders, which do
+/// not come any more. Nothing keeps the words then, not even the record of the deletion.
+async fn everything_that_says_the_words_goes_with_one_code(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    let at = story.clock.now().plus(DAY).rfc3339();
+    story.model.calls("remind", json!({ "when": at, "text": "change zorbax77" })).says("I will.");
+    story.say(ADA, "The vault code is zorbax77. I also watered the garden.").await;
+    story.model.calls("remind", json!({ "when": at, "text": "water the roses" })).says("I will.");
+    story.say(ADA, "And remind me of the roses.").await;
+    let daily = json!({ "cron": "0 9 * * *", "task": "try zorbax77" });
+    story.model.calls("schedule", daily).says("I will.");
+    story.say(ADA, "Try it every day.").await;
+    let plan = json!({ "path": "plans/x.md", "content": "Plan: zorbax77\nKeep this line about roses.\n" });
+    story.model.calls("write_file", plan).says("Written.");
+    story.say(ADA, "Make a plan.").await;
+    story.say(ADA, "/forget zorbax77 messages").await;
+    let plan = story.last_received_by(ADA);
+    for shown in ["2 reminders", "plans/x.md line", "reminder 1", "reminder 3"] {
+        assert!(plan.contains(shown), "{shown}: {plan}");
+    }
+    assert!(!plan.contains("reminder 2") && !plan.contains("tell me what to change"), "{plan}");
+    story.say(ADA, &forget_command(&plan).unwrap()).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("2 reminders") && told.contains("1 line") && told.contains(PROVED), "{told}");
+    assert_eq!(story.text("SELECT group_concat(state) FROM reminders"), "cancelled,waiting,cancelled");
+    assert_eq!(story.reads("plans/x.md"), "Keep this line about roses.\n");
+    assert_eq!(story.text("SELECT state || needles || target FROM forgettings"), "done[]");
+    assert!(!journal_contains(&story, "zorbax77"), "the words are still in the journal");
+    let before = story.received_by(ADA).len();
+    story.pass(2 * DAY).await;
+    let heard = story.received_by(ADA).split_off(before).concat();
+    assert!(heard.contains("water the roses") && !heard.contains("zorbax77"), "{heard}");
+    story.end().await;
+}
+
+/// Proves: forgetting/all-at-once
+async fn a_file_of_the_assistant_loses_lines_unless_a_person_has_changed_it(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    for path in ["plans/whole.md", "plans/list.md", "plans/mine.md"] {
+        let content = if path == "plans/whole.md" { format!("{LINE}\n") } else { format!("{LINE}\nRoses.\n") };
+        story.model.calls("write_file", json!({ "path": path, "content": content })).says("Written.");
+        story.say(ADA, "Write it down").await;
+    }
+    let mine = format!("{LINE}\nRoses, and tulips.\n");
+    std::fs::write(story.path_of("plans/mine.md"), &mine).unwrap();
+    story.say(ADA, "/forget Quittenbaum messages").await;
+    let plan = story.last_received_by(ADA);
+    assert!(plan.contains("plans/list.md line") && plan.contains("plans/mine.md (you wrote it"), "{plan}");
+    story.say(ADA, &forget_command(&plan).unwrap()).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("plans/mine.md: what you wrote yourself is yours to change"), "{told}");
+    assert_eq!((story.reads("plans/list.md"), story.reads("plans/mine.md")), ("Roses.\n".to_owned(), mine));
+    assert!(!story.path_of("plans/whole.md").exists(), "no line is left of it");
+    // Its own deletion of lines does not make the file a person's.
+    story.say(ADA, "/forget Roses messages").await;
+    assert!(story.last_received_by(ADA).contains("plans/list.md line"), "{}", story.last_received_by(ADA));
     story.end().await;
 }
 
