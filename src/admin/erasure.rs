@@ -17,7 +17,7 @@ use super::answer::{Answer, plain};
 use super::command::{ForgetStep, SourceMessages};
 use super::erasure_plan::{ShownPlan, TypedPlan, digest_input, left_out, listed};
 use crate::engine::JustSent;
-use crate::erasure::{Erasure, ErasureOutcome, ErasurePreview};
+use crate::erasure::{Erasure, ErasureOutcome, ErasurePreview, PlannedItem};
 use crate::id::{ErasureId, StreamId};
 use crate::people::{Party, Person, Role};
 use crate::store::{
@@ -68,7 +68,7 @@ impl ErasureAdmin<'_> {
         let (typed, surface) = (request.name.trim(), request.surface);
         let confirmed = TypedPlan::parse(typed);
         if let Some(confirmed) = &confirmed {
-            let named = self.plan_named(who, confirmed.name, SourceMessages::Delete).await?;
+            let named = self.plan_named(who, confirmed.name).await?;
             if let Some(named) = named {
                 let plan = self.plan_of(who, requester, named, request.messages).await?;
                 if self.code_of(&plan).await? == confirmed.code {
@@ -81,14 +81,14 @@ impl ErasureAdmin<'_> {
             if let Some(erasure) = self.unfinished(typed, who.scope()).await? {
                 return self.resume(&erasure, request).await;
             }
-            named = self.plan_named(who, typed, request.messages).await?;
+            named = self.plan_named(who, typed).await?;
         }
         // Ten digits may themselves be the text to delete, so the code counts as text first.
         let mut plan = self.plan_with_items(who, requester, named, request.messages).await?;
         let outdated = confirmed.as_ref().filter(|_| plan.is_none()).map(|confirmed| confirmed.name);
         if let Some(outdated) = outdated {
             name = outdated;
-            named = self.plan_named(who, name, request.messages).await?;
+            named = self.plan_named(who, name).await?;
             plan = self.plan_with_items(who, requester, named, request.messages).await?;
         }
         let Some(plan) = plan else { return Ok(unknown(who, name, request)) };
@@ -110,19 +110,14 @@ impl ErasureAdmin<'_> {
         Ok(shown.answer(outdated.is_some()))
     }
 
-    /// Returns what a name means: a note, a fact or a line; or, with messages, words anywhere.
-    async fn plan_named(
-        &self,
-        who: &Party,
-        name: &str,
-        messages: SourceMessages,
-    ) -> anyhow::Result<Option<ErasurePlan>> {
+    /// Returns what a name means: a note, a fact or a line; or words anywhere.
+    async fn plan_named(&self, who: &Party, name: &str) -> anyhow::Result<Option<ErasurePlan>> {
         let named = self.erasure().plan_of_name(who, name).await?;
-        let words = || Erasure::plan_of_words(name).filter(|_| messages == SourceMessages::Delete);
-        Ok(named.or_else(words))
+        Ok(named.or_else(|| Erasure::plan_of_words(name)))
     }
 
-    /// Returns the plan, if there is anything to delete.
+    /// Returns the plan, if there is anything to delete: of words without their messages, a line of
+    /// a file.
     async fn plan_with_items(
         &self,
         who: &Party,
@@ -132,7 +127,10 @@ impl ErasureAdmin<'_> {
     ) -> anyhow::Result<Option<PartyPlan>> {
         let Some(named) = named else { return Ok(None) };
         let plan = self.plan_of(who, requester, named, messages).await?;
-        Ok(Some(plan).filter(|plan| !plan.preview.items.is_empty()))
+        let needs_line = plan.preview.plan.kind == ErasureKind::Words && messages == SourceMessages::Keep;
+        let counts = |planned: &PlannedItem| !needs_line || planned.is_line();
+        let has_items = plan.preview.items.iter().any(counts);
+        Ok(Some(plan).filter(|_| has_items))
     }
 
     async fn plan_of(
@@ -146,8 +144,7 @@ impl ErasureAdmin<'_> {
         let may_delete_messages = matches!(who, Party::One(_)) || requester.role == Role::Owner;
         let count = preview.items.len();
         preview.items.retain(|planned| may_delete_messages || !planned.is_message());
-        let has_messages =
-            may_delete_messages && (messages == SourceMessages::Delete || preview.plan.kind == ErasureKind::Words);
+        let has_messages = may_delete_messages && messages == SourceMessages::Delete;
         Ok(PartyPlan { others_messages: count.saturating_sub(preview.items.len()), preview, has_messages })
     }
 
@@ -300,7 +297,9 @@ fn unknown(who: &Party, name: &str, request: &ForgetRequest<'_>) -> Answer {
     let language = request.surface.language();
     let (name, is_short) = (plain(name), ErasureQuery::of_words(name).is_empty());
     Answer::refusal(match (request.messages, who) {
-        (SourceMessages::Delete, _) if is_short => says::too_few(language, &name),
+        (SourceMessages::Delete, _) | (SourceMessages::Keep, Party::One(_)) if is_short => {
+            says::too_few(language, &name)
+        }
         (SourceMessages::Delete, _) => says::none_said(language, &name),
         (SourceMessages::Keep, Party::One(_)) => says::none_such(&name, request.surface),
         (SourceMessages::Keep, Party::Group(_)) => says::none_such_in_group(language, &name),

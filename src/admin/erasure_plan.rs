@@ -107,6 +107,7 @@ impl ShownPlan<'_> {
                 parts.push(lines.join("\n"));
             }
         }
+        parts.extend(self.words_that_stay());
         parts.push(says::stays(language, &self.stays(), self.replica_days));
         // Backslashes would stay visible in a command.
         let typed = self.name.replace('`', "");
@@ -115,6 +116,12 @@ impl ShownPlan<'_> {
         let buttons = (command.len() <= BUTTON).then(|| (words(says::DELETE), command));
         let answer = Answer::showing(shown, parts.join("\n\n"), self.json());
         answer.with_buttons(buttons.into_iter().collect())
+    }
+
+    /// Returns the sentence that messages keep the words, if that is not chosen otherwise.
+    fn words_that_stay(&self) -> Option<String> {
+        let stay = !self.has_messages && self.preview.items.iter().any(PlannedItem::goes_with_messages);
+        stay.then(|| says::messages_stay(&self.name.replace('`', ""), self.surface))
     }
 
     fn goes(&self, planned: &PlannedItem) -> bool {

@@ -77,6 +77,11 @@ impl PlannedItem {
         matches!(self.item, ErasureItem::Message(_))
     }
 
+    /// Returns true if it is a line of a file that says the words.
+    pub fn is_line(&self) -> bool {
+        !self.is_derived && matches!(self.item, ErasureItem::Line { .. })
+    }
+
     /// Returns true if it goes when messages are to go: a message, or a reminder that says the words.
     pub fn goes_with_messages(&self) -> bool {
         self.is_message() || !self.is_derived && matches!(self.item, ErasureItem::Reminder(_))

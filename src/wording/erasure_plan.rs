@@ -1,6 +1,7 @@
 //! Text that shows a deletion before it is carried out.
 
 use super::language::{Language, Sentence, say};
+use super::personal_data;
 use super::review::Surface;
 use crate::id::ReminderId;
 
@@ -138,6 +139,12 @@ pub fn stays(language: Language, places: &[String], replica_days: Option<u32>) -
     all.push(say!(language, "plan-stays-in-backups"));
     all.extend(replica_days.map(|days| say!(language, "plan-stays-in-replica", days = days)));
     say!(language, "plan-stays", places = all.join("; "))
+}
+
+/// Sentence that messages and reminders stay, with the command that includes them.
+pub fn messages_stay(name: &str, surface: Surface) -> String {
+    let command = personal_data::with_messages(name, surface);
+    say!(surface.language(), "plan-messages-stay", command = command)
 }
 
 /// Command that carries the plan out, in a chat.

@@ -39,7 +39,7 @@ pub fn too_few(language: Language, name: &str) -> String {
 }
 
 /// Command that also deletes messages.
-fn with_messages(what: &str, surface: Surface) -> String {
+pub fn with_messages(what: &str, surface: Surface) -> String {
     let typed = if what.contains(' ') { format!("\"{what}\"") } else { what.to_owned() };
     surface.command(&format!("forget {what} messages"), &format!("memory forget {typed} --messages"))
 }

@@ -838,9 +838,9 @@ forget-replica = { $days ->
     [one] Die Kopie auf einem anderen Rechner enthält es noch bis zu einen Tag.
    *[other] Die Kopie auf einem anderen Rechner enthält es noch bis zu { $days } Tage.
 }
-forget-none-such = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und keine Zeile lautet genau so. { $memory } zeigt, was da ist: Nenne eine Notiz beim Namen oder eine Zeile Wort für Wort. `{ $forget }` löscht, was nur gesagt wurde.
+forget-none-such = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und keine Zeile des Gedächtnisses enthält diese Wörter. { $memory } zeigt, was da ist. `{ $forget }` löscht, was nur gesagt wurde.
 forget-none-said = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und keine Nachricht oder Datei hat diese Worte in einer Zeile.
-forget-too-short = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und das ist zu kurz, um Nachrichten danach zu durchsuchen.
+forget-too-short = Eine Notiz oder Tatsache namens { $name } gibt es nicht, und das ist zu kurz, um danach zu suchen.
 forget-none-in-group = Für diese Gruppe habe ich keine Notiz oder Tatsache namens { $name }. Um zu vergessen, was nur dich betrifft, nimm unseren direkten Chat.
 forget-left-out = Was du ausgenommen hast, bleibt.
 forget-left-out-items = Ausgenommen, also bleibt: { $items }.
@@ -910,6 +910,7 @@ plan-stays-in-replica = die Kopie auf einem anderen Rechner, bis zu { $days ->
    *[other] { $days } Tage
 }
 plan-stays = Bleibt: { $places }.
+plan-messages-stay = Was gesagt wurde, bleibt: `{ $command }` nimmt Nachrichten und Erinnerungen dazu.
 plan-carry-out = `{ $command }` löscht das alles endgültig.
 plan-carry-out-part = `{ $command }` löscht nur, was diese Nummern hat.
 export-in-direct-chat = Alles, was über dich gespeichert ist, kommt als Datei in deinen direkten Chat.

@@ -843,9 +843,9 @@ forget-replica = { $days ->
     [one] The replica on another machine does for up to a day.
    *[other] The replica on another machine does for up to { $days } days.
 }
-forget-none-such = There is no note or fact called { $name }, and no line says exactly that. { $memory } shows what there is: give the name of a note, or a line word for word. `{ $forget }` deletes what was only said.
+forget-none-such = There is no note or fact called { $name }, and no line of the memory has these words. { $memory } shows what there is. `{ $forget }` deletes what was only said.
 forget-none-said = There is no note or fact called { $name }, and no message or file holds these words on one line.
-forget-too-short = There is no note or fact called { $name }, and that is too short to search messages for.
+forget-too-short = There is no note or fact called { $name }, and that is too short to search for.
 forget-none-in-group = I keep no note or fact called { $name } for this group. To forget what I keep for you alone, use our direct chat.
 forget-left-out = What you left out stays.
 forget-left-out-items = Left out, so it stays: { $items }.
@@ -915,6 +915,7 @@ plan-stays-in-replica = the replica on another machine, for up to { $days ->
    *[other] { $days } days
 }
 plan-stays = Stays: { $places }.
+plan-messages-stay = What was said stays: `{ $command }` includes messages and reminders.
 plan-carry-out = `{ $command }` deletes all of this for good.
 plan-carry-out-part = `{ $command }` deletes only what has those numbers.
 export-in-direct-chat = Everything kept about you will arrive in your direct chat as a file.

@@ -838,9 +838,9 @@ forget-replica = { $days ->
     [one] La réplica en otra máquina lo contiene hasta un día.
    *[other] La réplica en otra máquina lo contiene hasta { $days } días.
 }
-forget-none-such = No hay ninguna nota ni dato llamado { $name }, y ninguna línea dice exactamente eso. { $memory } muestra lo que hay: da el nombre de una nota, o una línea palabra por palabra. `{ $forget }` borra lo que solo se dijo.
+forget-none-such = No hay ninguna nota ni dato llamado { $name }, y ninguna línea de la memoria tiene estas palabras. { $memory } muestra lo que hay. `{ $forget }` borra lo que solo se dijo.
 forget-none-said = No hay ninguna nota ni dato llamado { $name }, y ningún mensaje o archivo tiene estas palabras en una línea.
-forget-too-short = No hay ninguna nota ni dato llamado { $name }, y eso es demasiado corto para buscarlo en mensajes.
+forget-too-short = No hay ninguna nota ni dato llamado { $name }, y eso es demasiado corto para buscarlo.
 forget-none-in-group = No guardo ninguna nota ni dato llamado { $name } para este grupo. Para olvidar lo que guardo solo para ti, usa nuestro chat directo.
 forget-left-out = Lo que has exceptuado se queda.
 forget-left-out-items = Exceptuado, así que se queda: { $items }.
@@ -910,6 +910,7 @@ plan-stays-in-replica = la réplica en otra máquina, hasta { $days ->
    *[other] { $days } días
 }
 plan-stays = Se queda: { $places }.
+plan-messages-stay = Lo que se dijo se queda: `{ $command }` incluye los mensajes y los recordatorios.
 plan-carry-out = `{ $command }` borra todo esto para siempre.
 plan-carry-out-part = `{ $command }` borra solo lo que tiene esos números.
 export-in-direct-chat = Todo lo que se guarda sobre ti llegará como archivo a tu chat directo.

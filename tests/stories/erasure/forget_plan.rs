@@ -23,6 +23,7 @@ on_every_channel! {
         what_stays_is_attributed_to_who_can_change_it,
         everything_that_says_the_words_goes_with_one_code,
         a_file_of_the_assistant_loses_lines_unless_a_person_has_changed_it,
+        a_word_on_a_line_is_found_without_its_messages,
         a_replica_is_named_with_its_days;
     crash_tests:
         the_choice_holds_whenever_the_power_goes,
@@ -337,6 +338,38 @@ async fn a_file_of_the_assistant_loses_lines_unless_a_person_has_changed_it(chan
     // Its own deletion of lines does not make the file a person's.
     story.say(ADA, "/forget Roses messages").await;
     assert!(story.last_received_by(ADA).contains("plans/list.md line"), "{}", story.last_received_by(ADA));
+    story.end().await;
+}
+
+/// Promise (forgetting/words-on-lines): `/forget WORD` finds the lines that have the word, also
+/// without `messages`; then it says that the messages keep it.
+async fn a_word_on_a_line_is_found_without_its_messages(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    let kept = json!({ "content": "electricity meter: reading 48213" });
+    story.model.calls("memory_save", kept).says("Noted.");
+    story.say(ADA, "The electricity meter stands at 48213.").await;
+    story.say(ADA, "/remember Bread: in the oven").await;
+    story.say(ADA, "/forget meter").await;
+    let plan = story.last_received_by(ADA);
+    assert!(plan.contains("line “") && plan.contains("electricity meter"), "{plan}");
+    assert!(plan.contains("What was said stays: /forget meter messages includes"), "{plan}");
+    let command = forget_command(&plan).unwrap();
+    assert!(!command.ends_with(" messages"), "{command}");
+    story.say(ADA, &command).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains(" line") && told.contains("Still in 1 message"), "{told}");
+    assert!(
+        !story.reads("memory/MEMORY.md").contains("48213") && !story.reads("memory/2026-11-20.md").contains("48213")
+    );
+    assert!(story.reads("memory/MEMORY.md").contains("oven"));
+    assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE 'The electricity meter%'"), 1);
+    story.say(ADA, "/forget 1 messages").await;
+    assert!(story.last_received_by(ADA).contains(PROVED), "{}", story.last_received_by(ADA));
+    // What was only said needs the word.
+    story.say(ADA, "We saw a kingfisher.").await;
+    story.say(ADA, "/forget kingfisher").await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("There is no note") && told.contains("/forget WORDS messages"), "{told}");
     story.end().await;
 }
 
