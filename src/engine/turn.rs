@@ -501,7 +501,7 @@ impl<'a> Turn<'a> {
         let attempts = if early { self.row.attempts } else { self.row.attempts.saturating_add(worth) };
         let retry_at = now.plus(pause.max(MODEL_AWAY_BACKOFF.pause(attempts)));
         let outage = self.engine.chat.outage();
-        let notice = wording::own(wording::turn::model_away(language, why_away(error), self.row.id), self.row.scope);
+        let notice = wording::own(wording::turn::model_away(language, why_away(error)), self.row.scope);
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
         self.engine
             .journal

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::ProgramText;
 use super::language::{Language, Sentence, say};
-use crate::id::TurnId;
 use crate::time::{Timestamp, Zone};
 
 /// Reply when the model returned no text.
@@ -72,9 +71,8 @@ pub const SLOW: Sentence = Sentence("model-slow");
 pub const UNREACHABLE: Sentence = Sentence("model-unreachable");
 
 /// Reply while the model does not answer.
-pub fn model_away(language: Language, why: Sentence, turn: TurnId) -> ProgramText {
-    let (why, turn) = (why.in_language(language).into_string(), turn.to_string());
-    ProgramText::message(say!(language, "model-away", why = why, turn = turn))
+pub fn model_away(language: Language, why: Sentence) -> ProgramText {
+    ProgramText::message(say!(language, "model-away", why = why.in_language(language).into_string()))
 }
 
 /// Reply to a further message while the model does not answer.

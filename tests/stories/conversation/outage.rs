@@ -60,6 +60,7 @@ async fn an_outage_is_announced_once_and_messages_are_answered_afterwards(channe
     let [older, notice] = story.received_by(ADA).try_into().unwrap();
     assert_eq!(older, "an older answer");
     assert!(notice.contains("cannot be reached") && notice.contains("Your message is kept"), "{notice}");
+    assert!(notice.ends_with("I will answer as soon as I can."), "no number that means nothing to a person: {notice}");
     story.model.otherwise(|_| Say::Text("the news".to_owned()));
     story.pass(20 * MINUTE).await;
     assert_eq!(story.received_by(ADA).len(), 3);
