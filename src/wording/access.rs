@@ -101,14 +101,14 @@ pub fn promoted(name: &str, role: &'static str, address: &str) -> ProgramText {
 /// Notice: the configuration granted a person access.
 pub fn configured(name: &str, role: &'static str) -> ProgramText {
     ProgramText::message(format!(
-        "**{name}** now has access as {role} through the configuration. If that is wrong, delete the entry under [[people]] and restart."
+        "**{name}** now has access as {role} through the configuration. If that is wrong, delete the entry under [[people]] and run `compline reload`."
     ))
 }
 
 /// Notice: the configuration added an address.
 pub fn configured_address(name: &str, address: &str) -> ProgramText {
     ProgramText::message(format!(
-        "**{name}** has a new address, {address}, from the configuration. If that is wrong, correct the entry under [[people]] and restart."
+        "**{name}** has a new address, {address}, from the configuration. If that is wrong, correct the entry under [[people]] and run `compline reload`."
     ))
 }
 
@@ -160,7 +160,7 @@ pub fn comes_back(name: &str, role: &str) -> String {
 /// Note that the code gives a higher role.
 pub fn promotes(name: &str, from: &str, to: &str, is_configured: bool) -> String {
     let wins = if is_configured {
-        format!(" The configuration says {from} and wins at the next start: change `role` there too.")
+        format!(" The configuration says {from} and wins at the next start or reload: change `role` there too.")
     } else {
         String::new()
     };
@@ -208,7 +208,9 @@ pub fn no_such_address(id: AddressId) -> String {
 
 /// Error: the configuration contains the address.
 pub fn address_in_configuration(name: &str) -> String {
-    format!("That address of {name} is set in the configuration, which takes precedence: delete it there and restart.")
+    format!(
+        "That address of {name} is set in the configuration, which takes precedence: delete it there and run `compline reload`."
+    )
 }
 
 /// Error: the only owner's only address cannot be unlinked.

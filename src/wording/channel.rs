@@ -5,7 +5,7 @@ pub const CONFLICT: &str = "Another program is receiving for the same Telegram b
     there. Stop it, or give each program a bot of its own; then it continues by itself.";
 /// Problem: Telegram refuses the token.
 pub const BAD_TOKEN: &str = "Telegram refuses the bot's token. Ask BotFather for the current one (/token), \
-    put it in place of the old one and start again.";
+    put it in place of the old one and run `compline reload`.";
 /// Problem: the network, a proxy or the server failed.
 pub const TELEGRAM_UNREACHABLE: &str = "Telegram cannot be reached. This is tried again by itself; if it lasts, \
     look at the network, the proxy and telegram.api_url.";
@@ -23,7 +23,7 @@ pub const CALLS_FAIL: &str = "Telegram's calls do not arrive, and messages are w
     instead (telegram.mode = \"polling\").";
 /// Problem: the webhook points to another URL.
 pub const CALLS_ELSEWHERE: &str = "Telegram does not call telegram.webhook_url any more: another program uses the \
-    same Telegram bot. Stop it, or give each program a bot of its own, and start the gateway again.";
+    same Telegram bot. Stop it, or give each program a bot of its own, and run `compline reload`.";
 /// State before the first contact.
 pub const TELEGRAM_NOT_YET: &str = "Telegram has not been reached yet.";
 

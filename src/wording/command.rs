@@ -435,7 +435,7 @@ pub fn no_such_person(name: &str) -> String {
 /// Reply to the removal of a person whom the configuration names.
 pub fn stands_in_configuration(name: &str) -> String {
     format!(
-        "{name} is set in the configuration, which takes precedence: delete the entry under [[people]] there and restart."
+        "{name} is set in the configuration, which takes precedence: delete the entry under [[people]] there and run `compline reload`."
     )
 }
 

@@ -128,7 +128,7 @@ pub const FIX_CALLS_FAIL: &str = "check that telegram.webhook_url leads to teleg
     certificate, the firewall";
 /// Fix for webhook calls that go to another URL.
 pub const FIX_CALLED_ELSEWHERE: &str =
-    "another program uses the same bot: stop it, or give each a bot of its own; then start the gateway again";
+    "another program uses the same bot: stop it, or give each a bot of its own; then run `compline reload`";
 /// Fix for a webhook address that is in use.
 pub const FIX_CANNOT_LISTEN: &str = "free it, or name another address in telegram.webhook_listen";
 /// The gateway is not running.

@@ -135,7 +135,7 @@ pub const ONLY_HERE: Sentence = Sentence("group-only-here");
 pub fn group_not_allowed(id: &str) -> ProgramText {
     ProgramText::message(format!(
         "You spoke to me in a group in which I may not answer. To let me, add \"{id}\" to `allowed` under `[groups]` in the configuration, \
-         and restart me. Everybody in that group can then talk to me; what they say counts as untrusted."
+         and run `compline reload`. Everybody in that group can then talk to me; what they say counts as untrusted."
     ))
 }
 

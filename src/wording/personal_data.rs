@@ -209,7 +209,7 @@ pub fn no_such_person(name: &str) -> String {
 
 /// Error: the configuration grants the person access.
 pub fn stands_in_configuration(name: &str) -> String {
-    format!("{name} is set in the configuration. Remove them from it, restart, and repeat the command.")
+    format!("{name} is set in the configuration. Remove them from it, run `compline reload`, and repeat the command.")
 }
 
 /// Question before a person is deleted.

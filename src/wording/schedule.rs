@@ -7,7 +7,7 @@ use super::{ProgramText, span};
 
 /// Reply: reflections are disabled.
 pub const OFF: &str =
-    "Reflections are switched off: set enabled = true under [reflection] in the configuration and start again.";
+    "Reflections are switched off: set enabled = true under [reflection] in the configuration and run `compline reload`.";
 
 /// Reason for missed slots.
 pub fn missed(periods: u32) -> String {

@@ -172,3 +172,38 @@ fn a_sentence_of_code_is_found() {
     assert_eq!(file.keys().collect::<Vec<_>>(), ["a-b", "c-d"]);
     assert_eq!(file["c-d"].iter().collect::<Vec<_>>(), ["e", "i"]);
 }
+
+/// Sentences in which a restart is meant: of another program, of what was cut off, or where the
+/// environment of the process has changed.
+const RESTARTS: &[&str] = &[
+    "if this lasts, restart the daemon",
+    "It is restarted automatically",
+    "a reload does not see it",
+    "cut off by a restart",
+    "restart it; what was accepted is not lost",
+    "If it lasts, start the gateway again",
+    "if it is to start again from the replica",
+    "free as much space as the journal takes, and start again",
+];
+
+/// `compline reload` reads the whole configuration again, so no sentence may ask for a restart
+/// instead.
+#[test]
+fn no_sentence_asks_for_a_restart_where_a_reload_is_enough() {
+    let mut findings = Vec::new();
+    for source in sources().iter().filter(|source| source.path.starts_with("src/wording")) {
+        let literals = source.product.iter().map(|token| token.text.as_str()).filter(|text| text.starts_with('"'));
+        for literal in literals.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" ").replace("\\ ", "")) {
+            let asks = ["restart", "start again", "start the gateway again"].iter().any(|word| literal.contains(word));
+            if asks && literal.contains(' ') && !RESTARTS.iter().any(|known| literal.contains(known)) {
+                findings.push(format!("{}: {literal}", source.path));
+            }
+        }
+    }
+    for code in ["en", "de", "es"] {
+        let path = format!("src/wording/catalogue/{code}.ftl");
+        let asks = |line: &&str| ["restart", "neu start", "Neustart", "reinici"].iter().any(|word| line.contains(word));
+        findings.extend(read(&path).lines().filter(asks).map(|line| format!("{path}: {line}")));
+    }
+    nothing_found(&findings);
+}

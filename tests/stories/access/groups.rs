@@ -104,6 +104,7 @@ async fn an_unlisted_group_is_ignored_and_the_owner_is_shown_once_how_to_allow_i
     assert_eq!((story.model.asked(), story.received_by(OTHERS).len(), story.received_by(BEN).len()), (0, 0, 0));
     let told = story.received_by(ADA).split_off(1);
     assert!(told.len() == 1 && told[0].contains(&format!("\"telegram:{OTHERS}\"")), "{told:?}");
+    assert!(told[0].contains("run compline reload.") && !told[0].contains("restart"), "{told:?}");
     assert_eq!(story.count("SELECT count(*) FROM messages WHERE kind = 'said'"), 0);
     story.end().await;
 }
