@@ -47,6 +47,24 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Returns the text with exactly one mark at its end: a full stop, unless it has another one.
+pub fn sentence(text: &str) -> String {
+    let text = without_stop(text);
+    let has_end = text.ends_with(['!', '?', '…', ':']);
+    if text.is_empty() || has_end { text.to_owned() } else { format!("{text}.") }
+}
+
+/// Returns entries as one sentence, separated by semicolons: `a; b.`.
+pub fn one_sentence<T: AsRef<str>>(entries: &[T]) -> String {
+    let entries = entries.iter().map(|entry| without_stop(entry.as_ref())).filter(|entry| !entry.is_empty());
+    sentence(&entries.collect::<Vec<_>>().join("; "))
+}
+
+/// Returns the text without a full stop, comma or semicolon at its end.
+pub fn without_stop(text: &str) -> &str {
+    text.trim_end_matches(|c: char| matches!(c, '.' | ',' | ';') || c.is_whitespace())
+}
+
 /// Makes every tag with this name (`<name`, `</name`, in any spelling) harmless by inserting an
 /// invisible space after the bracket, so that it can neither close a surrounding frame nor open
 /// one.
@@ -211,6 +229,27 @@ pub fn escape_markdown(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn entries_become_one_sentence_with_one_stop() {
+        for (entries, sentence) in [
+            (
+                &["The offer is sent.", "Movers come at 07:30. ", "Who pays?"][..],
+                "The offer is sent; Movers come at 07:30; Who pays?",
+            ),
+            (&["tea", "", "milk;"], "tea; milk."),
+            (&["Really?", "Yes"], "Really?; Yes."),
+            (&["cut off…"], "cut off…"),
+            (&["."], ""),
+            (&[], ""),
+        ] {
+            assert_eq!(one_sentence(entries), sentence);
+        }
+        assert_eq!(
+            (sentence("Done"), sentence("Done.. "), sentence("Done!")),
+            ("Done.".into(), "Done.".into(), "Done!".into())
+        );
+    }
 
     #[test]
     fn a_command_is_a_slash_and_a_name() {

@@ -20,7 +20,7 @@ use crate::model::offline::extract::{self, LineSpeaker, SpokenLine};
 use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
 use crate::spend::{ModelPool, Question};
 use crate::store::{Conversation, Db, SummaryContent, SummaryInputs};
-use crate::text::estimate_tokens;
+use crate::text::{estimate_tokens, without_stop};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
@@ -256,8 +256,7 @@ pub fn in_one_line(summary: &SummaryContent, most: usize) -> Option<String> {
         if line.is_empty() {
             line = crate::text::shorten(entry, most);
         } else if line.chars().count() + entry.chars().count() < most {
-            line.push_str("; ");
-            line.push_str(entry.trim_end_matches('.'));
+            line = format!("{}; {}", without_stop(&line), without_stop(entry));
         }
     }
     (!line.is_empty()).then_some(line)
@@ -290,6 +289,13 @@ mod tests {
         let content = tidy(SummaryContent { pending, ..SummaryContent::default() });
         assert_eq!(content.pending.len(), OPEN);
         assert_eq!(content.pending.last().unwrap(), "item 29");
+    }
+
+    #[test]
+    fn what_mattered_most_is_one_line_without_double_stops() {
+        let decisions = ["Movers come at 07:30.", "The flat is ours."].map(str::to_owned).to_vec();
+        let content = SummaryContent { decisions, ..SummaryContent::default() };
+        assert_eq!(in_one_line(&content, 200).as_deref(), Some("Movers come at 07:30; The flat is ours"));
     }
 
     proptest! {

@@ -14,10 +14,10 @@ use serde_json::json;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::id::{ConversationId, MessageId, ReflectionId};
 use crate::store::{
-    Conversation, Db, Journal, MessageKind, Node, ReflectionRow, StoredMessage, StoredText, Summary, SummaryInputs,
-    TextKind,
+    Conversation, Db, Journal, MessageKind, Node, ReflectionRow, StoredMessage, StoredText, SummaryContent,
+    SummaryInputs, TextKind,
 };
-use crate::text::{one_line, shorten};
+use crate::text::{one_line, one_sentence, shorten};
 use crate::time::Zone;
 use crate::trust::{Label, Scope};
 use crate::wording::{self, prompt, search as says, tool};
@@ -335,16 +335,15 @@ fn summary(db: Db<'_>, id: ConversationId) -> anyhow::Result<Option<PageLine>> {
         None => db.summaries().summary_of(id, SummaryInputs::Trusted)?,
     };
     Ok(summary.map(|summary| {
-        let (_, label, _) = summary.content.open();
+        let (content, label, _) = summary.content.open();
         let sources = if label.is_trusted() { String::new() } else { label.encode() };
-        let text = says::summary(&sources, &shorten(&points(&summary), SUMMARY));
+        let text = says::summary(&sources, &shorten(&points(content), SUMMARY));
         PageLine { text, labels: vec![label.clone()], from: vec![Node::Summary(summary.id)] }
     }))
 }
 
 /// Points of a summary in one line, by their headings.
-pub(super) fn points(summary: &Summary) -> String {
-    let (content, _, _) = summary.content.open();
+pub(super) fn points(content: &SummaryContent) -> String {
     let lists = [
         (prompt::TOPICS, &content.topics),
         (prompt::DECISIONS, &content.decisions),
@@ -352,9 +351,8 @@ pub(super) fn points(summary: &Summary) -> String {
         (prompt::PENDING, &content.pending),
     ];
     let filled = lists.into_iter().filter(|(_, points)| !points.is_empty());
-    one_line(
-        &filled.map(|(heading, points)| format!("{heading}: {}.", points.join("; "))).collect::<Vec<_>>().join(" "),
-    )
+    let sentences = filled.map(|(heading, points)| format!("{heading}: {}", one_sentence(points)));
+    one_line(&sentences.collect::<Vec<_>>().join(" "))
 }
 
 /// Returns the line of a message, from that character on.
@@ -398,6 +396,17 @@ fn part_words(part: &StoredText) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn entries_that_are_sentences_are_joined_with_one_stop() {
+        let entries = |all: &[&str]| all.iter().map(|entry| (*entry).to_owned()).collect();
+        let content = SummaryContent {
+            topics: entries(&["The move.", "An offer"]),
+            pending: entries(&["Call the movers."]),
+            ..SummaryContent::default()
+        };
+        assert_eq!(points(&content), "Topics: The move; An offer. Pending: Call the movers.");
+    }
 
     #[test]
     fn addresses_are_those_that_a_search_names() {

@@ -454,7 +454,7 @@ fn full_summaries(db: Db<'_>, hits: &[MessageHit]) -> anyhow::Result<Vec<Summary
 
 fn summary_line(summary: &Summary) -> String {
     let (content, label, _) = summary.content.open();
-    let points = shorten(&points(summary), PASSAGE);
+    let points = shorten(&points(content), PASSAGE);
     says::whole_conversation(summary.conversation, &one_line(&content.title), &label.encode(), &points)
 }
 

@@ -2,6 +2,7 @@
 //! `/heartbeat`.
 
 use super::language::{Language, say};
+use crate::text::{one_sentence, sentence};
 
 /// Description of `heartbeat_done`.
 pub const DONE: &str = "Tick an open box of HEARTBEAT.md once it is done.";
@@ -22,7 +23,7 @@ pub const PASTED: &str = "These words stand in something that came from outside,
 
 /// Result: the item is ticked.
 pub fn ticked(words: &str) -> String {
-    format!("Ticked: {words}. The file keeps the line until its owner takes it out with `/heartbeat tidy`.")
+    format!("Ticked: {} The file keeps the line until its owner takes it out with `/heartbeat tidy`.", sentence(words))
 }
 
 /// Question for consent to tick an item; words that are not quoted stand below.
@@ -35,14 +36,14 @@ pub fn may_i_tick(language: Language, words: Option<&str>) -> String {
 
 /// Result: the item was ticked before.
 pub fn was_ticked(words: &str) -> String {
-    format!("That is ticked already: {words}.")
+    format!("That is ticked already: {}", sentence(words))
 }
 
 /// Error: no item, or more than one, has these words.
 pub fn no_such_item(open: &[String]) -> String {
     match open {
         [] => "Nothing in HEARTBEAT.md is open.".to_owned(),
-        open => format!("No open item is clearly meant. These are open: {}.", open.join("; ")),
+        open => format!("No open item is clearly meant. These are open: {}", one_sentence(open)),
     }
 }
 
@@ -137,7 +138,8 @@ pub fn reopened(words: &str) -> String {
 /// Reply: the box is ticked in the file itself.
 pub fn ticked_in_file(words: &str) -> String {
     format!(
-        "That box is ticked in the file, which only you change: {words}. `/heartbeat add` puts it on the list again."
+        "That box is ticked in the file, which only you change: {} `/heartbeat add` puts it on the list again.",
+        sentence(words)
     )
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::ProgramText;
 use super::language::{Language, Sentence, say};
 use crate::id::ProposalId;
-use crate::text::shorten;
+use crate::text::{one_sentence, sentence, shorten};
 use crate::time::{Period, Span};
 
 /// Maximum number of characters of a name in the title of a button.
@@ -273,7 +273,7 @@ pub const NO_TALK: &str = "Nothing was said.\n";
 pub fn in_short(title: &str, lists: &[(&str, &[String])]) -> String {
     let mut words = format!("In short: {title}\n");
     for (heading, entries) in lists.iter().filter(|(_, entries)| !entries.is_empty()) {
-        let _ = writeln!(words, "{heading}: {}", entries.join("; "));
+        let _ = writeln!(words, "{heading}: {}", one_sentence(entries));
     }
     words
 }
@@ -326,7 +326,7 @@ pub fn proposal(kind: &str, title: &str, why: &str) -> String {
         "configuration" => "a setting",
         _ => "something else",
     };
-    if why.is_empty() { format!("{kind}: {title}") } else { format!("{kind}: {title}. {why}") }
+    if why.is_empty() { format!("{kind}: {title}") } else { format!("{kind}: {} {why}", sentence(title)) }
 }
 
 /// A period in words: `24 November 2026`, `the week of 16 to 22 November 2026`, `November 2026`.

@@ -1,6 +1,7 @@
 //! Text about search: reasons why a file is not searched, semantic search, and the search tools.
 
 use super::Language;
+use crate::text::sentence;
 
 /// Reason: not UTF-8.
 pub const NOT_TEXT: &str = "it is not UTF-8 text, so it is not searched";
@@ -174,7 +175,7 @@ pub fn invalid_time(name: &str, value: &str) -> String {
 
 /// Summary of a conversation that has read untrusted text.
 pub fn whole_conversation(id: crate::id::ConversationId, title: &str, sources: &str, words: &str) -> String {
-    format!("In short, conversation {id}, from outside ({sources}): {title}. {words}")
+    format!("In short, conversation {id}, from outside ({sources}): {} {words}", sentence(title))
 }
 
 /// Number of further untrusted matches.
