@@ -18,6 +18,7 @@ use crate::store::{
 };
 use crate::text::{cut_bytes, estimate_tokens, one_line, shorten};
 use crate::time::{Timestamp, Zone};
+use crate::tool::skills::loaded_skill;
 use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::prompt;
 
@@ -196,7 +197,7 @@ pub fn message_lines(
 }
 
 /// Adds what tools gave in each turn, at most that many characters of each result, before the reply
-/// of the turn.
+/// of the turn. Of a skill that was read, only the name is shown.
 pub fn with_results(
     db: Db<'_>,
     lines: Vec<TranscriptLine>,
@@ -219,12 +220,13 @@ pub fn with_results(
                 if step.kind != StepKind::Tool || !step.done || words.is_empty() || !is_shown {
                     continue;
                 }
-                let (words, who) = match detail {
-                    ResultDetail::Mention => (
+                let (words, who) = match (loaded_skill(&step), detail) {
+                    (Some(name), _) => (prompt::tool_mention(&step.tool, &name), prompt::ASSISTANT.to_owned()),
+                    (None, ResultDetail::Mention) => (
                         prompt::tool_mention(&step.tool, &shorten(&one_line(words), MENTION)),
                         prompt::ASSISTANT.to_owned(),
                     ),
-                    ResultDetail::UpTo(most) => (shorten(words, most), prompt::tool_gave(&step.tool)),
+                    (None, ResultDetail::UpTo(most)) => (shorten(words, most), prompt::tool_gave(&step.tool)),
                 };
                 let text = Labelled::new(Arc::from(words), label.clone(), scope);
                 let kind = LineKind::Result;

@@ -9,6 +9,7 @@ use crate::id::TurnId;
 use crate::model::ToolCall;
 use crate::store::{Db, StepKind, StepRow};
 use crate::text::{one_line, shorten};
+use crate::tool::skills::loaded_skill;
 use crate::trust::{Labelled, Text};
 use crate::wording::reflection as says;
 
@@ -25,9 +26,12 @@ pub fn of_turn(db: Db<'_>, turn: TurnId) -> anyhow::Result<Option<Vec<Text>>> {
     let label = db.turns().turn(turn)?.map(|row| row.label);
     let Some(label) = label.filter(|label| label.is_trusted()) else { return Ok(None) };
     let line = |step: &&StepRow| {
+        let (gave, _, scope) = step.text.open();
+        if let Some(name) = loaded_skill(step) {
+            return Some(Labelled::new(Arc::from(says::skill_loaded(&name)), label.clone(), scope));
+        }
         // The call of a deleted message is blank.
         let call: ToolCall = serde_json::from_str(&step.call).ok()?;
-        let (gave, _, scope) = step.text.open();
         let [arguments, gave] = [call.arguments.as_str(), gave].map(|words| shorten(&one_line(words), PART));
         let words = if step.made {
             says::called(&call.name, &arguments, &gave)

@@ -161,7 +161,7 @@ pub struct StepRow {
     pub call: String,
     /// False for a tool call that was refused, or put to the person instead.
     pub made: bool,
-    /// True for a tool call that failed.
+    /// True for a tool call that failed or was refused.
     pub failed: bool,
     /// Output of the model or tool.
     pub text: Text,

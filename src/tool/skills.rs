@@ -13,22 +13,29 @@ use serde_json::{Value, json};
 use super::knowledge::{failed, not_given};
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{AccessRefusal, digest};
+use crate::model::ToolCall;
 use crate::review::{ActiveSkills, LiveSkill, ProposalChange, ProposalDraft, ProposalOrigin};
 use crate::review::{Review, Staged};
 use crate::skill::MAIN;
 use crate::skill::name::path_problem;
-use crate::store::{Clearance, Node};
+use crate::store::{Clearance, Node, StepRow};
+use crate::text::{one_line, shorten};
 use crate::trust::Label;
 use crate::wording::tool as says;
 
 /// Name of the tool that proposes a change of a skill.
 pub const SUBMIT_SKILL: &str = "submit_skill";
 
+/// Name of the tool that reads a skill.
+const LOAD_SKILL: &str = "load_skill";
+
 /// Names of the tools that read the text of a skill.
-pub const SKILL_READERS: [&str; 3] = ["load_skill", "load_skill_resource", "read_file"];
+pub const SKILL_READERS: [&str; 3] = [LOAD_SKILL, "load_skill_resource", "read_file"];
 
 /// Maximum number of characters stored of a rationale.
 const MAX_RATIONALE: usize = 4_000;
+/// Maximum number of characters of a name in a transcript.
+const MAX_NAME: usize = 80;
 
 /// Returns the tools over this gate and its live skills.
 pub fn tools(review: &Review) -> Vec<Arc<dyn Tool>> {
@@ -39,6 +46,17 @@ pub fn tools(review: &Review) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
+/// Name of the skill that a step read, for a transcript: its text is not what was said. `None` for
+/// any other step.
+pub fn loaded_skill(step: &StepRow) -> Option<String> {
+    if step.tool != LOAD_SKILL || !step.made || step.failed {
+        return None;
+    }
+    let call: ToolCall = serde_json::from_str(&step.call).ok()?;
+    let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+    Some(shorten(&one_line(arguments.get("name")?.as_str()?), MAX_NAME))
+}
+
 /// `load_skill`: reads the whole `SKILL.md` of a skill.
 struct LoadSkill(Review);
 
@@ -46,7 +64,7 @@ struct LoadSkill(Review);
 impl Tool for LoadSkill {
     fn declaration(&self) -> ToolDeclaration {
         let properties = json!({ "name": { "type": "string" } });
-        ToolDeclaration::reading(argument::spec("load_skill", says::LOAD_SKILL, properties, &["name"]))
+        ToolDeclaration::reading(argument::spec(LOAD_SKILL, says::LOAD_SKILL, properties, &["name"]))
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {

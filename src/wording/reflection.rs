@@ -136,7 +136,8 @@ pub fn talked(messages: usize, conversations: usize) -> String {
 /// Counter of the calls of a tool.
 pub fn tool(name: &str, calls: u32, failed: u32, not_made: u32) -> String {
     let not_made = if not_made == 0 { String::new() } else { format!("; {not_made} more refused or not made") };
-    format!("- tool {name}: {calls} calls, {failed} of them failed{not_made}\n")
+    let failed = if failed == 0 { String::new() } else { format!(", {failed} of them failed") };
+    format!("- tool {name}: {calls} calls{failed}{not_made}\n")
 }
 
 /// Counter of calls of unknown tools. Their names come from the model and are not shown.
@@ -147,6 +148,11 @@ pub fn other_tools(calls: u32) -> String {
 /// A tool call with the beginning of its result.
 pub fn called(tool: &str, arguments: &str, gave: &str) -> String {
     format!("(called {tool} {arguments}; it gave: {gave})")
+}
+
+/// A skill that was read. Its text is not what was said.
+pub fn skill_loaded(name: &str) -> String {
+    format!("(loaded the skill {name})")
 }
 
 /// A tool call that was not made, with the reason.
@@ -172,7 +178,8 @@ pub fn skill_read(name: &str, times: u32) -> String {
 
 /// Counter of model calls and tokens.
 pub fn models(calls: u32, failed: u32, input: u64, output: u64) -> String {
-    format!("- model calls: {calls}, {failed} of them without an answer; {input} tokens in, {output} tokens out\n")
+    let failed = if failed == 0 { String::new() } else { format!(", {failed} of them without an answer") };
+    format!("- model calls: {calls}{failed}; {input} tokens in, {output} tokens out\n")
 }
 
 /// Counter of missing answers with this reason.

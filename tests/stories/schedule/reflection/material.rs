@@ -26,9 +26,9 @@ async fn calls_are_shown_in_short_and_unmade_ones_are_not_counted() {
         "\"water the heron\"",
         "; it gave: ",
         "(wanted to call write_file ",
-        "tool remind: 1 calls, 0 of them failed\n",
-        "tool write_file: 0 calls, 0 of them failed; 1 more refused or not made",
-        "tool cancel_scheduled: 0 calls, 0 of them failed; 1 more refused or not made",
+        "tool remind: 1 calls\n",
+        "tool write_file: 0 calls; 1 more refused or not made",
+        "tool cancel_scheduled: 0 calls; 1 more refused or not made",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -76,6 +76,27 @@ async fn the_rules_for_skills_can_be_read() {
         prompt.contains("(load_skill gave)") && prompt.contains("**In a reflection** there is no such tool"),
         "{prompt}"
     );
+    story.end().await;
+}
+
+/// Proves: reflection/tool-calls
+#[tokio::test]
+async fn a_skill_that_was_loaded_is_named_without_its_text() {
+    let mut story = Story::prepared(&settings_with("")).await;
+    story.ship(compline::skill::builtin::all());
+    story.start().await;
+    story.model.calls("load_skill", json!({ "name": "skill-authoring" })).says("Read.");
+    story.say(ADA, "how is a skill written?").await;
+    story.say(ADA, "/new").await;
+    story.say(ADA, "thanks").await;
+    let summaries: String = story.background.summaries().iter().map(words).collect();
+    assert!(summaries.contains("Assistant: (load_skill: skill-authoring)\n"), "{summaries}");
+    look_back(&story, TODAY).await;
+    let shown = shown(&story);
+    assert!(shown.contains("Assistant: (loaded the skill skill-authoring)\n"), "{shown}");
+    for text in [&summaries, &shown] {
+        assert!(!text.contains("name: skill-authoring"), "its text is not what was said: {text}");
+    }
     story.end().await;
 }
 

@@ -41,7 +41,7 @@ async fn a_name_that_a_model_was_talked_into_is_counted_without_it() {
     passes_on(&story, &format!("{UNTRUSTED}order"), "done").await;
     look_back(&story, TODAY).await;
     let shown = shown(&story);
-    assert!(shown.contains("tool memory_search: 1 calls, 0 of them failed"), "{shown}");
+    assert!(shown.contains("tool memory_search: 1 calls\n"), "{shown}");
     assert!(shown.contains("tool load_skill: 1 calls, 1 of them failed"), "{shown}");
     assert!(shown.contains("tools that do not exist here (any more): asked for 1 times"), "{shown}");
     assert!(!shown.contains(UNTRUSTED), "{shown}");
