@@ -4,7 +4,7 @@
 use super::ProgramText;
 use super::language::{Language, say};
 use super::memory::size;
-use crate::message::FileKind;
+use crate::message::{FileKind, file_type};
 
 /// Description of `send_file`.
 pub const SEND_FILE: &str = "Send a file with your answer.";
@@ -127,6 +127,9 @@ pub const DOCUMENT_BROKEN: &str = "the text of this document could not be read";
 /// Reason: the office document contains no text.
 pub const DOCUMENT_WITHOUT_WORDS: &str = "this document holds no text";
 
+/// Maximum number of characters of a MIME type. Those of office documents have up to 73.
+const MAX_MIME_TYPE: usize = 100;
+
 /// A received file, as described to the assistant.
 #[derive(Debug, Clone, Copy)]
 pub struct ReceivedFile<'a> {
@@ -159,13 +162,18 @@ pub fn received(file: &ReceivedFile<'_>) -> String {
     } else {
         format!(" named {:?}", crate::text::shorten(&crate::text::one_line(file.name), 80))
     };
-    // The MIME type is the sender's text too, so characters that no type contains are dropped.
-    let mime: String =
-        file.mime.chars().filter(|c| c.is_ascii_alphanumeric() || "/+-.".contains(*c)).take(60).collect();
-    let mime = if mime.is_empty() { String::new() } else { format!(" ({mime})") };
+    let mime = mime_type(file.mime).map(|mime| format!(" ({mime})")).unwrap_or_default();
     let trouble =
         if file.trouble.is_empty() { String::new() } else { format!(": {}. Say so if it matters", file.trouble) };
     format!("(They sent {what}{name}{mime}{trouble}.{}{})", location(file), rest(file))
+}
+
+/// Returns a claimed MIME type without its parameters. It is the sender's text too, so characters
+/// that no type contains are dropped, and so is a type that is longer than any is.
+fn mime_type(claimed: &str) -> Option<String> {
+    let mut mime = file_type::bare(claimed);
+    mime.retain(|c| c.is_ascii_alphanumeric() || "/+-._".contains(c));
+    (1..=MAX_MIME_TYPE).contains(&mime.len()).then_some(mime)
 }
 
 fn location(file: &ReceivedFile<'_>) -> String {
@@ -225,6 +233,19 @@ mod tests {
             "(They sent a file named \"a b.pdf\" (application/pdf). It is kept as inbox/4-b.pdf, and its text as inbox/4-b.pdf.txt. \
              Only the beginning of its text stands above; `read_file` gives all of inbox/4-b.pdf.txt.)"
         );
+        let long = "a/word-that-is-no-type".repeat(6);
+        for (mime, shown) in [
+            ("Text/Plain; charset=utf-8", " (text/plain)"),
+            (
+                "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+                " (application/vnd.openxmlformats-officedocument.wordprocessingml.document)",
+            ),
+            (&*long, ""),
+            ("; ", ""),
+        ] {
+            let line = received(&ReceivedFile { mime, path: "", ..photo });
+            assert_eq!(line, format!("(They sent a photo{shown}.)"));
+        }
         let broken = ReceivedFile { trouble: PDF_BROKEN, text: "", is_part: false, ..pdf };
         assert_eq!(
             received(&broken),
