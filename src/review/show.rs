@@ -12,7 +12,6 @@ use super::diff::{diff, fenced, fenced_diff, summary};
 use super::effects::{EffectKind, Effects, hosts_in, is_script};
 use super::proposal::Proposal;
 use super::reveal::reveal;
-use crate::id::ProposalId;
 use crate::skill::SkillFolder;
 use crate::store::{OriginKind, ProposalRow, ProposalState, ReviewStage, StageOutcome, VerdictRow};
 use crate::text::{escape_markdown, one_line};
@@ -42,23 +41,25 @@ pub struct DisplayedText {
 
 /// Returns the notice to the owner that a proposal waits.
 pub fn announcement(proposal: &Proposal) -> DisplayedText {
-    whole_up_to(PUSHED, proposal, says::too_long_to_push)
+    let id = proposal.row.id;
+    let show = (says::SHOW.to_owned(), format!("/show {id}"));
+    whole_up_to(PUSHED, proposal, &says::too_long_to_push(id), vec![show])
 }
 
 /// Returns the answer to `/show` in chat.
 pub fn in_chat(proposal: &Proposal) -> DisplayedText {
-    whole_up_to(IN_CHAT, proposal, says::too_long_for_chat)
+    whole_up_to(IN_CHAT, proposal, &says::too_long_for_chat(proposal.row.id), Vec::new())
 }
 
 /// Returns the complete proposal if it is not longer than that many characters, otherwise only its
-/// head with that remark, and no buttons.
-fn whole_up_to(max: usize, proposal: &Proposal, remark: fn(ProposalId) -> String) -> DisplayedText {
+/// head with that remark and those buttons, of which none approves.
+fn whole_up_to(max: usize, proposal: &Proposal, remark: &str, buttons: Vec<(String, String)>) -> DisplayedText {
     let whole = whole(proposal, Surface::Chat(Language::ENGLISH));
     if whole.markdown.chars().count() <= max {
         return whole;
     }
-    let markdown = format!("{}\n\n{}", head(proposal, Surface::Chat(Language::ENGLISH)), remark(proposal.row.id));
-    DisplayedText { markdown, buttons: Vec::new(), label: whole.label }
+    let markdown = format!("{}\n\n{remark}", head(proposal, Surface::Chat(Language::ENGLISH)));
+    DisplayedText { markdown, buttons, label: whole.label }
 }
 
 /// Returns the complete proposal, for a decision on this surface.

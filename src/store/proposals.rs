@@ -13,7 +13,7 @@ use super::skills::SkillFile;
 use crate::id::{OutboxId, PersonId, ProposalId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
-use crate::wording::gateway;
+use crate::wording::{Sentence, gateway};
 
 /// Time after which an undecided proposal expires, counted from the owner's notification.
 pub const PROPOSAL_WAITS: Duration = Duration::from_secs(14 * 86_400);
@@ -395,13 +395,22 @@ impl ProposalsMut<'_> {
             ProposalState::Pending => return Ok(settled),
             ProposalState::Approved => gateway::APPROVED,
             ProposalState::Rejected => gateway::REJECTED,
-            ProposalState::Expired => gateway::EXPIRED,
+            ProposalState::Expired => self.why_void(id, now)?,
             ProposalState::Conflict => gateway::NOT_APPLIED,
         };
         if settled {
             self.tx().outbox().decide_buttons(&format!("/approve {id}"), shown, now)?;
         }
         Ok(settled)
+    }
+
+    /// Returns what the buttons of a void proposal show.
+    fn why_void(&self, id: ProposalId, now: Timestamp) -> anyhow::Result<Sentence> {
+        Ok(match self.proposal(id)? {
+            Some(row) if !row.is_late(now) && row.origin == OriginKind::Folder => gateway::CHANGED_MEANWHILE,
+            Some(row) if !row.is_late(now) => gateway::WITHDRAWN,
+            _ => gateway::EXPIRED,
+        })
     }
 
     /// Marks an approved proposal as not applicable, because the folder has changed.

@@ -57,6 +57,10 @@ pub const NOT_KEPT: Sentence = Sentence("decision-not-kept");
 pub const APPROVED: Sentence = Sentence("decision-approved");
 /// The same: rejected.
 pub const REJECTED: Sentence = Sentence("decision-rejected");
+/// The same: withdrawn with what it was about, before anyone decided.
+pub const WITHDRAWN: Sentence = Sentence("decision-withdrawn");
+/// The same: the folder that it was about has changed, before anyone decided.
+pub const CHANGED_MEANWHILE: Sentence = Sentence("decision-changed");
 /// Decision shown in place of the buttons about a stranger: let in.
 pub const LET_IN: Sentence = Sentence("decision-let-in");
 /// The same: ignored.

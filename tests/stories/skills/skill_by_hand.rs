@@ -71,6 +71,8 @@ async fn a_yes_is_to_what_was_shown_and_to_nothing_that_took_its_place() {
     let hash = shown_hash(&story);
     story.write_skill("party", "Plans parties.", "Something else, from https://worse.example/x.");
     story.say(ADA, &format!("/approve 1 {hash}")).await;
+    let first = story.fake.sent(ADA).into_iter().find(|sent| !sent.buttons().is_empty()).unwrap().buttons();
+    assert!(first.len() == 1 && first[0].0.starts_with("Changed meanwhile "), "{first:?}");
     story.say(ADA, &format!("/skills accept party {hash}")).await;
     story.say(ADA, "and now?").await;
     assert_eq!(list_in_prompt(&story), "", "the content was swapped between the showing and the yes");
@@ -89,6 +91,23 @@ async fn a_yes_is_to_what_was_shown_and_to_nothing_that_took_its_place() {
     assert_eq!(story.text("SELECT state FROM skills WHERE name = 'party'"), "live");
     let again = story.command_line(&["skills", "accept", "party"]).await;
     assert!(again.failed && again.markdown.contains("nothing is held back"), "{}", again.markdown);
+    story.stop_here().await;
+}
+
+/// Proves: skills/new-folder
+#[tokio::test]
+async fn a_skill_that_is_too_long_to_be_sent_unasked_is_shown_by_a_button() {
+    let story = Story::with(HOLD).await;
+    let body: String = (1..=400).map(|n| format!("Step {n}: warm the pot, then wait.\n")).collect();
+    story.write_skill("tea", "Use when tea is to be made.", &body);
+    story.say(ADA, "hello").await;
+    let told = story.received_by(ADA).join("\n");
+    assert!(told.contains("too long to be sent unasked") && !told.contains("Step 400:"), "{told}");
+    press(&story, "Show it").await;
+    let shown = story.received_by(ADA).join("\n");
+    assert!(shown.contains("Step 400:") && shown.contains("Hash: "), "{shown}");
+    let buttons = story.fake.sent(ADA).pop().unwrap().buttons();
+    assert_eq!(buttons.first().map(|(title, _)| title.as_str()), Some("Approve"));
     story.stop_here().await;
 }
 
