@@ -20,6 +20,7 @@ use serde::de::DeserializeOwned;
 use crate::message::{FetchFileError, Health, Inbound, Outbound, OutgoingFile, StartLink};
 use crate::people::Role;
 use crate::time::Backoff;
+use crate::wording::gateway;
 
 /// Space reserved in each part for a prefix such as the repeat notice.
 const PREFIX_SPACE: usize = 40;
@@ -31,6 +32,16 @@ const MIN_SERVER_WAIT: Duration = Duration::from_secs(1);
 pub const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
 /// Retry intervals of receiving.
 pub const RECEIVE_RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
+
+/// Returns the Markdown of a message for a channel without buttons: their commands stand below the
+/// text, unless it names one of them already.
+fn with_commands(outbound: &Outbound) -> String {
+    let (text, _, _) = outbound.text.open();
+    let is_named = outbound.buttons.iter().any(|(_, command)| text.contains(command.as_str()));
+    let commands = outbound.buttons.iter().filter_map(|(title, command)| gateway::button_in_words(title, command));
+    let commands: Vec<String> = if is_named { Vec::new() } else { commands.collect() };
+    if commands.is_empty() { text.to_string() } else { format!("{text}\n\n{}", commands.join("\n")) }
+}
 
 /// Returns how long to wait for a server that asks for this wait.
 fn server_wait(asked: Duration) -> Duration {

@@ -68,6 +68,21 @@ pub const IGNORED: Sentence = Sentence("decision-ignored");
 /// The same for a proposal: approved, but the skill has changed.
 pub const NOT_APPLIED: Sentence = Sentence("decision-not-applied");
 
+/// Beginnings of commands that need no line where there are no buttons: what they do can be said in
+/// any words or is in a list, or the text names another command for it.
+const SHORTCUTS: [&str; 7] = ["/reminders ", "/settings ", "/whoami", "/link", "/usage", "/export", "/people remove "];
+
+/// A button as a line of text, for a channel without buttons; `None` for a mere shortcut, and for a
+/// command that cannot be shown as it is typed.
+pub fn button_in_words(title: &str, command: &str) -> Option<String> {
+    if command.contains('`') || SHORTCUTS.iter().any(|shortcut| command.starts_with(shortcut)) {
+        return None;
+    }
+    // The button asks for the name, which can as well be typed at once.
+    let name = if command.starts_with("/people admit ") { " NAME" } else { "" };
+    Some(format!("- {title}: `{command}{name}`"))
+}
+
 /// Decision shown in place of the buttons of which one was pressed.
 pub fn pressed(title: &str) -> String {
     format!("✓ {title}")

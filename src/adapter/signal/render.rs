@@ -5,14 +5,14 @@
 //! measured in bytes, since the daemon turns a longer body into a file; its ranges are counted in
 //! UTF-16 units of the finished part, so that splitting cannot shift them. A range without its text
 //! would style other words, so both are stored as one ([`StyledText`]). There are no buttons: the
-//! texts name the commands.
+//! texts name the commands ([`with_commands`]).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-use crate::adapter::{OutgoingPart, PREFIX_SPACE, PartFormat};
+use crate::adapter::{OutgoingPart, PREFIX_SPACE, PartFormat, with_commands};
 use crate::markdown::flow::{self, Flow, Fragment, plain, utf16_len};
 use crate::markdown::{self, Block, Body, LinkDisplay, Span};
 use crate::message::Outbound;
@@ -24,8 +24,7 @@ const BAR: &str = "│ ";
 
 /// Renders a message into parts; none if nothing is visible.
 pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
-    let (markdown, _, _) = outbound.text.open();
-    let parts = styled(markdown, LIMIT - PREFIX_SPACE).into_iter();
+    let parts = styled(&with_commands(outbound), LIMIT - PREFIX_SPACE).into_iter();
     parts.map(|part| OutgoingPart { rich: part.encode(), plain: part.text, ..OutgoingPart::default() }).collect()
 }
 

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::adapter::{OutgoingPart, PartFormat, Unreadable};
+use crate::adapter::{OutgoingPart, PartFormat, Unreadable, with_commands};
 use crate::markdown;
 use crate::message::{ChatKind, Event, Inbound, MessageContent, Outbound, TextOrigin};
 
@@ -71,10 +71,10 @@ impl RichPart {
 }
 
 /// Renders a message as one part; none if nothing is visible. There are no buttons: the text names
-/// the commands.
+/// the commands ([`with_commands`]).
 pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
-    let (text, label, _) = outbound.text.open();
-    let markdown = markdown::strip_control(text);
+    let label = outbound.text.label();
+    let markdown = markdown::strip_control(&with_commands(outbound));
     if markdown::is_blank(&markdown) {
         return Vec::new();
     }

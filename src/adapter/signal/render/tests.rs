@@ -74,6 +74,27 @@ fn outbound(markdown: &str, label: Label) -> Outbound {
 }
 
 #[test]
+fn commands_stand_in_place_of_buttons_that_the_text_does_not_name() {
+    let shown = |text: &str, buttons: &[(&str, &str)]| {
+        let buttons = buttons.iter().map(|(title, command)| ((*title).to_owned(), (*command).to_owned())).collect();
+        let parts = render(&Outbound { buttons, ..outbound(text, Label::trusted()) });
+        parts.into_iter().map(|part| part.plain).collect::<String>()
+    };
+    for (text, buttons, plain) in [
+        (
+            "Eve wrote.",
+            &[("Let in", "/people admit 1"), ("Ignore", "/people ignore 1")][..],
+            "Eve wrote.\n\n• Let in: /people admit 1 NAME\n• Ignore: /people ignore 1",
+        ),
+        ("It changed.", &[("Undo", "/rollback tea 2")], "It changed.\n\n• Undo: /rollback tea 2"),
+        ("May I? Send /yes 3.", &[("Yes", "/yes 3"), ("No", "/no 3")], "May I? Send /yes 3."),
+        ("Reminder: tea", &[("Done", "/reminders done 1"), ("+1 h", "/reminders later 1")], "Reminder: tea"),
+    ] {
+        assert_eq!(shown(text, buttons), plain);
+    }
+}
+
+#[test]
 fn blocks_become_plain_text_with_looks() {
     let table: &[(&str, &str, &[&str])] = &[
         ("# Head *x*\n\ntext", "Head x\n\ntext", &["bold=Head x", "italic=x"]),
