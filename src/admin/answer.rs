@@ -227,11 +227,6 @@ pub(super) fn sources(label: &Label) -> Value {
     label.sources().map(|source| json!(source.as_str())).collect()
 }
 
-/// The sources of a label, for a person.
-pub(super) fn sources_in_words(label: &Label) -> String {
-    plain(&label.sources().map(ToString::to_string).collect::<Vec<_>>().join(", "))
-}
-
 /// An object with further fields, which replace fields of the same name.
 pub(super) fn with_fields(object: impl Serialize, further: Value) -> Value {
     match (json!(object), further) {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::JobsAdmin;
-use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources_in_words};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain};
 use super::command::HeartbeatChange;
 use crate::memory::{
     HEARTBEAT, HeartbeatItem, HeartbeatItemKind, NewContent, WriteError, find_heartbeat_item, heartbeat_items,
@@ -19,8 +19,9 @@ use crate::people::Person;
 use crate::schedule::{HeartbeatFile, HeartbeatStatus};
 use crate::store::HeartbeatTick;
 use crate::time::Timestamp;
-use crate::trust::Scope;
-use crate::wording::heartbeat as says;
+use crate::trust::{Label, Scope};
+use crate::wording::why::all_in_words;
+use crate::wording::{Language, heartbeat as says};
 
 /// Maximum number of characters of an item added by a command.
 const MAX_CHARACTERS: usize = 500;
@@ -48,7 +49,7 @@ impl JobsAdmin<'_> {
     ) -> Result<Answer, CommandError> {
         let file = self.schedule.heartbeat_file(owner).await?;
         if let Some(file) = file.as_ref().filter(|file| !file.text.label().is_trusted()) {
-            return Err(Answer::refusal(says::from_outside(&sources_in_words(file.text.label()))).into());
+            return Err(Answer::refusal(from_outside(file.text.label())).into());
         }
         match change {
             HeartbeatChange::AddOnce(words) => self.add_item(owner, &words, HeartbeatItemKind::Open).await,
@@ -211,7 +212,7 @@ impl Render for HeartbeatReport {
             return says::EMPTY.to_owned();
         }
         let untrusted = self.file.as_ref().map(|file| file.text.label()).filter(|label| !label.is_trusted());
-        says::list(&lines, &untrusted.map_or(state, |label| says::from_outside(&sources_in_words(label))))
+        says::list(&lines, &untrusted.map_or(state, from_outside))
     }
 
     fn json(&self, _: &RenderContext<'_>, shown: &mut ShownLabel) -> Value {
@@ -253,4 +254,9 @@ pub(super) fn heartbeat_json(status: &HeartbeatStatus) -> Value {
         "last_at": status.ran_at.map(Timestamp::rfc3339),
         "next_at": status.next_at.map(Timestamp::rfc3339),
     })
+}
+
+/// Tells that a file with that label is not followed, with its sources.
+fn from_outside(label: &Label) -> String {
+    says::from_outside(&plain(&all_in_words(Language::ENGLISH, label)))
 }

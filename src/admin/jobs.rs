@@ -6,9 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::JobsAdmin;
-use super::answer::{
-    Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, sources_in_words, with_fields,
-};
+use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, plain, sources, with_fields};
 use super::command::ReflectionRequest;
 use super::paging::{ListPlace, Page, PageRequest, RemindersPart};
 use crate::id::{ConversationId, PersonId, ReflectionId, ReminderId, SlotId};
@@ -205,7 +203,7 @@ impl Render for ReflectionsReport {
         }
         let line = |ReflectionItem { row, person, .. }: &ReflectionItem| {
             shown.also(&row.label);
-            let (at, from) = (context.zone.show_short(row.at), sources_in_words(&row.label));
+            let (at, from) = (context.zone.show_short(row.at), plain(&all_in_words(context.language(), &row.label)));
             says::reflection(row.id, &row.job, &row.period, &plain(&row.title), person, &at, &from)
         };
         let mut blocks: Vec<String> = self.page.items.iter().map(line).collect();

@@ -86,6 +86,9 @@ async fn from_a_page_to_a_proposal_every_step_is_marked() {
     story.say(ADA, "/why 1").await;
     let why = story.last_received_by(ADA);
     assert!(why.contains("A reflection of the assistant proposed it") && why.contains("It came in here"), "{why}");
+    story.say(ADA, "/reflections").await;
+    let list = story.last_received_by(ADA);
+    assert!(list.contains("with a part from text forwarded from another person\n"), "in words, each once: {list}");
     // The month continues the chain.
     look_back(&story, MONTH).await;
     assert!(prompt(&story).contains("2026-W47: text from outside had a part in it"), "{}", prompt(&story));
