@@ -187,8 +187,10 @@ impl Admin {
             return Answer::refusal(says::DIRECT_ONLY.in_language(language));
         }
         let Some(command) = row.parse(arguments) else { return Answer::refusal(row.usage(language)) };
+        // What only owners read about the program is English, and then all of it.
+        let spoken = if row.role == Role::Owner { Language::ENGLISH } else { language };
         let done = match (caller.group, command) {
-            (None, command) => self.run(&Origin::chat(&caller.person, language), command).await,
+            (None, command) => self.run(&Origin::chat(&caller.person, spoken), command).await,
             (Some(group), Command::Act(Action::Forget { name, messages, step })) => {
                 let request = ForgetRequest { name: &name, messages, step, surface: Surface::Chat(language) };
                 self.erasure().forget(&Party::Group(group), &caller.person, &request).await

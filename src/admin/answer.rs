@@ -117,6 +117,11 @@ impl RenderContext<'_> {
         (part, is_cut.then(|| memory::CUT.in_language(self.language()).into_string()))
     }
 
+    /// The same in English, for what only owners read.
+    pub(super) fn in_english(&self) -> Self {
+        Self { surface: self.surface.in_english(), ..*self }
+    }
+
     /// The language of the reader.
     pub(super) fn language(&self) -> Language {
         self.surface.language()

@@ -15,7 +15,7 @@ use crate::text::{one_line, shorten};
 use crate::time::{Timestamp, Zone};
 use crate::trust::{Labelled, Text};
 use crate::wording::why::all_in_words;
-use crate::wording::{Language, command as says, reflection};
+use crate::wording::{Language, command as says};
 
 /// Maximum number of characters of a first message that serves as a title.
 const TITLE: usize = 60;
@@ -59,8 +59,8 @@ impl ConversationTitle {
         let mut words = |title: &Option<Labelled<String>>| title.as_ref().map(|title| shown.words(title).clone());
         match self {
             Self::Chat(title) => words(title).unwrap_or_default(),
-            Self::Reflection { job, period } => says::reflection_on(&reflection::period_in_words(job, period)),
-            Self::Heartbeat(at) => says::heartbeat_at(&zone.show_day_and_time(*at)),
+            Self::Reflection { job, period } => says::reflection_on(language, job, period),
+            Self::Heartbeat(at) => says::heartbeat_at(language, &language.date_and_time(zone, *at)),
             Self::Task(number, text) => says::run_of_task(language, number, &words(text).unwrap_or_default()),
         }
     }

@@ -173,7 +173,7 @@ impl Admin {
             Query::ProposalOrigin(_) if origin.only().is_some() => {
                 Err(Answer::refusal(says::OWNER_ONLY.in_language(language)).into())
             }
-            Query::ProposalOrigin(id) => shown(&skills.why(id).await?),
+            Query::ProposalOrigin(id) => Ok(Answer::rendering(&skills.why(id).await?, &context.in_english())),
             Query::Origin(of) => shown(&memory_files.origin(origin.person()?, &of, surface).await?),
             Query::FactOrigin(key) => shown(&memory_files.origin_of_fact(origin.person()?, &key, surface).await?),
             Query::AnswerOrigin => shown(&memory_files.origin_of_answer(origin.person()?, surface).await?),

@@ -27,8 +27,7 @@ use crate::trust::{Label, Labelled, Scope, Source};
 use crate::wording::turn::budget;
 use crate::wording::why::all_in_words;
 use crate::wording::{
-    Language, Sentence, command as says, review as says_of_gate, schedule as says_of_time, search as says_of_search,
-    trust as says_of_trust,
+    Language, Sentence, command as says, schedule as says_of_time, search as says_of_search, trust as says_of_trust,
 };
 
 /// Number of upcoming slots shown.
@@ -264,14 +263,14 @@ impl Render for StatusReport {
         let (zone, language, program) = (context.zone, context.language(), self.program.as_ref());
         let mut lines = vec![says::status_head(context.agent, &self.version, zone.name())];
         if let Some(program) = program {
-            lines.extend(program.adapters.iter().map(|(name, health)| adapter_line(name, health, self.at)));
-            lines.extend(Some(server_lines(&program.servers, zone)).filter(|servers| !servers.is_empty()));
+            lines.extend(program.adapters.iter().map(|(name, health)| adapter_line(language, name, health, self.at)));
+            lines.extend(Some(server_lines(&program.servers, language, zone)).filter(|servers| !servers.is_empty()));
         }
         lines.push(says::status_queues(language, self.inbox, program.map(|program| program.outbox)));
         let numbers: Vec<String> = self.set_aside.iter().map(ToString::to_string).collect();
         lines.extend((!numbers.is_empty()).then(|| says::status_set_aside(&numbers, context.surface)));
         if let Some(program) = program {
-            lines.push(says_of_gate::status(program.pending));
+            lines.push(says::status_proposals(language, program.pending));
             lines.extend(program.upkeep.lines(context));
             lines.extend(program.embedding.as_ref().map(|health| embedding_line(health, context)));
         }
@@ -282,8 +281,8 @@ impl Render for StatusReport {
         }
         if let Some(program) = program {
             let times = program.upcoming.iter();
-            let times = times.map(|next| says_of_time::slot(next.job.as_str(), &context.upcoming(next.at)));
-            lines.extend(says_of_time::slots(&times.collect::<Vec<_>>()));
+            let times = times.map(|next| says_of_time::slot(language, next.job.as_str(), &context.upcoming(next.at)));
+            lines.extend(says_of_time::slots(language, &times.collect::<Vec<_>>()));
             lines.extend(program.heartbeats.iter().map(|heartbeat| heartbeat_line(heartbeat, context)));
         }
         let outage = self.outage.map(|(since, why)| (context.near(since), why.in_language(language)));
@@ -352,16 +351,16 @@ impl Render for AccountReport {
     }
 }
 
-fn adapter_line(name: &str, health: &Health, now: Timestamp) -> String {
+fn adapter_line(language: Language, name: &str, health: &Health, now: Timestamp) -> String {
     let ago = |at: Option<Timestamp>| at.map(|at| now.since(at));
     let (heard, message) = (ago(health.last_event_at), ago(health.last_message_at));
-    says::adapter(name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
+    says::adapter(language, name, health.problem.as_deref(), heard, message, health.chat_problem.as_deref())
 }
 
 fn heartbeat_line(heartbeat: &HeartbeatStatus, context: &RenderContext<'_>) -> String {
     let last = heartbeat.ran_at.map(|at| context.near(at));
     let next = heartbeat.next_at.map(|at| context.upcoming(at));
-    says_of_time::heartbeat_status(&heartbeat.person, last.as_deref(), next.as_deref())
+    says_of_time::heartbeat_status(context.language(), &heartbeat.person, last.as_deref(), next.as_deref())
 }
 
 /// What a model's server said, as text from outside.
@@ -412,14 +411,15 @@ fn budget_json(left: &RemainingBudget) -> Value {
 /// State of the semantic search, for people.
 fn embedding_line(health: &VectorHealth, context: &RenderContext<'_>) -> String {
     let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
-    let what = says_of_search::embedding_model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
-    let what = match &health.away {
-        Some(away) => {
-            says_of_search::embedding_unreachable(&what, &away.why, &context.near(away.since), &context.near(away.next))
-        }
-        None => what,
-    };
-    says_of_search::embedding_status(&plain(&what))
+    let (language, counted_up_to) = (context.language(), VECTORS_COUNTED_UP_TO);
+    let (source, model) = (plain(source), plain(model));
+    let mut what =
+        says_of_search::embedding_model(language, &source, &model, *dimensions, *kept, *lacking, counted_up_to);
+    if let Some(away) = &health.away {
+        let (since, next) = (context.near(away.since), context.near(away.next));
+        what = says_of_search::embedding_unreachable(language, &what, &plain(&away.why), &since, &next);
+    }
+    says_of_search::embedding_status(language, &what)
 }
 
 /// The same for programs; `null` if no vectors are computed. `trouble` and `next_at` are present
@@ -444,133 +444,4 @@ fn embedding_json(health: Option<&VectorHealth>) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::tests::fixture::{Fixture, START, keys};
-    use super::*;
-    use crate::search::VectorOutage;
-    use crate::time::Zone;
-    use crate::wording::review::Surface;
-    use std::time::Duration;
-
-    #[tokio::test]
-    async fn status_has_the_promised_shape() {
-        let fixture = Fixture::new().await;
-        let said = fixture.says("Ada", "good morning").await;
-        let json = fixture.admin.chat(&fixture.ada(), "/status").await.json;
-        assert_eq!(
-            keys(&json),
-            [
-                "version",
-                "zone",
-                "started_at",
-                "adapters",
-                "servers",
-                "queues",
-                "streams",
-                "slots",
-                "heartbeats",
-                "proposals",
-                "upkeep",
-                "embeddings",
-                "budget",
-                "model",
-                "outage",
-                "used_up"
-            ],
-        );
-        assert_eq!(json["proposals"], json!({ "pending": 0 }));
-        assert_eq!(json["zone"], "Europe/Vienna");
-        assert_eq!(json["queues"], json!({ "inbox": 1, "outbox": 0, "set_aside": 0 }));
-        assert_eq!(
-            json["slots"][0],
-            json!({ "job": "daily", "period": "2026-11-21", "due_at": "2026-11-22T02:30:00.000Z" })
-        );
-        assert_eq!(json["slots"].as_array().unwrap().len(), 3);
-        assert_eq!(
-            json["adapters"],
-            json!([
-                { "name": "telegram", "state": "ok", "last_event_at": START.rfc3339(), "last_message_at": null,
-                  "trouble": null, "remark": null },
-                { "name": "terminal", "state": "trouble", "last_event_at": null, "last_message_at": null,
-                  "trouble": "The socket is gone.", "remark": null },
-            ])
-        );
-        let stream = json!({ "person": "Ada", "conversation": said.conversation, "last_message_at": START.rfc3339() });
-        assert_eq!(json["streams"], json!([stream]));
-        assert_eq!(json["budget"]["left"], json!(5.0));
-        assert_eq!(json["budget"]["left_tokens"], json!(2_000_000));
-    }
-
-    #[tokio::test]
-    async fn a_conversation_is_current_until_the_gap_has_passed() {
-        let fixture = Fixture::new().await;
-        fixture.says("Ada", "good morning").await;
-        fixture.clock.set(START.plus(Duration::from_secs(6 * 3600)));
-        assert!(fixture.admin.chat(&fixture.ada(), "/status").await.json["streams"][0]["conversation"].is_number());
-        fixture.clock.set(START.plus(Duration::from_millis(6 * 3_600_000 + 1)));
-        let json = fixture.admin.chat(&fixture.ada(), "/status").await.json;
-        assert!(json["streams"][0]["conversation"].is_null() && json["streams"][0]["last_message_at"].is_string());
-    }
-
-    #[tokio::test]
-    async fn a_member_sees_their_own_stream_and_nothing_else() {
-        let fixture = Fixture::new().await;
-        fixture.says("Ada", "good morning").await;
-        fixture.says("Ben", "hello").await;
-        let answer = fixture.admin.chat(&fixture.ben(), "/status").await;
-        assert!(!answer.markdown.contains("Ada") && !answer.markdown.contains("telegram"), "{}", answer.markdown);
-        assert_eq!(answer.json["streams"].as_array().unwrap().len(), 1);
-        assert_eq!((&answer.json["queues"]["inbox"], &answer.json["budget"]), (&json!(1), &json!({})));
-        let owner = fixture.admin.chat(&fixture.ada(), "/status").await;
-        assert!(["Ada", "Ben", "telegram", "The socket is gone."].iter().all(|part| owner.markdown.contains(part)));
-    }
-
-    #[tokio::test]
-    async fn whoami_tells_role_addresses_and_conversation() {
-        let fixture = Fixture::new().await;
-        assert!(fixture.admin.chat(&fixture.ben(), "/whoami").await.json["conversation"].is_null());
-        fixture.says("Ben", "hello").await;
-        let answer = fixture.admin.chat(&fixture.ben(), "/whoami").await;
-        let json = answer.json;
-        assert_eq!(
-            (&json["name"], &json["role"], &json["since"]),
-            (&json!("Ben"), &json!("member"), &json!(START.rfc3339()))
-        );
-        assert_eq!(json["addresses"], json!([{ "adapter": "telegram", "account": "bot", "peer": "102" }]));
-        assert!(
-            answer.markdown.contains("telegram 102") && answer.markdown.contains("nobody else's"),
-            "{}",
-            answer.markdown
-        );
-    }
-
-    fn health() -> VectorHealth {
-        VectorHealth {
-            source: "ollama".to_owned(),
-            model: "small".to_owned(),
-            dimensions: Some(8),
-            kept: 120,
-            lacking: 3,
-            ..VectorHealth::default()
-        }
-    }
-
-    #[test]
-    fn it_says_how_much_is_there_why_it_is_away_and_when_it_is_asked_again() {
-        let at = |minutes: i64| Timestamp(1_795_251_600_000 + minutes * 60_000);
-        let surface = Surface::CommandLine;
-        let context = RenderContext { agent: "", zone: Zone::UTC, now: at(0), surface };
-        let well = embedding_line(&health(), &context);
-        assert_eq!(well, "- search by meaning: ollama/small, 8 numbers per vector; 120 texts have one, 3 are missing");
-        let away = VectorOutage { why: "The key is refused".to_owned(), since: at(0), next: at(10) };
-        let failed = Some((away.why.clone(), at(5)));
-        let ill = VectorHealth { away: Some(away), failed, ..health() };
-        let told = embedding_line(&ill, &context);
-        assert!(told.contains("The key is refused") && told.contains("09:00") && told.contains("09:10"), "{told}");
-        let json = embedding_json(Some(&ill));
-        assert_eq!((&json["with_vector"], &json["without_vector"]), (&json!(120), &json!(3)));
-        assert_eq!((&json["trouble"], &json["next_at"]), (&json!("The key is refused"), &json!(at(10).rfc3339())));
-        assert_eq!(json["last_failure_at"], json!(at(5).rfc3339()));
-        assert_eq!(embedding_json(None), Value::Null);
-    }
-}
+mod tests;

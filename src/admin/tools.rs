@@ -19,7 +19,7 @@ use crate::time::{Timestamp, Zone};
 use crate::tool::marks::{ArgumentKind, ArgumentMarks, MarkError, WantedMarks};
 use crate::tool::mcp::{Condition, offered_name};
 use crate::trust::Scope;
-use crate::wording::tool as says;
+use crate::wording::{Language, tool as says};
 
 /// Number of digest digits shown, and the minimum number to be repeated.
 const DIGITS: (usize, usize) = (16, 8);
@@ -221,7 +221,7 @@ impl Render for ToolsReport {
         if self.servers.is_empty() && self.tools.is_empty() {
             return says::NO_SERVERS.to_owned();
         }
-        let mut parts = vec![server_lines(&self.servers, context.zone)];
+        let mut parts = vec![server_lines(&self.servers, context.language(), context.zone)];
         for tool in &self.tools {
             shown.also(&tool.row.seen.label);
             parts.push(page(tool));
@@ -235,11 +235,11 @@ impl Render for ToolsReport {
 }
 
 /// One line per server.
-pub(super) fn server_lines(conditions: &BTreeMap<String, Condition>, zone: Zone) -> String {
+pub(super) fn server_lines(conditions: &BTreeMap<String, Condition>, language: Language, zone: Zone) -> String {
     let line = |(name, condition): (&String, &Condition)| {
         let Condition { since, trouble, restarts, refused, .. } = condition;
         let since = since.map(|since| zone.show_short(since));
-        says::mcp_server(name, since.as_deref(), trouble.as_deref(), *restarts, *refused)
+        says::mcp_server(language, name, since.as_deref(), trouble.as_deref(), (*restarts, *refused))
     };
     conditions.iter().map(line).collect::<Vec<_>>().join("\n")
 }

@@ -16,8 +16,8 @@ pub struct Upkeep {
     pub last: Option<Timestamp>,
     /// Last check of the journal.
     pub checked: Option<Checked>,
-    restored: Option<(Timestamp, ClosedWork)>,
-    activated_at: Option<Timestamp>,
+    pub(super) restored: Option<(Timestamp, ClosedWork)>,
+    pub(super) activated_at: Option<Timestamp>,
 }
 
 impl Upkeep {
@@ -34,11 +34,13 @@ impl Upkeep {
     }
 
     pub(super) fn lines(&self, context: &RenderContext<'_>) -> Vec<String> {
-        let kept_up = self.last.map(|at| of_upkeep::kept_up(&context.near(at), self.is_sound()));
+        let language = context.language();
+        let kept_up = self.last.map(|at| of_upkeep::kept_up(language, &context.near(at), self.is_sound()));
         let restored = self.restored.as_ref();
-        let restored = restored
-            .map(|(at, parked)| of_upkeep::came_from_a_backup(&context.near(*at), parked.outbox, parked.messages));
-        let activated = self.activated_at.map(|at| of_upkeep::came_from_a_replica(&context.near(at)));
+        let restored = restored.map(|(at, parked)| {
+            of_upkeep::came_from_a_backup(language, &context.near(*at), parked.outbox, parked.messages)
+        });
+        let activated = self.activated_at.map(|at| of_upkeep::came_from_a_replica(language, &context.near(at)));
         kept_up.into_iter().chain(restored).chain(activated).collect()
     }
 

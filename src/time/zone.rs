@@ -84,11 +84,6 @@ impl Zone {
         self.local(at).format("%A, %-d %B %Y").to_string()
     }
 
-    /// Formats for a title: `26 November 09:30`.
-    pub fn show_day_and_time(self, at: Timestamp) -> String {
-        self.local(at).format("%-d %B %H:%M").to_string()
-    }
-
     /// Formats the clock time alone: `18:05`.
     pub fn time_of_day(self, at: Timestamp) -> String {
         let local = self.local(at);

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use super::ProgramText;
 use super::language::{Language, Sentence, say};
 use super::review::Surface;
-use super::{ProgramText, span};
 use crate::id::{AddressId, ConversationId, MessageId, StrangerId};
 use crate::message::FileKind;
 use crate::people::Address;
@@ -122,18 +122,26 @@ pub fn status_head(agent: &str, version: &str, zone: &str) -> String {
     format!("**{agent}** {version}, {zone}")
 }
 
-/// State of an adapter. `heard` is the time since its last event.
+/// State of an adapter. `heard` is the time since its last event. Problems of channels are English
+/// sentences, which an answer in another language does not hold.
 pub fn adapter(
+    language: Language,
     name: &str,
     trouble: Option<&str>,
     heard: Option<Duration>,
     message: Option<Duration>,
     remark: Option<&str>,
 ) -> String {
-    let state = trouble.unwrap_or("working");
-    let message = message.map(|ago| format!(", last message {} ago", span(ago))).unwrap_or_default();
-    let heard = heard.map(|ago| format!(" (last heard {} ago{message})", span(ago))).unwrap_or_default();
-    let remark = remark.map(|remark| format!(". {remark}")).unwrap_or_default();
+    let state =
+        trouble.map_or_else(|| say!(language, "status-works"), |why| say!(language, "status-trouble", why = why));
+    let heard = heard.map(|ago| (language.span(ago), message.map(|ago| language.span(ago))));
+    let heard = heard.map(|(heard, message)| match message {
+        Some(message) => say!(language, "status-heard-message", heard = heard, message = message),
+        None => say!(language, "status-heard", heard = heard),
+    });
+    let heard = heard.map(|heard| format!(" ({heard})")).unwrap_or_default();
+    let remark =
+        remark.map(|why| format!(". {}", say!(language, "status-chat-trouble", why = why))).unwrap_or_default();
     format!("- {name}: {state}{heard}{remark}")
 }
 
@@ -142,6 +150,11 @@ pub fn status_queues(language: Language, inbox: i64, outbox: Option<i64>) -> Str
     let inbox = say!(language, "status-unanswered", count = inbox);
     let outbox = outbox.map(|count| format!("\n{}", say!(language, "status-undelivered", count = count)));
     format!("{inbox}{}", outbox.unwrap_or_default())
+}
+
+/// Number of pending proposals.
+pub fn status_proposals(language: Language, pending: usize) -> String {
+    say!(language, "status-proposals", count = pending)
 }
 
 /// State of a stream.
@@ -312,13 +325,15 @@ pub fn conversation_head(language: Language, id: i64, title: &str, opened: &str)
 }
 
 /// Title of a reflection's conversation.
-pub fn reflection_on(period: &str) -> String {
-    format!("Reflection on {period}")
+pub fn reflection_on(language: Language, job: &str, period: &str) -> String {
+    // Other languages have no words for a period, but its name.
+    let in_words = (language == Language::ENGLISH).then(|| super::reflection::period_in_words(job, period));
+    say!(language, "conversation-reflection", period = in_words.unwrap_or_else(|| period.to_owned()))
 }
 
 /// Title of the conversation of a heartbeat check.
-pub fn heartbeat_at(at: &str) -> String {
-    format!("Heartbeat, {at}")
+pub fn heartbeat_at(language: Language, at: &str) -> String {
+    say!(language, "conversation-heartbeat", at = at)
 }
 
 /// Title of the conversation of a task.

@@ -73,6 +73,11 @@ impl Surface {
         }
     }
 
+    /// Returns the same surface in English, for answers that are only for owners.
+    pub fn in_english(self) -> Self {
+        if self.is_chat() { Self::Chat(Language::ENGLISH) } else { self }
+    }
+
     fn pending(self) -> &'static str {
         match self {
             Self::Chat(_) => "/pending",
@@ -398,11 +403,6 @@ pub const NOTE_WITHOUT_WORDS: &str =
     "it has no description and no paragraph that could be one; write what it is for, and when to use it";
 /// Reason: the note's name yields no skill name.
 pub const NAME_NEEDED: &str = "its name cannot become the name of a skill; give one with --name";
-
-/// Number of pending proposals, in `/status`.
-pub fn status(pending: usize) -> String {
-    format!("- proposals that wait for you: {pending}")
-}
 
 /// Returns the name if it can be typed as it stands in a command.
 fn typed(name: &str) -> &str {

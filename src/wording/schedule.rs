@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use super::language::{Language, say};
 use super::review::Surface;
 use super::{ProgramText, span};
 
 /// Reply: reflections are disabled.
-pub const OFF: &str =
-    "Reflections are switched off: set enabled = true under [reflection] in the configuration and run `compline reload`.";
+pub const OFF: &str = "Reflections are switched off: set enabled = true under [reflection] in the configuration and run `compline reload`.";
 
 /// Reason for missed slots.
 pub fn missed(periods: u32) -> String {
@@ -80,13 +80,13 @@ pub fn no_period(job: &str) -> String {
 }
 
 /// Next slot of a job, in the status.
-pub fn slot(job: &str, at: &str) -> String {
-    format!("{job} {at}")
+pub fn slot(language: Language, job: &str, at: &str) -> String {
+    say!(language, "status-reflection", job = job, at = at)
 }
 
 /// Next slots, in the status; `None` if there are none.
-pub fn slots(slots: &[String]) -> Option<String> {
-    (!slots.is_empty()).then(|| format!("- next reflections: {}", slots.join(" · ")))
+pub fn slots(language: Language, slots: &[String]) -> Option<String> {
+    (!slots.is_empty()).then(|| say!(language, "status-reflections", times = slots.join(" · ")))
 }
 
 /// An empty list of reflections.
@@ -135,11 +135,14 @@ pub fn heartbeat_pace(interval: Duration) -> String {
 }
 
 /// Heartbeat of an owner, in the status.
-pub fn heartbeat_status(person: &str, last: Option<&str>, next: Option<&str>) -> String {
-    let last = last.map_or_else(|| "not run yet".to_owned(), |at| format!("last run {at}"));
-    let next = next.map_or_else(
-        || "nothing is open in HEARTBEAT.md".to_owned(),
-        |at| format!("next {at}, sooner if anything changes"),
-    );
-    format!("- heartbeat of {person}: {last}; {next}")
+pub fn heartbeat_status(language: Language, person: &str, last: Option<&str>, next: Option<&str>) -> String {
+    let last = match last {
+        Some(at) => say!(language, "status-heartbeat-ran", at = at),
+        None => say!(language, "status-heartbeat-new"),
+    };
+    let next = match next {
+        Some(at) => say!(language, "status-heartbeat-next", at = at),
+        None => say!(language, "status-heartbeat-idle"),
+    };
+    say!(language, "status-heartbeat", person = person, last = last, next = next)
 }

@@ -1,6 +1,6 @@
 //! Text about search: reasons why a file is not searched, semantic search, and the search tools.
 
-use super::Language;
+use super::language::{Language, say};
 use crate::text::sentence;
 
 /// Reason: not UTF-8.
@@ -29,6 +29,7 @@ pub const PROBE: &str = "Good morning";
 
 /// Embedding model and its progress. Counting stops at `most`.
 pub fn embedding_model(
+    language: Language,
     source: &str,
     name: &str,
     dimensions: Option<usize>,
@@ -36,24 +37,27 @@ pub fn embedding_model(
     lacking: u64,
     most: u64,
 ) -> String {
-    let length = dimensions.map_or_else(|| "not asked yet".to_owned(), |length| format!("{length} numbers per vector"));
-    let number = |number: u64| Language::ENGLISH.number(number);
-    let lacking = match lacking {
-        0 => "none is missing".to_owned(),
-        some if some >= most => format!("more than {} are missing", number(most)),
-        some => format!("{} are missing", number(some)),
+    let length = match dimensions {
+        Some(length) => say!(language, "vectors-length", count = length.to_string()),
+        None => say!(language, "vectors-unasked"),
     };
-    format!("{source}/{name}, {length}; {} texts have one, {lacking}", number(kept))
+    let lacking = match lacking {
+        0 => say!(language, "vectors-complete"),
+        some if some >= most => say!(language, "vectors-lacking-many", count = language.number(most)),
+        some => say!(language, "vectors-lacking", count = language.number(some)),
+    };
+    let (model, kept) = (format!("{source}/{name}"), language.number(kept));
+    say!(language, "vectors", model = model, length = length, kept = kept, lacking = lacking)
 }
 
 /// The same while the server is unreachable.
-pub fn embedding_unreachable(model: &str, why: &str, since: &str, next: &str) -> String {
-    format!("{model}. Since {since} searches match words only: {why}. It is retried at {next}")
+pub fn embedding_unreachable(language: Language, what: &str, why: &str, since: &str, next: &str) -> String {
+    say!(language, "vectors-away", what = what, since = since, why = why, next = next)
 }
 
 /// Semantic search, in the status.
-pub fn embedding_status(what: &str) -> String {
-    format!("- search by meaning: {what}")
+pub fn embedding_status(language: Language, what: &str) -> String {
+    say!(language, "status-meaning", what = what)
 }
 
 /// Result of a successful connection test.

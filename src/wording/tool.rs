@@ -462,23 +462,25 @@ pub fn tool_changed(tool: &str) -> String {
 pub const NO_SERVERS: &str = "No server of outside tools is configured; `[[mcp]]` in the configuration adds one.";
 
 /// State of a server.
-pub fn mcp_server(name: &str, since: Option<&str>, trouble: Option<&str>, restarts: u32, refused: usize) -> String {
-    let state = match (since, trouble) {
-        (Some(since), _) => format!("connected since {since}"),
-        (None, Some(trouble)) => trouble.to_owned(),
-        (None, None) => "not connected".to_owned(),
+pub fn mcp_server(
+    language: Language,
+    name: &str,
+    since: Option<&str>,
+    trouble: Option<&str>,
+    (restarts, refused): (u32, usize),
+) -> String {
+    let mut state = match (since, trouble) {
+        (Some(since), _) => say!(language, "status-tools-connected", since = since),
+        (None, Some(trouble)) => say!(language, "status-trouble", why = trouble),
+        (None, None) => say!(language, "status-tools-absent"),
     };
-    let restarts = match restarts {
-        0 => String::new(),
-        1 => ", started again once".to_owned(),
-        many => format!(", started again {many} times"),
-    };
-    let refused = match refused {
-        0 => String::new(),
-        1 => ", one of its tools cannot be used (name or size)".to_owned(),
-        many => format!(", {many} of its tools cannot be used (name or size)"),
-    };
-    format!("- tools of {name}: {state}{restarts}{refused}")
+    if restarts > 0 {
+        state = format!("{state}, {}", say!(language, "status-tools-begun-again", count = restarts));
+    }
+    if refused > 0 {
+        state = format!("{state}, {}", say!(language, "status-tools-refused", count = refused));
+    }
+    say!(language, "status-tools", server = name, state = state)
 }
 
 /// State of a tool and the digest of its description.

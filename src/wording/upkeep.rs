@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::ProgramText;
-use super::language::Sentence;
+use super::language::{Language, Sentence, say};
 
 /// Placeholder for text that retention deleted.
 pub const FORGOTTEN: Sentence = Sentence("message-forgotten");
@@ -42,23 +42,19 @@ pub fn journal_damaged(findings: usize) -> ProgramText {
 }
 
 /// Time and result of the last upkeep, in the status.
-pub fn kept_up(at: &str, sound: bool) -> String {
-    let state = if sound { "the journal is sound" } else { "the journal is DAMAGED: run `compline doctor`" };
-    format!("- upkeep: last {at}, {state}")
+pub fn kept_up(language: Language, at: &str, sound: bool) -> String {
+    let state = if sound { "sound" } else { "damaged" };
+    say!(language, "status-upkeep", at = at, state = state)
 }
 
 /// Messages and deliveries that a restore closed, in the status.
-pub fn came_from_a_backup(at: &str, outbox: usize, messages: usize) -> String {
-    format!(
-        "- restored from a backup ({at}): {} and {} then",
-        plural(outbox, "message that waited was not sent", "messages that waited were not sent"),
-        plural(messages, "that waited for an answer was closed", "that waited for an answer were closed"),
-    )
+pub fn came_from_a_backup(language: Language, at: &str, outbox: usize, messages: usize) -> String {
+    say!(language, "status-restored", at = at, outbox = outbox, messages = messages)
 }
 
 /// Takeover from a replica, in the status.
-pub fn came_from_a_replica(at: &str) -> String {
-    format!("- took over from another machine ({at}): answers to what was written before may repeat, and say so")
+pub fn came_from_a_replica(language: Language, at: &str) -> String {
+    say!(language, "status-took-over", at = at)
 }
 
 /// Result of a successful integrity check.

@@ -23,7 +23,8 @@ pub fn model(outage: Option<(Timestamp, Sentence)>, name: &str, zone: Zone) -> F
 /// Tells the state of the vectors.
 pub fn vectors(health: &VectorHealth, zone: Zone) -> Finding {
     let VectorHealth { source, model, dimensions, kept, lacking, .. } = health;
-    let what = search::embedding_model(source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
+    let what =
+        search::embedding_model(Language::ENGLISH, source, model, *dimensions, *kept, *lacking, VECTORS_COUNTED_UP_TO);
     let away = health.away.as_ref();
     meaning(&what, away.map(|away| (&*away.why, zone.show_short(away.since), zone.show_short(away.next))))
 }
@@ -33,9 +34,11 @@ pub fn vectors(health: &VectorHealth, zone: Zone) -> Finding {
 pub fn meaning(what: &str, away: Option<(&str, String, String)>) -> Finding {
     match away {
         None => Finding::ok(says::MEANING, what),
-        Some((why, since, next)) => {
-            Finding::wrong(says::MEANING, &search::embedding_unreachable(what, why, &since, &next), search::FIX_AWAY)
-        }
+        Some((why, since, next)) => Finding::wrong(
+            says::MEANING,
+            &search::embedding_unreachable(Language::ENGLISH, what, why, &since, &next),
+            search::FIX_AWAY,
+        ),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::store;
 use crate::time::{Timestamp, Zone};
 use crate::wording::cli as of_probe;
 use crate::wording::doctor as says;
-use crate::wording::search;
+use crate::wording::{Language, search};
 
 /// Tests each of them. A running gateway is also asked for its channels: only the gateway knows if
 /// they receive.
@@ -109,7 +109,15 @@ fn reported_state(state: &Value, zone: Zone) -> Finding {
     let count = |key: &str| state.get(key).and_then(Value::as_u64);
     let dimensions = count("dimensions").and_then(|length| usize::try_from(length).ok());
     let (kept, lacking) = (count("with_vector").unwrap_or_default(), count("without_vector").unwrap_or_default());
-    let what = search::embedding_model(text("source"), text("model"), dimensions, kept, lacking, VECTORS_COUNTED_UP_TO);
+    let what = search::embedding_model(
+        Language::ENGLISH,
+        text("source"),
+        text("model"),
+        dimensions,
+        kept,
+        lacking,
+        VECTORS_COUNTED_UP_TO,
+    );
     let away = match text("trouble") {
         "" => None,
         why => Some((why, shown("since"), shown("next_at"))),
@@ -125,7 +133,15 @@ fn stored_state(config: &Config, embedding: &config::Embedding) -> String {
     health.map_or_else(
         |_| format!("{}/{}", model_info.provider, model_info.name),
         |VectorHealth { source, model, dimensions, kept, lacking, .. }| {
-            search::embedding_model(&source, &model, dimensions, kept, lacking, VECTORS_COUNTED_UP_TO)
+            search::embedding_model(
+                Language::ENGLISH,
+                &source,
+                &model,
+                dimensions,
+                kept,
+                lacking,
+                VECTORS_COUNTED_UP_TO,
+            )
         },
     )
 }

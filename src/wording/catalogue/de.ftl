@@ -458,6 +458,60 @@ status-undelivered = - warten auf Zustellung: { $count ->
    *[other] { $count } Nachrichten
 }
 status-set-aside = - zurückgestellt, weil nicht zustellbar: { $numbers } ({ $resend } versucht es noch einmal)
+status-works = funktioniert
+status-trouble = { $why ->
+   *[other] gestört; `compline doctor` nennt den Grund
+}
+status-chat-trouble = { $why ->
+   *[other] Ein Chat ist gestört; `compline doctor` nennt den Grund
+}
+status-heard = letztes Zeichen ist { $heard } her
+status-heard-message = letztes Zeichen ist { $heard } her, letzte Nachricht { $message }
+status-tools = - Werkzeuge von { $server }: { $state }
+status-tools-connected = verbunden seit { $since }
+status-tools-absent = nicht verbunden
+status-tools-begun-again = { $count ->
+    [one] einmal neu gestartet
+   *[other] { $count }-mal neu gestartet
+}
+status-tools-refused = { $count ->
+    [one] eines davon ist nicht nutzbar (Bezeichnung oder Größe)
+   *[other] { $count } davon sind nicht nutzbar (Bezeichnung oder Größe)
+}
+status-proposals = - Vorschläge, die auf dich warten: { $count }
+status-upkeep = - Wartung: zuletzt { $at }, { $state ->
+    [sound] das Journal ist unversehrt
+   *[damaged] das Journal ist BESCHÄDIGT: führe `compline doctor` aus
+}
+status-restored = - aus einer Sicherung wiederhergestellt ({ $at }): { $outbox ->
+    [one] 1 wartende Nachricht wurde nicht gesendet
+   *[other] { $outbox } wartende Nachrichten wurden nicht gesendet
+} und { $messages ->
+    [one] 1, die auf Antwort wartete, wurde geschlossen
+   *[other] { $messages }, die auf Antwort warteten, wurden geschlossen
+}
+status-took-over = - von einem anderen Rechner übernommen ({ $at }): Antworten auf Früheres können sich wiederholen und sagen das dann
+status-reflections = - nächste Rückblicke: { $times }
+status-reflection = { $job ->
+    [daily] täglich
+    [weekly] wöchentlich
+   *[monthly] monatlich
+} { $at }
+status-heartbeat = - regelmäßige Prüfung für { $person }: { $last }; { $next }
+status-heartbeat-ran = zuletzt { $at }
+status-heartbeat-new = noch nicht gelaufen
+status-heartbeat-next = nächste { $at }, früher, wenn sich etwas ändert
+status-heartbeat-idle = in HEARTBEAT.md ist nichts offen
+status-meaning = - Suche nach Bedeutung: { $what }
+vectors = { $model }, { $length }; { $kept } Texte haben einen, { $lacking }
+vectors-unasked = noch nicht gefragt
+vectors-length = { $count } Zahlen je Vektor
+vectors-complete = keiner fehlt
+vectors-lacking = { $count } fehlen
+vectors-lacking-many = mehr als { $count } fehlen
+vectors-away = { $what }. Seit { $since } wird nur nach Wörtern gesucht{ $why ->
+   *[other] ; `compline doctor` nennt den Grund
+}. Nächster Versuch: { $next }
 status-talk = - { $person }: Gespräch { $conversation }, letzte Nachricht { $last }
 status-no-talk = - { $person }: kein offenes Gespräch, letzte Nachricht { $last }
 status-silent = - { $person }: noch nichts gesagt
@@ -519,6 +573,8 @@ conversation-unknown = Ein Gespräch { $id } gibt es nicht.
 conversation = Gespräch { $id }
 conversation-untitled = ohne Titel
 conversation-task = Aufgabe { $number }
+conversation-reflection = Rückblick auf { $period }
+conversation-heartbeat = Regelmäßige Prüfung, { $at }
 conversation-facts = { $person }, { $messages ->
     [one] 1 Nachricht
    *[other] { $messages } Nachrichten

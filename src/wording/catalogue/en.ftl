@@ -458,6 +458,54 @@ status-undelivered = - waiting for delivery: { $count ->
    *[other] { $count } messages
 }
 status-set-aside = - set aside, because they could not be delivered: { $numbers } ({ $resend } tries again)
+status-works = working
+status-trouble = { $why }
+status-chat-trouble = { $why }
+status-heard = last heard { $heard } ago
+status-heard-message = last heard { $heard } ago, last message { $message } ago
+status-tools = - tools of { $server }: { $state }
+status-tools-connected = connected since { $since }
+status-tools-absent = not connected
+status-tools-begun-again = { $count ->
+    [one] started again once
+   *[other] started again { $count } times
+}
+status-tools-refused = { $count ->
+    [one] one of its tools cannot be used (name or size)
+   *[other] { $count } of its tools cannot be used (name or size)
+}
+status-proposals = - proposals that wait for you: { $count }
+status-upkeep = - upkeep: last { $at }, { $state ->
+    [sound] the journal is sound
+   *[damaged] the journal is DAMAGED: run `compline doctor`
+}
+status-restored = - restored from a backup ({ $at }): { $outbox ->
+    [one] 1 message that waited was not sent
+   *[other] { $outbox } messages that waited were not sent
+} and { $messages ->
+    [one] 1 that waited for an answer was closed
+   *[other] { $messages } that waited for an answer were closed
+} then
+status-took-over = - took over from another machine ({ $at }): answers to what was written before may repeat, and say so
+status-reflections = - next reflections: { $times }
+status-reflection = { $job ->
+    [daily] daily
+    [weekly] weekly
+   *[monthly] monthly
+} { $at }
+status-heartbeat = - heartbeat of { $person }: { $last }; { $next }
+status-heartbeat-ran = last run { $at }
+status-heartbeat-new = not run yet
+status-heartbeat-next = next { $at }, sooner if anything changes
+status-heartbeat-idle = nothing is open in HEARTBEAT.md
+status-meaning = - search by meaning: { $what }
+vectors = { $model }, { $length }; { $kept } texts have one, { $lacking }
+vectors-unasked = not asked yet
+vectors-length = { $count } numbers per vector
+vectors-complete = none is missing
+vectors-lacking = { $count } are missing
+vectors-lacking-many = more than { $count } are missing
+vectors-away = { $what }. Since { $since } searches match words only: { $why }. It is retried at { $next }
 status-talk = - { $person }: conversation { $conversation }, last message { $last }
 status-no-talk = - { $person }: no open conversation, last message { $last }
 status-silent = - { $person }: nothing said yet
@@ -519,6 +567,8 @@ conversation-unknown = There is no conversation { $id }.
 conversation = Conversation { $id }
 conversation-untitled = without a title
 conversation-task = Task { $number }
+conversation-reflection = Reflection on { $period }
+conversation-heartbeat = Heartbeat, { $at }
 conversation-facts = { $person }, { $messages ->
     [one] 1 message
    *[other] { $messages } messages

@@ -458,6 +458,60 @@ status-undelivered = - esperan entrega: { $count ->
    *[other] { $count } mensajes
 }
 status-set-aside = - apartados por no poder entregarse: { $numbers } ({ $resend } lo intenta otra vez)
+status-works = funciona
+status-trouble = { $why ->
+   *[other] no funciona; `compline doctor` dice por qué
+}
+status-chat-trouble = { $why ->
+   *[other] Un chat no funciona; `compline doctor` dice por qué
+}
+status-heard = última señal hace { $heard }
+status-heard-message = última señal hace { $heard }, último mensaje hace { $message }
+status-tools = - herramientas de { $server }: { $state }
+status-tools-connected = conectado desde { $since }
+status-tools-absent = no conectado
+status-tools-begun-again = { $count ->
+    [one] iniciado de nuevo una vez
+   *[other] iniciado de nuevo { $count } veces
+}
+status-tools-refused = { $count ->
+    [one] una de ellas no se puede usar (nombre o tamaño)
+   *[other] { $count } de ellas no se pueden usar (nombre o tamaño)
+}
+status-proposals = - propuestas que te esperan: { $count }
+status-upkeep = - mantenimiento: último { $at }, { $state ->
+    [sound] el diario está intacto
+   *[damaged] el diario está DAÑADO: ejecuta `compline doctor`
+}
+status-restored = - restaurado de una copia de seguridad ({ $at }): { $outbox ->
+    [one] 1 mensaje en espera no se envió
+   *[other] { $outbox } mensajes en espera no se enviaron
+} y { $messages ->
+    [one] se cerró 1 que esperaba respuesta
+   *[other] se cerraron { $messages } que esperaban respuesta
+}
+status-took-over = - tomó el relevo de otra máquina ({ $at }): las respuestas a lo escrito antes pueden repetirse, y lo dicen
+status-reflections = - próximas reflexiones: { $times }
+status-reflection = { $job ->
+    [daily] diaria
+    [weekly] semanal
+   *[monthly] mensual
+} { $at }
+status-heartbeat = - comprobación periódica de { $person }: { $last }; { $next }
+status-heartbeat-ran = última { $at }
+status-heartbeat-new = todavía ninguna
+status-heartbeat-next = próxima { $at }, antes si algo cambia
+status-heartbeat-idle = no hay nada abierto en HEARTBEAT.md
+status-meaning = - búsqueda por significado: { $what }
+vectors = { $model }, { $length }; { $kept } textos tienen uno, { $lacking }
+vectors-unasked = aún no se ha preguntado
+vectors-length = { $count } números por vector
+vectors-complete = no falta ninguno
+vectors-lacking = faltan { $count }
+vectors-lacking-many = faltan más de { $count }
+vectors-away = { $what }. Desde { $since } solo se busca por palabras{ $why ->
+   *[other] ; `compline doctor` dice por qué
+}. Próximo intento: { $next }
 status-talk = - { $person }: conversación { $conversation }, último mensaje { $last }
 status-no-talk = - { $person }: ninguna conversación abierta, último mensaje { $last }
 status-silent = - { $person }: todavía nada
@@ -519,6 +573,8 @@ conversation-unknown = No hay ninguna conversación { $id }.
 conversation = Conversación { $id }
 conversation-untitled = sin título
 conversation-task = Tarea { $number }
+conversation-reflection = Reflexión sobre { $period }
+conversation-heartbeat = Comprobación periódica, { $at }
 conversation-facts = { $person }, { $messages ->
     [one] 1 mensaje
    *[other] { $messages } mensajes
