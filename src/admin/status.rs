@@ -72,8 +72,11 @@ struct ReaderMarks {
 impl ReaderMarks {
     fn lines(&self, language: Language, shown: &mut ShownLabel) -> Vec<String> {
         let mut lines = Vec::new();
-        let sources = all_in_words(language, &self.label);
-        lines.extend((!sources.is_empty()).then(|| says_of_trust::status(language, &sources)));
+        // After a vouch it asks only before something leaves.
+        lines.extend((!self.label.is_trusted_here()).then(|| {
+            let sources = all_in_words(language, &self.label);
+            says_of_trust::status(language, &sources)
+        }));
         let mut skills = Vec::new();
         for (name, skill) in &self.policy.skills {
             skill.labels.iter().for_each(|label| shown.also(label));

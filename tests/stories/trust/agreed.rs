@@ -72,7 +72,10 @@ async fn a_task_that_was_agreed_to_is_framed_as_the_persons_and_still_counts_as_
     let run = requests(&story, Purpose::Task).into_iter().next().expect("it ran");
     let prompt = words(&run);
     assert!(prompt.contains("The person agreed on ") && prompt.contains("exactly the words of the task"), "{prompt}");
-    assert!(prompt.contains("Look at the plan and say what is next.") && !prompt.contains("<untrusted source"), "{prompt}");
+    assert!(
+        prompt.contains("Look at the plan and say what is next.") && !prompt.contains("<untrusted source"),
+        "{prompt}"
+    );
     assert_eq!(
         story.text(
             "SELECT label FROM turns t JOIN conversations c ON c.id = t.conversation_id WHERE c.kind = 'task' LIMIT 1"
