@@ -366,7 +366,7 @@ pub fn question(record: &TurnRecord, zone: Zone, pictures: &[Picture], placement
         let reacted = Arc::from(record.reacted.as_str());
         question.push_text(Labelled::new(reacted, record.turn.label.clone(), scope));
     }
-    if let Some(sent) = sent(&record.sent, &record.turn.label, zone, scope) {
+    if let Some(sent) = sent(&record.sent, &record.turn.label, zone, scope, record.turn.claimed_at) {
         question.push_text(sent);
     }
     for edit in &record.edits {
@@ -433,8 +433,9 @@ pub fn is_shown(row: &SentRow, request: &Label) -> bool {
 
 /// Renders what went to the person without being asked for, so that an answer to it is understood.
 /// A text that the turn is not shown is only named, so that it never taints the turn; `None` if
-/// there is nothing. `request` is the label of what the turn is shown besides.
-pub fn sent(rows: &[SentRow], request: &Label, zone: Zone, scope: Scope) -> Option<Text> {
+/// there is nothing. What was decided by then is said. `request` is the label of what the turn is shown
+/// besides.
+pub fn sent(rows: &[SentRow], request: &Label, zone: Zone, scope: Scope, now: Timestamp) -> Option<Text> {
     let mut label = Label::neutral();
     let left_out = rows.len().saturating_sub(MAX_SENT);
     let mut lines: Vec<String> = (left_out > 0).then(|| prompt::sent_before(left_out)).into_iter().collect();
@@ -449,6 +450,10 @@ pub fn sent(rows: &[SentRow], request: &Label, zone: Zone, scope: Scope) -> Opti
             }
             (false, false) => prompt::sent_from_outside(&at, &cause, row.conversation.map(|of| (of, row.message))),
         });
+        let decided = row.decided.as_ref().filter(|(_, at)| *at <= now);
+        if let (Some((state, _)), Some(line)) = (decided, lines.last_mut()) {
+            line.push_str(&prompt::decided_since(state));
+        }
     }
     (!lines.is_empty()).then(|| Labelled::new(Arc::from(prompt::sent_block(&lines)), label, scope))
 }

@@ -45,7 +45,10 @@ fn set_line(entry: &ReminderRow, zone: Zone) -> Text {
         (None, Some(at)) => zone.show(at),
         (None, None) => String::new(),
     };
-    let words = if label.is_trusted() { &**words } else { "" };
-    let line = prompt::entry_set(entry.kind.as_str(), entry.id, &when, words);
-    Labelled::new(line.into(), wording::own("", scope).label().clone(), scope)
+    let kind = entry.kind.as_str();
+    if label.is_trusted() {
+        Labelled::new(prompt::own_entry_set(kind, entry.id, &when, words).into(), label.clone(), scope)
+    } else {
+        wording::own(prompt::entry_set(kind, entry.id, &when), scope)
+    }
 }

@@ -173,8 +173,8 @@ impl ReflectionReport {
         Ok(())
     }
 
+    /// The label of a memory is that of its reflection.
     fn add_memory(&mut self, action: &ActionRow) {
-        self.label.absorb(&action.label);
         let text = serde_json::from_str::<Payload>(&action.payload).map(|payload| payload.text).unwrap_or_default();
         let words = escape_markdown(&shorten(&one_line(&text), WORDS));
         let path = action.reason.split(',').next().unwrap_or_default();

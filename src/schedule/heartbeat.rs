@@ -347,7 +347,7 @@ fn begin(tx: Tx<'_>, run: &DueRun, zone: Zone, now: Timestamp) -> anyhow::Result
     said.retain(|row| row.at >= now.minus(REMEMBERED));
     said.reverse();
     let introduction = wording::own(says::heartbeat(&zone.show_long(now)), scope);
-    let said = context::sent(&said, run.file.label(), zone, scope);
+    let said = context::sent(&said, run.file.label(), zone, scope, now);
     let words: Vec<AssignedText> =
         [introduction, run.file.clone()].into_iter().chain(said).map(AssignedText::from).collect();
     let task =

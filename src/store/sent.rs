@@ -129,16 +129,22 @@ pub struct SentRow {
     pub at: Timestamp,
     /// Text; blank if it was deleted.
     pub text: Text,
+    /// What was decided about it, and when: the state of a proposal, or of a text to be kept.
+    pub decided: Option<(String, Timestamp)>,
 }
 
-const SENT: &str = "SELECT m.id, m.conversation_id, m.cause, m.cause_id, m.effective_at, t.text, t.label, t.scope
-     FROM messages m JOIN texts t ON t.message_id = m.id AND t.kind = 'said'";
+const SENT: &str = "SELECT m.id, m.conversation_id, m.cause, m.cause_id, m.effective_at, t.text, t.label, t.scope,
+     coalesce(p.state, k.state) AS decision, coalesce(p.decided_at, k.decided_at) AS decided_at
+     FROM messages m JOIN texts t ON t.message_id = m.id AND t.kind = 'said'
+     LEFT JOIN proposals p ON m.cause = 'proposal' AND p.id = m.cause_id AND p.state <> 'pending'
+     LEFT JOIN keeps k ON m.cause = 'question' AND k.number = m.cause_id AND k.state NOT IN ('new', 'open')";
 
 from_row! {
     SentRow from SENT { message: "id", conversation: "conversation_id", at: "effective_at" }
     with |row| {
         cause: Cause { kind: row.get("cause")?, number: row.get("cause_id")? },
         text: text(row, "text")?,
+        decided: row.get::<_, Option<String>>("decision")?.zip(row.get("decided_at")?),
     }
 }
 

@@ -310,11 +310,18 @@ pub fn call_made(tool: Option<&str>, failed: bool) -> ProgramText {
     ProgramText::message(format!("(called {tool}: {outcome})"))
 }
 
-/// Reminder or task that such a turn set; its words are blank if they are not the person's own.
-pub fn entry_set(kind: &str, id: ReminderId, when: &str, words: &str) -> String {
-    let when = if when.is_empty() { String::new() } else { format!(", {when}") };
-    let words = if words.is_empty() { String::new() } else { format!(": {}", crate::text::one_line(words)) };
-    format!("({kind} {id} set{when}{words})")
+/// Reminder or task that such a turn set, with the person's own words.
+pub fn own_entry_set(kind: &str, id: ReminderId, when: &str, words: &str) -> String {
+    format!("({kind} {id} set{}: {})", after_comma(when), crate::text::one_line(words))
+}
+
+/// Reminder or task that such a turn set, with words that are not the person's own.
+pub fn entry_set(kind: &str, id: ReminderId, when: &str) -> ProgramText {
+    ProgramText::message(format!("({kind} {id} set{})", after_comma(when)))
+}
+
+fn after_comma(when: &str) -> String {
+    if when.is_empty() { String::new() } else { format!(", {when}") }
 }
 
 /// Speaker in a transcript: the assistant, without being asked, for that cause.
@@ -438,6 +445,19 @@ pub fn sent_from_outside(at: &str, cause: &str, address: Option<(ConversationId,
         format!("; `read_conversation` with id {conversation}, around {message}, reads it")
     });
     format!("[{at}] {cause} (not shown here, because something from outside had a part in it{address})")
+}
+
+/// What was decided about a proposal, or about a text to be kept, by its state.
+pub fn decided_since(state: &str) -> String {
+    let words = match state {
+        "approved" => "they approved it",
+        "rejected" => "they refused it",
+        "yes" | "kept" => "they said yes, and it is kept",
+        "no" => "they said no",
+        "expired" => "nobody decided in time",
+        _ => "it could not be done, because something had changed",
+    };
+    format!(" (decided since: {words})")
 }
 
 /// Unsolicited message whose text was deleted.

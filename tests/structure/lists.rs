@@ -31,6 +31,7 @@ const RULES: &[Rule] = &[
         files: &[
             ("src/gateway/admission.rs", "what a known person typed or spoke themselves"),
             ("src/memory/label.rs", "first contents, and what a person wrote by hand"),
+            ("src/store/reminders.rs", "what a person saw whole and agreed to"),
             ("src/admin/memory/promote.rs", "what a person makes theirs with a command"),
             ("src/review/label.rs", "what ships, what a person wrote by hand, and what was approved"),
         ],

@@ -40,9 +40,8 @@ impl Turn<'_> {
             return Ok(text);
         }
         let (words, label, scope) = text.open();
-        // The name of a tool comes from its server.
-        let label = label.join_with(&self.row.label);
-        Ok(Labelled::new(Arc::from(format!("{words}\n\n_({})_", uses.join(" "))), label, scope))
+        // The name of a tool comes from its server, whose result the answer was made after.
+        Ok(Labelled::new(Arc::from(format!("{words}\n\n_({})_", uses.join(" "))), label.clone(), scope))
     }
 
     /// Returns the answer with a line for each reminder that the person typed in these messages and

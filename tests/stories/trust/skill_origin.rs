@@ -273,7 +273,9 @@ async fn it_is_in_every_list_that_shows_a_part_of_it() {
     set(&story, "UPDATE reminders SET label = ?1");
     story.model.calls("list_scheduled", json!({})).says("That waits.");
     story.say(ADA, "What waits?").await;
-    assert!(of_turn(&story).contains(ORIGIN), "{}", of_turn(&story));
+    let gave = story.text("SELECT text FROM steps WHERE tool = 'list_scheduled'");
+    assert!(gave.contains("[1] reminder, ") && gave.contains("its words came from outside"), "{gave}");
+    assert!(!gave.contains("leeks") && !of_turn(&story).contains(ORIGIN), "{gave} {}", of_turn(&story));
     story.say(ADA, "/new").await;
     grew(&story, "workspace/notes/deep/plan.md", "Leeks first.").await;
     story.model.calls("list_files", json!({ "path": "notes" })).says("One folder.");

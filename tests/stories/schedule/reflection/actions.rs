@@ -255,5 +255,8 @@ async fn a_note_becomes_a_proposal_that_waits_and_a_tainted_note_a_tainted_one()
     look_back(&story, TODAY).await;
     assert_eq!(proposals(&story), "reflection careful pending, reflection tainted pending");
     assert_eq!(actions_by_state(&story), "proposed 2, refused 2");
+    let told =
+        story.text("SELECT o.label FROM outbox o JOIN messages m ON m.id = o.message_id WHERE m.cause = 'reflection'");
+    assert_eq!(told, "web:evil.example", "a proposal's label reaches the message that tells of it");
     story.stop_here().await;
 }
