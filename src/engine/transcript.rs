@@ -134,19 +134,22 @@ pub fn lines_after(
         let (trusted, others): (Vec<_>, Vec<_>) =
             of_message.into_iter().partition(|line| line.text.label().is_trusted());
         lines.extend(trusted);
-        if let (MessageKind::Reply, Some(reply)) = (message.kind, others.first()) {
-            lines.extend(call_lines(db, reply, home)?);
+        let asked = lines.iter().rev().find(|line| line.by_person).map(|line| line.from);
+        if let (MessageKind::Reply, Some(reply), Some(asked)) = (message.kind, others.first(), asked) {
+            lines.extend(call_lines(db, reply, asked, home)?);
         }
     }
     lines.retain(|line| !erased.are_in(line.text.open().0));
     Ok(lines)
 }
 
-/// The calls of the turn that wrote this reply, in the program's words.
-pub fn call_lines(db: Db<'_>, reply: &TranscriptLine, home: Zone) -> anyhow::Result<Vec<TranscriptLine>> {
+/// The calls of the turn that wrote this reply, in the program's words. They come from what a person
+/// asked for last, and from no text that the turn read.
+fn call_lines(db: Db<'_>, reply: &TranscriptLine, asked: Node, home: Zone) -> anyhow::Result<Vec<TranscriptLine>> {
     let Node::Turn(turn) = reply.from else { return Ok(Vec::new()) };
     let calls = made_calls::of_turn(db, turn, home)?.into_iter();
-    Ok(calls.map(|text| TranscriptLine { kind: LineKind::Result, text, ..reply.clone() }).collect())
+    let line = |text| TranscriptLine { kind: LineKind::Result, from: asked, text, ..reply.clone() };
+    Ok(calls.map(line).collect())
 }
 
 /// Lines of one message: its texts but for later edits and deleted ones.

@@ -176,12 +176,13 @@ impl ConversationTranscript {
     fn add_calls(&mut self, db: Db<'_>, turn: TurnId, home: Zone) -> anyhow::Result<()> {
         let at = db.turns().turn(turn)?.map_or(self.started_at, |turn| turn.claimed_at);
         let calls = match tool_calls::of_turn(db, turn)? {
-            Some(calls) => calls,
+            Some(calls) => {
+                self.sources.extend((!calls.is_empty()).then_some(Node::Turn(turn)));
+                calls
+            }
+            // In the program's words, which come from no text that the turn read.
             None => made_calls::of_turn(db, turn, home)?,
         };
-        if !calls.is_empty() {
-            self.sources.push(Node::Turn(turn));
-        }
         self.lines.extend(calls.into_iter().map(|text| TranscriptLine {
             by_person: false,
             speaker: prompt::ASSISTANT.to_owned(),

@@ -78,7 +78,7 @@ async fn a_task_that_was_agreed_to_is_framed_as_the_persons_and_still_counts_as_
     );
     assert_eq!(
         story.text(
-            "SELECT label FROM turns t JOIN conversations c ON c.id = t.conversation_id WHERE c.kind = 'task' LIMIT 1"
+            "SELECT t.label FROM turns t JOIN conversations c ON c.id = t.conversation_id WHERE c.kind = 'task' LIMIT 1"
         ),
         "forward"
     );
