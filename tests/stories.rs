@@ -88,6 +88,8 @@ mod next_request;
 mod order;
 #[path = "stories/conversation/outage.rs"]
 mod outage;
+#[path = "stories/conversation/outside_week.rs"]
+mod outside_week;
 #[path = "stories/conversation/power_cut.rs"]
 mod power_cut;
 #[path = "stories/conversation/prompt_prefix.rs"]

@@ -70,16 +70,16 @@ fn judge_label(
         return Ok(tainted(label, scope));
     }
     let why = if label.is_of_third_party() {
-        Some(says::FROM_A_SKILL)
+        Some(says::FROM_A_SKILL.to_owned())
     } else if label.asks_before_leaving() {
-        Some(says::VOUCHED_FOR)
+        Some(says::vouched_for(&label))
     } else if !person.map_or(Ok(false), |person| db.people().is_owner(person))? {
-        Some(says::NOT_THE_OWNERS)
+        Some(says::NOT_THE_OWNERS.to_owned())
     } else {
-        careful
+        careful.map(str::to_owned)
     };
     Ok(match why {
-        Some(why) => self::careful(&label, scope, why),
+        Some(why) => self::careful(&label, scope, &why),
         None => TaintVerdict { clearance: Clearance::Clean, label, scope, note: String::new() },
     })
 }
@@ -329,7 +329,8 @@ mod tests {
     async fn an_accepted_skill_and_a_vouched_source_are_named_apart() {
         let page = Source::web("evil.example");
         let vouched = Label::untrusted(page.clone()).vouched_for(&BTreeSet::from([page]));
-        for (label, why) in [(Label::approved(VersionId(1)), says::FROM_A_SKILL), (vouched, says::VOUCHED_FOR)] {
+        let named = says::vouched_for(&vouched);
+        for (label, why) in [(Label::approved(VersionId(1)), says::FROM_A_SKILL), (vouched, &*named)] {
             let judged = judged_alone(fixture(vec![(TextKind::Said, "make it a skill", label)]).await).await;
             assert_eq!((judged.clearance, judged.note.as_str()), (Clearance::Careful, why));
         }

@@ -185,3 +185,45 @@ fn kind(node: Node) -> says::TraceStep {
         Node::Compaction(_) => says::TraceStep::Summary,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::VersionId;
+    use crate::store::Journal;
+    use crate::time::Zone;
+    use crate::wording::{review, skill};
+
+    /// Promise (trust/one-origin): The card of a proposal, `/why`, `/pending` and the page agree about each
+    /// text whether something from outside had a part in it.
+    #[tokio::test]
+    async fn every_surface_agrees_whether_something_from_outside_had_a_part() {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open_or_copy(&folder.path().join("j.db"), None).unwrap();
+        let (bill, page) = (Source::file(1), Source::web("example.org"));
+        let (sent, read) = (Label::untrusted(bill.clone()), Label::untrusted(page));
+        let vouched = sent.vouched_for(&std::collections::BTreeSet::from([bill]));
+        let skill = Label::approved(VersionId(1));
+        let own = Label::neutral();
+        let all = [own, skill, vouched, sent, read];
+        for label in all.iter().flat_map(|one| all.iter().map(move |other| one.join_with(other))) {
+            let locale = Locale { language: Language::ENGLISH, zone: Zone::UTC, now: Timestamp(0) };
+            let of = label.clone();
+            let lines = journal.read_now(|db| outside(db, &[], &of, locale)).unwrap().join(" ");
+            let is_outside = !label.is_trusted();
+            assert_eq!(
+                lines.contains(&*says::FROM_OUTSIDE.in_language(Language::ENGLISH)),
+                is_outside,
+                "{label:?}: {lines}"
+            );
+            let nothing = lines.contains(&*says::NOTHING_FROM_OUTSIDE.in_language(Language::ENGLISH));
+            assert_eq!(nothing, !label.asks_before_leaving(), "{label:?}: {lines}");
+            let sources = says::all_in_words(Language::ENGLISH, &label);
+            assert_eq!(!sources.is_empty(), is_outside, "{label:?}");
+            let standing = review::standing(Language::ENGLISH, &sources, &[], "later");
+            assert_eq!(standing.contains("text from outside"), is_outside, "{label:?}: {standing}");
+            let card = if label.is_trusted_here() { skill::vouched_for(&label) } else { skill::tainted(&label) };
+            assert_eq!(card.contains(&sources) && !sources.is_empty(), is_outside, "{label:?}: {card}");
+        }
+    }
+}

@@ -49,8 +49,6 @@ pub fn listed(name: &str, folder: &str, description: &str) -> String {
 pub const FROM_A_NOTE: &str = "What is made from a note is yours to decide.";
 /// Reason for a decision by the owner: a third party's skill had a part in it.
 pub const FROM_A_SKILL: &str = "A skill of a third party had a part in it.";
-/// Reason for a decision by the owner: a text that its person vouched for had a part in it.
-pub const VOUCHED_FOR: &str = "A text from outside that its person vouched for had a part in it.";
 /// Reason for a decision by the owner: a newer version of a built-in skill that the owner changed.
 pub const SHIPPED: &str = "You changed this skill, so its newer version is yours to decide.";
 /// Reason for a decision by the owner: comes from a person who is not an owner.
@@ -71,6 +69,12 @@ pub const FILE_TWICE: &str = "The same path appears twice in `files`.";
 /// Reason for a decision by the owner under every policy: untrusted text had a part in it.
 pub fn tainted(label: &Label) -> String {
     format!("Text from outside had a part in it: {}.", all_in_words(Language::ENGLISH, label))
+}
+
+/// Reason for a decision by the owner: text that its person vouched for had a part in it.
+pub fn vouched_for(label: &Label) -> String {
+    let sources = all_in_words(Language::ENGLISH, label);
+    format!("Text from outside that its person vouched for had a part in it: {sources}.")
 }
 
 /// Rejection: untrusted text had a part in it, and the draft is not stored.

@@ -32,9 +32,11 @@ async fn a_proposal_is_listed_shown_and_made_live() {
     fixture.clock.set(fixture.now().plus(Duration::from_secs(2 * 3600)));
 
     let pending = ask(&fixture, "/pending").await;
-    for part in
-        [&*format!("**{id}** add the skill tea"), "untrusted (something brought in from elsewhere)", "2 hours old"]
-    {
+    for part in [
+        &*format!("**{id}** add the skill tea"),
+        "had a part in it (something brought in from elsewhere)",
+        "2 hours old",
+    ] {
         assert!(pending.markdown.contains(part), "{part:?} is missing in {}", pending.markdown);
     }
     assert!(!pending.markdown.contains(first(&hash, 8)), "a list gives no hash: {}", pending.markdown);

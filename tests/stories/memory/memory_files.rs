@@ -132,11 +132,14 @@ async fn files_are_written_read_edited_and_deleted_and_a_deleted_note_is_not_kno
     assert!(said.contains("[plans/keys.md, hash "), "{said}");
     let said = calls(&story, ADA, "read_file", json!({ "path": "plans/keys.md" })).await;
     assert!(said.contains(words.trim()), "Unchanged: {said}");
-    let edit = json!({ "path": "plans/keys.md", "old": "test", "new": "check" });
-    let said = calls(&story, ADA, "edit_file", edit.clone()).await;
+    let edit = |old: &str, new: &str| json!({ "path": "plans/keys.md", "old": old, "new": new });
+    calls(&story, ADA, "edit_file", edit("test", "tell")).await;
+    assert!(story.reads("plans/keys.md").ends_with("then tell.\n"), "an answer before it was read as it stands");
+    story.say(ADA, "/new").await;
+    let said = calls(&story, ADA, "edit_file", edit("tell", "check")).await;
     assert!(said.contains("Read the file first"), "{said}");
     story.model.calls("read_file", json!({ "path": "plans/keys.md" }));
-    calls(&story, ADA, "edit_file", edit).await;
+    calls(&story, ADA, "edit_file", edit("tell", "check")).await;
     assert!(story.reads("plans/keys.md").ends_with("then check.\n"));
     let hash = compline::memory::digest(story.reads("plans/keys.md").as_bytes());
     let known = json!({ "path": "plans/keys.md", "old": "check", "new": "try", "expected": hash[..12] });

@@ -82,8 +82,13 @@ async fn a_task_that_was_agreed_to_is_framed_as_the_persons_and_still_counts_as_
         ),
         "forward"
     );
-    let kept = story.text("SELECT group_concat(path) FROM files WHERE path LIKE '%plan.md'");
-    assert!(kept.contains("memory/untrusted/") && !kept.contains(",memory/plan.md"), "{kept}");
+    assert!(!story.path_of("memory/plan.md").exists(), "nothing that it writes is live");
+    let kept = story.text("SELECT coalesce(group_concat(path, ' '), '') FROM files WHERE path LIKE '%untrusted%'");
+    assert!(
+        kept.contains("untrusted/plan"),
+        "{kept} {}",
+        story.text("SELECT group_concat(tool || text, ' | ') FROM steps")
+    );
     story.end().await;
 }
 
