@@ -69,7 +69,7 @@ pub struct TurnContext {
 
 /// Builds block 1.
 pub fn identity(engine: &Engine, inputs: &TurnContext, budget: &ContextBudget) -> Text {
-    let TurnContext { party, loaded, skills, .. } = inputs;
+    let TurnContext { party, loaded, skills, conversation, .. } = inputs;
     let mut words = rules(engine, inputs);
     let mut label = Label::neutral();
     let about = party.person().map_or(prompt::ABOUT_GROUP.to_owned(), |person| prompt::about(&person.name));
@@ -80,13 +80,16 @@ pub fn identity(engine: &Engine, inputs: &TurnContext, budget: &ContextBudget) -
     ] {
         let (text, of, _) = file.open();
         let text = below(&truncate_end(text.trim(), budget.block(block), name), BELOW_OURS);
-        if !text.is_empty() {
+        // Nobody talks with a run.
+        let is_needed = block != Block::Soul || !conversation.kind.is_run();
+        if is_needed && !text.is_empty() {
             words.push_str(&format!("\n\n## {heading}\n\n{text}"));
             label.absorb(of);
         }
     }
     let (skills, of, _) = skills.open();
-    if !skills.is_empty() {
+    // A task may be one for a skill, and a reflection changes them; a heartbeat only checks its list.
+    if conversation.kind != ConversationKind::Heartbeat && !skills.is_empty() {
         words.push_str("\n\n");
         words.push_str(skills.trim());
         label.absorb(of);

@@ -1,3 +1,5 @@
+//! Tests of labels, their stored form, and scopes.
+
 use super::*;
 use proptest::prelude::*;
 

@@ -322,6 +322,7 @@ fn asked(db: Db<'_>, scope: Scope) -> anyhow::Result<Vec<(&'static str, String)>
         ("paths_of", format!("{:?}", db.erasure().paths_of(person)?)),
         ("promoted_at", format!("{:?}", db.keep_requests().promoted_at(scope, at)?)),
         ("changed_by_assistant", format!("{:?}", db.file_versions().changed_by_assistant(scope, first)?)),
+        ("written_by_assistant", format!("{:?}", db.file_versions().written_by_assistant(scope)?)),
         ("last_slot", format!("{:?}", db.slots().last_slot(scope, "daily")?.is_some())),
         ("newest_run", format!("{:?}", db.slots().newest_run(scope, "daily", DAY)?.is_some())),
         ("slots_within", format!("{:?}", db.slots().slots_within(scope, "daily", first, last)?.len())),

@@ -66,9 +66,11 @@ async fn a_reminder_that_was_agreed_to_is_listed_and_told_in_its_words() {
 async fn a_task_that_was_agreed_to_is_framed_as_the_persons_and_still_counts_as_from_outside() {
     let arguments = json!({ "cron": "0 9 * * *", "task": "Look at the plan and say what is next." });
     let story = agreed("", "schedule", &arguments).await;
+    // The night's own requests come first.
+    story.pass(20 * HOUR).await;
     let note = json!({ "title": "Plan", "content": "The plan goes on.", "kind": "project" });
     story.background.calls("remember", note).says("Next: call the movers.");
-    story.pass(24 * HOUR).await;
+    story.pass(4 * HOUR).await;
     let run = requests(&story, Purpose::Task).into_iter().next().expect("it ran");
     let prompt = words(&run);
     assert!(prompt.contains("The person agreed on ") && prompt.contains("exactly the words of the task"), "{prompt}");

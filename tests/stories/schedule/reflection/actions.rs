@@ -131,7 +131,14 @@ async fn a_day_from_which_nothing_came_is_told_only_if_the_owner_wants_each() {
 /// once, unless you have a task that recurs.
 #[tokio::test]
 async fn a_morning_brief_is_offered_once() {
-    let story = proposed("", &json!([])).await;
+    let story = story("members = true\n").await;
+    story.say(ADA, "I like my tea strong").await;
+    story.say(BEN, "hello").await;
+    for person in [2, 1] {
+        story.background.says(&answer("Tea", &json!([])));
+        let id = claim_for(&story, person, TODAY).await;
+        carry_out(&story, id).await;
+    }
     let offers = || story.received_by(ADA).iter().filter(|text| text.contains("Brief me every day at 7")).count();
     assert_eq!(offers(), 1);
     story.pass(DAY).await;
