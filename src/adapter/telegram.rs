@@ -40,6 +40,7 @@ use webhook::WebhookReceiver;
 
 use crate::adapter::{
     Adapter, Batch, MenuEntry, OutgoingPart, PREFIX_SPACE, PartFormat, PollError, SendError, Sound, Typing, Unreadable,
+    with_commands,
 };
 use crate::config::{self, TelegramDelivery};
 use crate::markdown::LinkDisplay;
@@ -52,6 +53,9 @@ use crate::wording::channel as words;
 
 /// Name of the channel in addresses.
 const NAME: &str = ChannelKind::Telegram.name();
+/// Maximum number of bytes of what a button sends back (`callback_data` in
+/// <https://core.telegram.org/bots/api#inlinekeyboardbutton>).
+const BUTTON_DATA: usize = 64;
 /// Telegram bans bots that edit much faster for minutes.
 const EDIT_INTERVAL: Duration = Duration::from_millis(1500);
 /// Telegram displays a typing indicator for five seconds.
@@ -223,13 +227,14 @@ impl Adapter for Telegram {
     }
 
     fn render(&self, outbound: &Outbound) -> Vec<OutgoingPart> {
-        let (text, label, _) = outbound.text.open();
+        let (text, label) = (with_commands(outbound, BUTTON_DATA), outbound.text.label());
         let links = if label.asks_before_leaving() { LinkDisplay::SpelledOut } else { LinkDisplay::Embedded };
-        let parts = html::render(text, links, html::LIMIT - PREFIX_SPACE).into_iter();
+        let parts = html::render(&text, links, html::LIMIT - PREFIX_SPACE).into_iter();
         let mut pieces: Vec<OutgoingPart> =
             parts.map(|part| OutgoingPart { rich: part.html, plain: part.plain, ..OutgoingPart::default() }).collect();
         if let Some(last) = pieces.last_mut() {
-            last.buttons.clone_from(&outbound.buttons);
+            let fits = |(_, command): &&(String, String)| command.len() <= BUTTON_DATA;
+            last.buttons = outbound.buttons.iter().filter(fits).cloned().collect();
         }
         pieces
     }

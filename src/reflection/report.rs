@@ -72,7 +72,11 @@ fn report(tx: Tx<'_>, id: ReflectionId, home: Zone, now: Timestamp) -> anyhow::R
     if !is_settled(*tx, &actions)? {
         return Ok(Vec::new());
     }
-    let Scope::Person(owner) = row.scope else { return Ok(Vec::new()) };
+    let owner = match row.scope {
+        Scope::Person(owner) if tx.people().person(owner)?.is_some() => owner,
+        // Nobody is left to be told; other owners hear of the proposals.
+        _ => return tx.reflections().reported(id).map(|()| Vec::new()),
+    };
     let is_told = !actions.is_empty() || due == Report::Always;
     let is_first = row.job == Job::Daily.as_str() && tx.reflections().is_first_of_job(id)?;
     let offers_brief = is_first && !tx.reminders().reminders_of(owner)?.iter().any(is_recurring_task);
@@ -184,10 +188,13 @@ impl ReflectionReport {
             return;
         }
         self.done.push(says::remembers(self.language, &words));
-        let is_note = path.starts_with("memory/");
+        let is_list = path == "memory/MEMORY.md" || !path.starts_with("memory/");
         let key = split_key(text.trim()).map_or(&*action.title, |(key, _)| key);
-        let what = if is_note { path } else { key };
-        self.buttons.push((says::forget(self.language, &action.title), format!("/forget {what}")));
+        // A note may have been there before, with other words.
+        self.buttons.push(match is_list {
+            true => (says::forget(self.language, &action.title), format!("/forget {key}")),
+            false => (says::history(self.language, &action.title), format!("/memory history {path}")),
+        });
     }
 
     fn add_proposal(&mut self, db: Db<'_>, action: &ActionRow) -> anyhow::Result<()> {

@@ -416,9 +416,9 @@ pub fn show_proposal(language: Language, id: ProposalId) -> String {
     say!(language, "report-show", what = id.to_string())
 }
 
-/// Title of the button that shows the versions of a skill.
-pub fn history(language: Language, skill: &str) -> String {
-    say!(language, "report-history", skill = shorten(skill, BUTTON))
+/// Title of the button that shows the versions of a skill or note.
+pub fn history(language: Language, name: &str) -> String {
+    say!(language, "report-history", name = shorten(name, BUTTON))
 }
 
 /// Notification of a failed reflection. The person's name comes from the configuration.

@@ -24,7 +24,7 @@ const BAR: &str = "│ ";
 
 /// Renders a message into parts; none if nothing is visible.
 pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
-    let parts = styled(&with_commands(outbound), LIMIT - PREFIX_SPACE).into_iter();
+    let parts = styled(&with_commands(outbound, 0), LIMIT - PREFIX_SPACE).into_iter();
     parts.map(|part| OutgoingPart { rich: part.encode(), plain: part.text, ..OutgoingPart::default() }).collect()
 }
 

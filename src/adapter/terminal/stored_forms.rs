@@ -74,7 +74,7 @@ impl RichPart {
 /// the commands ([`with_commands`]).
 pub(super) fn render(outbound: &Outbound) -> Vec<OutgoingPart> {
     let label = outbound.text.label();
-    let markdown = markdown::strip_control(&with_commands(outbound));
+    let markdown = markdown::strip_control(&with_commands(outbound, 0));
     if markdown::is_blank(&markdown) {
         return Vec::new();
     }

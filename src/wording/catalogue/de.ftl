@@ -1148,5 +1148,5 @@ report-left = { $count } { $why ->
 report-for-you = Für dich zu tun: { $title }
 report-forget = „{ $title }“ vergessen
 report-show = { $what } zeigen
-report-history = Verlauf von { $skill }
+report-history = Verlauf von { $name }
 report-brief-offer = Wenn du magst, sage ich dir jeden Morgen, was der Tag bringt und was offen ist. Sag einfach: „Gib mir jeden Tag um 7 einen Überblick.“

@@ -1077,5 +1077,5 @@ report-left = { $count } { $why ->
 report-for-you = For you to do: { $title }
 report-forget = Forget “{ $title }”
 report-show = Show { $what }
-report-history = History of { $skill }
+report-history = History of { $name }
 report-brief-offer = If you like, I tell you each morning what the day holds and what is open. Just say: “Brief me every day at 7.”

@@ -1148,5 +1148,5 @@ report-left = { $count } { $why ->
 report-for-you = Para que lo hagas tú: { $title }
 report-forget = Olvidar «{ $title }»
 report-show = Mostrar { $what }
-report-history = Historial de { $skill }
+report-history = Historial de { $name }
 report-brief-offer = Si quieres, cada mañana te digo qué trae el día y qué queda abierto. Di simplemente: «Dame un resumen cada día a las 7».

@@ -103,7 +103,7 @@ async fn one_message_after_the_actions_ran_says_what_came_of_them() {
     let commands: Vec<&str> = buttons.iter().map(|(_, command)| command.as_str()).collect();
     assert_eq!(
         commands,
-        ["/show 1", "/forget memory/train.md", "/forget memory/rex.md", "/reflections 2026-11-20"],
+        ["/show 1", "/memory history memory/train.md", "/memory history memory/rex.md", "/reflections 2026-11-20"],
         "{buttons:?}"
     );
     story.end().await;
@@ -124,6 +124,19 @@ async fn a_day_from_which_nothing_came_is_told_only_if_the_owner_wants_each() {
         told.contains("+Three minutes.") && !told.contains("Looking back"),
         "a proposal is shown by itself: {told}"
     );
+    story.end().await;
+}
+
+/// Promise (telegram/long-command): A command that is too long for a button of Telegram stands in the
+/// text instead, and the message arrives.
+#[tokio::test]
+async fn a_command_that_is_too_long_for_a_button_stands_in_the_text() {
+    let title = "What the landlord wants to be told before the keys are handed over";
+    let story = proposed("", &json!([{ "kind": "memory", "title": title, "text": "Two weeks\nbefore." }])).await;
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("/memory history memory/what-the-landlord-wants"), "{told}");
+    let buttons = story.fake.sent(ADA).last().unwrap().buttons();
+    assert_eq!(buttons, [("All of it".to_owned(), "/reflections 2026-11-20".to_owned())]);
     story.end().await;
 }
 
