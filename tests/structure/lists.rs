@@ -132,7 +132,6 @@ const RULES: &[Rule] = &[
             ("src/model/turns.rs", "the wires write the parts as their provider wants them"),
             ("src/model/embed.rs", "the wires write the texts as their server wants them"),
             ("src/model/error.rs", "looks for the conversation in a provider's error, to keep it out of the log"),
-            ("src/adapter/telegram.rs", "rendering; the label decides how links are written"),
             ("src/engine/made_calls.rs", "the person's own words of a reminder, in a line of the program"),
             ("src/store/grants.rs", "looks whether an answer tells of the use of a tool"),
             ("src/gateway/admission/messages.rs", "looks whether a quote that is only claimed stands in what was said"),

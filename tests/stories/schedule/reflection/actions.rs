@@ -127,7 +127,7 @@ async fn a_day_from_which_nothing_came_is_told_only_if_the_owner_wants_each() {
     story.end().await;
 }
 
-/// Promise (telegram/long-command): A command that is too long for a button of Telegram stands in the
+/// Promise (delivery/long-command): A command that is too long for a button of Telegram stands in the
 /// text instead, and the message arrives.
 #[tokio::test]
 async fn a_command_that_is_too_long_for_a_button_stands_in_the_text() {
