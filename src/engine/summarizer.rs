@@ -85,7 +85,8 @@ async fn request_with_stand_ins(engine: &Arc<Engine>, conversation: &Conversatio
             Ok((trusted, full, db.redaction().revision_of(of.id)?))
         })
         .await?;
-    let tainted = full.1.lines.iter().any(|line| !line.text.label().is_trusted());
+    // Something that was sent and that no turn was shown is no part of the talk.
+    let tainted = !conversation.label.is_trusted() && full.1.lines.iter().any(|line| !line.text.label().is_trusted());
     let keeps = engine.memory.enabled;
     let of = conversation.clone();
     engine

@@ -141,3 +141,46 @@ async fn the_night_knows_what_was_done_and_no_word_of_the_model() {
     }
     story.end().await;
 }
+
+/// Ada was asked to keep something that came of a forwarded message.
+async fn asked_to_keep() -> Story {
+    let story = Story::begin().await;
+    story.model.says("A letter.");
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+    story.answered().await;
+    let note = json!({ "title": "Letter", "content": "The key is under the mat.", "kind": "reference" });
+    story.model.calls("remember", note).says("Asked.");
+    story.say(ADA, "keep that").await;
+    assert!(story.last_received_by(ADA).contains("/yes 1"), "{}", story.last_received_by(ADA));
+    story
+}
+
+/// Promise (trust/unshown): A question whose words the assistant is not shown marks no talk.
+#[tokio::test]
+async fn a_question_that_was_not_answered_does_not_mark_the_next_talk() {
+    let story = asked_to_keep().await;
+    story.pass(7 * HOUR).await;
+    story.say(ADA, "hello again").await;
+    assert!(story.model.last_prompt().contains("question 1 (not shown here"), "{}", story.model.last_prompt());
+    story.say(ADA, "I sow the leeks today").await;
+    story.pass(7 * HOUR).await;
+    let newest = "(SELECT max(id) FROM conversations WHERE kind = 'chat')";
+    assert_eq!(story.text(&format!("SELECT label FROM conversations WHERE id = {newest}")), "trusted");
+    let views = format!("SELECT group_concat(view) FROM summaries WHERE conversation_id = {newest}");
+    assert_eq!(story.text(&views), "trusted", "one summary, as of any other talk");
+    story.end().await;
+}
+
+/// Promise (conversation/decided): The assistant is told what became of a text that you were asked to
+/// keep.
+#[tokio::test]
+async fn the_next_turn_is_told_what_was_decided() {
+    for (answer, told) in [("/yes 1", "they said yes, and it is kept"), ("/no 1", "they said no")] {
+        let story = asked_to_keep().await;
+        story.say(ADA, answer).await;
+        story.say(ADA, "thanks").await;
+        let prompt = story.model.last_prompt();
+        assert!(prompt.contains(&format!("(decided since: {told})")), "{answer}: {prompt}");
+        story.end().await;
+    }
+}
