@@ -169,6 +169,25 @@ async fn it_stays_with_a_reminder_and_the_turn_that_is_shown_it() {
     story.stop_here().await;
 }
 
+/// Proves: trust/third-party-skill
+#[tokio::test]
+async fn it_stays_with_a_heartbeat_message_and_the_run_that_is_shown_it() {
+    let story = Story::with("[heartbeat]\ninterval = \"30m\"\nquiet_hours = \"\"\n").await;
+    let to_do = |words: &str| std::fs::write(story.home.join("workspace/HEARTBEAT.md"), words).unwrap();
+    to_do("- [ ] look at the post\n");
+    story.background.says("The post is here.");
+    story.pass(Duration::from_secs(1805)).await;
+    set(&story, "UPDATE texts SET label = ?1 WHERE message_id IN (SELECT id FROM messages WHERE cause = 'heartbeat')");
+    to_do("- [ ] look at the post\n- [ ] and at the leeks\n");
+    story.pass(Duration::from_secs(3605)).await;
+    let run = "SELECT t.label FROM turns t JOIN conversations c ON c.id = t.conversation_id
+         WHERE c.kind = 'heartbeat' ORDER BY t.id DESC LIMIT 1";
+    let asked = story.background.requests().last().map(crate::support::model::words).unwrap_or_default();
+    assert!(asked.contains("The post is here."), "{asked}");
+    assert!(story.text(run).contains(ORIGIN), "{}", story.text(run));
+    story.stop_here().await;
+}
+
 #[tokio::test]
 async fn a_label_on_a_turn_counts_even_if_its_parts_lack_it() {
     let story = Story::begin().await;
