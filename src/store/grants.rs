@@ -99,6 +99,11 @@ from_row! {
     GrantUse { tool: "subject", calls, uses_left }
 }
 
+/// Returns a sentence for each tool that was used without a question.
+fn told(language: Language, uses: &[GrantUse]) -> Vec<String> {
+    uses.iter().map(|used| says::used_under_yes(language, &used.tool, used.calls, used.uses_left)).collect()
+}
+
 impl Grants<'_> {
     /// Returns the grants that hold in a conversation.
     pub fn grants_in(&self, conversation: ConversationId) -> anyhow::Result<Vec<GrantRow>> {
@@ -126,8 +131,7 @@ impl Grants<'_> {
 
     /// Returns a sentence for each tool that a turn used without a question.
     pub fn uses_told(&self, turn: TurnId, language: Language) -> anyhow::Result<Vec<String>> {
-        let told = |used: GrantUse| says::used_under_yes(language, &used.tool, used.calls, used.uses_left);
-        Ok(self.uses_in(turn)?.into_iter().map(told).collect())
+        Ok(told(language, &self.uses_in(turn)?))
     }
 
     /// Returns the labels of everything that a conversation has read.
@@ -166,8 +170,9 @@ impl GrantsMut<'_> {
     /// Tells the person of an ending turn which tools it used without a question, unless its answer
     /// does.
     pub(super) fn tell_of_uses(&self, turn: TurnId, now: Timestamp) -> anyhow::Result<()> {
-        let Some(row) = self.db.turns().turn(turn)? else { return Ok(()) };
-        let lines = self.db.grants().uses_told(turn, self.db.people().language_in(row.scope)?)?;
+        let uses = self.db.grants().uses_in(turn)?;
+        let Some(row) = self.db.turns().turn(turn)?.filter(|_| !uses.is_empty()) else { return Ok(()) };
+        let lines = told(self.db.people().language_in(row.scope)?, &uses);
         let reply = self.db.activity().reply_of(turn)?;
         let said = reply.map(|reply| self.db.messages().texts_of(reply)).transpose()?.unwrap_or_default();
         let is_told = |line: &String| said.iter().any(|text| text.text.open().0.contains(line.as_str()));
