@@ -52,7 +52,7 @@ const CONVERSATION: &[Key] = &[
         "Messages closer together are joined until the answer begins, for at most 5s; 0 joins none."),
     key("max_turn", Duration, Is("10m"), "10m", "Time limit of one turn; 10s to 1d."),
     key("trust_own_photos", Flag, Is("false"), "false",
-        "Counts photos that people send (not files, not forwards) as theirs: notes and reminders from them need no yes. \
+        "Counts photos that people send (not files, not forwards) as theirs: reminders from them need no yes. \
          Whoever writes on a thing that you photograph then writes to the assistant. Telegram only."),
 ];
 
