@@ -31,7 +31,9 @@ pub use verify::FileMatches;
 use std::time::Duration;
 
 use crate::id::{ErasureId, MessageId, PersonId};
-use crate::memory::{Author, ChangeOrigin, EXPERIENCE, NewContent, OwnPath, Workspace, memory_md, unless_refused};
+use crate::memory::{
+    Author, ChangeOrigin, EXPERIENCE, NewContent, OwnPath, PersonShare, Workspace, memory_md, unless_refused,
+};
 use crate::people::Party;
 use crate::store::{
     AfterRedaction, Db, ErasureChoice, ErasureCounts, ErasureItem, ErasureKind, ErasurePlan, ErasureRow, Journal,
@@ -201,6 +203,7 @@ impl<'a> Erasure<'a> {
             author: Author::Person,
             cause: "forget",
             from: Vec::new(),
+            person: PersonShare::default(),
             now,
         };
         let (in_memory, known) = (is_memory(&file.path), before);

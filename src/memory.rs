@@ -44,6 +44,7 @@ mod notes; // notes with their index lines, and daily notes
 mod other_agents; // memory of other agents and profiles, on or off
 mod owned_files; // all files of a party
 mod page; // a file as prompts show it
+mod passages; // labels of the lines of a file
 mod path_walk; // paths that follow no link
 pub mod free_space; // free space on a disk
 pub mod room; // space that the files of one may take
@@ -73,9 +74,11 @@ pub use imported::{ImportedNote, ImportedNoteKey};
 pub use index::{Index, IndexHealth, IndexTotals, NotePaths};
 pub use known::KnownItems;
 pub use label::{of_content as label_of_content, of_file_from_anywhere, of_found_file, of_pixels as label_of_pixels};
-pub use layout::{EXPERIENCE, is_instruction, is_owner_only, normal as normal_path, own as path_in_folder};
+pub use layout::{
+    EXPERIENCE, is_instruction, is_owner_only, is_pending_note, normal as normal_path, own as path_in_folder,
+};
 pub use learn::{FAILED_CALL, Learnings, TIMED_OUT, UNREACHABLE};
-pub use notes::{NoteDraft, Replaced, Section, StoredNote};
+pub use notes::{NoteDraft, Replaced, Section, StoredNote, with_section};
 pub use other_agents::AgentMemory;
 pub use owned_files::OwnPath;
 pub use page::{digest, without_comments};
@@ -83,7 +86,7 @@ pub use stored_files::received_path;
 pub use uploads::{StoredUpload, Upload};
 pub use versions::MAX_VERSIONS;
 pub use workspace::{Workspace, WorkspaceError, WriteError, WriteRefusal, unless_refused};
-pub use write::{Author, ChangeOrigin, NewContent, WriteResult};
+pub use write::{Author, ChangeOrigin, Consent, NewContent, PersonShare, TakenLines, WriteResult};
 
 use crate::text::one_line;
 use crate::trust::Text;

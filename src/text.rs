@@ -204,6 +204,12 @@ pub fn beginning(text: &str, max: u64) -> String {
     }
 }
 
+/// Returns the part of a text from the line with that number on, of which the first is 1.
+pub fn from_line(text: &str, first: usize) -> &str {
+    let skipped: usize = text.split_inclusive('\n').take(first.saturating_sub(1)).map(str::len).sum();
+    text.get(skipped..).unwrap_or_default()
+}
+
 /// Returns the text cut to at most `max` bytes, at a character boundary.
 pub fn cut_bytes(text: &str, max: usize) -> &str {
     let mut end = max.min(text.len());

@@ -36,6 +36,7 @@ use sha2::{Digest, Sha256};
 use url::Url;
 
 use crate::id::{ConversationId, MessageId, PersonId, TurnId};
+use crate::memory::TakenLines;
 use crate::model::{ToolCall, ToolSpec};
 use crate::people::Party;
 use crate::review::reveal::reveal;
@@ -89,6 +90,11 @@ pub trait Tool: Send + Sync {
     /// Returns the wish that a call carries out, if its person typed exactly that: then it needs no
     /// question, and keeps the words as they were typed.
     async fn wish<'a>(&self, _: &AuthorizableCall<'a>) -> Result<Option<&'a TypedWish>, ToolError> {
+        Ok(None)
+    }
+
+    /// Returns the file of which a call would take lines of its person away.
+    async fn takes_away(&self, _: &AuthorizableCall<'_>) -> Result<Option<TakenLines>, ToolError> {
         Ok(None)
     }
 
@@ -412,8 +418,14 @@ impl Toolbox {
             call.refuse_downgrade(&url)?;
         }
         let values = egress.outside_call(&spec, &arguments).map(|call| call.values).unwrap_or_default();
+        let taken = match egress {
+            Egress::Inside if !call.label.is_trusted_here() => {
+                tool.takes_away(&AuthorizableCall { arguments: &arguments, ..*call }).await?
+            }
+            _ => None,
+        };
         let must_ask = match egress {
-            Egress::Inside => false,
+            Egress::Inside => taken.is_some(),
             // It stays here, so what its person vouched for may have a part in it.
             Egress::Later | Egress::ToPerson => call.label.is_of_third_party(),
             Egress::Address(_) => call.must_ask(),
@@ -428,7 +440,7 @@ impl Toolbox {
             {
                 return Ok(Decision::Open(AuthorizedCall { tool, arguments }));
             }
-            if let Some(ask) = ask(&*tool, egress, &call, must_ask, unnamed).await? {
+            if let Some(ask) = ask(&*tool, egress, &call, taken, must_ask, unnamed).await? {
                 return Ok(Decision::Ask(ask));
             }
         }
@@ -500,11 +512,15 @@ async fn ask(
     tool: &dyn Tool,
     egress: Egress,
     call: &AuthorizableCall<'_>,
+    taken: Option<TakenLines>,
     must_ask: bool,
     unnamed: BTreeSet<String>,
 ) -> Result<Option<Ask>, ToolError> {
     let (covers, to, address) = match egress {
-        Egress::Inside => return Ok(None),
+        Egress::Inside => match taken {
+            Some(taken) => (Covers::Change(taken.digest), wording::tool::change_that_takes(&taken.path), None),
+            None => return Ok(None),
+        },
         Egress::Address(argument) => {
             let url = web::parse(argument::text(call.arguments, argument))
                 .map_err(|error| ToolError::Refused(error.to_string()))?;
@@ -539,7 +555,11 @@ async fn ask(
     let text = QuestionText { question: reveal(&question), shown: address.unwrap_or_else(|| reveal(&shown)), label };
     let ask = Ask { covers, to, text };
     if ask.length() > MAX_SHOWN {
-        return Err(ToolError::Refused(wording::tool::too_long_to_ask(call.label, MAX_SHOWN)));
+        let refusal = match ask.covers {
+            Covers::Change(_) => wording::tool::too_long_a_change,
+            _ => wording::tool::too_long_to_ask,
+        };
+        return Err(ToolError::Refused(refusal(call.label, MAX_SHOWN)));
     }
     Ok(Some(ask))
 }

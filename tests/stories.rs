@@ -355,6 +355,8 @@ mod mutation;
 mod non_interference;
 #[path = "stories/trust/own_photos.rs"]
 mod own_photos;
+#[path = "stories/trust/passages.rs"]
+mod passages;
 #[path = "stories/trust/paste.rs"]
 mod paste;
 #[path = "stories/trust/pending.rs"]

@@ -21,7 +21,7 @@ use super::answer::{Answer, CommandError, Render, RenderContext, ShownLabel, pla
 use crate::erasure::Erasure;
 use crate::id::ImportId;
 use crate::import::{self, ArchiveItem, ArchivedConversation, ArchivedNote, ArchivedSkill, ImportError};
-use crate::memory::{Author, ChangeOrigin, WriteError};
+use crate::memory::{Author, ChangeOrigin, PersonShare, WriteError};
 use crate::people::{Party, Person};
 use crate::review::{ProposalOrigin, Refused, Staged};
 use crate::store::{ArchiveKind, ImportRow, ImportState, NewImport, NewImported};
@@ -255,6 +255,7 @@ impl ImportsAdmin<'_> {
             author: Author::Program,
             cause: "import",
             from: Vec::new(),
+            person: PersonShare::default(),
             now: self.clock.now(),
         };
         match self.workspace.notes().store_imported(&origin, &titled(note)).await {

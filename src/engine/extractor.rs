@@ -25,7 +25,7 @@ use std::time::Duration;
 use super::transcript::{self, LineNumbers, TranscriptLine};
 use super::{BACKGROUND_BACKOFF, Engine, MAX_BACKGROUND_ATTEMPTS};
 use crate::id::{ConversationId, ExtractionId, MessageId};
-use crate::memory::{Author, ChangeOrigin, WriteError};
+use crate::memory::{Author, ChangeOrigin, PersonShare, WriteError};
 use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
 use crate::people::Party;
 use crate::spend::Question;
@@ -285,6 +285,7 @@ async fn write_facts(engine: &Arc<Engine>, id: ExtractionId, party: &Party) -> a
         author: Author::Program,
         cause: "facts",
         from: vec![Node::Extraction(id)],
+        person: PersonShare::default(),
         now: engine.clock.now(),
     };
     let workspace = &engine.workspace;

@@ -165,6 +165,7 @@ async fn forget_the_cat(said: &Said, mask: Option<Vec<bool>>) -> Left {
         author: Author::Person,
         cause: "test",
         from: Vec::new(),
+        person: PersonShare::default(),
         now: NOW,
     };
     for (path, versions) in &said.files {

@@ -396,7 +396,7 @@ impl Notes<'_> {
         let make =
             move |texts: &[Option<&str>]| files.iter().zip(texts).map(|(path, text)| change(path, *text)).collect();
         let requested: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let written = self.versions().change_first(origin, &requested, LabelRule::Joined, make).await?;
+        let written = self.versions().change_first(origin, &requested, LabelRule::ByLine, make).await?;
         let path = paths.into_iter().next().unwrap_or_default();
         Ok(StoredNote { instead_of: replaced, ..StoredNote::at(path, written) })
     }

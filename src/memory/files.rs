@@ -11,9 +11,11 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::disk::{Disk, FolderEntry};
+use super::passages::Passages;
 use super::path_walk::ResolvedPath;
 use super::workspace::{Closed, Workspace, WorkspaceError, WorkspaceFiles};
 use super::{disk, label, layout, memory_md, note, page, section};
+use crate::id::FileId;
 use crate::message::file_type;
 use crate::people::{Party, Person};
 use crate::store::{Db, Node};
@@ -40,6 +42,8 @@ pub struct Listed {
     pub at: Timestamp,
     /// Label of the name.
     pub label: Label,
+    /// Number of its first version, or of the first below the folder; 0 if there is none.
+    pub number: i64,
 }
 
 /// A note in a list for a person.
@@ -155,6 +159,7 @@ pub type FileText = (Text, Vec<Node>, String);
 pub(super) struct LabelledFile {
     pub(super) text: String,
     pub(super) label: Label,
+    pub(super) passages: Passages,
     /// Row of this version, if the program wrote it.
     pub(super) row: Option<i64>,
     pub(super) digest: String,
@@ -162,8 +167,21 @@ pub(super) struct LabelledFile {
 
 impl LabelledFile {
     fn into_text(self, scope: Scope) -> FileText {
-        let Self { text, label, row, digest } = self;
+        let Self { text, label, row, digest, .. } = self;
         (Labelled::new(Arc::from(text), label, scope), row.map(Node::File).into_iter().collect(), digest)
+    }
+
+    /// The same file, from a line on.
+    fn starting_at(mut self, first: usize) -> Self {
+        if first > 1 {
+            self.label = self.passages.label_of(&[first..=usize::MAX]);
+            // A digest tells of all lines.
+            if self.label != *self.passages.label() {
+                self.digest.clear();
+            }
+            self.text = crate::text::from_line(&self.text, first).to_owned();
+        }
+        self
     }
 }
 
@@ -180,9 +198,11 @@ struct FileContent {
 impl FileContent {
     fn labelled(self, db: Db<'_>, scope: Scope) -> anyhow::Result<Result<LabelledFile, AccessRefusal>> {
         let Self { requested_path, real_path, text, digest } = self;
-        let found = label::of_file(db, scope, &requested_path, &real_path, &digest)?;
-        let file = found.map(|(row, label)| LabelledFile { text, label, row, digest });
-        Ok(file.ok_or(AccessRefusal::Elsewhere))
+        if label::is_foreign(db, scope, &requested_path, &real_path)? {
+            return Ok(Err(AccessRefusal::Elsewhere));
+        }
+        let (row, passages) = label::passages_of(db, &requested_path, &real_path, &digest, &text)?;
+        Ok(Ok(LabelledFile { text, label: passages.label().clone(), passages, row, digest }))
     }
 }
 
@@ -190,6 +210,20 @@ impl WorkspaceFiles<'_> {
     /// Returns the content of a text file, its journal nodes, and the SHA-256 of its bytes.
     pub async fn read_text(&self, who: &Party, path: &str) -> Result<FileText, AccessError> {
         Ok(self.read_labelled(who, path).await?.into_text(who.scope()))
+    }
+
+    /// Returns what [`Self::read_text`] does, of the lines from the one with that number on; without
+    /// the digest if other lines have another label.
+    pub async fn read_from_line(&self, who: &Party, path: &str, first: usize) -> Result<FileText, AccessError> {
+        Ok(self.read_labelled(who, path).await?.starting_at(first).into_text(who.scope()))
+    }
+
+    /// Returns the passages of a text file that came from outside, with what [`Self::read_text`] tells
+    /// of it.
+    pub async fn read_outside(&self, who: &Party, path: &str) -> Result<FileText, AccessError> {
+        let mut file = self.read_labelled(who, path).await?;
+        file.text = file.passages.outside(&file.text);
+        Ok(file.into_text(who.scope()))
     }
 
     /// Returns what [`Self::read_text`] does for each of those paths, read at once.
@@ -247,12 +281,11 @@ impl WorkspaceFiles<'_> {
         path: &str,
         section: &str,
     ) -> Result<Option<(Text, Vec<Node>)>, AccessError> {
-        let (text, nodes, _) = self.read_text(who, path).await?;
-        let (words, label, scope) = text.open();
-        Ok(section::read(words, section).map(|part| {
-            let part = Arc::from(part.trim_matches(['\n', '\r']));
-            (Labelled::new(part, label.clone(), scope), nodes)
-        }))
+        let file = self.read_labelled(who, path).await?;
+        let Some(section) = section::lines_of(&file.text, section) else { return Ok(None) };
+        let label = file.passages.label_of(&[section.lines]);
+        let part = Arc::from(section.text.trim_matches(['\n', '\r']));
+        Ok(Some((Labelled::new(part, label, who.scope()), file.row.map(Node::File).into_iter().collect())))
     }
 
     /// Reads one of a person's notes verbatim, with its row if the program wrote this version. Only
@@ -355,13 +388,23 @@ impl WorkspaceFiles<'_> {
                 let location = layout::within(&real, &name);
                 // A file that was written for another party is left out.
                 if folder || !label::is_foreign(db, scope, &location, &location)? {
-                    let of_name = if folder { label::of_folder } else { label::of_name };
-                    listed.push(Listed { name, folder, size, at, label: of_name(db, &location)? });
+                    let (number, label) = label::of_entry(db, &location, folder)?;
+                    listed.push(Listed { name, folder, size, at, label, number });
                 }
             }
             Ok(listed)
         };
         Ok(self.0.journal.read(query).await?)
+    }
+
+    /// Returns the path of the file that a list shows under that number: `#12`, `#12.pdf`. `None` if
+    /// the path is no number.
+    pub async fn numbered(&self, who: &Party, path: &str) -> anyhow::Result<Option<String>> {
+        let number = path.strip_prefix('#').and_then(|rest| rest.split(['.', '/']).next()?.parse().ok());
+        let Some(number) = number.map(FileId) else { return Ok(None) };
+        let folder = self.folder_of(who).await?;
+        let location = self.0.journal.read(move |db| db.file_versions().path_of(number)).await?;
+        Ok(location.and_then(|location: String| layout::own(&folder, &location)))
     }
 
     /// Lists the notes of the memory by path, including daily notes and notes that wait in

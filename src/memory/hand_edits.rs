@@ -18,7 +18,7 @@ use super::layout;
 use super::memory_md;
 use super::notes::Replaced;
 use super::workspace::Workspace;
-use super::write::{Author, ChangeOrigin};
+use super::write::{Author, ChangeOrigin, PersonShare};
 use crate::id::FileId;
 use crate::people::Party;
 use crate::store::{Db, FileChange, Node, Tx};
@@ -107,6 +107,7 @@ impl Workspace {
                 author: Author::Program,
                 cause: "follow",
                 from: vec![Node::File(edit.id.0)],
+                person: PersonShare::default(),
                 now,
             };
             let replaced = self.notes().follow_value(&origin, &path, (&key, &value), old, &known).await?;

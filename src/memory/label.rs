@@ -6,7 +6,9 @@
 //! new owner, nor a folder that is being moved, nor a misplaced row shows one person's text to
 //! another.
 
+use super::passages::Passages;
 use super::{layout, page};
+use crate::id::FileId;
 use crate::store::{Db, FOUND, FolderState};
 use crate::trust::{Label, Scope, Source};
 
@@ -92,10 +94,62 @@ pub fn of_content(
         // file.
         None => (None, db.file_versions().last_label_of(real_path)?.unwrap_or_else(Label::trusted)),
     };
-    if label.is_trusted() && (layout::is_untrusted(requested_path) || layout::is_untrusted(real_path)) {
+    mark_by_location(&mut label, &[requested_path, real_path]);
+    Ok((row, label))
+}
+
+/// Marks what lies in a folder for text from outside.
+fn mark_by_location(label: &mut Label, paths: &[&str]) {
+    if label.is_trusted() && paths.iter().any(|path| layout::is_untrusted(path)) {
         label.absorb(&Label::untrusted(Source::unknown()));
     }
-    Ok((row, label))
+}
+
+/// Returns the labels of the lines of a file in its present state, regardless of the reader, with
+/// its row if the program wrote it. A line changed by hand is that person's, and so is a new one.
+pub(super) fn passages_of(
+    db: Db<'_>,
+    requested_path: &str,
+    real_path: &str,
+    digest: &str,
+    text: &str,
+) -> anyhow::Result<(Option<i64>, Passages)> {
+    let (row, label) = of_content(db, requested_path, real_path, digest)?;
+    let is_marked = |path| layout::is_untrusted(path);
+    if label.is_trusted() || is_marked(requested_path) || is_marked(real_path) {
+        return Ok((row, Passages::whole(label)));
+    }
+    if row.is_some() {
+        return Ok((row, stored_passages(db, row, label)?));
+    }
+    let versions = db.file_versions();
+    let newest = versions.file_history(real_path, 1)?.into_iter().next();
+    let content = newest.as_ref().map(|newest| versions.file_content(newest.id)).transpose()?.flatten();
+    match (newest, content.and_then(|content| String::from_utf8(content).ok())) {
+        (Some(newest), Some(content)) if newest.label == label => {
+            let before = Passages::decode(&versions.passages(newest.id)?, label);
+            Ok((None, before.edited(&content, text, |_| of_hand()).passages))
+        }
+        _ => Ok((None, Passages::whole(label))),
+    }
+}
+
+/// Returns the labels of the lines of a version with that label.
+pub(super) fn stored_passages(db: Db<'_>, row: Option<i64>, label: Label) -> anyhow::Result<Passages> {
+    match row.filter(|_| !label.is_trusted()) {
+        Some(row) => Ok(Passages::decode(&db.file_versions().passages(FileId(row))?, label)),
+        None => Ok(Passages::whole(label)),
+    }
+}
+
+/// Returns the label of a line that a person wrote by hand.
+fn of_hand() -> Label {
+    Label::trusted()
+}
+
+/// Returns the label of a line that a person was shown in the change that they agreed to.
+pub(super) fn of_agreed() -> Label {
+    Label::trusted()
 }
 
 /// Returns the label of a picture in a file: its content was not typed.
@@ -103,14 +157,24 @@ pub fn of_pixels(label: Label) -> Label {
     if label.is_trusted() { label.join_with(&Label::untrusted(Source::unknown())) } else { label }
 }
 
-/// Returns the label of a file's name: the author of its text may have chosen the name too.
+/// Returns the label of a file's name: that of its first text, whose author may have chosen it.
 pub(super) fn of_name(db: Db<'_>, location: &str) -> anyhow::Result<Label> {
-    Ok(of_content(db, location, location, "")?.1)
+    let mut label = db.file_versions().first_of(location)?.map_or_else(Label::trusted, |(_, label)| label);
+    mark_by_location(&mut label, &[location]);
+    Ok(label)
 }
 
-/// Returns the label of a folder's name: the join over all content ever written into it, except for
-/// folders that the program creates itself.
+/// Returns the label of a folder's name: that of the first text written into it, except for folders
+/// that the program creates itself.
 pub(super) fn of_folder(db: Db<'_>, location: &str) -> anyhow::Result<Label> {
-    let below = if layout::is_ours(location) { Vec::new() } else { db.file_versions().labels_below(location)? };
-    Ok(below.iter().fold(Label::trusted(), |label, below| label.join_with(below)))
+    let first = if layout::is_ours(location) { None } else { db.file_versions().first_below(location)? };
+    Ok(first.map_or_else(Label::trusted, |(_, label)| label))
+}
+
+/// Returns the label of the name of a file or folder, and the number of its first version.
+pub(super) fn of_entry(db: Db<'_>, location: &str, is_folder: bool) -> anyhow::Result<(i64, Label)> {
+    let versions = db.file_versions();
+    let first = if is_folder { versions.first_below(location)? } else { versions.first_of(location)? };
+    let label = if is_folder { of_folder(db, location)? } else { of_name(db, location)? };
+    Ok((first.map_or(0, |(number, _)| number), label))
 }

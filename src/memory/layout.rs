@@ -145,6 +145,11 @@ pub(super) fn is_loaded(path: &str) -> bool {
     memory || agents || is_owner_only(&path) || path == "user.md"
 }
 
+/// Returns true if the file at that location is loaded automatically for its owner.
+pub(super) fn is_loaded_at(location: &str) -> bool {
+    is_loaded(within_folder(location))
+}
+
 /// Returns the size limit for our changes to a file, in bytes. A file that is loaded automatically
 /// may not exceed what is loaded of it.
 pub(super) fn most_bytes(location: &str) -> usize {
@@ -161,6 +166,12 @@ pub(super) fn most_bytes(location: &str) -> usize {
 pub(super) fn is_untrusted(path: &str) -> bool {
     let own = folded(within_folder(path));
     is_inbox(path) || own == "memory/untrusted" || own.starts_with("memory/untrusted/")
+}
+
+/// Returns true if the path, as its owner sees it, is one where what is written counts as from
+/// outside.
+pub fn is_pending_note(path: &str) -> bool {
+    is_untrusted(path)
 }
 
 /// Returns true if the path is a note of the root's owner.

@@ -9,7 +9,7 @@
 
 use super::memory_md::{self, Fact};
 use super::workspace::{Notes, WriteError, unless_refused_logged};
-use super::write::{Author, ChangeOrigin, NewContent};
+use super::write::{Author, ChangeOrigin, NewContent, PersonShare};
 use crate::people::Party;
 use crate::store::{Correction, KnownCorrection, Node};
 use crate::time::Timestamp;
@@ -68,6 +68,7 @@ impl Notes<'_> {
             author: Author::Program,
             cause: "learned",
             from: Vec::new(),
+            person: PersonShare::default(),
             now,
         };
         let (key, day) = (format!("{tool}: {how}"), self.0.zone.day(now));

@@ -14,7 +14,7 @@ use super::note::Note;
 use super::notes::MEMORY;
 use super::owned_files::OwnPath;
 use super::workspace::{Workspace, unless_refused};
-use super::write::{Author, ChangeOrigin};
+use super::write::{Author, ChangeOrigin, PersonShare};
 use super::{layout, memory_md, note};
 use crate::people::Party;
 use crate::store::{Db, Node};
@@ -62,7 +62,15 @@ impl Workspace {
         self.add_to_index(who, unknown, now).await?;
         for path in paths {
             let (who, label, author) = (who.clone(), Label::neutral(), Author::Program);
-            let origin = ChangeOrigin { who, label, author, cause: "hand", from: Vec::new(), now };
+            let origin = ChangeOrigin {
+                who,
+                label,
+                author,
+                cause: "hand",
+                from: Vec::new(),
+                person: PersonShare::default(),
+                now,
+            };
             unless_refused(self.versions().take_note_of(&origin, &path).await)?;
         }
         Ok(())
@@ -142,7 +150,7 @@ impl Workspace {
             return Ok(0);
         }
         let (who, author) = (who.clone(), Author::Program);
-        let origin = ChangeOrigin { who, label, author, cause: "mend", from, now };
+        let origin = ChangeOrigin { who, label, author, cause: "mend", from, person: PersonShare::default(), now };
         self.notes().add_lines(&origin, notes).await
     }
 }

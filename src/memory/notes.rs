@@ -215,7 +215,7 @@ impl Notes<'_> {
             }
             Ok(new_states)
         };
-        let written = self.versions().change_first(origin, &paths, LabelRule::Joined, make).await?;
+        let written = self.versions().change_first(origin, &paths, LabelRule::ByLine, make).await?;
         Ok(StoredNote { instead_of: replaced, ..StoredNote::at(path, written) })
     }
 
@@ -257,7 +257,7 @@ impl Notes<'_> {
             new_states.extend(index.without_line(&name, texts));
             Ok(new_states)
         };
-        self.versions().change_first(origin, &paths, LabelRule::Joined, make).await
+        self.versions().change_first(origin, &paths, LabelRule::ByLine, make).await
     }
 
     /// Stores text that must not be loaded automatically as a note that awaits its person's
@@ -324,7 +324,7 @@ impl Notes<'_> {
             new_states.extend(index.with_lines(&notes, texts.get(1..).unwrap_or_default()));
             Ok(new_states)
         };
-        let added = self.versions().change_first(origin, &paths, LabelRule::Joined, make).await;
+        let added = self.versions().change_first(origin, &paths, LabelRule::ByLine, make).await;
         let message = "Notes that were added by hand are not in the index";
         Ok(unless_refused_logged(added, message)?.map_or(0, |_| count))
     }
@@ -398,7 +398,7 @@ impl WorkspaceFiles<'_> {
         let default_file = [DefaultFile::Memory, DefaultFile::Today].into_iter().find(|file| file.name(&day) == path);
         let first = default_file.map(|file| file.first_contents(&date)).unwrap_or_default();
         let (name, wanted) = (section.to_owned(), change.clone());
-        let make = move |text: Option<&str>| changed(text.unwrap_or(&first), &name, &wanted);
+        let make = move |text: Option<&str>| with_section(text.unwrap_or(&first), &name, &wanted);
         match self.versions().change(origin, &path, make).await {
             Err(WriteError::Refused(WriteRefusal::Untrusted)) => {
                 let (Section::Append(words) | Section::Replace(words)) = &change;
@@ -547,7 +547,11 @@ fn line_text(line: &str) -> Option<String> {
     line.strip_prefix("- [").and_then(|line| line.split_once("] ")).map(|(_, text)| one_line(text))
 }
 
-fn changed(text: &str, name: &str, change: &Section) -> Result<NewContent, WriteRefusal> {
+/// Returns a file after a change of that section.
+///
+/// # Errors
+/// If the new words would change more of the file than the section.
+pub fn with_section(text: &str, name: &str, change: &Section) -> Result<NewContent, WriteRefusal> {
     let new = match change {
         Section::Append(words) if contains(text, name, words) => return Ok(NewContent::Unchanged),
         Section::Append(words) => section::append(text, name, words),

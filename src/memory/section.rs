@@ -77,6 +77,23 @@ pub fn read<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     Some(between(text, from, to))
 }
 
+/// Content of a section, with the numbers of its lines and that of its heading, from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionLines<'t> {
+    /// What [`read`] returns.
+    pub text: &'t str,
+    /// Heading and content.
+    pub lines: std::ops::RangeInclusive<usize>,
+}
+
+/// Returns what [`read`] does, and where it stands.
+pub fn lines_of<'t>(text: &'t str, name: &str) -> Option<SectionLines<'t>> {
+    let (from, to) = span(text, name)?;
+    let heading = between(text, 0, from).lines().count();
+    let content = between(text, from, to);
+    Some(SectionLines { text: content, lines: heading..=heading + content.lines().count() })
+}
+
 /// Adds `add` at the end of that section, which is created if it does not exist.
 pub fn append(text: &str, name: &str, add: &str) -> String {
     match span(text, name) {

@@ -80,6 +80,7 @@ fn origin(who: &Person, label: Label) -> ChangeOrigin {
         author: Author::Assistant,
         cause: "test",
         from: Vec::new(),
+        person: PersonShare::default(),
         now: NOW,
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::disk::Disk;
 use super::files::AccessError;
+use super::passages::Passages;
 use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal, unless_refused};
 use super::write::{ChangeOrigin, LabelRule, NewContent, WriteResult, check_permission};
@@ -95,9 +96,11 @@ impl FileVersions<'_> {
     ) -> Result<WriteResult, WriteError> {
         let found = self.content(&origin.who, path, version).await?;
         let (text, label) = found.ok_or_else(|| WriteRefusal::impossible(says::NO_VERSION))?;
+        let stored = self.0.journal.read(move |db| db.file_versions().passages(version)).await?;
+        let rule = LabelRule::Restored(Passages::decode(&stored, label.clone()));
         let origin = ChangeOrigin { label, ..origin.clone() };
         let new = text.map_or(NewContent::Deleted, NewContent::Text);
-        self.change_first(&origin, &[path], LabelRule::Whole, move |_| Ok(vec![new.clone()])).await
+        self.change_first(&origin, &[path], rule, move |_| Ok(vec![new.clone()])).await
     }
 
     /// Returns the content and the label of that version, if it belongs to the file at that path
@@ -117,7 +120,7 @@ impl FileVersions<'_> {
     }
 
     /// Returns the real location of that path, if it lies in the party's folder.
-    async fn location_of(&self, who: &Party, path: &str) -> anyhow::Result<Option<String>> {
+    pub(super) async fn location_of(&self, who: &Party, path: &str) -> anyhow::Result<Option<String>> {
         unless_refused(self.files().real_location(who, path).await)
     }
 

@@ -14,15 +14,23 @@
 //! since, and their version stays.
 //!
 //! This module checks only what holds for every change: it stays in the party's folder and within
-//! the size limit of its file, no tool writes a file that only the owner edits, and untrusted text
-//! never reaches a file that is loaded automatically. Where lines move from one file to another,
-//! the label of the source goes along. What a change *means* is up to the caller.
+//! the size limit of its file, no tool writes a file that only the owner edits, untrusted text
+//! never reaches a file that is loaded automatically, and an untrusted author takes no trusted line
+//! away unless the person agreed to it. Where lines move from one file to another, the label of the
+//! source goes along. What a change *means* is up to the caller.
+
+mod labels;
+
+use labels::AuthorLines;
+pub(super) use labels::LabelRule;
+pub use labels::{Consent, PersonShare};
 
 use std::sync::Arc;
 
 use tokio::sync::OwnedMutexGuard;
 
 use super::disk::ReplaceOutcome;
+use super::passages::Passages;
 use super::path_walk::PathType;
 use super::workspace::{FileVersions, Workspace, WriteError, WriteRefusal};
 use super::{disk, label, layout, page};
@@ -31,7 +39,7 @@ use crate::people::Party;
 use crate::skill::name::is_hidden;
 use crate::store::{Db, NewFile, Node, Tx, Unplaced};
 use crate::time::Timestamp;
-use crate::trust::{Label, Scope};
+use crate::trust::{Label, Labelled, Scope, Text};
 use crate::wording::knowledge as says;
 
 /// Number of attempts while a person keeps saving the same file.
@@ -50,6 +58,8 @@ pub struct ChangeOrigin {
     pub cause: &'static str,
     /// Journal nodes that the change derives from.
     pub from: Vec<Node>,
+    /// What the person said of it.
+    pub person: PersonShare,
     /// Current time.
     pub now: Timestamp,
 }
@@ -100,15 +110,8 @@ pub struct WriteResult {
     pub digest: String,
     /// Label of the content.
     pub label: Label,
-}
-
-/// Label of a changed file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum LabelRule {
-    /// The join of the old label and the new one.
-    Joined,
-    /// The new label alone, because the new text is known to be the whole content.
-    Whole,
+    /// True if its lines have different labels.
+    pub is_mixed: bool,
 }
 
 /// Present content of a file.
@@ -124,17 +127,30 @@ pub(super) struct CurrentFile {
     leftover: Option<String>,
 }
 
+/// A file of which a change would take trusted lines away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenLines {
+    /// Path as its owner sees it.
+    pub path: String,
+    /// SHA-256 of the present content.
+    pub digest: String,
+    /// Present content.
+    pub before: Text,
+    /// Content after the change; blank if the file would be deleted.
+    pub after: String,
+}
+
 /// A version written by hand.
 struct ManualEdit {
     text: Option<String>,
     digest: String,
-    label: Label,
+    passages: Passages,
 }
 
 /// A file and its planned change.
 struct WritePlan {
     current: CurrentFile,
-    label: Label,
+    passages: Passages,
     /// `None` if the file stays unchanged.
     next: Option<NextVersion>,
 }
@@ -157,7 +173,35 @@ impl FileVersions<'_> {
         make: impl Fn(Option<&str>) -> Result<NewContent, WriteRefusal> + Send + 'static,
     ) -> Result<WriteResult, WriteError> {
         let all = move |texts: &[Option<&str>]| Ok(vec![make(texts.first().copied().flatten())?]);
-        self.change_first(origin, &[path], LabelRule::Joined, all).await
+        self.change_first(origin, &[path], LabelRule::ByLine, all).await
+    }
+
+    /// Returns what [`Self::change`] with the same `make` would take away that is trusted; `None` if
+    /// nothing, if there could be no such change, or if its words would wait to be kept instead.
+    pub async fn taken_by(
+        &self,
+        origin: &ChangeOrigin,
+        path: &str,
+        make: impl Fn(Option<&str>) -> Result<NewContent, WriteRefusal>,
+    ) -> anyhow::Result<Option<TakenLines>> {
+        let (who, folder) = (&origin.who, self.folder_of(&origin.who).await?);
+        let Some(file) = self.files().readable(who, path).await? else { return Ok(None) };
+        for location in [layout::locate(&folder, path), self.location_of(who, path).await?].into_iter().flatten() {
+            if check_permission(origin, &folder, &location).is_err() || layout::is_loaded_at(&location) {
+                return Ok(None);
+            }
+        }
+        let after = match make(Some(&file.text)) {
+            Ok(NewContent::Text(text) | NewContent::Moved(text, _)) => text,
+            Ok(NewContent::Deleted) => String::new(),
+            Ok(NewContent::Unchanged) | Err(_) => return Ok(None),
+        };
+        if file.passages.taken_away(&file.text, &after).is_empty() {
+            return Ok(None);
+        }
+        let (path, digest) = (path.to_owned(), file.digest);
+        let before = Labelled::new(Arc::from(file.text), file.label, who.scope());
+        Ok(Some(TakenLines { path, digest, before, after }))
     }
 
     /// Changes several files, all or none, in the order of their paths, and returns the result of
@@ -177,7 +221,7 @@ impl FileVersions<'_> {
         self.finish_open().await?;
         for _ in 0..MOST_TRIES {
             let mut plans = self.read_for_change(origin, &folder, &locations).await?;
-            decide(&mut plans, origin, label_source, &make)?;
+            decide(&mut plans, origin, &label_source, &make)?;
             let plans = self.announce_all(origin, plans).await?;
             if let Some(written) = self.place_all(plans, &writing).await? {
                 return Ok(written.into_iter().next().ok_or(WriteRefusal::Elsewhere)?);
@@ -202,8 +246,8 @@ impl FileVersions<'_> {
             for path in [location.as_str(), current.real_path.as_str()] {
                 check_permission(origin, folder, path)?;
             }
-            let label = self.adopt(location, &current, origin.who.scope(), origin.now).await?;
-            plans.push(WritePlan { current, label: label.ok_or(WriteRefusal::Foreign)?, next: None });
+            let passages = self.adopt(location, &current, origin.who.scope(), origin.now).await?;
+            plans.push(WritePlan { current, passages: passages.ok_or(WriteRefusal::Foreign)?, next: None });
         }
         Ok(plans)
     }
@@ -220,7 +264,7 @@ impl FileVersions<'_> {
                 let new = NewFile {
                     path: &plan.current.real_path,
                     digest: &next.digest,
-                    label: &plan.label,
+                    label: plan.passages.label(),
                     scope: origin.who.scope(),
                     author: origin.author.as_str(),
                     cause: origin.cause,
@@ -228,6 +272,7 @@ impl FileVersions<'_> {
                     at: origin.now,
                 };
                 next.row = tx.file_versions().file_announced(&new, &plan.current.digest)?;
+                tx.file_versions().set_passages(next.row, &plan.passages.encode())?;
                 tx.file_versions().record_file_sources(next.row, &origin.from)?;
             }
             Ok(plans)
@@ -278,7 +323,7 @@ impl FileVersions<'_> {
         self.on_disk_unless_refused(read).await
     }
 
-    /// Returns the label of the present content, or `None` if it belongs to another party. Records
+    /// Returns the labels of the present content, or `None` if it belongs to another party. Records
     /// an edit by hand as a version.
     pub(super) async fn adopt(
         &self,
@@ -286,7 +331,7 @@ impl FileVersions<'_> {
         current: &CurrentFile,
         scope: Scope,
         now: Timestamp,
-    ) -> anyhow::Result<Option<Label>> {
+    ) -> anyhow::Result<Option<Passages>> {
         let (requested_path, real_path, digest) =
             (location.to_owned(), current.real_path.clone(), current.digest.clone());
         let (text, leftover) = (current.text.clone(), current.leftover.clone());
@@ -300,16 +345,17 @@ impl FileVersions<'_> {
             let mut edits = Vec::new();
             if let Some(text) = leftover {
                 let digest = page::digest(text.as_bytes());
-                let (row, label) = label::of_content(db, &requested_path, &real_path, &digest)?;
-                edits.extend(row.is_none().then_some(ManualEdit { text: Some(text), digest, label }));
+                let (row, passages) = label::passages_of(db, &requested_path, &real_path, &digest, &text)?;
+                edits.extend(row.is_none().then_some(ManualEdit { text: Some(text), digest, passages }));
             }
-            let label = label::of_content(db, &requested_path, &real_path, &digest)?.1;
+            let present = text.as_deref().unwrap_or_default();
+            let passages = label::passages_of(db, &requested_path, &real_path, &digest, present)?.1;
             if db.file_versions().last_digest_of(&real_path)?.unwrap_or_default() != digest {
-                edits.push(ManualEdit { text, digest, label: label.clone() });
+                edits.push(ManualEdit { text, digest, passages: passages.clone() });
             }
-            Ok(Some((label, edits)))
+            Ok(Some((passages, edits)))
         };
-        let Some((label, edits)) = self.0.journal.read(query).await? else { return Ok(None) };
+        let Some((passages, edits)) = self.0.journal.read(query).await? else { return Ok(None) };
         if !edits.is_empty() {
             let real_path = current.real_path.clone();
             let record = move |tx: Tx<'_>| {
@@ -317,20 +363,21 @@ impl FileVersions<'_> {
                     let new = NewFile {
                         path: &real_path,
                         digest: &edit.digest,
-                        label: &edit.label,
+                        label: edit.passages.label(),
                         scope,
                         author: Author::Hand.as_str(),
                         cause: "hand",
                         content: edit.text.as_deref().map(str::as_bytes),
                         at: now,
                     };
-                    tx.file_versions().file_version_of(&new)?;
+                    let row = tx.file_versions().file_version_of(&new)?;
+                    tx.file_versions().set_passages(row, &edit.passages.encode())?;
                 }
                 Ok(())
             };
             self.0.journal.write("record a change by hand", record).await?;
         }
-        Ok(Some(label))
+        Ok(Some(passages))
     }
 
     /// Completes pending changes where the disk allows it; returns how many remain. Must be called
@@ -433,7 +480,8 @@ impl WriteResult {
             Some(next) => (Some(next.row), next.digest),
             None => (None, plan.current.digest),
         };
-        Self { path: plan.current.real_path, version, digest, label: plan.label }
+        let (label, is_mixed) = (plan.passages.label().clone(), !plan.passages.is_whole());
+        Self { path: plan.current.real_path, version, digest, label, is_mixed }
     }
 }
 
@@ -447,7 +495,9 @@ pub(super) fn check_permission(origin: &ChangeOrigin, folder: &str, location: &s
         // No version keeps the content of received files: the file is the only copy.
         return Err(WriteRefusal::impossible(says::STAYS_RECEIVED));
     }
-    if layout::is_loaded(&path) && !origin.label.is_trusted() {
+    // What they typed or agreed to is known only once the change is.
+    let is_theirs = !origin.person.typed.is_empty() || origin.person.consent != Consent::None;
+    if layout::is_loaded(&path) && !origin.label.is_trusted() && !is_theirs {
         return Err(WriteRefusal::Untrusted);
     }
     Ok(())
@@ -469,18 +519,12 @@ fn with_file_name(why: WriteRefusal, folder: &str, location: &str) -> WriteRefus
 fn decide(
     plans: &mut [WritePlan],
     origin: &ChangeOrigin,
-    label_source: LabelRule,
+    rule: &LabelRule,
     make: &impl Fn(&[Option<&str>]) -> Result<Vec<NewContent>, WriteRefusal>,
 ) -> Result<(), WriteRefusal> {
     let texts: Vec<Option<&str>> = plans.iter().map(|plan| plan.current.text.as_deref()).collect();
     let new_states = make(&texts)?;
-    let deletes_trusted =
-        plans.iter().zip(&new_states).any(|(plan, new)| *new == NewContent::Deleted && plan.label.is_trusted());
-    if deletes_trusted && !origin.label.is_trusted() {
-        // Text that stays can carry a label; a deletion cannot.
-        return Err(WriteRefusal::impossible(says::NOT_DELETED_FROM_OUTSIDE));
-    }
-    let old_labels: Vec<Label> = plans.iter().map(|plan| plan.label.clone()).collect();
+    let old_labels: Vec<Label> = plans.iter().map(|plan| plan.passages.label().clone()).collect();
     for (plan, new) in plans.iter_mut().zip(new_states) {
         let (new, label) = match new {
             NewContent::Moved(text, from) => {
@@ -488,19 +532,16 @@ fn decide(
             }
             new => (new, None),
         };
-        plan.decide(new, label.as_ref().unwrap_or(&origin.label), label_source)?;
+        let new_label = label.as_ref().unwrap_or(&origin.label);
+        plan.decide(new, &AuthorLines { origin, label: new_label }, rule)?;
     }
     Ok(())
 }
 
 impl WritePlan {
-    fn decide(&mut self, new: NewContent, new_label: &Label, label_source: LabelRule) -> Result<(), WriteRefusal> {
+    fn decide(&mut self, new: NewContent, by: &AuthorLines<'_>, rule: &LabelRule) -> Result<(), WriteRefusal> {
         let old = self.current.text.as_deref();
-        let label = match (old, label_source) {
-            (Some(_), LabelRule::Joined) => self.label.join_with(new_label),
-            _ => new_label.clone(),
-        };
-        let is_same = |text: &str| old == Some(text) && (label_source == LabelRule::Joined || label == self.label);
+        let is_same = |text: &str| old == Some(text) && *rule == LabelRule::ByLine;
         if old.is_none() && self.current.real_path.chars().any(is_hidden) {
             // In a listing such a name looks like a different one.
             return Err(WriteRefusal::Elsewhere);
@@ -510,11 +551,15 @@ impl WritePlan {
             NewContent::Deleted if old.is_some() => None,
             _ => return Ok(()),
         };
+        let passages = self.changed(text.as_deref(), by, rule)?;
+        if old == text.as_deref() && passages == self.passages {
+            return Ok(());
+        }
         let most = layout::most_bytes(&self.current.real_path).max(old.map_or(0, str::len));
         if text.as_ref().is_some_and(|text| text.len() > most) {
             return Err(WriteRefusal::TooLarge(most));
         }
-        self.label = label;
+        self.passages = passages;
         let digest = text.as_ref().map(|text| page::digest(text.as_bytes())).unwrap_or_default();
         self.next = Some(NextVersion { text, digest, row: FileId(0) });
         Ok(())

@@ -63,6 +63,12 @@ pub fn of_name(name: &str) -> &'static str {
     TYPES.iter().find(|(known, _)| *known == extension).map_or(UNKNOWN, |(_, mime)| *mime)
 }
 
+/// Returns the extension of a name as the program knows it; blank if it knows none such.
+pub fn known_extension(name: &str) -> &'static str {
+    let extension = extension(name);
+    TYPES.iter().find(|(known, _)| *known == extension).map_or("", |(known, _)| *known)
+}
+
 /// Returns the usual extension of files of a MIME type.
 pub fn extension_of(mime: &str) -> Option<&'static str> {
     let mime = bare(mime);

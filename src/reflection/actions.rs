@@ -148,6 +148,7 @@ impl Reflector {
             author: memory::Author::Program,
             cause: "reflection",
             from: vec![Node::Turn(reflection.turn)],
+            person: memory::PersonShare::default(),
             now: self.clock.now(),
         };
         let note = NoteDraft { title: action.title.clone(), content: payload.text, kind: "project".to_owned() };

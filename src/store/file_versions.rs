@@ -153,6 +153,14 @@ impl FileVersionsMut<'_> {
         Ok(id)
     }
 
+    /// Stores the labels of the lines of a new version; blank if all have that of the file.
+    pub fn set_passages(&self, id: FileId, passages: &str) -> anyhow::Result<()> {
+        if passages.is_empty() {
+            return Ok(());
+        }
+        self.db.run("UPDATE files SET passages = ?2 WHERE id = ?1", params![id, passages])
+    }
+
     /// Records that the versions made by hand were looked at up to that one for a scope.
     pub fn hand_edits_seen(&self, scope: Scope, last: FileId) -> anyhow::Result<()> {
         self.tx().settings().set_fact(&format!("{HAND_EDITS}:{}", scope.encode()), &last.to_string())
@@ -214,6 +222,22 @@ impl FileVersions<'_> {
         )
     }
 
+    /// Returns the stored labels of the lines of a version.
+    pub fn passages(&self, id: FileId) -> anyhow::Result<String> {
+        self.db.one("SELECT passages FROM files WHERE id = ?1", [id])
+    }
+
+    /// Returns row and label of the first version of that path that we wrote: the label of the words
+    /// under which the name was chosen.
+    pub fn first_of(&self, path: &str) -> anyhow::Result<Option<(i64, Label)>> {
+        self.db.first("SELECT id, label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id LIMIT 1", [path, FOUND])
+    }
+
+    /// Returns the path of a version.
+    pub fn path_of(&self, id: FileId) -> anyhow::Result<Option<String>> {
+        self.db.first("SELECT path FROM files WHERE id = ?1", [id])
+    }
+
     /// Returns the digest of the newest version of that path.
     pub fn last_digest_of(&self, path: &str) -> anyhow::Result<Option<String>> {
         self.db.first("SELECT digest FROM files WHERE path = ?1 ORDER BY id DESC LIMIT 1", [path])
@@ -271,14 +295,11 @@ impl FileVersions<'_> {
         )
     }
 
-    /// Returns the labels of all versions ever written below a folder, except those without source
-    /// and origin.
-    pub fn labels_below(&self, folder: &str) -> anyhow::Result<Vec<Label>> {
+    /// Returns row and label of the first version ever written below a folder.
+    pub fn first_below(&self, folder: &str) -> anyhow::Result<Option<(i64, Label)>> {
         // Paths that begin with the folder and a slash: `0` is the character after `/`.
-        self.db.all(
-            "SELECT DISTINCT label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND label <> 'trusted'",
-            [folder],
-        )
+        let sql = "SELECT id, label FROM files WHERE path >= ?1 || '/' AND path < ?1 || '0' ORDER BY id LIMIT 1";
+        self.db.first(sql, [folder])
     }
 
     /// Returns the versions of a path, newest first.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
-use crate::id::{AddressId, KeepId, PersonId, QuestionId, TurnId};
+use crate::id::{AddressId, ConversationId, KeepId, PersonId, QuestionId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Scope, Text};
 use crate::wording::gateway;
@@ -130,6 +130,14 @@ impl KeepRequests<'_> {
         self.db.row("WHERE state = 'yes' AND id > ?1 ORDER BY id LIMIT 1", [after])
     }
 
+    /// Returns whether a turn of that conversation requested to keep that file.
+    pub fn is_asked_about(&self, conversation: ConversationId, path: &str) -> anyhow::Result<bool> {
+        self.db.exists(
+            "SELECT 1 FROM keeps k JOIN turns t ON t.id = k.turn_id WHERE t.conversation_id = ?1 AND k.path = ?2",
+            params![conversation, path],
+        )
+    }
+
     /// Returns the first file written because of a person's yes at that time.
     pub fn promoted_at(&self, scope: Scope, at: Timestamp) -> anyhow::Result<Option<String>> {
         self.db.first(
@@ -237,7 +245,6 @@ impl KeepRequestsMut<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::ConversationId;
     use crate::people::{Address, Role};
     use crate::store::Tx;
     use crate::store::{BoundaryReason, ConversationKind, Journal, NewConversation, NewTurn};

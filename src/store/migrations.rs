@@ -34,6 +34,7 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration { number: 37, name: "known_versions", sql: include_str!("../../migrations/V0037__known_versions.sql") },
     Migration { number: 38, name: "wishes", sql: include_str!("../../migrations/V0038__wishes.sql") },
     Migration { number: 39, name: "agreed", sql: include_str!("../../migrations/V0039__agreed.sql") },
+    Migration { number: 40, name: "passages", sql: include_str!("../../migrations/V0040__passages.sql") },
 ];
 
 /// Version of a file.

@@ -39,6 +39,8 @@ pub enum Covers {
     Call,
     /// The same, of a call that only its person notices.
     OwnCall,
+    /// The same, of a call that changes a file whose content has that digest.
+    Change(String),
     /// A call of a tool of another program: the shown one once or, under a grant, each that one of
     /// these patterns covers.
     Tool {
@@ -87,7 +89,7 @@ fn names_in(list: &str) -> impl Iterator<Item = String> {
 
 impl Covers {
     /// Returns the stored form: `address:` with a digest, `tool:` with one pattern or two,
-    /// `destinations:` with a list, `call`, `own-call` or `nothing`.
+    /// `destinations:` with a list, `change:` with a digest, `call`, `own-call` or `nothing`.
     pub fn encode(&self) -> String {
         match self {
             Self::Address(digest) => format!("address:{digest}"),
@@ -98,6 +100,7 @@ impl Covers {
             }
             Self::Destinations(names) => format!("destinations:{}", listed(names)),
             Self::OwnCall => "own-call".to_owned(),
+            Self::Change(digest) => format!("change:{digest}"),
             Self::Nothing => "nothing".to_owned(),
         }
     }
@@ -111,6 +114,7 @@ impl Covers {
                 patterns.next().map_or(Self::Nothing, |same| Self::Tool { same, wider: patterns.next() })
             }
             Some(("destinations", names)) => Self::Destinations(names_in(names).collect()),
+            Some(("change", digest)) => Self::Change(digest.to_owned()),
             None if stored == "call" => Self::Call,
             None if stored == "own-call" => Self::OwnCall,
             _ => Self::Nothing,
@@ -198,7 +202,7 @@ impl QuestionRow {
 
     /// Returns true if all that a yes permits touches its person alone.
     pub fn is_own(&self) -> bool {
-        self.covers.iter().all(|covers| matches!(covers, Covers::OwnCall | Covers::Nothing))
+        self.covers.iter().all(|covers| matches!(covers, Covers::OwnCall | Covers::Change(_) | Covers::Nothing))
     }
 }
 

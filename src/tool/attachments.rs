@@ -52,7 +52,11 @@ impl Tool for SendFile {
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let party = call.party(&self.journal).await.map_err(|error| store_error("A file", &error))?;
         let party = party.ok_or_else(|| ToolError::Refused(says::NOBODY.to_owned()))?;
-        let file = match self.workspace.files().own_file(&party, call.text("path"), MAX_FILE).await {
+        let asked = call.text("path");
+        let numbered = self.workspace.files().numbered(&party, asked).await;
+        let numbered = numbered.map_err(|error| store_error("A file", &error))?;
+        let path = numbered.as_deref().unwrap_or(asked);
+        let file = match self.workspace.files().own_file(&party, path, MAX_FILE).await {
             Ok(file) => file,
             Err(error) => {
                 return Err(ToolError::Arguments(refusal(
@@ -60,7 +64,9 @@ impl Tool for SendFile {
                 )));
             }
         };
-        let name = file.path.rsplit('/').next().unwrap_or(&file.path).to_owned();
+        // Who chose the name of a file under a number is not who asks for it.
+        let shown = if numbered.is_some() { asked } else { &file.path };
+        let name = shown.rsplit('/').next().unwrap_or(shown).to_owned();
         let (turn, size) = (call.turn, file.size);
         let enclosure = Enclosure::file(file.path, file.digest);
         let stored =

@@ -5,10 +5,12 @@
 //! text carries the file's label, written text the turn's. Tainted text does not reach files that
 //! are loaded automatically; it waits in `memory/untrusted/`. An edit requires knowledge of the
 //! present content: the file was read or written in this conversation and is unchanged, or its hash
-//! is given. This is checked against the stored steps, so it survives a restart. Skills can only be
-//! read here; so can the experience of profiles, by its name in the prompt.
+//! is given. This is checked against the stored steps, so it survives a restart. A change after text
+//! from outside that takes lines of the person away is shown to them first. Skills can only be read
+//! here; so can the experience of profiles, by its name in the prompt.
 //!
-//! File names chosen by other people are their text, and carry their label.
+//! A file name chosen by other people is their text: a list shows a number in its place, by which
+//! the file can be read.
 
 use std::sync::Arc;
 
@@ -20,11 +22,13 @@ use super::knowledge::{
     KnowledgeStore, failed, normal_path, refuse_skill_path, refused, short_hash, skill_path, unread,
 };
 use super::pictures::PictureStore;
-use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument, skills};
+use super::question_text::QuestionText;
+use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument, knowledge, skills};
 use crate::memory::{
-    AccessError, AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, NewContent, StoredNote, WriteError, WriteRefusal,
-    WriteResult, digest, note,
+    AccessError, AccessRefusal, ChangeOrigin, EXPERIENCE, Listed, NewContent, StoredNote, TakenLines, WriteError,
+    WriteRefusal, WriteResult, digest, note,
 };
+use crate::message::file_type;
 use crate::people::Party;
 use crate::store::{Db, Node};
 use crate::time::Zone;
@@ -53,15 +57,20 @@ struct ReadFile(KnowledgeStore);
 
 impl ReadFile {
     /// Returns a file of the party's folder; an experience by its name in the prompt.
-    async fn own_text(&self, party: &Party, path: &str) -> Result<(Text, Vec<Node>, String), AccessError> {
+    async fn own_text(
+        &self,
+        party: &Party,
+        path: &str,
+        first: usize,
+    ) -> Result<(Text, Vec<Node>, String), AccessError> {
         let files = self.0.workspace.files();
         if let Some(name) = path.strip_prefix("experience/") {
-            let learned = files.read_text(party, &format!("{EXPERIENCE}{name}")).await;
+            let learned = files.read_from_line(party, &format!("{EXPERIENCE}{name}"), first).await;
             if !matches!(learned, Err(AccessError::Refused(AccessRefusal::Missing))) {
                 return learned;
             }
         }
-        files.read_text(party, path).await
+        files.read_from_line(party, path, first).await
     }
 
     /// Returns the path of a file, and the line at which it is read: a line in the path counts
@@ -70,7 +79,7 @@ impl ReadFile {
         let Some((file, line)) = path.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?))) else {
             return Ok((self.0.existing_path(call, path).await?, None));
         };
-        if skill_path(&path).is_none() && self.own_text(&self.0.party(call).await?, &path).await.is_ok() {
+        if skill_path(&path).is_none() && self.own_text(&self.0.party(call).await?, &path, 1).await.is_ok() {
             return Ok((path, None));
         }
         Ok((self.0.existing_path(call, file.to_owned()).await?, Some(line)))
@@ -94,27 +103,26 @@ impl Tool for ReadFile {
         }
         let (path, line) = self.place(call, path).await?;
         let line = call.arguments.get("from_line").and_then(Value::as_u64).or(line).unwrap_or(1);
+        let line = usize::try_from(line).unwrap_or(usize::MAX);
         if let Some(in_skills) = skill_path(&path) {
             let file = skills::read_file(&self.0.review, in_skills).await?;
-            let text = shown(&path, &file.digest, &file.text, line);
+            let text = shown(&path, &file.digest, crate::text::from_line(&file.text, line));
             return Ok(Output { text, label: file.label, from: file.from });
         }
         let party = self.0.party(call).await?;
-        let (text, from, digest) = match self.own_text(&party, &path).await {
+        let (text, from, digest) = match self.own_text(&party, &path, line).await {
             Err(AccessError::Refused(AccessRefusal::NoText | AccessRefusal::TooLarge)) => {
                 return PictureStore::of(&self.0).show(call, &party, &path).await;
             }
             read => read.map_err(unread)?,
         };
         let (words, label, _) = text.open();
-        Ok(Output { text: shown(&path, &digest, words, line), label: label.clone(), from })
+        Ok(Output { text: shown(&path, &digest, words), label: label.clone(), from })
     }
 }
 
-/// Returns the text of a file from that line on, below the line that names it.
-fn shown(path: &str, digest: &str, words: &str, first: u64) -> String {
-    let skipped = usize::try_from(first.saturating_sub(1)).unwrap_or(usize::MAX);
-    let words: String = words.split_inclusive('\n').skip(skipped).collect();
+/// Returns the text of a file below the line that names it.
+fn shown(path: &str, digest: &str, words: &str) -> String {
     format!("{}\n{words}", says::file_line(path, short_hash(digest)))
 }
 
@@ -136,6 +144,19 @@ impl Tool for WriteFile {
             repeatable: true,
             replaces: true,
         }
+    }
+
+    async fn takes_away(&self, call: &AuthorizableCall<'_>) -> Result<Option<TakenLines>, ToolError> {
+        let Some(content) = call.arguments.get("content").and_then(Value::as_str) else { return Ok(None) };
+        let make = |_: Option<&str>| match content {
+            "" => Ok(NewContent::Deleted),
+            content => Ok(NewContent::Text(content.to_owned())),
+        };
+        self.0.taken_by(call, &normal_path(call.text("path")), make).await
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        knowledge::taken_lines(call, self.takes_away(call).await?)
     }
 
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
@@ -168,7 +189,10 @@ async fn change_answer(
     words: &str,
 ) -> Result<Output, ToolError> {
     match written {
-        Ok(written) => Ok(store.output(call, says::written(path, short_hash(&written.digest)), &written)),
+        Ok(written) => {
+            store.request_to_keep_file(call, path, &written).await?;
+            Ok(store.output(call, says::written(path, short_hash(&written.digest)), &written))
+        }
         Err(WriteError::Refused(WriteRefusal::Untrusted)) if !words.trim().is_empty() => {
             let stored = store_pending(store, origin, path, words).await;
             store.answer(call, stored, words).await
@@ -232,6 +256,22 @@ impl Tool for EditFile {
         }
     }
 
+    async fn takes_away(&self, call: &AuthorizableCall<'_>) -> Result<Option<TakenLines>, ToolError> {
+        let path = self.0.existing_path(call, normal_path(call.text("path"))).await?;
+        let make = |text: Option<&str>| {
+            let text = text.unwrap_or_default();
+            edited(text, &digest(text.as_bytes()), call.text("old"), call.text("new"))
+        };
+        self.0.taken_by(call, &path, make).await
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        // A call that would be refused is not asked about.
+        let path = self.0.existing_path(call, normal_path(call.text("path"))).await?;
+        self.known(call, &path).await?;
+        knowledge::taken_lines(call, self.takes_away(call).await?)
+    }
+
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let path = normal_path(call.text("path"));
         refuse_skill_path(&path)?;
@@ -277,14 +317,18 @@ impl Tool for ListFiles {
             let folder = skills::list_folder(&self.0.review, in_skills, call.label).await?;
             return Ok(Output { text: list_answer(folder.lines), label: folder.label, from: folder.from });
         }
+        let path = match self.0.numbered_path(call, &path).await? {
+            Some(file) => file.rsplit_once('/').map_or_else(String::new, |(folder, _)| folder.to_owned()),
+            None => path,
+        };
         let party = self.0.party(call).await?;
         let listed = self.0.workspace.files().list(&party, &path).await.map_err(unread)?;
-        let label =
-            listed.iter().take(MAX_ENTRIES).fold(call.label.clone(), |label, entry| label.join_with(&entry.label));
         // Skills are stored outside the folder, but are read as if they were in it.
         let skills = (path.is_empty() || path == ".").then(|| "skills/".to_owned());
         let zone = call.zone(&self.0.journal, self.0.zone).await?;
         let lines = skills.into_iter().chain(listed.iter().map(|entry| line(entry, zone))).collect();
+        let shown = listed.iter().take(MAX_ENTRIES).filter(|entry| entry.label.is_trusted());
+        let label = shown.fold(call.label.clone(), |label, entry| label.join_with(&entry.label));
         Ok(Output { text: list_answer(lines), label, from: Vec::new() })
     }
 }
@@ -298,10 +342,17 @@ fn list_answer(mut lines: Vec<String>) -> String {
     if lines.is_empty() { says::EMPTY_FOLDER.to_owned() } else { lines.join("\n") }
 }
 
+/// Returns the line of an entry. Where somebody else chose the name, a number stands for it.
 fn line(entry: &Listed, zone: Zone) -> String {
+    let name = match entry.label.is_trusted() {
+        true => entry.name.clone(),
+        false => {
+            says::numbered_file(entry.number, if entry.folder { "" } else { file_type::known_extension(&entry.name) })
+        }
+    };
     match entry.folder {
-        true => format!("{}/", entry.name),
-        false => format!("{} ({} bytes, {})", entry.name, entry.size, zone.show_short(entry.at)),
+        true => format!("{name}/"),
+        false => format!("{name} ({} bytes, {})", entry.size, zone.show_short(entry.at)),
     }
 }
 

@@ -10,17 +10,20 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde_json::json;
 
+use super::question_text::QuestionText;
 use super::{AuthorizableCall, Effects, Egress, Output, Tool, ToolDeclaration, ToolError, argument};
 use crate::memory::{
-    AccessError, AccessRefusal, Author, ChangeOrigin, NoteDraft, Section, StoredNote, Workspace, WorkspaceError,
-    WriteError, WriteRefusal, WriteResult, note, unless_refused,
+    AccessError, AccessRefusal, Author, ChangeOrigin, Consent, NewContent, NoteDraft, PersonShare, Replaced, Section,
+    StoredNote, TakenLines, Workspace, WorkspaceError, WriteError, WriteRefusal, WriteResult, note, unless_refused,
+    with_section,
 };
 use crate::people::Party;
-use crate::review::Review;
-use crate::store::{Db, Journal, NewKeep, Node};
+use crate::review::{Review, diff};
+use crate::store::{Covers, Db, Journal, NewKeep, Node};
 use crate::time::{Clock, Zone};
 use crate::trust::{Labelled, Scope, Text};
 use crate::wording::knowledge as says;
+use crate::wording::tool::may_i_take_away;
 
 /// Number of hash digits displayed.
 const HASH_DIGITS: usize = 12;
@@ -123,6 +126,20 @@ impl Tool for MemorySection {
         }
     }
 
+    async fn takes_away(&self, call: &AuthorizableCall<'_>) -> Result<Option<TakenLines>, ToolError> {
+        if call.text("action") != "replace" {
+            return Ok(None);
+        }
+        let path = self.0.existing_path(call, normal_path(call.text("path"))).await?;
+        let change = Section::Replace(call.text("content").to_owned());
+        let make = |text: Option<&str>| with_section(text.unwrap_or_default(), call.text("section"), &change);
+        self.0.taken_by(call, &path, make).await
+    }
+
+    async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
+        taken_lines(call, self.takes_away(call).await?)
+    }
+
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError> {
         let (path, section) = (normal_path(call.text("path")), call.text("section"));
         let words = call.text("content");
@@ -137,6 +154,11 @@ impl Tool for MemorySection {
         };
         let origin = self.0.origin(call, "section").await?;
         let stored = self.0.workspace.files().section(&origin, &path, section, change).await;
+        if let Ok(stored) = &stored
+            && !stored.redirected
+        {
+            self.0.request_to_keep_file(call, &path, &stored.written).await?;
+        }
         self.0.answer(call, stored, words).await
     }
 }
@@ -164,18 +186,45 @@ impl KnowledgeStore {
     }
 
     /// Returns the path of an existing file: a bare name that is none, as in the index of notes,
-    /// means the file in `memory/`.
+    /// means the file in `memory/`, and a number the file that a list showed under it.
     pub(super) async fn existing_path(&self, call: &AuthorizableCall<'_>, path: String) -> Result<String, ToolError> {
         if path.is_empty() || path.contains('/') || !self.is_missing(call, &path).await? {
             return Ok(path);
+        }
+        if let Some(numbered) = self.numbered_path(call, &path).await? {
+            return Ok(numbered);
         }
         let in_memory = format!("memory/{path}");
         Ok(if self.is_missing(call, &in_memory).await? { path } else { in_memory })
     }
 
+    /// Returns the path of the file that stands in a list under that number.
+    pub(super) async fn numbered_path(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: &str,
+    ) -> Result<Option<String>, ToolError> {
+        let party = self.party(call).await?;
+        self.workspace.files().numbered(&party, path).await.map_err(failed)
+    }
+
     async fn is_missing(&self, call: &AuthorizableCall<'_>, path: &str) -> Result<bool, ToolError> {
         let read = self.workspace.files().read_text(&self.party(call).await?, path).await;
         Ok(matches!(read, Err(WorkspaceError::Refused(AccessRefusal::Missing))))
+    }
+
+    /// Returns what the person typed for a change by this turn, and agreed to.
+    fn share_of(call: &AuthorizableCall<'_>) -> PersonShare {
+        if call.label.is_trusted() {
+            return PersonShare::default();
+        }
+        let wishes = call.wishes.iter().filter(|wish| wish.when.is_none());
+        let shown = call.granted.iter().find_map(|covers| match covers {
+            Covers::Change(digest) => Some(Consent::Shown(digest.clone())),
+            _ => None,
+        });
+        let vouched = if call.label.is_trusted_here() { Consent::Vouched } else { Consent::None };
+        PersonShare { typed: wishes.map(|wish| wish.words.clone()).collect(), consent: shown.unwrap_or(vouched) }
     }
 
     /// Returns the origin of a change by this turn.
@@ -190,6 +239,7 @@ impl KnowledgeStore {
             author: Author::Assistant,
             cause,
             from: vec![Node::Turn(call.turn)],
+            person: Self::share_of(call),
             now: self.clock.now(),
         })
     }
@@ -224,11 +274,64 @@ impl KnowledgeStore {
         Output { text, label: call.label.clone(), from }
     }
 
+    /// Returns what a change would take away of the person's lines.
+    pub(super) async fn taken_by(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: &str,
+        make: impl Fn(Option<&str>) -> Result<NewContent, WriteRefusal>,
+    ) -> Result<Option<TakenLines>, ToolError> {
+        let origin = self.origin(call, "file").await?;
+        self.workspace.versions().taken_by(&origin, path, make).await.map_err(failed)
+    }
+
+    /// Requests, once a conversation, that the person is asked whether to keep what a file with lines
+    /// of theirs now holds from outside.
+    pub(super) async fn request_to_keep_file(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: &str,
+        written: &WriteResult,
+    ) -> Result<(), ToolError> {
+        if written.version.is_none() || !written.is_mixed {
+            return Ok(());
+        }
+        let party = self.party(call).await?;
+        let (shown, _, digest) = self.workspace.files().read_outside(&party, path).await.map_err(unread)?;
+        if digest != written.digest || shown.open().0.trim().is_empty() {
+            return Ok(());
+        }
+        let (conversation, asked) = (call.conversation, path.to_owned());
+        let is_asked = self.journal.read(move |db| db.keep_requests().is_asked_about(conversation, &asked)).await;
+        if is_asked.map_err(failed)? {
+            return Ok(());
+        }
+        self.add_request(call, path.to_owned(), digest, shown, None).await.map_err(failed)
+    }
+
     async fn request_to_keep(
         &self,
         call: &AuthorizableCall<'_>,
         stored: &StoredNote,
         words: &str,
+    ) -> anyhow::Result<()> {
+        let (path, digest) = (stored.path.clone(), stored.written.digest.clone());
+        let words = self.as_filed(call, &path).await?.unwrap_or_else(|| words.to_owned());
+        let shown: Text = Labelled::new(Arc::from(words), stored.written.label.clone(), call.scope);
+        let replaced = match self.party(call).await {
+            Ok(party) => self.workspace.versions().replaced_by_pending(&party, &path).await?,
+            Err(_) => None,
+        };
+        self.add_request(call, path, digest, shown, replaced).await
+    }
+
+    async fn add_request(
+        &self,
+        call: &AuthorizableCall<'_>,
+        path: String,
+        digest: String,
+        shown: Text,
+        replaced: Option<Replaced>,
     ) -> anyhow::Result<()> {
         let (turn, conversation, now) = (call.turn, call.conversation, self.clock.now());
         let Scope::Person(person) = call.scope else { return Ok(()) };
@@ -237,13 +340,6 @@ impl KnowledgeStore {
         if !self.journal.read(reads_along).await? {
             return Ok(());
         }
-        let (path, digest) = (stored.path.clone(), stored.written.digest.clone());
-        let words = self.as_filed(call, &path).await?.unwrap_or_else(|| words.to_owned());
-        let shown: Text = Labelled::new(Arc::from(words), stored.written.label.clone(), call.scope);
-        let replaced = match self.party(call).await {
-            Ok(party) => self.workspace.versions().replaced_by_pending(&party, &path).await?,
-            Err(_) => None,
-        };
         let (instead_of, replaces) = replaced.map(|replaced| (replaced.shown, replaced.digest)).unwrap_or_default();
         self.journal
             .write("want to keep something", move |tx| {
@@ -264,6 +360,19 @@ impl KnowledgeStore {
         let titled = note.name.is_empty() || note.body.trim_start().starts_with(&note.name);
         Ok(Some(if titled { note.body } else { format!("{}\n\n{}", note.name, note.body) }))
     }
+}
+
+/// Returns the question before a change that takes lines of a person away.
+pub(super) fn taken_lines(call: &AuthorizableCall<'_>, taken: Option<TakenLines>) -> Result<QuestionText, ToolError> {
+    let Some(TakenLines { path, before, after, .. }) = taken else {
+        return Err(ToolError::Refused(says::NOT_TAKEN_FROM_OUTSIDE.to_owned()));
+    };
+    let (words, label, _) = before.open();
+    Ok(QuestionText {
+        question: may_i_take_away(call.language, &path),
+        shown: diff::of_texts(words, &after),
+        label: label.clone(),
+    })
 }
 
 /// Returns a path for display, without `.` and `..` steps.

@@ -32,7 +32,7 @@ pub const REACHES_OUT: &str = "These words would not stay inside their section: 
 /// Error: no file to delete.
 pub const NOTHING_THERE: &str = "There is no such file.";
 /// Error: a deletion after untrusted text was read.
-pub const NOT_DELETED_FROM_OUTSIDE: &str = "Text from outside was read in this conversation, so nothing trusted can be deleted in it. In a new conversation it can be.";
+pub const NOT_TAKEN_FROM_OUTSIDE: &str = "Text from outside was read in this conversation, so lines that were not from outside stay unless the person agrees to the change. Lines can be added. Nothing was changed.";
 /// Error: the file has changed since it was shown.
 pub const CHANGED_SINCE: &str = "It has changed since it was shown. Nothing was done.";
 /// Error: the text of the version was deleted.
@@ -101,6 +101,14 @@ pub fn written(path: &str, hash: &str) -> String {
     format!("{} is written.", file_line(path, hash))
 }
 
+/// Name of a file or folder in a list, if somebody else chose its own.
+pub fn numbered_file(number: i64, extension: &str) -> String {
+    match extension {
+        "" => format!("#{number}"),
+        extension => format!("#{number}.{extension}"),
+    }
+}
+
 /// Result: deleted.
 pub fn deleted(path: &str) -> String {
     format!("{path} is deleted. Earlier versions of it are kept.")
@@ -108,7 +116,7 @@ pub fn deleted(path: &str) -> String {
 
 /// First line of a file that was read.
 pub fn file_line(path: &str, hash: &str) -> String {
-    format!("[{path}, hash {hash}]")
+    if hash.is_empty() { format!("[{path}]") } else { format!("[{path}, hash {hash}]") }
 }
 
 /// Number of entries that are not listed.

@@ -398,6 +398,11 @@ fn instead(language: Language, of: Option<&str>) -> String {
     }
 }
 
+/// Heading of the question whether lines of a file that came from outside are to count as the person's.
+pub fn keep_this_file(language: Language, path: &str, sources: &str) -> String {
+    say!(language, "keep-this-file", path = path, sources = sources)
+}
+
 /// The person's own text that the text in question replaces.
 pub fn keep_instead_of(language: Language, old: &str) -> String {
     say!(language, "keep-instead-of", old = escape_markdown(old))

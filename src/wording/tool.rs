@@ -146,6 +146,25 @@ pub fn too_long_to_ask(label: &Label, limit: usize) -> String {
     )
 }
 
+/// Error: a change of a file is too long to be shown for approval.
+pub fn too_long_a_change(label: &Label, limit: usize) -> String {
+    format!(
+        "Refused: this conversation {}, so the person would have to agree before lines of theirs go, and the change is too \
+         long to be shown to them ({limit} characters at most). Change less at once, or only add lines.",
+        has_read(label)
+    )
+}
+
+/// What nobody agreed to: a change that takes lines of a person away.
+pub fn change_that_takes(path: &str) -> String {
+    format!("taking lines away from {}; only add lines", shorten(path, 120))
+}
+
+/// Question for consent to a change of a file that takes lines of its person away.
+pub fn may_i_take_away(language: Language, path: &str) -> String {
+    say!(language, "may-i-take-away", path = path)
+}
+
 /// Result of a call that waits for consent.
 pub fn asked_first(question: QuestionId) -> String {
     format!("Not made: the person was asked (question {question}), and has not agreed.")

@@ -14,13 +14,13 @@ use super::overview::INDEX;
 use super::{MemoryFile, bytes, no_such_note, not_there};
 use crate::admin::answer::{Answer, CommandError, ShownLabel, plain, sources};
 use crate::memory::{
-    self, Author, ChangeOrigin, NewContent, NoteDraft, Replaced, StoredNote, Workspace, WriteRefusal, WriteResult,
-    memory_md, section, unless_refused,
+    self, Author, ChangeOrigin, NewContent, NoteDraft, PersonShare, Replaced, StoredNote, Workspace, WriteRefusal,
+    WriteResult, memory_md, section, unless_refused,
 };
 use crate::people::{Party, Person};
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
-use crate::trust::Label;
+use crate::trust::{Label, Text};
 use crate::wording::Language;
 use crate::wording::memory as says;
 use crate::wording::review::Surface;
@@ -125,10 +125,18 @@ impl MemoryAdmin<'_> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
         let origin = self.change_by(person, "promote");
         let page = self.untrusted_page(&origin.who, &name, surface).await?;
+        let (outside, _, digest) = match self.workspace.files().read_outside(&origin.who, &page.path).await {
+            Ok(outside) => outside,
+            Err(error) => return Err(not_there(error.refusal()?, surface).into()),
+        };
+        // Changed since: the person asks again.
+        if digest != page.digest {
+            return Err(no_such_note(surface).into());
+        }
         let replaced = self.workspace.versions().replaced_by_pending(&origin.who, &page.path).await?;
         let expected_code = self.code_of(&page, replaced.as_ref()).await?;
         if code.is_empty() {
-            return Ok(to_be_promoted(&page, replaced.as_ref(), &expected_code, surface));
+            return Ok(to_be_promoted(&page, &outside, replaced.as_ref(), &expected_code, surface));
         }
         if code != expected_code {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
@@ -191,6 +199,7 @@ impl MemoryAdmin<'_> {
             author: Author::Person,
             cause,
             from: Vec::new(),
+            person: PersonShare::default(),
             now: self.clock.now(),
         }
     }
@@ -214,9 +223,16 @@ pub(in crate::admin) fn shown_of(kept: &StoredNote) -> Option<&str> {
     kept.instead_of.as_ref().map(|old| old.shown.as_str())
 }
 
-fn to_be_promoted(page: &MemoryFile, replaced: Option<&Replaced>, code: &str, surface: Surface) -> Answer {
+/// Shows every passage from outside, whole.
+fn to_be_promoted(
+    page: &MemoryFile,
+    outside: &Text,
+    replaced: Option<&Replaced>,
+    code: &str,
+    surface: Surface,
+) -> Answer {
     let mut shown = ShownLabel::nothing();
-    let words = page.words(&mut shown);
+    let words: &str = shown.words::<std::sync::Arc<str>>(outside);
     let (label, short, language) = (page.text.label(), name::short(&page.path), surface.language());
     let sources_in_words = plain(&all_in_words(language, label));
     let mut lines =

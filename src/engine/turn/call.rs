@@ -340,7 +340,7 @@ impl PendingQuestion {
 
     /// Returns true if all of it touches the person alone.
     fn is_own(&self) -> bool {
-        self.asks().all(|ask| ask.covers == Covers::OwnCall)
+        self.asks().all(|ask| matches!(ask.covers, Covers::OwnCall | Covers::Change(_)))
     }
 
     /// Returns the title and command of each button.
@@ -403,7 +403,7 @@ fn granted(record: &TurnRecord, seq: u32, call: &ToolCall) -> Vec<Covers> {
     };
     let covers = question.covers.iter().enumerate().filter(|(at, covers)| match covers {
         Covers::Address(_) => true,
-        Covers::Call | Covers::OwnCall | Covers::Tool { .. } => Some(*at) == place && is_shown(),
+        Covers::Call | Covers::OwnCall | Covers::Change(_) | Covers::Tool { .. } => Some(*at) == place && is_shown(),
         // A grant of the conversation covers these.
         Covers::Destinations(_) | Covers::Nothing => false,
     });

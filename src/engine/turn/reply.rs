@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::id::{AddressId, MessageId, TurnId};
+use crate::memory::is_pending_note;
 use crate::model::{ModelError, Reply, Stop};
 use crate::people::{Party, Role};
 use crate::review::diff::fenced;
@@ -167,7 +168,8 @@ fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyho
     let (words, label, scope) = keep.shown.open();
     let language = tx.people().language_in(scope)?;
     let instead_of = (!keep.instead_of.is_empty()).then(|| says::keep_instead_of(language, &keep.instead_of));
-    let question = says::keep_this(language, &keep.path, &all_in_words(language, label));
+    let heading = if is_pending_note(&keep.path) { says::keep_this } else { says::keep_this_file };
+    let question = heading(language, &keep.path, &all_in_words(language, label));
     let page: Vec<String> = [question, fenced(&reveal(words))]
         .into_iter()
         .chain(instead_of)

@@ -143,6 +143,7 @@ async fn settle(random: &RandomHome) -> (Home, Party, Index, Vec<MessageId>) {
         author: Author::Person,
         cause: "test",
         from: Vec::new(),
+        person: PersonShare::default(),
         now: NOW,
     };
     for (path, versions) in FILES.iter().zip(&random.files) {

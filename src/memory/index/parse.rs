@@ -11,6 +11,7 @@
 
 use std::collections::HashMap;
 
+use super::super::passages::Passages;
 use super::super::{layout, memory_md, note, section};
 use crate::store::{EntryKind, NewEntry, is_category};
 use crate::time::{Period, Span, Timestamp, Zone};
@@ -24,10 +25,32 @@ const SHORT_NOTE: usize = 2_400;
 /// Categories that the end of a fact's line may name.
 const CATEGORIES: [&str; 4] = ["preference", "decision", "fact", "context"];
 
+/// An entry, with the lines that have a part in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ParsedEntry {
+    pub(super) entry: NewEntry,
+    /// Last line of its text.
+    last: u32,
+    /// Heading above it; 0 if there is none.
+    heading: u32,
+    /// Last line of the front matter, which names it; 0 if there is none.
+    front: u32,
+}
+
+impl ParsedEntry {
+    /// Returns the entry with the label of its lines.
+    pub(super) fn labelled(&self, passages: &Passages) -> NewEntry {
+        let line = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let parts = [(self.entry.line, self.last), (self.heading, self.heading), (1, self.front)];
+        let label = passages.label_of(&parts.map(|(first, last)| line(first)..=line(last)));
+        NewEntry { label: (!passages.is_whole()).then_some(label), ..self.entry.clone() }
+    }
+}
+
 /// Content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Parsed {
-    pub(super) entries: Vec<NewEntry>,
+    pub(super) entries: Vec<ParsedEntry>,
     /// Problem with the file; empty if there is none.
     pub(super) trouble: &'static str,
 }
@@ -42,7 +65,7 @@ pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
         parser.markdown(text, body, above, front);
         trouble = if front == Front::Endless { wording::search::ENDLESS_FRONT_MATTER } else { "" };
     } else {
-        parser.running("", &(1..).zip(text.lines()).collect::<Vec<_>>());
+        parser.running("", 0, &(1..).zip(text.lines()).collect::<Vec<_>>());
     }
     Parsed { entries: parser.entries, trouble }
 }
@@ -91,7 +114,9 @@ struct SectionParser {
     day: Option<Timestamp>,
     name: String,
     category: String,
-    entries: Vec<NewEntry>,
+    /// Last line of the front matter.
+    front: u32,
+    entries: Vec<ParsedEntry>,
     ordinals: HashMap<(String, String), u32>,
 }
 
@@ -100,12 +125,14 @@ impl SectionParser {
         let file = own.rsplit_once('/').map_or(own, |(_, file)| file);
         let day = day_of(file).filter(|_| rules.kind == EntryKind::Day).and_then(|day| begin_of(day, zone));
         let name = if rules.kind == EntryKind::File { file.to_owned() } else { String::new() };
-        Self { rules, zone, day, name, category: String::new(), entries: Vec::new(), ordinals: HashMap::new() }
+        let (category, entries, ordinals) = (String::new(), Vec::new(), HashMap::new());
+        Self { rules, zone, day, name, category, front: 0, entries, ordinals }
     }
 
     fn markdown(&mut self, text: &str, body: &str, above: u32, front: Front) {
         let mut about = String::new();
         if front == Front::Whole {
+            self.front = above;
             let note = note::read(text);
             if !note.name.trim().is_empty() {
                 self.name = note.name.trim().to_owned();
@@ -114,13 +141,14 @@ impl SectionParser {
             about = note.description.trim().to_owned();
         }
         let body = if self.rules.facts { without_comments(body) } else { body.to_owned() };
-        let mut remaining: Vec<(String, Vec<(u32, &str)>)> = Vec::new();
+        let mut remaining: Vec<SectionRest<'_>> = Vec::new();
         for part in section::sections(&body) {
             let first = u32::try_from(part.first).unwrap_or(u32::MAX).saturating_add(above);
             let mut lines: Vec<(u32, &str)> = Vec::new();
             let heading = u32::try_from(part.line).unwrap_or(u32::MAX).saturating_add(above);
             let numbered: Vec<(u32, &str)> = (first..).zip(part.own.lines()).collect();
-            let rest = self.take_points(part.name, &numbered);
+            let of = if part.level > 0 { heading } else { 0 };
+            let rest = self.take_points(part.name, of, &numbered);
             let bare = rest.iter().all(|(_, line)| line.trim().is_empty());
             let managed = [memory_md::RECENT, memory_md::INDEX, memory_md::INSIGHTS].contains(&part.name);
             if !part.name.is_empty() && !(bare && (managed || rest.len() < numbered.len())) {
@@ -128,36 +156,34 @@ impl SectionParser {
                 lines.push((heading, ""));
             }
             lines.extend(rest);
-            remaining.push((part.name.to_owned(), lines));
+            remaining.push(SectionRest { name: part.name.to_owned(), heading: of, lines });
         }
         self.rest(&about, remaining);
     }
 
     /// Adds the remaining text: a short note as one entry, any other text as passages.
-    fn rest(&mut self, about: &str, parts: Vec<(String, Vec<(u32, &str)>)>) {
-        let lines = |(_, lines): &(String, Vec<(u32, &str)>)| {
-            lines.iter().map(|(_, line)| line.chars().count() + 1).sum::<usize>()
-        };
+    fn rest(&mut self, about: &str, parts: Vec<SectionRest<'_>>) {
+        let lines = |part: &SectionRest<'_>| part.lines.iter().map(|(_, line)| line.chars().count() + 1).sum::<usize>();
         let short = self.rules.kind == EntryKind::Note && parts.iter().map(lines).sum::<usize>() <= SHORT_NOTE;
         let title = self.title(about);
         if short {
-            let body: Vec<&str> = parts.iter().flat_map(|(_, lines)| lines.iter().map(|(_, line)| *line)).collect();
+            let body: Vec<&str> = parts.iter().flat_map(|part| part.lines.iter().map(|(_, line)| *line)).collect();
             let text = format!("{title}\n{}", body.join("\n").trim());
-            self.add(self.entry("", 1, text.trim()));
+            self.add(self.entry("", 1, text.trim()), 0, u32::MAX);
             return;
         }
         let mut title = (!title.is_empty()).then_some(title);
-        for (section, lines) in &parts {
+        for SectionRest { name: section, heading, lines } in &parts {
             let Some(title) = title.take() else {
-                self.running(section, lines);
+                self.running(section, *heading, lines);
                 continue;
             };
             let with: Vec<(u32, &str)> =
                 [(1, title.as_str()), (1, "")].into_iter().chain(lines.iter().copied()).collect();
-            self.running(section, &with);
+            self.running(section, *heading, &with);
         }
         if let Some(title) = title {
-            self.add(self.entry("", 1, &title));
+            self.add(self.entry("", 1, &title), 0, 1);
         }
     }
 
@@ -170,7 +196,7 @@ impl SectionParser {
 
     /// Extracts the entries of their own: facts, and points of a daily note. Returns the remaining
     /// lines.
-    fn take_points<'t>(&mut self, section: &str, lines: &[(u32, &'t str)]) -> Vec<(u32, &'t str)> {
+    fn take_points<'t>(&mut self, section: &str, heading: u32, lines: &[(u32, &'t str)]) -> Vec<(u32, &'t str)> {
         let mut remaining = Vec::new();
         let mut rest = lines;
         let mut fenced = false;
@@ -188,7 +214,9 @@ impl SectionParser {
             let (continued, after) = after.split_at(more);
             rest = after;
             let words = std::iter::once(words).chain(continued.iter().map(|(_, line)| line.trim())).collect::<Vec<_>>();
-            self.point(section, *number, &words.join(" "));
+            let last = number.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
+            let entry = self.point(section, *number, &words.join(" "));
+            self.add(entry, heading, last);
         }
         remaining
     }
@@ -198,27 +226,26 @@ impl SectionParser {
         fact || (self.rules.kind == EntryKind::Day && !(section == memory_md::INDEX && is_index_line(words)))
     }
 
-    fn point(&mut self, section: &str, line: u32, words: &str) {
+    fn point(&self, section: &str, line: u32, words: &str) -> NewEntry {
         let Some((key, value)) = fact(words).filter(|_| self.rules.facts) else {
             let at = self.day.map(|day| day.plus(minutes_of(words)));
             let category = tag(words).unwrap_or_else(|| self.category.clone());
-            self.add(NewEntry { at, category, ..self.entry(section, line, words) });
-            return;
+            return NewEntry { at, category, ..self.entry(section, line, words) };
         };
         let (value, category, day) = ending(value);
         let at = if day.is_empty() { self.day } else { begin_of(day, self.zone) };
-        self.add(NewEntry {
+        NewEntry {
             name: key.to_owned(),
             kind: EntryKind::Fact,
             category: tag(value).unwrap_or_else(|| category.to_owned()),
             at,
             ..self.entry(section, line, &format!("{key}: {value}"))
-        });
+        }
     }
 
-    fn running(&mut self, section: &str, lines: &[(u32, &str)]) {
-        for Passage { line, text } in passages(lines) {
-            self.add(self.entry(section, line, &text));
+    fn running(&mut self, section: &str, heading: u32, lines: &[(u32, &str)]) {
+        for Passage { line, last, text } in passages(lines) {
+            self.add(self.entry(section, line, &text), heading, last);
         }
     }
 
@@ -237,14 +264,22 @@ impl SectionParser {
     }
 
     /// Adds an entry, unless it is empty, with the next ordinal of its section and name.
-    fn add(&mut self, mut entry: NewEntry) {
+    fn add(&mut self, mut entry: NewEntry, heading: u32, last: u32) {
         if !entry.text.is_empty() {
             let next = self.ordinals.entry((entry.section.clone(), entry.name.clone())).or_default();
             entry.ordinal = *next;
             *next += 1;
-            self.entries.push(entry);
+            self.entries.push(ParsedEntry { entry, last, heading, front: self.front });
         }
     }
+}
+
+/// What is left of a section without its entries of their own.
+struct SectionRest<'t> {
+    name: String,
+    /// Line of the heading; 0 if there is none.
+    heading: u32,
+    lines: Vec<(u32, &'t str)>,
 }
 
 /// Returns the text of a list item at the left margin.
@@ -360,10 +395,11 @@ fn has_ending(own: &str, endings: &[&str]) -> bool {
     own.rsplit_once('.').is_some_and(|(_, ending)| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
-/// A piece of a text, with the number of its first line in the text.
+/// A piece of a text, with the numbers of its first and its last line in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Passage {
     pub(super) line: u32,
+    pub(super) last: u32,
     pub(super) text: String,
 }
 
@@ -388,6 +424,7 @@ pub(super) fn passages(lines: &[(u32, &str)]) -> Vec<Passage> {
 struct PassageBuilder {
     passages: Vec<Passage>,
     line: u32,
+    last: u32,
     text: String,
     length: usize,
 }
@@ -419,6 +456,7 @@ impl PassageBuilder {
         if self.text.is_empty() {
             self.line = number;
         }
+        self.last = number;
     }
 
     fn take(&mut self, text: &str) {
@@ -430,7 +468,7 @@ impl PassageBuilder {
         let text = std::mem::take(&mut self.text);
         self.length = 0;
         if !text.trim().is_empty() {
-            self.passages.push(Passage { line: self.line, text: text.trim_end().to_owned() });
+            self.passages.push(Passage { line: self.line, last: self.last, text: text.trim_end().to_owned() });
         }
     }
 }

@@ -175,7 +175,8 @@ impl Index {
             FileReading::Text { parsed, .. } => Some(parsed),
             FileReading::Missing { .. } | FileReading::NoText { .. } => None,
         });
-        let facts = parsed.flat_map(|parsed| &mut parsed.entries).filter(|entry| entry.kind == EntryKind::Fact);
+        let facts = parsed.flat_map(|parsed| &mut parsed.entries).map(|entry| &mut entry.entry);
+        let facts = facts.filter(|entry| entry.kind == EntryKind::Fact);
         let mut bare: Vec<&mut NewEntry> = facts.filter(|entry| entry.category.is_empty()).collect();
         if bare.is_empty() {
             return Ok(());
@@ -388,9 +389,11 @@ fn store(tx: Tx<'_>, reading: &FileReading) -> anyhow::Result<()> {
         FileReading::Text { file, parsed } => {
             let found = label::of_file(*tx, file.scope, &file.path, &file.path, &file.digest)?;
             let Some((row, label)) = found else { return tx.entries().drop_indexed(&file.path) };
+            let passages = label::stored_passages(*tx, row, label.clone())?;
+            let entries: Vec<NewEntry> = parsed.entries.iter().map(|entry| entry.labelled(&passages)).collect();
             let written = row.map(|row| tx.derivations().birth(Node::File(row))).transpose()?.flatten();
             let at = written.map_or(file.at, |(at, _)| at);
-            tx.entries().put_indexed(&Indexed { label, at, ..file.clone() }, &parsed.entries).map(drop)
+            tx.entries().put_indexed(&Indexed { label, at, ..file.clone() }, &entries).map(drop)
         }
     }
 }

@@ -13,6 +13,7 @@ fn ada(home: &Home) -> ChangeOrigin {
         author: Author::Program,
         cause: "facts",
         from: Vec::new(),
+        person: PersonShare::default(),
         now: NOW,
     }
 }

@@ -44,7 +44,7 @@ async fn another_spelling_of_a_name_finds_the_label_of_the_file() {
     for spelling in SPELLINGS {
         let (text, ..) = home.workspace.files().read_text(&ada, spelling).await.unwrap();
         assert_eq!((words(&text), text.label()), ("from outside", &web()), "{spelling}");
-        let written = home.put(Label::trusted(), spelling, &format!("mine, by {spelling}")).await.unwrap();
+        let written = home.put(Label::trusted(), spelling, &format!("from outside, by {spelling}")).await.unwrap();
         assert_eq!((written.path.as_str(), &written.label), ("plans/tea.md", &web()), "{spelling}");
         fs::write(home.path("plans/tea.md"), "from outside").unwrap();
     }
@@ -139,7 +139,11 @@ async fn trusted_text_overwritten_by_outside_text_can_always_be_restored() {
     let home = home().await;
     home.write("plans/garden.md", "Beans by the wall.\n");
     for n in 0..crate::store::VERSIONS_KEPT * 2 + 5 {
-        let written = home.put(web(), "plans/garden.md", &format!("Nothing {n}.")).await.unwrap();
+        let consent = if n == 0 { Consent::Vouched } else { Consent::None };
+        let author = ChangeOrigin { person: PersonShare { consent, ..<_>::default() }, ..origin(&home.ada, web()) };
+        let make = move |_: Option<&str>| Ok(NewContent::Text(format!("Nothing {n}.")));
+        let written =
+            home.workspace.versions().change(&author, "plans/garden.md", make).await.map_err(refusal).unwrap();
         assert_eq!(written.label, web(), "the label follows");
     }
     while home.journal.write("upkeep", |tx| tx.erasure().sweep_knowledge(Timestamp(0), 10)).await.unwrap() > 0 {}
@@ -160,6 +164,7 @@ async fn words_from_outside_delete_nothing_that_a_person_wrote() {
     let home = home().await;
     home.write("plans/garden.md", "Beans by the wall.\n");
     home.put(web(), "plans/theirs.md", "from outside").await.unwrap();
+    assert!(matches!(home.put(web(), "plans/garden.md", "Nothing.").await, Err(WriteRefusal::Impossible(_))));
     let gone = |path: &'static str| {
         let (workspace, origin) = (home.workspace.clone(), origin(&home.ada, web()));
         async move { workspace.versions().change(&origin, path, |_| Ok(NewContent::Deleted)).await.map_err(refusal) }

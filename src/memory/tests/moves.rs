@@ -159,6 +159,7 @@ async fn words_of_another_are_neither_added_to_nor_taken_over() {
         author: Author::Person,
         cause: "test",
         from: Vec::new(),
+        person: PersonShare::default(),
         now: NOW,
     };
     let add = |text: Option<&str>| Ok(NewContent::Text(format!("{}!", text.unwrap_or_default())));

@@ -317,10 +317,12 @@ async fn words_from_outside_never_reach_what_is_loaded_and_are_not_lost() {
     ] {
         assert_eq!(home.set(&home.tainted(), path, "x").await, Err(WriteRefusal::Untrusted), "{path}");
     }
-    let plan = home.set(&home.tainted(), "plans/a.md", "x").await.unwrap();
+    let plan = home.set(&home.tainted(), "plans/a.md", "always send them").await.unwrap();
     assert!(!plan.label.is_trusted());
-    let edited = home.set(&home.ada(), "plans/a.md", "tidied up").await.unwrap();
-    assert!(!edited.label.is_trusted(), "A path stays untrusted until it is promoted");
+    let edited = home.set(&home.ada(), "plans/a.md", "tidied up: send them").await.unwrap();
+    assert!(!edited.label.is_trusted(), "words stay untrusted until they are promoted");
+    let replaced = home.set(&home.ada(), "plans/a.md", "Ring Mika").await.unwrap();
+    assert!(replaced.label.is_trusted(), "the mark ends with the words");
     assert_eq!((home.read("memory/MEMORY.md"), home.read("USER.md")), before);
 }
 

@@ -222,6 +222,7 @@ mod tests {
         "entry_uses.key",
         "extractions.model",
         "files.author",
+        "files.passages",
         "files.path",
         "files.replaces",
         "forgettings.choice",

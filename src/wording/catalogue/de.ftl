@@ -168,6 +168,7 @@ may-i-cancel-this = { $kind ->
     [task] Diese Aufgabe
    *[reminder] Diese Erinnerung
 } { $when } streichen?
+may-i-take-away = Soll ich `{ $path }` ändern? Zeilen von dir verschwinden (-).
 may-i-change = { $kind ->
     [task] Die Aufgabe
    *[reminder] Die Erinnerung
@@ -249,6 +250,7 @@ no-such-question = Eine Frage mit dieser Nummer habe ich dir nicht gestellt.
 ## What is kept
 
 keep-this = **Soll ich mir das merken?** Ich wollte mir Folgendes merken, aber Worte von außen waren daran beteiligt ({ $sources }). Es steht in `{ $path }`, und ich lese es nur, wenn du mich darum bittest.
+keep-this-file = **Soll das in `{ $path }` so bleiben?** Diese Zeilen stehen in der Datei, und Worte von außen waren daran beteiligt ({ $sources }). Bis du ja sagst, zählen sie als von außen.
 keep-instead-of = Es ersetzt „{ $old }“.
 keep-how = `/yes { $question }` macht genau diese Worte zu deinen: Sie zählen, als hättest du sie mir gesagt. `/no { $question }` lässt sie, wo sie sind. Zeit für die Antwort: { $time }.
 keep-later-head = **Soll ich mir das merken?** Ich wollte mir noch mehr merken, aber Worte von außen waren daran beteiligt, und es ist zu lang, um es hier zu zeigen. Ich lese es nur, wenn du mich darum bittest:

@@ -168,6 +168,7 @@ may-i-cancel-this = Cancel this { $kind ->
     [task] task
    *[reminder] reminder
 } { $when }?
+may-i-take-away = Change `{ $path }`? Lines of yours go (-).
 may-i-change = Change { $kind ->
     [task] the task
    *[reminder] the reminder
@@ -249,6 +250,7 @@ no-such-question = You were not asked a question with that number.
 ## What is kept
 
 keep-this = **Keep this?** I was about to remember the following, but words from outside had a part in it ({ $sources }). It is in `{ $path }`, and I do not read it unless asked.
+keep-this-file = **Keep this in `{ $path }`?** These lines are in the file, and words from outside had a part in them ({ $sources }). Until you say yes, they count as from outside.
 keep-instead-of = It takes the place of “{ $old }”.
 keep-how = `/yes { $question }` makes exactly these words yours: they count as if you had told me. `/no { $question }` leaves them where they are. You have { $time } to answer.
 keep-later-head = **Keep this?** I was about to remember more, but words from outside had a part in it, and it is too long to show here. I do not read it unless asked:

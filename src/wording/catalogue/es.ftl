@@ -168,6 +168,7 @@ may-i-cancel-this = ¿Cancelo { $kind ->
     [task] esta tarea
    *[reminder] este recordatorio
 } { $when }?
+may-i-take-away = ¿Cambio `{ $path }`? Desaparecen líneas tuyas (-).
 may-i-change = ¿Cambio { $kind ->
     [task] la tarea
    *[reminder] el recordatorio
@@ -249,6 +250,7 @@ no-such-question = No te he hecho ninguna pregunta con ese número.
 ## What is kept
 
 keep-this = **¿Lo recuerdo?** Iba a recordar lo siguiente, pero en ello intervinieron palabras de fuera ({ $sources }). Está en `{ $path }`, y no lo leo si no me lo pides.
+keep-this-file = **¿Se queda esto en `{ $path }`?** Estas líneas están en el archivo, y en ellas intervinieron palabras de fuera ({ $sources }). Mientras no digas que sí, cuentan como de fuera.
 keep-instead-of = Sustituye a «{ $old }».
 keep-how = `/yes { $question }` hace tuyas exactamente estas palabras: cuentan como si me las hubieras dicho. `/no { $question }` las deja donde están. Tiempo para responder: { $time }.
 keep-later-head = **¿Lo recuerdo?** Iba a recordar más cosas, pero en ellas intervinieron palabras de fuera, y son demasiado largas para mostrarlas aquí. No las leo si no me lo pides:

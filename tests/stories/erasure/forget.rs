@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use compline::id::{PersonId, TurnId};
-use compline::memory::{Author, ChangeOrigin, NewContent, Workspace};
+use compline::memory::{Author, ChangeOrigin, NewContent, PersonShare, Workspace};
 use compline::people::{Party, Person, Role};
 use compline::store::CommitPoint::{After, Before};
 use compline::store::Node;
@@ -42,6 +42,7 @@ async fn writes(story: &Story, who: Party, path: &str, text: &str, turn: Option<
         author: Author::Assistant,
         cause: "remember",
         from: turn.map(|id| Node::Turn(TurnId(id))).into_iter().collect(),
+        person: PersonShare::default(),
         now: story.clock.now(),
     };
     let text = text.to_owned();

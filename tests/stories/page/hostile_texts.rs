@@ -169,7 +169,7 @@ const NAMES: &str = "attachments.path entries.path files.path files.replaces ind
     proposals.skill skill_files.path skills.name skill_versions.skill unindexed.path";
 const OWN: &str = "addresses.adapter *.state *.kind *.label *.scope *.digest *.role *.origin *.key *.zone *.quiet_hours \
     conversations.began_because conversations.opening_state cursors.* decisions.* declared_addresses.* \
-    derived_from.* extractions.cause fingerprints.node inbox.* indexed.stamp indexed.trouble meta.value \
+    derived_from.* extractions.cause files.passages fingerprints.node inbox.* indexed.stamp indexed.trouble meta.value \
     messages.cause messages.external_id outbox.urgency parts.external_id parts.file people.* proposals.base \
     forgettings.choice forgettings.counts forgettings.needles grants.sources \
     proposals.change proposals.content proposals.nonce proposals.standing reflections.report reminders.cron skills.installed skills.shipped slots.job slots.wish \

@@ -39,6 +39,7 @@ const EVENTS: usize = 14;
 const PLAN: &str = "plans/garden.md";
 /// Order for the model after it has read the file to edit.
 const EDIT_WHAT_WAS_READ: &str = "edit what was read";
+const ADD_TO_WHAT_WAS_READ: &str = "add to what was read";
 /// Text that the model wants to keep, subject to approval after untrusted text was read.
 const TEA: &str = "Warm the pot first.";
 /// File that Ada vouches for.
@@ -73,6 +74,10 @@ enum Event {
     PutBack,
     Oddly,
     Edit,
+    AddLine,
+    MoveByHand,
+    ReadPart,
+    ListFiles,
     Keep,
     Yes,
     Fill,
@@ -93,7 +98,7 @@ enum Event {
     Restart,
 }
 
-const ALL: [Event; 36] = [
+const ALL: [Event; 40] = [
     Event::Talk,
     Event::Forward,
     Event::Document,
@@ -112,6 +117,10 @@ const ALL: [Event; 36] = [
     Event::PutBack,
     Event::Oddly,
     Event::Edit,
+    Event::AddLine,
+    Event::MoveByHand,
+    Event::ReadPart,
+    Event::ListFiles,
     Event::Keep,
     Event::Yes,
     Event::Fill,
@@ -184,6 +193,7 @@ fn echo(request: &Request) -> Say {
     let order = match newest.role() {
         Role::User => order,
         Role::Tool if order == "edit" && has_read => EDIT_WHAT_WAS_READ,
+        Role::Tool if order == "add a line" && has_read => ADD_TO_WHAT_WAS_READ,
         _ => "",
     };
     let call = |tool: &str, arguments: serde_json::Value| Say::Calls(vec![(tool.to_owned(), arguments.to_string())]);
@@ -201,8 +211,11 @@ fn echo(request: &Request) -> Say {
         (Purpose::Chat, "write") => call("write_file", json!({ "path": "notes/number.md", "content": digest })),
         (Purpose::Chat, "overwrite") => call("write_file", json!({ "path": PLAN, "content": digest })),
         (Purpose::Chat, "delete") => call("write_file", json!({ "path": PLAN, "content": "" })),
-        (Purpose::Chat, "edit") => call("read_file", json!({ "path": PLAN })),
-        (Purpose::Chat, EDIT_WHAT_WAS_READ) => call("edit_file", json!({ "path": PLAN, "old": "Beans", "new": format!("Beans ({digest})") })),
+        (Purpose::Chat, "edit" | "add a line") => call("read_file", json!({ "path": PLAN })),
+        (Purpose::Chat, EDIT_WHAT_WAS_READ) => call("edit_file", json!({ "path": PLAN, "old": "the wall.", "new": format!("the wall. ({digest})") })),
+        (Purpose::Chat, ADD_TO_WHAT_WAS_READ) => call("edit_file", json!({ "path": PLAN, "old": "Peas", "new": format!("{digest}\nPeas") })),
+        (Purpose::Chat, "read a part") => call("memory_section", json!({ "path": PLAN, "section": "Later", "action": "read" })),
+        (Purpose::Chat, "list") => call("list_files", json!({ "path": "plans" })),
         (Purpose::Chat, "keep") => call("remember", json!({ "title": "Tea", "content": TEA, "kind": "user" })),
         (Purpose::Chat, "oddly") => call("write_file", json!({ "path": "memory\u{200b}/Number.md", "content": digest })),
         (Purpose::Chat, "use the tool") => call("fake__echo", json!({ "to": "ben@example.org", "words": digest })),
@@ -241,7 +254,7 @@ async fn live(events: &[Event], letter: &str) -> Stays {
     story.write_skill("brew", "One.", "My first.\n\nEnd.");
     let plan = story.home.join("workspace").join(PLAN);
     std::fs::create_dir_all(plan.parent().unwrap()).unwrap();
-    std::fs::write(plan, "Beans by the wall.\n").unwrap();
+    std::fs::write(plan, "Beans by the wall.\nPeas by the gate.\n\n## Later\n\nLeeks.\n").unwrap();
     for (number, event) in events.iter().enumerate() {
         happens(&mut story, *event, number, letter).await;
     }
@@ -275,6 +288,10 @@ async fn happens(story: &mut Story, event: Event, number: usize, letter: &str) {
         Event::Overwrite => story.say(ADA, "please overwrite").await,
         Event::Delete => story.say(ADA, "please delete").await,
         Event::Edit => story.say(ADA, "please edit").await,
+        Event::AddLine => story.say(ADA, "please add a line").await,
+        Event::MoveByHand => move_by_hand(story, number).await,
+        Event::ReadPart => story.say(ADA, "please read a part").await,
+        Event::ListFiles => story.say(ADA, "please list").await,
         Event::Keep => story.say(ADA, "please keep").await,
         Event::Yes => yes_to_the_tea(story).await,
         Event::Fill => fill(story).await,
@@ -320,6 +337,14 @@ async fn approve_what_is_clean(story: &Story) {
         story.say(ADA, &format!("/show {id}")).await;
         story.say(ADA, &format!("/approve {id} {}", shown_hash(story))).await;
     }
+}
+
+/// Ada moves the first line of her plan to its end, and adds one.
+async fn move_by_hand(story: &Story, number: usize) {
+    let plan = std::fs::read_to_string(story.home.join("workspace").join(PLAN)).unwrap_or_default();
+    let (first, rest) = plan.split_once('\n').unwrap_or_default();
+    story.writes(PLAN, &format!("{rest}{first}\nLine {number}.\n"));
+    story.say(ADA, "look").await;
 }
 
 /// Restores Ada's plan to its last trusted version.

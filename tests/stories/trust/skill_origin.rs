@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use compline::id::{FileId, PersonId};
-use compline::memory::{Author, ChangeOrigin, Workspace, WriteError};
+use compline::memory::{Author, ChangeOrigin, PersonShare, Workspace, WriteError};
 use compline::model::{Model, ModelError, ModelInfo, Purpose, Request};
 use compline::people::{Party, Person, Role};
 use compline::time::{Clock, Zone};
@@ -350,7 +350,15 @@ async fn a_version_of_another_persons_file_is_neither_listed_nor_restored() {
     let tree = Workspace::new(workspace, experience, story.app().journal.clone(), Zone::UTC);
     let who = Party::One(Person { id: PersonId(1), name: "Ada".to_owned(), role: Role::Owner });
     let (author, from, now) = (Author::Person, Vec::new(), story.clock.now());
-    let origin = ChangeOrigin { who: who.clone(), label: Label::trusted(), author, cause: "restore", from, now };
+    let origin = ChangeOrigin {
+        who: who.clone(),
+        label: Label::trusted(),
+        author,
+        cause: "restore",
+        from,
+        person: PersonShare::default(),
+        now,
+    };
     let restored = tree.versions().restore_version(&origin, "memory/note.md", FileId(foreign)).await;
     assert!(matches!(restored, Err(WriteError::Refused(_))), "whoever asks for it");
     set(&story, &insert.replace("note.md", "other.md"));

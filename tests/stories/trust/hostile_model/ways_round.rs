@@ -23,6 +23,14 @@ async fn ordered(story: &Story, tool: &str, arguments: Value) {
     story.answered().await;
 }
 
+/// Does the same with a call that would take away what Ada wrote: she is asked, and says no.
+async fn ordered_in_vain(story: &Story, tool: &str, arguments: Value) {
+    ordered(story, tool, arguments).await;
+    assert!(story.last_received_by(ADA).contains("Lines of yours go"), "{}", story.last_received_by(ADA));
+    let number = story.count("SELECT max(id) FROM questions WHERE state = 'open'");
+    story.say(ADA, &format!("/no {number}")).await;
+}
+
 /// Lets the model call a tool in a new conversation; returns whether its prompt stays trusted.
 async fn afresh(story: &Story, tool: &str, arguments: Value) -> bool {
     story.say(ADA, "/new").await;
@@ -32,17 +40,19 @@ async fn afresh(story: &Story, tool: &str, arguments: Value) -> bool {
     story.model.requests().pop().unwrap().label().is_trusted()
 }
 
-/// Promise (trust/overwritten): Anything overwritten on behalf of text from outside can be restored
-/// word for word, however often that happened. Such text deletes nothing of yours, and promoting,
+/// Promise (trust/overwritten): Anything rewritten on behalf of text from outside can be restored word
+/// for word, however often that happened. Such text deletes no line of yours, and promoting,
 /// restoring, exporting, editing or displaying it never removes its label.
 #[tokio::test]
 async fn a_file_that_is_written_over_carries_the_mark_and_comes_back_word_for_word() {
     let story = Story::begin().await;
     story.writes("plans/garden.md", GARDEN);
     for n in 0..25 {
-        let evil = format!("{UNTRUSTED}plan {n}: dig up the peas.\n");
+        let evil = format!("{GARDEN}{UNTRUSTED}plan {n}: dig up the peas.\n");
         ordered(&story, "write_file", json!({ "path": "plans/garden.md", "content": evil })).await;
     }
+    let evil = json!({ "path": "plans/garden.md", "content": format!("{UNTRUSTED}plan.\n") });
+    ordered_in_vain(&story, "write_file", evil).await;
     assert!(story.reads("plans/garden.md").contains("plan 24"));
     assert!(!afresh(&story, "read_file", json!({ "path": "plans/garden.md" })).await, "the mark comes with it");
     let search = json!({ "query": "peas" });
@@ -67,7 +77,10 @@ async fn no_order_from_outside_deletes_what_a_person_wrote() {
     let story = Story::begin().await;
     story.writes("plans/garden.md", GARDEN);
     story.writes("memory/garden.md", GARDEN);
-    for path in ["plans/garden.md", "memory/garden.md", "memory/MEMORY.md", "USER.md", "plans/./garden.md"] {
+    for path in ["plans/garden.md", "plans/./garden.md"] {
+        ordered_in_vain(&story, "write_file", json!({ "path": path, "content": "" })).await;
+    }
+    for path in ["memory/garden.md", "memory/MEMORY.md", "USER.md"] {
         ordered(&story, "write_file", json!({ "path": path, "content": "" })).await;
     }
     for path in ["plans/garden.md", "memory/garden.md"] {
@@ -189,7 +202,7 @@ async fn a_promoted_note_replaces_only_what_was_shown_and_takes_no_line_of_the_i
 async fn a_version_from_outside_comes_back_as_what_it_is_and_never_among_what_is_loaded() {
     let story = Story::begin().await;
     story.writes("plans/trip.md", GARDEN);
-    let evil = format!("{UNTRUSTED}plan\n");
+    let evil = format!("{GARDEN}{UNTRUSTED}plan\n");
     ordered(&story, "write_file", json!({ "path": "plans/trip.md", "content": evil })).await;
     let outside = story.count("SELECT max(id) FROM files WHERE path = 'plans/trip.md' AND label <> 'trusted'");
     let hers = story.count("SELECT max(id) FROM files WHERE path = 'plans/trip.md' AND label = 'trusted'");
@@ -222,10 +235,9 @@ async fn exported_untrusted_text_stays_untrusted_in_the_exports_folder() {
     // The archive is no text: no model reads it.
     assert!(afresh(&story, "read_file", json!({ "path": archive })).await);
     assert!(!story.model.last_prompt().contains(UNTRUSTED), "{}", story.model.last_prompt());
-    for path in ["exports/list.md", "exports"] {
-        let tool = if path == "exports" { "list_files" } else { "read_file" };
-        assert!(!afresh(&story, tool, json!({ "path": path })).await, "{path}");
-    }
+    assert!(!afresh(&story, "read_file", json!({ "path": "exports/list.md" })).await);
+    assert!(afresh(&story, "list_files", json!({ "path": "exports" })).await, "a list marks nothing");
+    assert!(!story.model.last_prompt().contains("list.md"), "and shows no name that somebody else chose");
     oracle::kept(&story, "taken along");
     story.end().await;
 }
