@@ -37,6 +37,9 @@ pub enum Carrier {
     ForeignFile,
     FileReadLater,
     PdfReadLater,
+    NumberedFile,
+    FilePassage,
+    MovedPassage,
     UntrustedNote,
     SearchedUntrusted,
     Page,
@@ -125,8 +128,15 @@ pub const FILES: &[Carrier] = &[
 /// Documents read by a separate process, and texts in another encoding.
 pub const DOCUMENTS: &[Carrier] = &[Carrier::Pdf, Carrier::HtmlFile, Carrier::CsvFile, Carrier::ForeignFile];
 /// Text from outside, returned later by the assistant's own tools.
-pub const TAKEN_UP: &[Carrier] =
-    &[Carrier::FileReadLater, Carrier::PdfReadLater, Carrier::UntrustedNote, Carrier::SearchedUntrusted];
+pub const TAKEN_UP: &[Carrier] = &[
+    Carrier::FileReadLater,
+    Carrier::PdfReadLater,
+    Carrier::NumberedFile,
+    Carrier::FilePassage,
+    Carrier::MovedPassage,
+    Carrier::UntrustedNote,
+    Carrier::SearchedUntrusted,
+];
 /// Fetched pages and piped text.
 pub const FETCHED: &[Carrier] = &[Carrier::Page, Carrier::PageTitle, Carrier::RedirectTarget, Carrier::Pipe];
 /// Text that comes back later.
@@ -253,6 +263,13 @@ impl Stage {
                 self.quietly_send("bill.pdf", "application/pdf", &pdf(&["Page one.", &narrow])).await;
                 self.read_file("text_path").await;
             }
+            Carrier::NumberedFile => {
+                self.quietly_send("bill.txt", "text/plain", marked.as_bytes()).await;
+                let number = self.story.count("SELECT max(id) FROM files WHERE path LIKE 'inbox/%'");
+                self.look_back("read_file", &serde_json::json!({ "path": format!("#{number}.txt") })).await;
+            }
+            Carrier::FilePassage => self.read_passage(&narrow, |words| format!("Mine.\n{words}\n")).await,
+            Carrier::MovedPassage => self.read_passage(&narrow, |words| format!("{words}\nMine, too.\n")).await,
             Carrier::UntrustedNote => self.read_untrusted_note(&narrow).await,
             Carrier::SearchedUntrusted => {
                 self.quietly_send("letter.txt", "text/plain", format!("{LETTER} {narrow}").as_bytes()).await;
@@ -394,6 +411,25 @@ impl Stage {
         self.prepared_keeps = self.story.count("SELECT max(id) FROM keeps");
         let newest = "SELECT path FROM files WHERE path LIKE 'memory/untrusted/%' ORDER BY id DESC LIMIT 1";
         self.look_back("read_file", &serde_json::json!({ "path": self.story.text(newest) })).await;
+    }
+
+    /// Adds a line to a file of Ada's in an untrusted turn, lets her write the file by hand, and reads
+    /// it in a later conversation.
+    async fn read_passage(&mut self, words: &str, by_hand: fn(&str) -> String) {
+        let path = format!("plans/{}.md", self.attack);
+        let file = self.story.home.join("workspace").join(&path);
+        self.story
+            .model
+            .calls("write_file", serde_json::json!({ "path": path, "content": "Mine.\n" }))
+            .says("Written.");
+        self.story.say(ADA, "make a plan").await;
+        let content = format!("Mine.\n{words}\n");
+        self.story.model.calls("write_file", serde_json::json!({ "path": path, "content": content })).says("Added.");
+        self.pass_on(&format!("{UNTRUSTED}letter")).await;
+        self.prepared_keeps = self.story.count("SELECT max(id) FROM keeps");
+        std::fs::write(&file, by_hand(words)).unwrap();
+        self.look_back("read_file", &serde_json::json!({ "path": path })).await;
+        std::fs::remove_file(&file).unwrap();
     }
 
     /// Searches past conversations from a new conversation.
