@@ -22,8 +22,8 @@ use crate::people::Person;
 use crate::review::diff::fenced;
 use crate::review::reveal::reveal;
 use crate::store::{
-    Attachment, AttachmentState, CallPattern, Db, GrantKind, GrantRow, MessageKind, NewGrant, StoredMessage,
-    StoredText, Tx, vouched,
+    Attachment, AttachmentState, CallPattern, Db, FolderState, GrantKind, GrantRow, MessageKind, NewGrant,
+    StoredMessage, StoredText, Tx, vouched,
 };
 use crate::tool::skill_policy::SkillPolicy;
 use crate::trust::{Label, Scope, Source};
@@ -41,6 +41,8 @@ pub(super) struct ConversationTrust {
     label: Label,
     /// The person's own messages, in order.
     items: Vec<SentItem>,
+    /// Files of the person in which only some lines came from outside, by path.
+    files: Vec<String>,
     grants: Vec<GrantRow>,
 }
 
@@ -71,7 +73,14 @@ impl ConversationTrust {
         let Some(open) = newest.filter(|newest| ends.of(newest).is_none()) else { return Ok(None) };
         let grants = db.grants().grants_in(open.id)?;
         let label = Label::join_of(&db.grants().labels_in(open.id)?).vouched_for(&vouched(&grants));
-        Ok(Some(Self { conversation: open.id, label, items: Vec::new(), grants }))
+        let files = match db.folders().folder_of(Scope::Person(person.id))? {
+            FolderState::At(folder) => {
+                let mixed = db.file_versions().mixed_files_in(open.id)?;
+                mixed.iter().filter_map(|path| memory::path_in_folder(&folder, path)).collect()
+            }
+            _ => Vec::new(),
+        };
+        Ok(Some(Self { conversation: open.id, label, items: Vec::new(), files, grants }))
     }
 
     /// Returns the label of a person's open conversation, and the policy of its loaded skills.
@@ -254,6 +263,7 @@ impl Render for ConversationTrust {
         }];
         blocks.extend((!lines.is_empty()).then(|| lines.join("\n")));
         blocks.extend((!others.is_empty()).then(|| says::others(language, &others.join("; "))));
+        blocks.extend(self.files.iter().map(|path| says::file(language, &plain(path))));
         blocks.extend(self.items.iter().any(SentItem::is_own).then(|| words(says::HOW)));
         let tools = self.grants.iter().filter(|grant| grant.kind == GrantKind::Tool);
         blocks.extend(tools.map(|grant| {

@@ -13,7 +13,7 @@ use crate::store::rows::{from_row, insert};
 use rusqlite::{Row, params};
 
 use super::Node;
-use crate::id::FileId;
+use crate::id::{ConversationId, FileId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -231,6 +231,16 @@ impl FileVersions<'_> {
     /// under which the name was chosen.
     pub fn first_of(&self, path: &str) -> anyhow::Result<Option<(i64, Label)>> {
         self.db.first("SELECT id, label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id LIMIT 1", [path, FOUND])
+    }
+
+    /// Returns the paths of files that turns of a conversation read or wrote, and that hold lines with
+    /// different labels.
+    pub fn mixed_files_in(&self, conversation: ConversationId) -> anyhow::Result<Vec<String>> {
+        self.db.all(
+            "SELECT DISTINCT f.path FROM turns t JOIN derived_from d ON d.child = 'turn:' || t.id
+             JOIN files f ON d.parent = 'file:' || f.id WHERE t.conversation_id = ?1 AND f.passages <> '' ORDER BY f.path",
+            [conversation],
+        )
     }
 
     /// Returns the path of a version.

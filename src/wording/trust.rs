@@ -45,6 +45,11 @@ pub fn item(number: usize, at: &str, what: &str, state: &str) -> String {
     format!("{number}. {at}: {what} ({state})")
 }
 
+/// A file of which only some lines came from outside.
+pub fn file(language: Language, path: &str) -> String {
+    say!(language, "trust-file", path = path)
+}
+
 /// Text that came in otherwise.
 pub fn others(language: Language, sources: &str) -> String {
     say!(language, "trust-others", sources = shorten(sources, SOURCES))

@@ -629,6 +629,7 @@ trust-nothing-to-take-back = In diesem Gespräch hast du nichts Besonderes erlau
 trust-unnamed = eine Datei ohne Namen
 trust-picture = das Bild oben
 trust-others = Nicht von dir, und hier nie vertraut: { $sources }.
+trust-file = Einige Zeilen von { $path } kamen von außen: `/promote { $path }` zeigt sie und macht sie zu deinen.
 trust-how = `/trust NUMMER` zeigt noch einmal, was du geschickt hast, und lässt dich dafür bürgen.
 trust-tool = Ohne Frage bis /new: { $name }. `/trust off` nimmt es zurück.
 trust-tool-times = Ohne Frage: { $name }, noch { $count }-mal. `/trust off` nimmt es zurück.

@@ -623,6 +623,7 @@ trust-nothing-to-take-back = You allow nothing special in this conversation.
 trust-unnamed = a file without a name
 trust-picture = the picture above
 trust-others = Not from you, and never trusted here: { $sources }.
+trust-file = Some lines of { $path } came from outside: `/promote { $path }` shows them and makes them yours.
 trust-how = `/trust NUMBER` shows what you sent once more and lets you vouch for it.
 trust-tool = Without a question: { $name }, until /new. `/trust off` takes it back.
 trust-tool-times = Without a question: { $name }, { $count } more times. `/trust off` takes it back.

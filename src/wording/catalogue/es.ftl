@@ -629,6 +629,7 @@ trust-nothing-to-take-back = No permites nada especial en esta conversación.
 trust-unnamed = un archivo sin nombre
 trust-picture = la imagen de arriba
 trust-others = No es tuyo, y aquí nunca es de confianza: { $sources }.
+trust-file = Algunas líneas de { $path } vinieron de fuera: `/promote { $path }` las muestra y las hace tuyas.
 trust-how = `/trust NÚMERO` muestra otra vez lo que enviaste y te deja responder por ello.
 trust-tool = Sin preguntar hasta /new: { $name }. `/trust off` lo retira.
 trust-tool-times = Sin preguntar: { $name }, { $count } veces más. `/trust off` lo retira.

@@ -66,6 +66,9 @@ async fn only_the_added_line_marks_a_later_talk_and_only_where_it_is_read() {
     reads(&story, json!({ "path": PATH })).await;
     assert_eq!(newest_label(&story), "forward");
 
+    story.say(ADA, "/trust").await;
+    assert!(story.last_received_by(ADA).contains("Some lines of plans/move.md"), "{}", story.last_received_by(ADA));
+
     // Moved up by hand, it stays marked, and what stands below it is read without the mark.
     let moved = "- [ ] Pay Volta movers first\n# Move\n\n- [ ] Order boxes\n- [ ] Ring Mika\n- [ ] Keys\n";
     std::fs::write(story.home.join("workspace").join(PATH), moved).unwrap();
