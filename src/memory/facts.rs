@@ -28,7 +28,7 @@ use super::notes::{ApprovedNote, Replaced, StoredNote, value_of_key, without_key
 use super::page::DefaultFile;
 use super::workspace::{Notes, WriteError, WriteRefusal, unless_refused_logged};
 use super::write::{ChangeOrigin, LabelRule, NewContent};
-use super::{memory_md, page};
+use super::{known, memory_md, page};
 use crate::people::Party;
 use crate::store::{Fact, Layer};
 use crate::text::one_line;
@@ -68,21 +68,26 @@ impl Notes<'_> {
     pub async fn store_facts(&self, origin: &ChangeOrigin, facts: &[Fact]) -> Result<(), WriteError> {
         let lists = self.1.fact_lists();
         let known = self.trusted_facts(&origin.who).await?;
+        let index = self.files().readable(&origin.who, &DefaultFile::Memory.name("")).await?;
+        let shown = index.map(|index| known::shown_notes(&index.text)).unwrap_or_default();
         let days = self.days_said(origin, facts.iter().map(|fact| &*fact.sources)).await?;
         let mut routed: BTreeMap<usize, Vec<memory_md::Fact>> = BTreeMap::new();
         let mut duplicates = Vec::new();
         for (fact, day) in facts.iter().zip(days) {
             if origin.label.is_trusted()
-                && let Some(note) = self.note_of(&origin.who, &fact.key).await?
+                && let Some(note) = self.note_titled(&origin.who, &fact.key).await?
             {
                 // A part of what the note says is not news.
                 if note.says(&fact.value) {
                     continue;
                 }
                 let (key, value) = (fact.key.as_str(), fact.value.as_str());
-                let stored = self.store_in_note(origin, &note.draft(value), (key, value), None).await;
-                if unless_refused_logged(stored, "A note that was put right stays as it was")?.is_some() {
-                    continue;
+                if note.is_one_sentence() {
+                    let draft = note.draft_by_lines(value, &shown);
+                    let stored = self.store_in_note(origin, &draft, (key, value), None).await;
+                    if unless_refused_logged(stored, "A note that was put right stays as it was")?.is_some() {
+                        continue;
+                    }
                 }
             }
             let (home, key) = home_of(fact, &known);

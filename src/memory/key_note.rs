@@ -1,19 +1,20 @@
 //! Notes that state the value of a key. A note of one sentence does so for the key that its title
 //! names, as a line of a list of facts does: a new value of that key becomes the note's text, and
-//! no list holds it besides.
+//! no list holds it besides. What a background run takes down replaces only what it was shown whole;
+//! to a longer note it is added.
 
 use super::notes::{ApprovedNote, NoteDraft, StoredNote, value_of_key};
 use super::page::DefaultFile;
 use super::workspace::{Notes, WriteError, unless_refused_logged};
 use super::write::ChangeOrigin;
-use super::{memory_md, note};
+use super::{known, memory_md, note};
 use crate::people::Party;
 use crate::text::words_in;
 
 /// Maximum length of a sentence that states a fact, in characters; a longer one is a note.
 const SENTENCE: usize = 500;
 
-/// Note of one sentence that states the value of the key that its title names.
+/// Note about the key that its title names. One of one sentence states the key's value.
 pub(super) struct KeyNote {
     title: String,
     kind: String,
@@ -24,6 +25,21 @@ impl KeyNote {
     /// Returns the note with another value.
     pub(super) fn draft(&self, value: &str) -> NoteDraft {
         NoteDraft { title: self.title.clone(), content: value.to_owned(), kind: self.kind.clone() }
+    }
+
+    /// Returns the note with a value from a model that was shown these lines: in its place if one of
+    /// them shows the note whole, and else below it.
+    pub(super) fn draft_by_lines(&self, value: &str, shown: &str) -> NoteDraft {
+        let whole = known::note_line(&self.title, self.body.trim());
+        if shown.lines().any(|line| line == whole) {
+            return self.draft(value);
+        }
+        self.draft(&format!("{}\n\n{value}", self.body.trim_end()))
+    }
+
+    /// Returns true if the note states nothing else.
+    pub(super) fn is_one_sentence(&self) -> bool {
+        is_sentence(self.body.trim())
     }
 
     /// Returns the value, without the key before it.
@@ -62,11 +78,16 @@ impl Notes<'_> {
 
     /// Returns the trusted note of one sentence whose title is that key.
     pub(super) async fn note_of(&self, who: &Party, key: &str) -> anyhow::Result<Option<KeyNote>> {
+        Ok(self.note_titled(who, key).await?.filter(KeyNote::is_one_sentence))
+    }
+
+    /// Returns the trusted note whose title is that key.
+    pub(super) async fn note_titled(&self, who: &Party, key: &str) -> anyhow::Result<Option<KeyNote>> {
         for slug in [note::slug(key), note::other_slug(key)] {
             let file = self.files().readable(who, &format!("memory/{slug}.md")).await?;
             let Some(file) = file.filter(|file| file.label.is_trusted()) else { continue };
             let note = note::read(&file.text);
-            if memory_md::is_same_fact(&note.name, key) && is_sentence(note.body.trim()) {
+            if memory_md::is_same_fact(&note.name, key) {
                 return Ok(Some(KeyNote { title: note.name, kind: note.kind, body: note.body }));
             }
         }

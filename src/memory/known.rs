@@ -52,9 +52,6 @@ impl Notes<'_> {
         let memory = trusted(&DefaultFile::Memory.name("")).await?;
         let today = trusted(&DefaultFile::Today.name(&self.0.zone.day(now))).await?;
         let corrected = trusted(CORRECTIONS).await?;
-        let notes: Vec<&str> = memory_md::index_lines(&memory).collect();
-        let notes = notes.into_iter().rev().filter_map(memory_md::parse_index_line);
-        let notes = notes.map(|(title, _, hook)| format!("- {title}: {hook}"));
         let facts = facts.into_iter().map(|fact| format!("- {}: {}", fact.key, fact.value));
         let mut lines: Vec<&str> = today.lines().rev().filter(|line| line.starts_with("- ")).collect();
         lines.truncate(first_that_fit(lines.iter().copied(), MOST_OF_TODAY).count());
@@ -64,12 +61,24 @@ impl Notes<'_> {
         let count = first_that_fit(shown.lines(), MOST_OF_CORRECTIONS).count();
         let items = KnownItems {
             facts: joined(facts, MOST_OF_FACTS),
-            notes: joined(notes, MOST_OF_NOTES),
+            notes: shown_notes(&memory),
             today: lines.join("\n"),
             corrections: corrections.into_iter().take(count).collect(),
         };
         Ok(Labelled::new(items, label, who.scope()))
     }
+}
+
+/// Returns the lines that show the notes of an index, newest first.
+pub(super) fn shown_notes(memory: &str) -> String {
+    let notes: Vec<&str> = memory_md::index_lines(memory).collect();
+    let notes = notes.into_iter().rev().filter_map(memory_md::parse_index_line);
+    joined(notes.map(|(title, _, hook)| note_line(title, hook)), MOST_OF_NOTES)
+}
+
+/// Returns the line that shows a note.
+pub(super) fn note_line(title: &str, hook: &str) -> String {
+    format!("- {title}: {hook}")
 }
 
 impl KnownItems {

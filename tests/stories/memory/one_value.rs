@@ -14,6 +14,7 @@ on_every_channel! {
         a_duplicated_key_is_reduced_to_one_value,
         a_note_that_stands_says_it_and_no_list_besides,
         a_note_of_one_sentence_takes_each_later_value_of_its_title,
+        a_note_that_was_not_shown_whole_is_added_to,
         a_note_that_names_a_known_fact_becomes_its_value,
         every_way_leaves_one_line_and_the_old_value_in_the_history;
 }
@@ -195,6 +196,22 @@ async fn a_note_of_one_sentence_takes_each_later_value_of_its_title(channel: Tes
         assert!(story.count(kept) > 0, "{way}: the history has it");
         story.end().await;
     }
+}
+
+/// Promise (memory/not-shown): What is taken down in the background replaces only the note that it was
+/// shown whole: to a longer one it is added, and no word of it is lost.
+async fn a_note_that_was_not_shown_whole_is_added_to(channel: TestChannel) {
+    let story = begin(channel).await;
+    let words = "Walter lives in Linz with her mother, has Parkinson's since October 2026, and is private: never \
+                 mention him in front of anyone else. She calls him every Sunday around 19:00.";
+    story.model.calls("remember", json!({ "title": "Dad", "content": words, "kind": "person" })).says("Noted.");
+    story.say(ADA, "remember this about Dad").await;
+    for news in ["new neurologist Dr Lang", "new neurologist Dr Lang", "moves to Graz in May"] {
+        story.say(ADA, &format!("{TALK} FACT(dad={news})")).await;
+        let note = story.reads("memory/dad.md") + &learned(&story);
+        assert!(note.contains(words) && note.matches(news).count() == 1, "{note}");
+    }
+    story.end().await;
 }
 
 /// Proves: memory/note-of-a-key
