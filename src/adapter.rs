@@ -34,11 +34,11 @@ pub const MAX_SERVER_WAIT: Duration = Duration::from_secs(24 * 3600);
 pub const RECEIVE_RETRY: Backoff = Backoff { first: Duration::from_secs(1), longest: Duration::from_secs(60) };
 
 /// Returns the Markdown of a message for a channel whose buttons hold commands of at most that many
-/// bytes, 0 for none: the other commands stand below the text, unless it names one of them already.
+/// bytes, 0 for none: the other commands stand below the text, unless it names the first of them.
 fn with_commands(outbound: &Outbound, longest: usize) -> String {
     let (text, _, _) = outbound.text.open();
     let others = || outbound.buttons.iter().filter(|(_, command)| command.len() > longest);
-    let is_named = others().any(|(_, command)| text.contains(command.as_str()));
+    let is_named = others().next().is_some_and(|(_, command)| text.contains(command.as_str()));
     let commands = others().filter_map(|(title, command)| gateway::button_in_words(title, command));
     let commands: Vec<String> = if is_named { Vec::new() } else { commands.collect() };
     if commands.is_empty() { text.to_string() } else { format!("{text}\n\n{}", commands.join("\n")) }

@@ -66,7 +66,7 @@ impl Answer {
         let mut shown = ShownLabel::nothing();
         let json = result.json(context, &mut shown);
         let markdown = result.markdown(context, &mut shown);
-        Self::showing(shown, markdown, json).with_buttons(result.buttons())
+        Self::showing(shown, markdown, json).with_buttons(result.buttons(context))
     }
 
     /// A refusal, with the reason in one sentence.
@@ -149,7 +149,7 @@ pub(super) trait Render {
     fn json(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> Value;
 
     /// Buttons below the text: title and command.
-    fn buttons(&self) -> Vec<(String, String)> {
+    fn buttons(&self, _context: &RenderContext<'_>) -> Vec<(String, String)> {
         Vec::new()
     }
 }

@@ -7,11 +7,15 @@ use serde_json::{Value, json};
 use super::ReportsAdmin;
 use super::answer::{Render, RenderContext, ShownLabel, plain};
 use super::review::ProposalsReport;
+use crate::id::QuestionId;
 use crate::people::{Person, Role};
 use crate::store::{Db, KeepRow, QuestionRow};
 use crate::text::shorten;
 use crate::trust::Text;
+use crate::wording::Sentence;
+use crate::wording::memory::{KEEP_BUTTON, LEAVE_BUTTON};
 use crate::wording::review as says;
+use crate::wording::tool::{NO_BUTTON, YES_BUTTON};
 
 /// Maximum number of characters shown of a question.
 const MAX_CHARACTERS: usize = 200;
@@ -91,5 +95,16 @@ impl Render for PendingReport {
             "keeps": self.keeps.iter().map(|row| row.number).collect::<Vec<_>>(),
             "proposals": self.proposals.as_ref().map(|proposals| proposals.json(context, shown)),
         })
+    }
+
+    fn buttons(&self, context: &RenderContext<'_>) -> Vec<(String, String)> {
+        let answers = |id: QuestionId, yes: Sentence, no: Sentence| {
+            [(yes, "yes"), (no, "no")]
+                .map(|(title, word)| (says::button_of_question(context.language(), title, id), format!("/{word} {id}")))
+        };
+        let questions = self.questions.iter().map(|(row, _)| (row.id, YES_BUTTON, NO_BUTTON));
+        let keeps = self.keeps.iter().filter_map(|row| Some((row.number?, KEEP_BUTTON, LEAVE_BUTTON)));
+        let answers = questions.chain(keeps).flat_map(|(id, yes, no)| answers(id, yes, no));
+        answers.chain(self.proposals.iter().flat_map(|proposals| proposals.buttons(context))).collect()
     }
 }

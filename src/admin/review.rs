@@ -191,13 +191,18 @@ impl Render for ProposalsReport {
             says::entry(language, row.id, &show::change(row, language), &how, self.at.since(row.created_at))
         };
         let lines: Vec<String> = self.page.items.iter().map(line).collect();
-        let mut parts = vec![lines.join("\n"), says::how_to_look(context.surface)];
+        let mut parts = vec![lines.join("\n")];
+        parts.extend((!context.surface.is_chat()).then(|| says::how_to_look(context.surface)));
         parts.extend(self.page.more("/pending", context.surface));
         parts.join("\n\n")
     }
 
     fn json(&self, _: &RenderContext<'_>, _: &mut ShownLabel) -> Value {
         self.page.items.iter().map(row_json).collect()
+    }
+
+    fn buttons(&self, context: &RenderContext<'_>) -> Vec<(String, String)> {
+        show::show_buttons(self.waiting.keys().copied(), context.language())
     }
 }
 
@@ -235,7 +240,7 @@ impl Render for ProposalReport {
         )
     }
 
-    fn buttons(&self) -> Vec<(String, String)> {
+    fn buttons(&self, _: &RenderContext<'_>) -> Vec<(String, String)> {
         self.page.buttons.clone()
     }
 }

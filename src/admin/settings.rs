@@ -86,7 +86,7 @@ impl Render for SettingsReport {
         json!({ "language": self.language.code(), "timezone": self.zone.name() })
     }
 
-    fn buttons(&self) -> Vec<(String, String)> {
+    fn buttons(&self, _: &RenderContext<'_>) -> Vec<(String, String)> {
         let others = Language::all().filter(|language| *language != self.language);
         let others = others.map(|language| (language.name(), format!("/settings language {language}")));
         let elsewhere = ELSEWHERE.map(|command| (says::button(self.language, command), format!("/{command}")));

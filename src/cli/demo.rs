@@ -117,10 +117,10 @@ async fn exchange(
     output.answer(device, app.now(), &app.agent, &answer).await
 }
 
-/// Returns the hash in the approval command.
+/// Returns the hash at the end of a proposal.
 fn hash_in(shown: &str) -> Option<String> {
-    let (_, command) = shown.rsplit_once("/approve ")?;
-    Some(command.split_whitespace().nth(1)?.trim_matches('`').to_owned())
+    let (_, hash) = shown.rsplit_once("Hash: ")?;
+    Some(hash.split_whitespace().next()?.trim_matches('`').to_owned())
 }
 
 /// Returns the code in the command that carries out a deletion.

@@ -551,7 +551,9 @@ fn start_time_limit(tx: Tx<'_>, row: &OutboxRow, now: Timestamp) -> anyhow::Resu
     if let (OutboxKind::Notice, Some(proposal)) = (row.kind, unasked::proposal_of(row)) {
         tx.proposals().proposal_was_put(proposal, row.id, now)?;
     }
-    let Some(question) = unasked::question_of(row) else { return Ok(None) };
+    // A list of what waits has the same buttons, and starts nothing.
+    let question = unasked::question_of(row).filter(|_| row.kind != OutboxKind::Answer);
+    let Some(question) = question else { return Ok(None) };
     tx.keep_requests().start_keep_limit(question, now)?;
     tx.questions().asked_with(row.id)
 }

@@ -3,7 +3,8 @@
 //!
 //! All text that is not the program's appears in a preformatted block in which nothing is hidden
 //! and nothing is markup. The digest is displayed only after the whole diff, and the buttons below
-//! it: a person who has not received all of it cannot approve.
+//! it: a person who has not received all of it cannot approve. In a chat the buttons carry the
+//! commands; a channel without buttons prints them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,11 +13,13 @@ use super::diff::{diff, fenced, fenced_diff, summary};
 use super::effects::{EffectKind, Effects, hosts_in, is_script};
 use super::proposal::Proposal;
 use super::reveal::reveal;
+use crate::id::ProposalId;
 use crate::skill::SkillFolder;
 use crate::store::{OriginKind, ProposalRow, ProposalState, ReviewStage, StageOutcome, VerdictRow};
 use crate::text::{escape_markdown, one_line};
 use crate::trust::Label;
 use crate::wording::Language;
+use crate::wording::reflection::show_proposal;
 use crate::wording::review::{self as of_review, Surface};
 use crate::wording::skill as says;
 use crate::wording::why::all_in_words;
@@ -27,6 +30,10 @@ const PUSHED: usize = 12_000;
 /// The maximum length in characters displayed in chat; longer ones are displayed by the command
 /// line only.
 const IN_CHAT: usize = 60_000;
+
+/// The maximum number of buttons below a list of proposals; the others get theirs when these are
+/// decided.
+const MOST_BUTTONS: usize = 40;
 
 /// A text for display.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,9 +48,8 @@ pub struct DisplayedText {
 
 /// Returns the notice to the owner that a proposal waits.
 pub fn announcement(proposal: &Proposal) -> DisplayedText {
-    let id = proposal.row.id;
-    let show = (says::SHOW.to_owned(), format!("/show {id}"));
-    whole_up_to(PUSHED, proposal, &says::too_long_to_push(id), vec![show])
+    let show = (says::SHOW.to_owned(), format!("/show {}", proposal.row.id));
+    whole_up_to(PUSHED, proposal, says::TOO_LONG_TO_PUSH, vec![show])
 }
 
 /// Returns the answer to `/show` in chat.
@@ -52,13 +58,14 @@ pub fn in_chat(proposal: &Proposal) -> DisplayedText {
 }
 
 /// Returns the complete proposal if it is not longer than that many characters, otherwise only its
-/// head with that remark and those buttons, of which none approves.
-fn whole_up_to(max: usize, proposal: &Proposal, remark: &str, buttons: Vec<(String, String)>) -> DisplayedText {
+/// head with that remark, those buttons and the one that traces it, of which none approves.
+fn whole_up_to(max: usize, proposal: &Proposal, remark: &str, mut buttons: Vec<(String, String)>) -> DisplayedText {
     let whole = whole(proposal, Surface::Chat(Language::ENGLISH));
     if whole.markdown.chars().count() <= max {
         return whole;
     }
     let markdown = format!("{}\n\n{remark}", head(proposal, Surface::Chat(Language::ENGLISH)));
+    buttons.push(where_from_button(proposal));
     DisplayedText { markdown, buttons, label: whole.label }
 }
 
@@ -76,13 +83,23 @@ pub fn whole(proposal: &Proposal, surface: Surface) -> DisplayedText {
         buttons = vec![
             (says::APPROVE.to_owned(), format!("/approve {id} {short}")),
             (says::REJECT.to_owned(), format!("/reject {id}")),
-            (says::WHY.to_owned(), format!("/why {id}")),
+            where_from_button(proposal),
         ];
         says::how_to_decide(id, short, proposal.effects.word(), surface)
     } else {
         says::TAMPERED.to_owned()
     });
     DisplayedText { markdown: parts.join("\n\n"), label: label(proposal), buttons }
+}
+
+/// Returns a button for each of these proposals that shows it; none of them approves.
+pub fn show_buttons(ids: impl Iterator<Item = ProposalId>, language: Language) -> Vec<(String, String)> {
+    ids.take(MOST_BUTTONS).map(|id| (show_proposal(language, id), format!("/show {id}"))).collect()
+}
+
+/// Returns the button that traces a proposal back to its origin.
+fn where_from_button(proposal: &Proposal) -> (String, String) {
+    (says::WHY.to_owned(), format!("/why {}", proposal.row.id))
 }
 
 /// Returns the join of the labels of everything that a proposal displays.
@@ -101,14 +118,14 @@ fn in_a_span(name: &str) -> String {
     reveal(name).replace('`', "'")
 }
 
-/// Returns everything before the diff: the title, the change in short, where it comes from with the
-/// command that tells more, and the reasons.
+/// Returns everything before the diff: the title, the change in short, where it comes from (on the
+/// command line with the command that tells more), and the reasons.
 fn head(proposal: &Proposal, surface: Surface) -> String {
     let row = &proposal.row;
     let (skill, new_name) = (in_a_span(&row.skill), in_a_span(&row.new_name));
     let mut parts = vec![says::title(row.id, row.origin.as_str(), &row.change, &skill, &new_name)];
     parts.extend(in_short(proposal));
-    let more = says::tells_more(row.id, surface);
+    let more = if surface.is_chat() { String::new() } else { says::tells_more(row.id) };
     parts.push(says::where_from(&origin(proposal), why_it_waits(proposal), &more));
     parts.extend(reasons(proposal));
     parts.join("\n\n")

@@ -35,7 +35,7 @@ use crate::time::Timestamp;
 use crate::time::clock::Wakeups;
 use crate::time::task::guarded;
 use crate::trust::{Label, Labelled, Scope, Text};
-use crate::wording::{self, prompt, review as words, skill as says};
+use crate::wording::{self, Language, prompt, review as words, skill as says};
 
 /// The setting by which a reviewer approves a person's request.
 const BY_REVIEW: &str = "[skills] review = \"ai\"";
@@ -158,10 +158,11 @@ impl ReviewWorker<'_> {
         let lines: Vec<(ProposalId, String)> =
             folders.into_iter().map(|(id, name)| (id, one_line(&reveal(&name)).replace('`', "'"))).collect();
         let (words, now) = (says::many_folders(&lines), self.0.clock.now());
+        let buttons = show::show_buttons(lines.iter().map(|(id, _)| *id), Language::ENGLISH);
         let post = move |tx: Tx<'_>, address, owner| {
             // The names come from folders that were never accepted.
             let text: Text = Labelled::new(Arc::from(&*words), label::of_a_held_folder(), Scope::Person(owner));
-            tx.outbox().post(&NewOutbox::notice(address, &text, now)).map(drop)
+            tx.outbox().post(&NewOutbox { buttons: &buttons, ..NewOutbox::notice(address, &text, now) }).map(drop)
         };
         let done = move |tx: Tx<'_>| lines.iter().try_for_each(|(id, _)| tx.proposals().mark_notified(*id, now));
         self.post_to_owners("tell of held folders", post, done).await

@@ -127,6 +127,11 @@ pub fn question_waits(language: Language, id: QuestionId, question: &str) -> Str
     say!(language, "pending-question", id = id.to_string(), question = question)
 }
 
+/// Title of a button that answers a question in the list of what waits.
+pub fn button_of_question(language: Language, title: Sentence, id: QuestionId) -> String {
+    format!("{} ({id})", title.in_language(language).into_string())
+}
+
 /// A text that may be kept in the list of what waits.
 pub fn keep_waits(language: Language, id: QuestionId, path: &str) -> String {
     question_waits(language, id, &say!(language, "pending-keep", path = path))
@@ -153,7 +158,7 @@ pub fn ended(language: Language, state: &str) -> String {
     say!(language, "proposal-ended", state = state)
 }
 
-/// Hint below the list of pending proposals.
+/// Hint below the list of pending proposals on the command line.
 pub fn how_to_look(way: Surface) -> String {
     say!(way.language(), "proposal-how", command = way.command("show NUMBER", "review show NUMBER"))
 }
@@ -183,8 +188,12 @@ pub fn wrong_hash(id: ProposalId, way: Surface) -> String {
 
 /// Reply to an approval without the word that names what the change newly does.
 pub fn word_missing(id: ProposalId, hash: &str, word: &str, way: Surface) -> String {
-    let command = way.command(&format!("approve {id} {hash} {word}"), &format!("review approve {id} {hash} {word}"));
-    format!("Nothing was changed yet: {}. To approve that too: `{command}`", newly(word))
+    let how = match way {
+        // A button does it, or the line that stands for one.
+        Surface::Chat(_) => String::new(),
+        Surface::CommandLine => format!(" To approve that too: `compline review approve {id} {hash} {word}`"),
+    };
+    format!("Nothing was changed yet: {}.{how}", newly(word))
 }
 
 /// Title of the button that approves with a word.

@@ -3,7 +3,7 @@
 
 use super::ProgramText;
 use super::language::Language;
-use super::review::Surface;
+use super::review::{Surface, newly};
 use super::why::all_in_words;
 use crate::id::ProposalId;
 use crate::trust::Label;
@@ -232,10 +232,9 @@ pub fn where_from(origin: &str, note: &str, more: &str) -> String {
     format!("Where it comes from: {origin}{rest}")
 }
 
-/// Reference to the command that traces a proposal back to its origin.
-pub fn tells_more(id: ProposalId, surface: Surface) -> String {
-    let why = surface.command(&format!("why {id}"), &format!("review why {id}"));
-    format!("`{why}` tells more.")
+/// Reference to the command of the computer that traces a proposal back to its origin.
+pub fn tells_more(id: ProposalId) -> String {
+    format!("`compline review why {id}` tells more.")
 }
 
 /// Advice of the AI reviewer.
@@ -253,7 +252,7 @@ pub fn advice(outcome: &str, note: &str) -> String {
 pub fn many_folders(folders: &[(ProposalId, String)]) -> String {
     let lines: Vec<String> = folders.iter().map(|(id, name)| format!("- proposal {id}: `{name}`")).collect();
     format!(
-        "{} folders were added to the skills by hand. None is used until you accept it; `/show NUMBER` shows one of them, and how to decide.\n\n{}",
+        "{} folders were added to the skills by hand. None is used until you accept it.\n\n{}",
         folders.len(),
         lines.join("\n")
     )
@@ -340,22 +339,24 @@ pub fn place(path: &str, line: usize, column: usize) -> String {
     format!("{path}:{line}:{column}")
 }
 
-/// Instructions for the decision. The digest is shown only here. `word` names what the change newly
-/// does, if that needs a word of its own.
+/// End of a proposal that can be decided, with its digest, which is shown only here; on the command
+/// line with the commands. `word` names what the change newly does, if that needs a word of its own.
 pub fn how_to_decide(id: ProposalId, digest: &str, word: Option<&str>, way: Surface) -> String {
-    let word = word.map(|word| format!(" {word}")).unwrap_or_default();
-    let (approve, others) = match way {
-        Surface::Chat(_) => (
-            format!("/approve {id} {digest}{word}"),
-            format!("To refuse it: `/reject {id} why`\nWhere it comes from: `/why {id}`"),
-        ),
-        Surface::CommandLine => (
-            format!("compline review approve {id} {digest}{word}"),
-            format!("To refuse it: `compline review reject {id} --reason WHY`"),
-        ),
-    };
-    let why = if word.is_empty() { "" } else { " (the last word names what it newly does)" };
-    format!("Hash: `{digest}`\n\nTo make exactly this live{why}:\n`{approve}`\n\n{others}")
+    let hash = format!("Hash: `{digest}`");
+    match (way, word) {
+        (Surface::Chat(_), None) => hash,
+        (Surface::Chat(_), Some(word)) => {
+            format!("To approve it takes the word `{word}` too, because {}.\n\n{hash}", newly(word))
+        }
+        (Surface::CommandLine, word) => {
+            let word = word.map(|word| format!(" {word}")).unwrap_or_default();
+            let why = if word.is_empty() { "" } else { " (the last word names what it newly does)" };
+            format!(
+                "{hash}\n\nTo make exactly this live{why}:\n`compline review approve {id} {digest}{word}`\n\n\
+                 To refuse it: `compline review reject {id} --reason WHY`"
+            )
+        }
+    }
 }
 
 /// State of a proposal.
@@ -371,9 +372,7 @@ pub fn state(state: &str, reason: &str) -> String {
 }
 
 /// Note that a proposal is too long for a notification.
-pub fn too_long_to_push(id: ProposalId) -> String {
-    format!("It is too long to be sent unasked. `/show {id}` shows all of it, and how to decide.")
-}
+pub const TOO_LONG_TO_PUSH: &str = "It is too long to be sent unasked.";
 
 /// Title of the button that shows a proposal.
 pub const SHOW: &str = "Show it";
@@ -383,7 +382,7 @@ pub const SHOW: &str = "Show it";
 pub fn waits_from(id: ProposalId, from: Option<&str>) -> ProgramText {
     let from = from.map_or_else(|| "a group".to_owned(), ToOwned::to_owned);
     ProgramText::message(format!(
-        "A change of a skill from the conversations of {from} waits for an owner: proposal {id}. `/show {id}` shows it, and how to decide."
+        "A change of a skill from the conversations of {from} waits for an owner: proposal {id}."
     ))
 }
 

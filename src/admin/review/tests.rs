@@ -43,8 +43,9 @@ async fn a_proposal_is_listed_shown_and_made_live() {
     assert!(!pending.label.is_trusted(), "it shows a name that somebody else chose");
 
     let shown = ask(&fixture, &format!("/show {id}")).await;
-    let typed = format!("\n`/approve {id} {hash}`\n");
-    assert!(shown.markdown.contains("+Boil water.") && shown.markdown.contains(&typed), "{}", shown.markdown);
+    let end = format!("\n\nHash: `{hash}`");
+    assert!(shown.markdown.contains("+Boil water.") && shown.markdown.ends_with(&end), "{}", shown.markdown);
+    assert!(!shown.markdown.contains('/'), "the buttons carry the commands: {}", shown.markdown);
     assert!(!shown.label.is_trusted());
     let titles: Vec<&str> = shown.buttons.iter().map(|(title, _)| title.as_str()).collect();
     assert_eq!(titles, ["Approve", "Reject", "Where from?"]);

@@ -820,7 +820,7 @@ why-came-with-alone = Hier kam es herein, { $what ->
 ## What waits, and codes for another address
 
 pending-nothing = Nichts wartet auf dich.
-pending-question = - **Frage { $id }** { $question } (/yes { $id } oder /no { $id })
+pending-question = - **Frage { $id }** { $question }
 pending-keep = { $path } merken?
 code-links-you = Dieser Code verbindet eine weitere Adresse mit dir, { $name }.
 code-valid = Er gilt einmal, für { $time }.

@@ -819,7 +819,7 @@ why-came-with-alone = It came in here, with { $what ->
 ## What waits, and codes for another address
 
 pending-nothing = Nothing is waiting for you.
-pending-question = - **question { $id }** { $question } (/yes { $id } or /no { $id })
+pending-question = - **question { $id }** { $question }
 pending-keep = Keep { $path }?
 code-links-you = This code links another address to you, { $name }.
 code-valid = It works once, for { $time }.

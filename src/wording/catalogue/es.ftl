@@ -820,7 +820,7 @@ why-came-with-alone = Aquí entró, { $what ->
 ## What waits, and codes for another address
 
 pending-nothing = No te espera nada.
-pending-question = - **pregunta { $id }** { $question } (/yes { $id } o /no { $id })
+pending-question = - **pregunta { $id }** { $question }
 pending-keep = ¿Recordar { $path }?
 code-links-you = Este código te vincula otra dirección, { $name }.
 code-valid = Vale una vez, durante { $time }.

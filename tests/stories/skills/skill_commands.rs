@@ -11,7 +11,8 @@ async fn a_proposal_shown_on_request_carries_its_buttons() {
     let hash = shown_hash(&story);
     story.say(ADA, "/pending").await;
     let listed = story.fake.sent(ADA).pop().unwrap();
-    assert!(listed.buttons().is_empty(), "who sees a list has not seen a diff");
+    let shows = [("Show 1".to_owned(), "/show 1".to_owned())];
+    assert_eq!(listed.buttons(), shows, "who sees a list has not seen a diff");
     assert!(story.last_received_by(ADA).contains("add the skill tea") && !story.last_received_by(ADA).contains(&hash));
 
     story.say(BEN, &format!("/approve 1 {hash}")).await;

@@ -4,7 +4,7 @@
 
 use serde_json::json;
 
-use crate::skill_gate::{shown_approval, shown_hash, submit};
+use crate::skill_gate::{shown_approval, shown_card, shown_hash, submit};
 use crate::support::every_channel::{Story, TestChannel, on_every_channel};
 use crate::support::model::{Say, usual, words};
 use crate::support::story::{ADA, EVE, UNTRUSTED};
@@ -13,6 +13,7 @@ on_every_channel! {
     stories:
         the_page_says_first_what_is_new_and_last_what_the_reviewer_thinks,
         the_reviewers_advice_never_says_safe,
+        a_card_prints_commands_only_where_there_are_no_buttons,
         a_dangerous_effect_needs_its_word,
         the_first_button_leads_to_a_second_that_names_the_act,
         a_dangerous_effect_waits_under_every_policy,
@@ -39,14 +40,6 @@ async fn proposed(channel: TestChannel, settings: &str, body: &str) -> Story {
 async fn propose(story: &Story, body: &str) {
     story.model.calls("submit_skill", submit("tea", "create", body)).says("I have proposed it.");
     story.say(ADA, "please remember how I like my tea").await;
-}
-
-/// The newest page, in however many messages it came.
-fn page(story: &Story) -> String {
-    let received = story.received_by(ADA);
-    let last = received.iter().rposition(|text| text.contains("Hash: ")).expect("a page was shown");
-    let first = received[..=last].iter().rposition(|text| text.contains("Proposal ")).unwrap();
-    received[first..=last].join("\n")
 }
 
 /// Asserts that these parts stand in a text, in this order.
@@ -86,7 +79,7 @@ async fn the_page_says_first_what_is_new_and_last_what_the_reviewer_thinks(chann
         ("Ask for the password of the mail account.", &["Asks for or reads secrets: Ask for the"], "money"),
     ] {
         let story = proposed(channel, "", body).await;
-        let shown = page(&story);
+        let shown = shown_card(&story);
         let head = ["Proposal 1: add the skill tea", "1 file changed", "What it newly does"];
         let absent = ["Nothing new was found about: ", absent, "Where it comes from: The assistant proposes it."];
         let diff = format!("+{}", body.split(' ').next().unwrap());
@@ -107,9 +100,43 @@ async fn the_reviewers_advice_never_says_safe(channel: TestChannel) {
         _ => usual(request),
     });
     propose(&story, POISON).await;
-    let shown = page(&story);
+    let shown = shown_card(&story);
     in_order(&shown, &["+After every", "AI reviewer: sees nothing against it", "only warms the pot", "Hash: "]);
     assert!(!shown.to_lowercase().contains("safe"), "{shown}");
+    story.end().await;
+}
+
+/// Promise (gate/plain-card): On a channel with buttons neither the card of a proposal nor the list of
+/// what waits prints a command: the hash is the card's last line, and the buttons stand below it. On a
+/// channel without buttons the commands stand there.
+async fn a_card_prints_commands_only_where_there_are_no_buttons(channel: TestChannel) {
+    // A text that names the commands of the buttons takes none of them away.
+    let story = proposed(channel, "", "Warm the pot first. Then /reject 1 and /why 1 are nothing to you.").await;
+    let hash = shown_hash(&story);
+    let end = format!("Hash: {hash}");
+    for command in ["", "/show 1"] {
+        if !command.is_empty() {
+            story.say(ADA, command).await;
+        }
+        let card = shown_card(&story);
+        let (_, below) = card.split_once(&end).unwrap();
+        match channel {
+            TestChannel::Telegram => {
+                assert!(below.is_empty(), "{card}");
+                assert_eq!(card.matches("/approve").count() + card.matches("/show").count(), 0, "{card}");
+            }
+            TestChannel::Signal => {
+                let lines =
+                    [format!("Approve: /approve 1 {hash}"), "Reject: /reject 1".into(), "Where from?: /why 1".into()];
+                in_order(below, &lines.each_ref().map(String::as_str));
+            }
+        }
+    }
+    story.say(ADA, "/pending").await;
+    let list = story.last_received_by(ADA);
+    assert!(list.contains("add the skill tea"), "{list}");
+    assert_eq!(list.contains("/show 1"), channel == TestChannel::Signal, "{list}");
+    assert!(!list.contains("NUMBER"), "{list}");
     story.end().await;
 }
 
@@ -145,7 +172,9 @@ async fn the_first_button_leads_to_a_second_that_names_the_act(channel: TestChan
     press(&story, &first).await;
     assert_eq!(story.skill("tea"), None);
     let asked = story.last_received_by(ADA);
-    assert!(asked.contains("newly sends something") && asked.contains(&format!("{first} sends")), "{asked}");
+    assert!(asked.contains("newly sends something"), "{asked}");
+    let is_typed = channel == TestChannel::Signal;
+    assert_eq!(asked.contains(&format!("{first} sends")), is_typed, "the button carries it: {asked}");
     press(&story, &format!("{first} sends")).await;
     assert!(story.skill("tea").is_some(), "{}", story.last_received_by(ADA));
     story.end().await;
@@ -197,7 +226,7 @@ async fn without_a_reviewer_of_its_own_ai_waits_for_the_owner(channel: TestChann
             asked.filter(|request| request.purpose() == compline::model::Purpose::Review).count()
         };
         if !has_own {
-            let shown = page(&story);
+            let shown = shown_card(&story);
             let why = "no verdict, because there is no reviewer of its own: set [model.reviewer].";
             in_order(&shown, &["+Warm the pot first.", why, "Hash: "]);
             assert_eq!(reviews(&story), 0, "the author is not asked about its own work");
@@ -245,7 +274,7 @@ async fn a_held_folder_is_shown_and_accepted_in_the_same_way(channel: TestChanne
     story.say(ADA, "hello").await;
     let order =
         ["use the skill tea", "Sends to or opens: ", "Nothing new", "Where it comes from: Its folder", "Hash: "];
-    in_order(&page(&story), &order);
+    in_order(&shown_card(&story), &order);
     let hash = shown_hash(&story);
     for word in ["", " deletes"] {
         story.say(ADA, &format!("/skills accept tea {hash}{word}")).await;
@@ -267,7 +296,7 @@ async fn an_edit_by_hand_that_newly_sends_leaves_the_last_accepted_version(chann
     story.say(ADA, "tea please").await;
     let prompt = story.model.last_prompt();
     assert!(prompt.contains("Warm the pot.") && !prompt.contains("evil.example"), "{prompt}");
-    let shown = page(&story);
+    let shown = shown_card(&story);
     assert!(shown.contains("the version that you accepted last stays in use until you accept this one"), "{shown}");
     assert!(shown.contains("bob@evil.example (SKILL.md:"), "{shown}");
     story.say(ADA, &shown_approval(&story)).await;

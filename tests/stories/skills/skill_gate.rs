@@ -38,10 +38,21 @@ pub fn shown_hash(story: &StoryOver<impl Channel>) -> String {
     shown.split("Hash: ").nth(1).unwrap().chars().take_while(char::is_ascii_hexdigit).collect()
 }
 
-/// The command in the newest message to Ada that approves what was shown.
+/// The newest card of a proposal to Ada, in however many messages it came.
+pub fn shown_card(story: &StoryOver<impl Channel>) -> String {
+    let received = story.received_by(ADA);
+    let last = received.iter().rposition(|text| text.contains("Hash: ")).expect("a card was shown");
+    let first = received[..=last].iter().rposition(|text| text.contains("Proposal ")).unwrap();
+    received[first..=last].join("\n")
+}
+
+/// The command that approves the newest card to Ada, with the word that the card names.
 pub fn shown_approval(story: &StoryOver<impl Channel>) -> String {
-    let shown = story.received_by(ADA).into_iter().rev().find(|text| text.contains("Hash: ")).expect("it was shown");
-    shown.lines().find(|line| line.starts_with("/approve ")).expect("a command was shown").to_owned()
+    let card = shown_card(story);
+    let id: String = card.split("Proposal ").nth(1).unwrap().chars().take_while(char::is_ascii_digit).collect();
+    let word = card.split("it takes the word ").nth(1).and_then(|rest| rest.split(' ').next());
+    let word = word.map(|word| format!(" {word}")).unwrap_or_default();
+    format!("/approve {id} {}{word}", shown_hash(story))
 }
 
 fn state(story: &Story, id: i64) -> String {
