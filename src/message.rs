@@ -160,6 +160,9 @@ pub struct MessageContent {
     pub text: String,
     /// Origin of the text.
     pub origin: TextOrigin,
+    /// Name of the author of a forwarded message, as its server tells it; blank if unknown. Anyone
+    /// can take any name.
+    pub forwarded_from: String,
     /// The quoted message, if it is a reply.
     pub quote: Option<Quote>,
     /// Attached texts that the sender did not type.

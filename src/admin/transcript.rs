@@ -248,6 +248,7 @@ impl TranscriptEntry {
                 _ if words.is_empty() => upkeep::FORGOTTEN.in_language(language).into_string(),
                 TextKind::Said | TextKind::Agreed | TextKind::Transcript => words.to_string(),
                 TextKind::Quote | TextKind::Carried => quoted(words),
+                TextKind::ForwardedFrom => quoted(&format!("({words})")),
                 TextKind::File => quoted(&shorten(words, FILE)),
                 TextKind::Edit => says::edited(language, words),
             }

@@ -477,7 +477,14 @@ fn message_parts<'a>(
         let gone = if message.is_forgotten() { prompt::forgotten(&time) } else { prompt::gone(&time) };
         return vec![wording::own(gone, scope)];
     }
-    let mut parts: Vec<Text> = texts.map(|text| framed(text, message, &time)).collect();
+    let (names, mut texts): (Vec<_>, Vec<_>) = texts.partition(|text| text.kind == TextKind::ForwardedFrom);
+    let name = names.first();
+    // A file alone may be passed on too.
+    if !texts.iter().any(|text| text.kind == TextKind::Said) {
+        texts.extend(name);
+    }
+    let from = name.map_or("", |name| &**name.text.open().0);
+    let mut parts: Vec<Text> = texts.into_iter().map(|text| framed(text, message, &time, from)).collect();
     for file in files {
         // The name is the sender's: it travels as labelled text, never as the program's own.
         let words = attachments::received(&ReceivedFile {
@@ -497,8 +504,9 @@ fn message_parts<'a>(
     parts
 }
 
-/// Returns a text with its time and, if a person did not type it, in a frame that says so.
-fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
+/// Returns a text with its time and, if a person did not type it, in a frame that says so; `from` is
+/// the name of its author if they passed it on.
+fn framed(text: &StoredText, message: &StoredMessage, time: &str, from: &str) -> Text {
     let (words, label, scope) = text.text.open();
     let framed = match text.kind {
         TextKind::Agreed => format!("{time}\n{words}"),
@@ -510,7 +518,8 @@ fn framed(text: &StoredText, message: &StoredMessage, time: &str) -> Text {
         TextKind::Said if message.guest.is_some() => {
             format!("{time}\n{}", prompt::framed(prompt::GUEST_WRITES, label, words))
         }
-        TextKind::Said | TextKind::Edit => format!("{time}\n{}", prompt::framed(prompt::PASSED_ON, label, words)),
+        TextKind::ForwardedFrom => format!("{time}\n{}", prompt::passed_on(label, from, "")),
+        TextKind::Said | TextKind::Edit => format!("{time}\n{}", prompt::passed_on(label, from, words)),
     };
     Labelled::new(Arc::from(framed), label.clone(), scope)
 }

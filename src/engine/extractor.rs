@@ -401,7 +401,7 @@ mod tests {
         let (by_person, from, at) = (id % 2 == 1, Node::Message(message), Timestamp(0));
         let speaker = if by_person { prompt::PERSON } else { prompt::ASSISTANT }.to_owned();
         let kind = if by_person { LineKind::Said } else { LineKind::Reply };
-        TranscriptLine { by_person, speaker, kind, at, from, message, text }
+        TranscriptLine { by_person, speaker, kind, at, from, message, text, forwarded_from: Arc::from("") }
     }
 
     /// All pieces, as the extractor takes them one after the other.

@@ -44,6 +44,8 @@ pub struct TranscriptLine {
     pub message: MessageId,
     /// Text of the line.
     pub text: Text,
+    /// Name of the author of a forwarded text; blank if there is none.
+    pub forwarded_from: Arc<str>,
 }
 
 /// Kind of a line, which decides about its frame.
@@ -90,7 +92,7 @@ impl TranscriptLine {
             LineKind::Reply => prompt::after_reading(&at, who),
             LineKind::Result => prompt::said(&at, who, "").trim_end().to_owned(),
         };
-        prompt::framed(&frame, label, words)
+        prompt::framed_from(&frame, label, &self.forwarded_from, words)
     }
 
     /// Estimated tokens of the rendered line.
@@ -181,12 +183,15 @@ pub fn message_lines(
         TextKind::Quote => LineKind::Quote,
         TextKind::File => LineKind::File,
         TextKind::Carried => LineKind::Carried,
-        TextKind::Said | TextKind::Agreed | TextKind::Transcript | TextKind::Edit if message.guest.is_some() => {
-            LineKind::Guest
-        }
-        TextKind::Said | TextKind::Agreed | TextKind::Transcript | TextKind::Edit => LineKind::Said,
+        _ if message.guest.is_some() => LineKind::Guest,
+        _ => LineKind::Said,
     };
-    let texts = texts.into_iter().filter(|text| text.kind != TextKind::Edit && !text.text.open().0.is_empty());
+    let name = texts.iter().find(|text| text.kind == TextKind::ForwardedFrom);
+    let name: Arc<str> = name.map_or_else(|| Arc::from(""), |name| Arc::clone(name.text.open().0));
+    let texts = texts.into_iter().filter(|text| {
+        let is_line = !matches!(text.kind, TextKind::Edit | TextKind::ForwardedFrom);
+        is_line && !text.text.open().0.is_empty()
+    });
     let line = |text: StoredText| TranscriptLine {
         by_person,
         speaker: who.clone(),
@@ -194,6 +199,7 @@ pub fn message_lines(
         at: message.effective_at,
         from,
         message: message.id,
+        forwarded_from: if text.kind == TextKind::Said { Arc::clone(&name) } else { Arc::from("") },
         text: text.text,
     };
     Ok(texts.map(line).collect())
@@ -338,6 +344,7 @@ mod tests {
             from: Node::Message(MessageId(1)),
             message: MessageId(1),
             text: Labelled::new(Arc::from(words), label, ADA),
+            forwarded_from: Arc::from(""),
         }
     }
 

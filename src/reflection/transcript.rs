@@ -191,6 +191,7 @@ impl ConversationTranscript {
             from: Node::Turn(turn),
             message: MessageId(0),
             text,
+            forwarded_from: Arc::from(""),
         }));
         Ok(())
     }

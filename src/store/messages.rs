@@ -54,6 +54,8 @@ pub enum TextKind {
     Carried,
     /// Text from outside that its person saw whole and agreed to.
     Agreed,
+    /// Name of the author of a forwarded message, which anyone can take.
+    ForwardedFrom,
 }
 
 stored_word!(MessageKind, TextKind, MessageState);

@@ -387,6 +387,7 @@ fn part_words(part: &StoredText) -> Option<String> {
         TextKind::File => says::FILE,
         TextKind::Edit => says::EDITED,
         TextKind::Carried => says::CARRIED,
+        TextKind::ForwardedFrom => says::FORWARDED_FROM,
     };
     let kind = if label.is_trusted() { kind.to_owned() } else { tool::from_outside(kind, &label.encode()) };
     let kind = if kind.is_empty() { kind } else { format!("{} ", kind.trim_start_matches(", ")) };

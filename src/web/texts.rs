@@ -49,6 +49,7 @@ pub fn message_text(kind: TextKind, text: &Text) -> Markup {
         TextKind::File => "From the file",
         TextKind::Edit => "Edited later to",
         TextKind::Carried => "Pasted or passed on",
+        TextKind::ForwardedFrom => "Forwarded from",
     };
     let shown = if kind == TextKind::File { shorten(words, MAX_FILE) } else { words.to_string() };
     boxed(

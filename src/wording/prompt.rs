@@ -58,7 +58,9 @@ pub const ASSISTANT: &str = "Assistant";
 /// Frame of a quoted message.
 pub const QUOTED: &str = "They answer this:";
 /// Frame of a forwarded message.
-pub const PASSED_ON: &str = "They pass this on; others wrote it:";
+const PASSED_ON: &str = "They pass this on; others wrote it:";
+/// Frame of a forwarded message whose author has a name.
+const PASSED_ON_FROM: &str = "They pass this on; others wrote it, under a name that anyone can take:";
 /// Frame of a file's content.
 pub const FILE: &str = "Content of a file they sent:";
 /// Frame of a guest's message.
@@ -497,12 +499,24 @@ pub fn left_out(count: usize) -> ProgramText {
 
 /// Frames text from outside. The text cannot close the frame: its own marks are defused.
 pub fn framed(what: &str, label: &Label, words: &str) -> String {
+    framed_from(what, label, "", words)
+}
+
+/// Frames text from outside with the name of its author, if it has one. Neither can close the frame.
+pub fn framed_from(what: &str, label: &Label, from: &str, words: &str) -> String {
     if label.is_trusted_here() {
         return format!("{what}\n> {}", words.replace('\n', "\n> "));
     }
     let sources: Vec<&str> = label.sources().map(Source::as_str).collect();
+    let from = crate::text::person_name(from);
+    let from = if from.is_empty() { from } else { format!(" from=\"{from}\"") };
     let words = crate::text::defuse(words, "untrusted");
-    format!("{what}\n<untrusted source=\"{}\">\n{words}\n</untrusted>", sources.join(" "))
+    format!("{what}\n<untrusted source=\"{}\"{from}>\n{words}\n</untrusted>", sources.join(" "))
+}
+
+/// Frames a forwarded message.
+pub fn passed_on(label: &Label, from: &str, words: &str) -> String {
+    framed_from(if from.is_empty() { PASSED_ON } else { PASSED_ON_FROM }, label, from, words)
 }
 
 /// A transcript as source material.

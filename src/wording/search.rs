@@ -116,6 +116,8 @@ pub const FILE: &str = "(file)";
 pub const EDITED: &str = "(edited later)";
 /// Part of a message: text that was not typed.
 pub const CARRIED: &str = "(attached)";
+/// Part of a message: the name of the author of what was forwarded.
+pub const FORWARDED_FROM: &str = "(forwarded from)";
 
 /// Speaker: the assistant, without being asked.
 pub fn sent_unasked(cause: &str) -> String {

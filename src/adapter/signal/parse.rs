@@ -189,6 +189,8 @@ fn content_event(message: &ParsedMessage<'_>) -> Option<(Event, bool)> {
     let content = MessageContent {
         text: if words.text.is_empty() { sticker(message.data) } else { words.text },
         origin: TextOrigin::Typed,
+        // Signal does not mark forwards.
+        forwarded_from: String::new(),
         quote,
         carried: attached_texts(message.data),
         files: list(message.data, "attachments").iter().filter_map(|file| remote(file, &message.peer())).collect(),

@@ -182,10 +182,32 @@ pub(super) fn sender_name(raw: &str) -> String {
     let update: Value = serde_json::from_str(raw).unwrap_or_default();
     let inner = update.as_object().and_then(|fields| fields.values().find(|value| value.is_object()));
     let Some(from) = inner.and_then(|inner| field(inner, "from")) else { return String::new() };
-    let part = |key| text(from, key).filter(|part| !part.is_empty());
-    let username = part("username").map(|name| format!("(@{name})"));
-    let name = [part("first_name"), part("last_name"), username.as_deref()];
-    name.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    let username = text(from, "username").filter(|name| !name.is_empty()).map(|name| format!("(@{name})"));
+    [Some(full_name(from)), username]
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// First and last name of a user or contact; blank if it has none.
+fn full_name(of: &Value) -> String {
+    let parts = ["first_name", "last_name"].into_iter().filter_map(|key| text(of, key));
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Name of the author of a forwarded message: a user, a user who hides their account, a group or a
+/// channel. Before Bot API 7.0 the fields stood in the message itself.
+fn forwarded_from(message: &Value) -> String {
+    let origin = field(message, "forward_origin");
+    let of = |key, older| origin.and_then(|origin| field(origin, key)).or_else(|| field(message, older));
+    let user = || of("sender_user", "forward_from").map(full_name);
+    let hidden =
+        || origin.and_then(|origin| text(origin, "sender_user_name")).or_else(|| text(message, "forward_sender_name"));
+    let chat = || of("sender_chat", "forward_from_chat").or_else(|| field(origin?, "chat"));
+    let title = || text(chat()?, "title");
+    user().or_else(|| hidden().or_else(title).map(str::to_owned)).unwrap_or_default()
 }
 
 /// An update of an unrequested or unknown kind, or without the expected ids.
@@ -220,6 +242,7 @@ fn content_with_marks(message: &Value, addressed: &AddressedText, files: Vec<Rem
     MessageContent {
         text: addressed.text.clone(),
         origin: text_origin(message),
+        forwarded_from: forwarded_from(message),
         quote: quote(message),
         files,
         carried: Vec::new(),
@@ -391,13 +414,8 @@ fn is_bare(message: &Value) -> bool {
 /// Name and number of a contact in one line.
 fn contact(message: &Value) -> Option<Attached> {
     let contact = field(message, "contact")?;
-    let part = |key| text(contact, key).filter(|part| !part.is_empty());
-    let name: Vec<&str> = [part("first_name"), part("last_name")].into_iter().flatten().collect();
-    let parts: Vec<String> =
-        [Some(name.join(" ")).filter(|name| !name.is_empty()), part("phone_number").map(str::to_owned)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let number = text(contact, "phone_number").unwrap_or_default().to_owned();
+    let parts: Vec<String> = [full_name(contact), number].into_iter().filter(|part| !part.is_empty()).collect();
     (!parts.is_empty()).then(|| Attached { kind: AttachedTextKind::Contact, text: parts.join(", ") })
 }
 

@@ -17,7 +17,7 @@ use crate::store::{
     BoundaryReason, ConversationKind, GrantKind, MessageKind, MessageState, NewConversation, NewGrant, NewMessage,
     NewOutbox, Node, OutboxKind, Resumed, TextKind,
 };
-use crate::text::is_emoji;
+use crate::text::{is_emoji, person_name};
 use crate::time::Timestamp;
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::{self, ProgramText, gateway};
@@ -250,6 +250,11 @@ fn add_content(item: &Item<'_>, sender: &Sender<'_>, id: MessageId, content: &Me
     if !content.text.is_empty() {
         let text = labelled_text(item, sender, id, &content.text, origin)?;
         tx.messages().add_text(id, TextKind::Said, &text)?;
+    }
+    let from = person_name(&content.forwarded_from);
+    if origin == TextOrigin::Forwarded && !from.is_empty() {
+        let text = Labelled::new(Arc::from(from), sender.label_of(origin), scope);
+        tx.messages().add_unsearched_text(id, TextKind::ForwardedFrom, &text)?;
     }
     for carried in &content.carried {
         let label = Label::untrusted(Source::new(carried.kind.as_str(), &format!("in{}", sender.inbox)));

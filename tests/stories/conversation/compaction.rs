@@ -378,7 +378,8 @@ async fn a_tainted_part_keeps_its_label_in_a_summary_by_rules() {
     assert_eq!(story.text("SELECT model || ' ' || label FROM compactions"), "extract forward");
     assert!(!story.model.chats().pop().unwrap().label().is_trusted(), "what the summary stands for was tainted");
     let asked = words(&summaries(&story)[0]);
-    assert!(asked.contains("passes on what others wrote:\n<untrusted source=\"forward\">\nUNTRUSTED words"), "{asked}");
+    let framed = "passes on what others wrote:\n<untrusted source=\"forward\" from=\"Ben\">\nUNTRUSTED words";
+    assert!(asked.contains(framed), "{asked}");
     story.end().await;
 }
 

@@ -162,6 +162,27 @@ fn marks_of_origin_fail_closed() {
 }
 
 #[test]
+fn a_forward_names_its_author() {
+    let user = json!({"id": 8, "first_name": "Eve", "last_name": "Evans", "username": "eve"});
+    for (mut fields, name) in [
+        (json!({"forward_origin": {"type": "user", "sender_user": user}}), "Eve Evans"),
+        (json!({"forward_origin": {"type": "hidden_user", "sender_user_name": "Tomas"}}), "Tomas"),
+        (json!({"forward_origin": {"type": "chat", "sender_chat": {"id": -1, "title": "Movers"}}}), "Movers"),
+        (json!({"forward_origin": {"type": "channel", "chat": {"id": -1, "title": "News"}}}), "News"),
+        (json!({"forward_from": user, "forward_date": 1}), "Eve Evans"),
+        (json!({"forward_sender_name": "Tomas", "forward_date": 1}), "Tomas"),
+        (json!({"forward_from_chat": {"id": -1, "title": "News"}, "forward_date": 1}), "News"),
+        (json!({"forward_origin": {"type": "of the future"}}), ""),
+        (json!({"forward_origin": {"type": "user", "sender_user": {"first_name": 5}}}), ""),
+        (json!({"forward_origin": 5}), ""),
+        (json!({}), ""),
+    ] {
+        merge(&mut fields, json!({"text": "x"}));
+        assert_eq!(said_with(fields.clone()).forwarded_from, name, "{fields}");
+    }
+}
+
+#[test]
 fn quotes_of_this_chat_and_from_elsewhere() {
     let quote = |fields: Value| {
         let mut all = json!({"text": "why?"});
