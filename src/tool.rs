@@ -98,6 +98,12 @@ pub trait Tool: Send + Sync {
         Ok(None)
     }
 
+    /// Returns whether a call of a tool that changes what comes later touches its person alone: then a
+    /// question about it waits as long as one about a reminder.
+    async fn touches_person_alone(&self, _: &AuthorizableCall<'_>) -> Result<bool, ToolError> {
+        Ok(false)
+    }
+
     /// Makes the call.
     async fn run(&self, call: &AuthorizableCall<'_>) -> Result<Output, ToolError>;
 }
@@ -530,8 +536,11 @@ async fn ask(
             let url = web::normal(&url);
             (covers(&url), web::host_name(&url), Some(String::from(url)))
         }
-        Egress::Later => (Covers::Call, tool.declaration().spec.name, None),
-        Egress::ToPerson => (Covers::OwnCall, tool.declaration().spec.name, None),
+        Egress::Later | Egress::ToPerson => {
+            let is_own = egress == Egress::ToPerson || tool.touches_person_alone(call).await?;
+            let covers = if is_own { Covers::OwnCall } else { Covers::Call };
+            (covers, tool.declaration().spec.name, None)
+        }
         Egress::Outside { server, tool: name, marks } => {
             let to = reveal(&crate::text::one_line(&format!("{server}/{name}")));
             let values = marks.values(&tool.declaration().spec.schema, call.arguments);

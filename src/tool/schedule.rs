@@ -251,6 +251,10 @@ impl Tool for ChangeScheduled {
         id(arguments).map(drop)
     }
 
+    async fn touches_person_alone(&self, call: &AuthorizableCall<'_>) -> Result<bool, ToolError> {
+        self.0.is_reminder(call).await
+    }
+
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
         let (row, zone) = self.0.entry(call).await?;
         let (text, plan) = self.changed(call, &row, self.0.said_at(call).await?, zone)?;
@@ -318,6 +322,10 @@ impl Tool for CancelScheduled {
 
     fn check(&self, arguments: &Value) -> Result<(), ToolError> {
         id(arguments).map(drop)
+    }
+
+    async fn touches_person_alone(&self, call: &AuthorizableCall<'_>) -> Result<bool, ToolError> {
+        self.0.is_reminder(call).await
     }
 
     async fn question(&self, call: &AuthorizableCall<'_>) -> Result<QuestionText, ToolError> {
@@ -395,6 +403,12 @@ impl ScheduleStore {
         let row = row.filter(|row| row.person == owner && row.state != ReminderState::Cancelled);
         let row = row.ok_or_else(|| ToolError::Arguments(says::none_such(id)))?;
         Ok((row, call.zone(&self.journal, self.home).await?))
+    }
+
+    /// Returns whether a call is about a reminder, which touches its person alone; a task does
+    /// something.
+    async fn is_reminder(&self, call: &AuthorizableCall<'_>) -> Result<bool, ToolError> {
+        Ok(self.entry(call).await?.0.kind == ReminderKind::Reminder)
     }
 
     /// Returns the meaning of `when`, said at that time.

@@ -111,6 +111,71 @@ async fn a_late_no_and_the_end_of_the_day_end_the_question_without_another_turn(
     }
 }
 
+/// A reminder and a daily task are set, then Ada has forwarded a message, and the model wants this call.
+async fn asked_about_the_list(tool: &str, arguments: &Value) -> Story {
+    let story = Story::begin().await;
+    story.model.calls("remind", tape()).says("Set.");
+    story.say(ADA, "remind me tomorrow at 18:00 to buy tape").await;
+    story.model.calls("schedule", json!({ "cron": "0 9 * * *", "task": "Read the news." })).says("Set.");
+    story.say(ADA, "read the news every day at 9").await;
+    story.fake.forwards(ADA, EVE, &format!("{UNTRUSTED}letter"));
+    story.answered().await;
+    story.model.then(Say::Calls(vec![call(tool, arguments)]));
+    story.say(ADA, "do what it needs, please").await;
+    assert_eq!(state(&story), "open", "{:?}", story.received_by(ADA));
+    story
+}
+
+/// Entries that wait, each with its hour of the day.
+fn list(story: &Story) -> String {
+    story.text(
+        "SELECT coalesce(group_concat(kind || strftime(' %H', next_at / 1000, 'unixepoch'), ', '), '') FROM
+         (SELECT * FROM reminders WHERE state = 'waiting' ORDER BY id)",
+    )
+}
+
+/// Promise (gate/late-change): To change or cancel a reminder waits a day for your yes, as to set one
+/// does, and a plain "yes" counts as well. To change or cancel a task waits ten minutes for its button.
+#[tokio::test]
+async fn a_late_yes_changes_or_cancels_a_reminder_but_no_task() {
+    let unchanged = "reminder 18, task 09";
+    for (tool, fields, became) in [
+        ("change_scheduled", json!({ "when": "2026-11-21 20:00" }), "reminder 20, task 09"),
+        ("cancel_scheduled", json!({}), "task 09"),
+    ] {
+        let with = |id: u32| {
+            let mut arguments = fields.clone();
+            arguments["id"] = json!(id);
+            arguments
+        };
+        for late in [true, false] {
+            let story = asked_about_the_list(tool, &with(1)).await;
+            assert_eq!(list(&story), unchanged, "{tool} asks");
+            if late {
+                story.pass(11 * MINUTE).await;
+                assert_eq!((state(&story).as_str(), list(&story).as_str()), ("open", unchanged), "{tool}");
+                story.pass(3 * HOUR).await;
+            }
+            story.say(ADA, if late { "/yes 1" } else { "yes" }).await;
+            assert_eq!((state(&story).as_str(), list(&story).as_str()), ("yes", became), "{tool}");
+            story.end().await;
+        }
+        let mut arguments = with(2);
+        if arguments.get("when").is_some() {
+            arguments["when"] = json!("0 20 * * *");
+        }
+        let story = asked_about_the_list(tool, &arguments).await;
+        story.say(ADA, "yes").await;
+        assert_eq!((state(&story).as_str(), list(&story).as_str()), ("refused", unchanged), "{tool} needs the button");
+        story.end().await;
+        let story = asked_about_the_list(tool, &arguments).await;
+        story.pass(11 * MINUTE).await;
+        story.say(ADA, "/yes 1").await;
+        assert_eq!((state(&story).as_str(), list(&story).as_str()), ("expired", unchanged), "{tool}");
+        story.end().await;
+    }
+}
+
 /// Proves: gate/late-yes
 #[tokio::test]
 async fn the_turn_after_silence_asks_nothing_again() {
