@@ -9,6 +9,7 @@ use rusqlite::params;
 use strum::{EnumString, IntoStaticStr};
 
 use super::derivations::Fingerprinted;
+use super::reflections::in_report;
 use super::skills::SkillFile;
 use crate::id::{OutboxId, PersonId, ProposalId, TurnId};
 use crate::time::Timestamp;
@@ -287,15 +288,14 @@ impl Proposals<'_> {
 
     /// Returns the first proposal approved by a policy without notice to the owner.
     pub fn unannounced_approval(&self) -> anyhow::Result<Option<ProposalRow>> {
-        self.db.row(
+        let sql = format!(
             "WHERE told = 0 AND state IN ('approved', 'conflict') AND EXISTS
                  (SELECT 1 FROM decisions d WHERE d.proposal_id = proposals.id
                  AND d.decider IN ('reviewer', 'program') AND d.act = 'approve')
-             AND NOT EXISTS (SELECT 1 FROM actions a JOIN reflections r ON r.id = a.reflection_id
-                 WHERE a.proposal_id = proposals.id AND r.report IS NOT NULL)
-                 ORDER BY id LIMIT 1",
-            [],
-        )
+             AND NOT {} ORDER BY id LIMIT 1",
+            in_report("proposals.id")
+        );
+        self.db.row(&sql, [])
     }
 
     /// Returns the setting under which a policy approved a proposal; blank if none did.

@@ -197,6 +197,14 @@ from_row! {
     }
 }
 
+/// Returns the condition that this proposal is told of in the report of its reflection, which is due.
+pub(super) fn in_report(proposal: &str) -> String {
+    format!(
+        "EXISTS (SELECT 1 FROM actions a JOIN reflections r ON r.id = a.reflection_id
+             WHERE a.proposal_id = {proposal} AND r.report IS NOT NULL)"
+    )
+}
+
 impl Reflections<'_> {
     /// Returns a reflection by id.
     pub fn reflection(&self, id: ReflectionId) -> anyhow::Result<Option<ReflectionRow>> {
@@ -225,11 +233,7 @@ impl Reflections<'_> {
 
     /// Returns true if a proposal is told of in the report of its reflection, which is due.
     pub fn is_in_report(&self, proposal: ProposalId) -> anyhow::Result<bool> {
-        self.db.exists(
-            "SELECT 1 FROM actions a JOIN reflections r ON r.id = a.reflection_id
-             WHERE a.proposal_id = ?1 AND r.report IS NOT NULL",
-            [proposal],
-        )
+        self.db.one(&format!("SELECT {}", in_report("?1")), [proposal])
     }
 
     /// Returns the reflection with its text in that message.
