@@ -195,39 +195,40 @@ fn without_times<'a>(body: &'a [Token], form: &Form) -> Option<(&'a [Token], Vec
         let length = form.later.split(' ').count();
         let at =
             (0..rest.len()).find(|at| pattern::matched(form.later, rest.get(*at..).unwrap_or_default()).is_some())?;
-        let is_end = at + length == rest.len();
-        // Before what it is about, there is only the time.
-        let skips = |token: &Token| LINKERS.contains(&token.word.as_str());
-        if is_end {
+        if at + length == rest.len() {
             rest = rest.get(..at)?;
         } else {
-            let mut lead = rest.get(..at)?;
-            while let Some(token) = lead.first() {
-                if let Some((spoken, taken)) = Spoken::read(lead) {
-                    times.push(spoken);
-                    lead = lead.get(taken..)?;
-                } else if skips(token) {
-                    lead = lead.get(1..)?;
-                } else {
-                    return None;
-                }
+            // Before what it is about, there is only the time.
+            let (lead, before) = after_times(rest.get(..at)?);
+            if !lead.is_empty() {
+                return None;
             }
+            times = before;
             rest = rest.get(at + length..)?;
         }
     }
-    while let Some(token) = rest.first() {
-        if let Some((spoken, taken)) = Spoken::read(rest) {
-            times.push(spoken);
-            rest = rest.get(taken..)?;
-        } else if LINKERS.contains(&token.word.as_str()) {
-            rest = rest.get(1..)?;
-        } else {
-            break;
+    let (rest, before) = after_times(rest);
+    let (rest, last) = time_at_end(without_thanks(rest));
+    times.extend(before.into_iter().chain(last));
+    Some((rest, times))
+}
+
+/// Takes the times and the words that only lead to them off the beginning.
+fn after_times(mut tokens: &[Token]) -> (&[Token], Vec<Spoken>) {
+    let mut times = Vec::new();
+    loop {
+        let taken = match Spoken::read(tokens) {
+            Some((spoken, taken)) => {
+                times.push(spoken);
+                taken
+            }
+            None => usize::from(tokens.first().is_some_and(|first| LINKERS.contains(&first.word.as_str()))),
+        };
+        match tokens.get(taken..) {
+            Some(rest) if taken > 0 => tokens = rest,
+            _ => return (tokens, times),
         }
     }
-    let (rest, last) = time_at_end(without_thanks(rest));
-    times.extend(last);
-    Some((rest, times))
 }
 
 fn without_thanks(mut tokens: &[Token]) -> &[Token] {
