@@ -66,7 +66,8 @@ impl Turn<'_> {
         let shown_hosts = self.shown_hosts(&label).await?;
         let typed = self.history.addresses.typed_with(record);
         let linked = addresses::linked_in(record, &typed);
-        let wishes = self.wishes(record);
+        // Without text from elsewhere nothing is asked about that a wish could answer.
+        let wishes = if label.asks_before_leaving() { self.wishes(record) } else { Vec::new() };
         let around = Circumstances { label, shown_hosts, typed, linked, wishes };
         // A system run has no person to ask, so the answer is no at once.
         let person = self.row.person.filter(|_| !self.kind().is_run());
