@@ -462,10 +462,10 @@ status-undelivered = - warten auf Zustellung: { $count ->
 status-set-aside = - zurückgestellt, weil nicht zustellbar: { $numbers } ({ $resend } versucht es noch einmal)
 status-works = funktioniert
 status-trouble = { $why ->
-   *[other] gestört; `compline doctor` nennt den Grund
+   *[other] gestört; den Grund nennt der Befehl `compline doctor` auf dem Computer, auf dem ich laufe
 }
 status-chat-trouble = { $why ->
-   *[other] Ein Chat ist gestört; `compline doctor` nennt den Grund
+   *[other] Ein Chat ist gestört; den Grund nennt der Befehl `compline doctor` auf dem Computer, auf dem ich laufe
 }
 status-heard = letztes Zeichen ist { $heard } her
 status-heard-message = letztes Zeichen ist { $heard } her, letzte Nachricht { $message }
@@ -483,7 +483,7 @@ status-tools-refused = { $count ->
 status-proposals = - Vorschläge, die auf dich warten: { $count }
 status-upkeep = - Wartung: zuletzt { $at }, { $state ->
     [sound] das Journal ist unversehrt
-   *[damaged] das Journal ist BESCHÄDIGT: führe `compline doctor` aus
+   *[damaged] das Journal ist BESCHÄDIGT: Wo, sagt der Befehl `compline doctor` auf dem Computer, auf dem ich laufe
 }
 status-restored = - aus einer Sicherung wiederhergestellt ({ $at }): { $outbox ->
     [one] 1 wartende Nachricht wurde nicht gesendet
@@ -512,7 +512,7 @@ vectors-complete = keiner fehlt
 vectors-lacking = { $count } fehlen
 vectors-lacking-many = mehr als { $count } fehlen
 vectors-away = { $what }. Seit { $since } wird nur nach Wörtern gesucht{ $why ->
-   *[other] ; `compline doctor` nennt den Grund
+   *[other] ; den Grund nennt der Befehl `compline doctor` auf dem Computer, auf dem ich laufe
 }. Nächster Versuch: { $next }
 status-talk = - { $person }: Gespräch { $conversation }, letzte Nachricht { $last }
 status-no-talk = - { $person }: kein offenes Gespräch, letzte Nachricht { $last }

@@ -462,10 +462,10 @@ status-undelivered = - esperan entrega: { $count ->
 status-set-aside = - apartados por no poder entregarse: { $numbers } ({ $resend } lo intenta otra vez)
 status-works = funciona
 status-trouble = { $why ->
-   *[other] no funciona; `compline doctor` dice por qué
+   *[other] no funciona; la orden `compline doctor`, en el ordenador en el que funciono, dice por qué
 }
 status-chat-trouble = { $why ->
-   *[other] Un chat no funciona; `compline doctor` dice por qué
+   *[other] Un chat no funciona; la orden `compline doctor`, en el ordenador en el que funciono, dice por qué
 }
 status-heard = última señal hace { $heard }
 status-heard-message = última señal hace { $heard }, último mensaje hace { $message }
@@ -483,7 +483,7 @@ status-tools-refused = { $count ->
 status-proposals = - propuestas que te esperan: { $count }
 status-upkeep = - mantenimiento: último { $at }, { $state ->
     [sound] el diario está intacto
-   *[damaged] el diario está DAÑADO: ejecuta `compline doctor`
+   *[damaged] el diario está DAÑADO: la orden `compline doctor`, en el ordenador en el que funciono, dice dónde
 }
 status-restored = - restaurado de una copia de seguridad ({ $at }): { $outbox ->
     [one] 1 mensaje en espera no se envió
@@ -512,7 +512,7 @@ vectors-complete = no falta ninguno
 vectors-lacking = faltan { $count }
 vectors-lacking-many = faltan más de { $count }
 vectors-away = { $what }. Desde { $since } solo se busca por palabras{ $why ->
-   *[other] ; `compline doctor` dice por qué
+   *[other] ; la orden `compline doctor`, en el ordenador en el que funciono, dice por qué
 }. Próximo intento: { $next }
 status-talk = - { $person }: conversación { $conversation }, último mensaje { $last }
 status-no-talk = - { $person }: ninguna conversación abierta, último mensaje { $last }

@@ -52,6 +52,25 @@ fn in_inline(inline: &InlineExpression<&str>, variables: &mut BTreeSet<String>) 
     }
 }
 
+/// The state of a program that is not well: English tells the cause, the others where it is told.
+#[test]
+fn a_problem_in_the_state_says_where_its_cause_is_told_in_plain_words() {
+    for (code, place) in
+        [("de", "der Befehl `compline doctor` auf dem Computer"), ("es", "la orden `compline doctor`, en el ordenador")]
+    {
+        let language = Language::all().find(|language| language.to_string() == code).unwrap();
+        let problem = [
+            say!(language, "status-trouble", why = "no route to host"),
+            say!(language, "status-chat-trouble", why = "no route to host"),
+            say!(language, "vectors-away", what = "m", since = "9:00", why = "no route to host", next = "9:10"),
+            say!(language, "status-upkeep", at = "9:00", state = "damaged"),
+        ];
+        for told in problem {
+            assert!(told.contains(place) && !told.contains("no route to host"), "{code}: {told}");
+        }
+    }
+}
+
 /// Proves: time/near
 #[test]
 fn near_times_are_named_by_their_local_day() {
