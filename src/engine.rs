@@ -19,6 +19,7 @@ mod auto_recall; // memories that come to mind with the first messages
 pub mod extractor; // facts from conversations
 pub mod files; // received files: fetch, read, transcribe
 pub mod history; // earlier exchanges of the conversation in the prompt
+mod old_results; // results of tools in those, shortened
 pub mod made_calls; // calls of a turn that read something from outside, in the program's words
 pub mod context_budget; // tokens of each part of a prompt
 pub mod context_sections; // memory in a prompt: whole at first, then what changed

@@ -364,6 +364,13 @@ impl Toolbox {
         self.specs().iter().map(|spec| spec.name.clone()).collect()
     }
 
+    /// Returns the names of the tools that only read.
+    pub fn reading(&self) -> Arc<BTreeSet<String>> {
+        let only = Effects::READS.and(Effects::READS_PERSONAL).and(Effects::FETCHES);
+        let names = self.names().into_iter();
+        Arc::new(names.filter(|name| self.effects(name).is_some_and(|effects| effects.are_within(only))).collect())
+    }
+
     /// Returns whether an interrupted call of this tool may simply be repeated.
     pub fn repeatable(&self, name: &str) -> bool {
         self.find(name).is_none_or(|tool| tool.declaration().repeatable)

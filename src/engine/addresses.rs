@@ -11,6 +11,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use url::Url;
 
+use super::old_results::ShortenedResults;
 use super::record::{TurnRecord, calls_of, shown_calls};
 use crate::model::{Request, RequestPart, Role};
 use crate::store::{MessageKind, QuestionRow, StepKind, StepRow, TextKind};
@@ -85,10 +86,12 @@ pub fn linked_in(record: &TurnRecord, typed: &[WrittenAddress]) -> Vec<Url> {
 
 /// Returns a tainted answer with every address defanged that was not in anything the turn was
 /// shown, and is not one of these names of files. An address that first appeared in a tainted reply
-/// or call of the model is the model's own, even if a tool repeated it.
+/// or call of the model is the model's own, even if a tool repeated it. A shortened result counts as
+/// what it stands for.
 pub fn without_strange_links(
     answer: Text,
     request: &Request,
+    shortened: &ShortenedResults,
     agreed_to: Option<&QuestionRow>,
     files: &HashSet<String>,
     language: Language,
@@ -106,7 +109,9 @@ pub fn without_strange_links(
         for part in message.parts() {
             let (part, of, _) = part.open();
             let is_own = message.role() == Role::Assistant && of.asks_before_leaving();
-            for words in words_of(part) {
+            let whole = if let RequestPart::Result { text, .. } = part { shortened.get(text) } else { None };
+            let whole = whole.into_iter().flatten().map(|text| text.to_string());
+            for words in words_of(part).into_iter().chain(whole) {
                 if is_own {
                     own.extend(links::written(&words).into_iter().filter(|key| !known.contains(key)));
                 } else {

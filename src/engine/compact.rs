@@ -19,7 +19,7 @@ use std::time::Duration;
 use super::context_budget::{CompactionShares, ContextBudget};
 use super::summary::SummaryMaterial;
 use super::transcript::{self, LineNumbers, ResultDetail, TranscriptLine};
-use super::{Engine, extractor, summary};
+use super::{Engine, extractor, old_results, summary};
 use crate::id::{ConversationId, MessageId, TurnId};
 use crate::model::json_answer::AnswerProblem;
 use crate::model::{AnswerFormat, ModelError, Purpose, Reply};
@@ -65,8 +65,9 @@ impl ShownExchanges {
         let past = db.turns().past_turns(conversation)?;
         let counted = past.last().map_or(0, |newest| newest.counted);
         let mut turns = Vec::new();
-        for turn in past.iter().rev().take_while(|turn| turn.id > upto) {
-            turns.push((turn.id, tokens_of(db, turn.id)?));
+        let shortened = old_results::shortened_of(past.len());
+        for (index, turn) in past.iter().enumerate().rev().take_while(|(_, turn)| turn.id > upto) {
+            turns.push((turn.id, tokens_of(db, turn.id, index < shortened)?));
         }
         let shares = budget.compaction(counted, turns.iter().map(|(_, tokens)| tokens).sum());
         Ok(Self { turns, shares })
@@ -89,8 +90,9 @@ impl ShownExchanges {
     }
 }
 
-/// Estimates the tokens of a turn's messages, tool calls and results.
-fn tokens_of(db: Db<'_>, turn: TurnId) -> anyhow::Result<u64> {
+/// Estimates the tokens of a turn's messages, tool calls and results, of which long ones may be shown
+/// shortened.
+fn tokens_of(db: Db<'_>, turn: TurnId, is_shortened: bool) -> anyhow::Result<u64> {
     let mut tokens = 0;
     for message in db.compactions().messages_in(turn)? {
         for text in db.messages().texts_of(message)? {
@@ -98,7 +100,9 @@ fn tokens_of(db: Db<'_>, turn: TurnId) -> anyhow::Result<u64> {
         }
     }
     for step in db.turns().steps(turn)?.iter().filter(|step| step.kind == StepKind::Tool) {
-        tokens += estimate_tokens(step.text.open().0) + estimate_tokens(&step.call);
+        let words = step.text.open().0;
+        let short = if is_shortened { old_results::shortened(&step.tool, words, true) } else { None };
+        tokens += estimate_tokens(short.as_deref().unwrap_or(words)) + estimate_tokens(&step.call);
     }
     Ok(tokens)
 }

@@ -7,8 +7,10 @@
 //! dropped in blocks, by a rule that depends only on the exchanges themselves: after a restart the
 //! same ones are dropped, and between two blocks the beginning of the prompt stays byte for byte
 //! the same.
+//!
+//! In older exchanges long results of tools are shortened ([`super::old_results`]).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::config::Placement;
@@ -17,10 +19,12 @@ use crate::model::{Message, Request, RequestPart, Role, ToolSpec};
 use crate::store::{Db, StepKind, StepRow, TurnState, UnansweredReason};
 use crate::time::Zone;
 use crate::trust::{Label, Labelled, Scope, Text, WrongScope};
+use crate::wording::prompt;
 
 use super::addresses::Addresses;
 use super::context;
 use super::context_sections::ContextSections;
+use super::old_results::{ShortenedResults, shortened, shortened_of};
 use super::record::{TurnRecord, calls_of};
 use super::wishes::Authors;
 
@@ -33,6 +37,8 @@ pub struct Exchange {
     pub tokens: u64,
     /// Dynamic block that it shows; blank if it shows none.
     context: Text,
+    /// True if long results are shortened.
+    is_shortened: bool,
 }
 
 impl Exchange {
@@ -43,6 +49,37 @@ impl Exchange {
         self.tokens = self.messages.iter().map(|message| message.estimate_tokens()).sum();
         before.saturating_sub(self.tokens)
     }
+
+    /// Shortens long results, and notes what they stand for. Returns the number of tokens saved.
+    fn shorten_results(&mut self, reading: &BTreeSet<String>, cut: &mut ShortenedResults) -> u64 {
+        if std::mem::replace(&mut self.is_shortened, true) {
+            return 0;
+        }
+        let before = self.tokens;
+        self.messages = self.messages.iter().map(|message| with_short_results(message, reading, cut)).collect();
+        self.tokens = self.messages.iter().map(|message| message.estimate_tokens()).sum();
+        before.saturating_sub(self.tokens)
+    }
+}
+
+fn with_short_results(message: &Arc<Message>, reading: &BTreeSet<String>, cut: &mut ShortenedResults) -> Arc<Message> {
+    if message.role() != Role::Tool {
+        return Arc::clone(message);
+    }
+    let mut shown = Message::new(Role::Tool);
+    for part in message.parts() {
+        let (content, label, scope) = part.open();
+        let short = match content {
+            RequestPart::Result { id, name, text } => shortened(name, text, reading.contains(&**name)).map(|words| {
+                let words: Arc<str> = Arc::from(words);
+                cut.entry(Arc::clone(&words)).or_default().push(Arc::clone(text));
+                RequestPart::Result { id: Arc::clone(id), name: Arc::clone(name), text: words }
+            }),
+            _ => None,
+        };
+        shown.push(short.map_or_else(|| part.clone(), |short| Labelled::new(short, label.clone(), scope)));
+    }
+    Arc::new(shown)
 }
 
 /// Returns a message without calls and results; `None` if nothing else is in it.
@@ -68,6 +105,8 @@ pub struct History {
     tokens: u64,
     shape: HistorySettings,
     left_out: usize,
+    /// All exchanges of the conversation so far, shown or not.
+    count: usize,
     /// True if calls and their results are not shown.
     has_no_calls: bool,
     /// Deletion revision of the conversation when it was loaded.
@@ -82,13 +121,15 @@ pub struct History {
     pub addresses: Addresses,
     /// Who wrote what first.
     pub authors: Authors,
+    /// Results that are shown shortened.
+    pub shortened: ShortenedResults,
     /// Tools when the conversation was first loaded. They stay fixed while it lasts, so that the
     /// beginning of its prompts does not change.
     pub tools: Arc<[ToolSpec]>,
 }
 
 /// Display settings of a history.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct HistorySettings {
     /// Time zone of its timestamps.
     pub zone: Zone,
@@ -96,6 +137,8 @@ pub struct HistorySettings {
     pub budget: u64,
     /// Placement of the dynamic block.
     pub placement: Placement,
+    /// Names of the tools that only read.
+    pub reading: Arc<BTreeSet<String>>,
 }
 
 impl History {
@@ -116,6 +159,7 @@ impl History {
             exchanges: VecDeque::new(),
             shape,
             left_out: 0,
+            count: 0,
             has_no_calls: false,
             revision: db.redaction().revision_of(conversation)?,
             decided: db.questions().decided_in(conversation)?,
@@ -123,6 +167,7 @@ impl History {
             shown: ContextSections::default(),
             addresses: Addresses::default(),
             authors: Authors::default(),
+            shortened: ShortenedResults::default(),
             tools,
         };
         for turn in db.turns().past_turns(conversation)? {
@@ -132,6 +177,7 @@ impl History {
                 history.addresses.add(&record);
                 history.authors.add(&record);
                 history.last_turn = Some(record.turn.id);
+                history.count += 1;
             } else {
                 history.append(&record);
             }
@@ -146,7 +192,7 @@ impl History {
 
     /// Appends a finished turn, and drops the oldest ones if the budget requires it.
     pub fn append(&mut self, record: &TurnRecord) {
-        let HistorySettings { zone, budget, placement } = self.shape;
+        let HistorySettings { zone, budget, placement, .. } = self.shape;
         let mut exchange = exchange(record, zone, placement);
         if self.has_no_calls {
             exchange.drop_calls();
@@ -157,8 +203,20 @@ impl History {
         self.authors.add(record);
         self.tokens += exchange.tokens;
         self.exchanges.push_back(exchange);
+        self.count += 1;
+        self.shorten_old_results();
         if self.tokens > budget {
             self.shrink(budget / 4 * 3);
+        }
+    }
+
+    /// Shortens the long results of all exchanges that are older than the newest few.
+    fn shorten_old_results(&mut self) {
+        let before = self.count.saturating_sub(self.exchanges.len());
+        let old = shortened_of(self.count).saturating_sub(before);
+        for exchange in self.exchanges.iter_mut().take(old) {
+            let saved = exchange.shorten_results(&self.shape.reading, &mut self.shortened);
+            self.tokens = self.tokens.saturating_sub(saved);
         }
     }
 
@@ -189,8 +247,8 @@ impl History {
     }
 
     /// Display settings.
-    pub fn shape(&self) -> HistorySettings {
-        self.shape
+    pub fn shape(&self) -> &HistorySettings {
+        &self.shape
     }
 
     /// Last turn that is shown only as a summary; zero if there is none.
@@ -230,8 +288,7 @@ impl History {
             request.push(Arc::new(Message::of(Role::System, block.clone())))?;
         }
         if self.left_out() > 0 {
-            request
-                .text(Role::System, crate::wording::own(crate::wording::prompt::left_out(self.left_out()), scope))?;
+            request.text(Role::System, crate::wording::own(prompt::left_out(self.left_out()), scope))?;
         }
         for message in self.messages() {
             request.push(Arc::clone(message))?;
@@ -249,15 +306,13 @@ fn exchange(record: &TurnRecord, zone: Zone, placement: Placement) -> Exchange {
         messages.extend(answered(&record.steps, record.turn.scope, None));
     }
     if record.turn.state != TurnState::Done {
-        let note = crate::wording::own(crate::wording::prompt::NOT_ANSWERED, record.turn.scope);
+        let note = crate::wording::own(prompt::NOT_ANSWERED, record.turn.scope);
         messages.push(Arc::new(Message::of(Role::Assistant, note)));
     }
     // An exchange keeps an answer even if its text was deleted.
     if messages.len() == 1 {
-        messages.push(Arc::new(Message::of(
-            Role::Assistant,
-            crate::wording::own(crate::wording::prompt::ANSWER_GONE, record.turn.scope),
-        )));
+        messages
+            .push(Arc::new(Message::of(Role::Assistant, crate::wording::own(prompt::ANSWER_GONE, record.turn.scope))));
     }
     let tokens = messages.iter().map(|message| message.estimate_tokens()).sum();
     let context = match placement {
@@ -265,7 +320,7 @@ fn exchange(record: &TurnRecord, zone: Zone, placement: Placement) -> Exchange {
         // It stands with the instructions, and only as the newest turn has it.
         Placement::System => crate::wording::own("", record.turn.scope),
     };
-    Exchange { messages, tokens, context }
+    Exchange { messages, tokens, context, is_shortened: false }
 }
 
 /// Messages of the finished steps. A call whose result is missing is left out with it: the two are
@@ -298,7 +353,7 @@ pub fn answered(steps: &[StepRow], scope: Scope, most: Option<usize>) -> Vec<Arc
             let (words, label, _) = result.text.open();
             let text = match most {
                 Some(most) if index < newest && words.chars().count() > most => {
-                    Arc::from(crate::wording::prompt::cut_result(words, most))
+                    Arc::from(prompt::cut_result(words, most))
                 }
                 _ => Arc::clone(words),
             };

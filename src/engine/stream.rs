@@ -585,6 +585,6 @@ impl Engine {
     fn shape_of(&self, conversation: &Conversation, others: u64, zone: Zone) -> HistorySettings {
         let pool = if conversation.kind.is_run() { &*self.background } else { &self.chat };
         let budget = self.context_budget(pool).history(others);
-        HistorySettings { zone, budget, placement: self.memory.placement }
+        HistorySettings { zone, budget, placement: self.memory.placement, reading: self.toolbox.reading() }
     }
 }

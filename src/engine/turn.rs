@@ -206,7 +206,7 @@ impl<'a> Turn<'a> {
     /// text of earlier turns was deleted.
     async fn record(&mut self) -> anyhow::Result<TurnRecord> {
         let (row, known) = (self.row.clone(), self.history.revision);
-        let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape());
+        let (tools, shape) = (Arc::clone(&self.history.tools), self.history.shape().clone());
         let read = move |db: crate::store::Db<'_>| {
             let id = row.conversation;
             let stale = db.redaction().revision_of(id)? != known;

@@ -27,7 +27,7 @@ use crate::wording::tool as says;
 pub const SUBMIT_SKILL: &str = "submit_skill";
 
 /// Name of the tool that reads a skill.
-const LOAD_SKILL: &str = "load_skill";
+pub const LOAD_SKILL: &str = "load_skill";
 
 /// Names of the tools that read the text of a skill.
 pub const SKILL_READERS: [&str; 3] = [LOAD_SKILL, "load_skill_resource", "read_file"];

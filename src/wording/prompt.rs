@@ -478,10 +478,26 @@ pub fn sent_before(count: usize) -> String {
 
 /// Truncates a tool result when the context budget is nearly used up.
 pub fn cut_result(words: &str, most: usize) -> String {
-    format!(
-        "{}\n(cut here, because the window is nearly full; call again if the rest is needed)",
-        crate::text::shorten(words, most)
-    )
+    let beginning = beginning_of_result(words, most);
+    format!("{beginning}\n(cut here, because the window is nearly full; call again if the rest is needed)")
+}
+
+/// Shortens the result of a call that was made a while ago; with the tool if its call only reads.
+pub fn old_result(words: &str, most: usize, tool: Option<&str>) -> String {
+    let again = tool.map(|tool| format!("; `{tool}`, called with the same arguments, reads all of it again"));
+    let beginning = beginning_of_result(words, most);
+    format!("{beginning}\n(Only the beginning still stands here{}.)", again.unwrap_or_default())
+}
+
+/// Returns the beginning of a result. A frame that it opens is closed.
+fn beginning_of_result(words: &str, most: usize) -> String {
+    let beginning = crate::text::shorten(words, most);
+    let tag = beginning.lines().find_map(|line| line.strip_prefix('<')?.strip_suffix('>'));
+    let end = tag.filter(|tag| tag.bytes().all(|byte| byte.is_ascii_lowercase())).map(|tag| format!("</{tag}>"));
+    match end.filter(|end| !beginning.contains(end.as_str())) {
+        Some(end) => format!("{beginning}\n{end}"),
+        None => beginning,
+    }
 }
 
 /// Note that a file was truncated to its share of the context budget.

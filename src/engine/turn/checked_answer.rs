@@ -27,7 +27,8 @@ impl Turn<'_> {
     ) -> anyhow::Result<Text> {
         let text = readable(reply, self.inputs.language);
         let files = self.own_files(&text).await?;
-        let text = addresses::without_strange_links(text, request, record.agreed_to(), &files, self.inputs.language);
+        let (language, shortened) = (self.inputs.language, &self.history.shortened);
+        let text = addresses::without_strange_links(text, request, shortened, record.agreed_to(), &files, language);
         let text = self.with_unset_wishes(record, text).await?;
         self.with_uses(text).await
     }

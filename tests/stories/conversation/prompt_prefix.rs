@@ -7,6 +7,7 @@ use compline::model::{Message, ModelError, ModelInfo, Request};
 
 use crate::support::model::{Say, Scripted, words};
 use crate::support::story::{ADA, Story};
+use crate::support::web::Web;
 
 /// Message as text, without the cache marks, which the model does not read.
 fn written(message: &Message) -> String {
@@ -65,6 +66,46 @@ async fn consecutive_requests_share_everything_up_to_the_newest_exchange() {
     let requests = story.model.chats();
     assert_eq!(requests.len(), 7);
     each_begins_with_the_one_before(&requests);
+    story.end().await;
+}
+
+/// Promise (models/old-results): What a tool gave some messages ago is sent on shortened, with the call
+/// that reads it again; the journal keeps all of it. The beginning of the prompt changes once for it,
+/// also across a restart.
+#[tokio::test]
+async fn a_long_result_is_shortened_once_for_good_some_exchanges_later() {
+    let page =
+        format!("<p>Hours.</p><p>{}</p><p>See http://museum.example/fees</p>", "It opens at nine. ".repeat(1_100));
+    let web = Web::of(&[("/visit", page.as_str())]).await;
+    let mut story = Story::prepared("").await;
+    story.fetch_through(web.fetcher());
+    story.start().await;
+    story.model.calls("web_fetch", serde_json::json!({ "url": "http://museum.example/visit" })).says("At nine.");
+    story.say(ADA, "what does http://museum.example/visit say?").await;
+    for turn in 2..=12 {
+        if turn == 10 {
+            story.restart().await;
+        }
+        if turn == 9 {
+            story.model.says("The fees are at http://museum.example/fees");
+        }
+        story.say(ADA, &format!("message {turn}")).await;
+    }
+    // The first turn has two requests, each later one has one.
+    let requests = story.model.chats();
+    assert_eq!(requests.len(), 13);
+    each_begins_with_the_one_before(&requests[..=7]);
+    each_begins_with_the_one_before(&requests[8..]);
+    let (before, after) = (words(&requests[7]), words(&requests[8]));
+    assert!(before.len() > 15_000 && after.len() + 10_000 < before.len(), "{} to {}", before.len(), after.len());
+    let end = "…\n</page>\n(Only the beginning still stands here; `web_fetch`, called with the same arguments, reads all of it again.)";
+    assert!(after.contains("Hours.") && after.contains(end) && !before.contains("Only the beginning"), "{after}");
+    let (before, after) = (lines(&requests[7]), lines(&requests[8]));
+    let changed = before.iter().zip(&after).filter(|(before, after)| before != after).count();
+    assert_eq!(changed, 1, "only the message with the result");
+    assert!(story.count("SELECT max(length(text)) FROM steps WHERE tool = 'web_fetch'") > 10_000);
+    let told = story.received_by(ADA);
+    assert!(told.iter().any(|text| text.ends_with("http://museum.example/fees")), "an address of the page: {told:?}");
     story.end().await;
 }
 
