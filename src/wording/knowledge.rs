@@ -4,13 +4,13 @@
 pub const REMEMBER: &str = "Keep for weeks as a note; the same title replaces it. No passwords, no passing \
      states; a note may be stale.";
 /// Description of `memory_save`.
-pub const MEMORY_SAVE: &str = "Add to today's note; `key: value` sets or replaces a fact.";
+pub const MEMORY_SAVE: &str = "Add to today's note; `key: value` sets a fact.";
 /// Description of `memory_section`.
 pub const MEMORY_SECTION: &str = "Read or change a section of a file.";
 /// Description of `read_file`.
-pub const READ_FILE: &str = "Read a text file, a picture or a hit: memory/nora.md:12.";
+pub const READ_FILE: &str = "Read a file, a picture or a hit: memory/nora.md:12.";
 /// Description of `write_file`.
-pub const WRITE_FILE: &str = "Write a whole file. Empty content deletes it.";
+pub const WRITE_FILE: &str = "Write a whole file; empty deletes it.";
 /// Description of `edit_file`.
 pub const EDIT_FILE: &str = "Replace a passage that occurs once. Read the file first.";
 /// Description of `list_files`.

@@ -66,13 +66,13 @@ pub fn embedding_answers(model: &str, dimensions: usize) -> String {
 }
 
 /// Description of `memory_search`.
-pub const MEMORY_SEARCH: &str = "Search what is known, said or sent; hits have an address.";
+pub const MEMORY_SEARCH: &str = "Search what is known, said or sent.";
 /// Description of `memory_search` if the memory is switched off.
-pub const CONVERSATIONS_ONLY: &str = "Search what was said or sent; hits have an address.";
+pub const CONVERSATIONS_ONLY: &str = "Search what was said or sent.";
 /// Description of `memory_recall`.
 pub const MEMORY_RECALL: &str = "Look up facts and notes.";
 /// Description of `read_conversation`.
-pub const READ_CONVERSATION: &str = "Read a conversation (12), or around a message of it.";
+pub const READ_CONVERSATION: &str = "Read a conversation (12), or around a message.";
 /// Description of the argument `since`. `until` takes the same.
 pub const TIME: &str = "2026-11-02 14:30";
 /// Error: the limits of time exclude each other.

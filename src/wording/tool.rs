@@ -36,7 +36,7 @@ pub const LOAD_SKILL_RESOURCE: &str = "Read another file of a skill.";
 /// Error: the skills cannot be read.
 pub const SKILLS_UNREADABLE: &str = "The skills cannot be read just now.";
 /// Description of `submit_skill`.
-pub const SUBMIT_SKILL: &str = "Propose a skill or a change to one. Load skill-authoring first.";
+pub const SUBMIT_SKILL: &str = "Propose a skill change. Load skill-authoring first.";
 /// Description of the argument `files`.
 pub const SUBMIT_FILES: &str = "content null deletes";
 /// Error of `submit_skill`.
