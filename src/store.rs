@@ -103,7 +103,7 @@ pub use proposals::{
     Clearance, DecisionRow, NewDecision, NewProposal, OriginKind, PROPOSAL_WAITS, ProposalRow, ProposalState,
     ReviewStage, StageOutcome, VerdictRow,
 };
-pub use questions::{CallPattern, Covers, NewQuestion, PATIENCE, QuestionRow, QuestionState, Resumed};
+pub use questions::{CallPattern, Covers, NewQuestion, PATIENCE, QuestionRow, QuestionState};
 pub use reflections::{ActionKind, ActionRow, ActionState, NewAction, NewReflection, ReflectionRow, Report};
 pub use reminders::{CancelledReminder, NewReminder, ReminderChange, ReminderKind, ReminderRow, ReminderState};
 pub use sent::{Cause, CauseKind, SentRow, Urgency};

@@ -16,7 +16,7 @@ use std::time::Duration;
 use super::answer::plain;
 use crate::admin::memory::{not_kept, shown_of};
 use crate::id::{AddressId, KeepId};
-use crate::memory::{Workspace, WriteRefusal, unless_refused};
+use crate::memory::{Workspace, WriteRefusal, is_pending_note, unless_refused};
 use crate::people::Party;
 use crate::store::{KeepRow, KeepState, NewOutbox, OutboxKind};
 use crate::time::task::lock;
@@ -144,6 +144,10 @@ impl MemoryAdmin<'_> {
     }
 
     async fn is_as_shown(&self, who: &Party, row: &KeepRow) -> anyhow::Result<bool> {
+        if !is_pending_note(&row.path) {
+            let outside = unless_refused(self.workspace.files().outside_of(who, &row.path).await)?;
+            return Ok(outside.is_some_and(|(_, digest)| digest == row.digest));
+        }
         let read = unless_refused(self.workspace.files().read_text(who, &row.path).await)?;
         Ok(read.is_some_and(|(_, _, digest)| digest == row.digest))
     }

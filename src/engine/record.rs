@@ -76,7 +76,7 @@ impl TurnRecord {
             _ if question.resumed_by == Some(self.turn.id) => ConsentAnswer::Silence,
             QuestionState::Yes => ConsentAnswer::Yes,
             QuestionState::Refused => ConsentAnswer::No,
-            QuestionState::Open | QuestionState::Expired => ConsentAnswer::Silence,
+            QuestionState::Open | QuestionState::Passed | QuestionState::Expired => ConsentAnswer::Silence,
         })
     }
 }

@@ -3,7 +3,7 @@
 //! A pending note, a file in `memory/untrusted/`, becomes a note with an index line, or the value
 //! of a key that is known; a file elsewhere becomes trusted where it is. An approval is good for
 //! exactly the text that was shown and exactly the text that it was said to replace, both by their
-//! digests.
+//! digests. In a file elsewhere that text is its lines from outside.
 
 use super::facts::replaced_values;
 use super::notes::{ApprovedNote, NoteDraft, Replaced, StoredNote};
@@ -14,7 +14,7 @@ use crate::people::Party;
 use crate::wording::knowledge as says;
 
 impl FileVersions<'_> {
-    /// Approves an untrusted text for a person. `digest` is that of the content they were shown,
+    /// Approves an untrusted text for a person. `digest` is that of the text they were shown,
     /// `replaces` the text that they were told it replaces.
     pub async fn promote(
         &self,
@@ -33,7 +33,14 @@ impl FileVersions<'_> {
         if layout::is_untrusted(&path) {
             return self.promote_pending_note(origin, ApprovedNote { path: &path, digest, replaces }).await;
         }
-        let shown = digest.to_owned();
+        let file = unless_refused(self.files().read_text(&origin.who, &path).await)?;
+        let outside = unless_refused(self.files().outside_of(&origin.who, &path).await)?;
+        let (Some((_, _, shown)), Some((_, outside))) = (file, outside) else {
+            return Err(WriteRefusal::impossible(says::NOTHING_THERE).into());
+        };
+        if outside != digest {
+            return Err(WriteRefusal::impossible(says::CHANGED_SINCE).into());
+        }
         let make = move |texts: &[Option<&str>]| match texts.first().copied().flatten() {
             Some(text) if page::digest(text.as_bytes()) == shown => Ok(vec![NewContent::Text(text.to_owned())]),
             Some(_) => Err(WriteRefusal::impossible(says::CHANGED_SINCE)),

@@ -42,8 +42,8 @@ pub struct Listed {
     pub at: Timestamp,
     /// Label of the name.
     pub label: Label,
-    /// Number of its first version, or of the first below the folder; 0 if there is none.
-    pub number: i64,
+    /// Number of its first version, or of the first below the folder.
+    pub number: Option<i64>,
 }
 
 /// A note in a list for a person.
@@ -218,12 +218,12 @@ impl WorkspaceFiles<'_> {
         Ok(self.read_labelled(who, path).await?.starting_at(first).into_text(who.scope()))
     }
 
-    /// Returns the passages of a text file that came from outside, with what [`Self::read_text`] tells
-    /// of it.
-    pub async fn read_outside(&self, who: &Party, path: &str) -> Result<FileText, AccessError> {
+    /// Returns the passages of a text file that came from outside, and the SHA-256 of them.
+    pub async fn outside_of(&self, who: &Party, path: &str) -> Result<(Text, String), AccessError> {
         let mut file = self.read_labelled(who, path).await?;
         file.text = file.passages.outside(&file.text);
-        Ok(file.into_text(who.scope()))
+        let digest = page::digest(file.text.as_bytes());
+        Ok((file.into_text(who.scope()).0, digest))
     }
 
     /// Returns what [`Self::read_text`] does for each of those paths, read at once.
@@ -397,10 +397,11 @@ impl WorkspaceFiles<'_> {
         Ok(self.0.journal.read(query).await?)
     }
 
-    /// Returns the path of the file that a list shows under that number: `#12`, `#12.pdf`. `None` if
-    /// the path is no number.
+    /// Returns the path of the file that a list shows under that number, with or without its folder:
+    /// `#12.pdf`, `plans/#12.md`. `None` if the path ends in no number.
     pub async fn numbered(&self, who: &Party, path: &str) -> anyhow::Result<Option<String>> {
-        let number = path.strip_prefix('#').and_then(|rest| rest.split(['.', '/']).next()?.parse().ok());
+        let (_, name) = path.trim_end_matches('/').rsplit_once('/').unwrap_or(("", path));
+        let number = name.strip_prefix('#').and_then(|rest| rest.split(['.', '/']).next()?.parse().ok());
         let Some(number) = number.map(FileId) else { return Ok(None) };
         let folder = self.folder_of(who).await?;
         let location = self.0.journal.read(move |db| db.file_versions().path_of(number)).await?;

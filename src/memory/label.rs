@@ -157,8 +157,12 @@ pub fn of_pixels(label: Label) -> Label {
     if label.is_trusted() { label.join_with(&Label::untrusted(Source::unknown())) } else { label }
 }
 
-/// Returns the label of a file's name: that of its first text, whose author may have chosen it.
+/// Returns the label of a file's name: that of its first text, whose author may have chosen it, until
+/// its person has made the file theirs under that name.
 pub(super) fn of_name(db: Db<'_>, location: &str) -> anyhow::Result<Label> {
+    if db.file_versions().is_promoted(location)? {
+        return Ok(of_agreed());
+    }
     let mut label = db.file_versions().first_of(location)?.map_or_else(Label::trusted, |(_, label)| label);
     mark_by_location(&mut label, &[location]);
     Ok(label)
@@ -172,9 +176,9 @@ pub(super) fn of_folder(db: Db<'_>, location: &str) -> anyhow::Result<Label> {
 }
 
 /// Returns the label of the name of a file or folder, and the number of its first version.
-pub(super) fn of_entry(db: Db<'_>, location: &str, is_folder: bool) -> anyhow::Result<(i64, Label)> {
+pub(super) fn of_entry(db: Db<'_>, location: &str, is_folder: bool) -> anyhow::Result<(Option<i64>, Label)> {
     let versions = db.file_versions();
     let first = if is_folder { versions.first_below(location)? } else { versions.first_of(location)? };
     let label = if is_folder { of_folder(db, location)? } else { of_name(db, location)? };
-    Ok((first.map_or(0, |(number, _)| number), label))
+    Ok((first.map(|(number, _)| number), label))
 }

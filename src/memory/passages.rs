@@ -31,7 +31,7 @@ struct Run {
 /// Labels of the lines of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passages {
-    /// Blank if all lines have the same label.
+    /// All lines, unless they have the same label.
     runs: Vec<Run>,
     /// Join over all lines.
     label: Label,
@@ -63,7 +63,7 @@ impl Passages {
         if runs.len() < 2 { Self::whole(label) } else { Self { runs, label } }
     }
 
-    /// The stored form; blank if one label is enough.
+    /// The stored form.
     pub(super) fn encode(&self) -> String {
         self.runs.iter().fold(String::new(), |mut stored, run| {
             let _ = writeln!(stored, "{} {}", run.lines, run.label.encode());
@@ -136,20 +136,24 @@ impl Passages {
             before.iter().copied().zip(old_labels.iter().copied()).filter(|(_, label)| !label.is_trusted()).collect();
         let (mut labels, mut brings_trusted) = (Vec::<Label>::new(), true);
         for op in changes(&before, &after) {
-            let replaced = old_labels.get(op.old_range()).unwrap_or_default();
+            let olds = old_labels.get(op.old_range()).unwrap_or_default();
             if let DiffOp::Equal { .. } = op {
-                labels.extend(replaced.iter().copied().cloned());
+                labels.extend(olds.iter().copied().cloned());
                 continue;
             }
             let gone = before.get(op.old_range()).unwrap_or_default();
             for line in after.get(op.new_range()).unwrap_or_default() {
                 // A blank line says nothing: it belongs to the passage above it.
                 let own = labels.last().filter(|_| line.trim().is_empty()).cloned().unwrap_or_else(|| label_of(line));
-                let replaced =
-                    gone.iter().zip(replaced).filter(|(old, _)| is_made_of(line, old)).map(|(_, label)| *label);
+                let replaced = gone.iter().zip(olds).filter(|(old, _)| is_made_of(line, old)).map(|(_, label)| *label);
                 let moved = moved_from(line, &outside);
-                labels.push(own.join_with(&Label::join_of(replaced.chain(moved))));
                 brings_trusted &= own.is_trusted();
+                // To tick an item says nothing new.
+                let ticked = gone.iter().zip(olds).find(|(old, _)| is_ticked(line, old)).map(|(_, label)| *label);
+                labels.push(match ticked {
+                    Some(label) => label.clone(),
+                    None => own.join_with(&Label::join_of(replaced.chain(moved))),
+                });
             }
         }
         EditedPassages { passages: Self::of(labels), brings_trusted }
@@ -162,13 +166,19 @@ impl Passages {
         let labels: Vec<&Label> = self.each().take(before.len()).collect();
         let changes = changes(&before, &after);
         let gone = changes.iter().filter(|op| !matches!(op, DiffOp::Equal { .. })).flat_map(|op| {
-            let instead: Vec<Vec<&str>> =
-                after.get(op.new_range()).unwrap_or_default().iter().map(|line| words(line)).collect();
+            let instead: Vec<String> =
+                after.get(op.new_range()).unwrap_or_default().iter().map(|line| words(line).join(" ")).collect();
             let old = before.get(op.old_range()).unwrap_or_default().iter().copied();
             let labels = labels.get(op.old_range()).unwrap_or_default().iter();
             let is_gone = move |line: &str| {
-                let words = words(line);
-                !words.is_empty() && !instead.iter().any(|new| new.starts_with(&words))
+                let words = words(line).join(" ");
+                let goes_on = |new: &String| {
+                    let more = new.strip_prefix(&*words);
+                    more.is_some_and(|more| {
+                        more.chars().next().is_none_or(|c| c.is_whitespace() || ",;:.!?".contains(c))
+                    })
+                };
+                !words.is_empty() && !instead.iter().any(goes_on)
             };
             old.zip(labels).filter(move |(line, label)| label.is_trusted() && is_gone(line)).map(|(line, _)| line)
         });
@@ -195,7 +205,7 @@ fn lines(text: &str) -> Vec<&str> {
 /// Returns the words of a line, without the marks of a list item.
 fn words(line: &str) -> Vec<&str> {
     let mut words: Vec<&str> = line.split_whitespace().collect();
-    let is_mark = |word: &str| matches!(word, "-" | "*" | "+" | "[" | "]" | "[ ]" | "[x]" | "[X]");
+    let is_mark = |word: &str| matches!(word, "-" | "*" | "+" | "[" | "]" | "[x]" | "[X]");
     let marks = words.iter().take_while(|word| is_mark(word)).count();
     words.drain(..marks);
     words
@@ -218,6 +228,13 @@ fn changes(before: &[&str], after: &[&str]) -> Vec<DiffOp> {
         DiffOp::Replace { old_index: head, old_len: old.len(), new_index: head, new_len: new.len() },
         DiffOp::Equal { old_index: old.end, new_index: new.end, len: tail },
     ]
+}
+
+/// Returns whether a line is the other one with another mark in the box before it.
+fn is_ticked(line: &str, old: &str) -> bool {
+    let box_of = |line: &str| line.find('[').and_then(|at| line.get(at..at + 3)).map(str::to_lowercase);
+    let is_box = |found: Option<String>| found.is_some_and(|found| matches!(found.as_str(), "[ ]" | "[x]"));
+    !words(line).is_empty() && words(line) == words(old) && is_box(box_of(line)) && is_box(box_of(old))
 }
 
 /// Returns whether a line holds a piece of the one that stood in its place.
@@ -303,7 +320,8 @@ mod tests {
         let passages = Passages::whole(hers());
         let old = "- [ ] Order boxes\n- [ ] Ring Mika\n";
         for (new, gone) in [
-            ("- [x] Order boxes (3 December)\n- [ ] Ring Mika\nMore.\n", vec![]),
+            ("- [x] Order boxes; 3 December: here\n- [ ] Ring Mika\nMore.\n", vec![]),
+            ("- [ ] Order boxesful\n- [ ] Ring Mika\n", vec!["- [ ] Order boxes"]),
             ("- [ ] Ring Mika\n", vec!["- [ ] Order boxes"]),
             ("- [ ] Ring Mika\n- [ ] Order boxes\n", vec!["- [ ] Ring Mika"]),
             ("- [ ] Never order boxes\n- [ ] Ring Mika\n", vec!["- [ ] Order boxes"]),

@@ -136,7 +136,7 @@ pub struct TakenLines {
     pub digest: String,
     /// Present content.
     pub before: Text,
-    /// Content after the change; blank if the file would be deleted.
+    /// Content after the change.
     pub after: String,
 }
 

@@ -63,10 +63,10 @@ pub fn of_name(name: &str) -> &'static str {
     TYPES.iter().find(|(known, _)| *known == extension).map_or(UNKNOWN, |(_, mime)| *mime)
 }
 
-/// Returns the extension of a name as the program knows it; blank if it knows none such.
-pub fn known_extension(name: &str) -> &'static str {
+/// Returns the extension of a name, if it is one that the program knows.
+pub fn known_extension(name: &str) -> Option<&'static str> {
     let extension = extension(name);
-    TYPES.iter().find(|(known, _)| *known == extension).map_or("", |(known, _)| *known)
+    TYPES.iter().find(|(known, _)| *known == extension).map(|(known, _)| *known)
 }
 
 /// Returns the usual extension of files of a MIME type.

@@ -176,7 +176,7 @@ impl AfterRestoreMut<'_> {
                 "UPDATE proposals SET state = 'expired', reason = ?1, decided_at = ?2 WHERE state = 'pending'",
                 now,
             )?,
-            questions: at("UPDATE questions SET state = 'expired', decided_at = ?1 WHERE state = 'open'")?
+            questions: at("UPDATE questions SET state = 'expired', decided_at = ?1 WHERE state IN ('open', 'passed')")?
                 + at("UPDATE keeps SET state = 'expired', decided_at = ?1 WHERE state IN ('new', 'open', 'yes')")?,
             slots: self.over(
                 "UPDATE slots SET state = 'failed', reason = ?1, ended_at = ?2 WHERE state IN ('claimed', 'working')",

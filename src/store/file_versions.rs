@@ -13,7 +13,7 @@ use crate::store::rows::{from_row, insert};
 use rusqlite::{Row, params};
 
 use super::Node;
-use crate::id::{ConversationId, FileId};
+use crate::id::{ConversationId, FileId, TurnId};
 use crate::time::Timestamp;
 use crate::trust::{Label, Scope};
 
@@ -241,6 +241,19 @@ impl FileVersions<'_> {
              JOIN files f ON d.parent = 'file:' || f.id WHERE t.conversation_id = ?1 AND f.passages <> '' ORDER BY f.path",
             [conversation],
         )
+    }
+
+    /// Returns the digests of what a turn wrote.
+    pub fn written_in(&self, turn: TurnId) -> anyhow::Result<Vec<String>> {
+        self.db.all(
+            "SELECT f.digest FROM derived_from d JOIN files f ON d.child = 'file:' || f.id WHERE d.parent = ?1",
+            [Node::Turn(turn).to_string()],
+        )
+    }
+
+    /// Returns whether a person made the file at that path theirs.
+    pub fn is_promoted(&self, path: &str) -> anyhow::Result<bool> {
+        self.db.exists("SELECT 1 FROM files WHERE path = ?1 AND cause = 'promote' AND digest <> ''", [path])
     }
 
     /// Returns the path of a version.

@@ -63,7 +63,7 @@ impl Maintenance<'_> {
              AND NOT EXISTS (SELECT 1 FROM messages m WHERE m.conversation_id = c.id AND m.received_at >= ?1)
              AND NOT EXISTS (SELECT 1 FROM turns u WHERE u.conversation_id = c.id
              AND u.state IN ('running', 'waiting'))
-             AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.conversation_id = c.id AND q.state = 'open')
+             AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.conversation_id = c.id AND q.state IN ('open', 'passed'))
              AND NOT EXISTS (SELECT 1 FROM slots s WHERE s.conversation_id = c.id
              AND s.state IN ('claimed', 'working'))
              AND NOT EXISTS (SELECT 1 FROM summaries y WHERE y.conversation_id = c.id AND y.state = 'wanted')

@@ -190,7 +190,7 @@ impl Messages<'_> {
             "SELECT DISTINCT stream_id FROM messages WHERE state IN ('queued', 'claimed')
              AND kind IN ('said', 'task')
              UNION SELECT DISTINCT stream_id FROM turns WHERE state IN ('running', 'waiting')
-             UNION SELECT DISTINCT stream_id FROM questions WHERE state = 'open'",
+             UNION SELECT DISTINCT stream_id FROM questions WHERE state IN ('open', 'passed')",
             [],
         )
     }

@@ -424,7 +424,7 @@ impl PeopleMut<'_> {
         self.void_codes_of(person, now)?;
         self.tx().web_sessions().end_all(Some(person))?;
         for sql in [
-            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE person_id = ?1 AND state = 'open'",
+            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE person_id = ?1 AND state IN ('open', 'passed')",
             "UPDATE keeps SET state = 'no', decided_at = ?2 WHERE person_id = ?1 AND state IN ('new', 'open')",
         ] {
             self.db.run(sql, params![person, now])?;

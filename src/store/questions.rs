@@ -128,6 +128,8 @@ impl Covers {
 pub enum QuestionState {
     /// Unanswered.
     Open,
+    /// The person wrote on without an answer; a late one still counts.
+    Passed,
     /// Answered with yes.
     Yes,
     /// Answered with no or another message.
@@ -197,7 +199,13 @@ pub struct QuestionRow {
 impl QuestionRow {
     /// Returns true if a yes still counts.
     pub fn is_open(&self, now: Timestamp) -> bool {
-        self.state == QuestionState::Open && self.expires_at.is_none_or(|end| now < end)
+        let is_undecided = matches!(self.state, QuestionState::Open | QuestionState::Passed);
+        is_undecided && self.expires_at.is_none_or(|end| now < end)
+    }
+
+    /// Returns true if the conversation went on without an answer.
+    pub fn is_behind(&self) -> bool {
+        self.resumed_by.is_some() || self.state == QuestionState::Passed
     }
 
     /// Returns true if all that a yes permits touches its person alone.
@@ -212,10 +220,15 @@ const ASKED: &str = "questions q LEFT JOIN messages m ON m.turn_id = q.turn_id A
 /// Expiry time of a question. The stored time assumes immediate delivery.
 const EXPIRES: &str = "CASE WHEN o.id IS NULL THEN q.expires_at ELSE q.expires_at - q.asked_at + o.ended_at END";
 
+/// Questions that an answer still decides.
+const UNDECIDED: &str = "q.state IN ('open', 'passed')";
+
 /// Time at which something has to happen to an open question: the turn goes on, or it expires.
 fn due() -> String {
     let patience = PATIENCE.as_millis();
-    format!("{EXPIRES} - iif(q.resumed_by IS NULL, max(q.expires_at - q.asked_at - {patience}, 0), 0)")
+    format!(
+        "{EXPIRES} - iif(q.resumed_by IS NULL AND q.state = 'open', max(q.expires_at - q.asked_at - {patience}, 0), 0)"
+    )
 }
 
 from_row! {
@@ -237,12 +250,12 @@ impl Questions<'_> {
 
     /// Returns the open questions of a stream, oldest first; some may have expired.
     pub fn open_questions(&self, stream: StreamId) -> anyhow::Result<Vec<QuestionRow>> {
-        self.db.all(&selection("q.stream_id = ?1 AND q.state = 'open' ORDER BY q.id"), [stream])
+        self.db.all(&selection(&format!("q.stream_id = ?1 AND {UNDECIDED} ORDER BY q.id")), [stream])
     }
 
     /// Returns the open questions of a stream that something has to happen to, oldest first.
     pub fn due_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<Vec<QuestionRow>> {
-        let which = format!("q.stream_id = ?1 AND q.state = 'open' AND {} <= ?2 ORDER BY q.id", due());
+        let which = format!("q.stream_id = ?1 AND {UNDECIDED} AND {} <= ?2 ORDER BY q.id", due());
         self.db.all(&selection(&which), params![stream, now])
     }
 
@@ -253,15 +266,16 @@ impl Questions<'_> {
 
     /// Returns how often the questions of a conversation changed what became of their calls.
     pub fn decided_in(&self, conversation: ConversationId) -> anyhow::Result<i64> {
-        let sql = "SELECT coalesce(sum((state <> 'open') + (resumed_by IS NOT NULL)), 0) FROM questions
-             WHERE conversation_id = ?1";
+        let sql =
+            "SELECT coalesce(sum((state <> 'open') + (state NOT IN ('open', 'passed')) + (resumed_by IS NOT NULL)), 0)
+             FROM questions WHERE conversation_id = ?1";
         self.db.one(sql, [conversation])
     }
 
     /// Returns the first time at which something has to happen to an open question of a stream that
     /// was delivered.
     pub fn next_due(&self, stream: StreamId) -> anyhow::Result<Option<Timestamp>> {
-        let sql = format!("SELECT min({}) FROM {ASKED} WHERE q.stream_id = ?1 AND q.state = 'open'", due());
+        let sql = format!("SELECT min({}) FROM {ASKED} WHERE q.stream_id = ?1 AND {UNDECIDED}", due());
         self.db.one(&sql, [stream])
     }
 
@@ -330,25 +344,45 @@ impl QuestionsMut<'_> {
         Ok(())
     }
 
-    /// Refuses the open questions of a stream, and expires those past their expiry; one that a turn
-    /// went on from stays open if it is not to be ended.
-    pub fn refuse_questions(&self, stream: StreamId, resumed: Resumed, now: Timestamp) -> anyhow::Result<()> {
+    /// Refuses the open questions of a stream, and expires those past their expiry.
+    pub fn refuse_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
+        self.expire_questions(stream, now)?;
+        self.close("q.stream_id = ?1", params![stream], QuestionState::Refused, None, now).map(drop)
+    }
+
+    /// Notes that a person wrote on without an answer: a question about what touches them alone may
+    /// still be answered, any other is refused. One that a turn went on from stays as it is.
+    pub fn pass_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
+        self.expire_questions(stream, now)?;
+        for question in self.tx().questions().open_questions(stream)? {
+            if question.is_behind() {
+                continue;
+            }
+            if !question.is_own() {
+                self.decide(question.id, QuestionState::Refused, None, now)?;
+                continue;
+            }
+            let step: StepId = self.db.one("SELECT step_id FROM questions WHERE id = ?1", [question.id])?;
+            let passed = params![question.id, QuestionState::Passed];
+            self.db.run("UPDATE questions SET state = ?2 WHERE id = ?1", passed)?;
+            self.outcome(&question, step, &says::still_open(question.id), now)?;
+        }
+        Ok(())
+    }
+
+    fn expire_questions(&self, stream: StreamId, now: Timestamp) -> anyhow::Result<()> {
         let over = format!("q.stream_id = ?1 AND {EXPIRES} <= ?2");
-        self.close(&over, params![stream, now], QuestionState::Expired, None, now)?;
-        let which = match resumed {
-            Resumed::Stay => "q.stream_id = ?1 AND q.resumed_by IS NULL",
-            Resumed::End => "q.stream_id = ?1",
-        };
-        self.close(which, params![stream], QuestionState::Refused, None, now).map(drop)
+        self.close(&over, params![stream, now], QuestionState::Expired, None, now).map(drop)
     }
 
     /// Notes that this turn goes on without an answer to an open question, which may still come.
     pub fn resume(&self, id: QuestionId, by: TurnId, now: Timestamp) -> anyhow::Result<()> {
-        let asked: Option<(TurnId, StepId)> =
-            self.db.first("SELECT turn_id, step_id FROM questions WHERE id = ?1 AND state = 'open'", [id])?;
-        let (turn, first) = asked.with_context(|| format!("Question {id} is not open"))?;
+        let step: Option<StepId> =
+            self.db.first("SELECT step_id FROM questions WHERE id = ?1 AND state = 'open'", [id])?;
+        let question = self.tx().questions().question(id)?;
+        let (step, question) = step.zip(question).with_context(|| format!("Question {id} is not open"))?;
         self.db.run("UPDATE questions SET resumed_by = ?2 WHERE id = ?1", params![id, by])?;
-        self.outcome(turn, first, &says::still_open(id), now)
+        self.outcome(&question, step, &says::still_open(id), now)
     }
 
     /// Closes these open questions and stores the outcome as the result of their calls. Returns
@@ -361,43 +395,40 @@ impl QuestionsMut<'_> {
         by: Option<TurnId>,
         now: Timestamp,
     ) -> anyhow::Result<usize> {
-        let sql = format!("SELECT DISTINCT q.id, q.turn_id, q.step_id FROM {ASKED} WHERE q.state = 'open' AND {which}");
-        let open: Vec<(QuestionId, TurnId, StepId)> = self.db.all(&sql, of)?;
+        let sql = format!("SELECT DISTINCT q.id, q.step_id FROM {ASKED} WHERE {UNDECIDED} AND {which}");
+        let open: Vec<(QuestionId, StepId)> = self.db.all(&sql, of)?;
         let (outcome, shown) = match state {
             QuestionState::Yes => (says::SAID_YES, gateway::ALLOWED),
-            QuestionState::Open | QuestionState::Refused => (says::SAID_NO, gateway::NOT_ALLOWED),
+            QuestionState::Open | QuestionState::Passed | QuestionState::Refused => {
+                (says::SAID_NO, gateway::NOT_ALLOWED)
+            }
             QuestionState::Expired => (says::SAID_NOTHING, gateway::EXPIRED),
         };
-        for (id, turn, first) in &open {
+        for (id, first) in &open {
+            let question = self.tx().questions().question(*id)?.context("A question is there while it is decided")?;
             self.tx().outbox().decide_buttons(&format!("/yes {id}"), shown, now)?;
             self.db.run(
                 "UPDATE questions SET state = ?2, continued_by = ?3, decided_at = ?4 WHERE id = ?1",
                 params![id, state, by, now],
             )?;
-            self.outcome(*turn, *first, outcome, now)?;
+            self.outcome(&question, *first, outcome, now)?;
         }
         Ok(open.len())
     }
 
     /// Stores what became of the calls of a question, whose steps were the last that its turn began.
-    fn outcome(&self, turn: TurnId, first: StepId, outcome: &str, now: Timestamp) -> anyhow::Result<()> {
+    /// One that only waited with it was not asked about.
+    fn outcome(&self, question: &QuestionRow, first: StepId, outcome: &str, now: Timestamp) -> anyhow::Result<()> {
         let turns = self.tx().turns();
         let is_of_it = |step: &StepRow| step.kind == StepKind::Tool && step.id >= first;
-        for call in turns.steps(turn)?.into_iter().filter(is_of_it) {
+        let calls = turns.steps(question.turn)?.into_iter().filter(is_of_it);
+        for (call, covers) in calls.zip(&question.covers) {
+            let outcome = if *covers == Covers::Nothing && outcome != says::SAID_YES { says::WAITED } else { outcome };
             let (_, label, scope) = call.text.open();
             turns.finish_step(call.id, &Labelled::new(Arc::from(outcome), label.clone(), scope), None, "", now)?;
         }
         Ok(())
     }
-}
-
-/// What happens to questions that a turn went on from without an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Resumed {
-    /// A late yes still counts.
-    Stay,
-    /// They are refused with the others.
-    End,
 }
 
 #[cfg(test)]

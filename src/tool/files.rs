@@ -344,11 +344,10 @@ fn list_answer(mut lines: Vec<String>) -> String {
 
 /// Returns the line of an entry. Where somebody else chose the name, a number stands for it.
 fn line(entry: &Listed, zone: Zone) -> String {
+    let extension = file_type::known_extension(&entry.name).filter(|_| !entry.folder);
     let name = match entry.label.is_trusted() {
         true => entry.name.clone(),
-        false => {
-            says::numbered_file(entry.number, if entry.folder { "" } else { file_type::known_extension(&entry.name) })
-        }
+        false => says::numbered_file(entry.number, extension),
     };
     match entry.folder {
         true => format!("{name}/"),

@@ -188,11 +188,11 @@ impl KnowledgeStore {
     /// Returns the path of an existing file: a bare name that is none, as in the index of notes,
     /// means the file in `memory/`, and a number the file that a list showed under it.
     pub(super) async fn existing_path(&self, call: &AuthorizableCall<'_>, path: String) -> Result<String, ToolError> {
+        if let Some(numbered) = self.numbered_path(call, &path).await? {
+            return Ok(if self.is_missing(call, &path).await? { numbered } else { path });
+        }
         if path.is_empty() || path.contains('/') || !self.is_missing(call, &path).await? {
             return Ok(path);
-        }
-        if let Some(numbered) = self.numbered_path(call, &path).await? {
-            return Ok(numbered);
         }
         let in_memory = format!("memory/{path}");
         Ok(if self.is_missing(call, &in_memory).await? { path } else { in_memory })
@@ -214,17 +214,28 @@ impl KnowledgeStore {
     }
 
     /// Returns what the person typed for a change by this turn, and agreed to.
-    fn share_of(call: &AuthorizableCall<'_>) -> PersonShare {
+    async fn share_of(&self, call: &AuthorizableCall<'_>) -> Result<PersonShare, ToolError> {
         if call.label.is_trusted() {
-            return PersonShare::default();
+            return Ok(PersonShare::default());
         }
         let wishes = call.wishes.iter().filter(|wish| wish.when.is_none());
-        let shown = call.granted.iter().find_map(|covers| match covers {
-            Covers::Change(digest) => Some(Consent::Shown(digest.clone())),
-            _ => None,
-        });
-        let vouched = if call.label.is_trusted_here() { Consent::Vouched } else { Consent::None };
-        PersonShare { typed: wishes.map(|wish| wish.words.clone()).collect(), consent: shown.unwrap_or(vouched) }
+        let typed = wishes.map(|wish| wish.words.clone()).collect();
+        let consent = match agreed_change(call) {
+            Some(digest) => {
+                let mut digests = vec![digest.clone()];
+                digests.extend(self.written_in(call).await?);
+                Consent::Shown(digests)
+            }
+            None if call.label.is_trusted_here() => Consent::Vouched,
+            None => Consent::None,
+        };
+        Ok(PersonShare { typed, consent })
+    }
+
+    /// Returns the digests of what the turn wrote, which is what its person agreed to after a yes.
+    async fn written_in(&self, call: &AuthorizableCall<'_>) -> Result<Vec<String>, ToolError> {
+        let turn = call.turn;
+        self.journal.read(move |db| db.file_versions().written_in(turn)).await.map_err(failed)
     }
 
     /// Returns the origin of a change by this turn.
@@ -239,7 +250,7 @@ impl KnowledgeStore {
             author: Author::Assistant,
             cause,
             from: vec![Node::Turn(call.turn)],
-            person: Self::share_of(call),
+            person: self.share_of(call).await?,
             now: self.clock.now(),
         })
     }
@@ -282,7 +293,14 @@ impl KnowledgeStore {
         make: impl Fn(Option<&str>) -> Result<NewContent, WriteRefusal>,
     ) -> Result<Option<TakenLines>, ToolError> {
         let origin = self.origin(call, "file").await?;
-        self.workspace.versions().taken_by(&origin, path, make).await.map_err(failed)
+        let mut taken = self.workspace.versions().taken_by(&origin, path, make).await.map_err(failed)?;
+        // Of several changes that were shown together, each stands on the one before.
+        if let (Some(taken), Some(agreed)) = (&mut taken, agreed_change(call))
+            && self.written_in(call).await?.contains(&taken.digest)
+        {
+            taken.digest.clone_from(agreed);
+        }
+        Ok(taken)
     }
 
     /// Requests, once a conversation, that the person is asked whether to keep what a file with lines
@@ -297,8 +315,8 @@ impl KnowledgeStore {
             return Ok(());
         }
         let party = self.party(call).await?;
-        let (shown, _, digest) = self.workspace.files().read_outside(&party, path).await.map_err(unread)?;
-        if digest != written.digest || shown.open().0.trim().is_empty() {
+        let (shown, digest) = self.workspace.files().outside_of(&party, path).await.map_err(unread)?;
+        if shown.open().0.trim().is_empty() {
             return Ok(());
         }
         let (conversation, asked) = (call.conversation, path.to_owned());
@@ -360,6 +378,14 @@ impl KnowledgeStore {
         let titled = note.name.is_empty() || note.body.trim_start().starts_with(&note.name);
         Ok(Some(if titled { note.body } else { format!("{}\n\n{}", note.name, note.body) }))
     }
+}
+
+/// Returns the digest of the content on which its person agreed to a change.
+fn agreed_change<'a>(call: &AuthorizableCall<'a>) -> Option<&'a String> {
+    call.granted.iter().find_map(|covers| match covers {
+        Covers::Change(digest) => Some(digest),
+        _ => None,
+    })
 }
 
 /// Returns the question before a change that takes lines of a person away.

@@ -2,7 +2,7 @@
 
 use super::ProgramText;
 use super::language::{Language, Sentence, say};
-use crate::id::OutboxId;
+use crate::id::{OutboxId, QuestionId};
 
 /// Reply to an unknown sender, at most once a day.
 pub const STRANGER: Sentence = Sentence("stranger");
@@ -120,6 +120,12 @@ pub fn unsupported(language: Language, what: &str) -> ProgramText {
         what => what.trim_start_matches("an ").trim_start_matches("a ").replace(' ', "-"),
     };
     ProgramText::message(say!(language, "unsupported", kind = kind))
+}
+
+/// Reply to a yes that may mean one of several questions.
+pub fn which_yes(language: Language, questions: &[QuestionId]) -> ProgramText {
+    let commands: Vec<String> = questions.iter().map(|question| format!("`/yes {question}`")).collect();
+    ProgramText::message(say!(language, "which-yes", commands = commands.join(", ")))
 }
 
 /// Reply to a message that is too long.

@@ -14,7 +14,8 @@ pub const WRITE_FILE: &str = "Write a whole file; empty deletes it.";
 /// Description of `edit_file`.
 pub const EDIT_FILE: &str = "Replace a passage that occurs once. Read the file first.";
 /// Description of `list_files`.
-pub const LIST_FILES: &str = "List a folder. A name that somebody else chose is shown as a number, to be used as the path.";
+pub const LIST_FILES: &str =
+    "List a folder. A name that somebody else chose is shown as a number, to be used as the path.";
 
 /// Error: no title or text.
 pub const NO_TITLE: &str = "Give a title and something to remember.";
@@ -102,11 +103,9 @@ pub fn written(path: &str, hash: &str) -> String {
 }
 
 /// Name of a file or folder in a list, if somebody else chose its own.
-pub fn numbered_file(number: i64, extension: &str) -> String {
-    match extension {
-        "" => format!("#{number}"),
-        extension => format!("#{number}.{extension}"),
-    }
+pub fn numbered_file(number: Option<i64>, extension: Option<&str>) -> String {
+    let number = number.map_or_else(|| "(a name from outside)".to_owned(), |number| format!("#{number}"));
+    extension.map_or_else(|| number.clone(), |extension| format!("{number}.{extension}"))
 }
 
 /// Result: deleted.

@@ -174,6 +174,9 @@ pub fn asked_first(question: QuestionId) -> String {
 pub const SAID_YES: &str = "They said yes: the call is repeated below and made there.";
 /// Result of a call after the person said no.
 pub const SAID_NO: &str = "They said no, so this was not made. What they asked still waits for your answer.";
+/// Result of a call that waited with a question about another one.
+pub const WAITED: &str = "This waited with a question about another call, which got no yes, so it was not made. It needs none: make \
+    it now if they still want it.";
 /// Result of a call that the person has not answered yet.
 pub fn still_open(question: QuestionId) -> String {
     format!(

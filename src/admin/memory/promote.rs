@@ -125,23 +125,19 @@ impl MemoryAdmin<'_> {
         let Some(name) = Name::read(typed) else { return Ok(no_such_note(surface)) };
         let origin = self.change_by(person, "promote");
         let page = self.untrusted_page(&origin.who, &name, surface).await?;
-        let (outside, _, digest) = match self.workspace.files().read_outside(&origin.who, &page.path).await {
+        let (outside, digest) = match self.workspace.files().outside_of(&origin.who, &page.path).await {
             Ok(outside) => outside,
             Err(error) => return Err(not_there(error.refusal()?, surface).into()),
         };
-        // Changed since: the person asks again.
-        if digest != page.digest {
-            return Err(no_such_note(surface).into());
-        }
         let replaced = self.workspace.versions().replaced_by_pending(&origin.who, &page.path).await?;
-        let expected_code = self.code_of(&page, replaced.as_ref()).await?;
+        let expected_code = self.code_of(&page.path, &digest, replaced.as_ref()).await?;
         if code.is_empty() {
             return Ok(to_be_promoted(&page, &outside, replaced.as_ref(), &expected_code, surface));
         }
         if code != expected_code {
             return Ok(Answer::refusal(says::wrong_code(&name::short(&page.path), surface)));
         }
-        Ok(match self.workspace.versions().promote(&origin, &page.path, &page.digest, replaced.as_ref()).await {
+        Ok(match self.workspace.versions().promote(&origin, &page.path, &digest, replaced.as_ref()).await {
             Ok(kept) => promoted(surface.language(), &kept, self.reads_memory()),
             Err(error) => refused(&page.path, error.refusal()?, surface.language()),
         })
@@ -168,9 +164,9 @@ impl MemoryAdmin<'_> {
     }
 
     /// The code for exactly that text at that path, and for what it replaces.
-    async fn code_of(&self, page: &MemoryFile, replaced: Option<&Replaced>) -> anyhow::Result<String> {
+    async fn code_of(&self, path: &str, digest: &str, replaced: Option<&Replaced>) -> anyhow::Result<String> {
         let replaced = replaced.map_or_else(String::new, |replaced| format!("\n{}", replaced.digest));
-        self.code_under(&format!("{}\n{}{replaced}", page.path, page.digest)).await
+        self.code_under(&format!("{path}\n{digest}{replaced}")).await
     }
 
     /// The code for a text shown to a person. Only the program can compute it.

@@ -79,7 +79,7 @@ pub fn pass_over(tx: Tx<'_>, stream: StreamId, now: Timestamp) -> anyhow::Result
     for question in tx.questions().due_questions(stream, now)? {
         let conversation = tx.conversations().conversation(question.conversation)?;
         let is_over = conversation.is_none_or(|conversation| conversation.closed_at.is_some());
-        if !is_over && question.resumed_by.is_none() {
+        if !is_over && !question.is_behind() {
             let turn = begin_after(tx, &question, question.address, now)?;
             if question.is_open(now) {
                 tx.questions().resume(question.id, turn, now)?;
@@ -89,7 +89,7 @@ pub fn pass_over(tx: Tx<'_>, stream: StreamId, now: Timestamp) -> anyhow::Result
             continue;
         }
         tx.questions().decide(question.id, QuestionState::Expired, None, now)?;
-        if question.resumed_by.is_some() {
+        if question.is_behind() {
             continue;
         }
         let language = tx.people().language_at(question.address)?;

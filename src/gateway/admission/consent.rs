@@ -4,9 +4,9 @@
 //! It is valid once, from the person who was asked, while the question is open, and its conversation
 //! unless the call touches that person alone. It was typed in their direct chat or is the button
 //! under the question; admission accepts no forward, quote, voice note or edit as a command. Any
-//! other message means no, except to a question about keeping a memory: that one stays open, and a
-//! yes is carried out by the command worker. A mere "yes" counts only where nothing else can be
-//! meant: see [`typed_yes`].
+//! other message means no to what leaves; what touches that person alone, and a question about
+//! keeping a memory, may still be answered. A mere "yes" counts only where nothing else can be meant
+//! ([`typed_yes`]), and never as a no: the person is told how to say which one they mean.
 
 use super::{Sender, Speaker};
 use crate::admin::command::{Action, Command};
@@ -36,7 +36,15 @@ pub(super) fn answer_in(command: Option<&Command>) -> Option<ConsentReply> {
     }
 }
 
-/// Returns the command that a mere "yes" is: an answer to the one open question, if all that it is
+/// Answer of a mere "yes" to the questions of a stream.
+pub(super) enum TypedYes {
+    /// It is this command.
+    Command(Command),
+    /// It may mean one of these.
+    Unclear(Vec<QuestionId>),
+}
+
+/// Returns what a mere "yes" is: an answer to the one open question, if all that it is
 /// about touches that person alone, and it is the last that was delivered where the word was typed,
 /// whole.
 pub(super) fn typed_yes(
@@ -44,7 +52,7 @@ pub(super) fn typed_yes(
     content: &MessageContent,
     sender: &Sender<'_>,
     sent_at: Timestamp,
-) -> anyhow::Result<Option<Command>> {
+) -> anyhow::Result<Option<TypedYes>> {
     let is_bare = content.origin == TextOrigin::Typed
         && content.quote.is_none()
         && content.thread.is_none()
@@ -55,10 +63,18 @@ pub(super) fn typed_yes(
     if !is_bare || !is_yes(&content.text) {
         return Ok(None);
     }
-    let [question] = &tx.questions().open_questions(sender.stream)?[..] else { return Ok(None) };
-    let is_asked = question.person == person.id && question.is_own() && question.is_open(sent_at);
-    let is_last = is_asked && tx.questions().was_shown_last(question.id, sender.address, sent_at)?;
-    Ok(is_last.then_some(Command::Act(Action::Yes(question.id, YesExtent::Once))))
+    let mut asked = tx.questions().open_questions(sender.stream)?;
+    asked.retain(|question| question.person == person.id && question.is_open(sent_at));
+    if let [question] = &asked[..]
+        && question.is_own()
+        && tx.questions().was_shown_last(question.id, sender.address, sent_at)?
+    {
+        return Ok(Some(TypedYes::Command(Command::Act(Action::Yes(question.id, YesExtent::Once)))));
+    }
+    // Once the assistant went on, a yes answers the assistant.
+    let waiting: Vec<QuestionId> =
+        asked.iter().filter(|question| !question.is_behind()).map(|question| question.id).collect();
+    Ok((!waiting.is_empty()).then_some(TypedYes::Unclear(waiting)))
 }
 
 /// Applies an answer. Returns the sentence for the person; `None` if the answer is still to be
@@ -110,7 +126,7 @@ fn answer(
         ConsentReply::No(_) => (QuestionState::Refused, YesExtent::Once, "no", says::LEFT_ALONE),
     };
     // The turn that went on has answered without the calls already.
-    if state == QuestionState::Refused && question.resumed_by.is_some() {
+    if state == QuestionState::Refused && question.is_behind() {
         questions.decide(id, state, None, now)?;
         return Ok(sentence);
     }

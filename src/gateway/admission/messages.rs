@@ -6,16 +6,15 @@
 
 use std::sync::Arc;
 
-use super::{
-    Item, MAX_CHARACTERS, MAX_WAITING, MAX_WAITING_OF_GUESTS, MAX_WAITING_PER_GUEST, Sender, Speaker, consent,
-};
+use super::consent::{self, TypedYes};
+use super::{Item, MAX_CHARACTERS, MAX_WAITING, MAX_WAITING_OF_GUESTS, MAX_WAITING_PER_GUEST, Sender, Speaker};
 use crate::admin::command::{self, Action, Command};
 use crate::engine::boundary::Arrival;
-use crate::id::{ConversationId, MessageId, PersonId, StreamId};
+use crate::id::{ConversationId, MessageId, PersonId, QuestionId, StreamId};
 use crate::message::{Event, FileKind, MessageContent, Quote, TextOrigin};
 use crate::store::{
     BoundaryReason, ConversationKind, GrantKind, MessageKind, MessageState, NewConversation, NewGrant, NewMessage,
-    NewOutbox, Node, OutboxKind, Resumed, TextKind,
+    NewOutbox, Node, OutboxKind, TextKind,
 };
 use crate::text::{is_emoji, person_name};
 use crate::time::Timestamp;
@@ -28,7 +27,10 @@ pub(super) fn admit(item: &mut Item<'_>, sender: &Sender<'_>) -> anyhow::Result<
         Event::Message(content) => {
             let sent_at = item.inbound.server_at.unwrap_or(item.now);
             match (consent::typed_yes(item.tx, content, sender, sent_at)?, sender.speaker) {
-                (Some(yes), Speaker::Known(person)) => store_command(item, sender, person.id, &content.text, Some(yes)),
+                (Some(TypedYes::Command(yes)), Speaker::Known(person)) => {
+                    store_command(item, sender, person.id, &content.text, Some(yes))
+                }
+                (Some(TypedYes::Unclear(questions)), _) => ask_which(item, sender, content, &questions),
                 _ => admit_message(item, sender, content),
             }
         }
@@ -87,11 +89,29 @@ fn store_command(
     Ok(())
 }
 
+/// Answers a yes that may mean one of these questions, which stay as they are.
+fn ask_which(
+    item: &mut Item<'_>,
+    sender: &Sender<'_>,
+    content: &MessageContent,
+    questions: &[QuestionId],
+) -> anyhow::Result<()> {
+    if !begin(item, sender)? {
+        return Ok(());
+    }
+    let id = add_message(item, sender, None, MessageKind::Command, "", item.now)?;
+    set_timer(item, id, content)?;
+    let words = labelled_text(item, sender, id, &content.text, TextOrigin::Typed)?;
+    item.tx.messages().add_unsearched_text(id, TextKind::Said, &words)?;
+    item.tx.messages().settle_message(id, MessageState::Answered, "")?;
+    post_quoting(item, sender, OutboxKind::Answer, gateway::which_yes(item.language, questions))
+}
+
 /// Makes the next message of the stream begin a new conversation.
 pub(super) fn start_new_conversation(item: &mut Item<'_>, stream: StreamId) -> anyhow::Result<()> {
     let (tx, now) = (item.tx, item.now);
     tx.conversations().set_break(stream, Some(now))?;
-    tx.questions().refuse_questions(stream, Resumed::End, now)?;
+    tx.questions().refuse_questions(stream, now)?;
     if let Some(current) = tx.conversations().newest_conversation(stream)? {
         tx.conversations().close_conversation(current.id, now)?;
     }
@@ -104,9 +124,9 @@ fn admit_message(item: &mut Item<'_>, sender: &Sender<'_>, content: &MessageCont
         return Ok(());
     }
     let (tx, stream) = (item.tx, sender.stream);
-    // Any other message of the conversation counts as a no.
+    // Any other message of the conversation counts as a no to what leaves.
     if content.thread.is_none() {
-        tx.questions().refuse_questions(stream, Resumed::Stay, item.now)?;
+        tx.questions().pass_questions(stream, item.now)?;
     }
     let album = content.album.as_deref().unwrap_or_default();
     if !album.is_empty()

@@ -31,18 +31,20 @@ pub(super) struct ParsedEntry {
     pub(super) entry: NewEntry,
     /// Last line of its text.
     last: u32,
-    /// Heading above it; 0 if there is none.
-    heading: u32,
-    /// Last line of the front matter, which names it; 0 if there is none.
-    front: u32,
+    /// Line of the heading above it.
+    heading: Option<u32>,
+    /// Last line of the front matter, which names it.
+    front: Option<u32>,
 }
 
 impl ParsedEntry {
     /// Returns the entry with the label of its lines.
     pub(super) fn labelled(&self, passages: &Passages) -> NewEntry {
         let line = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-        let parts = [(self.entry.line, self.last), (self.heading, self.heading), (1, self.front)];
-        let label = passages.label_of(&parts.map(|(first, last)| line(first)..=line(last)));
+        let heading = self.heading.map(|heading| line(heading)..=line(heading));
+        let front = self.front.map(|front| 1..=line(front));
+        let own = line(self.entry.line)..=line(self.last);
+        let label = passages.label_of(&[Some(own), heading, front].into_iter().flatten().collect::<Vec<_>>());
         NewEntry { label: (!passages.is_whole()).then_some(label), ..self.entry.clone() }
     }
 }
@@ -65,7 +67,7 @@ pub(super) fn parse(own: &str, text: &str, zone: Zone) -> Parsed {
         parser.markdown(text, body, above, front);
         trouble = if front == Front::Endless { wording::search::ENDLESS_FRONT_MATTER } else { "" };
     } else {
-        parser.running("", 0, &(1..).zip(text.lines()).collect::<Vec<_>>());
+        parser.running("", None, &(1..).zip(text.lines()).collect::<Vec<_>>());
     }
     Parsed { entries: parser.entries, trouble }
 }
@@ -115,7 +117,7 @@ struct SectionParser {
     name: String,
     category: String,
     /// Last line of the front matter.
-    front: u32,
+    front: Option<u32>,
     entries: Vec<ParsedEntry>,
     ordinals: HashMap<(String, String), u32>,
 }
@@ -126,13 +128,13 @@ impl SectionParser {
         let day = day_of(file).filter(|_| rules.kind == EntryKind::Day).and_then(|day| begin_of(day, zone));
         let name = if rules.kind == EntryKind::File { file.to_owned() } else { String::new() };
         let (category, entries, ordinals) = (String::new(), Vec::new(), HashMap::new());
-        Self { rules, zone, day, name, category, front: 0, entries, ordinals }
+        Self { rules, zone, day, name, category, front: None, entries, ordinals }
     }
 
     fn markdown(&mut self, text: &str, body: &str, above: u32, front: Front) {
         let mut about = String::new();
         if front == Front::Whole {
-            self.front = above;
+            self.front = Some(above);
             let note = note::read(text);
             if !note.name.trim().is_empty() {
                 self.name = note.name.trim().to_owned();
@@ -147,7 +149,7 @@ impl SectionParser {
             let mut lines: Vec<(u32, &str)> = Vec::new();
             let heading = u32::try_from(part.line).unwrap_or(u32::MAX).saturating_add(above);
             let numbered: Vec<(u32, &str)> = (first..).zip(part.own.lines()).collect();
-            let of = if part.level > 0 { heading } else { 0 };
+            let of = (part.level > 0).then_some(heading);
             let rest = self.take_points(part.name, of, &numbered);
             let bare = rest.iter().all(|(_, line)| line.trim().is_empty());
             let managed = [memory_md::RECENT, memory_md::INDEX, memory_md::INSIGHTS].contains(&part.name);
@@ -169,7 +171,7 @@ impl SectionParser {
         if short {
             let body: Vec<&str> = parts.iter().flat_map(|part| part.lines.iter().map(|(_, line)| *line)).collect();
             let text = format!("{title}\n{}", body.join("\n").trim());
-            self.add(self.entry("", 1, text.trim()), 0, u32::MAX);
+            self.add(self.entry("", 1, text.trim()), None, u32::MAX);
             return;
         }
         let mut title = (!title.is_empty()).then_some(title);
@@ -183,7 +185,7 @@ impl SectionParser {
             self.running(section, *heading, &with);
         }
         if let Some(title) = title {
-            self.add(self.entry("", 1, &title), 0, 1);
+            self.add(self.entry("", 1, &title), None, 1);
         }
     }
 
@@ -196,7 +198,12 @@ impl SectionParser {
 
     /// Extracts the entries of their own: facts, and points of a daily note. Returns the remaining
     /// lines.
-    fn take_points<'t>(&mut self, section: &str, heading: u32, lines: &[(u32, &'t str)]) -> Vec<(u32, &'t str)> {
+    fn take_points<'t>(
+        &mut self,
+        section: &str,
+        heading: Option<u32>,
+        lines: &[(u32, &'t str)],
+    ) -> Vec<(u32, &'t str)> {
         let mut remaining = Vec::new();
         let mut rest = lines;
         let mut fenced = false;
@@ -243,7 +250,7 @@ impl SectionParser {
         }
     }
 
-    fn running(&mut self, section: &str, heading: u32, lines: &[(u32, &str)]) {
+    fn running(&mut self, section: &str, heading: Option<u32>, lines: &[(u32, &str)]) {
         for Passage { line, last, text } in passages(lines) {
             self.add(self.entry(section, line, &text), heading, last);
         }
@@ -264,7 +271,7 @@ impl SectionParser {
     }
 
     /// Adds an entry, unless it is empty, with the next ordinal of its section and name.
-    fn add(&mut self, mut entry: NewEntry, heading: u32, last: u32) {
+    fn add(&mut self, mut entry: NewEntry, heading: Option<u32>, last: u32) {
         if !entry.text.is_empty() {
             let next = self.ordinals.entry((entry.section.clone(), entry.name.clone())).or_default();
             entry.ordinal = *next;
@@ -277,8 +284,8 @@ impl SectionParser {
 /// What is left of a section without its entries of their own.
 struct SectionRest<'t> {
     name: String,
-    /// Line of the heading; 0 if there is none.
-    heading: u32,
+    /// Line of the heading.
+    heading: Option<u32>,
     lines: Vec<(u32, &'t str)>,
 }
 

@@ -23,8 +23,9 @@ pub enum Consent {
     None,
     /// They vouched for all from outside that had a part in it: it may take their lines away.
     Vouched,
-    /// They were shown it whole, on the content with this digest: it may, and its lines are theirs.
-    Shown(String),
+    /// They were shown it whole, on a content with one of these digests, of which all but the first are
+    /// what they agreed to before: it may, and its lines are theirs.
+    Shown(Vec<String>),
 }
 
 /// Labels of a changed file.
@@ -88,7 +89,7 @@ impl AuthorLines<'_> {
     /// Returns the consent to a change of the content with that digest.
     fn consent_to(&self, digest: &str) -> &Consent {
         match &self.origin.person.consent {
-            Consent::Shown(shown) if shown != digest => &Consent::None,
+            Consent::Shown(shown) if !shown.iter().any(|shown| shown == digest) => &Consent::None,
             consent => consent,
         }
     }

@@ -475,7 +475,7 @@ impl ErasureMut<'_> {
         let sql = match (column.table, column.column) {
             // What a yes allows holds values of the call, in another spelling.
             ("questions", "call" | "covers") => {
-                "UPDATE questions SET covers = 'nothing', state = CASE state WHEN 'open' THEN 'refused' ELSE state END
+                "UPDATE questions SET covers = 'nothing', state = iif(state IN ('open', 'passed'), 'refused', state)
                      WHERE id = ?1"
             }
             ("actions", "payload") => {

@@ -160,7 +160,7 @@ impl ErasureMut<'_> {
             "UPDATE messages SET state = 'closed', reason = 'deleted' WHERE scope = ?1 AND state IN ('queued', 'claimed') AND ?2 = ?2",
             "UPDATE messages SET gone_at = ?2 WHERE scope = ?1 AND gone_at IS NULL",
             "UPDATE turns SET state = 'stopped', reason = 'deleted', ended_at = ?2, retry_at = NULL WHERE scope = ?1 AND state IN ('running', 'waiting')",
-            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE scope = ?1 AND state = 'open'",
+            "UPDATE questions SET state = 'refused', decided_at = ?2 WHERE scope = ?1 AND state IN ('open', 'passed')",
             "UPDATE grants SET ended_at = ?2 WHERE scope = ?1 AND ended_at IS NULL",
             "UPDATE proposals SET state = 'expired', reason = 'deleted', decided_at = ?2 WHERE scope = ?1 AND state = 'pending'",
             "UPDATE reminders SET state = 'cancelled', ended_at = ?2, next_at = NULL WHERE scope = ?1 AND state = 'waiting'",

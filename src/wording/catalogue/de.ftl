@@ -168,6 +168,7 @@ may-i-cancel-this = { $kind ->
     [task] Diese Aufgabe
    *[reminder] Diese Erinnerung
 } { $when } streichen?
+which-yes = Tippe unter der Frage, die du meinst, auf *Ja*, oder sende { $commands }.
 may-i-take-away = Soll ich `{ $path }` ändern? Zeilen von dir verschwinden (-).
 may-i-change = { $kind ->
     [task] Die Aufgabe
@@ -372,7 +373,7 @@ followed-by-hand = Was du in { $path } geschrieben hast, gilt jetzt überall, an
 ## Reminders
 
 reminder = **Erinnerung:** { $words }
-reminder-from-outside = Eine Erinnerung, mit der du einverstanden warst; ihre Worte kamen von außen ({ $sources }).
+reminder-from-outside = Eine Erinnerung, mit der du einverstanden warst; ich hatte davor gelesen: { $sources }.
 reminder-late = Schon früher fällig: { $due }; eher ging es nicht.
 reminder-late-more = Schon früher fällig: { $due } und seither { $count ->
     [one] noch einmal

@@ -168,6 +168,7 @@ may-i-cancel-this = Cancel this { $kind ->
     [task] task
    *[reminder] reminder
 } { $when }?
+which-yes = Tap *Yes* under the question that you mean, or send { $commands }.
 may-i-take-away = Change `{ $path }`? Lines of yours go (-).
 may-i-change = Change { $kind ->
     [task] the task
@@ -372,7 +373,7 @@ followed-by-hand = What you wrote into { $path } counts everywhere now, instead 
 ## Reminders
 
 reminder = **Reminder:** { $words }
-reminder-from-outside = A reminder that you agreed to; its words came from outside ({ $sources }).
+reminder-from-outside = A reminder that you agreed to, written after I had read { $sources }.
 reminder-late = Due earlier: { $due }; it could not come sooner.
 reminder-late-more = Due earlier: { $due }, and { $count ->
     [one] once more

@@ -168,6 +168,7 @@ may-i-cancel-this = ¿Cancelo { $kind ->
     [task] esta tarea
    *[reminder] este recordatorio
 } { $when }?
+which-yes = Pulsa *Sí* debajo de la pregunta a la que te refieres o envía { $commands }.
 may-i-take-away = ¿Cambio `{ $path }`? Desaparecen líneas tuyas (-).
 may-i-change = ¿Cambio { $kind ->
     [task] la tarea
@@ -372,7 +373,7 @@ followed-by-hand = Lo que escribiste en { $path } vale ahora en todas partes, en
 ## Reminders
 
 reminder = **Recordatorio:** { $words }
-reminder-from-outside = Un recordatorio con el que estuviste de acuerdo; sus palabras vinieron de fuera ({ $sources }).
+reminder-from-outside = Un recordatorio con el que estuviste de acuerdo; antes yo había leído: { $sources }.
 reminder-late = Tenía que llegar antes: { $due }; no ha podido llegar antes.
 reminder-late-more = Tenía que llegar antes: { $due } y { $count ->
     [one] una vez más

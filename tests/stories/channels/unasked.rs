@@ -158,11 +158,11 @@ fn what_is_dropped_stays_dropped_after_a_power_cut(channel: TestChannel) {
 /// Proves: delivery/over
 async fn a_question_closed_during_an_outage_says_so_when_it_comes(channel: TestChannel) {
     let story = channel.story_with(AT_ONCE).await;
-    story.model.calls("remind", wish(300, "the oven")).says("Noted.");
-    story.say(ADA, &format!("remind me {}", canary(ADA))).await;
+    story.model.says("Noted.");
+    story.say(ADA, &format!("good morning {}", canary(ADA))).await;
     story.fake.server_error_next(ALL);
-    story.model.calls("cancel_scheduled", json!({ "id": 1 }));
-    story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}cancel it"));
+    story.model.calls("schedule", json!({ "cron": "0 9 * * *", "task": "Read the news." }));
+    story.fake.passes_on(ADA, EVE, &format!("{UNTRUSTED}do it daily"));
     story.answered().await;
     assert_eq!(story.text("SELECT group_concat(state) FROM questions"), "open");
     story.say(ADA, "never mind, how are you?").await;

@@ -332,7 +332,7 @@ async fn in_a_tainted_turn_it_needs_a_yes_to_all_that_is_shown(channel: TestChan
     );
     story.pass(2 * HOUR).await;
     let told = told(&story, ADA);
-    assert!(told.len() == 1 && told[0].contains(&format!("came from outside ({passed_on})")), "{told:?}");
+    assert!(told.len() == 1 && told[0].contains(&format!("after I had read {passed_on}")), "{told:?}");
     assert_eq!(kinds(&story.text("SELECT label FROM outbox ORDER BY id DESC LIMIT 1")), channel.passed_on());
     story.end().await;
 }

@@ -211,15 +211,16 @@ async fn one_yes_covers_one_address_for_one_turn(channel: TestChannel) {
 /// Proves: gate/exact-approval
 async fn any_other_message_means_no_and_the_model_is_informed(channel: TestChannel) {
     let (story, web) = asked(channel, EVIL).await;
-    story.model.says("As you like.");
+    let asked = story.model.chats().len();
     story.say(ADA, "yes").await;
-    assert_eq!(
-        (state(&story, 1).as_str(), web.connections()),
-        ("refused", 0),
-        "only the command or the button is a yes"
-    );
+    let told = story.last_received_by(ADA);
+    assert!(told.contains("/yes 1") && story.model.chats().len() == asked, "neither a yes nor a no: {told}");
+    assert_eq!((state(&story, 1).as_str(), web.connections()), ("open", 0), "it takes the command or the button");
+    story.model.says("As you like.");
+    story.say(ADA, "rather not").await;
+    assert_eq!((state(&story, 1).as_str(), web.connections()), ("refused", 0));
     let prompt = story.model.last_prompt();
-    let (before, newest) = prompt.rsplit_once("yes").unwrap();
+    let (before, newest) = prompt.rsplit_once("rather not").unwrap();
     assert!(before.contains("They said no, so this was not made."), "{prompt}");
     assert!(before.contains("what now?") && !newest.contains("They said"), "both are answered in this turn: {prompt}");
     story.say(ADA, "/yes 1").await;
@@ -575,8 +576,8 @@ async fn in_the_terminal_the_question_says_what_to_type(channel: TestChannel) {
 }
 
 /// Promise (gate/exact-approval): Your approval covers exactly what you were shown, is valid for
-/// one turn and works once; if you say yes again, you are told that it was used. Any other reply,
-/// or silence, counts as a no.
+/// one turn and works once; if you say yes again, you are told that it was used. To what leaves, any
+/// other reply, or silence, counts as a no.
 async fn a_call_that_is_not_the_one_that_was_shown_is_not_made(channel: TestChannel) {
     let (story, web) = asked(channel, EVIL).await;
     let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();

@@ -166,7 +166,7 @@ async fn a_late_yes_changes_or_cancels_a_reminder_but_no_task() {
         }
         let story = asked_about_the_list(tool, &arguments).await;
         story.say(ADA, "yes").await;
-        assert_eq!((state(&story).as_str(), list(&story).as_str()), ("refused", unchanged), "{tool} needs the button");
+        assert_eq!((state(&story).as_str(), list(&story).as_str()), ("open", unchanged), "{tool} needs the button");
         story.end().await;
         let story = asked_about_the_list(tool, &arguments).await;
         story.pass(11 * MINUTE).await;
@@ -231,7 +231,18 @@ async fn a_typed_yes_is_no_answer_where_something_else_can_be_meant() {
     story.say(BEN, "yes").await;
     story.fake.forwards(ADA, EVE, "yes");
     story.answered().await;
-    assert_eq!((state(&story).as_str(), reminders(&story)), ("refused", 0), "nobody else, and no forward");
+    assert_eq!((state(&story).as_str(), reminders(&story)), ("passed", 0), "nobody else, and no forward");
+    story.end().await;
+
+    let news = call("memory_save", &json!({ "content": "The permit is there." }));
+    let story = asked_with(vec![call("remind", &tape()), news]).await;
+    assert!(story.last_received_by(ADA).contains("Keep this?"), "{}", story.last_received_by(ADA));
+    story.say(ADA, "yes").await;
+    assert!(story.last_received_by(ADA).contains("/yes 1"), "{}", story.last_received_by(ADA));
+    assert_eq!((state(&story).as_str(), reminders(&story)), ("open", 0), "a yes is never a no");
+    story.model.says("It is set.");
+    story.say(ADA, "/yes 1").await;
+    assert_eq!((state(&story).as_str(), reminders(&story)), ("yes", 1));
     story.end().await;
 
     for calls in [
@@ -246,9 +257,38 @@ async fn a_typed_yes_is_no_answer_where_something_else_can_be_meant() {
         story.say(ADA, "do what it needs").await;
         assert_eq!(state(&story), "open");
         story.say(ADA, "yes").await;
-        assert_eq!((state(&story).as_str(), reminders(&story)), ("refused", 0), "it needs the button");
+        assert_eq!((state(&story).as_str(), reminders(&story)), ("open", 0), "it needs the button");
+        assert!(story.last_received_by(ADA).contains("/yes 1"), "{}", story.last_received_by(ADA));
         story.end().await;
     }
+}
+
+/// Promise (gate/written-on): Who writes on without an answer to a question about what touches only them
+/// has not said no: the answer still counts for a day.
+#[tokio::test]
+async fn to_write_on_is_no_no() {
+    let story = asked().await;
+    story.model.says("It rains, and the reminder is not set yet.");
+    story.say(ADA, "how is the weather?").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("`/yes 1`") && !prompt.contains("They said no"), "{prompt}");
+    assert_eq!((state(&story).as_str(), reminders(&story)), ("passed", 0));
+    story.pass(3 * HOUR).await;
+    story.model.says("It is set.");
+    story.say(ADA, "/yes 1").await;
+    assert_eq!((state(&story).as_str(), reminders(&story)), ("yes", 1));
+    assert_eq!(story.last_received_by(ADA), "It is set.");
+    story.end().await;
+
+    let story = asked().await;
+    story.model.says("It rains.");
+    story.say(ADA, "how is the weather?").await;
+    let received = story.received_by(ADA).len();
+    story.pass(5 * HOUR).await;
+    assert_eq!(story.received_by(ADA).len(), received, "nothing more is said of it");
+    story.say(ADA, "/no 1").await;
+    assert_eq!((state(&story).as_str(), reminders(&story)), ("refused", 0));
+    story.end().await;
 }
 
 /// Promise (gate/rest-of-the-answer): What needs no consent is done before you are asked about the rest,
