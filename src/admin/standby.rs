@@ -61,6 +61,8 @@ pub struct ReplicaReport {
     pub up_to: Option<Timestamp>,
     /// Version of its journal.
     pub version: u32,
+    /// False if a version before the first release wrote its journal last.
+    pub is_of_release: bool,
     /// Number of files that are as the journal says.
     pub matching: usize,
     /// Number of files that the journal does not know; they would not be trusted.
@@ -253,7 +255,7 @@ fn examine(config: &Config, journal: &Path, entries: &[BackupEntry]) -> anyhow::
         entries.iter().filter_map(|entry| Some((known_as(&entry.path)?, &*entry.digest))).collect();
     let read = |db: store::Db<'_>| {
         let version = db.settings().version()?;
-        ensure!(version >= store::BASELINE, says::too_old(version));
+        ensure!(version >= store::BASELINE && !db.settings().is_too_old()?, says::too_old(version));
         ensure!(version <= known, says::newer(version, known));
         let newest: BTreeMap<String, String> = db.after_restore().newest_files()?.into_iter().collect();
         let is_current = |path: &String, digest: &str| newest.get(path).is_some_and(|newest| *newest == digest);
@@ -264,6 +266,7 @@ fn examine(config: &Config, journal: &Path, entries: &[BackupEntry]) -> anyhow::
         Ok(ReplicaReport {
             up_to: db.after_restore().newest()?,
             version,
+            is_of_release: db.settings().is_of_release()?,
             matching: lies.iter().filter(|(path, digest)| is_current(path, digest)).count(),
             unknown,
             behind: newest.iter().filter(|(path, digest)| lies.get(*path).is_none_or(|lies| lies != digest)).count(),

@@ -117,7 +117,7 @@ fn report_lines(prepared: &PreparedTakeover, config: &Config, zone: &Zone, now: 
         Some(at) => says::up_to(&zone.show(at), now.since(at)),
         None => says::EMPTY.to_owned(),
     }];
-    lines.push(says::journal(report.version, store::newest_version()));
+    lines.push(says::journal(report.version, store::newest_version(), report.is_of_release));
     lines.push(says::files(report.matching, report.unknown, report.behind));
     lines.extend(config.replica.as_deref().filter(|_| report.is_exposed).map(says::exposed));
     lines.extend(

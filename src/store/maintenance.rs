@@ -351,4 +351,14 @@ impl Settings<'_> {
     pub fn version(&self) -> anyhow::Result<u32> {
         Ok(Version::read(self.db)?.number())
     }
+
+    /// Returns false if a version before the first release opened the journal last.
+    pub fn is_of_release(&self) -> anyhow::Result<bool> {
+        Ok(!matches!(Version::read(self.db)?, Version::Development(_)))
+    }
+
+    /// Returns true if only an earlier program can bring the journal up to date.
+    pub fn is_too_old(&self) -> anyhow::Result<bool> {
+        Version::read(self.db)?.is_too_old(self.db)
+    }
 }

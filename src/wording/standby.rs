@@ -74,14 +74,15 @@ fn span(age: Duration) -> String {
 }
 
 /// State of the journal.
-pub fn journal(version: u32, known: u32) -> String {
-    match version == known {
-        true => format!("Its journal is whole, and of version {version} like this program's."),
-        false => format!(
-            "Its journal is whole, and of version {version}; taking over brings it to version {known}, \
-             after which the other machine needs this program too."
-        ),
+pub fn journal(version: u32, known: u32, is_of_release: bool) -> String {
+    if version == known {
+        return format!("Its journal is whole, and of version {version} like this program's.");
     }
+    let of = if is_of_release { "version" } else { "the last version before the first release," };
+    format!(
+        "Its journal is whole, and of {of} {version}; taking over brings it to version {known}, \
+         after which the other machine needs this program too."
+    )
 }
 
 /// Comparison of the files with the journal.

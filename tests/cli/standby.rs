@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use compline::store::{BASELINE, newest_version};
+
 use super::program::{Home, PLAIN};
 
 /// A home whose replica is in that folder.
@@ -42,6 +44,28 @@ fn a_copied_journal_is_taken_over_before_it_is_served() {
     assert!(other.run("status").done().contains("took over from another machine"));
     assert!(other.run("search 84").done().contains("84"));
     home.run("status").done();
+}
+
+/// Proves: operation/upgrade
+#[test]
+fn a_takeover_says_that_a_journal_is_from_before_the_first_release() {
+    let home = super::upgrade::home_of(BASELINE);
+    let taken = home.run("standby activate --yes");
+    let newest = newest_version();
+    let said =
+        format!("of the last version before the first release, {BASELINE}; taking over brings it to version {newest}");
+    assert!(taken.err.contains(&said), "{taken:?}");
+    assert!(taken.done().contains("has taken over"));
+    let again = home.run("standby activate --yes");
+    assert!(again.err.contains("like this program's"), "{again:?}");
+    assert!(again.done().contains("has taken over"));
+    // A development version that was cut off has to end what it began.
+    let home = super::upgrade::home_of(BASELINE);
+    let journal = rusqlite::Connection::open(home.file("compline.db")).unwrap();
+    journal.execute("UPDATE conversations SET label = ''", []).unwrap();
+    let expected =
+        ["comes from before the first release", "fix: start Compline of commit cfd88b9a on the other machine"];
+    home.run("standby activate --yes").refused(1, &expected);
 }
 
 /// Proves: operation/one-gateway

@@ -45,7 +45,7 @@ fn versions() -> impl Iterator<Item = u32> {
 
 /// A home of that version, with rows in each of its tables. That of the baseline is of a
 /// development version.
-fn home_of(version: u32) -> Home {
+pub(super) fn home_of(version: u32) -> Home {
     let config = format!("{PLAIN}telegram = 7\n[telegram]\ntoken = \"42:AAHsecret_secret_secret_secret_secret\"\n");
     let home = Home::new().with("compline.toml", config);
     std::fs::create_dir_all(home.file("workspace/memory")).unwrap();
