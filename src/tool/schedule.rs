@@ -98,10 +98,9 @@ impl Tool for Remind {
     async fn wish<'a>(&self, call: &AuthorizableCall<'a>) -> Result<Option<&'a TypedWish>, ToolError> {
         let (words, plan, zone) = self.read(call).await?;
         let said_at = self.0.said_at(call).await?;
-        let is_same = |wish: &&TypedWish| {
-            let when = wish.when.as_deref().and_then(|when| self.0.plan(when, said_at, zone).ok());
-            wish.has_words(&words) && when.is_some_and(|typed| plan.is_as(&typed, said_at, zone))
-        };
+        let is_when =
+            |when: &str| self.0.plan(when, said_at, zone).is_ok_and(|typed| plan.is_as(&typed, said_at, zone));
+        let is_same = |wish: &&TypedWish| wish.has_words(&words) && wish.when.as_deref().is_some_and(is_when);
         Ok(call.wishes.iter().find(is_same))
     }
 

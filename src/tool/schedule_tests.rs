@@ -1,4 +1,5 @@
-//! Which calls of `remind` are a typed wish, over the wishes that somebody else wrote.
+//! Which calls of `remind` are a typed wish, over the wishes that somebody else wrote. By default
+//! each wish is tried with a quarter of the calls; `COMPLINE_PAIRS=all` tries all.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -94,7 +95,7 @@ fn hostile(words: &str, when: &str, others: &[(String, String)]) -> Vec<(&'stati
     for when in ["2026-11-20 12:01", "2027-01-01 00:00", "in 7 minutes", "59 23 * * *", "*/20 * * * *", "in 8 days"] {
         calls.push(("remind", json!({ "when": when, "text": words })));
     }
-    for (other, at) in others.iter().take(30) {
+    for (other, at) in others {
         calls.push(("remind", json!({ "when": at, "text": other })));
         calls.push(("remind", json!({ "when": when, "text": other })));
     }
@@ -118,7 +119,8 @@ async fn a_call_is_a_typed_wish_only_if_it_has_its_words_and_its_time() {
             Some((wish, words, line[4].to_owned()))
         })
         .collect();
-    let mut tried = 0;
+    let all = std::env::var("COMPLINE_PAIRS").is_ok_and(|pairs| pairs == "all");
+    let (step, mut tried) = (if all { 1 } else { 4 }, 0);
     for (place, (wish, words, when)) in wishes.iter().enumerate() {
         assert!(desk.opens(wish, "remind", &json!({ "when": when, "text": format!("{words}.") })).await, "{words}");
         let others: Vec<(String, String)> = wishes
@@ -127,12 +129,14 @@ async fn a_call_is_a_typed_wish_only_if_it_has_its_words_and_its_time() {
             .skip(place + 1)
             .take(wishes.len() - 1)
             .filter(|(other, _, _)| !other.has_words(words))
+            .take(30)
             .map(|(_, words, when)| (words.clone(), when.clone()))
             .collect();
-        for (tool, arguments) in hostile(words, when, &others) {
+        for (tool, arguments) in hostile(words, when, &others).into_iter().skip(place % step).step_by(step) {
             assert!(!desk.opens(wish, tool, &arguments).await, "{words} at {when}: {tool} {arguments}");
             tried += 1;
         }
     }
-    assert!(tried >= 10_000, "{tried}");
+    assert!(tried >= 10_000 / step, "{tried}");
+    println!("did: {tried} calls for {} wishes", wishes.len());
 }

@@ -113,7 +113,7 @@ impl ScheduleSpec {
         self.until.is_none()
             && other.until.is_none()
             && minute(self.next_at) == minute(other.next_at)
-            && times(self) == times(other)
+            && (self.cron == other.cron || times(self) == times(other))
     }
 
     /// Returns what the person has to be told about the time.
