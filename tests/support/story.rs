@@ -8,8 +8,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use compline::app::{App, BuildError, Overrides};
@@ -20,6 +20,7 @@ use compline::skill::builtin::Builtin;
 use compline::store::Failpoint;
 use compline::time::{Clock, SimulatedClock, Timestamp};
 use compline::tool::mcp::Limits;
+use rusqlite::Connection;
 
 use super::channel::{Channel, Start};
 use super::model::{Scripted, words};
@@ -50,6 +51,7 @@ pub struct StoryOver<C: Channel> {
     pub clock: Arc<SimulatedClock>,
     pub home: PathBuf,
     app: Option<App>,
+    journal: Mutex<Option<Connection>>,
     settings: String,
     keep: tempfile::TempDir,
     failpoint: Option<Failpoint>,
@@ -116,6 +118,7 @@ impl<C: Channel> StoryOver<C> {
             clock,
             home: dir.path().to_owned(),
             app: None,
+            journal: Mutex::default(),
             settings: settings.to_owned(),
             keep: dir,
             failpoint: None,
@@ -248,6 +251,7 @@ impl<C: Channel> StoryOver<C> {
     /// Continues from another home, as after a power cut. The previous home is deleted.
     pub fn move_to(&mut self, home: tempfile::TempDir) {
         self.home = home.path().to_owned();
+        self.journal = Mutex::default();
         self.keep = home;
     }
 
@@ -325,7 +329,7 @@ impl<C: Channel> StoryOver<C> {
 
     /// Stops the gateway as an operator would.
     pub async fn stop(&mut self) {
-        if let Some(app) = self.app.take() {
+        if let Some(app) = self.take_app() {
             app.stop().await;
             self.fake.hang_up();
         }
@@ -350,6 +354,7 @@ impl<C: Channel> StoryOver<C> {
 
     /// Takes the gateway out of the story, as when its process is gone.
     pub fn take_app(&mut self) -> Option<App> {
+        self.journal = Mutex::default();
         self.app.take()
     }
 
@@ -411,14 +416,23 @@ impl<C: Channel> StoryOver<C> {
 
     /// Queries one number from the journal.
     pub fn count(&self, sql: &str) -> i64 {
-        let db = rusqlite::Connection::open(self.home.join("compline.db")).unwrap();
-        db.query_row(sql, [], |row| row.get(0)).unwrap()
+        self.in_journal(|db| db.query_row(sql, [], |row| row.get(0)).unwrap())
     }
 
     /// Queries one text from the journal.
     pub fn text(&self, sql: &str) -> String {
-        let db = rusqlite::Connection::open(self.home.join("compline.db")).unwrap();
-        db.query_row(sql, [], |row| row.get(0)).unwrap()
+        self.in_journal(|db| db.query_row(sql, [], |row| row.get(0)).unwrap())
+    }
+
+    /// Looks into the journal. While the gateway runs, the connection is kept: each new one reads
+    /// the whole schema.
+    pub fn in_journal<T>(&self, look: impl FnOnce(&Connection) -> T) -> T {
+        let path = self.home.join("compline.db");
+        if self.app.is_none() {
+            return look(&Connection::open(path).unwrap());
+        }
+        let mut kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        look(kept.get_or_insert_with(|| Connection::open(path).unwrap()))
     }
 
     /// Ends the story and checks the canaries.

@@ -192,9 +192,8 @@ impl Stage {
 
     /// Expires all pending proposals before the next attack.
     fn throw_away_what_waits(&self) {
-        let db = rusqlite::Connection::open(self.story.home.join("compline.db")).unwrap();
-        db.busy_timeout(Duration::from_secs(5)).unwrap();
-        db.execute("UPDATE proposals SET state = 'expired' WHERE state = 'pending'", []).unwrap();
+        let expire = "UPDATE proposals SET state = 'expired' WHERE state = 'pending'";
+        self.story.in_journal(|db| db.execute(expire, []).unwrap());
     }
 }
 

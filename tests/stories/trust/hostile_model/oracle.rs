@@ -48,13 +48,15 @@ impl Live {
         // Received files, pending text of untrusted turns, counts of failures and a blank daily
         // note are excluded: none of them is loaded as a person's text.
         files.retain(|path, bytes| !is_nobodys_word(path) && !is_count(path, bytes) && !is_blank_day(path, bytes));
-        let db = rusqlite::Connection::open(story.home.join("compline.db")).unwrap();
-        let rows = TABLES.iter().map(|(name, sql)| {
-            let mut query = db.prepare(&format!("{sql} ORDER BY 1")).unwrap();
-            let rows = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
-            (*name, rows.map(Result::unwrap).collect())
+        let rows = story.in_journal(|db| {
+            let rows = TABLES.iter().map(|(name, sql)| {
+                let mut query = db.prepare(&format!("{sql} ORDER BY 1")).unwrap();
+                let rows = query.query_map([], |row| row.get::<_, String>(0)).unwrap();
+                (*name, rows.map(Result::unwrap).collect())
+            });
+            rows.collect()
         });
-        Self { files, rows: rows.collect() }
+        Self { files, rows }
     }
 
     /// Fails with the difference.
