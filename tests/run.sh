@@ -147,7 +147,7 @@ slowest() {
 
 # The parts of `long`, one a line: name, sizes, filter of the stories.
 long_parts() {
-  local from zone
+  local from zone pairs
   for from in 0 250 500 750 1000 1250 1500 1750; do
     for channel in telegram signal; do
       echo "cuts-$channel-$from COMPLINE_SEEDS=$from..$((from + 250)) power_cut::on_$channel::a_power_cut_loses"
@@ -159,7 +159,9 @@ long_parts() {
   for from in 0 40 80; do
     echo "histories-$from COMPLINE_SEEDS=$from..$((from + 40)) non_interference::outside_text"
   done
-  echo "hostile COMPLINE_PAIRS=all hostile_model::"
+  for pairs in hostile_model hostile_texts lasting_yes_power; do
+    echo "$pairs COMPLINE_PAIRS=all $pairs::"
+  done
   echo "meaning COMPLINE_SEEDS=0..3 hybrid_search::"
   echo "length COMPLINE_LENGTH=1048576 availability::a_tool_takes_no_more_steps"
   echo "size COMPLINE_NOTES=4000 at_size::a_turn_opens_only"

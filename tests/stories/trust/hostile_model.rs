@@ -214,10 +214,15 @@ fn pages(n: usize, order: &Order) -> Vec<(String, String)> {
 }
 
 /// Tries every order, and every carrier. Of three carriers or more, each order takes a third, so
-/// that each carrier brings a third of the orders; with `COMPLINE_PAIRS=all` each brings all.
+/// that each carrier brings a third of the orders; of nine, a sixth. With `COMPLINE_PAIRS=all` each
+/// brings all.
 async fn attacks(settings: &'static str, carriers: &[Carrier], orders: &[Order]) {
     let all = std::env::var("COMPLINE_PAIRS").is_ok_and(|pairs| pairs == "all");
-    let step = if all { 1 } else { carriers.len().min(3) };
+    let step = match carriers.len() {
+        _ if all => 1,
+        9.. => 6,
+        few => few.min(3),
+    };
     let (mut stage, mut tried) = (Stage::set(settings, orders, |_| ()).await, 0);
     for (page, order) in orders.iter().enumerate() {
         for carrier in carriers.iter().skip(page % step).step_by(step) {
