@@ -84,11 +84,15 @@ impl Wish {
     }
 }
 
-/// Returns the words of a text alone, without capitals, accents and marks, for comparison.
+/// Returns the words of a text alone, without capitals, accents and marks and without an article at
+/// the beginning, for comparison.
 pub fn plain_words(text: &str) -> String {
     let words: Vec<String> =
         tokens(text).into_iter().filter(|token| !token.is_mark()).map(|token| token.word).collect();
-    words.join(" ")
+    match words.split_first() {
+        Some((first, rest)) if !rest.is_empty() && vocabulary::ARTICLES.contains(&first.as_str()) => rest.join(" "),
+        _ => words.join(" "),
+    }
 }
 
 /// Returns the meaning of a time as people say it, in a form that `time::When` or `time::Cron` reads.

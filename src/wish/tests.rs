@@ -60,3 +60,11 @@ fn nearly_all_wishes_that_somebody_else_wrote_are_read_and_nothing_that_is_none(
         assert!(failed.len() * 20 <= wishes.len(), "{} of {}: {failed:#?}", failed.len(), wishes.len());
     }
 }
+
+#[test]
+fn an_article_at_the_beginning_makes_no_other_wish() {
+    for (typed, called) in [("die Zeiterfassung", "Zeiterfassung"), ("the dentist", "Dentist."), ("a", "a")] {
+        assert_eq!(plain_words(typed), plain_words(called));
+    }
+    assert_ne!(plain_words("pay the rent"), plain_words("pay rent"));
+}

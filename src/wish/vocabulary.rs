@@ -7,6 +7,11 @@ pub(super) enum Half {
     Pm,
 }
 
+/// Articles, which say nothing at the beginning of a wish.
+pub(super) const ARTICLES: &[&str] = &[
+    "the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen", "el", "la", "los", "las", "un", "una",
+];
+
 /// Words between the pieces of an expression.
 pub(super) const BETWEEN: &[&str] = &[
     "on", "at", "the", "um", "am", "den", "dem", "der", "el", "la", "las", "los", "a", "por", ",", "this", "for",
