@@ -274,7 +274,7 @@ fn add_content(item: &Item<'_>, sender: &Sender<'_>, id: MessageId, content: &Me
     let from = person_name(&content.forwarded_from);
     if origin == TextOrigin::Forwarded && !from.is_empty() {
         let text = Labelled::new(Arc::from(from), sender.label_of(origin), scope);
-        tx.messages().add_unsearched_text(id, TextKind::ForwardedFrom, &text)?;
+        tx.messages().add_text(id, TextKind::ForwardedFrom, &text)?;
     }
     for carried in &content.carried {
         let label = Label::untrusted(Source::new(carried.kind.as_str(), &format!("in{}", sender.inbox)));

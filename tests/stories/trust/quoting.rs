@@ -59,6 +59,24 @@ async fn a_forward_names_its_author_as_a_stranger_chose_to_be_called() {
 
 /// Proves: trust/forwarded-name
 #[tokio::test]
+async fn a_forward_is_found_and_forgotten_by_the_name_of_its_author() {
+    let story = Story::begin().await;
+    story.fake.forwards_hidden(ADA, "Tomas Novák", "I can help you carry.");
+    story.answered().await;
+    let query = serde_json::json!({ "in": "conversations", "query": "Novák", "include_untrusted": true });
+    story.model.calls("memory_search", query).says("Him.");
+    story.say(ADA, "who offered to help?").await;
+    let found = story.model.last_prompt();
+    let found = found.rsplit_once("(memory_search gave)").expect("it was searched").1;
+    assert!(found.contains("Tomas Novák") && found.contains("conversations/"), "{found}");
+    story.say(ADA, "/forget Novák messages").await;
+    let plan = story.last_received_by(ADA);
+    assert!(plan.contains("Novák"), "{plan}");
+    story.end().await;
+}
+
+/// Proves: trust/forwarded-name
+#[tokio::test]
 async fn a_picture_that_is_forwarded_alone_names_its_author_too() {
     let story = Story::begin().await;
     story.fake.from(ADA).forwarded_from_channel(-1_001, "Movers of Graz").photo(b"x").send();
