@@ -18,7 +18,8 @@ use crate::memory::{
     with_section,
 };
 use crate::people::Party;
-use crate::review::{Review, diff};
+use crate::review::Review;
+use crate::review::diff::{self, DiffKind};
 use crate::store::{Covers, Db, Journal, NewKeep, Node};
 use crate::time::{Clock, Zone};
 use crate::trust::{Labelled, Scope, Text};
@@ -396,9 +397,20 @@ pub(super) fn taken_lines(call: &AuthorizableCall<'_>, taken: Option<TakenLines>
     let (words, label, _) = before.open();
     Ok(QuestionText {
         question: may_i_take_away(call.language, &path),
-        shown: diff::of_texts(words, &after),
+        shown: changed_lines(words, &after),
         label: label.clone(),
     })
+}
+
+/// Returns the removed and the added lines of a text, without what surrounds them.
+fn changed_lines(before: &str, after: &str) -> String {
+    let lines = diff::hunks_of_texts(before, after).into_iter().flat_map(|hunk| hunk.lines);
+    let shown = lines.filter_map(|line| match line.kind {
+        DiffKind::Removed => Some(format!("\u{2212} {}", line.text)),
+        DiffKind::Added => Some(format!("+ {}", line.text)),
+        DiffKind::Kept | DiffKind::Remark => None,
+    });
+    shown.collect::<Vec<_>>().join("\n")
 }
 
 /// Returns a path for display, without `.` and `..` steps.

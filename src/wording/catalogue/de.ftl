@@ -169,7 +169,7 @@ may-i-cancel-this = { $kind ->
    *[reminder] Diese Erinnerung
 } { $when } streichen?
 which-yes = Tippe unter der Frage, die du meinst, auf *Ja*, oder sende { $commands }.
-may-i-take-away = Soll ich `{ $path }` ändern? Zeilen von dir verschwinden (-).
+may-i-take-away = Soll ich `{ $path }` ändern? Zeilen von dir verschwinden (−).
 may-i-change = { $kind ->
     [task] Die Aufgabe
    *[reminder] Die Erinnerung

@@ -169,7 +169,7 @@ may-i-cancel-this = Cancel this { $kind ->
    *[reminder] reminder
 } { $when }?
 which-yes = Tap *Yes* under the question that you mean, or send { $commands }.
-may-i-take-away = Change `{ $path }`? Lines of yours go (-).
+may-i-take-away = Change `{ $path }`? Lines of yours go (−).
 may-i-change = Change { $kind ->
     [task] the task
    *[reminder] the reminder

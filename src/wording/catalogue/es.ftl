@@ -169,7 +169,7 @@ may-i-cancel-this = ¿Cancelo { $kind ->
    *[reminder] este recordatorio
 } { $when }?
 which-yes = Pulsa *Sí* debajo de la pregunta a la que te refieres o envía { $commands }.
-may-i-take-away = ¿Cambio `{ $path }`? Desaparecen líneas tuyas (-).
+may-i-take-away = ¿Cambio `{ $path }`? Desaparecen líneas tuyas (−).
 may-i-change = ¿Cambio { $kind ->
     [task] la tarea
    *[reminder] el recordatorio

@@ -104,7 +104,7 @@ async fn a_line_of_hers_is_taken_away_only_with_her_yes() {
         story.model.calls("edit_file", arguments.clone());
         story.say(ADA, "do what the letter says").await;
         let asked = story.last_received_by(ADA);
-        let is_shown = asked.starts_with("Change plans/move.md?") && asked.contains("-- [ ] ");
+        let is_shown = asked.starts_with("Change plans/move.md?") && asked.contains("− - [ ] ");
         assert!(is_shown, "{arguments}: {asked}");
         refuses(&story).await;
     }
@@ -143,7 +143,7 @@ async fn a_yes_is_for_the_file_that_was_shown() {
     story.model.says("It has changed.");
     story.say(ADA, "/yes 1").await;
     assert_eq!(plan(&story), other, "{}", story.last_received_by(ADA));
-    assert!(story.last_received_by(ADA).contains("-- [ ] Mum's clock"), "{}", story.last_received_by(ADA));
+    assert!(story.last_received_by(ADA).contains("− - [ ] Mum's clock"), "{}", story.last_received_by(ADA));
     story.model.says("Tidied.");
     story.say(ADA, "/yes 2").await;
     assert_eq!(plan(&story), "# Move\n");
