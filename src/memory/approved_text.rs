@@ -33,14 +33,13 @@ impl FileVersions<'_> {
         if layout::is_untrusted(&path) {
             return self.promote_pending_note(origin, ApprovedNote { path: &path, digest, replaces }).await;
         }
-        let file = unless_refused(self.files().read_text(&origin.who, &path).await)?;
-        let outside = unless_refused(self.files().outside_of(&origin.who, &path).await)?;
-        let (Some((_, _, shown)), Some((_, outside))) = (file, outside) else {
+        let Some(file) = self.files().readable(&origin.who, &path).await? else {
             return Err(WriteRefusal::impossible(says::NOTHING_THERE).into());
         };
-        if outside != digest {
+        if page::digest(file.passages.outside(&file.text).as_bytes()) != digest {
             return Err(WriteRefusal::impossible(says::CHANGED_SINCE).into());
         }
+        let shown = file.digest;
         let make = move |texts: &[Option<&str>]| match texts.first().copied().flatten() {
             Some(text) if page::digest(text.as_bytes()) == shown => Ok(vec![NewContent::Text(text.to_owned())]),
             Some(_) => Err(WriteRefusal::impossible(says::CHANGED_SINCE)),

@@ -6,7 +6,7 @@ use super::{Author, ChangeOrigin, WritePlan, WriteRefusal};
 use crate::trust::{Label, Text};
 use crate::wording::knowledge as says;
 
-/// What the person for whom an assistant changes a file typed for it, and agreed to.
+/// Part that a person has in a change which the assistant makes for them.
 #[derive(Debug, Clone, Default)]
 pub struct PersonShare {
     /// Texts that they typed: a new line that is one of them keeps its label.
