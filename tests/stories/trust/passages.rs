@@ -1,5 +1,7 @@
 //! A mark belongs to the lines of a file that came from outside, and ends with them.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::support::model::Say;
@@ -162,6 +164,22 @@ async fn a_tick_needs_no_question_and_a_typed_line_stays_hers() {
     assert!(plan(&story).contains("Nora"), "{}", story.last_received_by(ADA));
     let runs = story.text("SELECT passages FROM files WHERE path LIKE '%move.md' ORDER BY id DESC LIMIT 1");
     assert_eq!(runs, "", "a tick marks nothing");
+}
+
+/// Proves: trust/passages-asked
+#[tokio::test]
+async fn a_run_takes_no_line_of_hers_away_and_is_told_what_it_may_do() {
+    let story = with_plan().await;
+    story.model.calls("schedule", json!({ "cron": "0 14 * * *", "task": "Go on with the plan." }));
+    story.say(ADA, "go on with it daily").await;
+    let number = story.text("SELECT CAST(max(id) AS TEXT) FROM questions");
+    story.model.says("It is set.");
+    story.say(ADA, &format!("/yes {number}")).await;
+    story.background.calls("write_file", json!({ "path": PATH, "content": "# Move\n" })).says("Nothing to do.");
+    story.pass(Duration::from_secs(3 * 3600)).await;
+    assert_eq!(plan(&story), PLAN);
+    let gave = story.text("SELECT text FROM steps WHERE tool = 'write_file' ORDER BY id DESC LIMIT 1");
+    assert!(gave.contains("taking lines away from plans/move.md; only add lines"), "{gave}");
 }
 
 /// Proves: trust/passages-asked
