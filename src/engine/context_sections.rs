@@ -2,9 +2,9 @@
 //!
 //! A block is stored with its turn exactly as the model was shown it. What the model has seen is
 //! read back from the blocks that the prompt still holds, so it is the same after a restart.
-//! Changes count only behind a whole block: if that was compacted or left out with its exchange, or
-//! if there is a section that it lacks, the next block is whole again. So the newest state of every
-//! section can always be read from the prompt.
+//! Changes count only behind a whole block: if that was compacted or left out with its exchange, the
+//! next block is whole again. So the newest state of every section can always be read from the
+//! prompt.
 
 use crate::wording::prompt;
 
@@ -59,8 +59,7 @@ impl ContextSections {
     /// Renders the block that brings a model which was shown those sections up to date; blank if
     /// nothing changed.
     pub fn since(&self, shown: &Self) -> String {
-        let is_new = |section: &ContextSection| shown.body_of(&section.name).is_none();
-        if self.0.iter().any(is_new) {
+        if shown.is_empty() {
             return self.render(WHOLE, "");
         }
         self.changed_since(shown).render(CHANGED, prompt::NOW_CHANGED)
@@ -153,9 +152,11 @@ mod tests {
         assert_eq!(block, "<context part=\"changed\">\nNow: Saturday\n\n## Notes now\n\n(empty)\n</context>");
         shown.show(&block);
         assert_eq!(third.since(&shown), "", "said once");
+        let fourth = state("Saturday", &[("Memory", "tea\n\n### More\n\n- x"), ("New", "x")]);
         assert_eq!(
-            state("Saturday", &[("New", "x")]).since(&shown),
-            "<context>\nNow: Saturday\n\n## New\n\nx\n</context>"
+            fourth.since(&shown),
+            "<context part=\"changed\">\nNow: Saturday\n\n## New now\n\nx\n</context>",
+            "a new section alone"
         );
     }
 

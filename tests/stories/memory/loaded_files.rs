@@ -42,8 +42,8 @@ async fn a_hand_edit_stands_right_before_the_newest_message_and_changes_nothing_
     story.say(ADA, "which language?").await;
     let shown = newest(&story);
     let [.., known, said] = &shown[..] else { panic!("{shown:?}") };
-    assert!(known.starts_with("<context>") && known.ends_with("</context>"), "{known}");
-    assert!(known.contains("\n## Long-term Memory\n\nprefers Python"), "{known}");
+    assert!(known.starts_with("<context part=\"changed\">") && known.ends_with("</context>"), "{known}");
+    assert!(known.contains("\n## Long-term Memory now\n\nprefers Python"), "{known}");
     assert!(said.ends_with("]\nwhich language?"), "{said}");
     let requests = story.model.chats();
     assert_eq!(beginning(&requests[0]), beginning(&requests[1]));
