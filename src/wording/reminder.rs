@@ -157,7 +157,9 @@ pub fn line(id: ReminderId, kind: &str, when: &str, words: &str) -> String {
 /// Next times of a recurring reminder.
 pub fn again(cron: &str, until: Option<&str>, zone: &str, times: &str) -> String {
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
-    format!("\"{cron}\"{until}, next ({zone}): {times}")
+    let recurrence = recurrence(Language::ENGLISH, cron);
+    let cron = if recurrence.contains(cron) { String::new() } else { format!(" (`{cron}`)") };
+    format!("{recurrence}{cron}{until}, next ({zone}): {times}")
 }
 
 /// Question for consent to a reminder; words that are not quoted stand below.

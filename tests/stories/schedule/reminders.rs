@@ -407,7 +407,7 @@ async fn what_comes_back_ends_after_its_last_day(channel: TestChannel) {
     let mut story = channel.begin_story().await;
     let daily = json!({ "when": "0 9 * * *", "text": "the pills", "until": "22.11.2026" });
     calls(&story, ADA, "remind", daily).await;
-    let words = "\"0 9 * * *\" until 2026-11-22, next (UTC): 2026-11-21 09:00, 2026-11-22 09:00.";
+    let words = "every day at 09:00 (`0 9 * * *`) until 2026-11-22, next (UTC): 2026-11-21 09:00, 2026-11-22 09:00.";
     assert!(gave(&story).contains(words), "{}", gave(&story));
     story.say(ADA, "/reminders").await;
     assert!(
@@ -417,7 +417,7 @@ async fn what_comes_back_ends_after_its_last_day(channel: TestChannel) {
     );
     calls(&story, BEN, "schedule", json!({ "cron": "0 9 * * *", "task": "t", "until": "2026-11-22 08:00" })).await;
     calls(&story, BEN, "change_scheduled", json!({ "id": 2, "until": "never", "cron": "0 10 * * *" })).await;
-    assert!(gave(&story).contains("\"0 10 * * *\", next (UTC)"), "{}", gave(&story));
+    assert!(gave(&story).contains("every day at 10:00 (`0 10 * * *`), next (UTC)"), "{}", gave(&story));
     calls(&story, BEN, "change_scheduled", json!({ "id": 2, "until": "2026-11-21" })).await;
     story.pass(DAY).await;
     story.restart().await;
