@@ -83,9 +83,27 @@ fn begins_with(spaced: &str, at: usize, cue: &str) -> bool {
     }
 }
 
+/// Titles and the like whose stop ends no sentence.
+const ABBREVIATIONS: [&str; 17] =
+    ["dr", "mr", "mrs", "ms", "prof", "st", "vs", "approx", "hr", "fr", "nr", "ca", "bzw", "sr", "sra", "dra", "aprox"];
+
 /// Sentences of a text, bounded by punctuation and line ends.
 pub(super) fn sentences(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().flat_map(|line| line.unicode_sentences()).map(str::trim).filter(|sentence| !sentence.is_empty())
+    text.lines().flat_map(sentences_of_line)
+}
+
+fn sentences_of_line(line: &str) -> Vec<&str> {
+    let (mut found, mut begin, mut end) = (Vec::new(), 0, 0);
+    for part in line.split_sentence_bounds() {
+        end += part.len();
+        let last = part.trim_end().rsplit(|c: char| !c.is_alphabetic() && c != '.').next();
+        let word = last.and_then(|word| word.strip_suffix('.')).unwrap_or_default().to_lowercase();
+        if end == line.len() || !ABBREVIATIONS.contains(&word.as_str()) {
+            found.extend(line.get(begin..end).map(str::trim).filter(|words| words.contains(char::is_alphanumeric)));
+            begin = end;
+        }
+    }
+    found
 }
 
 fn is_stop(word: &str) -> bool {
@@ -171,6 +189,11 @@ mod tests {
         assert_eq!(stems("東京 tower").len(), 3);
         assert_eq!(spaced("Let’s go — NOW!"), " let's go now ");
         assert_eq!(sentences("One. Two!\nThree").collect::<Vec<_>>(), ["One.", "Two!", "Three"]);
+        let told = "Dr. Lang is at St. Anna's, and so is Mr. Ott. I saw Tom. Bye";
+        assert_eq!(
+            sentences(told).collect::<Vec<_>>(),
+            ["Dr. Lang is at St. Anna's, and so is Mr. Ott.", "I saw Tom.", "Bye"]
+        );
     }
 
     #[test]
