@@ -185,11 +185,12 @@ impl HeartbeatReport {
 
 impl Render for HeartbeatReport {
     fn markdown(&self, context: &RenderContext<'_>, shown: &mut ShownLabel) -> String {
-        let at = |at: Option<Timestamp>| at.map(|at| context.zone.show_short(at));
-        let state = self.status.as_ref().map_or_else(
-            || says::OFF.to_owned(),
-            |status| says::state(at(status.ran_at).as_deref(), at(status.next_at).as_deref(), context.zone.name()),
-        );
+        let state = |status: &HeartbeatStatus| {
+            let (last, next) =
+                (status.ran_at.map(|at| context.near(at)), status.next_at.map(|at| context.upcoming(at)));
+            says::state(last.as_deref(), next.as_deref(), context.zone.name())
+        };
+        let state = self.status.as_ref().map_or_else(|| says::OFF.to_owned(), state);
         let lines: Vec<String> = self
             .items(shown)
             .into_iter()
@@ -197,7 +198,7 @@ impl Render for HeartbeatReport {
             .map(|(place, (item, tick))| {
                 let (number, words) = (place + 1, plain(&item.words));
                 let when = |tick: &HeartbeatTick| {
-                    let at = context.zone.show_short(tick.ticked_at);
+                    let at = context.near(tick.ticked_at);
                     if tick.turn.is_some() { says::by_assistant(&at) } else { says::by_owner(&at) }
                 };
                 match (item.kind, tick) {

@@ -106,12 +106,10 @@ pub fn by_owner(at: &str) -> String {
 pub fn state(last: Option<&str>, next: Option<&str>, zone: &str) -> String {
     let last = last.map_or_else(
         || "I have not looked at it with a model yet".to_owned(),
-        |at| format!("Last checked with a model on {at}"),
+        |at| format!("Last checked with a model {at}"),
     );
-    let next = next.map_or_else(
-        || "nothing is open".to_owned(),
-        |at| format!("next on {at}, sooner if it or your memory changes"),
-    );
+    let next = next
+        .map_or_else(|| "nothing is open".to_owned(), |at| format!("next {at}, sooner if it or your memory changes"));
     format!("{last}; {next} ({zone}).")
 }
 

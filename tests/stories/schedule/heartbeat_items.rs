@@ -133,7 +133,7 @@ async fn an_item_is_ticked_by_a_tool_and_taken_out_by_its_owner() {
     story.pass(3 * 24 * HOUR).await;
     assert_eq!(runs(&story), before, "everything is ticked");
     let list = asks(&story, ADA, "/heartbeat").await;
-    assert!(list.contains("☑ order the internet (ticked by me, 2026-11-20 12:30)"), "{list}");
+    assert!(list.contains("☑ order the internet (ticked by me, Fri 20 Nov, 12:30)"), "{list}");
     assert!(list.contains("nothing is open"), "{list}");
     assert_eq!(asks(&story, ADA, "/heartbeat open nora").await, "Open again: call Nora");
     story.pass(TICK).await;
