@@ -7,8 +7,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use crate::id::ProposalId;
-use crate::store::{Db, Node, StepKind};
+use crate::id::{FileId, ProposalId};
+use crate::store::{Db, Node, StepKind, TextKind};
+use crate::text::{escape_markdown, one_line};
 use crate::time::Timestamp;
 use crate::trust::{Label, Source};
 use crate::wording::{Language, Locale, Sentence, why as says};
@@ -167,9 +168,34 @@ fn last(
                 None => says::came_somehow(language, named),
             })
         }
-        Some((node, _)) => says::came_with(language, kind(*node), source, named),
+        Some((node, _)) => {
+            let name = name_of(db, *node, source)?.map(|name| escape_markdown(&one_line(&name)));
+            says::came_with(language, kind(*node), source, named, name.as_deref())
+        }
         None => Some(says::LOST.in_language(language).into_string()),
     })
+}
+
+/// Returns the name by which a person knows the text of a node that carries that source: of a file,
+/// or of the author of a forwarded message.
+fn name_of(db: Db<'_>, node: Node, source: &Source) -> anyhow::Result<Option<String>> {
+    let message = match node {
+        Node::File(id) => {
+            let name = |path: String| path.rsplit('/').next().unwrap_or_default().to_owned();
+            return Ok(db.file_versions().file_row(FileId(id))?.map(|row| name(row.path)));
+        }
+        Node::Attachment(id) => db.attachments().message_of_attachment(id)?,
+        Node::Message(id) => Some(id),
+        _ => None,
+    };
+    let Some(message) = message else { return Ok(None) };
+    let carries = |label: &Label| label.sources().any(|known| known == source);
+    let files = db.attachments().attachments_of(message)?;
+    let file = files.into_iter().find(|file| carries(&file.label));
+    let file = file.map(|file| if file.remote.name.is_empty() { file.path } else { file.remote.name });
+    let texts = db.messages().texts_of(message)?;
+    let author = texts.iter().find(|text| text.kind == TextKind::ForwardedFrom && carries(text.text.label()));
+    Ok(file.or_else(|| author.map(|author| author.text.open().0.to_string())).filter(|name| !name.is_empty()))
 }
 
 fn kind(node: Node) -> says::TraceStep {

@@ -86,6 +86,11 @@ impl Attachments<'_> {
         self.db.rows("WHERE message_id = ?1 ORDER BY id", [id])
     }
 
+    /// Returns the message that a file came with.
+    pub fn message_of_attachment(&self, id: AttachmentId) -> anyhow::Result<Option<MessageId>> {
+        self.db.first("SELECT message_id FROM attachments WHERE id = ?1", [id])
+    }
+
     /// Returns true if any message that a turn answers holds text.
     pub fn turn_has_words(&self, turn: TurnId) -> anyhow::Result<bool> {
         self.db.exists(

@@ -387,8 +387,8 @@ pub fn editor_failed(editor: &str, why: &str) -> String {
 }
 
 /// Heading of the question whether to keep a text.
-pub fn keep_this(language: Language, path: &str, sources: &str) -> String {
-    say!(language, "keep-this", path = path, sources = sources)
+pub fn keep_this(language: Language, sources: &str) -> String {
+    say!(language, "keep-this", sources = sources)
 }
 
 fn instead(language: Language, of: Option<&str>) -> String {

@@ -221,19 +221,26 @@ pub fn came_somehow(language: Language, source: Option<&Source>) -> String {
     }
 }
 
-/// Last step other than an answer, which names the source if it is given twice. `None` for an item
-/// that is itself entirely from outside.
-pub fn came_with(language: Language, last: TraceStep, source: &Source, named: Option<&Source>) -> Option<String> {
+/// Last step other than an answer, which names the source if it is given twice, and the file or the
+/// author if it is known. `None` for an item that is itself entirely from outside.
+pub fn came_with(
+    language: Language,
+    last: TraceStep,
+    source: &Source,
+    named: Option<&Source>,
+    name: Option<&str>,
+) -> Option<String> {
     if matches!(last, TraceStep::Proposal(_)) && matches!(source.as_str().split(':').next(), Some("import" | "folder"))
     {
         return None;
     }
+    let name = name.map(|name| format!(" {}", say!(language, "why-name", name = name))).unwrap_or_default();
     Some(match named {
         Some(source) => {
             let source = source_in(language, source);
-            say!(language, "why-came-with", what = last.name(), source = source)
+            say!(language, "why-came-with", what = last.name(), source = source, name = name)
         }
-        None => say!(language, "why-came-with-alone", what = last.name()),
+        None => say!(language, "why-came-with-alone", what = last.name(), name = name),
     })
 }
 
@@ -282,10 +289,10 @@ mod tests {
     #[test]
     fn an_import_needs_no_final_trace_step() {
         let proposal = TraceStep::Proposal(ProposalId(1));
-        assert_eq!(came_with(Language::ENGLISH, proposal, &Source::new("import", ""), None), None);
+        assert_eq!(came_with(Language::ENGLISH, proposal, &Source::new("import", ""), None, None), None);
         let import = Source::import(crate::id::ImportId(1));
-        assert_eq!(came_with(Language::ENGLISH, proposal, &import, None), None);
-        assert!(came_with(Language::ENGLISH, proposal, &Source::unknown(), None).is_some());
+        assert_eq!(came_with(Language::ENGLISH, proposal, &import, None, None), None);
+        assert!(came_with(Language::ENGLISH, proposal, &Source::unknown(), None, None).is_some());
         assert_eq!(heading(Language::ENGLISH, &Source::web("example.org")), "\n**Text from the web, example.org**");
     }
 }

@@ -136,6 +136,10 @@ const RULES: &[Rule] = &[
             ("src/model/error.rs", "looks for the conversation in a provider's error, to keep it out of the log"),
             ("src/engine/made_calls.rs", "the person's own words of a reminder, in a line of the program"),
             ("src/store/grants.rs", "looks whether an answer tells of the use of a tool"),
+            (
+                "src/review/why.rs",
+                "names the author of a forwarded message, in lines with the label of what they explain",
+            ),
             ("src/gateway/admission/messages.rs", "looks whether a quote that is only claimed stands in what was said"),
             ("src/tool/memory_search.rs", "quotes hits in one text that carries the join of their labels"),
             (

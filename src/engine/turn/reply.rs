@@ -168,8 +168,11 @@ fn ask_about(tx: Tx<'_>, row: &TurnRow, keep: &KeepRow, now: Timestamp) -> anyho
     let (words, label, scope) = keep.shown.open();
     let language = tx.people().language_in(scope)?;
     let instead_of = (!keep.instead_of.is_empty()).then(|| says::keep_instead_of(language, &keep.instead_of));
-    let heading = if is_pending_note(&keep.path) { says::keep_this } else { says::keep_this_file };
-    let question = heading(language, &keep.path, &all_in_words(language, label));
+    let sources = all_in_words(language, label);
+    let question = match is_pending_note(&keep.path) {
+        true => says::keep_this(language, &sources),
+        false => says::keep_this_file(language, &keep.path, &sources),
+    };
     let page: Vec<String> = [question, fenced(&reveal(words))]
         .into_iter()
         .chain(instead_of)

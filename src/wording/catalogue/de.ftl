@@ -250,7 +250,7 @@ no-such-question = Eine Frage mit dieser Nummer habe ich dir nicht gestellt.
 
 ## What is kept
 
-keep-this = **Soll ich mir das merken?** Ich wollte mir Folgendes merken, aber Worte von außen waren daran beteiligt ({ $sources }). Es steht in `{ $path }`, und ich lese es nur, wenn du mich darum bittest.
+keep-this = **Soll ich mir das merken?** Ich wollte mir Folgendes merken, aber Worte von außen waren daran beteiligt ({ $sources }). Bis du ja sagst, lese ich es nur, wenn du mich darum bittest.
 keep-this-file = **Soll das in `{ $path }` so bleiben?** Diese Zeilen stehen in der Datei, und Worte von außen waren daran beteiligt ({ $sources }). Bis du ja sagst, zählen sie als von außen.
 keep-instead-of = Es ersetzt „{ $old }“.
 keep-how = `/yes { $question }` macht genau diese Worte zu deinen: Sie zählen, als hättest du sie mir gesagt. `/no { $question }` lässt sie, wo sie sind. Zeit für die Antwort: { $time }.
@@ -812,11 +812,12 @@ why-came-somehow-alone = Hier kam es herein, mit dem, was für diese Antwort gel
 why-came-with = Hier kam es herein, { $what ->
     [message] mit der Nachricht
    *[other] damit
-}: { $source }.
+}: { $source }{ $name }.
 why-came-with-alone = Hier kam es herein, { $what ->
     [message] mit der Nachricht
    *[other] damit
-}.
+}{ $name }.
+why-name = („{ $name }“)
 
 ## What waits, and codes for another address
 

@@ -250,7 +250,7 @@ no-such-question = You were not asked a question with that number.
 
 ## What is kept
 
-keep-this = **Keep this?** I was about to remember the following, but words from outside had a part in it ({ $sources }). It is in `{ $path }`, and I do not read it unless asked.
+keep-this = **Keep this?** I was about to remember the following, but words from outside had a part in it ({ $sources }). Until you say yes, I read it only if asked.
 keep-this-file = **Keep this in `{ $path }`?** These lines are in the file, and words from outside had a part in them ({ $sources }). Until you say yes, they count as from outside.
 keep-instead-of = It takes the place of “{ $old }”.
 keep-how = `/yes { $question }` makes exactly these words yours: they count as if you had told me. `/no { $question }` leaves them where they are. You have { $time } to answer.
@@ -811,11 +811,12 @@ why-came-somehow-alone = It came in here, with what was read for that answer.
 why-came-with = It came in here: { $what ->
     [message] the message
    *[other] it
-} held { $source }.
+} held { $source }{ $name }.
 why-came-with-alone = It came in here, with { $what ->
     [message] the message
    *[other] it
-}.
+}{ $name }.
+why-name = (“{ $name }”)
 
 ## What waits, and codes for another address
 

@@ -250,7 +250,7 @@ no-such-question = No te he hecho ninguna pregunta con ese número.
 
 ## What is kept
 
-keep-this = **¿Lo recuerdo?** Iba a recordar lo siguiente, pero en ello intervinieron palabras de fuera ({ $sources }). Está en `{ $path }`, y no lo leo si no me lo pides.
+keep-this = **¿Lo recuerdo?** Iba a recordar lo siguiente, pero en ello intervinieron palabras de fuera ({ $sources }). Mientras no digas que sí, solo lo leo si me lo pides.
 keep-this-file = **¿Se queda esto en `{ $path }`?** Estas líneas están en el archivo, y en ellas intervinieron palabras de fuera ({ $sources }). Mientras no digas que sí, cuentan como de fuera.
 keep-instead-of = Sustituye a «{ $old }».
 keep-how = `/yes { $question }` hace tuyas exactamente estas palabras: cuentan como si me las hubieras dicho. `/no { $question }` las deja donde están. Tiempo para responder: { $time }.
@@ -812,11 +812,12 @@ why-came-somehow-alone = Aquí entró, con lo que se leyó para esa respuesta.
 why-came-with = Aquí entró, { $what ->
     [message] con el mensaje
    *[other] con ello
-}: { $source }.
+}: { $source }{ $name }.
 why-came-with-alone = Aquí entró, { $what ->
     [message] con el mensaje
    *[other] con ello
-}.
+}{ $name }.
+why-name = («{ $name }»)
 
 ## What waits, and codes for another address
 

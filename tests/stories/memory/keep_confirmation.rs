@@ -53,9 +53,7 @@ async fn the_exact_words_are_asked_about_behind_the_answer_and_nothing_is_loaded
     let heard = story.received_by(ADA);
     assert_eq!((heard.len(), heard[0].as_str()), (2, "Noted."), "{heard:?}");
     let question = &heard[1];
-    for part in
-        ["Keep this?", "Warm the pot.", "⟨U+200B", "⟨U+202E", "memory/untrusted/tea.md", "/yes 1", "/no 1", "24 hours"]
-    {
+    for part in ["Keep this?", "Warm the pot.", "⟨U+200B", "⟨U+202E", "/yes 1", "/no 1", "24 hours"] {
         assert!(question.contains(part), "{part:?} is missing in {question}");
     }
     let carried: Vec<String> =

@@ -108,7 +108,7 @@ async fn a_proposal_says_how_text_from_outside_came_in() {
         story.answered().await;
         let page = ada.get("/proposals/1").await.text;
         let origin = page.split_once("<h2>Where it comes from</h2>").unwrap().1.split("</section>").next().unwrap();
-        let came_in = format!("It came in here: the message held {source}.");
+        let came_in = format!("It came in here: the message held {source}");
         let steps = [
             "The assistant proposes it.",
             "How it got there:",

@@ -61,6 +61,7 @@ async fn the_last_answer_says_what_it_was_made_of(channel: TestChannel) {
         "the preview of a web page"
     };
     check(&told, &["text from the web, news.example", passed_on, "that answer knew an earlier one"]);
+    assert!(story.fake.name() != "telegram" || told.contains("with the message (“eve”)"), "{told}");
     story.end().await;
 }
 
