@@ -163,12 +163,17 @@ impl Erasure<'_> {
     }
 }
 
-/// Returns the note with that path or file name.
+/// Returns the note with that path or file name, else in any case: phones begin with a capital.
 fn note_named<'f>(files: &'f [OwnPath], name: &str) -> Option<&'f OwnPath> {
     let name = name.trim().trim_end_matches(".md");
     let paths = [name.to_owned(), format!("memory/{name}"), format!("memory/untrusted/{name}")];
-    let is_at = |file: &&OwnPath, path: &str| is_note(&file.path) && file.path.strip_suffix(".md") == Some(path);
-    paths.iter().find_map(|path| files.iter().find(|file| is_at(file, path)))
+    let named = |is_same: fn(&str, &str) -> bool| {
+        let is_at = |file: &&OwnPath, path: &str| {
+            is_note(&file.path) && file.path.strip_suffix(".md").is_some_and(|known| is_same(known, path))
+        };
+        paths.iter().find_map(|path| files.iter().find(|file| is_at(file, path)))
+    };
+    named(|known, path| known == path).or_else(|| named(str::eq_ignore_ascii_case))
 }
 
 /// Returns the former location of the deleted note with that name.

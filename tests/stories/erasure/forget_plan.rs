@@ -365,6 +365,15 @@ async fn a_word_on_a_line_is_found_without_its_messages(channel: TestChannel) {
     assert_eq!(story.count("SELECT count(*) FROM texts WHERE text LIKE 'The electricity meter%'"), 1);
     story.say(ADA, "/forget 1 messages").await;
     assert!(story.last_received_by(ADA).contains(PROVED), "{}", story.last_received_by(ADA));
+    // A phone begins with a capital.
+    story.model.calls("remember", json!({ "title": "Old key", "content": "In the safe.", "kind": "reference" }));
+    story.model.says("Noted.");
+    story.say(ADA, "Note where the old key is").await;
+    for name in ["old-key", "Old-key"] {
+        story.say(ADA, &format!("/forget {name}")).await;
+        let plan = story.last_received_by(ADA);
+        assert!(plan.contains("note Old key") && !plan.contains("line “"), "{plan}");
+    }
     // What was only said needs the word.
     story.say(ADA, "We saw a kingfisher.").await;
     story.say(ADA, "/forget kingfisher").await;
