@@ -11,6 +11,8 @@ use super::{known, memory_md, note};
 use crate::people::Party;
 use crate::text::words_in;
 
+/// Maximum number of words of a note that is a bare value, such as a name or a time.
+const BARE: usize = 5;
 /// Maximum length of a sentence that states a fact, in characters; a longer one is a note.
 const SENTENCE: usize = 500;
 
@@ -28,13 +30,22 @@ impl KeyNote {
     }
 
     /// Returns the note with a value from a model that was shown these lines: in its place if one of
-    /// them shows the note whole, and else below it.
+    /// them shows the note whole and the value is another form of it, and else below it.
     pub(super) fn draft_by_lines(&self, value: &str, shown: &str) -> NoteDraft {
         let whole = known::note_line(&self.title, self.body.trim());
-        if shown.lines().any(|line| line == whole) {
+        if shown.lines().any(|line| line == whole) && self.is_put_right_by(value) {
             return self.draft(value);
         }
         self.draft(&format!("{}\n\n{value}", self.body.trim_end()))
+    }
+
+    /// Returns true if a value can be another form of the note: if both are bare values, or if it
+    /// keeps half of the words.
+    fn is_put_right_by(&self, value: &str) -> bool {
+        let (old, new) = (self.value().to_lowercase(), value.to_lowercase());
+        let count = words_in(&old).count();
+        let kept = words_in(&old).filter(|word| words_in(&new).any(|said| said == *word)).count();
+        count.max(words_in(&new).count()) <= BARE || kept * 2 >= count
     }
 
     /// Returns true if the note states nothing else.

@@ -206,6 +206,13 @@ async fn a_note_that_was_not_shown_whole_is_added_to(channel: TestChannel) {
                  mention him in front of anyone else. She calls him every Sunday around 19:00.";
     story.model.calls("remember", json!({ "title": "Dad", "content": words, "kind": "person" })).says("Noted.");
     story.say(ADA, "remember this about Dad").await;
+    let term = json!({ "title": "Glossary", "content": "- Anwendungsteil = applied part", "kind": "reference" });
+    story.model.calls("remember", term).says("Noted.");
+    story.say(ADA, "remember this term").await;
+    let other = "the questions about it went to Frau Weiss on Friday";
+    story.say(ADA, &format!("{TALK} FACT(glossary={other})")).await;
+    let note = story.reads("memory/glossary.md");
+    assert!(note.contains("= applied part") && note.contains(other), "words of another kind are added: {note}");
     for news in ["new neurologist Dr Lang", "new neurologist Dr Lang", "moves to Graz in May"] {
         story.say(ADA, &format!("{TALK} FACT(dad={news})")).await;
         let note = story.reads("memory/dad.md") + &learned(&story);
