@@ -11,6 +11,12 @@ pub fn recurrence(language: Language, cron: &str) -> String {
     in_words(language, cron).unwrap_or_else(|| say!(language, "recurs-as", cron = cron))
 }
 
+/// Returns the same in English with its fields, for a model, which needs them to change it.
+pub fn recurrence_with_fields(cron: &str) -> String {
+    let words = in_words(Language::ENGLISH, cron).map(|words| format!("{words} (`{cron}`)"));
+    words.unwrap_or_else(|| recurrence(Language::ENGLISH, cron))
+}
+
 fn in_words(language: Language, cron: &str) -> Option<String> {
     let fields: Vec<&str> = cron.split_whitespace().collect();
     let [minute, hours, day, "*", weekdays] = fields[..] else { return None };
@@ -81,11 +87,14 @@ mod tests {
             ("15 * * * *", "every hour, at minute 15"),
         ] {
             assert_eq!(recurrence(Language::ENGLISH, cron), expected, "{cron}");
+            assert_eq!(recurrence_with_fields(cron), format!("{expected} (`{cron}`)"));
         }
         for cron in
             ["0 9 1 * MON", "0 9 1 6 *", "*/5 * * * *", "0 9 * * MON#2", "0 9 * * 6-1", "0 9 L * *", "0 8-10 * * *"]
         {
-            assert_eq!(recurrence(Language::ENGLISH, cron), format!("repeatedly, on the schedule `{cron}`"));
+            let as_written = format!("repeatedly, on the schedule `{cron}`");
+            assert_eq!(recurrence(Language::ENGLISH, cron), as_written);
+            assert_eq!(recurrence_with_fields(cron), as_written);
         }
         let german = Language::named("de").unwrap();
         assert_eq!(recurrence(german, "0 9 * * 1"), "jeden Montag um 09:00");

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::language::{Language, Sentence, say};
-use super::recurrence::recurrence;
+use super::recurrence::{recurrence, recurrence_with_fields};
 use super::review::Surface;
 use super::{ProgramText, span};
 use crate::id::ReminderId;
@@ -157,9 +157,7 @@ pub fn line(id: ReminderId, kind: &str, when: &str, words: &str) -> String {
 /// Next times of a recurring reminder.
 pub fn again(cron: &str, until: Option<&str>, zone: &str, times: &str) -> String {
     let until = until.map(|until| format!(" until {until}")).unwrap_or_default();
-    let recurrence = recurrence(Language::ENGLISH, cron);
-    let cron = if recurrence.contains(cron) { String::new() } else { format!(" (`{cron}`)") };
-    format!("{recurrence}{cron}{until}, next ({zone}): {times}")
+    format!("{}{until}, next ({zone}): {times}", recurrence_with_fields(cron))
 }
 
 /// Question for consent to a reminder; words that are not quoted stand below.
