@@ -56,6 +56,7 @@ async fn the_exact_words_are_asked_about_behind_the_answer_and_nothing_is_loaded
     for part in ["Keep this?", "Warm the pot.", "⟨U+200B", "⟨U+202E", "/yes 1", "/no 1", "24 hours"] {
         assert!(question.contains(part), "{part:?} is missing in {question}");
     }
+    assert!(!question.contains("memory/"), "the words are what to decide on: {question}");
     let carried: Vec<String> =
         story.fake.sent(ADA).pop().unwrap().buttons().into_iter().map(|(_, data)| data).collect();
     assert_eq!(carried, ["/yes 1", "/no 1"]);

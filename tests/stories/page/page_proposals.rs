@@ -95,7 +95,9 @@ async fn a_proposal_is_read_to_its_end_and_approved_once() {
 /// Proves: page/approve
 #[tokio::test]
 async fn a_proposal_says_how_text_from_outside_came_in() {
-    for (is_pasted, source) in [(false, "text forwarded from another person"), (true, "text that was pasted in")] {
+    for (is_pasted, source) in
+        [(false, "text forwarded from another person (“Eve”)"), (true, "text that was pasted in")]
+    {
         let story = Story::with(SERVED).await;
         let mut ada = Browser::of(story.app(), "Ada").await;
         story.model.calls("submit_skill", submit("tea", "create", "Three minutes.")).says("Proposed.");
@@ -108,7 +110,7 @@ async fn a_proposal_says_how_text_from_outside_came_in() {
         story.answered().await;
         let page = ada.get("/proposals/1").await.text;
         let origin = page.split_once("<h2>Where it comes from</h2>").unwrap().1.split("</section>").next().unwrap();
-        let came_in = format!("It came in here: the message held {source}");
+        let came_in = format!("It came in here: the message held {source}.");
         let steps = [
             "The assistant proposes it.",
             "How it got there:",

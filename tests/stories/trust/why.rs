@@ -12,6 +12,7 @@ use crate::support::web::Web;
 on_every_channel! {
     stories:
         the_last_answer_says_what_it_was_made_of,
+        a_file_that_was_sent_is_named,
         a_note_says_by_whose_hand_it_is_and_from_which_conversation,
         a_fact_says_since_when_it_has_its_value,
         a_note_from_outside_is_traced_to_its_source,
@@ -62,6 +63,16 @@ async fn the_last_answer_says_what_it_was_made_of(channel: TestChannel) {
     };
     check(&told, &["text from the web, news.example", passed_on, "that answer knew an earlier one"]);
     assert!(story.fake.name() != "telegram" || told.contains("with the message (“eve”)"), "{told}");
+    story.end().await;
+}
+
+/// Proves: trust/why
+async fn a_file_that_was_sent_is_named(channel: TestChannel) {
+    let story = channel.begin_story().await;
+    story.fake.sends_file(ADA, "permit.txt", &format!("{UNTRUSTED}permit"));
+    story.answered().await;
+    let told = why(&story, ADA, "").await;
+    assert!(told.contains("(“permit.txt”)"), "{told}");
     story.end().await;
 }
 
