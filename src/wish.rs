@@ -44,9 +44,10 @@ pub struct TypedWish {
 }
 
 impl TypedWish {
-    /// Returns true if these are its words, but for capitals and punctuation.
+    /// Returns true if these are its words, but for capitals, punctuation and a German "zu": `das Rad
+    /// abzuholen` is `Rad abholen`.
     pub fn has_words(&self, words: &str) -> bool {
-        plain_words(self.words.open().0) == plain_words(words)
+        without_zu(&plain_words(self.words.open().0)) == without_zu(&plain_words(words))
     }
 }
 
@@ -93,6 +94,21 @@ pub fn plain_words(text: &str) -> String {
         Some((first, rest)) if !rest.is_empty() && vocabulary::ARTICLES.contains(&first.as_str()) => rest.join(" "),
         _ => words.join(" "),
     }
+}
+
+/// Returns the words with the German infinitive at their end without its "zu".
+fn without_zu(plain: &str) -> String {
+    let Some((before, last)) = plain.rsplit_once(' ').filter(|(_, last)| last.ends_with('n')) else {
+        return plain.to_owned();
+    };
+    if let Some(before) = before.strip_suffix(" zu") {
+        return format!("{before} {last}");
+    }
+    let verb = vocabulary::SEPARABLE.iter().find_map(|prefix| {
+        let verb = last.strip_prefix(prefix)?.strip_prefix("zu")?;
+        Some(format!("{before} {prefix}{verb}"))
+    });
+    verb.unwrap_or_else(|| plain.to_owned())
 }
 
 /// Returns the meaning of a time as people say it, in a form that `time::When` or `time::Cron` reads.

@@ -82,9 +82,10 @@ fn hostile(words: &str, when: &str, others: &[(String, String)]) -> Vec<(&'stati
     ];
     for left_out in 0..parts.len().min(6) {
         let rest = parts.iter().enumerate().filter(|(at, _)| *at != left_out).map(|(_, part)| *part);
-        // Without its article a wish is the same.
+        // Without its article, or the "zu" of an infinitive, a wish is the same.
         let articles = "the a an der die das den dem ein eine einen el la los las un una";
-        let is_same = left_out == 0 && articles.split(' ').any(|article| article == parts[0].to_lowercase());
+        let is_zu = left_out + 2 == parts.len() && parts[left_out] == "zu" && parts[left_out + 1].ends_with('n');
+        let is_same = is_zu || left_out == 0 && articles.split(' ').any(|article| article == parts[0].to_lowercase());
         texts.extend((!is_same).then(|| rest.collect::<Vec<_>>().join(" ")));
         let mut twice = parts.clone();
         twice.insert(left_out, "not");

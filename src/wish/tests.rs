@@ -68,3 +68,18 @@ fn an_article_at_the_beginning_makes_no_other_wish() {
     }
     assert_ne!(plain_words("pay the rent"), plain_words("pay rent"));
 }
+
+#[test]
+fn a_german_infinitive_is_the_same_with_and_without_its_zu() {
+    for (typed, called) in [
+        ("das Rad abzuholen", "Rad abholen"),
+        ("Ben anzurufen", "Ben anrufen"),
+        ("den Müll rauszubringen", "Müll rausbringen"),
+        ("die Miete zu zahlen", "Miete zahlen"),
+    ] {
+        assert_eq!(without_zu(&plain_words(typed)), without_zu(&plain_words(called)), "{typed}");
+    }
+    for (typed, other) in [("das Rad abzuholen", "Rad holen"), ("die Miete zu zahlen", "Miete zählen bitte")] {
+        assert_ne!(without_zu(&plain_words(typed)), without_zu(&plain_words(other)), "{typed}");
+    }
+}

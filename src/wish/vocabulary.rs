@@ -12,6 +12,13 @@ pub(super) const ARTICLES: &[&str] = &[
     "the", "a", "an", "der", "die", "das", "den", "dem", "ein", "eine", "einen", "el", "la", "los", "las", "un", "una",
 ];
 
+/// German prefixes that a "zu" stands behind: `abzuholen`.
+pub(super) const SEPARABLE: &[&str] = &[
+    "ab", "an", "auf", "aus", "bei", "dazu", "durch", "ein", "fest", "fort", "frei", "heim", "her", "hin", "hoch",
+    "los", "mit", "nach", "nieder", "raus", "rein", "rum", "runter", "um", "vor", "vorbei", "weg", "weiter", "wieder",
+    "zu", "zuruck", "zusammen",
+];
+
 /// Words between the pieces of an expression.
 pub(super) const BETWEEN: &[&str] = &[
     "on", "at", "the", "um", "am", "den", "dem", "der", "el", "la", "las", "los", "a", "por", ",", "this", "for",
