@@ -233,12 +233,13 @@ impl FileVersions<'_> {
         self.db.first("SELECT id, label FROM files WHERE path = ?1 AND label <> ?2 ORDER BY id LIMIT 1", [path, FOUND])
     }
 
-    /// Returns the paths of files that turns of a conversation read or wrote, and that hold lines with
-    /// different labels.
+    /// Returns the paths of files that turns of a conversation read or wrote while they held lines with
+    /// different labels, and that still do.
     pub fn mixed_files_in(&self, conversation: ConversationId) -> anyhow::Result<Vec<String>> {
         self.db.all(
             "SELECT DISTINCT f.path FROM turns t JOIN derived_from d ON d.child = 'turn:' || t.id
-             JOIN files f ON d.parent = 'file:' || f.id WHERE t.conversation_id = ?1 AND f.passages <> '' ORDER BY f.path",
+             JOIN files f ON d.parent = 'file:' || f.id WHERE t.conversation_id = ?1 AND f.passages <> ''
+             AND (SELECT n.passages FROM files n WHERE n.path = f.path ORDER BY n.id DESC LIMIT 1) <> '' ORDER BY f.path",
             [conversation],
         )
     }

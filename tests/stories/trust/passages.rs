@@ -88,6 +88,8 @@ async fn only_the_added_line_marks_a_later_talk_and_only_where_it_is_read() {
     story.say(ADA, "/new").await;
     reads(&story, json!({ "path": PATH })).await;
     assert_eq!(newest_label(&story), "trusted", "the mark ends with the line");
+    story.say(ADA, "/trust").await;
+    assert!(!story.last_received_by(ADA).contains("plans/move.md"), "{}", story.last_received_by(ADA));
     every_untrusted_part_is_labelled(&story);
 }
 
