@@ -72,9 +72,14 @@ pub(super) fn typed_yes(
         return Ok(Some(TypedYes::Command(Command::Act(Action::Yes(question.id, YesExtent::Once)))));
     }
     // Once the assistant went on, a yes answers the assistant.
-    let waiting: Vec<QuestionId> =
-        asked.iter().filter(|question| !question.is_behind()).map(|question| question.id).collect();
-    Ok((!waiting.is_empty()).then_some(TypedYes::Unclear(waiting)))
+    if asked.iter().all(|question| question.is_behind()) {
+        return Ok(None);
+    }
+    let keeps = tx.keep_requests().open_keeps(person.id)?.into_iter().filter(|keep| keep.is_open(sent_at));
+    let mut open: Vec<QuestionId> = keeps.filter_map(|keep| keep.number).collect();
+    open.extend(asked.iter().map(|question| question.id));
+    open.sort_unstable();
+    Ok(Some(TypedYes::Unclear(open)))
 }
 
 /// Applies an answer. Returns the sentence for the person; `None` if the answer is still to be
