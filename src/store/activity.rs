@@ -100,12 +100,15 @@ impl Activity<'_> {
         self.db.one("SELECT max(id) FROM messages WHERE turn_id = ?1 AND kind = 'reply'", [turn])
     }
 
-    /// Returns the tools that were called, most used first.
+    /// Returns the tools that were called, most used first. A call that was made after a yes counts
+    /// once.
     pub fn tools_between(&self, scope: Scope, from: Timestamp, to: Timestamp) -> anyhow::Result<Vec<ToolUse>> {
         self.db.all(
-            "SELECT tool, sum(made) AS calls, sum(failed AND made) AS failed, sum(NOT made) AS not_made FROM steps
-             WHERE kind = 'tool' AND scope = ?1 AND started_at >= ?2 AND started_at < ?3
-             GROUP BY tool ORDER BY count(*) DESC, tool",
+            "SELECT s.tool, sum(s.made) AS calls, sum(s.failed AND s.made) AS failed,
+                 sum(NOT s.made AND q.id IS NULL) AS not_made
+             FROM steps s LEFT JOIN questions q ON q.turn_id = s.turn_id AND s.id >= q.step_id AND q.state = 'yes'
+             WHERE s.kind = 'tool' AND s.scope = ?1 AND s.started_at >= ?2 AND s.started_at < ?3
+             GROUP BY s.tool ORDER BY count(*) DESC, s.tool",
             params![scope, from, to],
         )
     }

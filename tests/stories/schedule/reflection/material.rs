@@ -19,6 +19,10 @@ async fn calls_are_shown_in_short_and_unmade_ones_are_not_counted() {
     story.answered().await;
     story.model.calls("cancel_scheduled", json!({ "id": 1 }));
     story.say(ADA, "take that off").await;
+    story.model.calls("change_scheduled", json!({ "id": 1, "when": "2026-11-22 09:00" }));
+    story.say(ADA, "rather on Sunday").await;
+    story.model.says("Sunday.");
+    story.say(ADA, "/yes 2").await;
     look_back(&story, TODAY).await;
     let shown = shown(&story);
     for part in [
@@ -29,6 +33,7 @@ async fn calls_are_shown_in_short_and_unmade_ones_are_not_counted() {
         "tool remind: 1 calls\n",
         "tool write_file: 0 calls; 1 more refused or not made",
         "tool cancel_scheduled: 0 calls; 1 more refused or not made",
+        "tool change_scheduled: 1 calls\n",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
