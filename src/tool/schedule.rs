@@ -205,8 +205,10 @@ impl ChangeScheduled {
         zone: Zone,
     ) -> Result<(Text, ScheduleSpec), ToolError> {
         let (when, now) = (call.text("when"), self.0.clock.now());
+        // The same words stay whose they are, although the model repeats them.
         let text = match call.text("text").trim() {
             "" => row.text.clone(),
+            same if same == row.text.open().0.trim() => row.text.clone(),
             _ => Labelled::new(Arc::from(words(call.arguments, "text")?), call.label.clone(), call.scope),
         };
         let plan = match (when.trim(), row.kind) {
