@@ -10,12 +10,13 @@ use serde_json::json;
 
 use super::JobsAdmin;
 use super::answer::Answer;
-use crate::id::ReminderId;
+use crate::engine::system_run::address_of;
+use crate::id::{PersonId, ReminderId};
 use crate::people::Person;
-use crate::store::{NewReminder, NewSlot, ReminderKind, ReminderRow, ReminderState, SlotState, Tx};
+use crate::store::{Cause, NewReminder, NewSlot, ReminderKind, ReminderRow, ReminderState, SlotState, Tx};
 use crate::time::Timestamp;
 use crate::trust::Scope;
-use crate::wording::{Language, reminder as says};
+use crate::wording::{self, Language, ProgramText, reminder as says};
 
 /// Time after which a reminder comes once more.
 const LATER: Duration = Duration::from_secs(3600);
@@ -29,25 +30,26 @@ impl JobsAdmin<'_> {
         language: Language,
     ) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
+        let zone = self.engine.zone_of(Scope::Person(whose)).await?;
         let finish = move |tx: Tx<'_>| {
             let row = tx.reminders().reminder(id)?.filter(|row| row.person == whose);
             if row.as_ref().is_some_and(|row| row.cron.is_none()) {
                 tx.reminders().end_reminder(id, ReminderState::Done, now)?;
             }
-            if row.is_some() {
-                for again in tx.reminders().repetitions_of(id)? {
-                    tx.reminders().end_reminder(again, ReminderState::Done, now)?;
-                }
+            let Some(row) = row else { return Ok(None) };
+            for again in tx.reminders().repetitions_of(id)? {
+                tx.reminders().end_reminder(again, ReminderState::Done, now)?;
             }
-            Ok(row)
+            let next = row.next_at.filter(|_| row.cron.is_some() && row.state == ReminderState::Waiting);
+            let next = next.map(|at| language.to_come(zone, at, now));
+            let answer = says::finished(language, next.as_deref());
+            record(tx, whose, id, answer.clone(), now)?;
+            Ok(Some(answer))
         };
-        let Some(row) = self.journal.write("finish a reminder", finish).await? else {
-            return Ok(Answer::refusal(says::no_such_reminder(language, id)));
-        };
-        let zone = self.engine.zone_of(Scope::Person(whose)).await?;
-        let next = row.next_at.filter(|_| row.cron.is_some() && row.state == ReminderState::Waiting);
-        let next = next.map(|at| language.to_come(zone, at, now));
-        Ok(Answer::ours(says::finished(language, next.as_deref()), json!({ "done": id })))
+        Ok(match self.journal.write("finish a reminder", finish).await? {
+            Some(answer) => Answer::ours(answer, json!({ "done": id })),
+            None => Answer::refusal(says::no_such_reminder(language, id)),
+        })
     }
 
     /// Sets a reminder that has come once more.
@@ -59,6 +61,8 @@ impl JobsAdmin<'_> {
     ) -> anyhow::Result<Answer> {
         let (whose, now) = (person.id, self.clock.now());
         let at = now.plus(LATER);
+        let zone = self.engine.zone_of(Scope::Person(whose)).await?;
+        let answer = says::again_at(language, &language.to_come(zone, at, now));
         let snooze = move |tx: Tx<'_>| {
             let row = tx.reminders().reminder(id)?;
             let Some(row) = row.filter(|row| row.person == whose && row.kind == ReminderKind::Reminder) else {
@@ -81,16 +85,23 @@ impl JobsAdmin<'_> {
                 agreed_at: row.agreed_at,
                 at: now,
             })?;
-            Ok(Ok(()))
+            record(tx, whose, id, answer.clone(), now)?;
+            Ok(Ok(answer))
         };
-        if let Err(refusal) = self.journal.write("set a reminder again", snooze).await? {
-            return Ok(Answer::refusal(refusal));
-        }
+        let answer = match self.journal.write("set a reminder again", snooze).await? {
+            Ok(answer) => answer,
+            Err(refusal) => return Ok(Answer::refusal(refusal)),
+        };
         self.engine.wake_schedule();
-        let zone = self.engine.zone_of(Scope::Person(whose)).await?;
-        let when = language.to_come(zone, at, now);
-        Ok(Answer::ours(says::again_at(language, &when), json!({ "again_at": at.rfc3339() })))
+        Ok(Answer::ours(answer, json!({ "again_at": at.rfc3339() })))
     }
+}
+
+/// Records the answer to a reminder for the turn that comes next.
+fn record(tx: Tx<'_>, person: PersonId, id: ReminderId, answer: ProgramText, now: Timestamp) -> anyhow::Result<()> {
+    let Some(address) = address_of(*tx, person)? else { return Ok(()) };
+    let text = wording::own(answer, Scope::Person(person));
+    tx.sent().record(address, Cause::reminder(id), &text, now).map(drop)
 }
 
 /// Claims the repetition of an occurrence. Returns false if it was claimed before.

@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use self::joining::FirstWord;
 use self::next_step::{NextStep, PendingCall, next};
 use self::reply::{
-    answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, refused, store_result, why_away,
+    answer, ask_to_keep, end_unanswered, is_open, post_notice, readable, refused, store_result, tell_late, why_away,
 };
 use super::context::{ShownPicture, TurnContext};
 use super::files::PreparedFiles;
@@ -436,6 +436,7 @@ impl<'a> Turn<'a> {
     async fn finish(&mut self, step: Option<Answered>, text: Text) -> anyhow::Result<()> {
         self.watcher.over();
         let (row, is_run) = (self.row.clone(), self.kind().is_run());
+        let (is_closed, zone) = (self.inputs.conversation.closed_at.is_some(), self.history.shape().zone);
         let memory = &self.engine.memory;
         let every = (memory.enabled && self.kind() == ConversationKind::Chat).then_some(memory.extract_every);
         let (now, is_outage_over) = (self.engine.clock.now(), self.engine.chat.outage().is_none());
@@ -455,6 +456,9 @@ impl<'a> Turn<'a> {
                     return store_result(tx, &row, &text, now);
                 }
                 answer(tx, &row, &text, &[], now)?;
+                if is_closed {
+                    tell_late(tx, &row, zone, now)?;
+                }
                 if is_outage_over {
                     tx.settings().drop_fact(OUTAGE)?;
                 }

@@ -242,6 +242,9 @@ impl DecisionAttempt {
         };
         let is_told = tx.proposals().proposal(id)?.is_some_and(|row| row.told);
         let mut others = tx.people().reachable_owners()?;
+        for (owner, address) in others.iter().filter(|(owner, _)| self.by.person().is_none_or(|by| by == *owner)) {
+            tx.sent().record_decision(*address, Cause::proposal(id), Scope::Person(*owner), self.at)?;
+        }
         if !is_told || others.len() < 2 {
             return Ok(Vec::new());
         }

@@ -6,6 +6,7 @@
 //! same counter as those of other questions, so `/yes 7` is unambiguous. The time limit starts when
 //! the question is delivered or given up.
 
+use crate::store::Cause;
 use crate::store::handles::{KeepRequests, KeepRequestsMut};
 use crate::store::rows::{from_row, stored_word, text};
 use std::time::Duration;
@@ -196,7 +197,7 @@ impl KeepRequestsMut<'_> {
         )
     }
 
-    /// Changes the state of a request. Returns `false` and changes nothing unless its state is
+    /// Changes the state of a request, and stores for its person that it is decided. Returns `false` and changes nothing unless its state is
     /// `before`.
     pub fn set_keep_state(
         &self,
@@ -217,9 +218,13 @@ impl KeepRequestsMut<'_> {
             KeepState::No | KeepState::Changed => Some(gateway::NOT_KEPT),
             KeepState::Expired => Some(gateway::EXPIRED),
         };
-        let number: Option<QuestionId> = self.db.one("SELECT number FROM keeps WHERE id = ?1", [id])?;
+        let Some(row) = self.db.row("WHERE id = ?1", [id])? else { return Ok(changed) };
+        let KeepRow { number, address, shown: text, .. } = row;
         if let (true, Some(shown), Some(number)) = (changed, shown, number) {
             self.tx().outbox().decide_buttons(&format!("/yes {number}"), shown, now)?;
+            if let Some(address) = address {
+                self.tx().sent().record_decision(address, Cause::question(number), text.scope(), now)?;
+            }
         }
         Ok(changed)
     }

@@ -17,6 +17,7 @@ use crate::store::rows::{from_row, insert, stored_word, text};
 use crate::store::{MessageKind, MessageState, TextKind};
 use crate::time::Timestamp;
 use crate::trust::{Labelled, Scope, Text};
+use crate::wording::{self, prompt};
 
 /// Kind of cause of a message that was not asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, EnumString, IntoStaticStr)]
@@ -203,6 +204,21 @@ impl SentMut<'_> {
         let text = Labelled::new(words.clone(), label.clone(), scope);
         self.tx().messages().add_text(message, TextKind::Said, &text)?;
         Ok(Some(message))
+    }
+
+    /// Stores that a person decided about such a message, for the next turn to know it, unless that
+    /// turn is shown the message itself. Each row tells the decision.
+    pub fn record_decision(&self, address: AddressId, cause: Cause, scope: Scope, at: Timestamp) -> anyhow::Result<()> {
+        let is_unshown: bool = self.db.one(
+            "SELECT EXISTS (SELECT 1 FROM messages m JOIN streams s ON s.id = m.stream_id
+                 JOIN addresses a ON a.person_id = s.person_id
+                 WHERE a.id = ?1 AND m.kind = 'sent' AND m.shown_to IS NULL AND m.cause = ?2 AND m.cause_id = ?3)",
+            params![address, cause.kind, cause.number],
+        )?;
+        if is_unshown {
+            return Ok(());
+        }
+        self.record(address, cause, &wording::own(prompt::DECIDED, scope), at).map(drop)
     }
 
     /// Records that a turn was shown or told of these messages, which become part of its

@@ -449,6 +449,9 @@ pub fn sent_from_outside(at: &str, cause: &str, address: Option<(ConversationId,
     format!("[{at}] {cause} (not shown here, because something from outside had a part in it{address})")
 }
 
+/// Message for a decision about what had been shown before; its own words follow it.
+pub const DECIDED: &str = "Decided.";
+
 /// What was decided about a proposal, or about a text to be kept, by its state.
 pub fn decided_since(state: &str) -> String {
     let words = match state {

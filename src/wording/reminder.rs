@@ -125,16 +125,16 @@ pub const LATER_BUTTON: Sentence = Sentence("button-later");
 pub const LATER_ALREADY: Sentence = Sentence("reminder-later-already");
 
 /// Reply: a reminder is done. `next` is the next time of a recurring one.
-pub fn finished(language: Language, next: Option<&str>) -> String {
-    match next {
+pub fn finished(language: Language, next: Option<&str>) -> ProgramText {
+    ProgramText::message(match next {
         None => say!(language, "reminder-done"),
         Some(next) => say!(language, "reminder-done-until", next = next),
-    }
+    })
 }
 
 /// Reply: a reminder was set once more.
-pub fn again_at(language: Language, when: &str) -> String {
-    say!(language, "reminder-later", when = when)
+pub fn again_at(language: Language, when: &str) -> ProgramText {
+    ProgramText::message(say!(language, "reminder-later", when = when))
 }
 
 /// Refusal: a reminder has not come yet.

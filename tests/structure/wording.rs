@@ -39,6 +39,8 @@ const TEXTS: &[(&str, &str, &str)] = &[
     ("src/wording/reflection.rs", "failed", "a job, a period, the name of a person, and our own reason"),
     ("src/wording/reminder.rs", "to_do", "times, and our own words"),
     ("src/wording/reminder.rs", "not_done", "a time"),
+    ("src/wording/reminder.rs", "finished", "a time"),
+    ("src/wording/reminder.rs", "again_at", "a time"),
     ("src/wording/review.rs", "reviewer", "a boundary made of digits"),
     ("src/wording/learned.rs", "notice", "a model of the configuration, our own sentences, and numbers"),
     ("src/wording/prompt.rs", "call_as_tool", "the name of an offered tool"),

@@ -12,6 +12,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::engine::made_calls;
 use crate::id::{AddressId, MessageId, TurnId};
 use crate::memory::is_pending_note;
 use crate::model::{ModelError, Reply, Stop};
@@ -22,7 +23,7 @@ use crate::store::{
     Cause, CauseKind, KEEP_WAITS, KeepRow, MessageKind, MessageState, NewMessage, NewOutbox, OutboxKind, StoredMessage,
     TextKind, TurnRow, TurnState, Tx, UnansweredReason,
 };
-use crate::time::Timestamp;
+use crate::time::{Timestamp, Zone};
 use crate::trust::{Label, Labelled, Scope, Source, Text};
 use crate::wording::why::all_in_words;
 use crate::wording::{self, Language, Sentence, memory as says};
@@ -54,6 +55,16 @@ pub(super) fn answer(
     }
     tx.messages().settle_turn(row.id, MessageState::Answered, "")?;
     tx.turns().end_turn(row.id, TurnState::Done, "", now)
+}
+
+/// Records what a yes to a question of a conversation that is over has done, for the one that goes
+/// on.
+pub(super) fn tell_late(tx: Tx<'_>, row: &TurnRow, zone: Zone, now: Timestamp) -> anyhow::Result<()> {
+    let Some(question) = tx.questions().question_before(row.id)? else { return Ok(()) };
+    for line in made_calls::of_turn(*tx, row.id, zone)? {
+        tx.sent().record(row.address, Cause::question(question.id), &line, now)?;
+    }
+    Ok(())
 }
 
 /// Messages that the answer quotes. In a group, the last message that it answers; elsewhere, as

@@ -6,6 +6,7 @@ use std::time::Duration;
 use compline::model::{Purpose, Request};
 use serde_json::{Value, json};
 
+use crate::skill_gate::{shown_approval, submit};
 use crate::support::model::words;
 use crate::support::story::{ADA, EVE, Story, UNTRUSTED, every_untrusted_part_is_labelled};
 
@@ -172,7 +173,7 @@ async fn a_question_that_was_not_answered_does_not_mark_the_next_talk() {
 }
 
 /// Promise (conversation/decided): The assistant is told what became of a text that you were asked to
-/// keep.
+/// keep, of a proposal and of a reminder, before or after it was shown them.
 #[tokio::test]
 async fn the_next_turn_is_told_what_was_decided() {
     for (answer, told) in [("/yes 1", "they said yes, and it is kept"), ("/no 1", "they said no")] {
@@ -181,6 +182,53 @@ async fn the_next_turn_is_told_what_was_decided() {
         story.say(ADA, "thanks").await;
         let prompt = story.model.last_prompt();
         assert!(prompt.contains(&format!("(decided since: {told})")), "{answer}: {prompt}");
+        assert_eq!(prompt.matches(told).count(), 1, "{prompt}");
         story.end().await;
     }
+    for (answer, told) in [("/yes 1", "they said yes, and it is kept"), ("/no 1", "they said no")] {
+        let story = asked_to_keep().await;
+        story.say(ADA, "a moment").await;
+        story.say(ADA, answer).await;
+        story.say(ADA, "thanks").await;
+        let prompt = story.model.last_prompt();
+        assert!(prompt.contains(&format!("] question 1: Decided. (decided since: {told})\n")), "{answer}: {prompt}");
+        story.end().await;
+    }
+}
+
+/// Proves: conversation/decided
+#[tokio::test]
+async fn the_next_turn_is_told_of_a_proposal_that_was_decided() {
+    for (answer, told) in [("/approve", "they approved it"), ("/reject 1 no", "they refused it")] {
+        let story = Story::begin().await;
+        story.model.calls("submit_skill", submit("tea", "create", "Warm the pot.")).says("Proposed.");
+        story.say(ADA, "remember how I like my tea").await;
+        let answer = if answer == "/approve" { shown_approval(&story) } else { answer.to_owned() };
+        story.say(ADA, "a moment").await;
+        assert!(story.model.last_prompt().contains("] proposal 1: "), "{}", story.model.last_prompt());
+        story.say(ADA, &answer).await;
+        story.say(ADA, "thanks").await;
+        let prompt = story.model.last_prompt();
+        assert!(prompt.contains(&format!("] proposal 1: Decided. (decided since: {told})\n")), "{prompt}");
+        story.end().await;
+    }
+}
+
+/// Proves: conversation/decided
+#[tokio::test]
+async fn the_next_turn_is_told_what_was_answered_to_a_reminder() {
+    let story = Story::begin().await;
+    story.model.calls("remind", json!({ "when": "in 20 minutes", "text": "the oven" })).says("Noted.");
+    story.say(ADA, "remind me of the oven in 20 minutes").await;
+    story.pass(HOUR / 3).await;
+    story.say(ADA, "/reminders later 1").await;
+    story.say(ADA, "thanks").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("] reminder 1: I will remind you again"), "{prompt}");
+    story.pass(HOUR).await;
+    story.say(ADA, "/reminders done 2").await;
+    story.say(ADA, "thanks").await;
+    let prompt = story.model.last_prompt();
+    assert!(prompt.contains("] reminder 2: Done.\n"), "{prompt}");
+    story.end().await;
 }

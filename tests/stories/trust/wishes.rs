@@ -85,6 +85,9 @@ async fn a_late_yes_counts_after_the_conversation_too() {
     story.say(ADA, "/yes 1").await;
     assert_eq!((state(&story).as_str(), reminders(&story)), ("yes", 1));
     assert_eq!(story.count("SELECT count(*) FROM conversations WHERE kind = 'chat'"), 2);
+    story.say(ADA, "what is set?").await;
+    let told = "] question 1: (reminder 1 set, 2026-11-21 18:00 (UTC): Buy tape.)\n";
+    assert!(story.model.last_prompt().contains(told), "the talk that goes on: {}", story.model.last_prompt());
     story.end().await;
 }
 
@@ -140,7 +143,7 @@ fn list(story: &Story) -> String {
 async fn a_late_yes_changes_or_cancels_a_reminder_but_no_task() {
     let unchanged = "reminder 18, task 09";
     for (tool, fields, became) in [
-        ("change_scheduled", json!({ "when": "2026-11-21 20:00" }), "reminder 20, task 09"),
+        ("change_scheduled", json!({ "when": "2026-11-21 20:00", "text": "Buy tape." }), "reminder 20, task 09"),
         ("cancel_scheduled", json!({}), "task 09"),
     ] {
         let with = |id: u32| {
@@ -158,6 +161,8 @@ async fn a_late_yes_changes_or_cancels_a_reminder_but_no_task() {
             }
             story.say(ADA, if late { "/yes 1" } else { "yes" }).await;
             assert_eq!((state(&story).as_str(), list(&story).as_str()), ("yes", became), "{tool}");
+            let own = story.count("SELECT count(*) FROM reminders WHERE label = 'trusted'");
+            assert_eq!(own, 2, "words that did not change keep their label");
             story.end().await;
         }
         let mut arguments = with(2);
@@ -238,7 +243,7 @@ async fn a_typed_yes_is_no_answer_where_something_else_can_be_meant() {
     let story = asked_with(vec![call("remind", &tape()), news]).await;
     assert!(story.last_received_by(ADA).contains("Keep this?"), "{}", story.last_received_by(ADA));
     story.say(ADA, "yes").await;
-    assert!(story.last_received_by(ADA).contains("/yes 1"), "{}", story.last_received_by(ADA));
+    assert!(story.last_received_by(ADA).contains("/yes 1, /yes 2"), "{}", story.last_received_by(ADA));
     assert_eq!((state(&story).as_str(), reminders(&story)), ("open", 0), "a yes is never a no");
     story.model.says("It is set.");
     story.say(ADA, "/yes 1").await;
